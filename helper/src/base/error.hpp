@@ -1,0 +1,37 @@
+// What went wrong, in the form that every surface shows it: one line that names the file, the
+// offset in it, and what to do about it. Nothing in the helper throws across a module's border;
+// whatever can fail returns a Result.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+
+namespace ptlens {
+
+struct Error {
+  enum class Kind {
+    bad_input,   // a file, binary or message is not what it must be
+    not_found,   // a file, function, process or recording that was named does not exist
+    no_rights,   // the operating system refuses
+    unsupported, // well-formed, but this version or machine cannot do it
+    gone,        // the process ended or was replaced
+    cancelled,   // the user asked to stop
+    failed,      // anything else that the operating system or a child process reports
+  };
+
+  Kind kind = Kind::failed;
+  std::string message;                 // what is wrong; no full stop at the end
+  std::string file;                    // the file it concerns, empty where there is none
+  std::optional<std::uint64_t> offset; // byte offset in that file
+  std::string remedy;                  // what the user can do; no full stop at the end
+
+  // "FILE: offset 0x1f0: MESSAGE; REMEDY", without the parts that are empty. Never a newline.
+  [[nodiscard]] std::string one_line() const;
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+
+} // namespace ptlens

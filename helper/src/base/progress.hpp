@@ -1,0 +1,46 @@
+// How a long piece of work tells how far it is and learns that it should stop.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace ptlens {
+
+struct ProgressReport {
+  std::string stage;       // "recording", "reading", "decoding", ...
+  std::uint64_t done = 0;  // in unit
+  std::uint64_t total = 0; // in unit, 0 when not known
+  std::string unit;        // "bytes", "ms"
+};
+
+// Shared between the one who asks and the one who works. `cancel` may be called from any thread;
+// the worker looks at `cancelled` at least every 50 ms and then ends with Error::Kind::cancelled.
+// `finish` asks to end early and keep what there is: a recording stops and is shown.
+class Progress {
+public:
+  using Listener = std::function<void(const ProgressReport&)>;
+
+  Progress() = default;
+  explicit Progress(Listener listener) : listener_(std::move(listener)) {}
+
+  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+
+  void finish() { finish_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool finish_asked() const { return finish_.load(std::memory_order_relaxed); }
+
+  void report(const ProgressReport& report) const {
+    if (listener_) {
+      listener_(report);
+    }
+  }
+
+private:
+  Listener listener_;
+  std::atomic<bool> cancelled_ = false;
+  std::atomic<bool> finish_ = false;
+};
+
+} // namespace ptlens

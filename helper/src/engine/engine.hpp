@@ -1,0 +1,38 @@
+// From a recording to a Measurement: picks the backend, decodes, rebuilds the calls. The command line
+// and the server stand on this and on measure/.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/progress.hpp"
+#include "flow/branch.hpp"
+#include "measure/measurement.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace ptlens::engine {
+
+struct OpenOptions {
+  std::string symfs;              // empty: none
+  std::string decoder = "libipt"; // which decoder
+};
+
+// RECORDING is a perf.data file or a directory that `ptlens record` wrote. Errors: those of
+// perfdata::Recording::open, and bad_input when there is neither PT nor one of our probes in it.
+[[nodiscard]] Result<std::shared_ptr<const measure::Measurement>>
+open(const std::string& recording, const OpenOptions& options, const Progress& progress);
+
+// A decoded branch with the name of what it goes to ("function+0x12"; of where it comes from when
+// `to` is 0).
+using BranchListener = std::function<void(const flow::Run& run, const flow::Branch& branch,
+                                          std::string_view symbol)>;
+
+// `calls_only` leaves out jump, cond and indirect except tail calls.
+[[nodiscard]] Result<flow::DecodeSummary> decode(const std::string& recording,
+                                                 const OpenOptions& options, bool calls_only,
+                                                 const BranchListener& listener,
+                                                 const Progress& progress);
+
+} // namespace ptlens::engine

@@ -1,0 +1,67 @@
+// What the flow stage yields: one thread's taken branches in order, each with the time of the last
+// timing packet that was sent no later than it. No time is invented between timing packets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ptlens::flow {
+
+enum class BranchKind : std::uint8_t {
+  call,
+  ret,
+  jump,      // direct, unconditional
+  cond,      // conditional, taken
+  indirect,  // jump through a register or memory
+  syscall,   // leaves for the kernel; `to` is 0 where the kernel was not traced
+  interrupt, // an asynchronous transfer (interrupt, exception, signal delivery)
+  on,        // tracing begins at `to`; `from` is 0
+  off,       // tracing ends after `from`; `to` is 0
+  gap,       // trace or code is missing from here; `from` is where, 0 where unknown
+};
+
+// The word that `ptlens decode` prints.
+[[nodiscard]] const char* word(BranchKind kind);
+
+enum class GapReason : std::uint8_t {
+  none,
+  missing_code,     // no binary, or no bytes, for the address `from`
+  bad_instruction,  // the bytes at `from` are no instruction
+  overflow,         // OVF packet: the processor dropped packets
+  truncated,        // AUX record with TRUNCATED: the buffer was full
+  bad_trace,        // the packets contradict the code or the format
+};
+
+[[nodiscard]] const char* word(GapReason reason);
+
+struct Branch {
+  std::uint64_t time_ns = 0; // perf's clock, 0 where the trace has no timing packet yet
+  std::uint64_t from = 0;    // address of the branch instruction in the process
+  std::uint64_t to = 0;
+  BranchKind kind = BranchKind::jump;
+  GapReason gap = GapReason::none;
+  std::uint8_t from_size = 0; // bytes of the branch instruction, 0 where there is none
+};
+
+// Branches of one thread on one CPU, without a break in between: threads migrate between runs only.
+struct Run {
+  std::int32_t pid = -1;
+  std::int32_t tid = -1;
+  std::int32_t cpu = -1;
+  std::uint64_t instructions = 0;
+  std::vector<Branch> branches;
+};
+
+// Statistics of a whole decode.
+struct DecodeSummary {
+  std::uint64_t instructions = 0;
+  std::uint64_t decode_errors = 0;   // contradictions: bad_trace and bad_instruction
+  std::uint64_t gaps = 0;            // every kind
+  bool has_time = false;             // some timing packet was seen
+  std::uint64_t resolution_ns = 0;   // median distance between successive timing packets in traced
+                                     // code; 0 without timing
+  std::vector<std::string> warnings; // one line each
+};
+
+} // namespace ptlens::flow

@@ -1,0 +1,56 @@
+// Which thread ran on which CPU when, and when each thread was switched out, from SWITCH and
+// SWITCH_CPU_WIDE records. Off-CPU time comes from here for both backends.
+#pragma once
+
+#include "perfdata/recording.hpp"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace ptlens::flow {
+
+struct OffCpu {
+  std::uint64_t total_ns = 0;
+  std::uint64_t blocked_ns = 0;
+  std::uint64_t preempted_ns = 0;
+  std::uint32_t switches = 0; // switch-outs in the interval
+};
+
+struct Running {
+  std::int32_t pid = -1;
+  std::int32_t tid = -1;
+};
+
+class Schedule {
+public:
+  explicit Schedule(const perfdata::Recording& recording);
+
+  // False when the recording has no switch record at all: off-CPU is then unknown, not 0.
+  [[nodiscard]] bool known() const;
+
+  // How long the thread was switched out within [begin, end), ns. O(log n).
+  [[nodiscard]] OffCpu off_cpu(std::int32_t tid, std::uint64_t begin_ns, std::uint64_t end_ns) const;
+
+  // The thread that ran on the CPU at that time; where none did, the next one switched in; {-1, -1}
+  // where the records do not say.
+  [[nodiscard]] Running running(std::int32_t cpu, std::uint64_t time_ns) const;
+
+private:
+  struct Interval { // switched out in [begin, end)
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    bool preempted = false;
+    std::uint64_t blocked_before = 0; // sums over the earlier intervals of the thread
+    std::uint64_t preempted_before = 0;
+  };
+  struct Slot { // a CPU is the thread's from `begin` to the next slot's begin
+    std::uint64_t begin = 0;
+    Running thread;
+  };
+  std::map<std::int32_t, std::vector<Interval>> off_; // by tid
+  std::map<std::int32_t, std::vector<Slot>> slots_;   // by cpu
+  bool known_ = false;
+};
+
+} // namespace ptlens::flow

@@ -1,0 +1,33 @@
+// The wall-clock flame graph: calls merged by their stack of functions, as flat columns (never a
+// nested tree: see the note in export/).
+#pragma once
+
+#include "measure/measurement.hpp"
+#include "measure/selection.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace ptlens::measure {
+
+enum class FlameTime { wall, on_cpu, off_cpu };
+
+// Node 0 is the root ("all"), its function is no_call. Parents come before children.
+struct FlameTree {
+  std::vector<std::uint32_t> parent;
+  std::vector<std::uint32_t> function;
+  std::vector<std::uint64_t> inclusive; // ns
+  std::vector<std::uint64_t> self;      // ns
+  std::vector<std::uint64_t> calls;
+
+  [[nodiscard]] std::size_t size() const { return parent.size(); }
+};
+
+// Without a function: all stacks. With one: its outermost selected calls as the first level, and what
+// they called. Nodes below `smallest` (share of the root's time, 0 keeps all) are merged into their
+// parent's self time.
+[[nodiscard]] FlameTree flame(const Measurement& measurement, std::optional<std::uint32_t> function,
+                              const Selection& selection, FlameTime time, double smallest);
+
+} // namespace ptlens::measure

@@ -1,0 +1,43 @@
+// One recording, rebuilt: what every question is answered from. Backends fill it; nothing here knows
+// where the calls came from. Times in ns.
+#pragma once
+
+#include "stacks/call.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptlens::measure {
+
+struct MissingCode {
+  std::string path;
+  std::string build_id; // hex, may be empty
+  std::string reason;
+};
+
+struct RecordingInfo {
+  std::string path;
+  std::string backend; // "intel_pt" or "uprobe"
+  std::uint64_t trace_ns = 0;
+  std::uint64_t lost_ns = 0;
+  std::uint64_t gaps = 0;
+  std::uint64_t decode_errors = 0;
+  std::uint64_t trace_bytes = 0;
+  std::uint64_t lost_records = 0;             // side-band records or samples that perf dropped
+  std::optional<std::uint64_t> resolution_ns; // nothing: the recording has no timing at all
+  bool off_cpu_known = false;                 // false: no switch records
+  std::vector<std::string> notes;             // one line each: what the backend costs and cannot see
+  std::vector<MissingCode> missing;
+};
+
+struct Measurement {
+  RecordingInfo recording;
+  std::vector<stacks::ThreadInfo> threads;
+  std::vector<stacks::FunctionInfo> functions;
+  std::vector<stacks::CallSite> sites;
+  stacks::CallTable calls;
+};
+
+} // namespace ptlens::measure

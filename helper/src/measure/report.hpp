@@ -1,0 +1,97 @@
+// Everything about one function: the func_latency view. Meaning of every number: latency is wall
+// time from entry to return; only complete calls enter statistics; percentiles are exact (nearest
+// rank over all calls asked about).
+#pragma once
+
+#include "measure/measurement.hpp"
+#include "measure/selection.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ptlens::measure {
+
+struct LatencyStats { // ns; all 0 when there is no complete call
+  std::uint64_t calls = 0;
+  double mean = 0;
+  double stddev = 0; // of the population
+  std::uint64_t min = 0;
+  std::uint64_t max = 0;
+  std::uint64_t p50 = 0;
+  std::uint64_t p90 = 0;
+  std::uint64_t p99 = 0;
+  std::uint64_t p999 = 0;
+  std::uint64_t total = 0;
+};
+
+struct OffCpuStats {
+  double mean = 0;           // over all complete calls
+  std::uint64_t total = 0;
+  std::uint64_t calls = 0;   // that were switched out at least once
+  std::uint64_t switches = 0;
+  std::uint64_t blocked = 0; // part of total
+  std::uint64_t preempted = 0;
+};
+
+struct Bucket { // [low, high) ns
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t off_cpu_calls = 0; // of them, switched out at least once
+};
+
+// A caller or a child, per (function, call site).
+struct RelatedRow {
+  std::uint32_t function = stacks::no_call; // no_call: unknown
+  std::uint32_t site = stacks::no_site;
+  LatencyStats latency;
+  OffCpuStats off_cpu;
+  double cpu_percent = 0;
+};
+
+struct ThreadRow {
+  std::uint32_t thread = 0;
+  LatencyStats latency;
+  OffCpuStats off_cpu;
+};
+
+struct Report {
+  std::uint32_t function = 0;
+  std::uint64_t complete = 0;
+  std::uint64_t incomplete = 0;
+  std::uint64_t unwound = 0;
+  LatencyStats latency;
+  double on_cpu_mean = 0;
+  std::uint64_t on_cpu_total = 0;
+  OffCpuStats off_cpu;
+  double self_mean = 0;
+  std::uint64_t self_total = 0;
+  double cpu_percent = 0;          // outermost activations only
+  std::vector<Bucket> histogram;   // powers of two, ascending, from the first to the last in use
+  std::vector<RelatedRow> callers;  // most total latency first
+  std::vector<RelatedRow> children; // most total latency first
+  std::vector<ThreadRow> threads;   // most calls first
+};
+
+[[nodiscard]] Report report(const Measurement& measurement, std::uint32_t function,
+                            const Selection& selection);
+
+// One row of the table of all functions. `mean` is over complete calls; inclusive, self and off_cpu
+// cover every activation, so that self sums to the traced time; inclusive counts outermost
+// activations only.
+struct FunctionRow {
+  std::uint32_t function = 0;
+  std::uint64_t complete = 0;
+  std::uint64_t incomplete = 0;
+  std::uint64_t unwound = 0;
+  double mean = 0;
+  std::uint64_t inclusive = 0;
+  std::uint64_t self = 0;
+  std::uint64_t off_cpu = 0;
+};
+
+// Most inclusive time first, then by name.
+[[nodiscard]] std::vector<FunctionRow> functions(const Measurement& measurement);
+
+} // namespace ptlens::measure

@@ -1,0 +1,24 @@
+// TSC ticks to perf's clock and back. Formula: kernel include/uapi/linux/perf_event.h, the comment
+// on cap_user_time_zero in struct perf_event_mmap_page; values from PERF_RECORD_TIME_CONV or
+// AUXTRACE_INFO.
+#pragma once
+
+#include <cstdint>
+
+namespace ptlens::perfdata {
+
+struct TimeConversion {
+  std::uint16_t shift = 0;
+  std::uint32_t multiplier = 1;
+  std::uint64_t zero = 0; // ns
+  bool valid = false;     // false: the file has no conversion; ticks are then taken for ns
+
+  // quotient = tsc >> shift, remainder = tsc & (2^shift - 1);
+  // ns = zero + quotient * multiplier + ((remainder * multiplier) >> shift), modulo 2^64.
+  [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const;
+
+  // The smallest tick count t with to_ns(t) >= ns, within one tick.
+  [[nodiscard]] std::uint64_t to_tsc(std::uint64_t ns) const;
+};
+
+} // namespace ptlens::perfdata

@@ -1,0 +1,47 @@
+// DIR/manifest.json: what `ptlens record` asked for and did, beside the perf.data it made. Readers
+// need it for uprobe recordings: it says which function each probe event belongs to.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ptlens::record {
+
+struct Probe {
+  enum class Kind {
+    entry, // at the first instruction of a function
+    exit,  // at an instruction by which control leaves it (ret, or a jump out: a tail call)
+  };
+  Kind kind = Kind::entry;
+  std::uint64_t event_id = 0;     // tracefs id: perf_event_attr.config and common_type of its samples
+  std::string binary;             // path in the target's file system
+  std::uint64_t function = 0;     // ELF address of the function's entry
+  std::uint64_t address = 0;      // ELF address of the probed instruction
+  bool tail_call = false;         // exit by a jump out of the function
+  bool target = false;            // belongs to the function asked about, not to one it calls
+};
+
+// The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (stack pointer
+// at the probe), and for entry probes u64 return address.
+struct Manifest {
+  std::string backend; // "intel_pt" or "uprobe"
+  std::string ptlens_version;
+  std::string function; // as asked for, empty: none
+  std::string binary;
+  std::int32_t pid = -1;
+  std::vector<std::string> command; // of a started program
+  double duration_s = 0;            // asked for
+  std::vector<std::string> perf_command;
+  std::vector<Probe> probes;        // uprobe only
+  std::vector<std::string> notes;   // what the backend costs and cannot see, one line each
+};
+
+inline constexpr const char* manifest_name = "manifest.json";
+
+Result<void> write_manifest(const std::string& directory, const Manifest& manifest);
+Result<Manifest> read_manifest(const std::string& directory);
+
+} // namespace ptlens::record

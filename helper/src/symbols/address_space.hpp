@@ -1,0 +1,49 @@
+// What was mapped where in each process at each moment, from MMAP, FORK, EXIT and COMM(exec) records:
+// fork copies the parent's mappings, exec drops them, a new mapping hides what it overlaps from its
+// time on.
+#pragma once
+
+#include "perfdata/recording.hpp"
+#include "symbols/binary_store.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ptlens::symbols {
+
+struct MappedCode {
+  std::uint64_t start = 0; // process addresses [start, end)
+  std::uint64_t end = 0;
+  std::uint64_t file_offset = 0;        // of `start`
+  std::uint64_t bias = 0;               // process address - ELF virtual address, modulo 2^64
+  std::string path;                     // as recorded
+  std::vector<std::uint8_t> build_id;
+  std::shared_ptr<const Binary> binary; // nullptr where it could not be found
+};
+
+// The mappings of one process during one stretch of time, ordered by start, without overlaps.
+struct AddressSpaceVersion {
+  std::uint64_t from_ns = 0;
+  std::uint64_t serial = 0; // unique over all processes and versions
+  std::vector<MappedCode> code;
+
+  [[nodiscard]] const MappedCode* find(std::uint64_t address) const;
+};
+
+class AddressSpaces {
+public:
+  AddressSpaces(const perfdata::Recording& recording, BinaryStore& store);
+
+  // The version in force at `time_ns`: the last one that began at or before it, else the first
+  // one. A process without any mapping gets an empty version. The kernel is pid -1.
+  [[nodiscard]] const AddressSpaceVersion& at(std::int32_t pid, std::uint64_t time_ns) const;
+
+private:
+  std::map<std::int32_t, std::vector<AddressSpaceVersion>> versions_;
+  AddressSpaceVersion empty_;
+};
+
+} // namespace ptlens::symbols

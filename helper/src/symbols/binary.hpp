@@ -1,0 +1,117 @@
+// One ELF file: its code bytes, its functions with hot and cold parts, and its line table. Functions
+// come from .symtab, .dynsym, DWARF subprograms (which give the ranges of cold parts and the
+// declared line) and the PLT sections; libdw reads them. All addresses here are ELF virtual
+// addresses, as nm prints them.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptlens::symbols {
+
+struct AddressRange {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0; // one past the last byte
+};
+
+struct SourceLine {
+  std::string file; // absolute where DWARF's compilation directory makes it so
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+// Identity of a function is its binary and `address`, never its name.
+struct Function {
+  enum class Kind {
+    code,      // a function of the program
+    plt_stub,  // .plt, .plt.sec, .plt.got: folded into what it jumps to
+    resolver,  // the dynamic linker's lazy-binding trampoline (_dl_runtime_resolve*), folded as well
+    indirect,  // STT_GNU_IFUNC: the symbol's code chooses an implementation
+  };
+  std::string name;         // demangled (C++, Rust); "foo@plt" for stubs
+  std::string linkage_name; // as in the symbol table
+  std::uint64_t address = 0;        // entry
+  std::vector<AddressRange> ranges; // the part that holds `address` first, then cold parts
+  std::string file;                 // of the declaration, empty without DWARF
+  std::uint32_t line = 0;
+  std::uint32_t end_line = 0; // last line that has code of the function, 0 without DWARF
+  Kind kind = Kind::code;
+};
+
+struct Segment { // PT_LOAD with execute permission
+  std::uint64_t address = 0;
+  std::uint64_t file_offset = 0;
+  std::uint64_t file_size = 0;
+};
+
+class Binary {
+public:
+  // Reads the ELF file at `path`. A separate debug file named by .gnu_debuglink or the build-id under
+  // /usr/lib/debug is used when present. Errors: not_found, no_rights, bad_input (not ELF, truncated).
+  static Result<std::shared_ptr<const Binary>> open(const std::string& path);
+
+  Binary(const Binary&) = delete;
+  Binary& operator=(const Binary&) = delete;
+  ~Binary();
+
+  [[nodiscard]] const std::string& path() const;
+  [[nodiscard]] std::span<const std::uint8_t> build_id() const; // empty where there is none
+  [[nodiscard]] bool is_64_bit() const;
+  [[nodiscard]] bool has_debug_info() const;
+  [[nodiscard]] std::span<const Segment> code_segments() const;
+
+  // Functions ordered by address; the index is stable for the life of the object.
+  [[nodiscard]] std::span<const Function> functions() const;
+
+  // Index of the function whose hot or cold part holds the address.
+  [[nodiscard]] std::optional<std::uint32_t> function_at(std::uint64_t address) const;
+  // Index of the function whose entry is exactly the address.
+  [[nodiscard]] std::optional<std::uint32_t> function_entry(std::uint64_t address) const;
+
+  [[nodiscard]] std::optional<SourceLine> line_at(std::uint64_t address) const;
+
+  // Code bytes from the address to the end of its segment; empty where no segment holds it.
+  [[nodiscard]] std::span<const std::byte> code_at(std::uint64_t address) const;
+
+  [[nodiscard]] std::optional<std::uint64_t> address_of_file_offset(std::uint64_t offset) const;
+  [[nodiscard]] std::optional<std::uint64_t> file_offset_of_address(std::uint64_t address) const;
+
+  // Functions whose demangled name, name without parameters and template arguments, last component
+  // ("ns::f(int)" is found by "ns::f(int)", "ns::f" and "f") or linkage name equals `name`; stubs
+  // are left out. Best kind of match only, in that order.
+  [[nodiscard]] std::vector<std::uint32_t> find(std::string_view name) const;
+  // Up to `count` names nearest to `name` by edit distance, nearest first.
+  [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name, std::size_t count) const;
+  // Functions declared in a source file whose path ends in the same components as `file`, and whose
+  // lines hold `line` (0: all of the file).
+  [[nodiscard]] std::vector<std::uint32_t> find_at_line(std::string_view file, std::uint32_t line) const;
+  // True when some compilation unit was made from that source file.
+  [[nodiscard]] bool has_source(std::string_view file) const;
+
+  // Entry addresses of the functions that direct calls (and direct jumps out of the function: tail
+  // calls) in function `index` go to, PLT stubs included, each once, ascending.
+  [[nodiscard]] std::vector<std::uint64_t> direct_callees(std::uint32_t index) const;
+  // Addresses of the instructions by which control leaves function `index`: every `ret`, and every
+  // direct or indirect jump out of its ranges, ascending.
+  [[nodiscard]] std::vector<std::uint64_t> exits(std::uint32_t index) const;
+  // Address of the call instruction whose return address this is.
+  [[nodiscard]] std::optional<std::uint64_t> call_before(std::uint64_t return_address) const;
+
+private:
+  struct Contents;
+  explicit Binary(std::unique_ptr<Contents> contents);
+  std::unique_ptr<Contents> contents_;
+};
+
+// True when both paths end in the same file name and as many directories as the shorter one has.
+[[nodiscard]] bool same_source(std::string_view one, std::string_view other);
+
+} // namespace ptlens::symbols
