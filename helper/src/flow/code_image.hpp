@@ -1,0 +1,39 @@
+// What a decoder needs of one version of an address space: libipt's image of its code, and the
+// instructions by which blocks end.
+#pragma once
+
+#include "flow/instruction.hpp"
+#include "symbols/address_space.hpp"
+
+#include <intel-pt.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace ptlens::flow {
+
+class CodeImage {
+public:
+  // `version` must outlive the image. Mappings whose binary is missing stay out of it.
+  explicit CodeImage(const symbols::AddressSpaceVersion& version);
+
+  [[nodiscard]] pt_image* libipt() const { return image_.get(); }
+  // True when the bytes at the address are known.
+  [[nodiscard]] bool holds(std::uint64_t address) const;
+  // The instruction at a process address; nothing where no code is known or it is none.
+  [[nodiscard]] std::optional<Instruction> instruction(std::uint64_t address);
+
+private:
+  struct Free {
+    void operator()(pt_image* image) const { pt_image_free(image); }
+  };
+  [[nodiscard]] std::span<const std::byte> code(std::uint64_t address) const;
+
+  const symbols::AddressSpaceVersion* version_;
+  std::unique_ptr<pt_image, Free> image_;
+  std::unordered_map<std::uint64_t, std::optional<Instruction>> instructions_;
+};
+
+} // namespace ptlens::flow

@@ -1,0 +1,98 @@
+// Side-band switch records to intervals: per thread the times it was switched out, per CPU who ran.
+#include "flow/schedule.hpp"
+
+#include <algorithm>
+
+namespace ptlens::flow {
+
+Schedule::Schedule(const perfdata::Recording& recording) {
+  known_ = !recording.switches().empty();
+  struct Open {
+    std::uint64_t since = 0;
+    bool preempted = false;
+  };
+  std::map<std::int32_t, Open> out;
+  for (const perfdata::Switch& record : recording.switches()) {
+    auto& slots = slots_[record.cpu];
+    if (slots.empty()) {
+      // The first record of a CPU also says who was there before it.
+      slots.push_back({0, record.out ? Running{record.pid, record.tid}
+                                     : Running{record.other_pid, record.other_tid}});
+    }
+    if (record.out) {
+      if (record.tid != 0) {
+        out.try_emplace(record.tid, Open{record.time_ns, record.preempted});
+      }
+      slots.push_back({record.time_ns, {record.other_pid, record.other_tid}});
+      continue;
+    }
+    slots.push_back({record.time_ns, {record.pid, record.tid}});
+    if (const auto open = out.find(record.tid); open != out.end()) {
+      off_[record.tid].push_back({open->second.since, std::max(open->second.since, record.time_ns),
+                                  open->second.preempted, 0, 0});
+      out.erase(open);
+    }
+  }
+  for (const auto& [tid, open] : out) {
+    off_[tid].push_back({open.since, UINT64_MAX, open.preempted, 0, 0});
+  }
+  for (auto& [tid, intervals] : off_) {
+    std::ranges::stable_sort(intervals, {}, &Interval::begin);
+    std::uint64_t blocked = 0;
+    std::uint64_t preempted = 0;
+    for (Interval& interval : intervals) {
+      interval.blocked_before = blocked;
+      interval.preempted_before = preempted;
+      (interval.preempted ? preempted : blocked) += interval.end - interval.begin;
+    }
+  }
+}
+
+bool Schedule::known() const { return known_; }
+
+OffCpu Schedule::off_cpu(std::int32_t tid, std::uint64_t begin_ns, std::uint64_t end_ns) const {
+  OffCpu sum;
+  const auto found = off_.find(tid);
+  if (found == off_.end() || end_ns <= begin_ns) {
+    return sum;
+  }
+  const auto& intervals = found->second;
+  const auto first = std::ranges::upper_bound(intervals, begin_ns, {}, &Interval::end);
+  const auto past = std::ranges::lower_bound(intervals, end_ns, {}, &Interval::begin);
+  if (first >= past) {
+    return sum;
+  }
+  const auto last = past - 1;
+  // Whole intervals by the running sums, then what sticks out at both ends.
+  sum.blocked_ns = last->blocked_before - first->blocked_before;
+  sum.preempted_ns = last->preempted_before - first->preempted_before;
+  (last->preempted ? sum.preempted_ns : sum.blocked_ns) += std::min(last->end, end_ns) - last->begin;
+  if (first->begin < begin_ns) {
+    (first->preempted ? sum.preempted_ns : sum.blocked_ns) -= begin_ns - first->begin;
+  }
+  sum.total_ns = sum.blocked_ns + sum.preempted_ns;
+  sum.switches = static_cast<std::uint32_t>(past - first);
+  if (first->begin < begin_ns) {
+    --sum.switches;
+  }
+  return sum;
+}
+
+Running Schedule::running(std::int32_t cpu, std::uint64_t time_ns) const {
+  const auto found = slots_.find(cpu);
+  if (found == slots_.end()) {
+    return {};
+  }
+  const auto& slots = found->second;
+  auto slot = std::ranges::upper_bound(slots, time_ns, {}, &Slot::begin);
+  if (slot != slots.begin()) {
+    --slot;
+  }
+  // A trace begins on the way back to user space, never while nobody is on the CPU: the next one in.
+  while (slot != slots.end() && slot->thread.tid <= 0) {
+    ++slot;
+  }
+  return slot == slots.end() ? Running{} : slot->thread;
+}
+
+} // namespace ptlens::flow

@@ -1,0 +1,59 @@
+// The processor's time from the timing packets of a trace: TSC and TMA give the base, MTC counts
+// crystal ticks on it, CYC core cycles on the last of both. Arithmetic: Intel SDM vol. 3, "Intel
+// Processor Trace", sections on TMA, MTC and CYC; kernel tools/perf/util/intel-pt-decoder
+// (intel_pt_calc_tma, intel_pt_calc_mtc_timestamp, intel_pt_calc_cyc_timestamp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace ptlens::flow {
+
+struct ClockConfig {
+  std::uint32_t tsc_per_crystal_numerator = 0; // CPUID leaf 0x15 EBX
+  std::uint32_t tsc_per_crystal_denominator = 0; // EAX
+  std::uint32_t mtc_shift = 0;                   // an MTC every 2^mtc_shift crystal ticks
+  std::uint32_t nominal_ratio = 0;               // maximum non-turbo core : bus ratio
+};
+
+class TraceClock {
+public:
+  explicit TraceClock(const ClockConfig& config) : config_(config) {}
+
+  // One call for each packet in the order of the trace. Payloads as in the packet.
+  void on_tsc(std::uint64_t tsc);
+  void on_tma(std::uint16_t crystal, std::uint16_t fast);
+  void on_mtc(std::uint8_t crystal);
+  void on_cyc(std::uint64_t cycles);
+  void on_cbr(std::uint8_t ratio);
+  // Overflow: cycles were lost, the base stands until the next TSC or MTC.
+  void on_overflow() { cycles_ = 0; }
+
+  // TSC ticks at the last timing packet; nothing before the first TSC.
+  [[nodiscard]] std::optional<std::uint64_t> now() const;
+  [[nodiscard]] std::optional<std::uint8_t> core_bus_ratio() const { return ratio_; }
+
+  // What a TMA packet sent now would say; nothing where MTC cannot be placed.
+  struct Alignment {
+    std::uint16_t crystal = 0;
+    std::uint16_t fast = 0;
+  };
+  [[nodiscard]] std::optional<Alignment> alignment() const;
+
+private:
+  [[nodiscard]] std::uint64_t crystal_to_tsc(std::uint64_t ticks) const;
+
+  ClockConfig config_;
+  bool has_base_ = false;
+  bool has_crystal_ = false;
+  std::uint64_t base_ = 0;          // TSC at the last TSC or MTC packet
+  std::uint64_t crystal_base_ = 0;  // TSC at crystal count `crystal_origin_`
+  std::uint64_t crystal_origin_ = 0; // crystal ticks, low 16 bits as in TMA
+  std::uint64_t crystal_ticks_ = 0;  // since the origin, at the last MTC
+  std::uint8_t last_mtc_ = 0;
+  std::uint64_t cycles_ = 0;        // since base_
+  std::optional<std::uint8_t> ratio_;
+  std::uint64_t latest_ = 0;
+};
+
+} // namespace ptlens::flow
