@@ -1,0 +1,61 @@
+// The JSON of every answer, the same for the command line and the server; the field names are those
+// of protocol.schema.json in the extension. Flat throughout: a nested tree of calls would break
+// parsers with a limit of depth. 64-bit addresses are "0x…" strings, times numbers in ns.
+#pragma once
+
+#include "measure/flame.hpp"
+#include "measure/lines.hpp"
+#include "measure/measurement.hpp"
+#include "measure/report.hpp"
+#include "record/doctor.hpp"
+#include "record/processes.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace ptlens::exporting {
+
+// Keeps the order in which fields are written.
+using Json = nlohmann::ordered_json;
+
+// One line. Bytes that are not UTF-8 become U+FFFD.
+[[nodiscard]] std::string dump(const Json& json);
+
+[[nodiscard]] Json recording_json(const measure::Measurement& measurement);
+
+// {name, binary, address, file, line}; stacks::no_call gives the unknown function.
+[[nodiscard]] Json function_json(const measure::Measurement& measurement, std::uint32_t function);
+
+[[nodiscard]] Json report_json(const measure::Measurement& measurement,
+                               const measure::Report& report);
+
+[[nodiscard]] Json functions_json(const measure::Measurement& measurement,
+                                  std::span<const measure::FunctionRow> rows);
+
+[[nodiscard]] Json lines_json(const measure::Measurement& measurement,
+                              const measure::FileLines& lines);
+
+// Nodes as columns; their function is an index into the functions that occur, -1 for the root.
+[[nodiscard]] Json flame_json(const measure::Measurement& measurement,
+                              const measure::FlameTree& tree, measure::FlameTime time);
+
+// One page of calls as columns: `calls` are those of the page, `total` and `offset` say where it
+// is.
+[[nodiscard]] Json calls_json(const measure::Measurement& measurement,
+                              std::span<const std::uint32_t> calls, std::uint64_t total,
+                              std::uint64_t offset);
+
+[[nodiscard]] Json doctor_json(const record::Diagnosis& diagnosis);
+
+[[nodiscard]] Json processes_json(std::span<const record::Process> processes);
+
+// "wall", "on" or "off".
+[[nodiscard]] const char* word(measure::FlameTime time);
+
+// "complete", "incomplete" or "unwound".
+[[nodiscard]] const char* word(stacks::CallState state);
+
+} // namespace ptlens::exporting

@@ -1,0 +1,32 @@
+// What the command line prints for people. UTF-8, at most one page a question; control characters
+// in names are replaced, so that a binary cannot write to the terminal.
+#pragma once
+
+#include "measure/lines.hpp"
+#include "measure/measurement.hpp"
+#include "measure/report.hpp"
+#include "record/doctor.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace ptlens::exporting {
+
+// One function: what was lost and left out first, then figures, histogram, callers, children,
+// threads and the notes of the backend.
+[[nodiscard]] std::string report_text(const measure::Measurement& measurement,
+                                      const measure::Report& report);
+
+// A table of all functions, most inclusive time first.
+[[nodiscard]] std::string functions_text(const measure::Measurement& measurement,
+                                         std::span<const measure::FunctionRow> rows);
+
+// The functions of one source file and its call-site lines.
+[[nodiscard]] std::string lines_text(const measure::Measurement& measurement,
+                                     const measure::FileLines& lines);
+
+// What this machine can measure, with the command for what it lacks.
+[[nodiscard]] std::string doctor_text(const record::Diagnosis& diagnosis);
+
+} // namespace ptlens::exporting
