@@ -1,0 +1,68 @@
+// Style and static checks: clang-format and clang-tidy over the C++, ESLint and the TypeScript compiler
+// over the rest. Each check is { name, skip?, run() } so that the tests can run the fast ones.
+import { existsSync, readdirSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { at, isMain, main, onPath, root, run, say, StepError } from "./steps.mjs";
+import { clangVersion, setUp } from "./setup.mjs";
+import { build } from "./build.mjs";
+
+function sources(folder, endings) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const full = path.join(folder, entry.name);
+    if (entry.isDirectory()) return /^(build|node_modules|artifacts)/.test(entry.name) ? [] : sources(full, endings);
+    return endings.some((ending) => entry.name.endsWith(ending)) ? [full] : [];
+  });
+}
+
+const cpp = (endings) => [at("helper/src"), at("helper/bench"), at("test")].filter(existsSync).flatMap((folder) => sources(folder, endings));
+const tool = (name) => onPath(`${name}-${clangVersion}`);
+const node = (script, ...args) => run(process.execPath, [at("node_modules", script), ...args]);
+
+export const fastChecks = () => [
+  {
+    name: "C++ is formatted",
+    skip: tool("clang-format") ? undefined : `clang-format-${clangVersion} is not installed`,
+    run: () => run(tool("clang-format"), ["--dry-run", "--Werror", ...cpp([".cpp", ".hpp"])]),
+  },
+  { name: "TypeScript passes the compiler", run: () => node("typescript/bin/tsc", "-p", root) },
+  { name: "TypeScript passes ESLint", run: () => node("eslint/bin/eslint.js", "-c", at(".eslint.config.mjs"), root) },
+];
+
+const slowChecks = () => [
+  {
+    name: "C++ passes clang-tidy",
+    skip: tool("clang-tidy") ? undefined : `clang-tidy-${clangVersion} is not installed`,
+    run: () => {
+      const files = cpp([".cpp"]).filter((file) => !file.startsWith(at("test/samples")));
+      const share = Math.ceil(files.length / os.availableParallelism());
+      run("xargs", ["-0", "-P", String(os.availableParallelism()), "-n", String(share), tool("clang-tidy"), "--quiet", "-p", at("helper/build")], {
+        input: files.join("\0"),
+        stdio: ["pipe", "inherit", "inherit"],
+      });
+    },
+  },
+];
+
+if (isMain(import.meta)) {
+  await main(() => {
+    setUp({ lint: true });
+    build();
+    const failed = [...fastChecks(), ...slowChecks()].filter(({ name, skip, run: check }) => {
+      if (skip) {
+        say(`skipped: ${name}: ${skip}`);
+        return false;
+      }
+      try {
+        check();
+        say(`passed: ${name}`);
+        return false;
+      } catch (error) {
+        if (!(error instanceof StepError)) throw error;
+        say(`FAILED: ${name}`);
+        return true;
+      }
+    });
+    if (failed.length > 0) throw new StepError(`lint: ${failed.map(({ name }) => name).join("; ")}: FAILED`);
+  });
+}

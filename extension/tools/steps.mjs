@@ -1,0 +1,88 @@
+// What the commands share: paths, child processes and plain messages. Node's own modules only, because
+// this runs before anything is installed.
+import { spawn, spawnSync } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
+export const at = (...parts) => path.join(root, ...parts);
+export const helper = at("helper/build/ptlens");
+export const sample = at("helper/build/samples/order_server");
+export const sampleSource = at("test/samples/order_server.cpp");
+
+// A failure that the user can understand from its message alone.
+export class StepError extends Error {}
+
+export const say = (text) => console.log(text);
+
+// Runs a program and waits; its output goes to ours. Throws StepError when it fails.
+export function run(program, args, options = {}) {
+  const result = spawnSync(program, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], ...options });
+  if (result.error) throw new StepError(`${program} cannot be run: ${result.error.message}`);
+  if (result.status !== 0) {
+    const how = result.signal ? `was ended by ${result.signal}` : `ended with status ${result.status}`;
+    throw new StepError(`${path.basename(program)} ${how}: ${[program, ...args].join(" ")}`);
+  }
+}
+
+// Runs a program quietly. Never throws; a program that cannot be run has status -1.
+export function capture(program, args, options = {}) {
+  const result = spawnSync(program, args, { cwd: root, encoding: "utf8", maxBuffer: 1 << 28, ...options });
+  return { status: result.status ?? -1, stdout: result.stdout ?? "", stderr: result.stderr ?? "" };
+}
+
+// Runs a program, hands each line of its output on as it appears, and resolves to its exit status.
+export function runLines(program, args, onLine, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], ...options });
+    for (const stream of [child.stdout, child.stderr]) {
+      let rest = "";
+      stream.setEncoding("utf8");
+      stream.on("data", (text) => {
+        const lines = (rest + text).split("\n");
+        rest = lines.pop() ?? "";
+        lines.forEach(onLine);
+      });
+      stream.on("end", () => {
+        if (rest !== "") onLine(rest);
+      });
+    }
+    child.on("error", (error) => reject(new StepError(`${program} cannot be run: ${error.message}`)));
+    child.on("close", (status) => resolve(status ?? 1));
+  });
+}
+
+// Full path of a program on PATH, undefined where there is none.
+export function onPath(name) {
+  for (const folder of (process.env.PATH ?? "").split(path.delimiter)) {
+    const candidate = path.join(folder, name);
+    try {
+      accessSync(candidate, constants.X_OK);
+      if (statSync(candidate).isFile()) return candidate;
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}
+
+export const isRoot = () => process.getuid?.() === 0;
+
+// Arguments that run a command as root: as it is for root, else through sudo; undefined without either.
+export function asRoot(args) {
+  if (isRoot()) return args;
+  return onPath("sudo") ? ["sudo", ...args] : undefined;
+}
+
+export const isMain = (meta) => process.argv[1] !== undefined && path.resolve(process.argv[1]) === fileURLToPath(meta.url);
+
+// Runs the work of a command; a failure becomes one line on stderr and exit status 1.
+export async function main(work) {
+  try {
+    await work();
+  } catch (error) {
+    console.error(error instanceof StepError ? error.message : error);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,136 @@
+// npm test: sets up, builds, and runs every ring of tests. The last line is the total,
+// "N passed, N failed, N skipped"; the exit status is 1 when anything failed.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { at, isMain, main, runLines, say, StepError } from "./steps.mjs";
+import { setUp } from "./setup.mjs";
+import { build } from "./build.mjs";
+import { fastChecks } from "./lint.mjs";
+
+const indent = (line) => say(`  ${line}`);
+const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
+
+// GoogleTest programs through ctest. Each case counts; a program that dies counts as one failure.
+async function unitTests(scratch) {
+  const folder = path.join(scratch, "unit") + path.sep;
+  const status = await runLines(
+    "ctest",
+    ["--test-dir", at("helper/build"), "--output-on-failure", "--no-tests=error", "--timeout", "600"],
+    indent,
+    { env: { ...process.env, GTEST_OUTPUT: `json:${folder}` } },
+  );
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    for (const test of readJson(path.join(folder, name)).testsuites.flatMap((suite) => suite.testsuite)) {
+      if (test.result === "SKIPPED" || test.status === "NOTRUN") {
+        total.skipped += 1;
+        indent(`skipped: ${test.classname}.${test.name}`);
+      } else if (test.failures) {
+        total.failed += 1;
+      } else {
+        total.passed += 1;
+      }
+    }
+  }
+  if (status !== 0 && total.failed === 0) total.failed = 1;
+  return total;
+}
+
+// A runner of our own: its last "N passed, N failed[, N skipped]" counts.
+async function runner(program, args) {
+  let total;
+  const status = await runLines(program, args, (line) => {
+    const found = /(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/.exec(line);
+    if (found) total = { passed: Number(found[1]), failed: Number(found[2]), skipped: Number(found[3] ?? 0) };
+    indent(line);
+  });
+  total ??= { passed: status === 0 ? 1 : 0, failed: 0, skipped: 0 };
+  if (status !== 0 && total.failed === 0) total.failed = 1;
+  return total;
+}
+
+async function mochaTests(folder) {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".test.js"));
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  const mocha = at("node_modules/mocha/bin/mocha.js");
+  const status = await runLines(process.execPath, [mocha, "--reporter", "spec", ...files.map((name) => path.join(folder, name))], (line) => {
+    const found = /^\s+(\d+) (passing|failing|pending)\b/.exec(line);
+    if (found) total[{ passing: "passed", failing: "failed", pending: "skipped" }[found[2]]] = Number(found[1]);
+    indent(line);
+  });
+  if (status !== 0 && total.failed === 0) total.failed = 1;
+  return total;
+}
+
+// The end-to-end tests, with Node's own test runner; counts come from its TAP stream.
+async function endToEnd(scratch) {
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  const folder = at("test/e2e");
+  for (const name of readdirSync(folder).filter((file) => file.endsWith(".test.mjs"))) {
+    const tap = path.join(scratch, `${name}.tap`);
+    const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=tap", `--test-reporter-destination=${tap}`];
+    const status = await runLines(process.execPath, ["--test", ...reporters, path.join(folder, name)], indent);
+    const text = existsSync(tap) ? readFileSync(tap, "utf8") : "";
+    const count = (what) => Number(new RegExp(`^# ${what} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
+    const failed = count("fail") + count("cancelled");
+    total.passed += count("pass");
+    total.skipped += count("skipped");
+    total.failed += failed > 0 || status === 0 ? failed : 1;
+  }
+  return total;
+}
+
+async function styleChecks() {
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const { name, skip, run: check } of fastChecks()) {
+    if (skip) {
+      total.skipped += 1;
+      indent(`skipped: ${name}: ${skip}`);
+      continue;
+    }
+    try {
+      check();
+      total.passed += 1;
+      indent(`passed: ${name}`);
+    } catch (error) {
+      if (!(error instanceof StepError)) throw error;
+      total.failed += 1;
+      indent(`FAILED: ${name}`);
+    }
+  }
+  return total;
+}
+
+const text = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
+
+async function test() {
+  setUp({ test: true, editor: true });
+  build({ tests: true });
+  const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-test-"));
+  const rings = [
+    ["Unit tests of the helper", () => unitTests(scratch)],
+    ["Unit tests of the extension", () => mochaTests(at("out/extension-unit"))],
+    ["End to end: the built helper, judged from outside", () => endToEnd(scratch)],
+    ["Golden JSON-RPC sessions", () => runner(process.execPath, [at("test/golden/run.mjs")])],
+    ["The editor: Mocha in the extension host, Playwright on the workbench", () => runner(process.execPath, [at("test/editor/run.mjs")])],
+    ["Style", styleChecks],
+  ];
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  try {
+    for (const [name, ring] of rings) {
+      say(`\n${name}`);
+      const begin = Date.now();
+      const counts = await ring();
+      for (const key of Object.keys(total)) total[key] += counts[key];
+      say(`${name}: ${text(counts)} in ${Math.round((Date.now() - begin) / 1000)} s`);
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  say("");
+  say(text(total));
+  if (total.failed > 0) process.exitCode = 1;
+}
+
+if (isMain(import.meta)) await main(test);
