@@ -22,10 +22,10 @@ struct Error {
   };
 
   Kind kind = Kind::failed;
-  std::string message;                 // what is wrong; no full stop at the end
-  std::string file;                    // the file it concerns, empty where there is none
-  std::optional<std::uint64_t> offset; // byte offset in that file
-  std::string remedy;                  // what the user can do; no full stop at the end
+  std::string message = {};                 // what is wrong; no full stop at the end
+  std::string file = {};                    // the file it concerns, empty where there is none
+  std::optional<std::uint64_t> offset = {}; // byte offset in that file
+  std::string remedy = {};                  // what the user can do; no full stop at the end
 
   // "FILE: offset 0x1f0: MESSAGE; REMEDY", without the parts that are empty. Never a newline.
   [[nodiscard]] std::string one_line() const;
