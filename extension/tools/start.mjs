@@ -1,0 +1,115 @@
+// npm start: sets up, builds, starts the order server, measures one of its functions on the best backend
+// that this machine has, prints the report, and opens the editor on the source with the result showing.
+// --report-only ends after the report.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { asRoot, at, capture, helper, isMain, isRoot, main, onPath, root, run, sample, sampleSource, say, StepError } from "./steps.mjs";
+import { setUp } from "./setup.mjs";
+import { build } from "./build.mjs";
+
+const measured = "handle_order";
+const seconds = 3;
+const recording = at("out/demo");
+const simulator = at("helper/build/ptsim/ptsim");
+
+const stops = []; // what to end before we end, last started first
+
+async function stopAll() {
+  while (stops.length > 0) await stops.pop()();
+}
+
+async function startServer() {
+  const server = spawn(sample, ["--threads", "4"], { stdio: ["ignore", "ignore", "inherit"] });
+  await once(server, "spawn");
+  stops.push(() => {
+    if (server.exitCode !== null || server.signalCode !== null) return undefined;
+    server.kill();
+    return once(server, "exit");
+  });
+  return server.pid;
+}
+
+// The ways to a recording, best first. Root is asked for one command and only where there is no other way.
+function* ways(pid) {
+  const live = [helper, "record", "--pid", String(pid), "--function", measured, "--duration", String(seconds), "-o", recording];
+  yield { command: live };
+  const elevated = asRoot(live);
+  if (!isRoot() && elevated) {
+    yield {
+      note: "Probes need root: asking sudo for this one command",
+      command: elevated,
+      then: () => run("sudo", ["chown", "-R", `${process.getuid()}:${process.getgid()}`, recording], { stdio: "inherit" }),
+    };
+  }
+  yield {
+    note: "Neither Intel PT nor probes work here: this demonstration single-steps the program, and its times are simulated",
+    before: () => build({ targets: ["ptsim"] }),
+    command: [
+      helper, "record", "--backend", "intel_pt", "--perf", simulator, "-o", recording,
+      "--", sample, "--orders", "100", "--threads", "1", "--rate", "0",
+    ],
+  };
+}
+
+function measure(pid) {
+  const reasons = [];
+  for (const { note, before, command, then } of ways(pid)) {
+    if (note) say(`${reasons.at(-1)}\n${note}`);
+    before?.();
+    rmSync(recording, { recursive: true, force: true });
+    const [program, ...args] = command;
+    const result = spawnSync(program, args, { cwd: root, stdio: ["inherit", "ignore", "pipe"], encoding: "utf8" });
+    if (result.status === 0) {
+      then?.();
+      return;
+    }
+    reasons.push((result.stderr ?? "").trim() || `${program} ${result.error?.message ?? `ended with status ${result.status}`}`);
+  }
+  throw new StepError(reasons.at(-1));
+}
+
+function openInCode() {
+  const line = capture("grep", ["-n", "OWN_FUNCTION.* handle_order", sampleSource]).stdout.split(":")[0] || "1";
+  const rootOnly = isRoot() ? ["--no-sandbox", `--user-data-dir=${at("out/code-user")}`] : [];
+  const args = [...rootOnly, "--new-window", `--extensionDevelopmentPath=${root}`, at("test/samples"), "--goto", `${sampleSource}:${line}`];
+  const result = spawnSync("code", args, { env: { ...process.env, PTLENS_OPEN_RECORDING: recording }, stdio: "inherit" });
+  return result.status === 0;
+}
+
+async function openInBrowser() {
+  const { startRig } = await import(at("test/editor/rig.mjs"));
+  const rig = await startRig({ folder: at("test/samples"), file: sampleSource, environment: { PTLENS_OPEN_RECORDING: recording } });
+  stops.push(() => rig.stop());
+  return rig.url;
+}
+
+async function start(reportOnly) {
+  const hasCode = onPath("code") !== undefined;
+  setUp({ measure: true });
+  build({ targets: ["ptlens"] });
+  const pid = await startServer();
+  say(`The order server runs as process ${pid}; measuring ${measured} for ${seconds} s`);
+  measure(pid);
+  say("");
+  run(helper, ["report", recording, "--function", measured]);
+  if (reportOnly) return;
+
+  if (hasCode && openInCode()) {
+    say("\nVS Code shows the result. The order server runs until Ctrl-C.");
+  } else {
+    run(process.execPath, [at("test/editor/install.mjs")]);
+    say(`\nThe editor shows the result at ${await openInBrowser()}\nIt and the order server run until Ctrl-C.`);
+  }
+  await new Promise((resolve) => ["SIGINT", "SIGTERM", "SIGHUP"].forEach((signal) => process.once(signal, resolve)));
+}
+
+if (isMain(import.meta)) {
+  await main(async () => {
+    try {
+      await start(process.argv.includes("--report-only"));
+    } finally {
+      await stopAll();
+    }
+  });
+}
