@@ -26,11 +26,11 @@ enum class BranchKind : std::uint8_t {
 
 enum class GapReason : std::uint8_t {
   none,
-  missing_code,     // no binary, or no bytes, for the address `from`
-  bad_instruction,  // the bytes at `from` are no instruction
-  overflow,         // OVF packet: the processor dropped packets
-  truncated,        // AUX record with TRUNCATED: the buffer was full
-  bad_trace,        // the packets contradict the code or the format
+  missing_code,    // no binary, or no bytes, for the address `from`
+  bad_instruction, // the bytes at `from` are no instruction
+  overflow,        // OVF packet: the processor dropped packets
+  truncated,       // AUX record with TRUNCATED: the buffer was full
+  bad_trace,       // the packets contradict the code or the format
 };
 
 [[nodiscard]] const char* word(GapReason reason);

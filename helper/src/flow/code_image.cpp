@@ -22,7 +22,9 @@ std::span<const std::byte> CodeImage::code(std::uint64_t address) const {
   return bytes.first(std::min<std::uint64_t>(bytes.size(), mapped->end - address));
 }
 
-bool CodeImage::holds(std::uint64_t address) const { return !code(address).empty(); }
+bool CodeImage::holds(std::uint64_t address) const {
+  return !code(address).empty();
+}
 
 std::optional<Instruction> CodeImage::instruction(std::uint64_t address) {
   const auto [entry, added] = instructions_.try_emplace(address);

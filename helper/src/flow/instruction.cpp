@@ -8,8 +8,8 @@ namespace {
 
 InstructionClass classify(const ZydisDecodedInstruction& instruction,
                           const ZydisDecodedOperand* operands) {
-  const bool direct = instruction.operand_count > 0 &&
-                      operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  const bool direct =
+      instruction.operand_count > 0 && operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
   const bool far = instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
   switch (instruction.meta.category) {
   case ZYDIS_CATEGORY_CALL:
@@ -46,13 +46,11 @@ InstructionClass classify(const ZydisDecodedInstruction& instruction,
 std::optional<Instruction> decode_instruction(std::span<const std::byte> code,
                                               std::uint64_t address, bool is_64_bit) {
   ZydisDecoder decoder;
-  ZydisDecoderInit(&decoder,
-                   is_64_bit ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
+  ZydisDecoderInit(&decoder, is_64_bit ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
                    is_64_bit ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
   ZydisDecodedInstruction decoded;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  if (ZYAN_FAILED(
-          ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &decoded, operands))) {
+  if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &decoded, operands))) {
     return std::nullopt;
   }
   Instruction instruction;

@@ -23,8 +23,8 @@ enum class InstructionClass : std::uint8_t {
 
 struct Instruction {
   InstructionClass kind = InstructionClass::other;
-  std::uint8_t size = 0;             // bytes
-  std::uint64_t target = 0;          // of a direct branch
+  std::uint8_t size = 0;    // bytes
+  std::uint64_t target = 0; // of a direct branch
 };
 
 // Decodes the instruction at `address`, whose bytes begin `code`. Nothing when the bytes are none.

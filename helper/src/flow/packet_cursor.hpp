@@ -1,6 +1,6 @@
-// A walk over the packets of one stretch of trace, ahead of any knowledge of the code: keeps the last
-// IP (SDM vol. 3, "IP compression") and the clock. Used to find where decoding can begin and where it
-// can go on after a gap, without waiting for the next PSB.
+// A walk over the packets of one stretch of trace, ahead of any knowledge of the code: keeps the
+// last IP (SDM vol. 3, "IP compression") and the clock. Used to find where decoding can begin and
+// where it can go on after a gap, without waiting for the next PSB.
 #pragma once
 
 #include "flow/trace_clock.hpp"
@@ -26,8 +26,8 @@ public:
   // The buffer of `config` must outlive the cursor.
   PacketCursor(const pt_config& config, const ClockConfig& clock);
 
-  // The next packet; nothing at the end. Bytes that are no packet are skipped up to the next PSB and
-  // counted in bad_packets().
+  // The next packet; nothing at the end. Bytes that are no packet are skipped up to the next PSB
+  // and counted in bad_packets().
   std::optional<Packet> next();
 
   // Passes over packets that begin before `offset`.

@@ -48,7 +48,9 @@ Schedule::Schedule(const perfdata::Recording& recording) {
   }
 }
 
-bool Schedule::known() const { return known_; }
+bool Schedule::known() const {
+  return known_;
+}
 
 OffCpu Schedule::off_cpu(std::int32_t tid, std::uint64_t begin_ns, std::uint64_t end_ns) const {
   OffCpu sum;
@@ -66,7 +68,8 @@ OffCpu Schedule::off_cpu(std::int32_t tid, std::uint64_t begin_ns, std::uint64_t
   // Whole intervals by the running sums, then what sticks out at both ends.
   sum.blocked_ns = last->blocked_before - first->blocked_before;
   sum.preempted_ns = last->preempted_before - first->preempted_before;
-  (last->preempted ? sum.preempted_ns : sum.blocked_ns) += std::min(last->end, end_ns) - last->begin;
+  (last->preempted ? sum.preempted_ns : sum.blocked_ns) +=
+      std::min(last->end, end_ns) - last->begin;
   if (first->begin < begin_ns) {
     (first->preempted ? sum.preempted_ns : sum.blocked_ns) -= begin_ns - first->begin;
   }
@@ -88,7 +91,8 @@ Running Schedule::running(std::int32_t cpu, std::uint64_t time_ns) const {
   if (slot != slots.begin()) {
     --slot;
   }
-  // A trace begins on the way back to user space, never while nobody is on the CPU: the next one in.
+  // A trace begins on the way back to user space, never while nobody is on the CPU: the next one
+  // in.
   while (slot != slots.end() && slot->thread.tid <= 0) {
     ++slot;
   }

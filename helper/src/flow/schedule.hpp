@@ -30,7 +30,8 @@ public:
   [[nodiscard]] bool known() const;
 
   // How long the thread was switched out within [begin, end), ns. O(log n).
-  [[nodiscard]] OffCpu off_cpu(std::int32_t tid, std::uint64_t begin_ns, std::uint64_t end_ns) const;
+  [[nodiscard]] OffCpu off_cpu(std::int32_t tid, std::uint64_t begin_ns,
+                               std::uint64_t end_ns) const;
 
   // The thread that ran on the CPU at that time; where none did, the next one switched in; {-1, -1}
   // where the records do not say.

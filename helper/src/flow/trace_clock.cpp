@@ -1,5 +1,5 @@
-// Timing packets to TSC ticks. The clock never goes back: a packet that would set it earlier than the
-// last answer leaves the answer standing.
+// Timing packets to TSC ticks. The clock never goes back: a packet that would set it earlier than
+// the last answer leaves the answer standing.
 #include "flow/trace_clock.hpp"
 
 #include <algorithm>
@@ -61,7 +61,9 @@ void TraceClock::on_cyc(std::uint64_t cycles) {
   latest_ = std::max(latest_, base_ + cycles_ * config_.nominal_ratio / *ratio_);
 }
 
-void TraceClock::on_cbr(std::uint8_t ratio) { ratio_ = ratio; }
+void TraceClock::on_cbr(std::uint8_t ratio) {
+  ratio_ = ratio;
+}
 
 std::optional<std::uint64_t> TraceClock::now() const {
   return has_base_ ? std::optional{latest_} : std::nullopt;
@@ -72,9 +74,10 @@ std::optional<TraceClock::Alignment> TraceClock::alignment() const {
     return std::nullopt;
   }
   const std::uint64_t elapsed = latest_ - crystal_base_;
-  const std::uint64_t ticks = static_cast<std::uint64_t>(
-      static_cast<__extension__ unsigned __int128>(elapsed) * config_.tsc_per_crystal_denominator /
-      config_.tsc_per_crystal_numerator);
+  const std::uint64_t ticks =
+      elapsed / config_.tsc_per_crystal_numerator * config_.tsc_per_crystal_denominator +
+      elapsed % config_.tsc_per_crystal_numerator * config_.tsc_per_crystal_denominator /
+          config_.tsc_per_crystal_numerator;
   const std::uint64_t fast = elapsed - crystal_to_tsc(ticks);
   return Alignment{static_cast<std::uint16_t>(crystal_origin_ + ticks),
                    static_cast<std::uint16_t>(std::min<std::uint64_t>(fast, 0x1ff))};

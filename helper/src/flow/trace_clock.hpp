@@ -10,7 +10,7 @@
 namespace ptlens::flow {
 
 struct ClockConfig {
-  std::uint32_t tsc_per_crystal_numerator = 0; // CPUID leaf 0x15 EBX
+  std::uint32_t tsc_per_crystal_numerator = 0;   // CPUID leaf 0x15 EBX
   std::uint32_t tsc_per_crystal_denominator = 0; // EAX
   std::uint32_t mtc_shift = 0;                   // an MTC every 2^mtc_shift crystal ticks
   std::uint32_t nominal_ratio = 0;               // maximum non-turbo core : bus ratio
@@ -46,12 +46,12 @@ private:
   ClockConfig config_;
   bool has_base_ = false;
   bool has_crystal_ = false;
-  std::uint64_t base_ = 0;          // TSC at the last TSC or MTC packet
-  std::uint64_t crystal_base_ = 0;  // TSC at crystal count `crystal_origin_`
+  std::uint64_t base_ = 0;           // TSC at the last TSC or MTC packet
+  std::uint64_t crystal_base_ = 0;   // TSC at crystal count `crystal_origin_`
   std::uint64_t crystal_origin_ = 0; // crystal ticks, low 16 bits as in TMA
   std::uint64_t crystal_ticks_ = 0;  // since the origin, at the last MTC
   std::uint8_t last_mtc_ = 0;
-  std::uint64_t cycles_ = 0;        // since base_
+  std::uint64_t cycles_ = 0; // since base_
   std::optional<std::uint8_t> ratio_;
   std::uint64_t latest_ = 0;
 };

@@ -1,0 +1,63 @@
+// All trace of a recording as runs of branches, each thread's in order of time: the buffers are
+// decoded side by side and the run that begins first comes next, so that a thread that moves
+// between CPUs arrives stitched, in bounded memory.
+#pragma once
+
+#include "base/error.hpp"
+#include "flow/branch.hpp"
+#include "flow/decode_context.hpp"
+#include "flow/piece_decoder.hpp"
+#include "perfdata/recording.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ptlens::flow {
+
+class BranchSource {
+public:
+  // Both arguments must outlive the source.
+  BranchSource(const perfdata::Recording& recording, DecodeContext& context);
+  ~BranchSource();
+  BranchSource(const BranchSource&) = delete;
+  BranchSource& operator=(const BranchSource&) = delete;
+  BranchSource(BranchSource&&) = delete;
+  BranchSource& operator=(BranchSource&&) = delete;
+
+  // Nothing at the end. Runs of one thread come in order of time.
+  std::optional<Run> next();
+
+  // Trace bytes of the pieces that are decoded, of all of them.
+  [[nodiscard]] std::uint64_t bytes_done() const { return bytes_done_; }
+
+  // After the last run.
+  [[nodiscard]] DecodeSummary summary() const;
+
+private:
+  struct Piece { // an unbroken stretch of one buffer
+    std::vector<std::span<const std::byte>> trace;
+    std::uint64_t size = 0;
+    bool truncated = false; // something was lost after it
+  };
+  struct Lane { // one buffer being decoded
+    const perfdata::AuxBuffer* buffer = nullptr;
+    std::vector<Piece> pieces;
+    std::size_t next_piece = 0;
+    std::unique_ptr<PieceDecoder> decoder;
+    std::optional<Run> head;
+  };
+  static std::vector<Piece> split(const perfdata::Recording& recording,
+                                  const perfdata::AuxBuffer& buffer);
+  void advance(Lane& lane);
+
+  DecodeContext* context_;
+  std::vector<Lane> lanes_;
+  DecodeSummary summary_;
+  std::vector<std::uint64_t> time_steps_;
+  std::uint64_t bytes_done_ = 0;
+};
+
+} // namespace ptlens::flow

@@ -1,0 +1,59 @@
+// What all decoders of one recording share: its processes' code, who ran when, and how its trace
+// was configured.
+#pragma once
+
+#include "flow/code_image.hpp"
+#include "flow/schedule.hpp"
+#include "flow/trace_clock.hpp"
+#include "perfdata/recording.hpp"
+#include "symbols/address_space.hpp"
+
+#include <intel-pt.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ptlens::flow {
+
+class DecodeContext {
+public:
+  // All arguments must outlive the context.
+  DecodeContext(const perfdata::Recording& recording, const symbols::AddressSpaces& spaces,
+                const Schedule& schedule);
+
+  // libipt's configuration without a buffer: processor errata, clock ratios, block ends at calls
+  // and jumps.
+  [[nodiscard]] const pt_config& config() const { return config_; }
+  [[nodiscard]] const ClockConfig& clock() const { return clock_; }
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
+  [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const;
+
+  // Who a buffer's trace that begins at `tsc` belongs to. A per-thread buffer has its owner; in a
+  // per-CPU buffer the switch records decide; without them, the one process that was recorded.
+  [[nodiscard]] Running owner(const perfdata::AuxBuffer& buffer, std::uint64_t tsc) const;
+
+  // False for threads of processes whose code was not recorded: their trace is not ours.
+  [[nodiscard]] bool is_recorded(std::int32_t pid) const { return recorded_.contains(pid); }
+
+  // The code of a process at a time. Made once for each version of its address space.
+  [[nodiscard]] CodeImage& image(std::int32_t pid, std::uint64_t time_ns);
+
+private:
+  const perfdata::Recording* recording_;
+  const symbols::AddressSpaces* spaces_;
+  const Schedule* schedule_;
+  pt_config config_{};
+  ClockConfig clock_;
+  std::vector<std::string> warnings_;
+  std::map<std::int32_t, std::int32_t> pid_of_tid_;
+  std::map<std::int32_t, bool> recorded_;
+  Running only_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<CodeImage>> images_;
+};
+
+} // namespace ptlens::flow

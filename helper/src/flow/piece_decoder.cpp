@@ -1,0 +1,445 @@
+// libipt's block decoder, driven to runs of branches; see the header for how it goes on after gaps.
+#include "flow/piece_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace ptlens::flow {
+namespace {
+
+constexpr std::size_t front_padding = 64; // room for a PSB+ before the first packet
+constexpr std::size_t tail_padding = 64;  // libipt may read past an unfinished PSB
+constexpr std::size_t most_branches_a_run = 8192;
+constexpr std::size_t most_time_steps = 1U << 20U;
+
+std::uint8_t* put(std::uint8_t* at, std::uint64_t value, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    *at++ = static_cast<std::uint8_t>(value >> (8 * i));
+  }
+  return at;
+}
+
+} // namespace
+
+PieceDecoder::PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
+                           std::vector<std::span<const std::byte>> trace, bool truncated)
+    : context_(&context), buffer_(&buffer), config_(context.config()), truncated_(truncated) {
+  std::size_t size = 0;
+  for (const auto& part : trace) {
+    size += part.size();
+  }
+  bytes_.resize(front_padding + size + tail_padding);
+  std::uint8_t* at = bytes_.data() + front_padding;
+  for (const auto& part : trace) {
+    std::memcpy(at, part.data(), part.size());
+    at += part.size();
+  }
+  config_.begin = bytes_.data();
+  config_.end = bytes_.data() + front_padding + size;
+  cursor_.emplace(config_, context.clock());
+  decoder_.reset(pt_blk_alloc_decoder(&config_));
+  if (!decoder_) {
+    state_ = State::ended;
+  }
+}
+
+std::optional<Run> PieceDecoder::next() {
+  for (;;) {
+    if (ready_next_ < ready_.size()) {
+      return std::move(ready_[ready_next_++]);
+    }
+    ready_.clear();
+    ready_next_ = 0;
+    switch (state_) {
+    case State::seeking:
+      seek();
+      break;
+    case State::running:
+      step();
+      break;
+    case State::ended:
+      if (truncated_) {
+        truncated_ = false;
+        if (owner_.tid > 0 && context_->is_recorded(owner_.pid)) {
+          gap(GapReason::truncated, last_address_);
+        }
+      }
+      break_run();
+      if (ready_.empty()) {
+        return std::nullopt;
+      }
+    }
+  }
+}
+
+void PieceDecoder::break_run() {
+  if (!run_.branches.empty() || run_.instructions != 0) {
+    run_.pid = owner_.pid;
+    run_.tid = owner_.tid;
+    run_.cpu = buffer_->cpu;
+    ready_.push_back(std::move(run_));
+  }
+  run_ = Run{};
+}
+
+void PieceDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size) {
+  if (run_.branches.size() >= most_branches_a_run) {
+    break_run();
+  }
+  run_.branches.push_back({time_ns_, from, to, kind, GapReason::none, size});
+  tracing_ = kind != BranchKind::off && !(kind == BranchKind::syscall && to == 0);
+}
+
+void PieceDecoder::gap(GapReason reason, std::uint64_t address) {
+  if (in_gap_) {
+    return;
+  }
+  emit(BranchKind::gap, address, 0, 0);
+  run_.branches.back().gap = reason;
+  ++gaps_;
+  if (reason == GapReason::bad_trace || reason == GapReason::bad_instruction) {
+    ++decode_errors_;
+  }
+  in_gap_ = true;
+  tracing_ = false;
+}
+
+void PieceDecoder::set_time(std::uint64_t tsc) {
+  tsc_ = std::max(tsc_, tsc);
+  time_ns_ = std::max(time_ns_, context_->to_ns(tsc_));
+  has_time_ = true;
+}
+
+void PieceDecoder::read_time() {
+  std::uint64_t tsc = 0;
+  if (pt_blk_time(decoder_.get(), &tsc, nullptr, nullptr) >= 0 && tsc > tsc_) {
+    set_time(tsc);
+    if (tracing_ && last_step_ns_ != 0 && time_ns_ > last_step_ns_ &&
+        time_steps_.size() < most_time_steps) {
+      time_steps_.push_back(time_ns_ - last_step_ns_);
+    }
+    last_step_ns_ = time_ns_;
+  }
+}
+
+std::uint64_t PieceDecoder::decoder_offset() const {
+  std::uint64_t offset = 0;
+  return pt_blk_get_offset(decoder_.get(), &offset) >= 0 ? offset : cursor_->offset();
+}
+
+// Whose trace begins now; true when its code was recorded.
+bool PieceDecoder::owned_from(std::uint64_t tsc) {
+  const Running owner = context_->owner(*buffer_, tsc);
+  if (owner.tid != owner_.tid || buffer_->cpu >= 0) {
+    break_run();
+    if (owner.tid != owner_.tid) {
+      in_gap_ = false;
+    }
+  }
+  owner_ = owner;
+  if (owner_.tid <= 0 || !context_->is_recorded(owner_.pid)) {
+    image_ = nullptr;
+    return false;
+  }
+  CodeImage& image = context_->image(owner_.pid, context_->to_ns(tsc));
+  image_ = &image;
+  return true;
+}
+
+void PieceDecoder::trace_on(std::uint64_t address) {
+  pending_.reset();
+  last_step_ns_ = time_ns_;
+  in_gap_ = false;
+  emit(BranchKind::on, 0, address, 0);
+  last_address_ = address;
+}
+
+// Walks packets to the next place where this recording's code is known to run.
+void PieceDecoder::seek() {
+  pending_.reset();
+  std::optional<std::uint64_t> psb;         // offset of the PSB+ being read
+  std::optional<std::uint64_t> psb_address; // its FUP
+  while (const auto packet = cursor_->next()) {
+    const std::uint64_t now = cursor_->clock().now().value_or(tsc_);
+    switch (packet->type) {
+    case ppt_psb:
+      synchronised_ = true;
+      psb = packet->offset;
+      psb_address.reset();
+      continue;
+    case ppt_fup:
+      if (psb) {
+        psb_address = packet->has_ip ? std::optional{packet->ip} : std::nullopt;
+        continue;
+      }
+      if (!after_overflow_ || !packet->has_ip) {
+        continue;
+      }
+      break;
+    case ppt_psbend:
+      if (psb && psb_address && owned_from(now) && image_->holds(*psb_address) &&
+          begin_at_psb(*psb)) {
+        return;
+      }
+      psb.reset();
+      continue;
+    case ppt_ovf:
+      after_overflow_ = true;
+      psb.reset();
+      if (image_ != nullptr) {
+        if (cursor_->clock().now()) {
+          set_time(now);
+        }
+        in_gap_ = false;
+        gap(GapReason::overflow, last_address_);
+      }
+      continue;
+    case ppt_tip_pge:
+      if (!synchronised_ || !packet->has_ip || !owned_from(now)) {
+        continue;
+      }
+      break;
+    case ppt_tip:
+      if (!synchronised_ || !packet->has_ip || image_ == nullptr) {
+        continue;
+      }
+      break;
+    default:
+      continue;
+    }
+    after_overflow_ = false;
+    if (image_ != nullptr && image_->holds(packet->ip) && begin_at(packet->end, packet->ip)) {
+      return;
+    }
+  }
+  decode_errors_ += cursor_->bad_packets();
+  state_ = State::ended;
+}
+
+bool PieceDecoder::begin_at_psb(std::uint64_t offset) {
+  status_ = pt_blk_sync_set(decoder_.get(), offset);
+  if (status_ < 0) {
+    return false;
+  }
+  pt_blk_set_image(decoder_.get(), image_->libipt());
+  if (const auto now = cursor_->clock().now()) {
+    set_time(*now);
+  }
+  tracing_ = false;
+  state_ = State::running;
+  return true;
+}
+
+// Writes PSB, TSC, TMA, CBR, MODE.Exec, FUP, PSBEND so that they end at `end`, and begins there.
+// Encodings: SDM vol. 3, "Packet definitions".
+bool PieceDecoder::begin_at(std::uint64_t end, std::uint64_t address) {
+  std::uint8_t packets[front_padding];
+  std::uint8_t* at = packets;
+  for (int i = 0; i < 8; ++i) {
+    at = put(at, 0x8202, 2);
+  }
+  if (const auto now = cursor_->clock().now()) {
+    *at++ = 0x19;
+    at = put(at, *now, 7);
+    if (const auto alignment = cursor_->clock().alignment()) {
+      at = put(at, 0x7302, 2);
+      at = put(at, alignment->crystal, 2);
+      *at++ = 0;
+      at = put(at, alignment->fast, 2);
+    }
+  }
+  if (const auto ratio = cursor_->clock().core_bus_ratio()) {
+    at = put(at, 0x0302, 2);
+    at = put(at, *ratio, 2);
+  }
+  *at++ = 0x99;
+  *at++ = cursor_->mode() == ptem_64bit ? 0x01 : cursor_->mode() == ptem_32bit ? 0x02 : 0x00;
+  *at++ = 0xdd;
+  at = put(at, address, 8);
+  at = put(at, 0x2302, 2);
+  const auto size = static_cast<std::uint64_t>(at - packets);
+  const std::uint64_t start = end - size;
+  std::memcpy(bytes_.data() + start, packets, size);
+  return begin_at_psb(start);
+}
+
+void PieceDecoder::step() {
+  while ((status_ & pts_event_pending) != 0) {
+    pt_event event;
+    status_ = pt_blk_event(decoder_.get(), &event, sizeof event);
+    if (status_ < 0) {
+      fail(status_, pt_block{});
+      return;
+    }
+    handle(event);
+    if (state_ != State::running) {
+      return;
+    }
+  }
+  if ((status_ & pts_eos) != 0) {
+    state_ = State::ended;
+    return;
+  }
+  pt_block block{};
+  status_ = pt_blk_next(decoder_.get(), &block, sizeof block);
+  if (status_ < 0 && block.ninsn == 0) {
+    fail(status_, block);
+    return;
+  }
+  accept(block);
+  if (status_ < 0) {
+    fail(status_, pt_block{});
+  }
+}
+
+void PieceDecoder::accept(const pt_block& block) {
+  if (block.ninsn == 0) {
+    return;
+  }
+  if (pending_) {
+    finish_block(block.ip);
+  } else if (!tracing_) {
+    read_time();
+    trace_on(block.ip);
+  }
+  read_time();
+  instructions_ += block.ninsn;
+  run_.instructions += block.ninsn;
+  pending_ = Pending{block.end_ip, time_ns_};
+  last_address_ = block.end_ip;
+}
+
+void PieceDecoder::finish_block(std::uint64_t next) {
+  const Pending block = *pending_;
+  pending_.reset();
+  const auto instruction = image_->instruction(block.address);
+  if (!instruction) {
+    return;
+  }
+  const std::uint64_t now = std::exchange(time_ns_, block.time_ns);
+  switch (instruction->kind) {
+  case InstructionClass::call_direct:
+  case InstructionClass::call_indirect:
+    emit(BranchKind::call, block.address, next, instruction->size);
+    break;
+  case InstructionClass::ret:
+    emit(BranchKind::ret, block.address, next, instruction->size);
+    break;
+  case InstructionClass::jump_direct:
+    emit(BranchKind::jump, block.address, next, instruction->size);
+    break;
+  case InstructionClass::jump_indirect:
+    emit(BranchKind::indirect, block.address, next, instruction->size);
+    break;
+  case InstructionClass::conditional:
+    if (next != block.address + instruction->size) {
+      emit(BranchKind::cond, block.address, next, instruction->size);
+    }
+    break;
+  case InstructionClass::far_call:
+  case InstructionClass::far_return:
+    if (next != block.address + instruction->size) {
+      emit(BranchKind::syscall, block.address, next, instruction->size);
+    }
+    break;
+  case InstructionClass::other:
+    break;
+  }
+  time_ns_ = now;
+}
+
+void PieceDecoder::handle(const pt_event& event) {
+  if (event.has_tsc != 0 && event.tsc > tsc_) {
+    set_time(event.tsc);
+  }
+  switch (event.type) {
+  case ptev_enabled: {
+    if (event.status_update != 0) {
+      return;
+    }
+    if (!owned_from(tsc_)) {
+      cursor_->advance_to(decoder_offset());
+      state_ = State::seeking;
+      return;
+    }
+    pt_blk_set_image(decoder_.get(), image_->libipt());
+    trace_on(event.variant.enabled.ip);
+    return;
+  }
+  case ptev_disabled: {
+    const auto last = pending_ ? image_->instruction(pending_->address) : std::nullopt;
+    const bool syscall = last && last->kind == InstructionClass::far_call;
+    emit(syscall ? BranchKind::syscall : BranchKind::off, last_address_, 0,
+         last ? last->size : std::uint8_t{0});
+    pending_.reset();
+    tracing_ = false;
+    return;
+  }
+  case ptev_async_disabled:
+    if (pending_) {
+      finish_block(event.variant.async_disabled.at);
+    }
+    last_address_ = event.variant.async_disabled.at;
+    emit(BranchKind::off, last_address_, 0, 0);
+    return;
+  case ptev_async_branch:
+    if (pending_) {
+      finish_block(event.variant.async_branch.from);
+    }
+    last_address_ = event.variant.async_branch.from;
+    emit(BranchKind::interrupt, last_address_,
+         event.ip_suppressed != 0 ? 0 : event.variant.async_branch.to, 0);
+    return;
+  case ptev_overflow:
+    if (image_ != nullptr) {
+      in_gap_ = false;
+      gap(GapReason::overflow, last_address_);
+      pending_.reset();
+    }
+    return;
+  default:
+    return;
+  }
+}
+
+// A status below zero: what is it, and where can decoding go on?
+void PieceDecoder::fail(int status, const pt_block& block) {
+  if (status == -pte_eos) {
+    state_ = State::ended;
+    return;
+  }
+  std::uint64_t address = block.ip;
+  if (pending_) {
+    const auto instruction = image_->instruction(pending_->address);
+    if (address == 0 && instruction) {
+      if (instruction->kind == InstructionClass::other) {
+        address = pending_->address + instruction->size;
+      } else {
+        address = instruction->target;
+      }
+    }
+    if (address != 0) {
+      finish_block(address);
+    }
+  }
+  GapReason reason = GapReason::bad_trace;
+  if (status == -pte_nomap) {
+    reason = GapReason::missing_code;
+  } else if (status == -pte_bad_insn) {
+    reason = GapReason::bad_instruction;
+  }
+  gap(reason, address != 0 ? address : last_address_);
+  pending_.reset();
+  cursor_->advance_to(decoder_offset());
+  state_ = State::seeking;
+}
+
+void PieceDecoder::summarise(DecodeSummary& summary) const {
+  summary.instructions += instructions_;
+  summary.decode_errors += decode_errors_;
+  summary.gaps += gaps_;
+  summary.has_time = summary.has_time || has_time_;
+}
+
+} // namespace ptlens::flow

@@ -1,0 +1,104 @@
+// One stretch of one AUX buffer to runs of branches, by libipt's block decoder. The stretch is
+// unbroken: the buffer was not truncated inside it.
+//
+// libipt can begin at a PSB only, and gives up at code that it does not have until the next one.
+// perf goes on at the next packet that names an address, and loses less. So do we: a packet cursor
+// finds that packet, a PSB+ that states the same address, time and mode is written over the bytes
+// that have been consumed before it, and libipt is synchronised there. The return stack is empty
+// after it, as after any PSB.
+#pragma once
+
+#include "flow/branch.hpp"
+#include "flow/decode_context.hpp"
+#include "flow/packet_cursor.hpp"
+
+#include <intel-pt.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ptlens::flow {
+
+class PieceDecoder {
+public:
+  // `trace`: the bytes in order; copied, because libipt reads past an unfinished packet at the end
+  // and synchronisation points are written into them. `truncated`: trace was lost after the last.
+  PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
+               std::vector<std::span<const std::byte>> trace, bool truncated);
+
+  // The next run: branches of one thread, at most some thousands, broken where another CPU may have
+  // run the thread in between. Nothing at the end.
+  std::optional<Run> next();
+
+  // Adds what this piece saw.
+  void summarise(DecodeSummary& summary) const;
+  // Distances between successive distinct times inside traced code, ns.
+  [[nodiscard]] const std::vector<std::uint64_t>& time_steps() const { return time_steps_; }
+
+private:
+  struct Free {
+    void operator()(pt_block_decoder* decoder) const { pt_blk_free_decoder(decoder); }
+  };
+  enum class State { seeking, running, ended };
+
+  void seek();
+  void step();
+  void handle(const pt_event& event);
+  void fail(int status, const pt_block& block);
+  void accept(const pt_block& block);
+  // The branch at the end of the pending block, which went to `next`.
+  void finish_block(std::uint64_t next);
+  void trace_on(std::uint64_t address);
+  void gap(GapReason reason, std::uint64_t address);
+  void emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size);
+  void break_run();
+  bool begin_at_psb(std::uint64_t offset);
+  bool begin_at(std::uint64_t end, std::uint64_t address);
+  bool owned_from(std::uint64_t tsc);
+  void set_time(std::uint64_t tsc);
+  void read_time();
+  [[nodiscard]] std::uint64_t decoder_offset() const;
+
+  DecodeContext* context_;
+  const perfdata::AuxBuffer* buffer_;
+  std::vector<std::uint8_t> bytes_;
+  pt_config config_;
+  std::optional<PacketCursor> cursor_;
+  std::unique_ptr<pt_block_decoder, Free> decoder_;
+  int status_ = 0;
+  State state_ = State::seeking;
+  bool truncated_;
+  bool synchronised_ = false; // the cursor has passed a PSB: its addresses can be trusted
+  bool after_overflow_ = false;
+  bool in_gap_ = false;
+  bool tracing_ = false;        // the last branch was not off or gap
+  std::uint64_t scan_mark_ = 0; // where seeking last began, to see progress
+
+  Running owner_;
+  CodeImage* image_ = nullptr;
+  std::uint64_t time_ns_ = 0;
+  std::uint64_t last_step_ns_ = 0;
+  std::uint64_t tsc_ = 0;
+
+  struct Pending {
+    std::uint64_t address = 0; // of the block's last instruction
+    std::uint64_t time_ns = 0;
+  };
+  std::optional<Pending> pending_;
+  std::uint64_t last_address_ = 0;
+
+  Run run_;
+  std::vector<Run> ready_;
+  std::size_t ready_next_ = 0;
+
+  std::uint64_t instructions_ = 0;
+  std::uint64_t decode_errors_ = 0;
+  std::uint64_t gaps_ = 0;
+  bool has_time_ = false;
+  std::vector<std::uint64_t> time_steps_;
+};
+
+} // namespace ptlens::flow
