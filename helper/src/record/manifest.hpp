@@ -1,11 +1,18 @@
 // DIR/manifest.json: what `ptlens record` asked for and did, beside the perf.data it made. Readers
-// need it for uprobe recordings: it says which function each probe event belongs to.
+// need it for uprobe recordings: it says which function each probe belongs to.
+//
+// Probes share events: all entries are one event, all returns another, all jumps out a third,
+// because the kernel needs some 80 ms to close each event and a file descriptor per event, thread
+// and CPU. So an event id alone does not tell the function: the sample's instruction pointer does,
+// brought to an ELF address by the mappings of the recording. ProbeTable answers that.
 #pragma once
 
 #include "base/error.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ptlens::record {
@@ -16,12 +23,13 @@ struct Probe {
     exit,  // at an instruction by which control leaves it (ret, or a jump out: a tail call)
   };
   Kind kind = Kind::entry;
-  std::uint64_t event_id = 0;     // tracefs id: perf_event_attr.config and common_type of its samples
-  std::string binary;             // path in the target's file system
-  std::uint64_t function = 0;     // ELF address of the function's entry
-  std::uint64_t address = 0;      // ELF address of the probed instruction
-  bool tail_call = false;         // exit by a jump out of the function
-  bool target = false;            // belongs to the function asked about, not to one it calls
+  std::uint64_t event_id = 0; // tracefs id: perf_event_attr.config and common_type of its samples;
+                              // the same for all probes of one kind
+  std::string binary;         // path in the target's file system
+  std::uint64_t function = 0; // ELF address of the function's entry
+  std::uint64_t address = 0;  // ELF address of the probed instruction
+  bool tail_call = false;     // exit by a jump out of the function
+  bool target = false;        // belongs to the function asked about, not to one it calls
 };
 
 // The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (stack pointer
@@ -35,8 +43,24 @@ struct Manifest {
   std::vector<std::string> command; // of a started program
   double duration_s = 0;            // asked for
   std::vector<std::string> perf_command;
-  std::vector<Probe> probes;        // uprobe only
-  std::vector<std::string> notes;   // what the backend costs and cannot see, one line each
+  std::vector<Probe> probes;      // uprobe only
+  std::vector<std::string> notes; // what the backend costs and cannot see, one line each
+};
+
+// Finds the probe that a sample comes from.
+class ProbeTable {
+public:
+  explicit ProbeTable(std::vector<Probe> probes);
+
+  // `binary` is the path of the mapping that holds the sample's instruction pointer, `address` that
+  // pointer as an ELF address. nullptr where no probe of ours is there.
+  [[nodiscard]] const Probe* find(std::uint64_t event_id, std::string_view binary,
+                                  std::uint64_t address) const;
+
+  [[nodiscard]] std::span<const Probe> probes() const { return probes_; }
+
+private:
+  std::vector<Probe> probes_; // by event, address, binary
 };
 
 inline constexpr const char* manifest_name = "manifest.json";
