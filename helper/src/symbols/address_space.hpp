@@ -1,6 +1,6 @@
-// What was mapped where in each process at each moment, from MMAP, FORK, EXIT and COMM(exec) records:
-// fork copies the parent's mappings, exec drops them, a new mapping hides what it overlaps from its
-// time on.
+// What was mapped where in each process at each moment, from MMAP, FORK, EXIT and COMM(exec)
+// records: fork copies the parent's mappings, exec drops them, a new mapping hides what it overlaps
+// from its time on.
 #pragma once
 
 #include "perfdata/recording.hpp"
@@ -17,9 +17,9 @@ namespace ptlens::symbols {
 struct MappedCode {
   std::uint64_t start = 0; // process addresses [start, end)
   std::uint64_t end = 0;
-  std::uint64_t file_offset = 0;        // of `start`
-  std::uint64_t bias = 0;               // process address - ELF virtual address, modulo 2^64
-  std::string path;                     // as recorded
+  std::uint64_t file_offset = 0; // of `start`
+  std::uint64_t bias = 0;        // process address - ELF virtual address, modulo 2^64
+  std::string path;              // as recorded
   std::vector<std::uint8_t> build_id;
   std::shared_ptr<const Binary> binary; // nullptr where it could not be found
 };

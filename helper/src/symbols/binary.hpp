@@ -1,6 +1,6 @@
-// One ELF file: its code bytes, its functions with hot and cold parts, and its line table. Functions
-// come from .symtab, .dynsym, DWARF subprograms (which give the ranges of cold parts and the
-// declared line) and the PLT sections; libdw reads them. All addresses here are ELF virtual
+// One ELF file: its code bytes, its functions with hot and cold parts, and its line table.
+// Functions come from .symtab, .dynsym, DWARF subprograms (which give the ranges of cold parts and
+// the declared line) and the PLT sections; libdw reads them. All addresses here are ELF virtual
 // addresses, as nm prints them.
 #pragma once
 
@@ -31,19 +31,32 @@ struct SourceLine {
 // Identity of a function is its binary and `address`, never its name.
 struct Function {
   enum class Kind {
-    code,      // a function of the program
-    plt_stub,  // .plt, .plt.sec, .plt.got: folded into what it jumps to
-    resolver,  // the dynamic linker's lazy-binding trampoline (_dl_runtime_resolve*), folded as well
-    indirect,  // STT_GNU_IFUNC: the symbol's code chooses an implementation
+    code,     // a function of the program
+    plt_stub, // .plt, .plt.sec, .plt.got: folded into what it jumps to
+    resolver, // the dynamic linker's lazy-binding trampoline (_dl_runtime_resolve*), folded as well
+    indirect, // STT_GNU_IFUNC: the symbol's code chooses an implementation
   };
-  std::string name;         // demangled (C++, Rust); "foo@plt" for stubs
-  std::string linkage_name; // as in the symbol table
+  std::string name;                 // demangled (C++, Rust); "foo@plt" for stubs
+  std::string linkage_name;         // as in the symbol table
   std::uint64_t address = 0;        // entry
   std::vector<AddressRange> ranges; // the part that holds `address` first, then cold parts
   std::string file;                 // of the declaration, empty without DWARF
   std::uint32_t line = 0;
   std::uint32_t end_line = 0; // last line that has code of the function, 0 without DWARF
   Kind kind = Kind::code;
+};
+
+// One instruction by which control can leave a function for good.
+struct Exit {
+  enum class Kind {
+    ret,              // return to the caller
+    jump,             // direct, out of the function: a tail call
+    conditional_jump, // the same, but control also goes on behind it when it is not taken
+    indirect_jump,    // through a register or memory, and not by a table of the function's own code
+  };
+  std::uint64_t address = 0;
+  Kind kind = Kind::ret;
+  std::uint64_t target = 0; // of a direct jump, else 0
 };
 
 struct Segment { // PT_LOAD with execute permission
@@ -54,8 +67,9 @@ struct Segment { // PT_LOAD with execute permission
 
 class Binary {
 public:
-  // Reads the ELF file at `path`. A separate debug file named by .gnu_debuglink or the build-id under
-  // /usr/lib/debug is used when present. Errors: not_found, no_rights, bad_input (not ELF, truncated).
+  // Reads the ELF file at `path`. A separate debug file named by .gnu_debuglink or the build-id
+  // under /usr/lib/debug is used when present. Errors: not_found, no_rights, bad_input (not ELF,
+  // truncated).
   static Result<std::shared_ptr<const Binary>> open(const std::string& path);
 
   Binary(const Binary&) = delete;
@@ -89,10 +103,12 @@ public:
   // are left out. Best kind of match only, in that order.
   [[nodiscard]] std::vector<std::uint32_t> find(std::string_view name) const;
   // Up to `count` names nearest to `name` by edit distance, nearest first.
-  [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name, std::size_t count) const;
+  [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name,
+                                                       std::size_t count) const;
   // Functions declared in a source file whose path ends in the same components as `file`, and whose
   // lines hold `line` (0: all of the file).
-  [[nodiscard]] std::vector<std::uint32_t> find_at_line(std::string_view file, std::uint32_t line) const;
+  [[nodiscard]] std::vector<std::uint32_t> find_at_line(std::string_view file,
+                                                        std::uint32_t line) const;
   // True when some compilation unit was made from that source file.
   [[nodiscard]] bool has_source(std::string_view file) const;
 
@@ -102,6 +118,12 @@ public:
   // Addresses of the instructions by which control leaves function `index`: every `ret`, and every
   // direct or indirect jump out of its ranges, ascending.
   [[nodiscard]] std::vector<std::uint64_t> exits(std::uint32_t index) const;
+  // The same with what each instruction is, ascending. A jump through a table that leads back into
+  // the function (a switch) is no exit.
+  [[nodiscard]] std::vector<Exit> exit_points(std::uint32_t index) const;
+  // Linkage name of what a plt_stub jumps to; nothing for other functions and for the stub that
+  // enters the dynamic linker.
+  [[nodiscard]] std::optional<std::string> stub_target(std::uint32_t index) const;
   // Address of the call instruction whose return address this is.
   [[nodiscard]] std::optional<std::uint64_t> call_before(std::uint64_t return_address) const;
 

@@ -15,9 +15,9 @@
 namespace ptlens::symbols {
 
 struct MissingBinary {
-  std::string path;      // as recorded
-  std::string build_id;  // hex, empty where not recorded
-  std::string reason;    // one line
+  std::string path;     // as recorded
+  std::string build_id; // hex, empty where not recorded
+  std::string reason;   // one line
 };
 
 class BinaryStore {
@@ -40,7 +40,8 @@ public:
 
 private:
   Options options_;
-  std::map<std::pair<std::string, std::vector<std::uint8_t>>, std::shared_ptr<const Binary>> opened_;
+  std::map<std::pair<std::string, std::vector<std::uint8_t>>, std::shared_ptr<const Binary>>
+      opened_;
   std::vector<MissingBinary> missing_;
 };
 
