@@ -1,8 +1,8 @@
 // A perf.data file, mapped and read once: side-band records by kind, each list ordered by time
-// (records of equal time keep their order in the file), and where the trace bytes of each AUX buffer
-// are. Format: tools/perf/Documentation/perf.data-file-format.txt. Every length is checked against
-// what encloses it before use; a file that lies about itself yields an Error with the offset of the
-// record that lies.
+// (records of equal time keep their order in the file), and where the trace bytes of each AUX
+// buffer are. Format: tools/perf/Documentation/perf.data-file-format.txt. Every length is checked
+// against what encloses it before use; a file that lies about itself yields an Error with the
+// offset of the record that lies.
 #pragma once
 
 #include "base/error.hpp"
@@ -51,10 +51,10 @@ public:
 
   [[nodiscard]] const std::optional<IntelPtInfo>& intel_pt() const;
   [[nodiscard]] const TimeConversion& time_conversion() const;
-  [[nodiscard]] const std::string& hostname() const;     // empty where the file does not say
-  [[nodiscard]] const std::string& cpu_id() const;       // HEADER_CPUID, "GenuineIntel,6,85,4"
+  [[nodiscard]] const std::string& hostname() const; // empty where the file does not say
+  [[nodiscard]] const std::string& cpu_id() const;   // HEADER_CPUID, "GenuineIntel,6,85,4"
   [[nodiscard]] const std::vector<std::string>& command_line() const;
-  [[nodiscard]] std::uint64_t trace_bytes() const;       // sum over all AUX chunks
+  [[nodiscard]] std::uint64_t trace_bytes() const; // sum over all AUX chunks
 
   // The bytes of one chunk, in the mapping. The chunk must come from aux_buffers().
   [[nodiscard]] std::span<const std::byte> bytes(const AuxChunk& chunk) const;

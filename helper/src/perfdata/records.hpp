@@ -115,8 +115,8 @@ struct Sample { // SAMPLE of an event that is not a trace: tracepoints and probe
   std::int32_t tid = -1;
   std::int32_t cpu = -1;
   std::uint64_t ip = 0;
-  std::uint32_t attribute = 0;     // index into Recording::attributes()
-  std::span<const std::byte> raw;  // PERF_SAMPLE_RAW payload, in the mapped file; may be empty
+  std::uint32_t attribute = 0;    // index into Recording::attributes()
+  std::span<const std::byte> raw; // PERF_SAMPLE_RAW payload, in the mapped file; may be empty
 };
 
 // One stretch of an AUX buffer's byte stream as the file holds it (PERF_RECORD_AUXTRACE).
@@ -149,7 +149,7 @@ struct Attribute {
 // AUXTRACE_INFO of type 1: tools/perf/util/intel-pt.h.
 struct IntelPtInfo {
   std::uint32_t pmu_type = 0;
-  std::uint64_t tsc_bit = 0;         // masks in the event's config
+  std::uint64_t tsc_bit = 0; // masks in the event's config
   std::uint64_t noretcomp_bit = 0;
   std::uint64_t mtc_bit = 0;
   std::uint64_t mtc_freq_bits = 0;

@@ -1,0 +1,33 @@
+// A regular file mapped read-only for as long as the object lives. A file larger than memory is
+// fine: its pages come and go with use.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace ptlens::perfdata {
+
+class MappedFile {
+public:
+  // Errors: not_found, no_rights, bad_input (a directory, a pipe, a device, an empty file), failed.
+  static Result<MappedFile> open(const std::string& path);
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+private:
+  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  void unmap();
+
+  std::span<const std::byte> bytes_;
+};
+
+} // namespace ptlens::perfdata
