@@ -1,0 +1,109 @@
+// What the end-to-end tests share: the built helper, run as a user would run it, and the means to check
+// it against perf, the sample program's own counts and the kernel.
+import { spawn, spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
+export const helper = process.env.PTLENS_HELPER ?? path.join(root, "helper/build/ptlens");
+export const orderServer = path.join(root, "helper/build/samples/order_server");
+export const simulator = path.join(root, "helper/build/ptsim/ptsim");
+export const traces = path.resolve(root, "../shared/traces");
+
+const timeout = 120_000;
+
+export function run(program, args, options = {}) {
+  const result = spawnSync(program, args, { encoding: "utf8", maxBuffer: 1 << 29, timeout, ...options });
+  if (result.error) throw result.error;
+  return result;
+}
+
+export const ptlens = (args, options) => run(helper, args, options);
+
+// Output of a command that must succeed.
+export function output(program, args, options) {
+  const { status, stdout, stderr } = run(program, args, options);
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")}: status ${status}: ${stderr}`);
+  return stdout;
+}
+
+export const json = (args) => JSON.parse(output(helper, args));
+export const jsonLines = (text) => text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+
+export function temporaryFolder(t) {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "ptlens-e2e-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export const noTraces = existsSync(traces) ? false : `the folder of real recordings, ${traces}, is not here`;
+
+const perf = () => spawnSync("perf", ["--version"]).status === 0;
+export const noPerf = perf() ? false : "perf is not installed";
+
+function whyNoProbes() {
+  if (!perf()) return "perf is not installed";
+  if (process.getuid() !== 0) return "setting probes needs root";
+  try {
+    accessSync("/sys/kernel/tracing/uprobe_events", constants.W_OK);
+    return false;
+  } catch {
+    return "this kernel has no writable /sys/kernel/tracing/uprobe_events";
+  }
+}
+export const noProbes = whyNoProbes();
+
+// The functions of the order server by name, out of the rows of `ptlens functions --json`.
+export const sampleFunction = (functions, name) =>
+  functions.filter((row) => row.binary.endsWith("/order_server") && new RegExp(`^shop::${name}\\(`).test(row.name));
+
+// What the order server must count, by arithmetic on its orders 1..n per thread.
+export function expectedCounts(orders, threads) {
+  const rejected = Math.floor(orders / 20);
+  let levels = 0;
+  for (let number = 1; number <= orders; number += 1) levels += number % 20 === 0 ? 0 : 1 + (number % 4);
+  const accepted = orders - rejected;
+  const each = {
+    handle_order: orders, accept_order: orders, validate_order: orders, price_order: accepted,
+    category_discount: levels, add_tax: accepted, reserve_stock: accepted,
+    write_audit: Math.floor(orders / 100), rejected,
+  };
+  return Object.fromEntries(Object.entries(each).map(([name, count]) => [name, count * threads]));
+}
+
+// The lines "name count" that the order server prints when it has done its orders.
+export const parseCounts = (text) =>
+  Object.fromEntries(text.split("\n").map((line) => /^(\w+) (\d+)$/.exec(line)).filter(Boolean).map(([, name, count]) => [name, Number(count)]));
+
+// A program in the background, ended with the test. `closed` resolves to { status, signal, stdout, stderr }.
+export function background(t, program, args, options = {}) {
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], ...options });
+  const text = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"]) child[name].setEncoding("utf8").on("data", (part) => (text[name] += part));
+  const closed = new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (status, signal) => resolve({ status, signal, ...text }));
+  });
+  t.after(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    await closed;
+  });
+  return { child, text, closed };
+}
+
+export async function until(what, condition, limit = 60_000) {
+  const end = Date.now() + limit;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`waited ${limit / 1000} s in vain: ${what}`);
+    await sleep(50);
+  }
+}
+
+// Probes that a helper with this process id has set and not removed.
+export const probesOf = (pid) =>
+  readFileSync("/sys/kernel/tracing/uprobe_events", "utf8").split("\n").filter((line) => line.includes(`:ptlens_${pid}_`));
+
+export const isAlive = (pid) => existsSync(`/proc/${pid}`);
