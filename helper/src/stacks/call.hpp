@@ -47,8 +47,8 @@ struct ThreadInfo {
   std::uint64_t instructions = 0; // 0 with probes
 };
 
-// All calls of a recording, as columns; a call is an index. Ordered by thread, then by start, parents
-// before their children where both start at the same time.
+// All calls of a recording, as columns; a call is an index. Ordered by thread, then by start,
+// parents before their children where both start at the same time.
 struct CallTable {
   std::vector<std::uint32_t> thread;    // index into threads
   std::vector<std::uint32_t> function;  // index into functions
@@ -61,8 +61,8 @@ struct CallTable {
   std::vector<std::uint64_t> preempted; // ns off-CPU, runnable
   std::vector<std::uint32_t> switches;  // switch-outs during the call
   std::vector<CallState> state;
-  std::vector<std::uint8_t> tail_call;  // 1: entered by a jump
-  std::vector<std::uint8_t> inner;      // 1: inside another activation of the same function
+  std::vector<std::uint8_t> tail_call; // 1: entered by a jump
+  std::vector<std::uint8_t> inner;     // 1: inside another activation of the same function
 
   [[nodiscard]] std::size_t size() const { return function.size(); }
   [[nodiscard]] std::uint64_t off_cpu(std::size_t call) const {

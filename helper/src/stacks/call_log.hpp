@@ -1,0 +1,40 @@
+// Opening and closing of one thread's calls in the table: parents, off-CPU time, nesting of one
+// function in itself. The rules by which calls open and close are its users'.
+#pragma once
+
+#include "flow/schedule.hpp"
+#include "stacks/call.hpp"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace ptlens::stacks {
+
+class CallLog {
+public:
+  // `thread` is the index to write; both references must outlive the log.
+  CallLog(CallTable& table, const flow::Schedule& schedule, std::uint32_t thread, std::int32_t tid)
+      : table_(&table), schedule_(&schedule), thread_(thread), tid_(tid) {}
+
+  // A call that begins now. Returns its index.
+  std::uint32_t open(std::uint32_t function, std::uint32_t parent, std::uint32_t site,
+                     std::uint64_t start_ns, bool tail_call);
+  void close(std::uint32_t call, std::uint64_t end_ns, CallState state);
+  // The call turned out to be one of another function: it was opened at a stub.
+  void rename(std::uint32_t call, std::uint32_t function);
+  // The call turned out to be made inside `parent`, which began no later.
+  void adopt(std::uint32_t call, std::uint32_t parent);
+
+private:
+  CallTable* table_;
+  const flow::Schedule* schedule_;
+  std::uint32_t thread_;
+  std::int32_t tid_;
+  std::unordered_map<std::uint32_t, std::uint32_t> active_; // open calls by function
+};
+
+// Orders the table by thread, then by start, parents before children, and renumbers the parents.
+void order(CallTable& table);
+
+} // namespace ptlens::stacks

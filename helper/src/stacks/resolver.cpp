@@ -1,0 +1,88 @@
+// Look-ups through the symbols of each mapped binary, remembered by address.
+#include "stacks/resolver.hpp"
+
+namespace ptlens::stacks {
+
+std::uint32_t Resolver::function(const symbols::Binary& binary, const std::string& path,
+                                 std::uint32_t index) {
+  const auto [entry, added] =
+      by_index_.try_emplace({&binary, index}, static_cast<std::uint32_t>(functions_.size()));
+  if (added) {
+    const symbols::Function& function = binary.functions()[index];
+    functions_.push_back(
+        {function.name, path, function.address, function.file, function.line, function.end_line});
+  }
+  return entry->second;
+}
+
+std::uint32_t Resolver::stand_in(const std::string& name, const std::string& binary) {
+  const auto [entry, added] =
+      stand_ins_.try_emplace({name, binary}, static_cast<std::uint32_t>(functions_.size()));
+  if (added) {
+    functions_.push_back({name, binary, 0, "", 0, 0});
+  }
+  return entry->second;
+}
+
+Place Resolver::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
+  Place place;
+  const symbols::MappedCode* mapped = space.find(address);
+  if (mapped == nullptr) {
+    place.function = stand_in("[unknown]", "[unknown]");
+    return place;
+  }
+  if (!mapped->binary) {
+    place.function = stand_in("[missing code]", mapped->path);
+    return place;
+  }
+  const symbols::Binary& binary = *mapped->binary;
+  const std::uint64_t elf_address = address - mapped->bias;
+  const auto index = binary.function_at(elf_address);
+  if (!index) {
+    place.function = stand_in("[no symbol]", mapped->path);
+    return place;
+  }
+  const symbols::Function& function = binary.functions()[*index];
+  place.function = this->function(binary, mapped->path, *index);
+  place.entry = function.address == elf_address;
+  place.folded = function.kind == symbols::Function::Kind::plt_stub ||
+                 function.kind == symbols::Function::Kind::resolver;
+  place.known = true;
+  return place;
+}
+
+Place Resolver::resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
+  const auto [entry, added] = places_[space.serial].try_emplace(address);
+  if (added) {
+    entry->second = look_up(space, address);
+  }
+  return entry->second;
+}
+
+std::uint32_t Resolver::site(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
+  const auto [cached, fresh] = site_cache_[space.serial].try_emplace(address, no_site);
+  if (!fresh) {
+    return cached->second;
+  }
+  const symbols::MappedCode* mapped = space.find(address);
+  const symbols::Binary* binary = mapped == nullptr ? nullptr : mapped->binary.get();
+  const std::uint64_t elf_address = binary == nullptr ? address : address - mapped->bias;
+  const auto [entry, added] =
+      site_of_.try_emplace({binary, elf_address}, static_cast<std::uint32_t>(sites_.size()));
+  if (added) {
+    CallSite site;
+    site.function = resolve(space, address).function;
+    site.address = elf_address;
+    if (binary != nullptr) {
+      if (auto line = binary->line_at(elf_address)) {
+        site.file = std::move(line->file);
+        site.line = line->line;
+      }
+    }
+    sites_.push_back(std::move(site));
+  }
+  cached->second = entry->second;
+  return entry->second;
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,55 @@
+// Process addresses to functions and call sites, each named once for the whole recording.
+#pragma once
+
+#include "stacks/call.hpp"
+#include "symbols/address_space.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ptlens::stacks {
+
+// What stands at an address.
+struct Place {
+  std::uint32_t function = no_call; // index into functions(); always valid after resolve()
+  bool entry = false;               // the address is the function's first
+  bool folded = false;              // PLT stub or lazy-binding resolver: not a call of its own
+  bool known = false;               // a symbol covers it
+};
+
+class Resolver {
+public:
+  // An address that no function covers resolves to one stand-in per binary, "[no symbol]", or
+  // "[missing code]" where the binary is not there, or "[unknown]" where nothing is mapped.
+  [[nodiscard]] Place resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address);
+
+  // The call site at a process address, index into sites().
+  [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
+                                   std::uint64_t address);
+
+  // The function of a binary by its index there, index into functions(). `path` names the binary.
+  [[nodiscard]] std::uint32_t function(const symbols::Binary& binary, const std::string& path,
+                                       std::uint32_t index);
+
+  [[nodiscard]] std::vector<FunctionInfo>& functions() { return functions_; }
+  [[nodiscard]] std::vector<CallSite>& sites() { return sites_; }
+
+private:
+  [[nodiscard]] Place look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address);
+  [[nodiscard]] std::uint32_t stand_in(const std::string& name, const std::string& binary);
+
+  std::vector<FunctionInfo> functions_;
+  std::vector<CallSite> sites_;
+  std::map<std::pair<const symbols::Binary*, std::uint32_t>, std::uint32_t> by_index_;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> stand_ins_;
+  std::map<std::pair<const symbols::Binary*, std::uint64_t>, std::uint32_t> site_of_;
+  // By version of the address space, then by address.
+  std::unordered_map<std::uint64_t, std::unordered_map<std::uint64_t, Place>> places_;
+  std::unordered_map<std::uint64_t, std::unordered_map<std::uint64_t, std::uint32_t>> site_cache_;
+};
+
+} // namespace ptlens::stacks
