@@ -1,0 +1,336 @@
+// The JSON of every answer.
+#include "export/json.hpp"
+
+#include "export/units.hpp"
+
+#include <unordered_map>
+
+namespace ptlens::exporting {
+
+namespace {
+
+constexpr const char* unknown_function = "[unknown]";
+
+bool known(const measure::Measurement& measurement, std::uint32_t function) {
+  return function < measurement.functions.size();
+}
+
+Json latency_json(const measure::LatencyStats& stats) {
+  return {{"mean", stats.mean}, {"stddev", stats.stddev}, {"min", stats.min},
+          {"max", stats.max},   {"p50", stats.p50},       {"p90", stats.p90},
+          {"p99", stats.p99},   {"p999", stats.p999},     {"total", stats.total}};
+}
+
+Json off_cpu_json(const measure::OffCpuStats& stats) {
+  return {{"mean", stats.mean},         {"total", stats.total},     {"calls", stats.calls},
+          {"switches", stats.switches}, {"blocked", stats.blocked}, {"preempted", stats.preempted}};
+}
+
+Json call_counts_json(const measure::Report& report) {
+  return {{"complete", report.complete},
+          {"incomplete", report.incomplete},
+          {"unwound", report.unwound}};
+}
+
+Json site_address_json(const measure::Measurement& measurement, std::uint32_t site) {
+  if (site >= measurement.sites.size()) {
+    return nullptr;
+  }
+  return hexadecimal(measurement.sites[site].address);
+}
+
+// {name, binary, address}.
+Json identity_json(const measure::Measurement& measurement, std::uint32_t function) {
+  if (!known(measurement, function)) {
+    return {{"name", unknown_function}, {"binary", ""}, {"address", nullptr}};
+  }
+  const stacks::FunctionInfo& info = measurement.functions[function];
+  return {{"name", info.name}, {"binary", info.binary}, {"address", hexadecimal(info.address)}};
+}
+
+Json related_json(const measure::Measurement& measurement,
+                  const std::vector<measure::RelatedRow>& rows) {
+  Json list = Json::array();
+  for (const measure::RelatedRow& row : rows) {
+    Json entry = identity_json(measurement, row.function);
+    const bool has_site = row.site < measurement.sites.size();
+    entry["call_site"] = site_address_json(measurement, row.site);
+    entry["file"] = has_site ? measurement.sites[row.site].file : std::string();
+    entry["line"] = has_site ? measurement.sites[row.site].line : 0;
+    entry["calls"] = row.latency.calls;
+    entry["latency"] = latency_json(row.latency);
+    entry["off_cpu"] = off_cpu_json(row.off_cpu);
+    entry["cpu_percent"] = row.cpu_percent;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json threads_json(const measure::Measurement& measurement,
+                  const std::vector<measure::ThreadRow>& rows) {
+  Json list = Json::array();
+  for (const measure::ThreadRow& row : rows) {
+    const stacks::ThreadInfo& thread = measurement.threads[row.thread];
+    list.push_back({{"tid", thread.tid},
+                    {"comm", thread.comm},
+                    {"calls", row.latency.calls},
+                    {"latency", latency_json(row.latency)},
+                    {"off_cpu", off_cpu_json(row.off_cpu)}});
+  }
+  return list;
+}
+
+// Numbers the functions of a list in the order of their first use, and describes each once.
+class FunctionTable {
+public:
+  explicit FunctionTable(const measure::Measurement& measurement) : measurement_(measurement) {}
+
+  std::int64_t index(std::uint32_t function) {
+    if (!known(measurement_, function)) {
+      return -1;
+    }
+    const auto [at, added] =
+        numbers_.try_emplace(function, static_cast<std::int64_t>(numbers_.size()));
+    if (added) {
+      list_.push_back(function_json(measurement_, function));
+    }
+    return at->second;
+  }
+
+  Json take() { return std::move(list_); }
+
+private:
+  const measure::Measurement& measurement_;
+  std::unordered_map<std::uint32_t, std::int64_t> numbers_;
+  Json list_ = Json::array();
+};
+
+} // namespace
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+const char* word(measure::FlameTime time) {
+  switch (time) {
+  case measure::FlameTime::on_cpu:
+    return "on";
+  case measure::FlameTime::off_cpu:
+    return "off";
+  case measure::FlameTime::wall:
+    break;
+  }
+  return "wall";
+}
+
+const char* word(stacks::CallState state) {
+  switch (state) {
+  case stacks::CallState::incomplete:
+    return "incomplete";
+  case stacks::CallState::unwound:
+    return "unwound";
+  case stacks::CallState::complete:
+    break;
+  }
+  return "complete";
+}
+
+Json recording_json(const measure::Measurement& measurement) {
+  const measure::RecordingInfo& info = measurement.recording;
+  Json missing = Json::array();
+  for (const measure::MissingCode& code : info.missing) {
+    missing.push_back({{"path", code.path}, {"build_id", code.build_id}, {"reason", code.reason}});
+  }
+  Json threads = Json::array();
+  for (const stacks::ThreadInfo& thread : measurement.threads) {
+    const std::uint64_t traced =
+        thread.last_ns > thread.first_ns ? thread.last_ns - thread.first_ns : 0;
+    threads.push_back({{"pid", thread.pid},
+                       {"tid", thread.tid},
+                       {"comm", thread.comm},
+                       {"instructions", thread.instructions},
+                       {"trace_ns", traced},
+                       {"lost_ns", thread.lost_ns},
+                       {"gaps", thread.gaps}});
+  }
+  Json json = {{"path", info.path},
+               {"backend", info.backend},
+               {"trace_ns", info.trace_ns},
+               {"lost_ns", info.lost_ns},
+               {"gaps", info.gaps},
+               {"decode_errors", info.decode_errors},
+               {"trace_bytes", info.trace_bytes},
+               {"threads", measurement.threads.size()}};
+  json["resolution_ns"] = info.resolution_ns ? Json(*info.resolution_ns) : Json(nullptr);
+  json["lost_records"] = info.lost_records;
+  json["off_cpu_known"] = info.off_cpu_known;
+  json["notes"] = info.notes;
+  json["missing"] = std::move(missing);
+  json["thread_list"] = std::move(threads);
+  return json;
+}
+
+Json function_json(const measure::Measurement& measurement, std::uint32_t function) {
+  Json json = identity_json(measurement, function);
+  const bool is_known = known(measurement, function);
+  json["file"] = is_known ? measurement.functions[function].file : std::string();
+  json["line"] = is_known ? measurement.functions[function].line : 0;
+  return json;
+}
+
+Json report_json(const measure::Measurement& measurement, const measure::Report& report) {
+  Json histogram = Json::array();
+  for (const measure::Bucket& bucket : report.histogram) {
+    histogram.push_back({{"low", bucket.low},
+                         {"high", bucket.high},
+                         {"calls", bucket.calls},
+                         {"off_cpu_calls", bucket.off_cpu_calls}});
+  }
+  return {{"recording", recording_json(measurement)},
+          {"function", function_json(measurement, report.function)},
+          {"calls", call_counts_json(report)},
+          {"latency", latency_json(report.latency)},
+          {"on_cpu", {{"mean", report.on_cpu_mean}, {"total", report.on_cpu_total}}},
+          {"off_cpu", off_cpu_json(report.off_cpu)},
+          {"self", {{"mean", report.self_mean}, {"total", report.self_total}}},
+          {"cpu_percent", report.cpu_percent},
+          {"histogram", std::move(histogram)},
+          {"callers", related_json(measurement, report.callers)},
+          {"children", related_json(measurement, report.children)},
+          {"threads", threads_json(measurement, report.threads)}};
+}
+
+Json functions_json(const measure::Measurement& measurement,
+                    std::span<const measure::FunctionRow> rows) {
+  Json list = Json::array();
+  for (const measure::FunctionRow& row : rows) {
+    Json entry = function_json(measurement, row.function);
+    entry["complete"] = row.complete;
+    entry["incomplete"] = row.incomplete;
+    entry["unwound"] = row.unwound;
+    entry["mean"] = row.mean;
+    entry["inclusive"] = row.inclusive;
+    entry["self"] = row.self;
+    entry["off_cpu"] = row.off_cpu;
+    list.push_back(std::move(entry));
+  }
+  return {{"recording", recording_json(measurement)}, {"functions", std::move(list)}};
+}
+
+Json lines_json(const measure::Measurement& measurement, const measure::FileLines& lines) {
+  Json functions = Json::array();
+  for (const measure::FileFunction& entry : lines.functions) {
+    Json json = function_json(measurement, entry.function);
+    json["end_line"] =
+        known(measurement, entry.function) ? measurement.functions[entry.function].end_line : 0;
+    json["calls"] = call_counts_json(entry.report);
+    json["latency"] = latency_json(entry.report.latency);
+    json["off_cpu"] = off_cpu_json(entry.report.off_cpu);
+    json["cpu_percent"] = entry.report.cpu_percent;
+    functions.push_back(std::move(json));
+  }
+  Json rows = Json::array();
+  for (const measure::LineRow& row : lines.lines) {
+    Json callees = Json::array();
+    for (const measure::LineCallee& callee : row.callees) {
+      Json json = identity_json(measurement, callee.function);
+      json["calls"] = callee.calls;
+      json["mean"] = callee.mean;
+      callees.push_back(std::move(json));
+    }
+    rows.push_back({{"line", row.line},
+                    {"calls", row.latency.calls},
+                    {"mean", row.latency.mean},
+                    {"p99", row.latency.p99},
+                    {"total", row.latency.total},
+                    {"incomplete", row.incomplete},
+                    {"unwound", row.unwound},
+                    {"off_cpu", off_cpu_json(row.off_cpu)},
+                    {"callees", std::move(callees)}});
+  }
+  return {{"recording", recording_json(measurement)},
+          {"file", lines.file},
+          {"functions", std::move(functions)},
+          {"lines", std::move(rows)}};
+}
+
+Json flame_json(const measure::Measurement& measurement, const measure::FlameTree& tree,
+                measure::FlameTime time) {
+  FunctionTable table(measurement);
+  Json parent = Json::array();
+  Json function = Json::array();
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    parent.push_back(node == 0 ? -1 : static_cast<std::int64_t>(tree.parent[node]));
+    function.push_back(table.index(tree.function[node]));
+  }
+  return {{"recording", recording_json(measurement)},
+          {"time", word(time)},
+          {"functions", table.take()},
+          {"nodes",
+           {{"parent", std::move(parent)},
+            {"function", std::move(function)},
+            {"inclusive", tree.inclusive},
+            {"self", tree.self},
+            {"calls", tree.calls}}}};
+}
+
+Json calls_json(const measure::Measurement& measurement, std::span<const std::uint32_t> calls,
+                std::uint64_t total, std::uint64_t offset) {
+  const stacks::CallTable& table = measurement.calls;
+  FunctionTable functions(measurement);
+  Json columns = {
+      {"tid", Json::array()},       {"start", Json::array()}, {"latency", Json::array()},
+      {"off_cpu", Json::array()},   {"self", Json::array()},  {"caller", Json::array()},
+      {"call_site", Json::array()}, {"state", Json::array()}, {"tail_call", Json::array()}};
+  for (const std::uint32_t call : calls) {
+    const std::uint32_t parent = table.parent[call];
+    columns["tid"].push_back(measurement.threads[table.thread[call]].tid);
+    columns["start"].push_back(table.start[call]);
+    columns["latency"].push_back(table.latency[call]);
+    columns["off_cpu"].push_back(table.off_cpu(call));
+    columns["self"].push_back(table.self(call));
+    columns["caller"].push_back(
+        parent == stacks::no_call ? -1 : functions.index(table.function[parent]));
+    columns["call_site"].push_back(site_address_json(measurement, table.site[call]));
+    columns["state"].push_back(word(table.state[call]));
+    columns["tail_call"].push_back(table.tail_call[call] != 0);
+  }
+  return {{"total", total},
+          {"offset", offset},
+          {"functions", functions.take()},
+          {"columns", std::move(columns)}};
+}
+
+Json doctor_json(const record::Diagnosis& diagnosis) {
+  Json findings = Json::array();
+  for (const record::Finding& finding : diagnosis.findings) {
+    const char* state = finding.state == record::Finding::State::fine      ? "fine"
+                        : finding.state == record::Finding::State::limited ? "limited"
+                                                                           : "missing";
+    findings.push_back({{"id", finding.id},
+                        {"title", finding.title},
+                        {"state", state},
+                        {"detail", finding.detail},
+                        {"why", finding.why},
+                        {"remedy", finding.remedy}});
+  }
+  return {{"backend", diagnosis.backend}, {"findings", std::move(findings)}};
+}
+
+Json processes_json(std::span<const record::Process> processes) {
+  Json list = Json::array();
+  for (const record::Process& process : processes) {
+    list.push_back({{"pid", process.pid},
+                    {"start_time", process.start_time},
+                    {"user", process.user},
+                    {"name", process.name},
+                    {"command", process.command},
+                    {"executable", process.executable},
+                    {"age_s", process.age_s},
+                    {"may_attach", process.may_attach},
+                    {"has_source", process.has_source}});
+  }
+  return {{"processes", std::move(list)}};
+}
+
+} // namespace ptlens::exporting

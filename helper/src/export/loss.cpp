@@ -1,0 +1,60 @@
+// What a page says about the recording itself.
+#include "export/loss.hpp"
+
+#include "export/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ptlens::exporting {
+
+namespace {
+
+constexpr std::size_t missing_shown = 8;
+
+} // namespace
+
+std::string loss_text(const measure::Measurement& measurement) {
+  const measure::RecordingInfo& info = measurement.recording;
+  std::string text;
+  if (!info.resolution_ns) {
+    text += "! no timing in this recording: calls are counted, every latency is unknown\n";
+  }
+  if (info.gaps > 0 || info.lost_ns > 0) {
+    text += fmt::format("! {} of {} of trace lost in {}; calls across them are incomplete\n",
+                        duration(static_cast<double>(info.lost_ns)),
+                        duration(static_cast<double>(info.trace_ns)), count(info.gaps, "gap"));
+  }
+  if (info.decode_errors > 0) {
+    text += fmt::format("! {}: trace and code contradict each other there\n",
+                        count(info.decode_errors, "decode error"));
+  }
+  if (info.lost_records > 0) {
+    text += fmt::format("! perf dropped {}\n", count(info.lost_records, "record"));
+  }
+  for (std::size_t index = 0; index < std::min(info.missing.size(), missing_shown); ++index) {
+    const measure::MissingCode& code = info.missing[index];
+    const std::string build_id =
+        code.build_id.empty() ? "" : fmt::format(" (build-id {})", printable(code.build_id));
+    text += fmt::format("! no code of {}{}: {}\n", printable(code.path), build_id,
+                        printable(code.reason));
+  }
+  if (info.missing.size() > missing_shown) {
+    text += fmt::format("! and {} more without code\n", info.missing.size() - missing_shown);
+  }
+  return text.empty() ? text : text + '\n';
+}
+
+std::string notes_text(const measure::Measurement& measurement) {
+  if (measurement.recording.notes.empty()) {
+    return {};
+  }
+  std::string text = "\nNotes\n";
+  for (const std::string& note : measurement.recording.notes) {
+    text += "  " + printable(note) + '\n';
+  }
+  return text;
+}
+
+} // namespace ptlens::exporting

@@ -1,0 +1,175 @@
+// The terminal's version of the func_latency view.
+#include "export/loss.hpp"
+#include "export/table.hpp"
+#include "export/text.hpp"
+#include "export/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ptlens::exporting {
+
+namespace {
+
+using Align = Table::Align;
+
+constexpr std::size_t bar_length = 40;
+
+double real(std::uint64_t ns) {
+  return static_cast<double>(ns);
+}
+
+std::string place(const std::string& file, std::uint32_t line) {
+  return file.empty() ? "" : fmt::format("{}:{}", printable(base_name(file)), line);
+}
+
+std::string heading(const measure::Measurement& measurement, std::uint32_t function) {
+  if (function >= measurement.functions.size()) {
+    return "[unknown]\n";
+  }
+  const stacks::FunctionInfo& info = measurement.functions[function];
+  std::string text = fmt::format("{}\n  {} in {}", printable(info.name), hexadecimal(info.address),
+                                 printable(info.binary));
+  if (!info.file.empty()) {
+    text += fmt::format(", {}:{}", printable(info.file), info.line);
+  }
+  return text + '\n';
+}
+
+std::string left_out(const measure::Report& report) {
+  std::string text;
+  if (report.incomplete > 0) {
+    text +=
+        fmt::format("! {} incomplete, not in the figures: an end is missing or trace was lost\n",
+                    count(report.incomplete, "call"));
+  }
+  if (report.unwound > 0) {
+    text += fmt::format(
+        "! {} unwound, not in the figures: ended by an exception, longjmp or thread exit\n",
+        count(report.unwound, "call"));
+  }
+  return text.empty() ? text : text + '\n';
+}
+
+std::string figures(const measure::Measurement& measurement, const measure::Report& report) {
+  const auto resolution = measurement.recording.resolution_ns;
+  const measure::LatencyStats& latency = report.latency;
+  std::string text =
+      fmt::format("Calls     {} complete, {} incomplete, {} unwound\n", count(report.complete),
+                  count(report.incomplete), count(report.unwound));
+  if (report.complete == 0 || !resolution) {
+    return text;
+  }
+  const auto exact = [resolution](std::uint64_t ns) { return duration(real(ns), resolution); };
+  text += fmt::format("Latency   mean {}, stddev {}, total {}, CPU {}\n",
+                      duration(latency.mean, resolution), duration(latency.stddev),
+                      duration(real(latency.total)), percentage(report.cpu_percent));
+  Table spread({{"min"}, {"p50"}, {"p90"}, {"p99"}, {"p99.9"}, {"max"}});
+  spread.add({exact(latency.min), exact(latency.p50), exact(latency.p90), exact(latency.p99),
+              exact(latency.p999), exact(latency.max)});
+  text += spread.text(10);
+  if (measurement.recording.off_cpu_known) {
+    text += fmt::format("On-CPU    mean {}, total {}\n", duration(report.on_cpu_mean),
+                        duration(real(report.on_cpu_total)));
+    const measure::OffCpuStats& off = report.off_cpu;
+    text += fmt::format("Off-CPU   mean {}, total {} ({} blocked, {} preempted), {} in {}\n",
+                        duration(off.mean), duration(real(off.total)), duration(real(off.blocked)),
+                        duration(real(off.preempted)), count(off.switches, "switch-out"),
+                        count(off.calls, "call"));
+  } else {
+    text += "Off-CPU   unknown: no context switches were recorded\n";
+  }
+  text += fmt::format("Self      mean {}, total {}\n", duration(report.self_mean),
+                      duration(real(report.self_total)));
+  return text;
+}
+
+std::string histogram(const measure::Report& report) {
+  std::uint64_t most = 0;
+  for (const measure::Bucket& bucket : report.histogram) {
+    most = std::max(most, bucket.calls);
+  }
+  if (most == 0) {
+    return {};
+  }
+  Table table({{"from"}, {"to"}, {"calls"}, {"", Align::left}});
+  for (const measure::Bucket& bucket : report.histogram) {
+    const auto length = [most](std::uint64_t calls) {
+      return static_cast<std::size_t>(
+          std::ceil(real(calls) * static_cast<double>(bar_length) / real(most)));
+    };
+    const std::size_t whole = length(bucket.calls);
+    const std::size_t off = std::min(whole, length(bucket.off_cpu_calls));
+    table.add({duration(real(bucket.low)), duration(real(bucket.high)), count(bucket.calls),
+               std::string(whole - off, '#') + std::string(off, 'o')});
+  }
+  return "\nHistogram of latency (o: calls that were switched out)\n" + table.text(2);
+}
+
+std::string related(const measure::Measurement& measurement, const char* title,
+                    const std::vector<measure::RelatedRow>& rows) {
+  if (rows.empty()) {
+    return {};
+  }
+  Table table({{"calls"},
+               {"mean"},
+               {"p99"},
+               {"total"},
+               {"off-CPU"},
+               {"CPU"},
+               {"function", Align::left},
+               {"call site", Align::left}});
+  const bool off_known = measurement.recording.off_cpu_known;
+  for (const measure::RelatedRow& row : rows) {
+    const bool has_function = row.function < measurement.functions.size();
+    std::string site;
+    if (row.site < measurement.sites.size()) {
+      const stacks::CallSite& info = measurement.sites[row.site];
+      site = info.file.empty() ? hexadecimal(info.address) : place(info.file, info.line);
+    }
+    table.add(
+        {count(row.latency.calls), duration(row.latency.mean), duration(real(row.latency.p99)),
+         duration(real(row.latency.total)),
+         off_known ? duration(real(row.off_cpu.total)) : "unknown", percentage(row.cpu_percent),
+         has_function ? printable(measurement.functions[row.function].name) : "[unknown]", site});
+  }
+  return fmt::format("\n{}\n{}", title, table.text(2));
+}
+
+std::string threads(const measure::Measurement& measurement,
+                    const std::vector<measure::ThreadRow>& rows) {
+  if (rows.empty()) {
+    return {};
+  }
+  Table table(
+      {{"tid"}, {"calls"}, {"mean"}, {"p99"}, {"total"}, {"off-CPU"}, {"name", Align::left}});
+  for (const measure::ThreadRow& row : rows) {
+    const stacks::ThreadInfo& thread = measurement.threads[row.thread];
+    table.add({fmt::format("{}", thread.tid), count(row.latency.calls), duration(row.latency.mean),
+               duration(real(row.latency.p99)), duration(real(row.latency.total)),
+               measurement.recording.off_cpu_known ? duration(real(row.off_cpu.total)) : "unknown",
+               printable(thread.comm)});
+  }
+  return "\nThreads\n" + table.text(2);
+}
+
+} // namespace
+
+std::string report_text(const measure::Measurement& measurement, const measure::Report& report) {
+  const measure::RecordingInfo& info = measurement.recording;
+  std::string text = heading(measurement, report.function);
+  text += fmt::format("  measured by {} over {} on {}\n\n", printable(info.backend),
+                      duration(real(info.trace_ns)), count(measurement.threads.size(), "thread"));
+  text += loss_text(measurement) + left_out(report) + figures(measurement, report);
+  if (info.resolution_ns) {
+    text += histogram(report);
+    text += related(measurement, "Callers", report.callers);
+    text += related(measurement, "Children", report.children);
+    text += threads(measurement, report.threads);
+  }
+  return text + notes_text(measurement);
+}
+
+} // namespace ptlens::exporting

@@ -1,0 +1,135 @@
+// The terminal's version of tables: all functions, one source file, the state of the machine.
+#include "export/text.hpp"
+
+#include "export/loss.hpp"
+#include "export/table.hpp"
+#include "export/units.hpp"
+
+#include <fmt/format.h>
+
+namespace ptlens::exporting {
+
+namespace {
+
+using Align = Table::Align;
+
+std::string name_of(const measure::Measurement& measurement, std::uint32_t function) {
+  return function < measurement.functions.size() ? printable(measurement.functions[function].name)
+                                                 : "[unknown]";
+}
+
+std::string binary_of(const measure::Measurement& measurement, std::uint32_t function) {
+  return function < measurement.functions.size()
+             ? printable(base_name(measurement.functions[function].binary))
+             : "";
+}
+
+// "" for none: a column of zeros hides the one that is not.
+std::string some(std::uint64_t number) {
+  return number == 0 ? "" : count(number);
+}
+
+std::string off_cpu_cell(const measure::Measurement& measurement, double ns) {
+  return measurement.recording.off_cpu_known ? duration(ns) : "unknown";
+}
+
+} // namespace
+
+std::string functions_text(const measure::Measurement& measurement,
+                           std::span<const measure::FunctionRow> rows) {
+  Table table({{"calls"},
+               {"mean"},
+               {"inclusive"},
+               {"self"},
+               {"off-CPU"},
+               {"incomplete"},
+               {"unwound"},
+               {"function", Align::left},
+               {"binary", Align::left}});
+  const bool timed = measurement.recording.resolution_ns.has_value();
+  const auto time = [timed](double ns) { return timed ? duration(ns) : std::string("-"); };
+  for (const measure::FunctionRow& row : rows) {
+    table.add({count(row.complete), row.complete > 0 ? time(row.mean) : "-",
+               time(static_cast<double>(row.inclusive)), time(static_cast<double>(row.self)),
+               off_cpu_cell(measurement, static_cast<double>(row.off_cpu)), some(row.incomplete),
+               some(row.unwound), name_of(measurement, row.function),
+               binary_of(measurement, row.function)});
+  }
+  return loss_text(measurement) + table.text(0) + notes_text(measurement);
+}
+
+std::string lines_text(const measure::Measurement& measurement, const measure::FileLines& lines) {
+  std::string text = loss_text(measurement) + printable(lines.file) + '\n';
+  if (!lines.functions.empty()) {
+    Table table({{"line"},
+                 {"calls"},
+                 {"mean"},
+                 {"p50"},
+                 {"p99"},
+                 {"off-CPU"},
+                 {"incomplete"},
+                 {"function", Align::left}});
+    for (const measure::FileFunction& entry : lines.functions) {
+      const measure::LatencyStats& latency = entry.report.latency;
+      const bool some_complete = latency.calls > 0;
+      table.add({fmt::format("{}", measurement.functions[entry.function].line),
+                 count(entry.report.complete), some_complete ? duration(latency.mean) : "-",
+                 some_complete ? duration(static_cast<double>(latency.p50)) : "-",
+                 some_complete ? duration(static_cast<double>(latency.p99)) : "-",
+                 off_cpu_cell(measurement, entry.report.off_cpu.mean),
+                 some(entry.report.incomplete), name_of(measurement, entry.function)});
+    }
+    text += "\nFunctions (mean off-CPU a call)\n" + table.text(2);
+  }
+  if (!lines.lines.empty()) {
+    Table table({{"line"},
+                 {"calls"},
+                 {"mean"},
+                 {"p99"},
+                 {"total"},
+                 {"off-CPU"},
+                 {"incomplete"},
+                 {"calls to", Align::left}});
+    for (const measure::LineRow& row : lines.lines) {
+      std::string callees;
+      for (const measure::LineCallee& callee : row.callees) {
+        callees += (callees.empty() ? "" : ", ") + name_of(measurement, callee.function);
+      }
+      const bool some_complete = row.latency.calls > 0;
+      table.add({fmt::format("{}", row.line), count(row.latency.calls),
+                 some_complete ? duration(row.latency.mean) : "-",
+                 some_complete ? duration(static_cast<double>(row.latency.p99)) : "-",
+                 duration(static_cast<double>(row.latency.total)),
+                 off_cpu_cell(measurement, row.off_cpu.mean), some(row.incomplete), callees});
+    }
+    text += "\nLines with calls (mean off-CPU a call)\n" + table.text(2);
+  }
+  return text + notes_text(measurement);
+}
+
+std::string doctor_text(const record::Diagnosis& diagnosis) {
+  std::string text;
+  if (diagnosis.backend == "none") {
+    text = "This machine cannot measure yet.\n\n";
+  } else {
+    text = fmt::format("This machine measures with: {}\n\n", printable(diagnosis.backend));
+  }
+  for (const record::Finding& finding : diagnosis.findings) {
+    const char* mark = finding.state == record::Finding::State::fine      ? "ok     "
+                       : finding.state == record::Finding::State::limited ? "limited"
+                                                                          : "missing";
+    text += fmt::format("{}  {}: {}\n", mark, printable(finding.title), printable(finding.detail));
+    if (finding.state == record::Finding::State::fine) {
+      continue;
+    }
+    if (!finding.why.empty()) {
+      text += fmt::format("         why: {}\n", printable(finding.why));
+    }
+    if (!finding.remedy.empty()) {
+      text += fmt::format("         do:  {}\n", printable(finding.remedy));
+    }
+  }
+  return text;
+}
+
+} // namespace ptlens::exporting

@@ -1,0 +1,237 @@
+// The JSON of every answer, against fields written by hand.
+#include "export/calls.hpp"
+#include "export/example.hpp"
+#include "export/folded.hpp"
+#include "export/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace ptlens::exporting {
+namespace {
+
+std::vector<std::string> keys(const Json& json) {
+  std::vector<std::string> names;
+  for (const auto& item : json.items()) {
+    names.push_back(item.key());
+  }
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(RecordingJson, HasEveryField) {
+  const Json json = recording_json(example());
+  EXPECT_EQ(keys(json), (Names{"path", "backend", "trace_ns", "lost_ns", "gaps", "decode_errors",
+                               "trace_bytes", "threads", "resolution_ns", "lost_records",
+                               "off_cpu_known", "notes", "missing", "thread_list"}));
+  EXPECT_EQ(json["threads"], 2);
+  EXPECT_EQ(json["resolution_ns"], 42);
+  EXPECT_EQ(json["off_cpu_known"], true);
+  EXPECT_EQ(dump(json["missing"]),
+            R"([{"path":"/lib/ld.so","build_id":"abcd","reason":"no such file"}])");
+  EXPECT_EQ(dump(json["thread_list"][0]), R"({"pid":7,"tid":7,"comm":"main","instructions":99,)"
+                                          R"("trace_ns":10000,"lost_ns":500,"gaps":2})");
+}
+
+TEST(RecordingJson, NoTimingIsNullAndNotZero) {
+  measure::Measurement measurement = example();
+  measurement.recording.resolution_ns.reset();
+  EXPECT_TRUE(recording_json(measurement)["resolution_ns"].is_null());
+}
+
+TEST(RecordingJson, ThreadThatEndsBeforeItBeginsHasNoTime) {
+  measure::Measurement measurement = example();
+  measurement.threads[0].last_ns = 0;
+  EXPECT_EQ(recording_json(measurement)["thread_list"][0]["trace_ns"], 0);
+}
+
+TEST(ReportJson, HasTheFieldsOfTheContract) {
+  const Json json = report_json(example(), example_report());
+  EXPECT_EQ(keys(json),
+            (Names{"recording", "function", "calls", "latency", "on_cpu", "off_cpu", "self",
+                   "cpu_percent", "histogram", "callers", "children", "threads"}));
+  EXPECT_EQ(dump(json["function"]),
+            R"({"name":"ns::work<int, char>","binary":"/bin/app","address":"0xffffffffff600000",)"
+            R"("file":"/s/a.cpp","line":3})");
+  EXPECT_EQ(dump(json["calls"]), R"({"complete":2,"incomplete":1,"unwound":1})");
+  EXPECT_EQ(dump(json["latency"]),
+            R"({"mean":2000.0,"stddev":1000.0,"min":1000,"max":3000,"p50":1000,"p90":3000,)"
+            R"("p99":3000,"p999":3000,"total":4000})");
+  EXPECT_EQ(dump(json["on_cpu"]), R"({"mean":1900.0,"total":3800})");
+  EXPECT_EQ(dump(json["off_cpu"]),
+            R"({"mean":100.0,"total":200,"calls":1,"switches":1,"blocked":200,"preempted":0})");
+  EXPECT_EQ(dump(json["self"]), R"({"mean":1950.0,"total":3900})");
+  EXPECT_EQ(dump(json["histogram"][0]), R"({"low":512,"high":1024,"calls":1,"off_cpu_calls":1})");
+  EXPECT_EQ(keys(json["callers"][0]),
+            (Names{"name", "binary", "address", "call_site", "file", "line", "calls", "latency",
+                   "off_cpu", "cpu_percent"}));
+  EXPECT_EQ(json["callers"][0]["call_site"], "0x1010");
+  EXPECT_EQ(json["callers"][0]["line"], 12);
+  EXPECT_EQ(json["children"][0]["file"], "");
+  EXPECT_EQ(keys(json["threads"][0]), (Names{"tid", "comm", "calls", "latency", "off_cpu"}));
+  EXPECT_EQ(json["threads"][0]["tid"], 8);
+}
+
+TEST(ReportJson, UnknownCallerIsSaid) {
+  const Json json = report_json(example(), example_report())["callers"][1];
+  EXPECT_EQ(json["name"], "[unknown]");
+  EXPECT_TRUE(json["address"].is_null());
+  EXPECT_TRUE(json["call_site"].is_null());
+}
+
+TEST(FunctionsJson, OneRowAFunction) {
+  const std::vector<measure::FunctionRow> rows{{.function = 0,
+                                                .complete = 1,
+                                                .incomplete = 2,
+                                                .unwound = 3,
+                                                .mean = 4.5,
+                                                .inclusive = 6,
+                                                .self = 7,
+                                                .off_cpu = 8}};
+  const Json json = functions_json(example(), rows);
+  EXPECT_EQ(keys(json), (Names{"recording", "functions"}));
+  EXPECT_EQ(dump(json["functions"]),
+            R"([{"name":"main","binary":"/bin/app","address":"0x1000","file":"/s/a.cpp",)"
+            R"("line":10,"complete":1,"incomplete":2,"unwound":3,"mean":4.5,"inclusive":6,)"
+            R"("self":7,"off_cpu":8}])");
+}
+
+TEST(LinesJson, FunctionsAndLines) {
+  measure::FileLines lines;
+  lines.file = "/s/a.cpp";
+  lines.functions = {{.function = 1, .report = example_report()}};
+  lines.lines = {{.line = 12,
+                  .latency = example_report().latency,
+                  .off_cpu = example_report().off_cpu,
+                  .incomplete = 1,
+                  .unwound = 0,
+                  .callees = {{.function = 1, .calls = 2, .mean = 2000}}}};
+  const Json json = lines_json(example(), lines);
+  EXPECT_EQ(keys(json), (Names{"recording", "file", "functions", "lines"}));
+  EXPECT_EQ(keys(json["functions"][0]),
+            (Names{"name", "binary", "address", "file", "line", "end_line", "calls", "latency",
+                   "off_cpu", "cpu_percent"}));
+  EXPECT_EQ(json["functions"][0]["end_line"], 8);
+  EXPECT_EQ(
+      dump(json["lines"]),
+      R"([{"line":12,"calls":2,"mean":2000.0,"p99":3000,"total":4000,"incomplete":1,"unwound":0,)"
+      R"("off_cpu":{"mean":100.0,"total":200,"calls":1,"switches":1,"blocked":200,)"
+      R"("preempted":0},"callees":[{"name":"ns::work<int, char>","binary":"/bin/app",)"
+      R"("address":"0xffffffffff600000","calls":2,"mean":2000.0}]}])");
+}
+
+measure::FlameTree example_tree() {
+  return {.parent = {0, 0, 1, 2},
+          .function = {stacks::no_call, 2, 1, 2},
+          .inclusive = {100, 100, 60, 10},
+          .self = {0, 40, 50, 10},
+          .calls = {0, 1, 2, 3}};
+}
+
+TEST(FlameJson, ColumnsAndOnlyTheFunctionsThatOccur) {
+  const Json json = flame_json(example(), example_tree(), measure::FlameTime::off_cpu);
+  EXPECT_EQ(json["time"], "off");
+  EXPECT_EQ(json["functions"].size(), 2U);
+  EXPECT_EQ(json["functions"][0]["address"], "0x30");
+  EXPECT_EQ(dump(json["nodes"]),
+            R"({"parent":[-1,0,1,2],"function":[-1,0,1,0],"inclusive":[100,100,60,10],)"
+            R"("self":[0,40,50,10],"calls":[0,1,2,3]})");
+}
+
+TEST(Folded, StacksWithSelfTimeAndSafeNames) {
+  std::ostringstream out;
+  write_folded(out, example(), example_tree());
+  EXPECT_EQ(out.str(), "odd:na me 40\n"
+                       "odd:na me;ns::work<int, char> 50\n"
+                       "odd:na me;ns::work<int, char>;odd:na me 10\n");
+}
+
+TEST(CallsJson, Columns) {
+  const std::vector<std::uint32_t> calls{1, 2, 4};
+  const Json json = calls_json(example(), calls, 9, 6);
+  EXPECT_EQ(json["total"], 9);
+  EXPECT_EQ(json["offset"], 6);
+  EXPECT_EQ(dump(json["columns"]),
+            R"({"tid":[7,7,8],"start":[1500,1600,1200],"latency":[1000,100,3000],)"
+            R"("off_cpu":[200,0,0],"self":[900,100,3000],"caller":[0,1,-1],)"
+            R"("call_site":["0x1010","0x2020",null],"state":["complete","complete","complete"],)"
+            R"("tail_call":[false,true,false]})");
+  EXPECT_EQ(json["functions"].size(), 2U);
+}
+
+TEST(Calls, OrderedByStartOverThreads) {
+  EXPECT_EQ(by_start(example(), {0, 1, 2, 3, 4}), (std::vector<std::uint32_t>{0, 4, 1, 2, 3}));
+}
+
+TEST(Calls, JsonLines) {
+  std::ostringstream out;
+  const std::vector<std::uint32_t> calls{4, 3};
+  write_calls_json_lines(out, example(), calls);
+  EXPECT_EQ(out.str(),
+            R"({"tid":8,"start":1200,"latency":3000,"off_cpu":0,"self":3000,"caller":null,)"
+            R"("call_site":null,"state":"complete","tail_call":false})"
+            "\n"
+            R"({"tid":7,"start":4000,"latency":2000,"off_cpu":50,"self":2000,"caller":"main",)"
+            R"("call_site":"0x1010","state":"unwound","tail_call":false})"
+            "\n");
+}
+
+TEST(Calls, CsvQuotesWhatNeedsIt) {
+  std::ostringstream out;
+  const std::vector<std::uint32_t> calls{2, 0};
+  write_calls_csv(out, example(), calls);
+  EXPECT_EQ(out.str(), "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call\r\n"
+                       "7,1600,100,0,100,\"ns::work<int, char>\",0x2020,complete,true\r\n"
+                       "7,1000,9000,0,6000,,,incomplete,false\r\n");
+}
+
+TEST(DoctorJson, FindingsAndProcesses) {
+  const record::Diagnosis diagnosis{.backend = "uprobe",
+                                    .findings = {{.id = "perf",
+                                                  .title = "perf",
+                                                  .state = record::Finding::State::limited,
+                                                  .detail = "6.1",
+                                                  .why = "w",
+                                                  .remedy = "r"}}};
+  EXPECT_EQ(dump(doctor_json(diagnosis)),
+            R"({"backend":"uprobe","findings":[{"id":"perf","title":"perf","state":"limited",)"
+            R"("detail":"6.1","why":"w","remedy":"r"}]})");
+  const std::vector<record::Process> processes{{.pid = 5,
+                                                .start_time = 6,
+                                                .user = "u",
+                                                .name = "n",
+                                                .command = "n -x",
+                                                .executable = "/n",
+                                                .age_s = 1.5,
+                                                .may_attach = true,
+                                                .has_source = false}};
+  EXPECT_EQ(dump(processes_json(processes)),
+            R"({"processes":[{"pid":5,"start_time":6,"user":"u","name":"n","command":"n -x",)"
+            R"("executable":"/n","age_s":1.5,"may_attach":true,"has_source":false}]})");
+}
+
+TEST(Dump, BytesThatAreNotUtf8AreReplaced) {
+  EXPECT_EQ(dump(Json("a\xff")), "\"a\xef\xbf\xbd\"");
+}
+
+TEST(FlameJson, DeepStacksAreFlat) {
+  measure::FlameTree tree;
+  const std::uint32_t depth = 100'000;
+  for (std::uint32_t node = 0; node < depth; ++node) {
+    tree.parent.push_back(node == 0 ? 0 : node - 1);
+    tree.function.push_back(node == 0 ? stacks::no_call : 0);
+    tree.inclusive.push_back(1);
+    tree.self.push_back(node + 1 == depth ? 1 : 0);
+    tree.calls.push_back(1);
+  }
+  const Json json = Json::parse(dump(flame_json(example(), tree, measure::FlameTime::wall)));
+  EXPECT_EQ(json["nodes"]["parent"].size(), depth);
+  EXPECT_EQ(json["nodes"]["parent"].back(), depth - 2);
+}
+
+} // namespace
+} // namespace ptlens::exporting
