@@ -1,0 +1,56 @@
+// Check this machine: what can be measured here, and the command for what is lacking, as a document.
+import * as vscode from "vscode";
+import type { Client } from "./client";
+import type { Log } from "./log";
+import type { DoctorResult, Finding } from "./protocol";
+import { readSettings } from "./settings";
+
+const scheme = "ptlens-doctor";
+
+export class DoctorCommand implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
+  #text = "";
+
+  readonly onDidChange = this.#changed.event;
+
+  constructor(
+    private readonly client: Client,
+    private readonly log: Log,
+  ) {}
+
+  async run(): Promise<void> {
+    try {
+      const perf = readSettings().perfPath;
+      this.#text = doctorText(await this.client.request("ptlens/doctor", perf === "" ? {} : { perf }));
+      const uri = vscode.Uri.from({ scheme, path: "/PT Lens: this machine.md" });
+      this.#changed.fire(uri);
+      const document = await vscode.workspace.openTextDocument(uri);
+      await vscode.window.showTextDocument(document, { preview: true });
+    } catch (error) {
+      this.log.report("check this machine", error);
+    }
+  }
+
+  provideTextDocumentContent(): string {
+    return this.#text;
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+    this.#changed.dispose();
+  }
+}
+
+const marks: Record<Finding["state"], string> = { fine: "✓", limited: "!", missing: "✗" };
+
+function doctorText(result: DoctorResult): string {
+  const best = result.backend === "none" ? "Nothing can be measured yet." : `Measurements use ${result.backend}.`;
+  const findings = result.findings.map(({ state, title, detail, why, remedy }) => {
+    const lines = [`## ${marks[state]} ${title}`, "", detail];
+    if (state !== "fine") lines.push("", why);
+    if (remedy !== "") lines.push("", "```sh", remedy, "```");
+    return lines.join("\n");
+  });
+  return [`# This machine`, "", best, "", findings.join("\n\n"), ""].join("\n");
+}

@@ -1,0 +1,12 @@
+// The helper's own methods as types. The wire types are generated from protocol.schema.json.
+import type { Protocol } from "./protocol.generated";
+
+export type * from "./protocol.generated";
+
+/** Methods under ptlens/, client to helper. */
+export type Method = Extract<keyof Protocol, `ptlens/${string}`>;
+export type Params<M extends Method> = Protocol[M]["params"];
+export type Result<M extends Method> = Protocol[M]["result"];
+
+/** The `protocolVersion` of initialize that this extension speaks. */
+export const protocolVersion: Protocol["initialize"]["result"]["protocolVersion"] = 1;

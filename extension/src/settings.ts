@@ -1,0 +1,36 @@
+// The ptlens.* settings, read when they are needed.
+import * as vscode from "vscode";
+import type { Backend } from "./protocol";
+
+export interface Settings {
+  /** Program that can be started and measured, empty: none. */
+  readonly program: string;
+  readonly programArguments: readonly string[];
+  readonly workingDirectory: string;
+  /** Seconds; 0: until stopped. */
+  readonly duration: number;
+  readonly perfPath: string;
+  readonly backend: Backend;
+  readonly helperPath: string;
+  readonly symfs: string;
+}
+
+export function readSettings(): Settings {
+  const values = vscode.workspace.getConfiguration("ptlens");
+  return {
+    program: expand(values.get<string>("program", "")),
+    programArguments: values.get<string[]>("programArguments", []).map(expand),
+    workingDirectory: expand(values.get<string>("workingDirectory", "")),
+    duration: values.get<number>("duration", 5),
+    perfPath: values.get<string>("perfPath", ""),
+    backend: values.get<Backend>("backend", "auto"),
+    helperPath: values.get<string>("helperPath", ""),
+    symfs: expand(values.get<string>("symfs", "")),
+  };
+}
+
+/** ${workspaceFolder} is the only variable. */
+function expand(text: string): string {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
+  return text.replaceAll("${workspaceFolder}", folder);
+}

@@ -1,0 +1,78 @@
+// Figures as people read them: durations in adaptive units with three significant digits, counts with
+// thousands separators, shares in percent. Shared by the extension and the webview; the helper's
+// renderings in text follow the same rules.
+
+interface Scale {
+  readonly unit: string;
+  readonly nanoseconds: number;
+}
+
+const scales: readonly Scale[] = [
+  { unit: "ns", nanoseconds: 1 },
+  { unit: "µs", nanoseconds: 1e3 },
+  { unit: "ms", nanoseconds: 1e6 },
+  { unit: "s", nanoseconds: 1e9 },
+];
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+/** Three significant digits without an exponent; digits before the decimal point are never dropped. */
+function significant(value: number): string {
+  const magnitude = Math.abs(value);
+  if (magnitude >= 999.5) return whole.format(value);
+  if (magnitude >= 99.95) return value.toFixed(0);
+  if (magnitude >= 9.995) return value.toFixed(1);
+  return value.toFixed(2);
+}
+
+/** A duration given in ns: "0 ns", "85 ns", "1.23 µs", "12.3 ms", "1,204 s". */
+export function formatDuration(nanoseconds: number): string {
+  const magnitude = Math.abs(nanoseconds);
+  if (magnitude < 999.5) {
+    const digits = Number.isInteger(nanoseconds) ? String(nanoseconds) : significant(nanoseconds);
+    return `${digits} ns`;
+  }
+  let chosen = scales[scales.length - 1];
+  for (const scale of scales) {
+    if (scale.nanoseconds > 1 && magnitude / scale.nanoseconds < 999.5) {
+      chosen = scale;
+      break;
+    }
+  }
+  if (chosen === undefined) return `${String(nanoseconds)} ns`;
+  return `${significant(nanoseconds / chosen.nanoseconds)} ${chosen.unit}`;
+}
+
+/** "10,000". */
+export function formatCount(count: number): string {
+  return whole.format(count);
+}
+
+/** "1 call", "10,000 calls". */
+export function formatCalls(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? "call" : "calls"}`;
+}
+
+/** A figure already in percent: "0 %", "< 0.1 %", "4.2 %", "12 %". */
+export function formatPercent(percent: number): string {
+  if (percent === 0) return "0 %";
+  if (Math.abs(percent) < 0.1) return "< 0.1 %";
+  return Math.abs(percent) < 9.95 ? `${percent.toFixed(1)} %` : `${whole.format(percent)} %`;
+}
+
+/** `part` of `total` in percent; 0 when the total is 0. */
+export function percentOf(part: number, total: number): number {
+  return total === 0 ? 0 : (100 * part) / total;
+}
+
+/** Bytes with binary prefixes: "512 B", "1.50 MiB". */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit + 1 < units.length) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 ? String(value) : significant(value)} ${units[unit] ?? "B"}`;
+}

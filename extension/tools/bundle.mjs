@@ -1,0 +1,86 @@
+// Bundles the TypeScript: protocol types from extension/protocol.schema.json, then the extension and
+// the webview into out/. --types: only the protocol types. --tests: also the unit tests and the tests
+// that run in the extension host. --watch: stays and rebuilds.
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import * as esbuild from "esbuild";
+import { compile } from "json-schema-to-typescript";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
+const at = (...parts) => path.join(root, ...parts);
+const flags = new Set(process.argv.slice(2));
+
+async function writeProtocolTypes() {
+  const schema = JSON.parse(await readFile(at("extension/protocol.schema.json"), "utf8"));
+  const text = await compile(schema, "Protocol", {
+    additionalProperties: false,
+    bannerComment: "// Made from extension/protocol.schema.json by extension/tools/bundle.mjs; not edited by hand.",
+    format: false,
+  });
+  const target = at("extension/src/protocol.generated.ts");
+  const present = await readFile(target, "utf8").catch(() => "");
+  if (present !== text) await writeFile(target, text);
+}
+
+// d3-flame-graph tells its own nodes by the name of their constructor, so names must survive.
+const common = { bundle: true, keepNames: true, sourcemap: true, logLevel: "warning", absWorkingDir: root };
+
+const extension = {
+  ...common,
+  entryPoints: { extension: at("extension/src/extension.ts") },
+  outdir: at("out"),
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  external: ["vscode"],
+};
+
+const webview = {
+  ...common,
+  entryPoints: { webview: at("webview/main.ts") },
+  outdir: at("out"),
+  platform: "browser",
+  target: "es2022",
+  format: "iife",
+};
+
+const testFiles = (folder, suffix) =>
+  readdirSync(at(folder))
+    .filter((name) => name.endsWith(suffix))
+    .map((name) => at(folder, name));
+
+const unitTests = () => ({
+  ...common,
+  entryPoints: testFiles("test/extension-unit", ".test.ts"),
+  outdir: at("out/extension-unit"),
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+});
+
+const hostTests = () => ({
+  ...common,
+  entryPoints: { index: at("test/editor/host/index.ts") },
+  outdir: at("out/test-host"),
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  external: ["vscode"],
+});
+
+await mkdir(at("out"), { recursive: true });
+await writeProtocolTypes();
+if (!flags.has("--types")) {
+  const builds = [extension, webview];
+  if (flags.has("--tests")) builds.push(unitTests(), hostTests());
+  if (flags.has("--watch")) {
+    for (const options of builds) {
+      const context = await esbuild.context({ ...options, logLevel: "info" });
+      await context.watch();
+    }
+  } else {
+    await Promise.all(builds.map((options) => esbuild.build(options)));
+  }
+}

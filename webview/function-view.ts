@@ -1,0 +1,107 @@
+// One function: figures, histogram of latency, callers, children, threads.
+import type { FunctionRef, Report } from "../extension/src/panel-messages";
+import { formatCalls, formatCount, formatDuration, formatPercent, percentOf } from "../extension/src/units";
+import { baseName, el, link } from "./dom";
+import { histogramView } from "./histogram";
+import { post, reveal } from "./host";
+import { lossView, recordingView } from "./recording-view";
+import { table, type Row } from "./table";
+
+type Related = Report["callers"][number];
+
+/** The head of the page: what is lost, the name, the figures. */
+export function functionHead(report: Report): HTMLElement {
+  const { function: shown } = report;
+  const place = shown.file === "" ? baseName(shown.binary) : `${baseName(shown.file)}:${String(shown.line)}`;
+  return el(
+    "header",
+    {},
+    lossView(report.recording),
+    link("All functions", "Show every function of the recording", () => {
+      post({ type: "overview" });
+    }),
+    el("h1", { title: shown.binary }, shown.name),
+    el(
+      "p",
+      { className: "place" },
+      shown.file === "" ? place : link(place, `${shown.file}:${String(shown.line)}`, () => { reveal(shown.file, shown.line); }),
+    ),
+    figures(report),
+    incomplete(report),
+    recordingView(report.recording),
+  );
+}
+
+export function functionTables(report: Report): HTMLElement[] {
+  const known = report.recording.off_cpu_known;
+  const heads = ["call site", "calls", "mean", "p99", "total", "off-CPU", "CPU"];
+  const rows = (related: readonly Related[]): Row[] => related.map((row) => relatedRow(row, known));
+  const threads = report.threads.map((row) => ({
+    cells: [
+      `${row.comm} (${String(row.tid)})`,
+      formatCount(row.calls),
+      formatDuration(row.latency.mean),
+      formatDuration(row.latency.p99),
+      formatDuration(row.latency.total),
+      known ? formatDuration(row.off_cpu.total) : "unknown",
+    ],
+  }));
+  return [
+    histogramView(report.histogram, known),
+    table("Callers", 2, ["caller", ...heads], rows(report.callers)),
+    table("Children", 2, ["child", ...heads], rows(report.children)),
+    table("Threads", 1, ["thread", "calls", "mean", "p99", "total", "off-CPU"], threads),
+  ];
+}
+
+function figures(report: Report): HTMLElement {
+  const { latency, off_cpu: offCpu, on_cpu: onCpu } = report;
+  const known = report.recording.off_cpu_known;
+  const share = formatPercent(percentOf(offCpu.total, latency.total));
+  const split = `blocked ${formatDuration(offCpu.blocked)}, preempted ${formatDuration(offCpu.preempted)}, ${formatCount(offCpu.switches)} switches`;
+  const values: [string, string, string][] = [
+    ["mean", formatDuration(latency.mean), `standard deviation ${formatDuration(latency.stddev)}`],
+    ["p50", formatDuration(latency.p50), "half of the calls took at most this"],
+    ["p90", formatDuration(latency.p90), "90 % of the calls took at most this"],
+    ["p99", formatDuration(latency.p99), "99 % of the calls took at most this"],
+    ["p99.9", formatDuration(latency.p999), "99.9 % of the calls took at most this"],
+    ["max", formatDuration(latency.max), `min ${formatDuration(latency.min)}`],
+    ["calls", formatCount(report.calls.complete), "complete calls: start and end seen, nothing lost between"],
+    ["total", formatDuration(latency.total), "sum of the latency of the complete calls"],
+    ["on-CPU", known ? formatDuration(onCpu.mean) : "unknown", "mean of a call"],
+    ["off-CPU", known ? `${formatDuration(offCpu.mean)} (${share})` : "unknown", `mean of a call; ${split}`],
+    ["self", formatDuration(report.self.mean), "mean of a call, without the functions that it calls and that were measured"],
+    ["CPU", formatPercent(report.cpu_percent), "100 % is one core"],
+  ];
+  const cells = values.map(([name, value, title]) => el("div", { title }, el("dt", {}, name), el("dd", {}, value)));
+  return el("dl", { className: "figures" }, ...cells);
+}
+
+function incomplete({ calls }: Report): HTMLElement | undefined {
+  const parts: string[] = [];
+  if (calls.incomplete > 0) parts.push(`${formatCalls(calls.incomplete)} incomplete, not in the statistics`);
+  if (calls.unwound > 0) parts.push(`${formatCalls(calls.unwound)} unwound (exception, longjmp or thread exit), counted apart`);
+  return parts.length === 0 ? undefined : el("p", { className: "apart" }, parts.join("; "));
+}
+
+function relatedRow(row: Related, offCpuKnown: boolean): Row {
+  const ref: FunctionRef = { name: row.name, binary: row.binary, address: row.address };
+  const name = row.address === null ? row.name : link(row.name, `Show ${row.name}`, () => { post({ type: "function", function: ref }); });
+  const place = `${baseName(row.file)}:${String(row.line)}`;
+  const site =
+    row.file === ""
+      ? (row.call_site ?? "")
+      : link(place, `${row.file}:${String(row.line)}`, () => { reveal(row.file, row.line); });
+  return {
+    cells: [
+      name,
+      site,
+      formatCount(row.calls),
+      formatDuration(row.latency.mean),
+      formatDuration(row.latency.p99),
+      formatDuration(row.latency.total),
+      offCpuKnown ? formatDuration(row.off_cpu.total) : "unknown",
+      formatPercent(row.cpu_percent),
+    ],
+  };
+}

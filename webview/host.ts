@@ -1,0 +1,19 @@
+// The other end: VS Code's side of the panel.
+import type { FromPanel } from "../extension/src/panel-messages";
+
+interface VsCodeApi {
+  postMessage(message: FromPanel): void;
+}
+
+declare function acquireVsCodeApi(): VsCodeApi;
+
+const api = acquireVsCodeApi();
+
+export function post(message: FromPanel): void {
+  api.postMessage(message);
+}
+
+/** A click on a source position; nothing to click on without debug information. */
+export function reveal(file: string, line: number): void {
+  if (file !== "") post({ type: "reveal", file, line });
+}
