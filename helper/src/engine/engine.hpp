@@ -1,5 +1,5 @@
-// From a recording to a Measurement: picks the backend, decodes, rebuilds the calls. The command line
-// and the server stand on this and on measure/.
+// From a recording to a Measurement: picks the backend, decodes, rebuilds the calls. The command
+// line and the server stand on this and on measure/.
 #pragma once
 
 #include "base/error.hpp"
@@ -24,10 +24,10 @@ struct OpenOptions {
 [[nodiscard]] Result<std::shared_ptr<const measure::Measurement>>
 open(const std::string& recording, const OpenOptions& options, const Progress& progress);
 
-// A decoded branch with the name of what it goes to ("function+0x12"; of where it comes from when
-// `to` is 0).
+// A decoded branch: its kind as a word ("tail" for a jump that is a tail call), and the name of
+// what it goes to ("function+0x12"; of where it comes from when `to` is 0).
 using BranchListener = std::function<void(const flow::Run& run, const flow::Branch& branch,
-                                          std::string_view symbol)>;
+                                          std::string_view kind, std::string_view symbol)>;
 
 // `calls_only` leaves out jump, cond and indirect except tail calls.
 [[nodiscard]] Result<flow::DecodeSummary> decode(const std::string& recording,

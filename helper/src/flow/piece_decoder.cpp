@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t front_padding = 64; // room for a PSB+ before the first packet
 constexpr std::size_t tail_padding = 64;  // libipt may read past an unfinished PSB
 constexpr std::size_t most_branches_a_run = 8192;
+constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
 constexpr std::size_t most_time_steps = 1U << 20U;
 
 std::uint8_t* put(std::uint8_t* at, std::uint64_t value, std::size_t bytes) {
@@ -388,6 +389,10 @@ void PieceDecoder::handle(const pt_event& event) {
       finish_block(event.variant.async_branch.from);
     }
     last_address_ = event.variant.async_branch.from;
+    if (outside(event.variant.async_branch.to)) {
+      emit(BranchKind::off, last_address_, 0, 0);
+      return;
+    }
     emit(BranchKind::interrupt, last_address_,
          event.ip_suppressed != 0 ? 0 : event.variant.async_branch.to, 0);
     return;
@@ -401,6 +406,11 @@ void PieceDecoder::handle(const pt_event& event) {
   default:
     return;
   }
+}
+
+// Kernel code that the recording does not hold: time outside user code, not a loss.
+bool PieceDecoder::outside(std::uint64_t address) const {
+  return address >= first_kernel_address && image_ != nullptr && !image_->holds(address);
 }
 
 // A status below zero: what is it, and where can decoding go on?
@@ -419,9 +429,17 @@ void PieceDecoder::fail(int status, const pt_block& block) {
         address = instruction->target;
       }
     }
-    if (address != 0) {
+    if (status == -pte_nomap && outside(address)) {
+      emit(BranchKind::syscall, pending_->address, 0, instruction ? instruction->size : 0);
+    } else if (address != 0) {
       finish_block(address);
     }
+  }
+  if (status == -pte_nomap && outside(address)) {
+    pending_.reset();
+    cursor_->advance_to(decoder_offset());
+    state_ = State::seeking;
+    return;
   }
   GapReason reason = GapReason::bad_trace;
   if (status == -pte_nomap) {

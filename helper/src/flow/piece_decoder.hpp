@@ -57,6 +57,7 @@ private:
   void break_run();
   bool begin_at_psb(std::uint64_t offset);
   bool begin_at(std::uint64_t end, std::uint64_t address);
+  [[nodiscard]] bool outside(std::uint64_t address) const;
   bool owned_from(std::uint64_t tsc);
   void set_time(std::uint64_t tsc);
   void read_time();

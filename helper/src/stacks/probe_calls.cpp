@@ -57,7 +57,7 @@ void ProbeCalls::enter(const ProbeHit& hit) {
 void ProbeCalls::leave(const ProbeHit& hit) {
   drop_dead(hit.stack_pointer, hit.time_ns);
   if (stack_.empty() || stack_.back().stack_pointer != hit.stack_pointer ||
-      stack_.back().function != hit.function || stack_.back().left) {
+      stack_.back().function != hit.function) {
     // Entered before the first hit of the thread.
     if (!hit.tail_exit) {
       const std::uint32_t parent = stack_.empty() ? no_call : stack_.back().call;
@@ -67,6 +67,8 @@ void ProbeCalls::leave(const ProbeHit& hit) {
     }
     return;
   }
+  // A second exit of the same activation: the conditional jump before it was not taken.
+  stack_.back().left = false;
   if (hit.tail_exit) {
     stack_.back().left = true;
     stack_.back().left_ns = hit.time_ns;

@@ -1,0 +1,149 @@
+// Opening of a recording by path, and the parts of its description that do not depend on the
+// backend.
+#include "engine/loaded_recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+
+namespace ptlens::engine {
+
+Result<LoadedRecording> load(const std::string& path, const OpenOptions& options) {
+  if (options.decoder != "libipt") {
+    return std::unexpected(
+        Error{.kind = Error::Kind::unsupported,
+              .message = fmt::format("there is no decoder '{}'", options.decoder),
+              .remedy = "use --decoder libipt"});
+  }
+  std::string file = path;
+  std::optional<record::Manifest> manifest;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    file = (std::filesystem::path(path) / "perf.data").string();
+    if (std::filesystem::exists(std::filesystem::path(path) / record::manifest_name, ignored)) {
+      auto read = record::read_manifest(path);
+      if (!read) {
+        return std::unexpected(read.error());
+      }
+      manifest = std::move(*read);
+    }
+  }
+  auto recording = perfdata::Recording::open(file);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
+  auto store = std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{
+      options.symfs, std::filesystem::path(file).parent_path().string()});
+  auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store);
+  auto schedule = std::make_unique<flow::Schedule>(*recording);
+  return LoadedRecording{path,
+                         std::move(*recording),
+                         std::move(manifest),
+                         std::move(store),
+                         std::move(spaces),
+                         std::move(schedule)};
+}
+
+stacks::ThreadInfo LoadedRecording::thread(std::int32_t pid, std::int32_t tid) const {
+  stacks::ThreadInfo info;
+  info.pid = pid > 0 ? pid : tid;
+  info.tid = tid;
+  for (const perfdata::ThreadName& name : recording.thread_names()) {
+    if (name.tid == tid) {
+      info.comm = name.name;
+    }
+  }
+  if (info.comm.empty()) {
+    // A new thread bears the name of the one that made it.
+    for (const perfdata::ThreadName& name : recording.thread_names()) {
+      if (name.pid == info.pid) {
+        info.comm = name.name;
+      }
+    }
+  }
+  return info;
+}
+
+bool LoadedRecording::exited(std::int32_t tid) const {
+  return std::ranges::any_of(recording.thread_exits(),
+                             [&](const perfdata::ThreadExit& exit) { return exit.tid == tid; });
+}
+
+measure::RecordingInfo describe(const LoadedRecording& loaded) {
+  measure::RecordingInfo info;
+  info.path = loaded.path;
+  info.trace_bytes = loaded.recording.trace_bytes();
+  info.off_cpu_known = loaded.schedule->known();
+  for (const perfdata::Lost& lost : loaded.recording.lost()) {
+    info.lost_records += lost.count;
+  }
+  if (loaded.manifest) {
+    info.notes = loaded.manifest->notes;
+  }
+  if (!info.off_cpu_known) {
+    info.notes.emplace_back("the recording has no context-switch records: off-CPU time is unknown; "
+                            "record with --switch-events");
+  }
+  std::map<std::string, std::string> build_ids;
+  for (const perfdata::BuildIdEntry& entry : loaded.recording.build_ids()) {
+    build_ids[entry.path] = symbols::build_id_text(entry.build_id);
+  }
+  std::set<std::string> named;
+  const auto add = [&](const std::string& path, std::string build_id, const std::string& reason) {
+    if (build_id.empty()) {
+      if (const auto known = build_ids.find(path); known != build_ids.end()) {
+        build_id = known->second;
+      }
+    }
+    if (named.insert(path).second) {
+      info.missing.push_back({path, build_id, reason});
+    }
+  };
+  for (const symbols::MissingBinary& missing : loaded.store->missing()) {
+    add(missing.path, missing.build_id, missing.reason);
+  }
+  const bool kernel_traced =
+      std::ranges::any_of(loaded.recording.attributes(), [&](const perfdata::Attribute& attribute) {
+        return loaded.recording.intel_pt() &&
+               attribute.type == loaded.recording.intel_pt()->pmu_type && !attribute.exclude_kernel;
+      });
+  if (kernel_traced) {
+    for (const perfdata::Mapping& mapping : loaded.recording.mappings()) {
+      if (mapping.pid == -1 && build_ids.contains(mapping.path)) {
+        add(mapping.path, "", "kernel code is not decoded: its time counts as outside user code");
+      }
+    }
+    if (build_ids.contains("[kernel.kallsyms]")) {
+      add("[kernel.kallsyms]", "",
+          "kernel code is not decoded: its time counts as outside user code");
+    }
+  }
+  return info;
+}
+
+void sum_up(measure::Measurement& measurement,
+            std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps) {
+  measure::RecordingInfo& info = measurement.recording;
+  std::uint64_t first = UINT64_MAX;
+  std::uint64_t last = 0;
+  for (const stacks::ThreadInfo& thread : measurement.threads) {
+    first = std::min(first, thread.first_ns);
+    last = std::max(last, thread.last_ns);
+    info.gaps += thread.gaps;
+  }
+  info.trace_ns = last > first ? last - first : 0;
+  std::ranges::sort(gaps);
+  std::uint64_t covered = 0;
+  for (const auto& [begin, end] : gaps) {
+    if (end > std::max(begin, covered)) {
+      info.lost_ns += end - std::max(begin, covered);
+      covered = end;
+    }
+  }
+}
+
+} // namespace ptlens::engine

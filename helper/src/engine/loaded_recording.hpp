@@ -1,0 +1,46 @@
+// What both backends stand on: the file, the manifest beside it, the binaries that it names, who
+// ran when.
+#pragma once
+
+#include "base/error.hpp"
+#include "engine/engine.hpp"
+#include "flow/schedule.hpp"
+#include "measure/measurement.hpp"
+#include "perfdata/recording.hpp"
+#include "record/manifest.hpp"
+#include "stacks/call.hpp"
+#include "symbols/address_space.hpp"
+#include "symbols/binary_store.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ptlens::engine {
+
+struct LoadedRecording {
+  std::string path; // as the user named it
+  perfdata::Recording recording;
+  std::optional<record::Manifest> manifest; // of a directory that `ptlens record` wrote
+  std::unique_ptr<symbols::BinaryStore> store;
+  std::unique_ptr<symbols::AddressSpaces> spaces;
+  std::unique_ptr<flow::Schedule> schedule;
+
+  [[nodiscard]] bool has_trace() const { return recording.trace_bytes() != 0; }
+  [[nodiscard]] bool has_probes() const { return manifest && !manifest->probes.empty(); }
+
+  // pid, tid and name of a thread; the pid is the tid where no record says more.
+  [[nodiscard]] stacks::ThreadInfo thread(std::int32_t pid, std::int32_t tid) const;
+  [[nodiscard]] bool exited(std::int32_t tid) const;
+};
+
+[[nodiscard]] Result<LoadedRecording> load(const std::string& path, const OpenOptions& options);
+
+// Path, loss and what is missing; the backend adds the rest.
+[[nodiscard]] measure::RecordingInfo describe(const LoadedRecording& loaded);
+
+// First and last times and lost time of all threads to those of the recording.
+void sum_up(measure::Measurement& measurement,
+            std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps);
+
+} // namespace ptlens::engine

@@ -1,0 +1,204 @@
+// Runs of branches, in order of time, to one call builder for each thread.
+#include "engine/trace_backend.hpp"
+
+#include "flow/branch_source.hpp"
+#include "flow/decode_context.hpp"
+#include "stacks/call_builder.hpp"
+#include "stacks/call_log.hpp"
+#include "stacks/resolver.hpp"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <unordered_map>
+
+namespace ptlens::engine {
+namespace {
+
+constexpr std::uint64_t bytes_a_progress_report = 1U << 20U;
+
+Error cancelled() {
+  return {.kind = Error::Kind::cancelled, .message = "decoding was cancelled"};
+}
+
+struct Thread {
+  stacks::CallBuilder builder;
+  std::vector<std::uint64_t> exec_times;
+  std::size_t next_exec = 0;
+};
+
+class Threads {
+public:
+  Threads(const LoadedRecording& loaded, measure::Measurement& measurement,
+          stacks::Resolver& resolver)
+      : loaded_(&loaded), measurement_(&measurement), resolver_(&resolver) {}
+
+  Thread& of(const flow::Run& run) {
+    const auto [entry, added] = index_.try_emplace(run.tid, threads_.size());
+    if (added) {
+      measurement_->threads.push_back(loaded_->thread(run.pid, run.tid));
+      threads_.push_back({stacks::CallBuilder(measurement_->calls, *resolver_, *loaded_->schedule,
+                                              static_cast<std::uint32_t>(entry->second), run.tid),
+                          {},
+                          0});
+      for (const perfdata::ThreadName& name : loaded_->recording.thread_names()) {
+        if (name.exec && name.tid == run.tid) {
+          threads_.back().exec_times.push_back(name.time_ns);
+        }
+      }
+    }
+    measurement_->threads[entry->second].instructions += run.instructions;
+    return threads_[entry->second];
+  }
+
+  // Ends all calls; gaps of all threads.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> finish() {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      stacks::ThreadInfo& info = measurement_->threads[i];
+      stacks::CallBuilder& builder = threads_[i].builder;
+      builder.finish(loaded_->exited(info.tid));
+      info.first_ns = builder.first_ns();
+      info.last_ns = builder.last_ns();
+      info.gaps = builder.gaps().size();
+      for (const auto& [begin, end] : builder.gaps()) {
+        info.lost_ns += end - begin;
+        gaps.emplace_back(begin, end);
+      }
+    }
+    return gaps;
+  }
+
+private:
+  const LoadedRecording* loaded_;
+  measure::Measurement* measurement_;
+  stacks::Resolver* resolver_;
+  std::deque<Thread> threads_;
+  std::unordered_map<std::int32_t, std::size_t> index_;
+};
+
+void feed(Thread& thread, const flow::Run& run, const symbols::AddressSpaces& spaces) {
+  const symbols::AddressSpaceVersion* space = nullptr;
+  std::uint64_t space_time = 0;
+  for (const flow::Branch& branch : run.branches) {
+    if (space == nullptr || branch.time_ns != space_time) {
+      space = &spaces.at(run.pid, branch.time_ns);
+      space_time = branch.time_ns;
+    }
+    while (thread.next_exec < thread.exec_times.size() &&
+           thread.exec_times[thread.next_exec] <= branch.time_ns) {
+      // The exec that started the program comes before its first branch.
+      if (thread.builder.first_ns() != 0 &&
+          thread.exec_times[thread.next_exec] > thread.builder.first_ns()) {
+        thread.builder.exec(thread.exec_times[thread.next_exec]);
+      }
+      ++thread.next_exec;
+    }
+    thread.builder.add(branch, *space);
+  }
+}
+
+// "function+0x12" for what a branch goes to.
+class Namer {
+public:
+  Namer(const symbols::AddressSpaces& spaces, stacks::Resolver& resolver)
+      : spaces_(&spaces), resolver_(&resolver) {}
+
+  // Sets symbol and kind; false when the branch is left out.
+  bool name(const flow::Run& run, const flow::Branch& branch, bool calls_only) {
+    const auto& space = spaces_->at(run.pid, branch.time_ns);
+    const std::uint64_t address = branch.to != 0 ? branch.to : branch.from;
+    const stacks::Place to = resolver_->resolve(space, address);
+    kind = flow::word(branch.kind);
+    if (calls_only &&
+        (branch.kind == flow::BranchKind::jump || branch.kind == flow::BranchKind::cond ||
+         branch.kind == flow::BranchKind::indirect)) {
+      const stacks::Place from = resolver_->resolve(space, branch.from);
+      if (!to.entry || to.function == from.function || from.folded) {
+        return false;
+      }
+      kind = "tail";
+    }
+    symbol = resolver_->functions()[to.function].name;
+    if (to.known && !to.entry) {
+      const symbols::MappedCode* mapped = space.find(address);
+      const std::uint64_t entry = resolver_->functions()[to.function].address + mapped->bias;
+      if (address > entry) {
+        symbol += fmt::format("+{:#x}", address - entry);
+      }
+    }
+    return true;
+  }
+
+  std::string symbol;
+  std::string_view kind;
+
+private:
+  const symbols::AddressSpaces* spaces_;
+  stacks::Resolver* resolver_;
+};
+
+} // namespace
+
+Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
+                                           const Progress& progress) {
+  measure::Measurement measurement;
+  measurement.recording = describe(loaded);
+  measurement.recording.backend = "intel_pt";
+  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule);
+  flow::BranchSource source(loaded.recording, context);
+  stacks::Resolver resolver;
+  Threads threads(loaded, measurement, resolver);
+  std::uint64_t reported = 0;
+  while (const auto run = source.next()) {
+    if (progress.cancelled()) {
+      return std::unexpected(cancelled());
+    }
+    feed(threads.of(*run), *run, *loaded.spaces);
+    if (source.bytes_done() >= reported + bytes_a_progress_report) {
+      reported = source.bytes_done();
+      progress.report({"decoding", reported, loaded.recording.trace_bytes(), "bytes"});
+    }
+  }
+  auto gaps = threads.finish();
+  stacks::order(measurement.calls);
+  measurement.functions = std::move(resolver.functions());
+  measurement.sites = std::move(resolver.sites());
+  sum_up(measurement, std::move(gaps));
+
+  const flow::DecodeSummary summary = source.summary();
+  measure::RecordingInfo& info = measurement.recording;
+  info.decode_errors = summary.decode_errors;
+  info.notes.insert(info.notes.end(), summary.warnings.begin(), summary.warnings.end());
+  for (const perfdata::AuxTraceError& error : loaded.recording.trace_errors()) {
+    info.notes.push_back(fmt::format("perf noted while recording: {}", error.message));
+  }
+  if (summary.has_time) {
+    info.resolution_ns = summary.resolution_ns;
+  } else {
+    info.notes.emplace_back("the trace has no timing packets: calls are counted, their latency is "
+                            "not known; record with tsc, mtc and cyc");
+  }
+  return measurement;
+}
+
+Result<flow::DecodeSummary> decode_trace(const LoadedRecording& loaded, bool calls_only,
+                                         const BranchListener& listener, const Progress& progress) {
+  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule);
+  flow::BranchSource source(loaded.recording, context);
+  stacks::Resolver resolver;
+  Namer namer(*loaded.spaces, resolver);
+  while (const auto run = source.next()) {
+    if (progress.cancelled()) {
+      return std::unexpected(cancelled());
+    }
+    for (const flow::Branch& branch : run->branches) {
+      if (namer.name(*run, branch, calls_only)) {
+        listener(*run, branch, namer.kind, namer.symbol);
+      }
+    }
+  }
+  return source.summary();
+}
+
+} // namespace ptlens::engine
