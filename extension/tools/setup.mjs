@@ -67,12 +67,18 @@ function installPackages(wants) {
   const line = `apt-get install --no-install-recommends ${missing.join(" ")}`;
   if (!apt) throw new StepError(`set-up needs root to install packages: run as root: ${line}`);
   const [program, ...args] = apt;
-  const interactive = { stdio: ["inherit", "inherit", "inherit"] };
-  run(program, [...args, "update"], interactive);
+  const quietly = (...words) => {
+    const result = capture(program, [...args, ...words], { stdio: ["inherit", "pipe", "pipe"] });
+    if (result.status === 0) return;
+    const reason = result.stderr.split("\n").filter((text) => /^E: /.test(text)).join(" ");
+    throw new StepError(`apt-get ${words[0]} failed: ${reason || result.stderr.trim().slice(-300)}; try by hand: ${line}`);
+  };
+  quietly("update");
   // A formatter that this release does not have costs the format check, not the build.
   const optional = (name) => name.startsWith("clang-") && !known(name);
   missing.filter(optional).forEach((name) => say(`Set-up: ${name} is not to be had here; what needs it is skipped`));
-  run(program, [...args, "install", "-y", "--no-install-recommends", ...missing.filter((name) => !optional(name))], interactive);
+  const wanted = missing.filter((name) => !optional(name));
+  if (wanted.length > 0) quietly("install", "-y", "--no-install-recommends", ...wanted);
   if (!useAnyPerf()) say("Set-up: perf does not run on this kernel; measuring needs a perf that does");
 }
 
