@@ -1,0 +1,232 @@
+// Parsing of the command line by CLI11.
+#include "cli/cli.hpp"
+
+#include "cli/commands.hpp"
+#include "server/server.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <unistd.h>
+
+namespace ptlens::cli {
+namespace {
+
+constexpr int status_failed = 1;
+constexpr int status_usage = 2;
+
+void add_source(CLI::App& command, RecordingOptions& options) {
+  command.add_option("RECORDING", options.recording, "perf.data file, or directory from record")
+      ->required();
+  command.add_option("--symfs", options.symfs, "look for every mapped binary under DIR first")
+      ->type_name("DIR");
+  command.add_option("--decoder", options.decoder, "decoder of the trace")
+      ->check(CLI::IsMember({"libipt"}));
+}
+
+void add_json(CLI::App& command, bool& json) {
+  command.add_flag("--json", json, "one JSON object instead of text");
+}
+
+void add_function(CLI::App& command, std::string& function, std::string& binary, bool required) {
+  command
+      .add_option("--function", function,
+                  "name, name without parameters, or NAME@0xADDRESS for one of several")
+      ->type_name("F")
+      ->required(required);
+  command.add_option("--binary", binary, "path, or its end, of the binary that holds it")
+      ->type_name("B");
+}
+
+const CLI::Range& positive_id() {
+  static const CLI::Range range(1, std::numeric_limits<std::int32_t>::max());
+  return range;
+}
+
+void add_selection(CLI::App& command, SelectionOptions& options) {
+  command.add_option("--time", options.time, "calls that start in A,B after the trace began")
+      ->type_name("A,B");
+  command.add_option("--latency", options.latency, "calls that took A,B (ns, or with a unit)")
+      ->type_name("A,B");
+  command.add_option("--tid", options.tid, "calls of one thread")->check(positive_id());
+  command
+      .add_option("--ancestor", options.ancestor,
+                  "calls below a call of G, which took between min and max")
+      ->type_name("G[,min,max]");
+}
+
+class CommandLine {
+public:
+  explicit CommandLine(const std::string& version)
+      : app_("Measures the latency of every call of a function in a running program.", "ptlens") {
+    app_.require_subcommand(1);
+    app_.set_version_flag("--version", fmt::format("ptlens {}", version));
+    add_doctor();
+    add_record();
+    add_functions();
+    add_report();
+    add_calls();
+    add_flame();
+    add_lines();
+    add_decode();
+    add_serve(version);
+  }
+
+  int run(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      // CLI11 reports bad usage by exceptions; they end here.
+      return app_.exit(error, std::cout, std::cerr) == 0 ? 0 : status_usage;
+    }
+    if (serve_) {
+      return serve_();
+    }
+    const Result<void> result = action_();
+    std::cout.flush();
+    if (!result) {
+      std::cerr << "ptlens: " << result.error().one_line() << '\n';
+      return status_failed;
+    }
+    if (!std::cout) {
+      std::cerr << "ptlens: standard output cannot be written; is the disk full?\n";
+      return status_failed;
+    }
+    return 0;
+  }
+
+private:
+  CLI::App* command(const std::string& name, const std::string& text,
+                    std::function<Result<void>()> action) {
+    CLI::App* command = app_.add_subcommand(name, text);
+    command->callback([this, action = std::move(action)] { action_ = action; });
+    return command;
+  }
+
+  void add_doctor() {
+    CLI::App* app = command("doctor", "what this machine can measure, and what it lacks",
+                            [this] { return doctor(doctor_); });
+    app->add_option("--perf", doctor_.perf, "perf to use")->type_name("PATH");
+    app->add_option("--binary", doctor_.binary, "look at its debug information as well")
+        ->type_name("B");
+    add_json(*app, doctor_.json);
+  }
+
+  void add_record() {
+    CLI::App* app = command("record", "record a running process, or start a program",
+                            [this] { return record_command(record_); });
+    record::Request& request = record_.request;
+    auto* target = app->add_option_group("target");
+    target->add_option("--pid", request.pid, "process")->check(positive_id());
+    target->add_option("--tid", request.tid, "thread")->check(positive_id());
+    target->add_option("--cpu", request.cpu, "everything on a CPU")
+        ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()));
+    target->add_option("PROGRAM", request.program, "-- PROGRAM ARGS: started and recorded");
+    target->require_option(1);
+    add_function(*app, request.function, request.binary, false);
+    app->add_option("--duration", request.duration_s, "seconds; until Ctrl-C where not given")
+        ->check(CLI::Range(0.001, 86400.0));
+    app->add_option("--backend", request.backend, "auto, intel_pt or uprobe")
+        ->check(CLI::IsMember({"auto", "intel_pt", "uprobe"}));
+    app->add_flag("--filter", request.filter, "trace inside the function only (intel_pt)");
+    app->add_flag("--snapshot", request.snapshot, "keep the last moments only (intel_pt)");
+    app->add_flag("--kernel", request.kernel, "trace the kernel as well (intel_pt)");
+    app->add_option("--perf", request.perf, "perf to use")->type_name("PATH");
+    app->add_option("-o,--output", request.output, "new directory for the recording")
+        ->type_name("DIR")
+        ->required();
+    add_json(*app, record_.json);
+  }
+
+  void add_functions() {
+    CLI::App* app =
+        command("functions", "every function seen", [this] { return functions(functions_); });
+    add_source(*app, functions_);
+    add_json(*app, functions_.json);
+  }
+
+  void add_report() {
+    CLI::App* app = command("report", "latency, callers and children of one function",
+                            [this] { return report(report_); });
+    add_source(*app, report_.source);
+    add_function(*app, report_.function, report_.binary, true);
+    add_selection(*app, report_.selection);
+    add_json(*app, report_.source.json);
+  }
+
+  void add_calls() {
+    CLI::App* app =
+        command("calls", "one line for each call of a function", [this] { return calls(calls_); });
+    add_source(*app, calls_.query.source);
+    add_function(*app, calls_.query.function, calls_.query.binary, true);
+    add_selection(*app, calls_.query.selection);
+    auto* lines =
+        app->add_flag("--json-lines", json_lines_, "one JSON object a line (the default)");
+    app->add_flag("--csv", calls_.csv, "comma-separated values with a header")->excludes(lines);
+  }
+
+  void add_flame() {
+    CLI::App* app = command("flame", "stacks with their time, for flame graphs",
+                            [this] { return flame(flame_); });
+    add_source(*app, flame_.query.source);
+    add_function(*app, flame_.query.function, flame_.query.binary, false);
+    add_selection(*app, flame_.query.selection);
+    app->add_option("--format", flame_.format, "folded or json")
+        ->check(CLI::IsMember({"folded", "json"}));
+    auto* on = app->add_flag("--on", flame_.on, "on-CPU time alone");
+    app->add_flag("--off", flame_.off, "off-CPU time alone")->excludes(on);
+  }
+
+  void add_lines() {
+    CLI::App* app = command("lines", "functions and call sites of one source file",
+                            [this] { return lines(lines_); });
+    add_source(*app, lines_.source);
+    app->add_option("--file", lines_.file, "source file, or the end of its path")
+        ->type_name("SOURCE")
+        ->required();
+    add_json(*app, lines_.source.json);
+  }
+
+  void add_decode() {
+    CLI::App* app =
+        command("decode", "time_ns, tid, cpu, kind, from, to, symbol: one branch a line",
+                [this] { return decode(decode_); });
+    add_source(*app, decode_.source);
+    app->add_option("--events", decode_.events, "calls or branches")
+        ->check(CLI::IsMember({"calls", "branches"}));
+    app->add_option("--tid", decode_.tid, "one thread")->check(positive_id());
+  }
+
+  void add_serve(const std::string& version) {
+    CLI::App* app = app_.add_subcommand("serve", "JSON-RPC on stdin and stdout, for editors");
+    app->add_flag("--stdio", stdio_, "stdin and stdout (the default)");
+    app->callback([this, version] {
+      serve_ = [version] { return server::run(STDIN_FILENO, STDOUT_FILENO, version); };
+    });
+  }
+
+  CLI::App app_;
+  std::function<Result<void>()> action_;
+  std::function<int()> serve_;
+  bool stdio_ = true;      // the only way there is
+  bool json_lines_ = true; // the format without --csv
+  DoctorOptions doctor_;
+  RecordOptions record_;
+  RecordingOptions functions_;
+  QueryOptions report_;
+  CallsOptions calls_;
+  FlameOptions flame_;
+  LinesOptions lines_;
+  DecodeOptions decode_;
+};
+
+} // namespace
+
+int run(int argc, char** argv, const std::string& version) {
+  return CommandLine(version).run(argc, argv);
+}
+
+} // namespace ptlens::cli

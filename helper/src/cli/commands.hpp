@@ -1,0 +1,76 @@
+// The subcommands, each with the options that it takes. Every function prints its result to stdout.
+#pragma once
+
+#include "base/error.hpp"
+#include "record/recorder.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ptlens::cli {
+
+struct RecordingOptions {
+  std::string recording;
+  std::string symfs;
+  std::string decoder = "libipt";
+  bool json = false;
+};
+
+struct SelectionOptions { // as typed; empty where not given
+  std::string time;
+  std::string latency;
+  std::string tid;
+  std::string ancestor;
+};
+
+struct QueryOptions {
+  RecordingOptions source;
+  SelectionOptions selection;
+  std::string function;
+  std::string binary;
+};
+
+struct CallsOptions {
+  QueryOptions query;
+  bool csv = false;
+};
+
+struct FlameOptions {
+  QueryOptions query;
+  std::string format = "folded";
+  bool on = false;
+  bool off = false;
+};
+
+struct LinesOptions {
+  RecordingOptions source;
+  std::string file;
+};
+
+struct DecodeOptions {
+  RecordingOptions source;
+  std::string events = "branches";
+  std::string tid;
+};
+
+struct DoctorOptions {
+  std::string perf;
+  std::string binary;
+  bool json = false;
+};
+
+struct RecordOptions {
+  record::Request request;
+  bool json = false;
+};
+
+Result<void> doctor(const DoctorOptions& options);
+Result<void> functions(const RecordingOptions& options);
+Result<void> report(const QueryOptions& options);
+Result<void> calls(const CallsOptions& options);
+Result<void> flame(const FlameOptions& options);
+Result<void> lines(const LinesOptions& options);
+Result<void> decode(const DecodeOptions& options);
+Result<void> record_command(const RecordOptions& options);
+
+} // namespace ptlens::cli

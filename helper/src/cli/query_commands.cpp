@@ -1,0 +1,170 @@
+// Commands that answer from a recording: functions, report, calls, flame, lines.
+#include "cli/commands.hpp"
+#include "engine/engine.hpp"
+#include "export/calls.hpp"
+#include "export/folded.hpp"
+#include "export/json.hpp"
+#include "export/text.hpp"
+#include "measure/flame.hpp"
+#include "measure/lines.hpp"
+#include "measure/report.hpp"
+#include "measure/selection.hpp"
+
+#include <charconv>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+namespace ptlens::cli {
+namespace {
+
+using Measured = std::shared_ptr<const measure::Measurement>;
+
+Result<Measured> open(const RecordingOptions& options) {
+  return engine::open(options.recording, {options.symfs, options.decoder}, Progress{});
+}
+
+Result<measure::Selection> select(const measure::Measurement& measurement,
+                                  const SelectionOptions& options) {
+  measure::Selection selection;
+  if (!options.time.empty()) {
+    auto time = measure::parse_interval(options.time);
+    if (!time) {
+      return std::unexpected(time.error());
+    }
+    selection.time = *time;
+  }
+  if (!options.latency.empty()) {
+    auto latency = measure::parse_interval(options.latency);
+    if (!latency) {
+      return std::unexpected(latency.error());
+    }
+    selection.latency = *latency;
+  }
+  if (!options.tid.empty()) {
+    std::int32_t tid = 0;
+    std::from_chars(options.tid.data(), options.tid.data() + options.tid.size(), tid);
+    selection.tid = tid;
+  }
+  if (!options.ancestor.empty()) {
+    if (auto parsed = measure::parse_ancestor(options.ancestor, selection); !parsed) {
+      return std::unexpected(parsed.error());
+    }
+  }
+  if (auto checked = measure::check_selection(measurement, selection); !checked) {
+    return std::unexpected(checked.error());
+  }
+  return selection;
+}
+
+struct Query {
+  Measured measurement;
+  std::optional<std::uint32_t> function; // nothing when none was asked for
+  measure::Selection selection;
+};
+
+Result<Query> prepare(const QueryOptions& options) {
+  auto measurement = open(options.source);
+  if (!measurement) {
+    return std::unexpected(measurement.error());
+  }
+  Query query{*measurement, std::nullopt, {}};
+  if (!options.function.empty()) {
+    auto function = measure::find_function(**measurement, options.function, options.binary);
+    if (!function) {
+      return std::unexpected(function.error());
+    }
+    query.function = *function;
+  }
+  auto selection = select(**measurement, options.selection);
+  if (!selection) {
+    return std::unexpected(selection.error());
+  }
+  query.selection = std::move(*selection);
+  return query;
+}
+
+} // namespace
+
+Result<void> functions(const RecordingOptions& options) {
+  auto measurement = open(options);
+  if (!measurement) {
+    return std::unexpected(measurement.error());
+  }
+  const auto rows = measure::functions(**measurement);
+  if (options.json) {
+    std::cout << exporting::dump(exporting::functions_json(**measurement, rows)) << '\n';
+  } else {
+    std::cout << exporting::functions_text(**measurement, rows);
+  }
+  return {};
+}
+
+Result<void> report(const QueryOptions& options) {
+  auto query = prepare(options);
+  if (!query) {
+    return std::unexpected(query.error());
+  }
+  const auto report = measure::report(*query->measurement, *query->function, query->selection);
+  if (options.source.json) {
+    std::cout << exporting::dump(exporting::report_json(*query->measurement, report)) << '\n';
+  } else {
+    std::cout << exporting::report_text(*query->measurement, report);
+  }
+  return {};
+}
+
+Result<void> calls(const CallsOptions& options) {
+  auto query = prepare(options.query);
+  if (!query) {
+    return std::unexpected(query.error());
+  }
+  const auto selected = exporting::by_start(
+      *query->measurement,
+      measure::select_calls(*query->measurement, *query->function, query->selection));
+  if (options.csv) {
+    exporting::write_calls_csv(std::cout, *query->measurement, selected);
+  } else {
+    exporting::write_calls_json_lines(std::cout, *query->measurement, selected);
+  }
+  return {};
+}
+
+Result<void> flame(const FlameOptions& options) {
+  auto query = prepare(options.query);
+  if (!query) {
+    return std::unexpected(query.error());
+  }
+  measure::FlameTime time = measure::FlameTime::wall;
+  if (options.on) {
+    time = measure::FlameTime::on_cpu;
+  } else if (options.off) {
+    time = measure::FlameTime::off_cpu;
+  }
+  const auto tree = measure::flame(*query->measurement, query->function, query->selection, time, 0);
+  if (options.format == "json") {
+    std::cout << exporting::dump(exporting::flame_json(*query->measurement, tree, time)) << '\n';
+  } else {
+    exporting::write_folded(std::cout, *query->measurement, tree);
+  }
+  return {};
+}
+
+Result<void> lines(const LinesOptions& options) {
+  auto measurement = open(options.source);
+  if (!measurement) {
+    return std::unexpected(measurement.error());
+  }
+  const auto found = measure::lines(**measurement, options.file);
+  if (!found) {
+    return std::unexpected(found.error());
+  }
+  if (options.source.json) {
+    std::cout << exporting::dump(exporting::lines_json(**measurement, *found)) << '\n';
+  } else {
+    std::cout << exporting::lines_text(**measurement, *found);
+  }
+  return {};
+}
+
+} // namespace ptlens::cli
