@@ -22,7 +22,7 @@ export function run(program, args, options = {}) {
   if (result.error) throw new StepError(`${program} cannot be run: ${result.error.message}`);
   if (result.status !== 0) {
     const how = result.signal ? `was ended by ${result.signal}` : `ended with status ${result.status}`;
-    throw new StepError(`${path.basename(program)} ${how}: ${[program, ...args].join(" ")}`);
+    throw new StepError(`${path.basename(program)} ${how}: ${[program, ...args].join(" ").slice(0, 200)}`);
   }
 }
 
