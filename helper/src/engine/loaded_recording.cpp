@@ -39,7 +39,7 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
   auto store = std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{
       options.symfs, std::filesystem::path(file).parent_path().string()});
   auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store);
-  auto schedule = std::make_unique<flow::Schedule>(*recording);
+  auto schedule = std::make_unique<flow::Schedule>(recording->switches());
   return LoadedRecording{path,
                          std::move(*recording),
                          std::move(manifest),

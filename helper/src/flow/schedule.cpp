@@ -5,14 +5,14 @@
 
 namespace ptlens::flow {
 
-Schedule::Schedule(const perfdata::Recording& recording) {
-  known_ = !recording.switches().empty();
+Schedule::Schedule(std::span<const perfdata::Switch> switches) {
+  known_ = !switches.empty();
   struct Open {
     std::uint64_t since = 0;
     bool preempted = false;
   };
   std::map<std::int32_t, Open> out;
-  for (const perfdata::Switch& record : recording.switches()) {
+  for (const perfdata::Switch& record : switches) {
     auto& slots = slots_[record.cpu];
     if (slots.empty()) {
       // The first record of a CPU also says who was there before it.

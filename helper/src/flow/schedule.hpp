@@ -2,10 +2,11 @@
 // SWITCH_CPU_WIDE records. Off-CPU time comes from here for both backends.
 #pragma once
 
-#include "perfdata/recording.hpp"
+#include "perfdata/records.hpp"
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace ptlens::flow {
@@ -24,7 +25,8 @@ struct Running {
 
 class Schedule {
 public:
-  explicit Schedule(const perfdata::Recording& recording);
+  // Records in order of time.
+  explicit Schedule(std::span<const perfdata::Switch> switches);
 
   // False when the recording has no switch record at all: off-CPU is then unknown, not 0.
   [[nodiscard]] bool known() const;

@@ -1,0 +1,89 @@
+// Off-CPU intervals and ownership of CPUs, from switch records whose sums are done by hand.
+#include "flow/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptlens::flow {
+namespace {
+
+perfdata::Switch out(std::uint64_t time, std::int32_t tid, std::int32_t cpu, bool preempted,
+                     std::int32_t next = -1) {
+  return {time, tid, tid, cpu, true, preempted, next, next};
+}
+
+perfdata::Switch in(std::uint64_t time, std::int32_t tid, std::int32_t cpu,
+                    std::int32_t previous = -1) {
+  return {time, tid, tid, cpu, false, false, previous, previous};
+}
+
+TEST(Schedule, SplitsOffCpuIntoBlockedAndPreempted) {
+  const std::vector<perfdata::Switch> records = {
+      out(100, 7, 0, false), in(150, 7, 0), // blocked 50
+      out(200, 7, 0, true),  in(230, 7, 1), // preempted 30
+      out(300, 7, 1, false), in(400, 7, 1), // blocked 100
+  };
+  const Schedule schedule(records);
+  ASSERT_TRUE(schedule.known());
+
+  const OffCpu all = schedule.off_cpu(7, 0, 1000);
+  EXPECT_EQ(all.total_ns, 180U);
+  EXPECT_EQ(all.blocked_ns, 150U);
+  EXPECT_EQ(all.preempted_ns, 30U);
+  EXPECT_EQ(all.switches, 3U);
+
+  const OffCpu middle = schedule.off_cpu(7, 160, 250);
+  EXPECT_EQ(middle.total_ns, 30U);
+  EXPECT_EQ(middle.preempted_ns, 30U);
+  EXPECT_EQ(middle.switches, 1U);
+}
+
+TEST(Schedule, CutsIntervalsThatStickOut) {
+  const std::vector<perfdata::Switch> records = {out(100, 7, 0, false), in(200, 7, 0),
+                                                 out(300, 7, 0, true), in(500, 7, 0)};
+  const Schedule schedule(records);
+
+  const OffCpu both_ends = schedule.off_cpu(7, 150, 350);
+  EXPECT_EQ(both_ends.blocked_ns, 50U);
+  EXPECT_EQ(both_ends.preempted_ns, 50U);
+  EXPECT_EQ(both_ends.switches, 1U); // the first began before
+
+  const OffCpu inside_one = schedule.off_cpu(7, 120, 180);
+  EXPECT_EQ(inside_one.total_ns, 60U);
+  EXPECT_EQ(inside_one.switches, 0U);
+
+  EXPECT_EQ(schedule.off_cpu(7, 200, 300).total_ns, 0U);
+  EXPECT_EQ(schedule.off_cpu(7, 350, 350).total_ns, 0U);
+  EXPECT_EQ(schedule.off_cpu(8, 0, 1000).total_ns, 0U);
+}
+
+TEST(Schedule, CountsAThreadThatNeverCameBack) {
+  const std::vector<perfdata::Switch> records = {out(100, 7, 0, false)};
+  EXPECT_EQ(Schedule(records).off_cpu(7, 50, 350).blocked_ns, 250U);
+}
+
+TEST(Schedule, SixSecondsOfSleepAreSixSeconds) {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const std::vector<perfdata::Switch> records = {out(1 * second, 7, 0, false),
+                                                 in(7 * second, 7, 0)};
+  EXPECT_EQ(Schedule(records).off_cpu(7, 0, 10 * second).total_ns, 6 * second);
+}
+
+TEST(Schedule, WithoutRecordsOffCpuIsUnknown) {
+  EXPECT_FALSE(Schedule({}).known());
+}
+
+TEST(Schedule, KnowsWhoRuns) {
+  const std::vector<perfdata::Switch> records = {
+      out(100, 7, 3, false, 0), in(100, 0, 3, 7),  // 7 to idle
+      out(200, 0, 3, false, 9), in(201, 9, 3, 0),  // idle to 9
+      out(300, 9, 3, true, 7),  in(301, 7, 3, 9)}; // 9 to 7
+  const Schedule schedule(records);
+  EXPECT_EQ(schedule.running(3, 50).tid, 7);  // before the first record
+  EXPECT_EQ(schedule.running(3, 150).tid, 9); // idle: the next one in
+  EXPECT_EQ(schedule.running(3, 250).tid, 9);
+  EXPECT_EQ(schedule.running(3, 400).tid, 7);
+  EXPECT_EQ(schedule.running(4, 400).tid, -1);
+}
+
+} // namespace
+} // namespace ptlens::flow

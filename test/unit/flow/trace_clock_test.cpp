@@ -1,0 +1,82 @@
+// Timing packets to ticks; every expectation is worked out by hand from the SDM's definitions.
+#include "flow/trace_clock.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptlens::flow {
+namespace {
+
+// A 24 MHz crystal and a 3 GHz TSC: 125 ticks a crystal tick; an MTC every 8 crystal ticks.
+constexpr ClockConfig config{125, 1, 3, 30};
+
+TEST(TraceClock, KnowsNothingBeforeTheFirstTsc) {
+  TraceClock clock(config);
+  clock.on_mtc(4);
+  clock.on_cyc(100);
+  EXPECT_FALSE(clock.now());
+}
+
+TEST(TraceClock, CountsCrystalTicksFromTheAlignment) {
+  TraceClock clock(config);
+  clock.on_tsc(1'000'000);
+  // Crystal count 0x105 (5 ticks into a period of 8), 25 TSC ticks after that tick.
+  clock.on_tma(0x105, 25);
+  // The period's end is 3 crystal ticks on: 1,000,000 - 25 + 3 * 125. Bits 3..10 of 0x108: 0x21.
+  clock.on_mtc(0x21);
+  EXPECT_EQ(clock.now(), 1'000'350U);
+  clock.on_mtc(0x22);
+  EXPECT_EQ(clock.now(), 1'001'350U);
+  // Three packets lost: four periods at once.
+  clock.on_mtc(0x26);
+  EXPECT_EQ(clock.now(), 1'005'350U);
+}
+
+TEST(TraceClock, CounterOfMtcWrapsAround) {
+  TraceClock clock(config);
+  clock.on_tsc(0);
+  clock.on_tma(0x7f8, 0); // 0xff in MTC's bits
+  clock.on_mtc(0x00);
+  EXPECT_EQ(clock.now(), 1000U);
+}
+
+TEST(TraceClock, ScalesCyclesByTheCoreBusRatio) {
+  TraceClock clock(config);
+  clock.on_tsc(5000);
+  clock.on_cbr(40); // the core runs at 4/3 of the TSC's rate
+  clock.on_cyc(400);
+  EXPECT_EQ(clock.now(), 5300U);
+  clock.on_cyc(400);
+  EXPECT_EQ(clock.now(), 5600U);
+}
+
+TEST(TraceClock, NeverGoesBack) {
+  TraceClock clock(config);
+  clock.on_tsc(5000);
+  clock.on_cbr(30);
+  clock.on_cyc(900);
+  clock.on_tsc(5500); // the cycles ran ahead
+  EXPECT_EQ(clock.now(), 5900U);
+}
+
+TEST(TraceClock, StatesTheAlignmentThatALaterMtcContinues) {
+  TraceClock clock(config);
+  clock.on_tsc(1'000'000);
+  clock.on_tma(0x105, 25);
+  clock.on_mtc(0x21); // at crystal 0x108
+  clock.on_cbr(30);
+  clock.on_cyc(300); // two crystal ticks and 50 TSC ticks later
+  const auto alignment = clock.alignment();
+  ASSERT_TRUE(alignment);
+  EXPECT_EQ(alignment->crystal, 0x10a);
+  EXPECT_EQ(alignment->fast, 50);
+
+  TraceClock resumed(config);
+  resumed.on_tsc(*clock.now());
+  resumed.on_tma(alignment->crystal, alignment->fast);
+  clock.on_mtc(0x22);
+  resumed.on_mtc(0x22);
+  EXPECT_EQ(resumed.now(), clock.now());
+}
+
+} // namespace
+} // namespace ptlens::flow

@@ -1,0 +1,52 @@
+// The table's final order.
+#include "stacks/call_log.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptlens::stacks {
+namespace {
+
+TEST(Order, PutsParentsThatWereFoundLateBeforeTheirChildren) {
+  CallTable table;
+  const flow::Schedule schedule({});
+  CallLog log(table, schedule, 0, 1);
+  // Tracing begins inside c; c returns into b, b into a; b had called d meanwhile.
+  const std::uint32_t c = log.open(2, no_call, no_site, 100, false);
+  log.close(c, 110, CallState::incomplete);
+  const std::uint32_t b = log.open(1, no_call, no_site, 100, false);
+  log.adopt(c, b);
+  const std::uint32_t d = log.open(3, b, no_site, 120, false);
+  log.close(d, 130, CallState::complete);
+  log.close(b, 140, CallState::incomplete);
+  const std::uint32_t a = log.open(0, no_call, no_site, 100, false);
+  log.adopt(b, a);
+  log.close(a, 200, CallState::incomplete);
+  order(table);
+  EXPECT_EQ(table.function, (std::vector<std::uint32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, 1, 1}));
+  // Self times sum to the whole: 200 - 100.
+  std::uint64_t self = 0;
+  for (std::size_t call = 0; call < table.size(); ++call) {
+    self += table.self(call);
+  }
+  EXPECT_EQ(self, 100U);
+}
+
+TEST(Order, KeepsThreadsApartAndStartsAscending) {
+  CallTable table;
+  const flow::Schedule schedule({});
+  CallLog one(table, schedule, 1, 11);
+  CallLog zero(table, schedule, 0, 10);
+  const auto late = one.open(5, no_call, no_site, 10, false);
+  const auto early = zero.open(6, no_call, no_site, 50, false);
+  const auto inner = zero.open(7, early, no_site, 50, false);
+  zero.close(inner, 60, CallState::complete);
+  zero.close(early, 60, CallState::complete);
+  one.close(late, 20, CallState::complete);
+  order(table);
+  EXPECT_EQ(table.function, (std::vector<std::uint32_t>{6, 7, 5}));
+  EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, no_call}));
+}
+
+} // namespace
+} // namespace ptlens::stacks

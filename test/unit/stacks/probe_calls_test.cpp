@@ -1,0 +1,127 @@
+// Probe hits with the stack pointers that a program of known shape would have.
+#include "stacks/probe_calls.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptlens::stacks {
+namespace {
+
+constexpr std::uint32_t f = 0;
+constexpr std::uint32_t g = 1;
+
+class ProbeCallsTest : public ::testing::Test {
+protected:
+  void enter(std::uint64_t time, std::uint32_t function, std::uint64_t stack_pointer) {
+    calls_.add({time, stack_pointer, function, no_site, true, false});
+  }
+  void leave(std::uint64_t time, std::uint32_t function, std::uint64_t stack_pointer,
+             bool tail = false) {
+    calls_.add({time, stack_pointer, function, no_site, false, tail});
+  }
+  std::size_t count(std::uint32_t function, CallState state) const {
+    std::size_t count = 0;
+    for (std::size_t call = 0; call < table_.size(); ++call) {
+      count += table_.function[call] == function && table_.state[call] == state ? 1 : 0;
+    }
+    return count;
+  }
+
+  CallTable table_;
+  flow::Schedule schedule_{{}};
+  ProbeCalls calls_{table_, schedule_, 0, 1};
+};
+
+TEST_F(ProbeCallsTest, NestedCallsHaveParentsAndSelfTime) {
+  enter(100, f, 1000);
+  enter(120, g, 900);
+  leave(150, g, 900);
+  leave(200, f, 1000);
+  calls_.finish(300, false);
+  ASSERT_EQ(table_.size(), 2U);
+  EXPECT_EQ(table_.latency[0], 100U);
+  EXPECT_EQ(table_.self(0), 70U);
+  EXPECT_EQ(table_.parent[1], 0U);
+  EXPECT_EQ(table_.latency[1], 30U);
+  EXPECT_EQ(count(f, CallState::complete), 1U);
+}
+
+TEST_F(ProbeCallsTest, ThreeRecursiveActivationsAreThreeCalls) {
+  enter(1, f, 1000);
+  enter(2, f, 900);
+  enter(3, f, 800);
+  leave(4, f, 800);
+  leave(5, f, 900);
+  leave(6, f, 1000);
+  calls_.finish(7, false);
+  EXPECT_EQ(count(f, CallState::complete), 3U);
+  EXPECT_EQ(table_.inner, (std::vector<std::uint8_t>{0, 1, 1}));
+  EXPECT_EQ(table_.latency, (std::vector<std::uint64_t>{5, 3, 1}));
+}
+
+TEST_F(ProbeCallsTest, ATailCallEndsWithItsCaller) {
+  enter(10, f, 1000);
+  leave(20, f, 1000, true);
+  enter(21, g, 1000);
+  leave(50, g, 1000);
+  calls_.finish(60, false);
+  ASSERT_EQ(table_.size(), 2U);
+  EXPECT_EQ(table_.latency[0], 40U); // f includes what it jumped to
+  EXPECT_EQ(table_.latency[1], 29U);
+  EXPECT_EQ(table_.tail_call[1], 1);
+  EXPECT_EQ(count(f, CallState::complete), 1U);
+  EXPECT_EQ(count(g, CallState::complete), 1U);
+}
+
+TEST_F(ProbeCallsTest, AJumpToAFunctionWithoutProbeLeavesALowerBound) {
+  enter(10, f, 1000);
+  leave(20, f, 1000, true);
+  enter(100, f, 1000); // called again: the first is long over
+  leave(130, f, 1000);
+  calls_.finish(200, false);
+  EXPECT_EQ(count(f, CallState::incomplete), 1U);
+  EXPECT_EQ(count(f, CallState::complete), 1U);
+  EXPECT_EQ(table_.latency[0], 10U);
+}
+
+TEST_F(ProbeCallsTest, AConditionalJumpThatWasNotTakenIsNoExit) {
+  enter(10, f, 1000);
+  leave(20, f, 1000, true);
+  leave(30, f, 1000);
+  calls_.finish(40, false);
+  ASSERT_EQ(table_.size(), 1U);
+  EXPECT_EQ(count(f, CallState::complete), 1U);
+  EXPECT_EQ(table_.latency[0], 20U);
+}
+
+TEST_F(ProbeCallsTest, FramesBelowTheStackPointerWereUnwound) {
+  enter(10, f, 1000);
+  enter(20, g, 900);
+  leave(50, f, 1000); // g never left: it threw, f caught
+  calls_.finish(60, false);
+  EXPECT_EQ(count(g, CallState::unwound), 1U);
+  EXPECT_EQ(count(f, CallState::complete), 1U);
+}
+
+TEST_F(ProbeCallsTest, ACallThatWasRunningAtTheStartIsIncomplete) {
+  leave(30, f, 1000);
+  enter(40, f, 1000);
+  leave(45, f, 1000);
+  calls_.finish(60, false);
+  EXPECT_EQ(count(f, CallState::incomplete), 1U);
+  EXPECT_EQ(count(f, CallState::complete), 1U);
+}
+
+TEST_F(ProbeCallsTest, TheEndOfTheThreadUnwindsAndTheEndOfTheRecordingCuts) {
+  enter(10, f, 1000);
+  calls_.finish(60, false);
+  EXPECT_EQ(count(f, CallState::incomplete), 1U);
+
+  CallTable other;
+  ProbeCalls exited(other, schedule_, 0, 1);
+  exited.add({10, 1000, f, no_site, true, false});
+  exited.finish(60, true);
+  EXPECT_EQ(other.state[0], CallState::unwound);
+}
+
+} // namespace
+} // namespace ptlens::stacks
