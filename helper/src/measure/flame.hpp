@@ -24,9 +24,11 @@ struct FlameTree {
   [[nodiscard]] std::size_t size() const { return parent.size(); }
 };
 
-// Without a function: all stacks. With one: its outermost selected calls as the first level, and what
-// they called. Nodes below `smallest` (share of the root's time, 0 keeps all) are merged into their
-// parent's self time.
+// Without a function: all stacks, and in them the time of the calls that the selection admits and
+// of what they called. With one: its outermost selected calls as the first level, and what they
+// called. Calls of every state count: an incomplete one with its lower bound. inclusive is the sum
+// of self over a node and all below it; on_cpu and off_cpu split each call's self time. Nodes below
+// `smallest` (share of the root's time, 0 keeps all) are merged into their parent's self time.
 [[nodiscard]] FlameTree flame(const Measurement& measurement, std::optional<std::uint32_t> function,
                               const Selection& selection, FlameTime time, double smallest);
 

@@ -13,8 +13,8 @@ namespace ptlens::measure {
 
 struct LineCallee {
   std::uint32_t function = 0;
-  std::uint64_t calls = 0;
-  double mean = 0;
+  std::uint64_t calls = 0; // complete
+  double mean = 0;         // ns, over them
 };
 
 struct LineRow {
@@ -32,13 +32,14 @@ struct FileFunction {
 };
 
 struct FileLines {
-  std::string file; // as the debug information names it
+  std::string file;                    // as the debug information names it
   std::vector<FileFunction> functions; // by line
   std::vector<LineRow> lines;          // by line
 };
 
-// `file` matches by the end of its path. Errors: not_found with the source files that the
-// recording does hold.
+// Functions and sites of `file`, which matches by the end of its path; an exact path is preferred,
+// then the one that shares most components. Functions that were never called are left out. Errors:
+// not_found with source files that the recording does hold, bad_input when several answer equally.
 [[nodiscard]] Result<FileLines> lines(const Measurement& measurement, const std::string& file);
 
 } // namespace ptlens::measure

@@ -1,5 +1,5 @@
-// One recording, rebuilt: what every question is answered from. Backends fill it; nothing here knows
-// where the calls came from. Times in ns.
+// One recording, rebuilt: what every question is answered from. Backends fill it; nothing here
+// knows where the calls came from. Times in ns.
 #pragma once
 
 #include "stacks/call.hpp"
@@ -28,7 +28,7 @@ struct RecordingInfo {
   std::uint64_t lost_records = 0;             // side-band records or samples that perf dropped
   std::optional<std::uint64_t> resolution_ns; // nothing: the recording has no timing at all
   bool off_cpu_known = false;                 // false: no switch records
-  std::vector<std::string> notes;             // one line each: what the backend costs and cannot see
+  std::vector<std::string> notes; // one line each: what the backend costs and cannot see
   std::vector<MissingCode> missing;
 };
 

@@ -1,6 +1,8 @@
 // Everything about one function: the func_latency view. Meaning of every number: latency is wall
 // time from entry to return; only complete calls enter statistics; percentiles are exact (nearest
-// rank over all calls asked about).
+// rank over all calls asked about). cpu_percent is 100 x on-CPU time / (traced time - lost time),
+// 100 being one core, and leaves out calls inside another counted call of the same function, whose
+// time the outer one holds already.
 #pragma once
 
 #include "measure/measurement.hpp"
@@ -26,22 +28,25 @@ struct LatencyStats { // ns; all 0 when there is no complete call
 };
 
 struct OffCpuStats {
-  double mean = 0;           // over all complete calls
+  double mean = 0; // over all complete calls
   std::uint64_t total = 0;
-  std::uint64_t calls = 0;   // that were switched out at least once
+  std::uint64_t calls = 0; // that were switched out at least once
   std::uint64_t switches = 0;
   std::uint64_t blocked = 0; // part of total
   std::uint64_t preempted = 0;
 };
 
-struct Bucket { // [low, high) ns
+// [low, high) ns. Powers of two, [2^k, 2^(k+1)); a call of 0 ns goes to [0, 1). The last bucket
+// possible ends at 2^64 - 1, which it includes.
+struct Bucket {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   std::uint64_t calls = 0;
   std::uint64_t off_cpu_calls = 0; // of them, switched out at least once
 };
 
-// A caller or a child, per (function, call site).
+// A caller or a child, per (function, call site). The caller is the function of the call it was
+// made in, else the function that holds the call site; a call with neither (a root) is in no row.
 struct RelatedRow {
   std::uint32_t function = stacks::no_call; // no_call: unknown
   std::uint32_t site = stacks::no_site;
@@ -67,19 +72,22 @@ struct Report {
   OffCpuStats off_cpu;
   double self_mean = 0;
   std::uint64_t self_total = 0;
-  double cpu_percent = 0;          // outermost activations only
-  std::vector<Bucket> histogram;   // powers of two, ascending, from the first to the last in use
+  double cpu_percent = 0;           // outermost activations only
+  std::vector<Bucket> histogram;    // powers of two, ascending, from the first to the last in use
   std::vector<RelatedRow> callers;  // most total latency first
   std::vector<RelatedRow> children; // most total latency first
   std::vector<ThreadRow> threads;   // most calls first
 };
 
+// Of the calls that the selection admits. callers and threads group its complete calls; children
+// are the complete calls made from any of them, complete or not. A function that does not exist
+// gives an empty report.
 [[nodiscard]] Report report(const Measurement& measurement, std::uint32_t function,
                             const Selection& selection);
 
 // One row of the table of all functions. `mean` is over complete calls; inclusive, self and off_cpu
-// cover every activation, so that self sums to the traced time; inclusive counts outermost
-// activations only.
+// cover calls of every state, so that self sums to the time of the roots; inclusive and off_cpu
+// count outermost activations only, so that off_cpu <= inclusive <= traced time of the threads.
 struct FunctionRow {
   std::uint32_t function = 0;
   std::uint64_t complete = 0;
@@ -91,7 +99,7 @@ struct FunctionRow {
   std::uint64_t off_cpu = 0;
 };
 
-// Most inclusive time first, then by name.
+// Of every function that was called. Most inclusive time first, then by name.
 [[nodiscard]] std::vector<FunctionRow> functions(const Measurement& measurement);
 
 } // namespace ptlens::measure

@@ -1,0 +1,32 @@
+// A Selection, worked out for one recording.
+#pragma once
+
+#include "measure/measurement.hpp"
+#include "measure/selection.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace ptlens::measure {
+
+// True when the selection leaves nothing out.
+[[nodiscard]] bool admits_all(const Selection& selection);
+
+class Admission {
+public:
+  // Refers to both for as long as it lives.
+  Admission(const Measurement& measurement, const Selection& selection);
+
+  [[nodiscard]] bool admits(std::size_t call) const;
+
+private:
+  void find_ancestors();
+
+  const Measurement& measurement_;
+  const Selection& selection_;
+  std::uint64_t origin_;
+  std::vector<std::uint8_t>
+      below_; // 1: some caller is the ancestor asked for; empty: none is asked
+};
+
+} // namespace ptlens::measure

@@ -1,0 +1,68 @@
+// The table of all functions, in one pass over the calls with one accumulator a function.
+#include "measure/report.hpp"
+#include "measure/statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+
+namespace ptlens::measure {
+
+namespace {
+
+struct Sums {
+  WideSum complete_latency = 0;
+  WideSum inclusive = 0;
+  WideSum self = 0;
+  WideSum off_cpu = 0;
+  std::array<std::uint64_t, 3> calls{}; // by state
+};
+
+std::uint64_t calls_of(const Sums& sums, stacks::CallState state) {
+  return sums.calls.at(static_cast<std::size_t>(state));
+}
+
+} // namespace
+
+std::vector<FunctionRow> functions(const Measurement& measurement) {
+  const stacks::CallTable& calls = measurement.calls;
+  std::vector<Sums> all(measurement.functions.size());
+  for (std::size_t call = 0; call < calls.size(); ++call) {
+    Sums& sums = all[calls.function[call]];
+    const stacks::CallState state = calls.state[call];
+    ++sums.calls.at(static_cast<std::size_t>(state));
+    sums.complete_latency += state == stacks::CallState::complete ? calls.latency[call] : 0;
+    sums.self += calls.self(call);
+    if (calls.inner[call] == 0) {
+      sums.inclusive += calls.latency[call];
+      sums.off_cpu += calls.off_cpu(call);
+    }
+  }
+  std::vector<FunctionRow> rows;
+  for (std::size_t function = 0; function < all.size(); ++function) {
+    const Sums& sums = all[function];
+    const FunctionRow row{
+        .function = static_cast<std::uint32_t>(function),
+        .complete = calls_of(sums, stacks::CallState::complete),
+        .incomplete = calls_of(sums, stacks::CallState::incomplete),
+        .unwound = calls_of(sums, stacks::CallState::unwound),
+        .mean = mean_of(sums.complete_latency, calls_of(sums, stacks::CallState::complete)),
+        .inclusive = clamp_to_64_bits(sums.inclusive),
+        .self = clamp_to_64_bits(sums.self),
+        .off_cpu = clamp_to_64_bits(sums.off_cpu)};
+    if (row.complete + row.incomplete + row.unwound > 0) {
+      rows.push_back(row);
+    }
+  }
+  std::ranges::sort(rows, [&](const FunctionRow& one, const FunctionRow& other) {
+    const auto key = [&](const FunctionRow& row) {
+      return std::tuple(~row.inclusive, std::string_view(measurement.functions[row.function].name),
+                        row.function);
+    };
+    return key(one) < key(other);
+  });
+  return rows;
+}
+
+} // namespace ptlens::measure

@@ -1,0 +1,121 @@
+// Which functions a name means, by kind of match.
+#include "measure/names.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <ranges>
+
+namespace ptlens::measure {
+
+namespace {
+
+enum class Match : std::uint8_t { none, tail, plain, full };
+
+Match match(std::string_view full, std::string_view name) {
+  if (full == name) {
+    return Match::full;
+  }
+  const NameShape shape = shape_of(full);
+  if (shape.plain == name) {
+    return Match::plain;
+  }
+  const std::string_view plain = shape.plain;
+  const bool tail = plain.ends_with(name) &&
+                    std::ranges::binary_search(shape.components, plain.size() - name.size());
+  return tail ? Match::tail : Match::none;
+}
+
+std::optional<std::uint64_t> parse_address(std::string_view text) {
+  constexpr int hexadecimal = 16;
+  if (!text.starts_with("0x") && !text.starts_with("0X")) {
+    return std::nullopt;
+  }
+  text.remove_prefix(2);
+  std::uint64_t address = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), address, hexadecimal);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return address;
+}
+
+std::vector<std::string_view> path_components(std::string_view path) {
+  std::vector<std::string_view> components;
+  for (const auto part : path | std::views::split('/')) {
+    const std::string_view component(part.begin(), part.end());
+    if (!component.empty() && component != ".") {
+      components.push_back(component);
+    }
+  }
+  return components;
+}
+
+// Keeps those whose binary is exactly `binary`, when there are any.
+void prefer_exact_binary(const Measurement& measurement, std::string_view binary,
+                         std::vector<std::uint32_t>& found) {
+  const auto exact = [&](std::uint32_t function) {
+    return measurement.functions[function].binary == binary;
+  };
+  if (std::ranges::any_of(found, exact)) {
+    std::erase_if(found, [&](std::uint32_t function) { return !exact(function); });
+  }
+}
+
+} // namespace
+
+FunctionSelector parse_selector(std::string_view text) {
+  if (const auto address = parse_address(text)) {
+    return {.name = {}, .address = address};
+  }
+  if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
+    if (const auto address = parse_address(text.substr(at + 1))) {
+      return {.name = std::string(text.substr(0, at)), .address = address};
+    }
+  }
+  return {.name = std::string(text), .address = std::nullopt};
+}
+
+std::vector<std::uint32_t> functions_named(const Measurement& measurement,
+                                           const FunctionSelector& selector,
+                                           std::string_view binary) {
+  std::vector<std::uint32_t> found;
+  if (selector.name.empty() && !selector.address) {
+    return found;
+  }
+  Match best = Match::tail;
+  for (std::size_t index = 0; index < measurement.functions.size(); ++index) {
+    const stacks::FunctionInfo& function = measurement.functions[index];
+    if (selector.address && function.address != *selector.address) {
+      continue;
+    }
+    if (!binary.empty() && shared_path_end(function.binary, binary) == 0) {
+      continue;
+    }
+    const Match kind = selector.name.empty() ? Match::full : match(function.name, selector.name);
+    if (kind < best) {
+      continue;
+    }
+    if (kind > best) {
+      found.clear();
+      best = kind;
+    }
+    found.push_back(static_cast<std::uint32_t>(index));
+  }
+  if (!binary.empty()) {
+    prefer_exact_binary(measurement, binary, found);
+  }
+  return found;
+}
+
+std::size_t shared_path_end(std::string_view one, std::string_view other) {
+  const std::vector<std::string_view> left = path_components(one);
+  const std::vector<std::string_view> right = path_components(other);
+  const std::size_t shorter = std::min(left.size(), right.size());
+  return std::equal(left.end() - static_cast<std::ptrdiff_t>(shorter), left.end(),
+                    right.end() - static_cast<std::ptrdiff_t>(shorter))
+             ? shorter
+             : 0;
+}
+
+} // namespace ptlens::measure

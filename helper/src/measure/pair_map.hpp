@@ -1,0 +1,59 @@
+// Numbers pairs of 32-bit values densely, in the order in which they are first seen: open
+// addressing with linear probing (Knuth, TAOCP 3, 6.4, algorithm L). One probe a call where
+// std::unordered_map takes a cache miss a node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace ptlens::measure {
+
+class PairMap {
+public:
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;
+
+  // The number of the pair; a new one gets size().
+  std::uint32_t number(std::uint32_t first, std::uint32_t second) {
+    if ((pairs_.size() + 1) * 2 > slots_.size()) {
+      grow();
+    }
+    const Pair pair{first, second};
+    std::uint32_t& slot = slots_[find(pair)];
+    if (slot == 0) {
+      pairs_.push_back(pair);
+      slot = static_cast<std::uint32_t>(pairs_.size());
+    }
+    return slot - 1;
+  }
+
+  [[nodiscard]] std::size_t size() const { return pairs_.size(); }
+  [[nodiscard]] const Pair& operator[](std::size_t number) const { return pairs_[number]; }
+
+private:
+  [[nodiscard]] std::size_t find(const Pair& pair) const {
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15; // 2^64 / golden ratio: Fibonacci hashing
+    constexpr unsigned half = 32;
+    const std::uint64_t key = (std::uint64_t{pair.first} << half) | pair.second;
+    const std::uint64_t mixed = (key ^ (key >> half)) * golden;
+    std::size_t slot = (mixed >> half) & (slots_.size() - 1);
+    while (slots_[slot] != 0 && pairs_[slots_[slot] - 1] != pair) {
+      slot = (slot + 1) & (slots_.size() - 1);
+    }
+    return slot;
+  }
+
+  void grow() {
+    constexpr std::size_t smallest = 64;
+    slots_.assign(slots_.empty() ? smallest : slots_.size() * 2, 0);
+    for (std::size_t number = 0; number < pairs_.size(); ++number) {
+      slots_[find(pairs_[number])] = static_cast<std::uint32_t>(number + 1);
+    }
+  }
+
+  std::vector<std::uint32_t> slots_; // a power of two; number + 1, 0: free
+  std::vector<Pair> pairs_;
+};
+
+} // namespace ptlens::measure

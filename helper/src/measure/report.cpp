@@ -1,0 +1,177 @@
+// The report of one function: group its calls and the calls it made by (function, site) and by
+// thread, then take the figures of each group.
+#include "measure/report.hpp"
+
+#include "measure/call_tree.hpp"
+#include "measure/function_report.hpp"
+#include "measure/pair_map.hpp"
+#include "measure/statistics.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace ptlens::measure {
+
+namespace {
+
+using stacks::CallState;
+using stacks::no_call;
+using stacks::no_site;
+
+std::uint32_t caller_of(const Measurement& measurement, std::uint32_t call) {
+  const stacks::CallTable& calls = measurement.calls;
+  if (calls.parent[call] != no_call) {
+    return calls.function[calls.parent[call]];
+  }
+  const std::uint32_t site = calls.site[call];
+  return site == no_site ? no_call : measurement.sites[site].function;
+}
+
+// Calls and the rows they belong to.
+struct Grouping {
+  PairMap rows; // (function, site)
+  std::vector<std::uint32_t> calls;
+  std::vector<std::uint32_t> row;
+
+  void add(std::uint32_t call, std::uint32_t function, std::uint32_t site) {
+    calls.push_back(call);
+    row.push_back(rows.number(function, site));
+  }
+};
+
+std::vector<RelatedRow> related_rows(const Measurement& measurement, const Grouping& grouping,
+                                     const std::vector<std::uint8_t>& covered) {
+  const std::vector<Figures> all =
+      figures(measurement.calls, grouping.calls, grouping.row, grouping.rows.size(), covered);
+  std::vector<RelatedRow> rows;
+  rows.reserve(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [function, site] = grouping.rows[i];
+    rows.push_back({.function = function,
+                    .site = site,
+                    .latency = all[i].latency,
+                    .off_cpu = all[i].off_cpu,
+                    .cpu_percent = cpu_percent(measurement.recording, all[i].outermost_on_cpu)});
+  }
+  std::ranges::sort(rows, {}, [](const RelatedRow& row) { // most latency first
+    return std::tuple(~row.latency.total, ~row.latency.calls, row.function, row.site);
+  });
+  return rows;
+}
+
+std::vector<RelatedRow> callers(const Measurement& measurement,
+                                std::span<const std::uint32_t> complete,
+                                const std::vector<std::uint8_t>& covered) {
+  Grouping grouping;
+  for (const std::uint32_t call : complete) {
+    const std::uint32_t caller = caller_of(measurement, call);
+    const std::uint32_t site = measurement.calls.site[call];
+    if (caller != no_call || site != no_site) {
+      grouping.add(call, caller, site);
+    }
+  }
+  return related_rows(measurement, grouping, covered);
+}
+
+std::vector<RelatedRow> children(const Measurement& measurement,
+                                 std::span<const std::uint32_t> selected) {
+  const stacks::CallTable& calls = measurement.calls;
+  std::vector<std::uint8_t> is_selected(calls.size(), 0);
+  for (const std::uint32_t call : selected) {
+    is_selected[call] = 1;
+  }
+  Grouping grouping;
+  for (std::size_t call = selected.empty() ? calls.size() : selected.front(); call < calls.size();
+       ++call) {
+    const std::uint32_t parent = calls.parent[call];
+    if (parent != no_call && is_selected[parent] != 0 && calls.state[call] == CallState::complete) {
+      grouping.add(static_cast<std::uint32_t>(call), calls.function[call], calls.site[call]);
+    }
+  }
+  return related_rows(measurement, grouping,
+                      covered_calls(calls, grouping.calls, measurement.functions.size()));
+}
+
+std::vector<ThreadRow> threads(const Measurement& measurement,
+                               std::span<const std::uint32_t> complete) {
+  const stacks::CallTable& calls = measurement.calls;
+  std::vector<std::uint32_t> thread;
+  thread.reserve(complete.size());
+  for (const std::uint32_t call : complete) {
+    thread.push_back(calls.thread[call]);
+  }
+  const std::vector<Figures> all = figures(calls, complete, thread, measurement.threads.size(), {});
+  std::vector<ThreadRow> rows;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].latency.calls > 0) {
+      rows.push_back({.thread = static_cast<std::uint32_t>(i),
+                      .latency = all[i].latency,
+                      .off_cpu = all[i].off_cpu});
+    }
+  }
+  std::ranges::sort(rows, {}, [](const ThreadRow& row) { // most calls first
+    return std::pair(~row.latency.calls, row.thread);
+  });
+  return rows;
+}
+
+} // namespace
+
+std::vector<std::uint32_t> complete_calls(const stacks::CallTable& table,
+                                          std::span<const std::uint32_t> calls) {
+  std::vector<std::uint32_t> complete;
+  complete.reserve(calls.size());
+  for (const std::uint32_t call : calls) {
+    if (table.state[call] == CallState::complete) {
+      complete.push_back(call);
+    }
+  }
+  return complete;
+}
+
+Report function_report(const Measurement& measurement, std::uint32_t function,
+                       std::span<const std::uint32_t> calls,
+                       std::span<const std::uint32_t> complete,
+                       const std::vector<std::uint8_t>& covered) {
+  Report report;
+  report.function = function;
+  for (const std::uint32_t call : calls) {
+    switch (measurement.calls.state[call]) {
+    case CallState::complete:
+      ++report.complete;
+      break;
+    case CallState::incomplete:
+      ++report.incomplete;
+      break;
+    case CallState::unwound:
+      ++report.unwound;
+      break;
+    }
+  }
+  const std::vector<std::uint32_t> one_group(complete.size(), 0);
+  const Figures figure = figures(measurement.calls, complete, one_group, 1, covered).front();
+  report.latency = figure.latency;
+  report.off_cpu = figure.off_cpu;
+  report.on_cpu_total = figure.on_cpu_total;
+  report.on_cpu_mean = mean_of(figure.on_cpu_total, report.complete);
+  report.self_total = figure.self_total;
+  report.self_mean = mean_of(figure.self_total, report.complete);
+  report.cpu_percent = cpu_percent(measurement.recording, figure.outermost_on_cpu);
+  report.histogram = histogram(measurement.calls, complete);
+  return report;
+}
+
+Report report(const Measurement& measurement, std::uint32_t function, const Selection& selection) {
+  const std::vector<std::uint32_t> selected = select_calls(measurement, function, selection);
+  const std::vector<std::uint32_t> complete = complete_calls(measurement.calls, selected);
+  const std::vector<std::uint8_t> covered =
+      covered_calls(measurement.calls, complete, measurement.functions.size());
+  Report report = function_report(measurement, function, selected, complete, covered);
+  report.callers = callers(measurement, complete, covered);
+  report.children = children(measurement, selected);
+  report.threads = threads(measurement, complete);
+  return report;
+}
+
+} // namespace ptlens::measure
