@@ -8,6 +8,7 @@ const nodeGlobals = {
   AbortSignal: "readonly",
   Buffer: "readonly",
   URL: "readonly",
+  URLSearchParams: "readonly",
   clearTimeout: "readonly",
   console: "readonly",
   fetch: "readonly",

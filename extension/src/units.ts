@@ -14,15 +14,21 @@ const scales: readonly Scale[] = [
   { unit: "s", nanoseconds: 1e9 },
 ];
 
-const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+// Exact ties go to the even digit, as in the helper (fmt, IEEE 754): both must show the same figure.
+const [whole, tenths, hundredths] = [0, 1, 2].map(
+  (digits) =>
+    new Intl.NumberFormat("en-US", {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+      roundingMode: "halfEven",
+    }),
+) as [Intl.NumberFormat, Intl.NumberFormat, Intl.NumberFormat];
 
 /** Three significant digits without an exponent; digits before the decimal point are never dropped. */
 function significant(value: number): string {
   const magnitude = Math.abs(value);
-  if (magnitude >= 999.5) return whole.format(value);
-  if (magnitude >= 99.95) return value.toFixed(0);
-  if (magnitude >= 9.995) return value.toFixed(1);
-  return value.toFixed(2);
+  if (magnitude >= 99.95) return whole.format(value);
+  return (magnitude >= 9.995 ? tenths : hundredths).format(value);
 }
 
 /** A duration given in ns: "0 ns", "85 ns", "1.23 µs", "12.3 ms", "1,204 s". */
@@ -56,8 +62,8 @@ export function formatCalls(count: number): string {
 /** A figure already in percent: "0 %", "< 0.1 %", "4.2 %", "12 %". */
 export function formatPercent(percent: number): string {
   if (percent === 0) return "0 %";
-  if (Math.abs(percent) < 0.1) return "< 0.1 %";
-  return Math.abs(percent) < 9.95 ? `${percent.toFixed(1)} %` : `${whole.format(percent)} %`;
+  if (Math.abs(percent) < 0.05) return "< 0.1 %";
+  return `${(Math.abs(percent) < 9.95 ? tenths : whole).format(percent)} %`;
 }
 
 /** `part` of `total` in percent; 0 when the total is 0. */

@@ -62,12 +62,12 @@ const unitTests = () => ({
 
 const hostTests = () => ({
   ...common,
-  entryPoints: { index: at("test/editor/host/index.ts") },
+  entryPoints: [at("test/editor/host/index.ts"), ...testFiles("test/editor/host", ".test.ts")],
   outdir: at("out/test-host"),
   platform: "node",
   target: "node20",
   format: "cjs",
-  external: ["vscode"],
+  external: ["vscode", "mocha"],
 });
 
 await mkdir(at("out"), { recursive: true });

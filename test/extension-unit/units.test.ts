@@ -12,6 +12,8 @@ describe("formatDuration", () => {
     [999.5, "1.00 µs"],
     [1234, "1.23 µs"],
     [9996, "10.0 µs"],
+    [12_250, "12.2 µs"],
+    [12_750, "12.8 µs"],
     [12_345, "12.3 µs"],
     [99_960, "100 µs"],
     [999_499, "999 µs"],
@@ -47,7 +49,8 @@ describe("counts, shares and sizes", () => {
   it("keeps small shares from looking like nothing", () => {
     assert.equal(formatPercent(0), "0 %");
     assert.equal(formatPercent(0.04), "< 0.1 %");
-    assert.equal(formatPercent(4.25), "4.3 %");
+    assert.equal(formatPercent(0.06), "0.1 %");
+    assert.equal(formatPercent(4.25), "4.2 %");
     assert.equal(formatPercent(9.96), "10 %");
     assert.equal(formatPercent(412), "412 %");
   });

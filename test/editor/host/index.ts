@@ -1,1 +1,31 @@
-export function run(): void {}
+// Entry of the tests that run in the extension host: Mocha over the *.test.js beside this file.
+import { readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { environment } from "./environment";
+
+/** VS Code calls this; a rejection makes it end with status 1. */
+export async function run(): Promise<void> {
+  const { default: Mocha } = await import("mocha");
+  const mocha = new Mocha({ ui: "bdd", timeout: 60_000, slow: 5_000, color: false });
+  for (const name of readdirSync(__dirname).filter((file) => file.endsWith(".test.js"))) {
+    mocha.addFile(path.join(__dirname, name));
+  }
+  const lines: string[] = [];
+  const result = { passed: 0, failed: 0, lines };
+  await new Promise<void>((resolve) => {
+    mocha
+      .run(() => {
+        resolve();
+      })
+      .on("pass", (test) => {
+        result.passed += 1;
+        lines.push(`passed: ${test.fullTitle()}`);
+      })
+      .on("fail", (test, error: Error) => {
+        result.failed += 1;
+        lines.push(`FAILED: ${test.fullTitle()}`, error.stack ?? error.message);
+      });
+  });
+  writeFileSync(environment("PTLENS_TEST_RESULT"), JSON.stringify(result));
+  if (result.failed > 0) throw new Error(`${String(result.failed)} failed`);
+}

@@ -1,0 +1,35 @@
+// What test/editor/run.mjs hands to the tests in the extension host.
+import { execFileSync } from "node:child_process";
+import type { LinesResult, Report } from "../../../extension/src/protocol";
+
+export function environment(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === "") throw new Error(`${name} is not set: run test/editor/run.mjs`);
+  return value;
+}
+
+function helperJson(...args: string[]): unknown {
+  return JSON.parse(execFileSync(environment("PTLENS_HELPER"), args, { encoding: "utf8", maxBuffer: 1 << 28 }));
+}
+
+/** The command line's answer, which the editor's must equal. */
+export function reportJson(recording: string, name: string): Report {
+  return helperJson("report", recording, "--function", name, "--json") as Report;
+}
+
+export function linesJson(recording: string, file: string): LinesResult {
+  return helperJson("lines", recording, "--file", file, "--json") as LinesResult;
+}
+
+/** Three significant digits by arithmetic of its own, to judge the extension's texts. */
+export function duration(ns: number): string {
+  if (Number.isInteger(ns) && ns < 1000) return `${String(ns)} ns`;
+  const rounded = Number(ns.toPrecision(3));
+  const power = Math.min(3, Math.max(0, Math.floor(Math.log10(rounded) / 3)));
+  const digits = { minimumSignificantDigits: 3, maximumSignificantDigits: 3, roundingMode: "halfEven" } as const;
+  return `${(ns / 1000 ** power).toLocaleString("en-US", digits)} ${["ns", "µs", "ms", "s"][power] ?? ""}`;
+}
+
+export function count(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}
