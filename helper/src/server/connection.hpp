@@ -1,0 +1,92 @@
+// One client's conversation: lifecycle, requests, notifications, cancellation. Bytes and threads
+// are below it (framing, output, workers), answers behind it (session, annotations).
+#pragma once
+
+#include "server/host.hpp"
+#include "server/output.hpp"
+#include "server/pending.hpp"
+#include "server/protocol.hpp"
+#include "server/session.hpp"
+#include "server/workers.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace ptlens::server {
+
+class Connection {
+public:
+  Connection(Host host, Output& output, std::string version);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  // One message, or what was wrong with the frame of one. From one thread only.
+  void receive(const std::string& body);
+  void bad_frame(const std::string& what);
+
+  // The client has sent `exit`.
+  [[nodiscard]] bool ended() const { return ended_; }
+  // 0 after `shutdown`, else 1.
+  [[nodiscard]] int status() const { return stage_ == Stage::shut_down ? 0 : 1; }
+  // The client's process, once it has named it.
+  [[nodiscard]] std::optional<std::int32_t> client() const { return client_; }
+
+  // Ends what runs and waits for it: a recording is finalised, all else is cancelled.
+  void stop();
+
+private:
+  enum class Stage { new_client, ready, shut_down };
+  enum class Trace { off, messages, verbose };
+  using Work = std::function<Answer(Pending&, const Input&)>;
+
+  // A request that a worker does.
+  struct Method {
+    Work work;
+    const char* title = nullptr; // of its progress; nullptr: it shows none
+    bool records = false;        // makes a recording
+    bool changes_lenses = false; // what is open is another afterwards
+  };
+
+  void add_methods();
+  void request(Incoming& incoming);
+  void notification(const Incoming& incoming);
+  void answer(const Json& id, const Answer& answer);
+  [[nodiscard]] Answer initialize(const Input& params);
+  void start(const std::string& name, const Method& method, const Json& id, Input params);
+  void do_work(const std::string& name, const Method& method, Pending& pending,
+               const Input& params);
+  void forget(const Pending& pending);
+  void refresh_lenses();
+  void set_trace(const Input& params, const char* field);
+  void trace(const std::string& message, const std::string& details = {});
+  [[nodiscard]] std::shared_ptr<Pending> pending_by_token(const Input& params) const;
+
+  [[nodiscard]] Answer doctor(const Input& params);
+  [[nodiscard]] Answer function_at(const Input& params);
+
+  const Host host_;
+  Output& output_;
+  const std::string version_;
+  Session session_;
+  std::map<std::string, Method> methods_;
+  Stage stage_ = Stage::new_client;
+  bool ended_ = false;
+  std::optional<std::int32_t> client_;
+  std::string symfs_; // defaults that the client gave
+  std::string perf_;
+  bool refreshes_lenses_ = false;
+  std::atomic<Trace> trace_ = Trace::off;
+  std::atomic<std::uint64_t> last_own_id_ = 0;
+  mutable std::mutex mutex_;                                // guards pending_
+  std::map<std::string, std::shared_ptr<Pending>> pending_; // by dumped id
+  Workers workers_; // last: its threads use all of the above
+};
+
+} // namespace ptlens::server

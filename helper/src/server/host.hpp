@@ -1,0 +1,39 @@
+// What the server asks of the rest of the helper. Tests put their own in its place.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/progress.hpp"
+#include "measure/measurement.hpp"
+#include "record/doctor.hpp"
+#include "record/processes.hpp"
+#include "record/recorder.hpp"
+#include "server/requests.hpp"
+#include "stacks/call.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ptlens::server {
+
+struct FunctionsAt {
+  std::vector<stacks::FunctionInfo> candidates; // best match first
+  std::string message;                          // why there is none
+};
+
+// Each may be called from several threads at once.
+struct Host {
+  std::function<Result<std::shared_ptr<const measure::Measurement>>(const OpenRequest&,
+                                                                    const Progress&)>
+      open;
+  std::function<Result<record::Outcome>(const record::Request&, const Progress&)> record;
+  std::function<record::Diagnosis(const DoctorRequest&)> diagnose;
+  std::function<std::vector<record::Process>(const std::string& source)> processes;
+  std::function<Result<FunctionsAt>(const FunctionAtRequest&)> functions_at;
+};
+
+// The real one.
+[[nodiscard]] Host real_host();
+
+} // namespace ptlens::server

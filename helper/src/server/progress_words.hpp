@@ -1,0 +1,34 @@
+// Turns what a worker reports into what LSP shows: a percentage that never falls, and a line with
+// the stage, the rate and an estimate of what is left. At most ten a second.
+#pragma once
+
+#include "base/progress.hpp"
+#include "export/json.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace ptlens::server {
+
+class ProgressWords {
+public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // `records_first`: a stage named "recording" fills the first part of the percentage, what follows
+  // the rest.
+  explicit ProgressWords(bool records_first) : records_first_(records_first) {}
+
+  // The `value` of $/progress, or nothing when it is too early for another one.
+  [[nodiscard]] std::optional<exporting::Json> next(const ProgressReport& report, Time now);
+
+private:
+  bool records_first_;
+  std::string stage_;
+  Time stage_began_;
+  std::uint64_t began_at_ = 0; // report.done when the stage began
+  std::optional<Time> last_;
+  int percentage_ = 0;
+};
+
+} // namespace ptlens::server

@@ -1,0 +1,72 @@
+// JSON-RPC 2.0: what a message is, and the messages that we write. The one place where an Error of
+// the helper becomes a code on the wire.
+#pragma once
+
+#include "base/error.hpp"
+#include "export/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+namespace ptlens::server {
+
+using exporting::Json;
+// What the client sends: its objects are looked up by name, however many fields they have.
+using Input = nlohmann::json;
+
+namespace code {
+inline constexpr int parse_error = -32700;
+inline constexpr int invalid_request = -32600;
+inline constexpr int method_not_found = -32601;
+inline constexpr int invalid_params = -32602;
+inline constexpr int internal_error = -32603;
+inline constexpr int not_initialized = -32002;   // LSP
+inline constexpr int request_cancelled = -32800; // LSP
+inline constexpr int bad_input = -32010;         // ours: Error::Kind
+inline constexpr int not_found = -32011;
+inline constexpr int no_rights = -32012;
+inline constexpr int unsupported = -32013;
+inline constexpr int gone = -32014;
+inline constexpr int failed = -32015;
+} // namespace code
+
+// How a request ends badly.
+struct Fault {
+  int code = code::internal_error;
+  std::string message = {};
+  Json data = nullptr; // null: none
+};
+
+using Answer = std::expected<Json, Fault>;
+
+[[nodiscard]] Fault fault_of(const Error& error);
+
+struct Incoming {
+  enum class Kind { request, notification, response };
+  Kind kind = Kind::request;
+  Json id = nullptr; // string or integer
+  std::string method;
+  Input params; // null, object or array
+};
+
+struct Refusal {
+  Json id = nullptr;
+  Fault fault;
+};
+
+// One message. Refused: text that is not JSON or is nested deeper than 64 levels (-32700), and
+// JSON that is no message, batches included (-32600).
+[[nodiscard]] std::expected<Incoming, Refusal> read_message(std::string_view text);
+
+[[nodiscard]] Json result_message(const Json& id, Json result);
+[[nodiscard]] Json fault_message(const Json& id, const Fault& fault);
+[[nodiscard]] Json notification(std::string_view method, Json params);
+[[nodiscard]] Json request_message(const Json& id, std::string_view method);
+
+// An id or progress token: a string or an integer, else null.
+[[nodiscard]] Json token_of(const Input& value);
+
+} // namespace ptlens::server

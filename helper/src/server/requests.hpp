@@ -1,0 +1,100 @@
+// The parameters of the methods under ptlens/, read from the wire; protocol.schema.json in the
+// extension declares them.
+#pragma once
+
+#include "measure/flame.hpp"
+#include "measure/selection.hpp"
+#include "record/recorder.hpp"
+#include "server/protocol.hpp"
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+
+namespace ptlens::server {
+
+struct FunctionSelector {
+  std::string name;
+  std::string binary;
+  std::optional<std::uint64_t> address; // ELF
+};
+
+struct DoctorRequest {
+  std::string perf;
+  std::string binary;
+};
+
+struct FunctionAtRequest {
+  std::string file;
+  std::uint32_t line = 0; // 1-based
+  std::string name;
+  std::optional<std::int32_t> pid;
+  std::string program;
+};
+
+struct RecordRequest {
+  record::Request request; // `output` empty: choose one
+  std::string symfs;
+};
+
+struct OpenRequest {
+  std::string path;
+  std::string symfs;
+};
+
+struct LinesRequest {
+  std::string id;
+  std::string file;
+};
+
+struct ReportRequest {
+  std::string id;
+  FunctionSelector function;
+  measure::Selection selection;
+};
+
+struct FlameRequest {
+  std::string id;
+  std::optional<FunctionSelector> function;
+  measure::FlameTime time = measure::FlameTime::wall;
+  double smallest = 0.0005;
+  measure::Selection selection;
+};
+
+struct CallsRequest {
+  std::string id;
+  FunctionSelector function;
+  measure::Selection selection;
+  std::uint64_t offset = 0;
+  std::uint64_t limit = 10'000;
+};
+
+template <class T>
+using Read = std::expected<T, Fault>; // Fault: -32602 with the path of the field
+
+[[nodiscard]] Read<DoctorRequest> read_doctor(const Input& params);
+// The source file.
+[[nodiscard]] Read<std::string> read_processes(const Input& params);
+[[nodiscard]] Read<FunctionAtRequest> read_function_at(const Input& params);
+[[nodiscard]] Read<RecordRequest> read_record(const Input& params);
+[[nodiscard]] Read<OpenRequest> read_open(const Input& params);
+// The id of a recording.
+[[nodiscard]] Read<std::string> read_id(const Input& params);
+[[nodiscard]] Read<ReportRequest> read_report(const Input& params);
+[[nodiscard]] Read<LinesRequest> read_lines(const Input& params);
+[[nodiscard]] Read<FlameRequest> read_flame(const Input& params);
+[[nodiscard]] Read<CallsRequest> read_calls(const Input& params);
+
+struct Place {
+  std::string file;
+  std::uint32_t line = 0; // 1-based, 0: none
+};
+
+// textDocument and, for a hover, position.
+[[nodiscard]] Read<Place> read_place(const Input& params, bool has_position);
+
+// The path of file:///a%20b and the like, also of other schemes with a path.
+[[nodiscard]] std::string path_of_uri(const std::string& uri);
+
+} // namespace ptlens::server

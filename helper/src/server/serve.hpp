@@ -1,0 +1,12 @@
+// The loop between descriptors and a connection; run() is this with the real host.
+#pragma once
+
+#include "server/host.hpp"
+
+#include <string>
+
+namespace ptlens::server {
+
+[[nodiscard]] int serve(int input_fd, int output_fd, const std::string& version, Host host);
+
+} // namespace ptlens::server

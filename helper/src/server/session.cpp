@@ -1,0 +1,264 @@
+// The recordings that a client has open, and the answers about them.
+#include "server/session.hpp"
+
+#include "export/calls.hpp"
+#include "measure/report.hpp"
+#include "server/output_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ptlens::server {
+
+namespace {
+
+constexpr std::size_t most_flame_nodes = 50'000;
+
+Error stopped() {
+  return {.kind = Error::Kind::cancelled, .message = "the helper is shutting down"};
+}
+
+Result<std::uint32_t> function_index(const measure::Measurement& measurement,
+                                     const FunctionSelector& selector) {
+  if (!selector.address) {
+    return measure::find_function(measurement, selector.name, selector.binary);
+  }
+  const auto at =
+      std::ranges::find_if(measurement.functions, [&](const stacks::FunctionInfo& function) {
+        return function.address == *selector.address &&
+               (selector.binary.empty() || function.binary == selector.binary);
+      });
+  if (at == measurement.functions.end()) {
+    return measure::find_function(
+        measurement, fmt::format("{}@{:#x}", selector.name, *selector.address), selector.binary);
+  }
+  return static_cast<std::uint32_t>(at - measurement.functions.begin());
+}
+
+} // namespace
+
+Json with_id(const OpenRecording& recording, Json result) {
+  Json described = {{"id", recording.id}};
+  for (auto& [name, value] : result["recording"].items()) {
+    described[name] = std::move(value);
+  }
+  result["recording"] = std::move(described);
+  return result;
+}
+
+Result<std::shared_ptr<const measure::FileLines>> OpenRecording::lines(const std::string& file) {
+  const std::lock_guard lock(mutex_);
+  if (const auto at = lines_.find(file); at != lines_.end()) {
+    return at->second;
+  }
+  auto found = measure::lines(*measurement, file);
+  if (!found) {
+    return std::unexpected(std::move(found.error()));
+  }
+  return lines_[file] = std::make_shared<const measure::FileLines>(std::move(*found));
+}
+
+// Registers a piece of work, so that stop() can end it.
+class Session::Running {
+public:
+  Running(Session& session, Progress& progress, bool keeps_recording)
+      : session_(session), progress_(progress) {
+    const std::lock_guard lock(session.mutex_);
+    accepted_ = !session.stopping_;
+    session.running_[&progress] = keeps_recording;
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() {
+    const std::lock_guard lock(session_.mutex_);
+    session_.running_.erase(&progress_);
+  }
+
+  [[nodiscard]] bool accepted() const { return accepted_; }
+
+private:
+  Session& session_;
+  Progress& progress_;
+  bool accepted_ = false;
+};
+
+void Session::stop() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  for (const auto& [progress, keeps_recording] : running_) {
+    if (keeps_recording) {
+      progress->finish();
+    } else {
+      progress->cancel();
+    }
+  }
+}
+
+Result<Json> Session::open(const OpenRequest& request, Progress& progress) {
+  return load(request, progress);
+}
+
+Result<Json> Session::load(const OpenRequest& request, Progress& progress) {
+  const Running running(*this, progress, false);
+  if (!running.accepted()) {
+    return std::unexpected(stopped());
+  }
+  auto measurement = host_.open(request, progress);
+  if (!measurement) {
+    return std::unexpected(std::move(measurement.error()));
+  }
+  auto opened = std::make_shared<OpenRecording>();
+  opened->measurement = std::move(*measurement);
+  {
+    const std::lock_guard lock(mutex_);
+    opened->id = fmt::format("{}", ++last_id_);
+    open_.push_back(opened);
+  }
+  return with_id(*opened, {{"recording", exporting::recording_json(*opened->measurement)}});
+}
+
+Result<Json> Session::record(const RecordRequest& request, Progress& progress) {
+  record::Request wanted = request.request;
+  if (wanted.output.empty()) {
+    auto folder = new_recording_folder(wanted.function);
+    if (!folder) {
+      return std::unexpected(std::move(folder.error()));
+    }
+    wanted.output = std::move(*folder);
+  }
+  Result<record::Outcome> outcome = std::unexpected(stopped());
+  {
+    const Running running(*this, progress, true);
+    if (running.accepted()) {
+      outcome = host_.record(wanted, progress);
+    }
+  }
+  if (!outcome) {
+    return std::unexpected(std::move(outcome.error()));
+  }
+  auto result = load({.path = outcome->directory, .symfs = request.symfs}, progress);
+  if (!result && result.error().kind == Error::Kind::cancelled) {
+    result.error().file = outcome->directory;
+    result.error().remedy = "the recording is kept and can be opened";
+  }
+  return result;
+}
+
+Result<Json> Session::close(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  if (std::erase_if(open_, [&id](const auto& recording) { return recording->id == id; }) == 0) {
+    return std::unexpected(Error{.kind = Error::Kind::not_found,
+                                 .message = fmt::format("no open recording has the id '{}'", id),
+                                 .remedy = "open the recording first"});
+  }
+  return Json::object();
+}
+
+Result<std::shared_ptr<OpenRecording>> Session::find(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto at =
+      std::ranges::find_if(open_, [&id](const auto& recording) { return recording->id == id; });
+  if (at == open_.end()) {
+    return std::unexpected(Error{.kind = Error::Kind::not_found,
+                                 .message = fmt::format("no open recording has the id '{}'", id),
+                                 .remedy = "open the recording first"});
+  }
+  return *at;
+}
+
+std::shared_ptr<OpenRecording> Session::active() const {
+  const std::lock_guard lock(mutex_);
+  return open_.empty() ? nullptr : open_.back();
+}
+
+Result<Json> Session::functions(const std::string& id) {
+  auto recording = find(id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  const measure::Measurement& measurement = *(*recording)->measurement;
+  return with_id(**recording,
+                 exporting::functions_json(measurement, measure::functions(measurement)));
+}
+
+Result<Json> Session::report(const ReportRequest& request) {
+  auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  const measure::Measurement& measurement = *(*recording)->measurement;
+  auto function = function_index(measurement, request.function);
+  if (!function) {
+    return std::unexpected(std::move(function.error()));
+  }
+  if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
+    return std::unexpected(std::move(checked.error()));
+  }
+  return with_id(**recording,
+                 exporting::report_json(
+                     measurement, measure::report(measurement, *function, request.selection)));
+}
+
+Result<Json> Session::lines(const LinesRequest& request) {
+  auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  auto lines = (*recording)->lines(request.file);
+  if (!lines) {
+    return std::unexpected(std::move(lines.error()));
+  }
+  return with_id(**recording, exporting::lines_json(*(*recording)->measurement, **lines));
+}
+
+Result<Json> Session::flame(const FlameRequest& request) {
+  auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  const measure::Measurement& measurement = *(*recording)->measurement;
+  std::optional<std::uint32_t> root;
+  if (request.function) {
+    auto function = function_index(measurement, *request.function);
+    if (!function) {
+      return std::unexpected(std::move(function.error()));
+    }
+    root = *function;
+  }
+  if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
+    return std::unexpected(std::move(checked.error()));
+  }
+  double smallest = request.smallest;
+  measure::FlameTree tree =
+      measure::flame(measurement, root, request.selection, request.time, smallest);
+  while (tree.size() > most_flame_nodes && smallest < 1) {
+    smallest = std::max(smallest * 4, 1e-5);
+    tree = measure::flame(measurement, root, request.selection, request.time, smallest);
+  }
+  return with_id(**recording, exporting::flame_json(measurement, tree, request.time));
+}
+
+Result<Json> Session::calls(const CallsRequest& request) {
+  auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  const measure::Measurement& measurement = *(*recording)->measurement;
+  auto function = function_index(measurement, request.function);
+  if (!function) {
+    return std::unexpected(std::move(function.error()));
+  }
+  if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
+    return std::unexpected(std::move(checked.error()));
+  }
+  const std::vector<std::uint32_t> calls = exporting::by_start(
+      measurement, measure::select_calls(measurement, *function, request.selection));
+  const std::uint64_t first = std::min<std::uint64_t>(request.offset, calls.size());
+  const std::uint64_t count = std::min<std::uint64_t>(request.limit, calls.size() - first);
+  return exporting::calls_json(measurement, std::span(calls).subspan(first, count), calls.size(),
+                               request.offset);
+}
+
+} // namespace ptlens::server
