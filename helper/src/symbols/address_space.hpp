@@ -19,16 +19,16 @@ struct MappedCode {
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0; // of `start`
   std::uint64_t bias = 0;        // process address - ELF virtual address, modulo 2^64
-  std::string path;              // as recorded
-  std::vector<std::uint8_t> build_id;
-  std::shared_ptr<const Binary> binary; // nullptr where it could not be found
+  std::string path = {};         // as recorded
+  std::vector<std::uint8_t> build_id = {};
+  std::shared_ptr<const Binary> binary = {}; // nullptr where it could not be found
 };
 
 // The mappings of one process during one stretch of time, ordered by start, without overlaps.
 struct AddressSpaceVersion {
   std::uint64_t from_ns = 0;
   std::uint64_t serial = 0; // unique over all processes and versions
-  std::vector<MappedCode> code;
+  std::vector<MappedCode> code = {};
 
   [[nodiscard]] const MappedCode* find(std::uint64_t address) const;
 };

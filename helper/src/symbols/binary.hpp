@@ -23,7 +23,7 @@ struct AddressRange {
 };
 
 struct SourceLine {
-  std::string file; // absolute where DWARF's compilation directory makes it so
+  std::string file = {}; // absolute where DWARF's compilation directory makes it so
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 };
@@ -36,11 +36,11 @@ struct Function {
     resolver, // the dynamic linker's lazy-binding trampoline (_dl_runtime_resolve*), folded as well
     indirect, // STT_GNU_IFUNC: the symbol's code chooses an implementation
   };
-  std::string name;                 // demangled (C++, Rust); "foo@plt" for stubs
-  std::string linkage_name;         // as in the symbol table
-  std::uint64_t address = 0;        // entry
-  std::vector<AddressRange> ranges; // the part that holds `address` first, then cold parts
-  std::string file;                 // of the declaration, empty without DWARF
+  std::string name = {};                 // demangled (C++, Rust); "foo@plt" for stubs
+  std::string linkage_name = {};         // as in the symbol table
+  std::uint64_t address = 0;             // entry
+  std::vector<AddressRange> ranges = {}; // the part that holds `address` first, then cold parts
+  std::string file = {};                 // of the declaration, empty without DWARF
   std::uint32_t line = 0;
   std::uint32_t end_line = 0; // last line that has code of the function, 0 without DWARF
   Kind kind = Kind::code;

@@ -1,0 +1,271 @@
+// Replays the side-band records of each process in order of time. At equal times: forks, then exec,
+// then mappings, the order in which the kernel sends them.
+#include "symbols/address_space.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace ptlens::symbols {
+
+namespace {
+
+constexpr std::uint64_t page = 4096;
+// Linux allows a process 65,530 mappings of all kinds; a recording that claims more code mappings
+// than this is damaged or hostile, and what goes beyond is left out.
+constexpr std::size_t most_mappings = 8192;
+// Over all versions of all processes. Beyond it, the last version of a process is changed instead
+// of a new one begun.
+constexpr std::size_t most_entries = 2'000'000;
+
+struct Event {
+  enum class Kind : std::uint8_t { fork, exec, map };
+  std::uint64_t time_ns = 0;
+  Kind kind = Kind::map;
+  std::size_t record = 0; // index in the recording's list of that kind
+};
+
+std::vector<Event> events_in_order(const perfdata::Recording& recording) {
+  std::vector<Event> events;
+  const auto forks = recording.thread_starts();
+  for (std::size_t at = 0; at < forks.size(); ++at) {
+    // Threads share their process's mappings. perf makes up forks at time 0 for processes that it
+    // finds running; their own mappings follow.
+    if (forks[at].pid != forks[at].parent_pid && forks[at].time_ns != 0) {
+      events.push_back({forks[at].time_ns, Event::Kind::fork, at});
+    }
+  }
+  const auto names = recording.thread_names();
+  for (std::size_t at = 0; at < names.size(); ++at) {
+    if (names[at].exec) {
+      events.push_back({names[at].time_ns, Event::Kind::exec, at});
+    }
+  }
+  const auto mappings = recording.mappings();
+  for (std::size_t at = 0; at < mappings.size(); ++at) {
+    events.push_back({mappings[at].time_ns, Event::Kind::map, at});
+  }
+  std::ranges::stable_sort(events, [](const Event& one, const Event& other) {
+    return std::tie(one.time_ns, one.kind) < std::tie(other.time_ns, other.kind);
+  });
+  return events;
+}
+
+// ELF address that the file offset is mapped for. A mapping begins at a page boundary, its segment
+// need not: the nearest segment that begins in the mapping's first page, or holds the offset,
+// decides.
+std::optional<std::uint64_t> mapped_address(const Binary& binary, std::uint64_t file_offset) {
+  const Segment* holding = nullptr;
+  for (const Segment& segment : binary.code_segments()) {
+    const std::uint64_t first_page = segment.file_offset & ~(page - 1);
+    if (first_page == (file_offset & ~(page - 1))) {
+      holding = &segment;
+      break;
+    }
+    if (file_offset >= first_page && file_offset - segment.file_offset < segment.file_size) {
+      holding = &segment;
+    }
+  }
+  if (holding != nullptr) {
+    return holding->address + (file_offset - holding->file_offset);
+  }
+  return binary.address_of_file_offset(file_offset);
+}
+
+// Cuts [start, end) out of what is mapped.
+void unmap(std::vector<MappedCode>& code, std::uint64_t start, std::uint64_t end) {
+  auto first = std::ranges::upper_bound(code, start, {}, &MappedCode::end);
+  auto last = first;
+  std::vector<MappedCode> kept;
+  for (; last != code.end() && last->start < end; ++last) {
+    if (last->start < start) {
+      MappedCode left = *last;
+      left.end = start;
+      kept.push_back(std::move(left));
+    }
+    if (last->end > end) {
+      MappedCode right = std::move(*last);
+      right.file_offset += end - right.start;
+      right.start = end;
+      kept.push_back(std::move(right));
+    }
+  }
+  const auto at = code.erase(first, last);
+  code.insert(at, std::make_move_iterator(kept.begin()), std::make_move_iterator(kept.end()));
+}
+
+bool overlaps(const std::vector<MappedCode>& code, std::uint64_t start, std::uint64_t end) {
+  const auto first = std::ranges::upper_bound(code, start, {}, &MappedCode::end);
+  return first != code.end() && first->start < end;
+}
+
+bool is_file(const std::string& path) {
+  return path == "[vdso]" || (path.starts_with('/') && !path.starts_with("//"));
+}
+
+class Replay {
+public:
+  using Versions = std::map<std::int32_t, std::vector<AddressSpaceVersion>>;
+
+  Replay(const perfdata::Recording& recording, BinaryStore& store)
+      : recording_(recording), store_(store) {
+    for (const perfdata::BuildIdEntry& entry : recording.build_ids()) {
+      build_ids_.emplace(entry.path, entry.build_id);
+    }
+    if (recording.intel_pt()) {
+      const std::uint32_t type = recording.intel_pt()->pmu_type;
+      kernel_traced_ =
+          std::ranges::any_of(recording.attributes(), [type](const perfdata::Attribute& attribute) {
+            return attribute.type == type && !attribute.exclude_kernel;
+          });
+    }
+  }
+
+  Versions run() {
+    for (const Event& event : events_in_order(recording_)) {
+      switch (event.kind) {
+      case Event::Kind::fork:
+        fork(recording_.thread_starts()[event.record]);
+        break;
+      case Event::Kind::exec: {
+        const perfdata::ThreadName& name = recording_.thread_names()[event.record];
+        if (versions_.contains(name.pid)) {
+          change(name.pid, name.time_ns).clear();
+        }
+        break;
+      }
+      case Event::Kind::map:
+        map(recording_.mappings()[event.record]);
+        break;
+      }
+    }
+    return std::move(versions_);
+  }
+
+private:
+  // The mappings of the process from `time_ns` on, to be changed.
+  std::vector<MappedCode>& change(std::int32_t pid, std::uint64_t time_ns) {
+    std::vector<AddressSpaceVersion>& versions = versions_[pid];
+    if (versions.empty() || (versions.back().from_ns != time_ns && entries_ < most_entries)) {
+      AddressSpaceVersion next{.from_ns = time_ns, .serial = ++last_serial_};
+      if (!versions.empty()) {
+        next.code = versions.back().code;
+        entries_ += next.code.size() + 1;
+      }
+      versions.push_back(std::move(next));
+    }
+    return versions.back().code;
+  }
+
+  void fork(const perfdata::ThreadStart& start) {
+    const auto parent = versions_.find(start.parent_pid);
+    if (parent == versions_.end()) {
+      return;
+    }
+    std::vector<MappedCode> copy = parent->second.back().code;
+    entries_ += copy.size();
+    if (entries_ < most_entries) {
+      change(start.pid, start.time_ns) = std::move(copy);
+    }
+  }
+
+  void map(const perfdata::Mapping& mapping) {
+    const std::uint64_t start = mapping.start;
+    const std::uint64_t end = start + mapping.length;
+    if (end <= start) {
+      return;
+    }
+    const bool kernel = mapping.from_kernel || mapping.pid < 0;
+    const std::int32_t pid = kernel ? -1 : mapping.pid;
+    MappedCode code{.start = start,
+                    .end = end,
+                    .file_offset = mapping.file_offset,
+                    .bias = start - mapping.file_offset,
+                    .path = mapping.path,
+                    .build_id = build_id_of(mapping)};
+    if (!kernel && is_file(mapping.path)) {
+      code.binary = store_.find(code.path, code.build_id);
+    } else if (kernel && kernel_traced_) {
+      note_missing_kernel_code(code);
+    }
+    if (code.binary) {
+      const std::optional<std::uint64_t> address = mapped_address(*code.binary, code.file_offset);
+      if (address) {
+        code.bias = start - *address;
+      } else {
+        code.binary = nullptr; // the file at this path has no such part: it is another one
+      }
+    }
+    insert(pid, mapping.time_ns, std::move(code));
+  }
+
+  void insert(std::int32_t pid, std::uint64_t time_ns, MappedCode code) {
+    const auto known = versions_.find(pid);
+    const bool fresh = known == versions_.end();
+    if (!fresh && known->second.back().code.size() >= most_mappings) {
+      return;
+    }
+    // Memory of a just-in-time compiler where nothing was: the same answer, no code, before and
+    // after.
+    const bool changes_nothing =
+        !fresh && !code.binary && !overlaps(known->second.back().code, code.start, code.end);
+    std::vector<MappedCode>& all =
+        changes_nothing ? known->second.back().code : change(pid, time_ns);
+    unmap(all, code.start, code.end);
+    const auto place = std::ranges::upper_bound(all, code.start, {}, &MappedCode::start);
+    all.insert(place, std::move(code));
+  }
+
+  // Kernel code is never decoded; a recording that traced it says in missing() what that would
+  // take.
+  void note_missing_kernel_code(const MappedCode& code) {
+    constexpr std::string_view kernel_image = "[kernel.kallsyms]";
+    const bool image = code.path.starts_with(kernel_image);
+    const std::string path = image ? std::string(kernel_image) : code.path;
+    if (const auto entry = build_ids_.find(path); entry != build_ids_.end()) {
+      store_.find(path, entry->second);
+    }
+  }
+
+  std::vector<std::uint8_t> build_id_of(const perfdata::Mapping& mapping) const {
+    if (!mapping.build_id.empty()) {
+      return mapping.build_id;
+    }
+    const auto found = build_ids_.find(mapping.path);
+    return found == build_ids_.end() ? std::vector<std::uint8_t>{} : found->second;
+  }
+
+  const perfdata::Recording& recording_;
+  BinaryStore& store_;
+  std::unordered_map<std::string, std::vector<std::uint8_t>> build_ids_; // by path
+  Versions versions_;
+  bool kernel_traced_ = false;
+  std::uint64_t last_serial_ = 0;
+  std::size_t entries_ = 0;
+};
+
+} // namespace
+
+const MappedCode* AddressSpaceVersion::find(std::uint64_t address) const {
+  const auto found = std::ranges::upper_bound(code, address, {}, &MappedCode::end);
+  return found != code.end() && found->start <= address ? &*found : nullptr;
+}
+
+AddressSpaces::AddressSpaces(const perfdata::Recording& recording, BinaryStore& store)
+    : versions_(Replay(recording, store).run()) {}
+
+const AddressSpaceVersion& AddressSpaces::at(std::int32_t pid, std::uint64_t time_ns) const {
+  const auto process = versions_.find(pid);
+  if (process == versions_.end() || process->second.empty()) {
+    return empty_;
+  }
+  const std::vector<AddressSpaceVersion>& versions = process->second;
+  const auto behind =
+      std::ranges::upper_bound(versions, time_ns, {}, &AddressSpaceVersion::from_ns);
+  return behind == versions.begin() ? versions.front() : *std::prev(behind);
+}
+
+} // namespace ptlens::symbols

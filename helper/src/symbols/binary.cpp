@@ -1,0 +1,213 @@
+// The tables behind Binary, each built when first asked for and never changed afterwards, so that
+// threads may share a Binary.
+#include "symbols/binary.hpp"
+
+#include "symbols/code_walk.hpp"
+#include "symbols/debug_file.hpp"
+#include "symbols/debug_info.hpp"
+#include "symbols/elf_image.hpp"
+#include "symbols/function_table.hpp"
+#include "symbols/name_search.hpp"
+#include "symbols/unwind_table.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+namespace ptlens::symbols {
+
+namespace {
+
+// A value that the first asker computes while the others wait.
+template <class T>
+class Lazy {
+public:
+  explicit Lazy(std::function<T()> make) : make_(std::move(make)) {}
+
+  const T& get() {
+    std::call_once(once_, [this] { value_.emplace(make_()); });
+    return *value_;
+  }
+
+private:
+  std::function<T()> make_;
+  std::once_flag once_;
+  std::optional<T> value_;
+};
+
+DebugFile locate_debug_file(const ElfImage& image) {
+  const Result<ElfFile> file = ElfFile::open(image.path(), image.identity());
+  return file ? find_debug_file(*file, image)
+              : DebugFile{.path = image.path(), .identity = image.identity()};
+}
+
+FunctionSources read_function_sources(const ElfImage& image, const DebugFile& debug_file) {
+  FunctionSources sources;
+  const Result<ElfFile> file = ElfFile::open(image.path(), image.identity());
+  if (!file) {
+    return sources;
+  }
+  sources.symbols = read_function_symbols(file->elf(), image.identity().size, image);
+  if (debug_file.path != image.path()) {
+    if (const Result<ElfFile> other = ElfFile::open(debug_file.path, debug_file.identity)) {
+      std::vector<Symbol> more =
+          read_function_symbols(other->elf(), debug_file.identity.size, image);
+      std::ranges::move(more, std::back_inserter(sources.symbols));
+    }
+  }
+  sources.stubs = read_plt_stubs(file->elf(), image, sources.symbols);
+  sources.unwind_ranges = read_unwind_ranges(file->elf(), image);
+  return sources;
+}
+
+} // namespace
+
+struct Binary::Contents {
+  explicit Contents(ElfImage opened)
+      : image(std::move(opened)), debug_file([this] { return locate_debug_file(image); }),
+        unit_names([this] { return read_unit_names(debug_file.get()); }),
+        debug_info([this] { return read_debug_info(debug_file.get(), image); }), table([this] {
+          return FunctionTable(image, read_function_sources(image, debug_file.get()),
+                               debug_info.get());
+        }) {}
+
+  ElfImage image;
+  Lazy<DebugFile> debug_file;
+  Lazy<std::vector<std::string>> unit_names;
+  Lazy<DebugInfo> debug_info;
+  Lazy<FunctionTable> table;
+};
+
+Binary::Binary(std::unique_ptr<Contents> contents) : contents_(std::move(contents)) {}
+Binary::~Binary() = default;
+
+Result<std::shared_ptr<const Binary>> Binary::open(const std::string& path) {
+  const Result<ElfFile> file = ElfFile::open(path);
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  Result<ElfImage> image = ElfImage::read(path, *file);
+  if (!image) {
+    return std::unexpected(std::move(image).error());
+  }
+  struct Openable : Binary { // std::make_shared needs a constructor that it can see
+    explicit Openable(std::unique_ptr<Contents> contents) : Binary(std::move(contents)) {}
+  };
+  return std::make_shared<const Openable>(std::make_unique<Contents>(std::move(*image)));
+}
+
+const std::string& Binary::path() const {
+  return contents_->image.path();
+}
+
+std::span<const std::uint8_t> Binary::build_id() const {
+  return contents_->image.build_id();
+}
+
+bool Binary::is_64_bit() const {
+  return contents_->image.is_64_bit();
+}
+
+bool Binary::has_debug_info() const {
+  return contents_->debug_file.get().has_dwarf;
+}
+
+std::span<const Segment> Binary::code_segments() const {
+  return contents_->image.code_segments();
+}
+
+std::span<const Function> Binary::functions() const {
+  return contents_->table.get().functions();
+}
+
+std::optional<std::uint32_t> Binary::function_at(std::uint64_t address) const {
+  return contents_->table.get().at(address);
+}
+
+std::optional<std::uint32_t> Binary::function_entry(std::uint64_t address) const {
+  return contents_->table.get().entry(address);
+}
+
+std::optional<SourceLine> Binary::line_at(std::uint64_t address) const {
+  return contents_->debug_info.get().lines.at(address);
+}
+
+std::span<const std::byte> Binary::code_at(std::uint64_t address) const {
+  return contents_->image.code_at(address);
+}
+
+std::optional<std::uint64_t> Binary::address_of_file_offset(std::uint64_t offset) const {
+  for (const bool code : {true, false}) { // neighbours may share a page; code comes first
+    for (const LoadSegment& segment : contents_->image.load_segments()) {
+      if (segment.executable == code && offset >= segment.file_offset &&
+          offset - segment.file_offset < segment.file_size) {
+        return segment.address + (offset - segment.file_offset);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> Binary::file_offset_of_address(std::uint64_t address) const {
+  for (const LoadSegment& segment : contents_->image.load_segments()) {
+    if (address >= segment.address && address - segment.address < segment.file_size) {
+      return segment.file_offset + (address - segment.address);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> Binary::find(std::string_view name) const {
+  return find_by_name(contents_->table.get(), name);
+}
+
+std::vector<std::string> Binary::nearest_names(std::string_view name, std::size_t count) const {
+  return names_near(contents_->table.get(), name, count);
+}
+
+std::vector<std::uint32_t> Binary::find_at_line(std::string_view file, std::uint32_t line) const {
+  std::vector<std::uint32_t> found;
+  const std::span<const Function> all = functions();
+  for (std::uint32_t index = 0; index < all.size(); ++index) {
+    const Function& function = all[index];
+    if (!function.file.empty() &&
+        (line == 0 || (function.line <= line && line <= function.end_line)) &&
+        same_source(function.file, file)) {
+      found.push_back(index);
+    }
+  }
+  return found;
+}
+
+bool Binary::has_source(std::string_view file) const {
+  const auto same = [file](const std::string& name) { return same_source(name, file); };
+  return std::ranges::any_of(contents_->unit_names.get(), same) ||
+         std::ranges::any_of(contents_->debug_info.get().lines.files(), same);
+}
+
+std::vector<std::uint64_t> Binary::direct_callees(std::uint32_t index) const {
+  return symbols::direct_callees(contents_->image, contents_->table.get(), index);
+}
+
+std::vector<std::uint64_t> Binary::exits(std::uint32_t index) const {
+  std::vector<std::uint64_t> addresses;
+  for (const Exit& exit : exit_points(index)) {
+    addresses.push_back(exit.address);
+  }
+  return addresses;
+}
+
+std::vector<Exit> Binary::exit_points(std::uint32_t index) const {
+  return symbols::exit_points(contents_->image, contents_->table.get(), index);
+}
+
+std::optional<std::string> Binary::stub_target(std::uint32_t index) const {
+  return contents_->table.get().stub_target(index);
+}
+
+std::optional<std::uint64_t> Binary::call_before(std::uint64_t return_address) const {
+  return symbols::call_before(contents_->image, contents_->table.get(), return_address);
+}
+
+} // namespace ptlens::symbols

@@ -1,0 +1,205 @@
+// Linear disassembly from the start of each range, as objdump does it; compilers for x86 put no
+// data between instructions of one function. Jump tables are told from indirect tail calls by how
+// the jump's register was made: GCC and LLVM add an entry of 4 bytes to the table's address, or
+// (without PIE) load 8 bytes from table[index].
+#include "symbols/code_walk.hpp"
+
+#include "symbols/disassembler.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+namespace ptlens::symbols {
+
+namespace {
+
+bool in_ranges(const Function& function, std::uint64_t address) {
+  return std::ranges::any_of(function.ranges, [address](const AddressRange& range) {
+    return range.low <= address && address < range.high;
+  });
+}
+
+class Walk {
+public:
+  Walk(const ElfImage& image, const Function& function)
+      : image_(image), function_(function), disassembler_(image.is_64_bit()) {}
+
+  // Calls `visit` with every instruction of every range; bytes that are no instruction are stepped
+  // over one at a time.
+  template <class Visit>
+  void each(const Visit& visit) {
+    for (const AddressRange& range : function_.ranges) {
+      recent_.clear();
+      const std::span<const std::byte> code = image_.code_at(range.low);
+      const std::uint64_t size = std::min<std::uint64_t>(range.high - range.low, code.size());
+      std::uint64_t at = 0;
+      while (at < size) {
+        const std::span<const std::byte> rest = code.subspan(at, size - at);
+        const std::optional<Instruction> instruction = disassembler_.decode(rest, range.low + at);
+        if (!instruction) {
+          ++at;
+          continue;
+        }
+        visit(*instruction);
+        remember(*instruction, rest);
+        at += instruction->length;
+      }
+    }
+  }
+
+  // For an indirect jump, called from within `each`.
+  [[nodiscard]] bool through_table(const Instruction& jump) const {
+    if (jump.notrack) {
+      return true;
+    }
+    if (jump.through_memory) {
+      const Instruction::Memory& memory = *jump.through_memory;
+      return memory.base == 0 && memory.index != 0 && leads_back(memory.displacement);
+    }
+    for (const Recent& recent : recent_) {
+      const WriteEffect effect =
+          disassembler_.effect(recent.bytes, recent.address, jump.through_register);
+      switch (effect.kind) {
+      case RegisterWrite::none:
+        continue;
+      case RegisterWrite::sum:
+      case RegisterWrite::sign_extension:
+        return true;
+      case RegisterWrite::indexed_load:
+        return leads_back(effect.table);
+      case RegisterWrite::other:
+        return false;
+      }
+    }
+    return false;
+  }
+
+private:
+  struct Recent {
+    std::uint64_t address = 0;
+    std::span<const std::byte> bytes;
+  };
+
+  void remember(const Instruction& instruction, std::span<const std::byte> rest) {
+    constexpr std::size_t most = 12;
+    if (instruction.kind != Instruction::Kind::other &&
+        instruction.kind != Instruction::Kind::push) {
+      recent_.clear();
+      return;
+    }
+    recent_.push_front({.address = instruction.address, .bytes = rest.first(instruction.length)});
+    if (recent_.size() > most) {
+      recent_.pop_back();
+    }
+  }
+
+  // True when the first entry of the table at this address is code of the function.
+  [[nodiscard]] bool leads_back(std::uint64_t table) const {
+    const std::size_t size = image_.is_64_bit() ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
+    const std::optional<std::vector<std::byte>> bytes = image_.data_at(table, size);
+    std::uint64_t entry = 0;
+    if (bytes) {
+      std::memcpy(&entry, bytes->data(), size);
+    }
+    return bytes && in_ranges(function_, entry);
+  }
+
+  const ElfImage& image_;
+  const Function& function_;
+  Disassembler disassembler_;
+  std::deque<Recent> recent_; // straight-line code before the current instruction, nearest first
+};
+
+// A call instruction that ends at `return_address`, found without knowing where instructions start.
+std::optional<std::uint64_t> call_by_shape(const ElfImage& image, std::uint64_t return_address) {
+  const Disassembler disassembler(image.is_64_bit());
+  // Direct calls first, then calls through memory with a 32-bit displacement, then the rest.
+  static constexpr std::uint64_t lengths[] = {5, 6, 7, 2, 3, 4, 8};
+  for (const std::uint64_t length : lengths) {
+    if (return_address < length) {
+      continue;
+    }
+    const std::uint64_t address = return_address - length;
+    const std::span<const std::byte> code = image.code_at(address);
+    const std::optional<Instruction> instruction =
+        disassembler.decode(code.first(std::min<std::size_t>(code.size(), length)), address);
+    if (instruction && instruction->kind == Instruction::Kind::call &&
+        instruction->end() == return_address) {
+      return address;
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::vector<std::uint64_t> direct_callees(const ElfImage& image, const FunctionTable& table,
+                                          std::uint32_t index) {
+  const Function& function = table.functions()[index];
+  std::vector<std::uint64_t> callees;
+  Walk(image, function).each([&](const Instruction& instruction) {
+    if (!instruction.target) {
+      return;
+    }
+    const bool call = instruction.kind == Instruction::Kind::call;
+    const bool tail_call = instruction.is_jump() && !in_ranges(function, *instruction.target);
+    // `call .+5` reads the instruction pointer.
+    if ((call && *instruction.target != instruction.end()) || tail_call) {
+      if (table.entry(*instruction.target)) {
+        callees.push_back(*instruction.target);
+      }
+    }
+  });
+  std::ranges::sort(callees);
+  const auto repeats = std::ranges::unique(callees);
+  callees.erase(repeats.begin(), repeats.end());
+  return callees;
+}
+
+std::vector<Exit> exit_points(const ElfImage& image, const FunctionTable& table,
+                              std::uint32_t index) {
+  const Function& function = table.functions()[index];
+  std::vector<Exit> exits;
+  Walk walk(image, function);
+  walk.each([&](const Instruction& instruction) {
+    if (instruction.kind == Instruction::Kind::ret) {
+      exits.push_back({.address = instruction.address, .kind = Exit::Kind::ret});
+    } else if (instruction.is_jump() && instruction.target) {
+      if (!in_ranges(function, *instruction.target)) {
+        exits.push_back({.address = instruction.address,
+                         .kind = instruction.kind == Instruction::Kind::jump
+                                     ? Exit::Kind::jump
+                                     : Exit::Kind::conditional_jump,
+                         .target = *instruction.target});
+      }
+    } else if (instruction.kind == Instruction::Kind::jump && !walk.through_table(instruction)) {
+      exits.push_back({.address = instruction.address, .kind = Exit::Kind::indirect_jump});
+    }
+  });
+  std::ranges::sort(exits, {}, &Exit::address);
+  return exits;
+}
+
+std::optional<std::uint64_t> call_before(const ElfImage& image, const FunctionTable& table,
+                                         std::uint64_t return_address) {
+  if (return_address == 0) {
+    return std::nullopt;
+  }
+  const std::optional<std::uint32_t> index = table.at(return_address - 1);
+  std::optional<std::uint64_t> found;
+  bool boundary = false; // some instruction ends at the return address
+  if (index) {
+    Walk(image, table.functions()[*index]).each([&](const Instruction& instruction) {
+      if (instruction.end() == return_address) {
+        boundary = true;
+        if (instruction.kind == Instruction::Kind::call) {
+          found = instruction.address;
+        }
+      }
+    });
+  }
+  return found || boundary ? found : call_by_shape(image, return_address);
+}
+
+} // namespace ptlens::symbols

@@ -1,0 +1,33 @@
+// What DWARF says of a binary, read in one pass over its units and kept as plain data.
+#pragma once
+
+#include "symbols/binary.hpp"
+#include "symbols/debug_file.hpp"
+#include "symbols/line_table.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ptlens::symbols {
+
+struct Subprogram { // DW_TAG_subprogram with code
+  std::uint64_t entry = 0;
+  std::vector<AddressRange> ranges;
+  std::string linkage_name; // as the linker sees it, else DW_AT_name
+  std::string file;         // of the definition, empty where not said
+  std::uint32_t line = 0;
+};
+
+struct DebugInfo {
+  std::vector<Subprogram> subprograms; // by entry
+  LineTable lines;
+};
+
+// Empty tables where the file has no DWARF, was changed since, or is damaged (up to the damage).
+[[nodiscard]] DebugInfo read_debug_info(const DebugFile& file, const ElfImage& image);
+
+// Source files that the compilation units are named after; no line program is run for it.
+[[nodiscard]] std::vector<std::string> read_unit_names(const DebugFile& file);
+
+} // namespace ptlens::symbols

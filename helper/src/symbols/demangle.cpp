@@ -1,0 +1,224 @@
+// Demangling by libiberty, and cutting names down to what users type. Suffixes of clones: GCC's
+// clone_function_name (gcc/cgraphclones.cc).
+#include "symbols/demangle.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <libiberty/demangle.h>
+#include <memory>
+#include <optional>
+
+namespace ptlens::symbols {
+
+namespace {
+
+struct FreeDeleter {
+  // libiberty hands out malloc'd strings.
+  void operator()(char* text) const { std::free(text); } // NOLINT(cppcoreguidelines-no-malloc)
+};
+
+// A name may grow exponentially when it is demangled; beyond this length it is shown as it is.
+constexpr std::size_t longest_demangled = 16384;
+
+bool is_digit(char character) {
+  return character >= '0' && character <= '9';
+}
+
+bool is_identifier(char character) {
+  return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_' ||
+         character == '$';
+}
+
+std::optional<std::string> demangle_with_libiberty(const std::string& name) {
+  if (!name.starts_with('_') || name.size() > longest_demangled) {
+    return std::nullopt;
+  }
+  const std::unique_ptr<char, FreeDeleter> text(
+      cplus_demangle(name.c_str(), DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP));
+  if (!text) {
+    return std::nullopt;
+  }
+  return std::string(text.get());
+}
+
+std::string_view without_version(std::string_view name) {
+  const std::size_t at = name.find('@');
+  return at == std::string_view::npos || at == 0 ? name : name.substr(0, at);
+}
+
+std::string_view without_llvm_suffix(std::string_view name) {
+  constexpr std::string_view mark = ".llvm.";
+  const std::size_t at = name.rfind(mark);
+  if (at == std::string_view::npos || at == 0 ||
+      !std::ranges::all_of(name.substr(at + mark.size()), is_digit)) {
+    return name;
+  }
+  return name.substr(0, at);
+}
+
+// "f.isra.0.part.1" as "f [clone .isra.0] [clone .part.1]"; names that merely hold dots stay.
+std::string spell_clones(std::string_view name) {
+  static constexpr std::string_view kinds[] = {".part", ".isra",       ".constprop",
+                                               ".cold", ".localalias", ".lto_priv"};
+  std::size_t first = std::string_view::npos;
+  for (const std::string_view kind : kinds) {
+    const std::size_t at = name.find(kind);
+    const std::size_t behind = at == std::string_view::npos ? at : at + kind.size();
+    if (at != std::string_view::npos && at > 0 && (behind == name.size() || name[behind] == '.')) {
+      first = std::min(first, at);
+    }
+  }
+  if (first == std::string_view::npos) {
+    return std::string(name);
+  }
+  std::string spelled(name.substr(0, first));
+  std::size_t at = first;
+  while (at < name.size()) {
+    std::size_t end = name.find('.', at + 1);
+    while (end != std::string_view::npos && end + 1 < name.size() && is_digit(name[end + 1])) {
+      end = name.find('.', end + 1);
+    }
+    end = std::min(end, name.size());
+    spelled += " [clone ";
+    spelled += name.substr(at, end - at);
+    spelled += ']';
+    at = end;
+  }
+  return spelled;
+}
+
+// Index behind the bracket that closes the one at `open`, or the end of the text.
+std::size_t behind_bracket(std::string_view text, std::size_t open, char opening, char closing) {
+  std::size_t depth = 0;
+  for (std::size_t at = open; at < text.size(); ++at) {
+    if (text[at] == opening) {
+      ++depth;
+    } else if (text[at] == closing && (at == 0 || text[at - 1] != '-')) {
+      if (--depth == 0) {
+        return at + 1;
+      }
+    }
+  }
+  return text.size();
+}
+
+// Length of an operator's name at the start of `text` ("operator<<", "operator()", "operator
+// bool"), 0 where there is none.
+std::size_t operator_length(std::string_view text) {
+  constexpr std::string_view word = "operator";
+  if (!text.starts_with(word) || text.size() == word.size() || is_identifier(text[word.size()])) {
+    return 0;
+  }
+  const std::string_view rest = text.substr(word.size());
+  static constexpr std::string_view longest_first[] = {"<=>", "->*", "<<=", ">>=", "()", "[]", "->",
+                                                       "<<",  ">>",  "<=",  ">=",  "<",  ">"};
+  for (const std::string_view symbol : longest_first) {
+    if (rest.starts_with(symbol)) {
+      return word.size() + symbol.size();
+    }
+  }
+  const std::size_t end = rest.find_first_of("(<");
+  return word.size() + std::min(end, rest.size());
+}
+
+} // namespace
+
+std::string demangle(std::string_view linkage_name) {
+  const std::string_view name = without_llvm_suffix(without_version(linkage_name));
+  if (std::optional<std::string> text = demangle_with_libiberty(std::string(name))) {
+    return *std::move(text);
+  }
+  return spell_clones(name);
+}
+
+std::string without_parameters(std::string_view name) {
+  std::string bare;
+  std::size_t at = 0;
+  const auto copy_to = [&](std::size_t end) {
+    bare += name.substr(at, end - at);
+    at = end;
+  };
+  while (at < name.size()) {
+    const bool starts_component = bare.empty() || bare.ends_with("::");
+    const char character = name[at];
+    if (starts_component) {
+      if (const std::size_t length = operator_length(name.substr(at)); length > 0) {
+        copy_to(at + length);
+        continue;
+      }
+    }
+    if (character == '(') {
+      if (!starts_component) {
+        const std::size_t behind = behind_bracket(name, at, '(', ')');
+        // The function in which a local class or lambda stands: "f(int)::{lambda()#1}::operator()".
+        const std::size_t scope = name.find("::", behind);
+        const std::string_view between =
+            scope == std::string_view::npos ? "?" : name.substr(behind, scope - behind);
+        if (!between.empty() && between != " const") {
+          break;
+        }
+        at = scope;
+        continue;
+      }
+      copy_to(behind_bracket(name, at, '(', ')'));
+    } else if (character == '{') {
+      copy_to(behind_bracket(name, at, '{', '}'));
+    } else if (character == '<') {
+      const std::size_t behind = behind_bracket(name, at, '<', '>');
+      if (starts_component && behind < name.size()) {
+        copy_to(behind); // Rust: "<T as Trait>::method"
+      } else {
+        at = behind;
+      }
+    } else if (character == '[') {
+      at = behind_bracket(name, at, '[', ']');
+    } else if (character == ' ' && name.substr(at).starts_with(" [clone")) {
+      break;
+    } else {
+      copy_to(at + 1);
+    }
+  }
+  // Rust's legacy mangling writes "f::<T>": the arguments leave their colons behind.
+  while (bare.ends_with("::")) {
+    bare.resize(bare.size() - 2);
+  }
+  return bare;
+}
+
+std::string_view last_component(std::string_view name) {
+  std::size_t depth = 0;
+  for (std::size_t at = name.size(); at > 1; --at) {
+    const char character = name[at - 1];
+    if (character == '}' || character == ')' || (character == '>' && depth > 0)) {
+      ++depth;
+    } else if ((character == '{' || character == '(' || character == '<') && depth > 0) {
+      --depth;
+    } else if (depth == 0 && character == ':' && name[at - 2] == ':') {
+      return name.substr(at);
+    }
+  }
+  return name;
+}
+
+bool is_clone(std::string_view demangled_name) {
+  return demangled_name.contains(" [clone .");
+}
+
+std::string_view owner_of_cold_part(std::string_view linkage_name) {
+  std::string_view name = linkage_name;
+  constexpr std::string_view mark = ".cold";
+  const std::size_t at = name.rfind(mark);
+  if (at == std::string_view::npos || at == 0) {
+    return {};
+  }
+  std::string_view rest = name.substr(at + mark.size());
+  if (rest.starts_with('.') && rest.size() > 1) {
+    rest.remove_prefix(1);
+  } else if (!rest.empty()) {
+    return {};
+  }
+  return std::ranges::all_of(rest, is_digit) ? name.substr(0, at) : std::string_view{};
+}
+
+} // namespace ptlens::symbols

@@ -1,0 +1,183 @@
+// Classification of instructions by Zydis' mnemonics and operands (Intel SDM vol. 2).
+#include "symbols/disassembler.hpp"
+
+#include <Zydis/Zydis.h>
+
+#include <array>
+
+namespace ptlens::symbols {
+
+namespace {
+
+struct Decoded {
+  ZydisDecodedInstruction instruction = {};
+  std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands = {};
+};
+
+const ZydisDecoder& decoder(bool is_64_bit) {
+  const auto make = [](ZydisMachineMode mode, ZydisStackWidth width) {
+    ZydisDecoder made = {};
+    ZydisDecoderInit(&made, mode, width);
+    return made;
+  };
+  static const ZydisDecoder wide = make(ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  static const ZydisDecoder narrow = make(ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32);
+  return is_64_bit ? wide : narrow;
+}
+
+ZydisMachineMode mode(bool is_64_bit) {
+  return is_64_bit ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32;
+}
+
+std::uint16_t full_width(bool is_64_bit, ZydisRegister name) {
+  return static_cast<std::uint16_t>(ZydisRegisterGetLargestEnclosing(mode(is_64_bit), name));
+}
+
+bool decode_all(bool is_64_bit, std::span<const std::byte> bytes, Decoded& decoded) {
+  return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(is_64_bit), bytes.data(), bytes.size(),
+                                             &decoded.instruction, decoded.operands.data()));
+}
+
+Instruction::Kind kind_of(const ZydisDecodedInstruction& instruction) {
+  switch (instruction.meta.category) {
+  case ZYDIS_CATEGORY_CALL:
+    return Instruction::Kind::call;
+  case ZYDIS_CATEGORY_RET:
+    return Instruction::Kind::ret;
+  case ZYDIS_CATEGORY_UNCOND_BR:
+    return Instruction::Kind::jump;
+  case ZYDIS_CATEGORY_COND_BR:
+    return Instruction::Kind::conditional_jump;
+  case ZYDIS_CATEGORY_PUSH:
+    return Instruction::Kind::push;
+  default:
+    return Instruction::Kind::other;
+  }
+}
+
+Instruction::Memory memory_of(bool is_64_bit, const ZydisDecodedInstruction& instruction,
+                              const ZydisDecodedOperand& operand, std::uint64_t address) {
+  Instruction::Memory memory;
+  memory.index = operand.mem.index == ZYDIS_REGISTER_NONE
+                     ? std::uint16_t{0}
+                     : full_width(is_64_bit, operand.mem.index);
+  memory.scale = operand.mem.scale;
+  memory.displacement = static_cast<std::uint64_t>(operand.mem.disp.value);
+  if (operand.mem.base == ZYDIS_REGISTER_RIP) {
+    ZyanU64 absolute = 0;
+    if (ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&instruction, &operand, address, &absolute))) {
+      memory.displacement = absolute;
+    }
+  } else if (operand.mem.base != ZYDIS_REGISTER_NONE) {
+    memory.base = full_width(is_64_bit, operand.mem.base);
+  }
+  return memory;
+}
+
+} // namespace
+
+std::optional<Instruction> Disassembler::decode(std::span<const std::byte> bytes,
+                                                std::uint64_t address) const {
+  ZydisDecoderContext context = {};
+  Decoded decoded;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(is_64_bit_), &context, bytes.data(),
+                                                  bytes.size(), &decoded.instruction))) {
+    return std::nullopt;
+  }
+  Instruction instruction{.address = address,
+                          .length = decoded.instruction.length,
+                          .kind = kind_of(decoded.instruction)};
+  if (instruction.kind == Instruction::Kind::other || instruction.kind == Instruction::Kind::ret) {
+    return instruction;
+  }
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder(is_64_bit_), &context, &decoded.instruction,
+                                               decoded.operands.data(),
+                                               decoded.instruction.operand_count_visible)) ||
+      decoded.instruction.operand_count_visible == 0) {
+    return instruction;
+  }
+  const ZydisDecodedOperand& operand = decoded.operands[0];
+  if (instruction.kind == Instruction::Kind::push) {
+    if (operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+      instruction.immediate = operand.imm.value.u;
+    }
+    return instruction;
+  }
+  instruction.notrack = (decoded.instruction.attributes & ZYDIS_ATTRIB_HAS_NOTRACK) != 0;
+  if (operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+    ZyanU64 absolute = 0;
+    if (operand.imm.is_relative != 0 && ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(
+                                            &decoded.instruction, &operand, address, &absolute))) {
+      instruction.target = absolute;
+    }
+  } else if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) {
+    instruction.through_register = full_width(is_64_bit_, operand.reg.value);
+  } else if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) {
+    instruction.through_memory = memory_of(is_64_bit_, decoded.instruction, operand, address);
+  }
+  return instruction;
+}
+
+WriteEffect Disassembler::effect(std::span<const std::byte> bytes, std::uint64_t address,
+                                 std::uint16_t wanted) const {
+  Decoded decoded;
+  if (!decode_all(is_64_bit_, bytes, decoded) || decoded.instruction.operand_count_visible == 0) {
+    return {};
+  }
+  const ZydisDecodedOperand& to = decoded.operands[0];
+  if (to.type != ZYDIS_OPERAND_TYPE_REGISTER ||
+      (to.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0 ||
+      full_width(is_64_bit_, to.reg.value) != wanted) {
+    // cltq and its like sign-extend rax without naming it.
+    const bool extends_rax = decoded.instruction.mnemonic == ZYDIS_MNEMONIC_CDQE &&
+                             wanted == static_cast<std::uint16_t>(ZYDIS_REGISTER_RAX);
+    return {.kind = extends_rax ? RegisterWrite::sign_extension : RegisterWrite::none};
+  }
+  const ZydisDecodedOperand& from = decoded.operands[1];
+  switch (decoded.instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_ADD:
+    return {.kind = from.type == ZYDIS_OPERAND_TYPE_REGISTER ? RegisterWrite::sum
+                                                             : RegisterWrite::other};
+  case ZYDIS_MNEMONIC_MOVSXD:
+    return {.kind = RegisterWrite::sign_extension};
+  case ZYDIS_MNEMONIC_MOV:
+    if (from.type == ZYDIS_OPERAND_TYPE_MEMORY) {
+      const Instruction::Memory memory = memory_of(is_64_bit_, decoded.instruction, from, address);
+      if (memory.base == 0 && memory.index != 0) {
+        return {.kind = RegisterWrite::indexed_load, .table = memory.displacement};
+      }
+    }
+    return {.kind = RegisterWrite::other};
+  default:
+    return {.kind = RegisterWrite::other};
+  }
+}
+
+bool Disassembler::saves_vector_state(std::span<const std::byte> bytes) const {
+  ZydisDecoderContext context = {};
+  ZydisDecodedInstruction instruction = {};
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(is_64_bit_), &context, bytes.data(),
+                                                  bytes.size(), &instruction))) {
+    return false;
+  }
+  switch (instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_XSAVE:
+  case ZYDIS_MNEMONIC_XSAVE64:
+  case ZYDIS_MNEMONIC_XSAVEC:
+  case ZYDIS_MNEMONIC_XSAVEC64:
+  case ZYDIS_MNEMONIC_FXSAVE:
+  case ZYDIS_MNEMONIC_FXSAVE64:
+    return true;
+  default:
+    return false;
+  }
+}
+
+std::uint16_t Disassembler::register_r11() {
+  return ZYDIS_REGISTER_R11;
+}
+std::uint16_t Disassembler::register_ebx() {
+  return ZYDIS_REGISTER_EBX;
+}
+
+} // namespace ptlens::symbols

@@ -1,0 +1,83 @@
+// One x86 instruction at a time by Zydis, reduced to what control flow needs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace ptlens::symbols {
+
+struct Instruction {
+  enum class Kind : std::uint8_t {
+    other,
+    call,
+    ret,
+    jump,
+    conditional_jump,
+    push, // of an immediate
+  };
+  // Registers are Zydis' numbers of the full-width register, 0 for none.
+  struct Memory {
+    std::uint16_t base = 0; // 0 for RIP-relative: the displacement is then the address itself
+    std::uint16_t index = 0;
+    std::uint8_t scale = 0;
+    std::uint64_t displacement = 0; // sign-extended
+  };
+
+  std::uint64_t address = 0;
+  std::uint8_t length = 0; // bytes
+  Kind kind = Kind::other;
+  bool notrack = false;                        // CET: a jump through a table
+  std::optional<std::uint64_t> target = {};    // direct call or jump
+  std::uint16_t through_register = 0;          // indirect call or jump
+  std::optional<Memory> through_memory = {};   // indirect call or jump
+  std::optional<std::uint64_t> immediate = {}; // push
+
+  [[nodiscard]] std::uint64_t end() const { return address + length; }
+  [[nodiscard]] bool is_jump() const {
+    return kind == Kind::jump || kind == Kind::conditional_jump;
+  }
+};
+
+// What one instruction leaves in one register, as far as jump tables need it.
+enum class RegisterWrite : std::uint8_t {
+  none,
+  sum,            // add of a register: an entry relative to its table
+  sign_extension, // movsxd
+  indexed_load,   // mov from [index * 8 + displacement]
+  other,
+};
+
+struct WriteEffect {
+  RegisterWrite kind = RegisterWrite::none;
+  std::uint64_t table = 0; // indexed_load: the displacement
+};
+
+// 64-bit or 32-bit code. Cheap to make; the calls have no state.
+class Disassembler {
+public:
+  explicit Disassembler(bool is_64_bit) : is_64_bit_(is_64_bit) {}
+
+  // The instruction at the start of `bytes`, which lies at `address`; nothing where the bytes are
+  // no instruction.
+  [[nodiscard]] std::optional<Instruction> decode(std::span<const std::byte> bytes,
+                                                  std::uint64_t address) const;
+
+  // How the instruction at the start of `bytes` writes the full-width register `wanted`.
+  [[nodiscard]] WriteEffect effect(std::span<const std::byte> bytes, std::uint64_t address,
+                                   std::uint16_t wanted) const;
+
+  // True for xsave, xsavec and fxsave: instructions of the lazy-binding trampoline.
+  [[nodiscard]] bool saves_vector_state(std::span<const std::byte> bytes) const;
+
+  // The number under which `through_register` names r11.
+  [[nodiscard]] static std::uint16_t register_r11();
+  // The same for ebx, which 32-bit position-independent stubs use as base.
+  [[nodiscard]] static std::uint16_t register_ebx();
+
+private:
+  bool is_64_bit_;
+};
+
+} // namespace ptlens::symbols

@@ -1,0 +1,77 @@
+// Handles that own what libelf and libdw open, and the identity of the file behind them, so that
+// a table that is built later is built from the same file.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <elfutils/libdw.h>
+#include <libelf.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ptlens::symbols {
+
+class FileDescriptor {
+public:
+  explicit FileDescriptor(int number) : number_(number) {}
+  FileDescriptor(FileDescriptor&& other) noexcept;
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor();
+
+  [[nodiscard]] int number() const { return number_; }
+
+private:
+  int number_;
+};
+
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0; // bytes
+  std::int64_t changed_s = 0;
+  std::int64_t changed_ns = 0;
+
+  bool operator==(const FileIdentity&) const = default;
+};
+
+// Opens a regular file for reading. Errors: not_found, no_rights, bad_input (not a regular file),
+// failed.
+struct OpenFile {
+  FileDescriptor descriptor;
+  FileIdentity identity;
+};
+[[nodiscard]] Result<OpenFile> open_file(const std::string& path);
+
+struct ElfDeleter {
+  void operator()(Elf* elf) const { elf_end(elf); }
+};
+struct DwarfDeleter {
+  void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
+};
+
+// An ELF file that libelf reads. One thread at a time may use a handle.
+class ElfFile {
+public:
+  // With `expected`, a file that was replaced or changed since is refused. Errors: those of
+  // open_file, and bad_input (not ELF).
+  static Result<ElfFile> open(const std::string& path,
+                              const std::optional<FileIdentity>& expected = std::nullopt);
+
+  [[nodiscard]] Elf* elf() const { return elf_.get(); }
+  [[nodiscard]] int descriptor() const { return file_.descriptor.number(); }
+  [[nodiscard]] const FileIdentity& identity() const { return file_.identity; }
+
+private:
+  ElfFile(OpenFile file, std::unique_ptr<Elf, ElfDeleter> elf)
+      : file_(std::move(file)), elf_(std::move(elf)) {}
+
+  OpenFile file_;
+  std::unique_ptr<Elf, ElfDeleter> elf_;
+};
+
+} // namespace ptlens::symbols

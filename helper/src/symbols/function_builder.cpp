@@ -1,0 +1,262 @@
+// Putting functions together. Names of one address are ranked as perf ranks them
+// (symbol_table.hpp); parts of one function are joined by DWARF ranges first, by GCC's naming
+// second.
+#include "symbols/function_builder.hpp"
+
+#include "symbols/demangle.hpp"
+#include "symbols/disassembler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace ptlens::symbols {
+
+namespace {
+
+bool names_resolver(std::string_view name) {
+  return name.starts_with("_dl_runtime_resolve");
+}
+
+// The trampoline saves the vector registers and ends in a jump through r11 to the function that
+// the dynamic linker found (glibc sysdeps/x86_64/dl-trampoline.h).
+bool has_resolver_code(const ElfImage& image, const AddressRange& range) {
+  const Disassembler disassembler(image.is_64_bit());
+  const std::span<const std::byte> code = image.code_at(range.low);
+  const std::uint64_t size = std::min<std::uint64_t>(range.high - range.low, code.size());
+  constexpr std::uint64_t longest = 4096;
+  if (size > longest) {
+    return false;
+  }
+  bool saves = false;
+  std::uint64_t at = 0;
+  while (at < size) {
+    const std::span<const std::byte> rest = code.subspan(at, size - at);
+    const std::optional<Instruction> instruction = disassembler.decode(rest, range.low + at);
+    if (!instruction) {
+      return false;
+    }
+    saves = saves || disassembler.saves_vector_state(rest);
+    if (instruction->kind == Instruction::Kind::jump) {
+      return saves && instruction->through_register == Disassembler::register_r11();
+    }
+    at += instruction->length;
+  }
+  return false;
+}
+
+} // namespace
+
+void FunctionBuilder::add_covered(AddressRange range) {
+  if (range.low >= range.high) {
+    return;
+  }
+  auto at = covered_.upper_bound(range.low);
+  if (at != covered_.begin() && std::prev(at)->second >= range.low) {
+    --at;
+  }
+  while (at != covered_.end() && at->first <= range.high) {
+    range.low = std::min(range.low, at->first);
+    range.high = std::max(range.high, at->second);
+    at = covered_.erase(at);
+  }
+  covered_.emplace(range.low, range.high);
+}
+
+bool FunctionBuilder::covered(std::uint64_t address) const {
+  const auto behind = covered_.upper_bound(address);
+  return behind != covered_.begin() && std::prev(behind)->second > address;
+}
+
+void FunctionBuilder::add_stubs(std::span<const PltStub> stubs) {
+  for (const PltStub& stub : stubs) {
+    const AddressRange range{.low = stub.address, .high = stub.address + stub.size};
+    const std::string target = stub.target.empty() ? "" : without_parameters(demangle(stub.target));
+    functions_.try_emplace(
+        stub.address, Function{.name = stub.target.empty() ? ".plt" : target + "@plt",
+                               .linkage_name = stub.target.empty() ? ".plt" : stub.target + "@plt",
+                               .address = stub.address,
+                               .ranges = {range},
+                               .kind = Function::Kind::plt_stub});
+    add_covered(range);
+  }
+}
+
+void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
+                                  std::span<const AddressRange> unwind_ranges) {
+  std::vector<const Symbol*> sorted;
+  for (const Symbol& symbol : symbols) {
+    const Section* section = image_.code_section(symbol.address);
+    if (section != nullptr && is_plt_section(*section)) {
+      continue;
+    }
+    if (!owner_of_cold_part(symbol.name).empty()) {
+      cold_parts_.push_back(symbol);
+    } else {
+      sorted.push_back(&symbol);
+    }
+  }
+  std::ranges::sort(sorted, [](const Symbol* one, const Symbol* other) {
+    return one->address != other->address ? one->address < other->address
+                                          : names_better(*one, *other);
+  });
+  for (const Symbol* symbol : sorted) {
+    if (symbol->size > 0) {
+      add_covered({.low = symbol->address, .high = symbol->address + symbol->size});
+    }
+  }
+  for (std::size_t at = 0; at < sorted.size();) {
+    const Symbol& best = *sorted[at];
+    std::size_t behind = at;
+    while (behind < sorted.size() && sorted[behind]->address == best.address) {
+      ++behind;
+    }
+    std::uint64_t end = best.address + best.size;
+    if (best.size == 0) {
+      if (covered(best.address)) { // a label inside a function
+        at = behind;
+        continue;
+      }
+      const auto frame =
+          std::ranges::lower_bound(unwind_ranges, best.address, {}, &AddressRange::low);
+      const bool framed = frame != unwind_ranges.end() && frame->low == best.address;
+      const std::uint64_t next = behind < sorted.size() ? sorted[behind]->address : UINT64_MAX;
+      end = std::min(framed ? frame->high : best.section_end, next);
+    }
+    Function function{.name = demangle(best.name),
+                      .linkage_name = best.name,
+                      .address = best.address,
+                      .ranges = {{.low = best.address, .high = end}},
+                      .kind = best.indirect ? Function::Kind::indirect : Function::Kind::code};
+    for (; at < behind; ++at) {
+      names_.push_back({.linkage_name = sorted[at]->name,
+                        .entry = best.address,
+                        .source_file = sorted[at]->source_file,
+                        .binding = sorted[at]->binding});
+      if (names_resolver(sorted[at]->name)) {
+        function.kind = Function::Kind::resolver;
+      }
+    }
+    add_covered(function.ranges.front());
+    functions_.try_emplace(best.address, std::move(function));
+  }
+  by_name_.reserve(names_.size());
+  for (std::size_t at = 0; at < names_.size(); ++at) {
+    by_name_.emplace(names_[at].linkage_name, at);
+  }
+}
+
+void FunctionBuilder::add_subprograms(const DebugInfo& debug_info) {
+  std::uint64_t budget = 16 * (debug_info.lines.row_count() + 1);
+  for (const Subprogram& subprogram : debug_info.subprograms) {
+    auto known = functions_.find(subprogram.entry);
+    if (known == functions_.end()) {
+      // A cold symbol with a subprogram of its own is a function that its namesake calls: LLVM's
+      // hot/cold splitting.
+      if (covered(subprogram.entry) || subprogram.linkage_name.empty()) {
+        continue;
+      }
+      known = functions_
+                  .emplace(subprogram.entry, Function{.name = demangle(subprogram.linkage_name),
+                                                      .linkage_name = subprogram.linkage_name,
+                                                      .address = subprogram.entry})
+                  .first;
+    }
+    Function& function = known->second;
+    if (function.kind == Function::Kind::plt_stub) {
+      continue;
+    }
+    for (const AddressRange& range : subprogram.ranges) {
+      const bool holds_entry = range.low <= function.address && function.address < range.high;
+      if (function.ranges.empty() || (!holds_entry && !covered(range.low))) {
+        function.ranges.push_back(range);
+        add_covered(range);
+      }
+    }
+    if (function.file.empty() && !subprogram.file.empty()) {
+      function.file = subprogram.file;
+      function.line = subprogram.line;
+      function.end_line =
+          std::max(subprogram.line,
+                   debug_info.lines.last_line(function.ranges.front(), subprogram.file, budget));
+    }
+  }
+}
+
+const FunctionBuilder::NamedEntry* FunctionBuilder::owner_of(const Symbol& part,
+                                                             std::string_view owner) const {
+  const NamedEntry* elsewhere = nullptr;
+  const auto [first, last] = by_name_.equal_range(owner);
+  for (auto at = first; at != last; ++at) {
+    const NamedEntry& candidate = names_[at->second];
+    if (candidate.binding != Symbol::Binding::local) {
+      elsewhere = &candidate;
+    } else if (candidate.source_file == part.source_file) {
+      return &candidate;
+    }
+  }
+  return elsewhere;
+}
+
+// What stays of a function whose hot part is in no table: better named than an unknown address.
+void FunctionBuilder::add_orphan(const Symbol& part) {
+  const std::uint64_t end = part.size > 0 ? part.address + part.size : part.section_end;
+  functions_.try_emplace(part.address, Function{.name = demangle(part.name),
+                                                .linkage_name = part.name,
+                                                .address = part.address,
+                                                .ranges = {{.low = part.address, .high = end}}});
+  add_covered({.low = part.address, .high = end});
+}
+
+void FunctionBuilder::join_cold_parts() {
+  for (const Symbol& part : cold_parts_) {
+    if (covered(part.address)) { // DWARF has given it to its function
+      continue;
+    }
+    const NamedEntry* owner = owner_of(part, owner_of_cold_part(part.name));
+    const auto function = owner == nullptr ? functions_.end() : functions_.find(owner->entry);
+    if (function == functions_.end()) {
+      add_orphan(part);
+      continue;
+    }
+    const std::uint64_t end = part.size > 0 ? part.address + part.size : part.section_end;
+    function->second.ranges.push_back({.low = part.address, .high = end});
+    add_covered({.low = part.address, .high = end});
+  }
+}
+
+void FunctionBuilder::add_unwind_ranges(std::span<const AddressRange> ranges) {
+  for (const AddressRange& range : ranges) {
+    const Section* section = image_.code_section(range.low);
+    if (covered(range.low) || section == nullptr || is_plt_section(*section)) {
+      continue;
+    }
+    const auto next = covered_.upper_bound(range.low);
+    const std::uint64_t end =
+        next == covered_.end() ? range.high : std::min(range.high, next->first);
+    const std::string name = fmt::format("sub_{:x}", range.low);
+    functions_.try_emplace(range.low, Function{.name = name,
+                                               .linkage_name = name,
+                                               .address = range.low,
+                                               .ranges = {{.low = range.low, .high = end}}});
+    add_covered({.low = range.low, .high = end});
+  }
+}
+
+void FunctionBuilder::mark_resolvers() {
+  const std::size_t slash = image_.path().rfind('/');
+  const std::string_view file = std::string_view(image_.path()).substr(slash + 1);
+  if (!file.starts_with("ld-") && !file.starts_with("ld.so")) {
+    return;
+  }
+  for (auto& [entry, function] : functions_) {
+    if (function.kind == Function::Kind::code && function.linkage_name.starts_with("sub_") &&
+        has_resolver_code(image_, function.ranges.front())) {
+      function.kind = Function::Kind::resolver;
+      function.name = fmt::format("_dl_runtime_resolve [{}]", function.linkage_name);
+    }
+  }
+}
+
+} // namespace ptlens::symbols

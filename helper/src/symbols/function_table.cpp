@@ -1,0 +1,101 @@
+// Numbering functions by address, and cutting their ranges into pieces without overlaps: a sweep
+// over range starts and ends in which the range that began last wins.
+#include "symbols/function_table.hpp"
+
+#include "symbols/function_builder.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ptlens::symbols {
+
+FunctionTable::FunctionTable(const ElfImage& image, const FunctionSources& sources,
+                             const DebugInfo& debug_info) {
+  FunctionBuilder builder(image);
+  builder.add_stubs(sources.stubs);
+  builder.add_symbols(sources.symbols, sources.unwind_ranges);
+  builder.add_subprograms(debug_info);
+  builder.join_cold_parts();
+  builder.add_unwind_ranges(sources.unwind_ranges);
+  builder.mark_resolvers();
+  number(builder.take());
+  cut_into_pieces();
+
+  for (const FunctionBuilder::NamedEntry& name : builder.names()) {
+    const std::optional<std::uint32_t> function = entry(name.entry);
+    if (function && functions_[*function].linkage_name != name.linkage_name) {
+      aliases_.push_back({.linkage_name = name.linkage_name, .function = *function});
+    }
+  }
+  for (const PltStub& stub : sources.stubs) {
+    const std::optional<std::uint32_t> function = entry(stub.address);
+    if (function && !stub.target.empty()) {
+      stub_targets_.emplace(*function, stub.target);
+    }
+  }
+}
+
+void FunctionTable::number(std::map<std::uint64_t, Function> by_entry) {
+  functions_.reserve(by_entry.size());
+  for (auto& [entry, function] : by_entry) {
+    functions_.push_back(std::move(function));
+  }
+}
+
+void FunctionTable::cut_into_pieces() {
+  std::vector<Piece> ranges;
+  for (std::uint32_t index = 0; index < functions_.size(); ++index) {
+    for (const AddressRange& range : functions_[index].ranges) {
+      if (range.low < range.high) {
+        ranges.push_back({.low = range.low, .high = range.high, .function = index});
+      }
+    }
+  }
+  std::ranges::sort(ranges, [](const Piece& one, const Piece& other) {
+    return one.low != other.low ? one.low < other.low : one.high > other.high;
+  });
+  std::vector<Piece> open; // innermost last
+  std::uint64_t position = 0;
+  const auto close_until = [&](std::uint64_t until) {
+    while (!open.empty() && position < until) {
+      const Piece& inner = open.back();
+      const std::uint64_t end = std::min(inner.high, until);
+      if (position < end) {
+        pieces_.push_back({.low = position, .high = end, .function = inner.function});
+        position = end;
+      }
+      if (inner.high <= position) {
+        open.pop_back();
+      }
+    }
+  };
+  for (const Piece& range : ranges) {
+    close_until(range.low);
+    position = range.low;
+    open.push_back(range);
+  }
+  close_until(UINT64_MAX);
+}
+
+std::optional<std::uint32_t> FunctionTable::at(std::uint64_t address) const {
+  const auto behind = std::ranges::upper_bound(pieces_, address, {}, &Piece::low);
+  if (behind == pieces_.begin() || std::prev(behind)->high <= address) {
+    return std::nullopt;
+  }
+  return std::prev(behind)->function;
+}
+
+std::optional<std::uint32_t> FunctionTable::entry(std::uint64_t address) const {
+  const auto found = std::ranges::lower_bound(functions_, address, {}, &Function::address);
+  if (found == functions_.end() || found->address != address) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(found - functions_.begin());
+}
+
+std::optional<std::string> FunctionTable::stub_target(std::uint32_t index) const {
+  const auto found = stub_targets_.find(index);
+  return found == stub_targets_.end() ? std::nullopt : std::optional(found->second);
+}
+
+} // namespace ptlens::symbols

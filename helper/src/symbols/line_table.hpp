@@ -1,0 +1,54 @@
+// Which source line each address was made from: the line programs of all compilation units, merged
+// into one sorted table.
+#pragma once
+
+#include "symbols/binary.hpp"
+#include "symbols/elf_image.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ptlens::symbols {
+
+class LineTable {
+public:
+  // Adds the rows of one unit; rows outside executable sections (functions that the linker
+  // dropped) are left out.
+  void add_unit(Dwarf_Die* unit, const ElfImage& image);
+  // To be called once, after the last unit.
+  void finish();
+
+  // Nothing where no row holds the address or the row names no line.
+  [[nodiscard]] std::optional<SourceLine> at(std::uint64_t address) const;
+  // The largest line of `file` in the rows of [low, high), 0 where there is none. Takes the rows it
+  // looks at off `budget` and ends at 0: a hostile file can let every function span all rows.
+  [[nodiscard]] std::uint32_t last_line(AddressRange range, const std::string& file,
+                                        std::uint64_t& budget) const;
+  [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
+  // Every file that some row names.
+  [[nodiscard]] std::span<const std::string> files() const { return files_; }
+
+private:
+  static constexpr std::uint32_t no_file = UINT32_MAX;
+  struct Row { // holds from `address` to the next row's address
+    std::uint64_t address = 0;
+    std::uint32_t file = no_file; // no_file: end of a sequence
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+  };
+
+  std::uint32_t file_number(const std::string& file);
+
+  std::vector<Row> rows_;
+  std::vector<std::string> files_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+// "." and ".." and doubled slashes taken out; nothing is looked up on the disk.
+[[nodiscard]] std::string normal_path(const std::string& path);
+
+} // namespace ptlens::symbols

@@ -1,0 +1,48 @@
+// Comparing source paths by their ends: the editor's folder and the build's folder often differ.
+#include "symbols/binary.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace ptlens::symbols {
+
+namespace {
+
+std::vector<std::string> components(std::string_view path) {
+  std::vector<std::string> parts;
+  for (const std::filesystem::path& part : std::filesystem::path(path).lexically_normal()) {
+    const std::string text = part.string();
+    if (!text.empty() && text != "." && text != "/") {
+      parts.push_back(text);
+    }
+  }
+  return parts;
+}
+
+} // namespace
+
+bool same_source(std::string_view one, std::string_view other) {
+  constexpr std::size_t npos = std::string_view::npos;
+  const std::size_t one_name = one.rfind('/');
+  const std::size_t other_name = other.rfind('/');
+  if (one.substr(one_name == npos ? 0 : one_name + 1) !=
+      other.substr(other_name == npos ? 0 : other_name + 1)) {
+    return false;
+  }
+  const std::vector<std::string> ours = components(one);
+  const std::vector<std::string> theirs = components(other);
+  if (ours.empty() || theirs.empty()) {
+    return false;
+  }
+  auto our = ours.rbegin();
+  auto their = theirs.rbegin();
+  while (our != ours.rend() && their != theirs.rend()) {
+    if (*our++ != *their++) {
+      return false;
+    }
+  }
+  return true;
+}
+
+} // namespace ptlens::symbols
