@@ -3,8 +3,8 @@
 // --report-only ends after the report.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
-import { asRoot, at, capture, helper, isMain, isRoot, main, onPath, root, run, sample, sampleSource, say, StepError } from "./steps.mjs";
+import { readFileSync, rmSync } from "node:fs";
+import { asRoot, at, helper, isMain, isRoot, main, onPath, root, run, sample, sampleSource, say, StepError } from "./steps.mjs";
 import { setUp } from "./setup.mjs";
 import { build } from "./build.mjs";
 
@@ -69,17 +69,22 @@ function measure(pid) {
   throw new StepError(reasons.at(-1));
 }
 
+// Where the measured function begins in the source.
+function measuredLine() {
+  const lines = readFileSync(sampleSource, "utf8").split("\n");
+  return lines.findIndex((text) => text.includes(` ${measured}(`) && text.endsWith("{")) + 1;
+}
+
 function openInCode() {
-  const line = capture("grep", ["-n", "OWN_FUNCTION.* handle_order", sampleSource]).stdout.split(":")[0] || "1";
   const rootOnly = isRoot() ? ["--no-sandbox", `--user-data-dir=${at("out/code-user")}`] : [];
-  const args = [...rootOnly, "--new-window", `--extensionDevelopmentPath=${root}`, at("test/samples"), "--goto", `${sampleSource}:${line}`];
+  const args = [...rootOnly, "--new-window", `--extensionDevelopmentPath=${root}`, at("test/samples"), "--goto", `${sampleSource}:${measuredLine()}`];
   const result = spawnSync("code", args, { env: { ...process.env, PTLENS_OPEN_RECORDING: recording }, stdio: "inherit" });
   return result.status === 0;
 }
 
 async function openInBrowser() {
   const { startRig } = await import(at("test/editor/rig.mjs"));
-  const rig = await startRig({ folder: at("test/samples"), file: sampleSource, environment: { PTLENS_OPEN_RECORDING: recording } });
+  const rig = await startRig({ folder: at("test/samples"), file: sampleSource, line: measuredLine(), environment: { PTLENS_OPEN_RECORDING: recording } });
   stops.push(() => rig.stop());
   return rig.url;
 }
