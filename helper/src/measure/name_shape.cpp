@@ -133,8 +133,10 @@ private:
     case '[': // an ABI tag
       at_ = group_end(text_, at_);
       return true;
-    case ' ': // what stood before was the return type
-      restart();
+    case ' ':
+      if (!rest.starts_with(" <")) { // "operator< <int>"; else a return type stood before
+        restart();
+      }
       ++at_;
       return true;
     default:

@@ -51,15 +51,18 @@ std::vector<std::string_view> path_components(std::string_view path) {
   return components;
 }
 
-// Keeps those whose binary is exactly `binary`, when there are any.
-void prefer_exact_binary(const Measurement& measurement, std::string_view binary,
+// Keeps those whose binary is exactly `binary`; where there are none, those that share most of it.
+void keep_nearest_binary(const Measurement& measurement, std::string_view binary,
                          std::vector<std::uint32_t>& found) {
-  const auto exact = [&](std::uint32_t function) {
-    return measurement.functions[function].binary == binary;
+  const auto nearness = [&](std::uint32_t function) {
+    const std::string& path = measurement.functions[function].binary;
+    return path == binary ? std::string_view::npos : shared_path_end(path, binary);
   };
-  if (std::ranges::any_of(found, exact)) {
-    std::erase_if(found, [&](std::uint32_t function) { return !exact(function); });
+  std::size_t best = 0;
+  for (const std::uint32_t function : found) {
+    best = std::max(best, nearness(function));
   }
+  std::erase_if(found, [&](std::uint32_t function) { return nearness(function) < best; });
 }
 
 } // namespace
@@ -103,7 +106,7 @@ std::vector<std::uint32_t> functions_named(const Measurement& measurement,
     found.push_back(static_cast<std::uint32_t>(index));
   }
   if (!binary.empty()) {
-    prefer_exact_binary(measurement, binary, found);
+    keep_nearest_binary(measurement, binary, found);
   }
   return found;
 }

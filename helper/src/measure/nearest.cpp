@@ -45,6 +45,9 @@ std::vector<std::string> nearest_names(const Measurement& measurement, std::stri
   const bool whole = name.find_first_of("(<") != std::string_view::npos;
   std::set<std::pair<std::size_t, std::string>> nearest;
   std::vector<std::size_t> row;
+  if (count == 0) {
+    return {};
+  }
   for (const stacks::FunctionInfo& function : measurement.functions) {
     if (function.name.empty() || function.name.ends_with("@plt")) {
       continue;

@@ -1,0 +1,122 @@
+// Naming one function, and what is said when the name means none or several.
+#include "measure/recordings.hpp"
+#include "measure/selection.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptlens::measure {
+namespace {
+
+class FindFunction : public testing::Test {
+protected:
+  FindFunction() : m_(test::empty_recording(100)) {
+    add("ns::C::f(int)", "/bin/app", 0x1000);          // 0
+    add("ns::C::f(char)", "/bin/app", 0x1100);         // 1
+    add("g", "/bin/app", 0x1200);                      // 2
+    add("other::g(int)", "/bin/app", 0x1300);          // 3
+    add("helper", "/usr/lib/libone.so", 0x2000);       // 4
+    add("helper", "/usr/lib/libtwo.so", 0x2000);       // 5
+    add("void only<int>(int)", "/bin/app", 0x1400);    // 6
+    add("malloc@plt", "/bin/app", 0x1500);             // 7
+    add("helper", "/opt/old/usr/lib/libtwo.so", 0x30); // 8
+  }
+
+  void add(const std::string& name, const std::string& binary, std::uint64_t address) {
+    test::add_function(m_, name, binary, address);
+  }
+
+  std::uint32_t found(const std::string& name, const std::string& binary = {}) {
+    const Result<std::uint32_t> result = find_function(m_, name, binary);
+    EXPECT_TRUE(result) << result.error().one_line();
+    return result.value_or(stacks::no_call);
+  }
+
+  Error error(const std::string& name, const std::string& binary = {}) {
+    const Result<std::uint32_t> result = find_function(m_, name, binary);
+    EXPECT_FALSE(result) << name;
+    return result ? Error{} : result.error();
+  }
+
+  Measurement m_;
+};
+
+TEST_F(FindFunction, TakesTheBestKindOfMatch) {
+  EXPECT_EQ(found("ns::C::f(int)"), 0U);
+  EXPECT_EQ(found("g"), 2U); // not other::g(int), which only ends in it
+  EXPECT_EQ(found("other::g"), 3U);
+  EXPECT_EQ(found("other::g(int)"), 3U);
+  EXPECT_EQ(found("only"), 6U);
+}
+
+TEST_F(FindFunction, ListsSeveralWithBinaryAndAddress) {
+  for (const char* name : {"ns::C::f", "C::f", "f"}) {
+    const Error several = error(name);
+    EXPECT_EQ(several.kind, Error::Kind::bad_input);
+    EXPECT_NE(several.message.find("ns::C::f(int) (/bin/app:0x1000)"), std::string::npos);
+    EXPECT_NE(several.message.find("ns::C::f(char) (/bin/app:0x1100)"), std::string::npos);
+    EXPECT_NE(several.remedy.find("f@0x1000"), std::string::npos);
+  }
+  for (int i = 0; i < 20; ++i) {
+    add("many(int)", "/bin/app", 0x9000 + static_cast<std::uint64_t>(i));
+  }
+  const Error many = error("many");
+  EXPECT_NE(many.message.find("20 functions"), std::string::npos);
+  EXPECT_NE(many.message.find("0x9009)"), std::string::npos);
+  EXPECT_EQ(many.message.find("0x900a)"), std::string::npos);
+}
+
+TEST_F(FindFunction, TakesAddresses) {
+  EXPECT_EQ(found("f@0x1100"), 1U);
+  EXPECT_EQ(found("0x1100"), 1U);
+  EXPECT_EQ(found("0X1100"), 1U);
+  EXPECT_EQ(found("malloc@plt"), 7U);
+  EXPECT_EQ(error("g@0x1100").kind, Error::Kind::not_found);
+  EXPECT_NE(error("g@0x1100").remedy.find("/bin/app:0x1200"), std::string::npos);
+  EXPECT_EQ(error("0x77").kind, Error::Kind::not_found);
+  EXPECT_EQ(error("0x11112222333344445").kind, Error::Kind::not_found); // more than 64 bits
+  EXPECT_EQ(error("f@0x").kind, Error::Kind::not_found);
+}
+
+TEST_F(FindFunction, KeepsToTheBinary) {
+  EXPECT_EQ(found("helper", "libone.so"), 4U);
+  EXPECT_EQ(found("helper", "/usr/lib/libone.so"), 4U);
+  EXPECT_EQ(found("helper", "/usr/lib/libtwo.so"), 5U); // exactly, not the one under /opt/old
+  EXPECT_EQ(found("helper", "old/usr/lib/libtwo.so"), 8U);
+  EXPECT_EQ(error("helper", "one.so").kind, Error::Kind::not_found);
+  EXPECT_EQ(error("helper", "libtwo.so").kind, Error::Kind::bad_input);
+  const Error elsewhere = error("g", "libone.so");
+  EXPECT_EQ(elsewhere.kind, Error::Kind::not_found);
+  EXPECT_NE(elsewhere.remedy.find("/bin/app:0x1200"), std::string::npos);
+  add("same", "/lib/a.so", 0x40);
+  add("same", "/lib/b.so", 0x40);
+  EXPECT_NE(error("same").remedy.find("/lib/a.so"), std::string::npos);
+}
+
+TEST_F(FindFunction, OffersTheNearestNames) {
+  const Error missing = error("helpr");
+  EXPECT_EQ(missing.kind, Error::Kind::not_found);
+  EXPECT_EQ(missing.file, "perf.data");
+  EXPECT_NE(missing.message.find("\"helpr\""), std::string::npos);
+  EXPECT_NE(missing.remedy.find("nearest names: helper, "), std::string::npos);
+  EXPECT_EQ(missing.remedy.find("malloc"), std::string::npos);
+  EXPECT_EQ(error("").kind, Error::Kind::not_found);
+  EXPECT_LT(error(std::string(1'000'000, 'f')).one_line().size(), 1000U);
+  m_.functions.clear();
+  EXPECT_FALSE(error("helper").remedy.empty());
+}
+
+TEST_F(FindFunction, ChecksWhatASelectionNames) {
+  Selection selection;
+  EXPECT_TRUE(check_selection(m_, selection));
+  selection.ancestor = "f"; // several: each of them may be the ancestor
+  selection.tid = 1;
+  EXPECT_TRUE(check_selection(m_, selection));
+  selection.tid = 2;
+  EXPECT_NE(check_selection(m_, selection).error().one_line().find("no thread 2"),
+            std::string::npos);
+  selection.ancestor = "helpr";
+  EXPECT_NE(check_selection(m_, selection).error().remedy.find("helper"), std::string::npos);
+}
+
+} // namespace
+} // namespace ptlens::measure

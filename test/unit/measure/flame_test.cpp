@@ -1,0 +1,176 @@
+// Flame graphs: against stacks that are merged the naive way, and pruning.
+#include "measure/flame.hpp"
+#include "measure/naive.hpp"
+#include "measure/recordings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace ptlens::measure {
+namespace {
+
+using naive::Calls;
+using naive::Path;
+using stacks::no_call;
+
+std::map<Path, naive::Frame> frames_of(const FlameTree& tree) {
+  std::map<Path, naive::Frame> frames;
+  for (std::uint32_t node = 1; node < tree.size(); ++node) {
+    EXPECT_LT(tree.parent[node], node);
+    Path path;
+    for (std::uint32_t at = node; at != 0; at = tree.parent[at]) {
+      path.push_back(tree.function[at]);
+    }
+    std::ranges::reverse(path);
+    const auto [frame, added] =
+        frames.emplace(path, naive::Frame{.self = tree.self[node], .calls = tree.calls[node]});
+    EXPECT_TRUE(added) << "two nodes of one stack";
+  }
+  return frames;
+}
+
+// Naive frames hold no entry for a stack in which no call was counted.
+void expect_same(const FlameTree& tree, const std::map<Path, naive::Frame>& expected) {
+  std::map<Path, naive::Frame> frames = frames_of(tree);
+  std::erase_if(frames, [](const auto& entry) { return entry.second.calls == 0; });
+  ASSERT_EQ(frames.size(), expected.size());
+  for (const auto& [path, frame] : expected) {
+    ASSERT_TRUE(frames.contains(path));
+    EXPECT_EQ(frames[path].self, frame.self);
+    EXPECT_EQ(frames[path].calls, frame.calls);
+  }
+}
+
+void expect_sums(const FlameTree& tree) {
+  ASSERT_GE(tree.size(), 1U);
+  EXPECT_EQ(tree.parent[0], 0U);
+  EXPECT_EQ(tree.function[0], no_call);
+  std::vector<std::uint64_t> below(tree.size(), 0);
+  for (std::size_t node = tree.size(); node-- > 1;) {
+    EXPECT_EQ(tree.inclusive[node], tree.self[node] + below[node]);
+    below[tree.parent[node]] += tree.inclusive[node];
+  }
+  EXPECT_EQ(tree.inclusive[0], tree.self[0] + below[0]);
+}
+
+Calls all_calls(const Measurement& m) {
+  Calls all(m.calls.size());
+  for (std::uint32_t call = 0; call < all.size(); ++call) {
+    all[call] = call;
+  }
+  return all;
+}
+
+// `chosen` and all calls below them.
+Calls with_below(const Measurement& m, const Calls& chosen) {
+  Calls counted;
+  for (const std::uint32_t call : all_calls(m)) {
+    if (std::ranges::any_of(chosen, [&](std::uint32_t outer) {
+          return outer == call || naive::is_inside(m, call, outer);
+        })) {
+      counted.push_back(call);
+    }
+  }
+  return counted;
+}
+
+constexpr std::pair<FlameTime, naive::Time> times[] = {{FlameTime::wall, naive::Time::wall},
+                                                       {FlameTime::on_cpu, naive::Time::on},
+                                                       {FlameTime::off_cpu, naive::Time::off}};
+
+class RandomFlame : public testing::TestWithParam<std::uint32_t> {
+protected:
+  Measurement m_ = test::random_recording({.seed = GetParam(), .threads = 2, .calls = 200});
+};
+
+TEST_P(RandomFlame, MergesAllStacks) {
+  for (const auto& [time, naive_time] : times) {
+    const FlameTree tree = flame(m_, {}, {}, time, 0);
+    expect_sums(tree);
+    expect_same(tree, naive::stacks_of(m_, all_calls(m_), nullptr, naive_time));
+  }
+}
+
+TEST_P(RandomFlame, BeginsAtTheOutermostCallsOfAFunction) {
+  for (std::uint32_t function = 0; function < m_.functions.size(); ++function) {
+    const Calls top = naive::calls_of(m_, function);
+    for (const auto& [time, naive_time] : times) {
+      const FlameTree tree = flame(m_, function, {}, time, 0);
+      expect_sums(tree);
+      expect_same(tree, naive::stacks_of(m_, with_below(m_, top), &top, naive_time));
+    }
+  }
+}
+
+TEST_P(RandomFlame, KeepsToTheSelection) {
+  Selection selection;
+  selection.latency = Interval{.low = 50, .high = 500};
+  selection.tid = m_.threads[0].tid;
+  Calls admitted;
+  for (const std::uint32_t call : all_calls(m_)) {
+    if (m_.calls.thread[call] == 0 && m_.calls.latency[call] >= 50 &&
+        m_.calls.latency[call] <= 500) {
+      admitted.push_back(call);
+    }
+  }
+  const FlameTree tree = flame(m_, {}, selection, FlameTime::wall, 0);
+  expect_sums(tree);
+  expect_same(tree, naive::stacks_of(m_, with_below(m_, admitted), nullptr, naive::Time::wall));
+  std::vector<bool> is_leaf(tree.size(), true);
+  for (std::size_t node = 1; node < tree.size(); ++node) {
+    is_leaf[tree.parent[node]] = false;
+  }
+  for (std::size_t node = 1; node < tree.size(); ++node) {
+    EXPECT_TRUE(!is_leaf[node] || tree.calls[node] > 0) << "a branch without a counted call";
+  }
+
+  const Calls top = select_calls(m_, 0, selection);
+  expect_same(flame(m_, 0, selection, FlameTime::wall, 0),
+              naive::stacks_of(m_, with_below(m_, top), &top, naive::Time::wall));
+}
+
+TEST_P(RandomFlame, PruningMovesTimeButLosesNone) {
+  constexpr double smallest = 0.02;
+  const FlameTree whole = flame(m_, {}, {}, FlameTime::wall, 0);
+  const FlameTree pruned = flame(m_, {}, {}, FlameTime::wall, smallest);
+  expect_sums(pruned);
+  EXPECT_EQ(pruned.inclusive[0], whole.inclusive[0]);
+  EXPECT_LT(pruned.size(), whole.size());
+  const auto limit = smallest * static_cast<double>(whole.inclusive[0]);
+  std::size_t large = 0;
+  for (const std::uint64_t inclusive : whole.inclusive) {
+    large += static_cast<double>(inclusive) >= limit ? 1 : 0;
+  }
+  EXPECT_EQ(pruned.size(), large);
+  EXPECT_EQ(flame(m_, {}, {}, FlameTime::wall, 2).size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomFlame, testing::Range(100U, 108U));
+
+TEST(Flame, SplitsOnAndOffCpuByWhereTheTimeWasSpent) {
+  Measurement m = test::empty_recording(100);
+  const std::uint32_t outer = test::add_function(m, "outer");
+  const std::uint32_t inner = test::add_function(m, "inner");
+  // 100 ns, off-CPU 30; 40 of them in inner, off-CPU 25 there: 5 off-CPU are outer's own.
+  const std::uint32_t call = test::add_call(m, {.function = outer, .latency = 100, .blocked = 30});
+  test::add_call(m, {.function = inner, .parent = call, .start = 10, .latency = 40, .blocked = 25});
+  const FlameTree wall = flame(m, {}, {}, FlameTime::wall, 0);
+  EXPECT_EQ(wall.self, (std::vector<std::uint64_t>{0, 60, 40}));
+  EXPECT_EQ(wall.inclusive, (std::vector<std::uint64_t>{100, 100, 40}));
+  EXPECT_EQ(flame(m, {}, {}, FlameTime::on_cpu, 0).self, (std::vector<std::uint64_t>{0, 55, 15}));
+  EXPECT_EQ(flame(m, {}, {}, FlameTime::off_cpu, 0).self, (std::vector<std::uint64_t>{0, 5, 25}));
+}
+
+TEST(Flame, OfNothingIsItsRoot) {
+  const Measurement m = test::empty_recording(100);
+  for (const std::optional<std::uint32_t> function : {std::optional<std::uint32_t>(), {7U}}) {
+    const FlameTree tree = flame(m, function, {}, FlameTime::on_cpu, 0.5);
+    EXPECT_EQ(tree.size(), 1U);
+    EXPECT_EQ(tree.inclusive[0], 0U);
+  }
+}
+
+} // namespace
+} // namespace ptlens::measure

@@ -1,0 +1,46 @@
+// The same questions answered the slowest and plainest way, straight from the definitions: what the
+// module is compared with. It shares no code with it.
+#pragma once
+
+#include "measure/measurement.hpp"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace ptlens::measure::naive {
+
+using Calls = std::vector<std::uint32_t>;
+using Path = std::vector<std::uint32_t>; // functions, outermost first
+
+std::uint64_t percentile(const Measurement& m, const Calls& calls, std::uint64_t per_mille);
+double mean(const Measurement& m, const Calls& calls);
+double stddev(const Measurement& m, const Calls& calls);
+std::uint64_t total(const Measurement& m, const Calls& calls);
+std::uint64_t off_cpu(const Measurement& m, const Calls& calls);
+
+bool is_inside(const Measurement& m, std::uint32_t call, std::uint32_t outer);
+
+// On-CPU time of those calls that are in none of the others of the same function.
+std::uint64_t outermost_on_cpu(const Measurement& m, const Calls& calls);
+
+Calls calls_of(const Measurement& m, std::uint32_t function);
+Calls only_complete(const Measurement& m, const Calls& calls);
+
+std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> by_caller(const Measurement& m,
+                                                                   const Calls& calls);
+std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> children_of(const Measurement& m,
+                                                                     const Calls& calls);
+
+struct Frame {
+  std::uint64_t self = 0;
+  std::uint64_t calls = 0;
+};
+enum class Time { wall, on, off };
+// `top`: the stack begins at the outermost call of these that a call is inside of (or is).
+// Without: at its root.
+std::map<Path, Frame> stacks_of(const Measurement& m, const Calls& counted, const Calls* top,
+                                Time time);
+
+} // namespace ptlens::measure::naive
