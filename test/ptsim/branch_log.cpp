@@ -1,0 +1,44 @@
+// Lines of the branch log.
+#include "branch_log.hpp"
+
+#include <fmt/ostream.h>
+
+namespace ptlens::ptsim {
+
+void BranchLog::retire(const Instruction& instruction, std::uint64_t ip, std::uint64_t next) {
+  switch (instruction.flow) {
+  case FlowKind::none:
+  case FlowKind::unsupported:
+    return;
+  case FlowKind::conditional:
+    if (next != ip + instruction.length) {
+      line(ip, next, "cond");
+    }
+    return;
+  case FlowKind::jump:
+    line(ip, next, "jump");
+    return;
+  case FlowKind::indirect_jump:
+    line(ip, next, "indirect");
+    return;
+  case FlowKind::call:
+  case FlowKind::indirect_call:
+    line(ip, next, "call");
+    return;
+  case FlowKind::ret:
+    line(ip, next, "return");
+    return;
+  case FlowKind::syscall:
+  case FlowKind::trap:
+    line(ip, 0, "syscall");
+    return;
+  }
+}
+
+void BranchLog::line(std::uint64_t from, std::uint64_t to, std::string_view kind) {
+  if (out_ != nullptr) {
+    fmt::print(*out_, "{}\t{:x}\t{:x}\t{}\n", tid_, from, to, kind);
+  }
+}
+
+} // namespace ptlens::ptsim

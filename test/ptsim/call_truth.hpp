@@ -1,0 +1,82 @@
+// The truth of every call of one thread, from the stepped machine alone: it sees the instruction
+// pointer, the stack pointer and the instruction classes, and never a trace packet.
+//
+// A call instruction pushes a return address and opens a frame. The frame ends complete when
+// control is at that return address with the stack pointer just above it, and unwound when the
+// stack pointer rises above it in any other way (exception, longjmp) or the thread ends. A jump to
+// the entry of another function with the stack as at the entry of the current frame is a tail call:
+// a frame of its own on the same return address, which ends with the one beneath. PLT stubs are
+// folded: the frame is that of the function that the stub jumps to.
+#pragma once
+
+#include "instruction.hpp"
+#include "places.hpp"
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace ptlens::ptsim {
+
+struct Moment {
+  std::uint64_t ns = 0;         // perf's clock
+  std::uint64_t off_cpu_ns = 0; // how long the thread was switched out so far
+};
+
+class CallTruth {
+public:
+  // Lines go to `out` as calls end. Neither reference is owned.
+  CallTruth(std::ostream& out, Places& places, pid_t tid, std::uint64_t tsc_hz);
+
+  // Tracing begins (again) with control at `ip`. The calls under way began before. Where `ip` is
+  // the entry of a function, `stack_top` is its return address.
+  void begin(std::uint64_t ip, std::uint64_t stack_pointer, std::uint64_t stack_top, Moment now);
+
+  // The instruction at `ip` was executed; control is now at `next`.
+  void retire(const Instruction& instruction, std::uint64_t ip, std::uint64_t next,
+              std::uint64_t stack_pointer, Moment now);
+
+  // The kernel called the signal handler at `entry`; its return address is on top of the stack.
+  void enter_handler(std::uint64_t entry, std::uint64_t return_address, std::uint64_t stack_pointer,
+                     std::uint64_t interrupted_stack_pointer, Moment now);
+  // rt_sigreturn.
+  void leave_handler(Moment now);
+
+  // Tracing ends, because the thread or its program image ended, or while it goes on.
+  void finish(bool ended, Moment now);
+
+  [[nodiscard]] std::uint64_t calls() const { return calls_; } // lines written
+
+private:
+  enum class Kind : std::uint8_t { root, call, tail_call, handler, interruption };
+  enum class State : std::uint8_t { complete, incomplete, unwound };
+  struct Frame {
+    Kind kind = Kind::call;
+    Place place;
+    bool in_stub = false;
+    std::uint64_t slot = 0; // stack pointer at entry, where the return address is; 0: not known
+    std::uint64_t return_address = 0;
+    std::uint64_t caller = 0;
+    Moment start;
+    std::size_t depth = 0;
+    std::uint64_t lowest = 0; // interruption: the handler runs on a stack within [lowest, highest)
+    std::uint64_t highest = 0;
+  };
+
+  void open(Kind kind, std::uint64_t entry, std::uint64_t slot, std::uint64_t return_address,
+            std::uint64_t caller, Moment now);
+  void jump(std::uint64_t ip, std::uint64_t next, std::uint64_t stack_pointer, Moment now);
+  bool finish_returned(const Instruction& instruction, std::uint64_t next,
+                       std::uint64_t stack_pointer, Moment now);
+  void unwind(std::uint64_t stack_pointer, Moment now);
+  void close(State state, Moment now); // the top frame
+
+  std::ostream* out_;
+  Places* places_;
+  pid_t tid_;
+  std::vector<Frame> frames_;
+  std::uint64_t calls_ = 0;
+};
+
+} // namespace ptlens::ptsim

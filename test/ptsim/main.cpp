@@ -1,0 +1,71 @@
+// ptsim: a software stand-in for `perf record -e intel_pt/.../u`, for tests on machines without
+// Intel Processor Trace. It single-steps a program and writes what the trace hardware of a
+// simulated Intel processor and perf would have written, with the ground truth of every call beside
+// it.
+//
+//   ptsim record -e intel_pt/cyc,mtc_period=3,psb_period=0/u --per-thread -o perf.data -- PROGRAM
+//   ARGS ptsim record -e intel_pt//u -p PID --control fd:5,6
+//
+// Output
+//   perf.data                      decodes with `perf script --itrace=cr` without an error
+//   perf.data.truth.jsonl          a header line, then one line a call (--truth FILE)
+//   perf.data.truth.branches.tsv   every taken branch (--branches[=FILE])
+//
+// A truth line has tid; function, the entry's address in the process; binary, ELF address and
+// symbol; start and end, ns of perf's clock, of entering the first instruction and of being back at
+// the return address; depth; caller, the address of the call instruction; state, as DESIGN has it;
+// tail_call; signal_handler, for the call that the kernel makes; off_cpu, ns. Lines come in the
+// order in which calls end. Truth comes from the stepped instruction and stack pointers, not from
+// packets.
+//
+// What is simulated: user code of one thread. Time is simulated: a fixed cost for each class of
+// instruction at 3.6 GHz, a fixed cost for each system call, and for one that waits the time that
+// it really took. TSC 3 GHz, crystal 24 MHz. A program that ptsim starts runs at full speed until
+// its own entry point, so that the dynamic linker is not stepped (--start-at exec traces that too;
+// --start-at main, --stop-at F, and the environment's PTSIM_START_AT and PTSIM_STOP_AT choose
+// otherwise), and with LD_BIND_NOW=1, so that no call goes through the lazy resolver. After
+// --max-steps or --stop-at the program runs on untraced.
+//
+// What is not: kernel code, other threads of the process (they run free and untraced), address
+// filters, snapshots, processors as a whole. Code of the vDSO is mapped as perf maps it; perf
+// decodes it on the same running kernel only, as it takes the vDSO's bytes from itself. Code
+// without a file (JIT) is traced, and as with real recordings no decoder can follow it.
+#include "options.hpp"
+#include "session.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int bad_usage = 129; // as perf
+constexpr int failed = 1;
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv, argv + argc);
+  if (argc > 1 && (arguments[1] == "--version" || arguments[1] == "version")) {
+    fmt::print("perf version 6.1.0 (ptsim)\n");
+    return 0;
+  }
+  if (argc > 1 && (arguments.back() == "--help" || arguments.back() == "-h") && argc <= 3) {
+    fmt::print("{}", ptlens::ptsim::usage());
+    return 0;
+  }
+  auto options = ptlens::ptsim::parse_options(arguments);
+  if (!options) {
+    fmt::print(stderr, "ptsim: {}\n", options.error().one_line());
+    return bad_usage;
+  }
+  ptlens::ptsim::Session session(std::move(*options));
+  const auto status = session.run();
+  if (!status) {
+    fmt::print(stderr, "ptsim: {}\n", status.error().one_line());
+    return failed;
+  }
+  return *status;
+}

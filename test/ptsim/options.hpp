@@ -1,0 +1,53 @@
+// ptsim's command line: that of `perf record` as far as the helper uses it, and ptsim's own
+// options.
+#pragma once
+
+#include "base/error.hpp"
+#include "trace_unit.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace ptlens::ptsim {
+
+struct Options {
+  // perf record's
+  std::string event; // as given
+  TraceUnitConfig trace;
+  std::uint64_t event_config = 0;
+  bool per_thread = false;
+  bool switch_events = false;
+  bool build_ids = true;
+  std::uint64_t aux_bytes = 4 << 20;
+  std::string output = "perf.data";
+  std::optional<pid_t> pid;
+  std::optional<pid_t> tid;
+  std::vector<std::string> program;
+  bool start_enabled = true; // -D -1: wait for the command to enable
+  int control = -1;
+  int acknowledgement = -1;
+
+  // ptsim's own
+  std::string truth;           // path
+  std::string branches;        // path, empty: none
+  std::uint64_t max_steps = 0; // 0: no limit
+  std::string start_at;        // symbol or address, "exec": the first instruction of all
+  std::string stop_at;
+
+  std::vector<std::string> command_line;
+  std::vector<std::string> warnings; // of options that have no meaning here
+};
+
+// Errors: unsupported and bad_input; main exits 129 with them, as perf does for bad usage.
+Result<Options> parse_options(const std::vector<std::string>& arguments);
+
+// The text for --help.
+[[nodiscard]] std::string usage();
+
+// The trace configuration and perf_event_attr.config of "intel_pt/TERMS/u" with perf's defaults.
+Result<void> parse_event(const std::string& event, Options& options);
+
+} // namespace ptlens::ptsim

@@ -1,0 +1,31 @@
+// Signals to ptsim itself, as a file that can be waited for: SIGINT and SIGTERM ask it to end,
+// SIGCHLD says that the traced process stopped. Blocked while the object lives.
+#pragma once
+
+#include <csignal>
+#include <span>
+
+namespace ptlens::ptsim {
+
+class Signals {
+public:
+  Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals();
+
+  // Whether SIGINT or SIGTERM has come since the object was made.
+  [[nodiscard]] bool end_asked();
+
+  // Returns when a signal has come, one of the files (-1: none) is readable, or the time is over.
+  void wait(std::span<const int> files, int milliseconds);
+
+  void restore_mask() const; // for a child before exec
+
+private:
+  sigset_t before_{};
+  int file_ = -1;
+  bool end_asked_ = false;
+};
+
+} // namespace ptlens::ptsim
