@@ -22,6 +22,7 @@ const quietSettings = {
   "update.mode": "none",
   "window.dialogStyle": "custom",
   "workbench.enableExperiments": false,
+  "workbench.secondarySideBar.defaultVisibility": "hidden",
   "workbench.startupEditor": "none",
   "workbench.tips.enabled": false,
 };
@@ -70,7 +71,8 @@ async function stopGroup(child) {
  * `folder`: opened as the workspace. `file`, `line` (1-based): shown in it. `settings`: added to the
  * user's. `environment`: added to that of the extension host. `extension`: loaded from there.
  * Answers `url` for a browser, `address(payload)` for one with more VS Code options, `remote(path)`,
- * and `stop()`, which ends every process and removes the temporary folder.
+ * `writeSettings(more)`, `scratch`, the temporary folder that is also the home, and `stop()`, which
+ * ends every process and removes that folder.
  */
 export async function startRig({
   folder: workspace,
@@ -83,7 +85,12 @@ export async function startRig({
   const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-editor-"));
   const user = path.join(scratch, "user-data", "User");
   mkdirSync(user, { recursive: true });
-  writeFileSync(path.join(user, "settings.json"), JSON.stringify({ ...quietSettings, ...settings }, null, 2));
+  const present = { ...quietSettings };
+  const writeSettings = (more) => {
+    Object.assign(present, more);
+    writeFileSync(path.join(user, "settings.json"), JSON.stringify(present, null, 2));
+  };
+  writeSettings(settings);
   const port = await freePort();
   const log = path.join(scratch, "server.log");
   const output = openSync(log, "a");
@@ -142,5 +149,5 @@ export async function startRig({
     await stop();
     throw error;
   }
-  return { url: address(), address, remote, stop, scratch };
+  return { url: address(), address, remote, writeSettings, stop, scratch };
 }

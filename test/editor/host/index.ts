@@ -6,7 +6,7 @@ import { environment } from "./environment";
 /** VS Code calls this; a rejection makes it end with status 1. */
 export async function run(): Promise<void> {
   const { default: Mocha } = await import("mocha");
-  const mocha = new Mocha({ ui: "bdd", timeout: 60_000, slow: 5_000, color: false });
+  const mocha = new Mocha({ ui: "bdd", timeout: 120_000, slow: 5_000, color: false });
   for (const name of readdirSync(__dirname).filter((file) => file.endsWith(".test.js"))) {
     mocha.addFile(path.join(__dirname, name));
   }

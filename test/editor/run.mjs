@@ -1,0 +1,121 @@
+// The tests in the real editor: Mocha in the extension host, then Playwright on the workbench, both
+// on the live order server. Screenshots go to test/artifacts/. Ends with "N passed, N failed[, N
+// skipped]".
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { chromium } from "playwright-core";
+import { build, buildReady, helperCanMeasure, measure, startSample, sampleSource } from "./live.mjs";
+import { projectRoot, startRig } from "./rig.mjs";
+import { workbenchTests } from "./workbench.mjs";
+
+const artifacts = path.join(projectRoot, "test", "artifacts");
+const measured = "handle_order";
+const hostTimeout = 240_000;
+const totals = { passed: 0, failed: 0, skipped: 0 };
+
+function browserPath() {
+  const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium"];
+  const found = process.env.PTLENS_BROWSER ?? places.find((place) => existsSync(place));
+  if (found === undefined) throw new Error("There is no Chromium: install the package chromium, or set PTLENS_BROWSER.");
+  return found;
+}
+
+const launch = () =>
+  chromium.launch({
+    executablePath: browserPath(),
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+
+async function hostTests(browser, rig, resultFile) {
+  rmSync(resultFile, { force: true });
+  const page = await browser.newPage();
+  const ended = new Promise((resolve) => {
+    void page.exposeFunction("codeAutomationExit", resolve);
+    setTimeout(() => resolve("no answer"), hostTimeout).unref();
+  });
+  await page.exposeFunction("codeAutomationLog", () => undefined);
+  const tests = path.join(projectRoot, "out", "test-host", "index.js");
+  await page.goto(rig.address([["extensionTestsPath", rig.remote(tests)]]));
+  const status = await ended;
+  await page.close();
+  if (!existsSync(resultFile)) {
+    totals.failed += 1;
+    console.log(`FAILED: Mocha in the extension host ended (${status}) without a result`);
+    return;
+  }
+  const { passed, failed, lines } = JSON.parse(readFileSync(resultFile, "utf8"));
+  for (const line of lines) console.log(line);
+  totals.passed += passed;
+  totals.failed += failed;
+}
+
+async function test(name, body, page) {
+  try {
+    await body();
+    totals.passed += 1;
+    console.log(`passed: ${name}`);
+    return true;
+  } catch (error) {
+    totals.failed += 1;
+    console.log(`FAILED: ${name}\n${error.stack ?? error}`);
+    await page?.screenshot({ path: path.join(artifacts, `failed-${totals.failed}.png`) }).catch(() => undefined);
+    return false;
+  }
+}
+
+async function main() {
+  if (!buildReady()) build();
+  mkdirSync(artifacts, { recursive: true });
+  if (!helperCanMeasure()) {
+    totals.skipped += 1;
+    console.log("skipped: the editor's tests measure a live process: run them as root, or on a machine with Intel PT");
+    return;
+  }
+  const stops = [];
+  try {
+    const sample = await startSample();
+    stops.push(() => sample.stop());
+    const scratch = sample.scratch;
+    const recording = path.join(scratch, "recording");
+    measure({ pid: sample.pid, functionName: measured, seconds: 1, output: recording });
+    const resultFile = path.join(scratch, "host-result.json");
+    const rig = await startRig({
+      folder: path.dirname(sampleSource),
+      file: sampleSource,
+      settings: { "ptlens.duration": 60, "workbench.colorTheme": "Dark 2026" },
+      environment: {
+        PTLENS_HELPER: process.env.PTLENS_HELPER,
+        PTLENS_TEST_FUNCTION: measured,
+        PTLENS_TEST_PID: String(sample.pid),
+        PTLENS_TEST_RECORDING: recording,
+        PTLENS_TEST_RESULT: resultFile,
+        PTLENS_TEST_SOURCE: sampleSource,
+      },
+    });
+    stops.push(() => rig.stop());
+    const browser = await launch();
+    stops.push(() => browser.close());
+    await hostTests(browser, rig, resultFile);
+    await workbenchTests({ browser, rig, sample, measured, artifacts, test });
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  totals.failed += 1;
+  console.log(`FAILED: the editor's tests could not run\n${error.stack ?? error}`);
+}
+const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : "";
+console.log(`${totals.passed} passed, ${totals.failed} failed${skipped}`);
+process.exit(totals.failed > 0 ? 1 : 0);

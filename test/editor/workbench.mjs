@@ -1,0 +1,275 @@
+// The workbench as a user sees it: right-click, picker, progress, lenses, line texts, flame graph.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { ask, newestRecording, probesOf, sampleSource } from "./live.mjs";
+
+const patience = { timeout: 120_000 };
+
+/** Three significant digits; exact ties go to the even digit. */
+function duration(ns) {
+  if (Number.isInteger(ns) && ns < 1000) return `${ns} ns`;
+  const power = Math.min(3, Math.floor(Math.log10(Number(ns.toPrecision(3))) / 3));
+  const digits = { minimumSignificantDigits: 3, maximumSignificantDigits: 3, roundingMode: "halfEven" };
+  return `${(ns / 1000 ** power).toLocaleString("en-US", digits)} ${["ns", "µs", "ms", "s"][power]}`;
+}
+
+const count = (number) => number.toLocaleString("en-US");
+
+const sourceLines = readFileSync(sampleSource, "utf8").split("\n");
+
+/** 1-based line of a function's definition in the sample. */
+function definedAt(name) {
+  return 1 + sourceLines.findIndex((line) => line.startsWith("OWN_FUNCTION") && line.includes(` ${name}(`));
+}
+
+async function until(what, probe) {
+  const deadline = Date.now() + patience.timeout;
+  let last;
+  while (Date.now() < deadline) {
+    try {
+      last = await probe();
+      if (last) return last;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${what}: still not so after ${patience.timeout / 1000} s (${last})`);
+}
+
+/** Everything that is written at the ends of the lines on the screen. */
+const lineTexts = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll(".view-lines .view-line span")]
+      .map((element) => getComputedStyle(element, "::after").content)
+      .filter((content) => content.startsWith('"') && content.length > 2)
+      .map((content) => JSON.parse(content).replaceAll("\u00a0", " ")),
+  );
+
+const lensTexts = async (page) =>
+  (await page.locator(".codelens-decoration").allTextContents()).map((text) => text.replaceAll("\u00a0", " "));
+
+async function goToLine(page, line) {
+  await page.keyboard.press("Control+g");
+  await page.locator(".quick-input-widget input").fill(`:${line}`);
+  await page.keyboard.press("Enter");
+  await page.getByText(new RegExp(`Ln ${line}, Col`)).waitFor(patience);
+}
+
+/** Right-click on a word of the line that the cursor is in. */
+async function openContextMenu(page, word) {
+  const span = page.locator(".view-lines .view-line span", { hasText: new RegExp(`^\\s*${word}$`) }).first();
+  await span.waitFor(patience);
+  const box = await span.boundingBox();
+  await page.mouse.click(box.x + box.width - 4, box.y + box.height / 2, { button: "right" });
+  await page.getByRole("menuitem", { name: "Measure Latency" }).waitFor(patience);
+  await page.waitForTimeout(300);
+}
+
+async function choose(page, item) {
+  await until(`the menu's ${item}`, async () => {
+    const entry = page.getByRole("menuitem", { name: item });
+    if ((await entry.count()) === 0) return true;
+    await entry.click({ timeout: 2000 });
+    await page.waitForTimeout(200);
+    return (await entry.count()) === 0;
+  });
+}
+
+const panelFrame = (page) => page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
+
+export async function workbenchTests({ browser, rig, sample, measured, artifacts, test }) {
+  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
+  const page = await context.newPage();
+  const shot = (name) => page.screenshot({ path: path.join(artifacts, `${name}.png`) });
+  const stateHome = path.join(rig.scratch, "state");
+  // With probes they tell; Intel PT needs none, and then the progress has told.
+  const usesProbes = ask("doctor").backend === "uprobe";
+  const recordingRuns = () => !usesProbes || probesOf(rig.scratch).length > 0;
+  let report;
+  let lines;
+
+  await page.goto(rig.url);
+  await page.locator(".monaco-editor .view-line").first().waitFor(patience);
+  await page.locator(".monaco-editor .view-lines").first().click({ position: { x: 300, y: 10 }, force: true });
+  await goToLine(page, definedAt(measured));
+
+  const opened = await test(
+    "right-click offers Measure Latency, and no Clear before there are results",
+    async () => {
+      await openContextMenu(page, measured);
+      assert.equal(await page.getByRole("menuitem", { name: "Clear Results" }).count(), 0);
+      await shot("context-menu");
+      await choose(page, "Measure Latency");
+    },
+    page,
+  );
+  if (!opened) return;
+
+  await test(
+    "the picker prefers the process that was built from this file",
+    async () => {
+      const active = page.locator(".quick-input-list .monaco-list-row.focused");
+      await until("the sample's process is preselected", async () => (await active.textContent())?.includes(String(sample.pid)));
+      assert.match(await page.locator(".quick-input-title").first().textContent(), /Measure latency of handle_order/);
+      await shot("process-picker");
+      await page.keyboard.press("Enter");
+    },
+    page,
+  );
+
+  await test(
+    "progress shows, and Stop Measuring keeps what was measured",
+    async () => {
+      await page.locator(".notification-toast", { hasText: "measuring" }).waitFor(patience);
+      const stop = page.locator(".statusbar-item", { hasText: "Stop measuring" });
+      await stop.waitFor(patience);
+      await until("the recording runs", recordingRuns);
+      await page.waitForTimeout(1500);
+      await shot("progress");
+      await stop.click();
+      await page.locator(".codelens-decoration", { hasText: "mean" }).first().waitFor(patience);
+    },
+    page,
+  );
+
+  await test(
+    "lenses and line texts hold the numbers of ptlens report --json and ptlens lines --json",
+    async () => {
+      const recording = newestRecording(stateHome);
+      report = ask("report", recording, "--function", measured);
+      lines = ask("lines", recording, "--file", sampleSource);
+      assert.ok(report.calls.complete > 100, "1.5 s at 1,000 orders a second");
+      const figures = [`mean ${duration(report.latency.mean)}`, `p99 ${duration(report.latency.p99)}`, `${count(report.calls.complete)} calls`];
+      await until(`a lens with ${figures.join(", ")}`, async () =>
+        (await lensTexts(page)).some((text) => figures.every((figure) => text.includes(figure))),
+      );
+      const visible = lines.lines.filter((row) => row.line >= report.function.line - 5 && row.line <= report.function.line + 14);
+      assert.ok(visible.length >= 2, "the measured function has two lines with calls");
+      for (const row of visible) {
+        const parts = row.calls > 0 ? [`${duration(row.mean)} × ${count(row.calls)}`] : [];
+        if (row.calls > 0 && row.off_cpu.total > 0) parts.push(`off-CPU ${duration(row.off_cpu.total)} total`);
+        if (row.unwound > 0) parts.push(`${count(row.unwound)} unwound`);
+        if (row.incomplete > 0) parts.push(`${count(row.incomplete)} incomplete`);
+        const expected = parts.join(" · ");
+        await until(`line ${row.line} says ${expected}`, async () => (await lineTexts(page)).includes(expected));
+      }
+    },
+    page,
+  );
+
+  await test(
+    "the panel shows the same figures, and the flame graph has frames",
+    async () => {
+      const frame = panelFrame(page);
+      await frame.locator("h1", { hasText: measured }).waitFor(patience);
+      const figures = await frame.locator(".figures").innerText();
+      assert.ok(figures.includes(duration(report.latency.mean)), figures);
+      assert.ok(figures.includes(duration(report.latency.p99)), figures);
+      assert.ok(figures.includes(count(report.calls.complete)), figures);
+      const names = await until("frames", async () => {
+        const found = await frame.locator("g.frame").evaluateAll((frames) => frames.map((each) => each.getAttribute("name")));
+        return found.length >= 3 && found;
+      });
+      for (const name of [measured, "accept_order", "write_audit"]) {
+        assert.ok(names.some((each) => each.includes(name)), `${name} in ${names.join(", ")}`);
+      }
+      const drawn = await frame.locator(".bucket .count").allTextContents();
+      const calls = drawn.map((text) => Number(text.replaceAll(",", ""))).reduce((a, b) => a + b, 0);
+      assert.equal(calls, report.calls.complete, "the histogram holds every complete call");
+      await page.waitForTimeout(700);
+      await shot("flame-graph-dark");
+    },
+    page,
+  );
+
+  await test(
+    "a click on a frame opens its source line",
+    async () => {
+      const frame = panelFrame(page);
+      for (const name of ["write_audit", "accept_order"]) {
+        await until(`the frame ${name} leads to its source`, async () => {
+          await frame.locator(`g.frame[name*="${name}"] rect`).first().click({ timeout: 5000 });
+          await page.waitForTimeout(800);
+          return (await page.getByText(new RegExp(`Ln ${definedAt(name)}, Col`)).count()) > 0;
+        });
+        await frame.getByRole("button", { name: "Reset zoom" }).click();
+      }
+    },
+    page,
+  );
+
+  await test(
+    "the flame graph counts off-CPU time and all stacks on request",
+    async () => {
+      const frame = panelFrame(page);
+      await frame.getByRole("button", { name: "Off-CPU" }).click();
+      await frame.locator('button[aria-pressed="true"]', { hasText: "Off-CPU" }).waitFor(patience);
+      await frame.locator('g.frame[name*="write_audit"]').first().waitFor(patience);
+      await frame.getByRole("button", { name: "All stacks" }).click();
+      await frame.locator('button[aria-pressed="true"]', { hasText: "All stacks" }).waitFor(patience);
+      await frame.getByRole("button", { name: "Wall", exact: true }).click();
+      await frame.getByRole("button", { name: "All functions" }).click();
+      await frame.locator("h2", { hasText: "Functions" }).waitFor(patience);
+      await frame.locator("td button", { hasText: "accept_order" }).first().waitFor(patience);
+      await page.waitForTimeout(500);
+      await shot("all-functions");
+      await frame.locator("td button", { hasText: measured }).first().click();
+      await frame.locator("h1", { hasText: measured }).waitFor(patience);
+    },
+    page,
+  );
+
+  await test(
+    "a light theme is legible as well",
+    async () => {
+      rig.writeSettings({ "workbench.colorTheme": "Light 2026" });
+      await page.locator(".monaco-workbench.vs").waitFor(patience);
+      await goToLine(page, definedAt(measured) + 8);
+      await page.waitForTimeout(700);
+      await shot("annotations-light");
+      const panel = panelFrame(page);
+      await panel.locator(".histogram").scrollIntoViewIfNeeded();
+      await page.waitForTimeout(300);
+      await shot("panel-light");
+    },
+    page,
+  );
+
+  await test(
+    "Clear Results takes everything away",
+    async () => {
+      await goToLine(page, definedAt(measured));
+      await openContextMenu(page, measured);
+      await choose(page, "Clear Results");
+      await until("no lens is left", async () => !(await lensTexts(page)).some((text) => text.includes("mean")));
+      await until("no line text is left", async () => (await lineTexts(page)).length === 0);
+      assert.equal(await page.locator("iframe.webview.ready").count(), 0);
+    },
+    page,
+  );
+
+  await test(
+    "a measurement can be cancelled, and leaves neither results nor probes",
+    async () => {
+      await goToLine(page, definedAt(measured));
+      await openContextMenu(page, measured);
+      await choose(page, "Measure Latency");
+      const active = page.locator(".quick-input-list .monaco-list-row.focused");
+      await until("the sample's process is preselected", async () => (await active.textContent())?.includes(String(sample.pid)));
+      await page.keyboard.press("Enter");
+      const toast = page.locator(".notification-toast", { hasText: "measuring" });
+      await toast.waitFor(patience);
+      await until("the recording runs", recordingRuns);
+      await toast.hover();
+      await toast.getByRole("button", { name: "Cancel" }).click();
+      await toast.waitFor({ state: "detached", ...patience });
+      assert.deepEqual(probesOf(rig.scratch), []);
+      assert.equal((await lensTexts(page)).some((text) => text.includes("mean")), false);
+      assert.equal(await page.locator(".notification-toast .codicon-error").count(), 0);
+    },
+    page,
+  );
+  await context.close();
+}
