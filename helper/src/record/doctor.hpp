@@ -1,4 +1,5 @@
-// What this machine can measure, and the exact command for what it lacks. Reads only; changes nothing.
+// What this machine can measure, and the exact command for what it lacks. Reads only; changes
+// nothing.
 #pragma once
 
 #include <string>
@@ -8,12 +9,12 @@ namespace ptlens::record {
 
 struct Finding {
   enum class State { fine, limited, missing };
-  std::string id;      // stable, e.g. "intel_pt", "perf", "paranoid"
-  std::string title;   // "Intel Processor Trace"
+  std::string id = {};    // stable, e.g. "intel_pt", "perf", "paranoid"
+  std::string title = {}; // "Intel Processor Trace"
   State state = State::fine;
-  std::string detail;  // what was found
-  std::string why;     // why it matters
-  std::string remedy;  // the exact command, or what to do; empty when fine
+  std::string detail = {}; // what was found
+  std::string why = {};    // why it matters
+  std::string remedy = {}; // the exact command, or what to do; empty when fine
 };
 
 struct Diagnosis {

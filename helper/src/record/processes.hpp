@@ -13,16 +13,16 @@ struct Process {
   std::int32_t pid = -1;
   std::uint64_t start_time = 0; // clock ticks since boot, /proc/PID/stat field 22
   std::string user;
-  std::string name;             // comm
-  std::string command;          // command line, arguments joined by spaces
-  std::string executable;       // /proc/PID/exe, empty where it may not be read
+  std::string name;       // comm
+  std::string command;    // command line, arguments joined by spaces
+  std::string executable; // /proc/PID/exe, empty where it may not be read
   double age_s = 0;
-  bool may_attach = false;      // same user, or we have the rights
-  bool has_source = false;      // some mapped binary was made from the source file asked about
+  bool may_attach = false; // same user, or we have the rights
+  bool has_source = false; // some mapped binary was made from the source file asked about
 };
 
-// Processes with an executable (no kernel threads), youngest first; those with has_source before the
-// others. `source` empty: has_source is false throughout.
+// Processes with an executable (no kernel threads), youngest first; those with has_source before
+// the others. `source` empty: has_source is false throughout.
 [[nodiscard]] std::vector<Process> processes(const std::string& source);
 
 // Paths of the files that are mapped executable in a process, the executable first. Errors: gone,

@@ -18,22 +18,22 @@ struct Request {
   std::optional<std::int32_t> pid;
   std::optional<std::int32_t> tid;
   std::optional<std::int32_t> cpu;
-  std::vector<std::string> program; // argv
-  std::string working_directory;    // of the started program, empty: ours
-  std::vector<std::string> environment; // "NAME=VALUE" added for the started program
+  std::vector<std::string> program;        // argv
+  std::string working_directory;           // of the started program, empty: ours
+  std::vector<std::string> environment;    // "NAME=VALUE" added for the started program
   std::optional<std::uint64_t> start_time; // of pid, clock ticks since boot (/proc/PID/stat field
                                            // 22): recording is refused when it differs
 
-  std::string function;              // name; needed by the uprobe backend
+  std::string function;                 // name; needed by the uprobe backend
   std::optional<std::uint64_t> address; // ELF address of its entry, instead of a name
-  std::string binary;                // that holds it; empty: the program's executable, then its libraries
-  double duration_s = 0;             // 0: until the target ends or finish() is asked
-  std::string backend = "auto";      // auto, intel_pt, uprobe
+  std::string binary;    // that holds it; empty: the program's executable, then its libraries
+  double duration_s = 0; // 0: until the target ends or finish() is asked
+  std::string backend = "auto"; // auto, intel_pt, uprobe
   bool filter = false;
   bool snapshot = false;
   bool kernel = false;
-  std::string perf;                  // path, empty: from PATH
-  std::string output;                // DIR, made when absent; a recording already there is refused
+  std::string perf;   // path, empty: from PATH
+  std::string output; // DIR, made when absent; a recording already there is refused
 };
 
 struct Outcome {
@@ -42,8 +42,8 @@ struct Outcome {
   std::uint64_t bytes = 0; // of perf.data
 };
 
-// Runs until the duration is over, the target ends, progress.finish() or progress.cancel(). Leaves no
-// probe and no child process behind on any way out; cancel also removes the directory it made.
+// Runs until the duration is over, the target ends, progress.finish() or progress.cancel(). Leaves
+// no probe and no child process behind on any way out; cancel also removes the directory it made.
 Result<Outcome> record(const Request& request, const Progress& progress);
 
 // Removes probes that an earlier helper left when it was killed. Returns how many.

@@ -1,0 +1,156 @@
+// What both backends do before and after perf has run.
+#include "record/finish.hpp"
+
+#include "perfdata/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sys/wait.h>
+#include <system_error>
+
+namespace ptlens::record {
+namespace {
+
+std::string what(const Manifest& manifest) {
+  return manifest.function.empty() ? std::string("the function") : manifest.function;
+}
+
+std::uint64_t instruction_pointer(std::span<const std::byte> raw) {
+  constexpr std::size_t ip_offset = 8; // behind trace_entry
+  std::uint64_t ip = 0;
+  if (raw.size() >= ip_offset + sizeof ip) {
+    std::memcpy(&ip, raw.data() + ip_offset, sizeof ip);
+  }
+  return ip;
+}
+
+std::optional<std::uint64_t> entry_event(const Manifest& manifest) {
+  const auto entry = std::ranges::find(manifest.probes, Probe::Kind::entry, &Probe::kind);
+  return entry == manifest.probes.end() ? std::nullopt : std::optional(entry->event_id);
+}
+
+// The low bits of an address in a page are the same in the file and in every process.
+std::set<std::uint64_t> target_entries_in_page(const Manifest& manifest) {
+  constexpr std::uint64_t in_page = 0xfff;
+  std::set<std::uint64_t> entries;
+  for (const Probe& probe : manifest.probes) {
+    if (probe.target && probe.kind == Probe::Kind::entry) {
+      entries.insert(probe.address & in_page);
+    }
+  }
+  return entries;
+}
+
+struct Hits {
+  bool target_entered = false;
+  std::uint64_t shortest_ns = UINT64_MAX; // between two hits of one thread at two instructions
+};
+
+Hits look_at_hits(const perfdata::Recording& recording, const Manifest& manifest) {
+  constexpr std::uint64_t in_page = 0xfff;
+  const auto entries = target_entries_in_page(manifest);
+  const auto event = entry_event(manifest);
+  struct Last {
+    std::uint64_t time_ns = 0;
+    std::uint64_t ip = 0;
+  };
+  std::map<std::int32_t, Last> last;
+  Hits hits;
+  for (const perfdata::Sample& sample : recording.samples()) {
+    const std::uint64_t ip = instruction_pointer(sample.raw);
+    hits.target_entered |= event && recording.attributes()[sample.attribute].config == *event &&
+                           entries.contains(ip & in_page);
+    const auto [before, first] = last.try_emplace(sample.tid);
+    if (!first && before->second.ip != ip && sample.time_ns > before->second.time_ns) {
+      hits.shortest_ns = std::min(hits.shortest_ns, sample.time_ns - before->second.time_ns);
+    }
+    before->second = {.time_ns = sample.time_ns, .ip = ip};
+  }
+  return hits;
+}
+
+void note_hits(const perfdata::Recording& recording, const FinishedSession& finished,
+               Manifest& manifest) {
+  const Hits hits = look_at_hits(recording, manifest);
+  if (!hits.target_entered) {
+    manifest.notes.push_back(fmt::format(
+        "no call of {} was seen in {:.1f} s: it was not called, or only where it is inlined",
+        what(manifest), finished.end.measured_s));
+  }
+  if (hits.shortest_ns != UINT64_MAX) {
+    manifest.notes.push_back(
+        fmt::format("in this recording the shortest time between two probe hits on one thread is "
+                    "{} ns: latencies near that are mostly the cost of the probes",
+                    hits.shortest_ns));
+  }
+}
+
+void note_program(const FinishedSession& finished, Manifest& manifest) {
+  if (finished.request->program.empty() || finished.end.forced) {
+    return;
+  }
+  // perf exits with the status of the program that it ran.
+  const int status = finished.end.wait_status;
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+    manifest.notes.push_back(fmt::format("the program ended with status {}", WEXITSTATUS(status)));
+  }
+}
+
+} // namespace
+
+Session session_of(const Request& request, const std::vector<std::string>& command) {
+  Session session;
+  session.arguments = command;
+  session.duration_s = request.duration_s;
+  if (!request.program.empty()) {
+    session.working_directory = request.working_directory;
+    session.environment = request.environment;
+  }
+  if ((request.pid || request.tid) && request.start_time) {
+    session.watched_pid = request.pid ? *request.pid : *request.tid;
+    session.watched_start_time = *request.start_time;
+  }
+  return session;
+}
+
+Result<void> finish_recording(const FinishedSession& finished, Manifest& manifest) {
+  const SessionEnd& end = finished.end;
+  std::error_code failed;
+  const bool written = std::filesystem::file_size(finished.data_file, failed) > 0 && !failed;
+  // A program may be over before perf reads its first command; an attached perf never is.
+  const bool begun = end.measured || !finished.request->program.empty();
+  if (!written || !begun) {
+    return std::unexpected(
+        Error{.message = fmt::format("perf recorded nothing: {}",
+                                     end.last_line.empty() ? "it gave no reason" : end.last_line),
+              .remedy = "see what `ptlens doctor` says about this machine"});
+  }
+  const auto recording = perfdata::Recording::open(finished.data_file);
+  if (!recording) {
+    Error error = recording.error();
+    error.message += fmt::format(" (perf said: {})", end.last_line);
+    return std::unexpected(std::move(error));
+  }
+  if (end.forced) {
+    manifest.notes.emplace_back("perf did not stop when asked and was killed: the end of the "
+                                "recording is missing");
+  }
+  if (manifest.backend == "uprobe") {
+    note_hits(*recording, finished, manifest);
+  } else if (recording->trace_bytes() == 0) {
+    manifest.notes.push_back(
+        fmt::format("no trace was written in {:.1f} s: nothing that was traced ran, or the filter "
+                    "left nothing",
+                    end.measured_s));
+  }
+  note_program(finished, manifest);
+  return {};
+}
+
+} // namespace ptlens::record

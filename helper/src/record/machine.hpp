@@ -1,0 +1,53 @@
+// What this machine and our rights allow, as facts: the perf command line and the doctor are built
+// from them. Reads only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ptlens::record {
+
+// /sys/bus/event_source/devices/intel_pt/caps. Names as in the Intel SDM, leaf 0x14 of CPUID.
+struct IntelPtCapabilities {
+  bool cycle_packets = false;        // psb_cyc: CYC
+  bool mini_time_counter = false;    // mtc: MTC
+  std::uint32_t mtc_periods = 0;     // bit n: mtc_period=n is supported
+  bool ip_filtering = false;         // address filters
+  std::uint32_t address_filters = 0; // num_address_ranges
+};
+
+struct Rights {
+  bool root = false;       // effective user 0
+  bool perfmon = false;    // CAP_PERFMON or CAP_SYS_ADMIN
+  bool sys_ptrace = false; // CAP_SYS_PTRACE
+  bool ipc_lock = false;   // CAP_IPC_LOCK: perf buffers of any size
+};
+
+struct Machine {
+  std::uint32_t cpus = 1;         // online
+  std::uint64_t page_size = 4096; // bytes
+  std::uint64_t memory = 0;       // bytes of RAM
+  std::uint64_t mlock_kb = 516;   // perf_event_mlock_kb, KiB a CPU for users without ipc_lock
+  std::int64_t paranoid = 2;      // perf_event_paranoid
+  std::optional<IntelPtCapabilities> intel_pt; // nothing: no such device
+  std::string tracefs;                         // where it is mounted, empty: nowhere
+  Rights rights;                               // ours or, where larger, those of the perf binary
+};
+
+// `perf` is the path of the perf binary, whose file capabilities count; may be empty.
+[[nodiscard]] Machine read_machine(const std::string& perf);
+
+// The rights that the text of /proc/PID/status gives (fields Uid and CapEff).
+[[nodiscard]] Rights parse_rights(std::string_view status);
+
+// The rights that the extended attribute security.capability of a file gives to who runs it
+// (struct vfs_cap_data of include/uapi/linux/capability.h). Bad data gives none.
+[[nodiscard]] Rights parse_file_capabilities(std::string_view attribute);
+
+// The program that a name means: as it is when it holds a slash, else the first one on PATH. Empty
+// when there is none that may be executed.
+[[nodiscard]] std::string find_program(const std::string& name);
+
+} // namespace ptlens::record

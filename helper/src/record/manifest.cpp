@@ -1,0 +1,252 @@
+// DIR/manifest.json: what was asked for and done, as JSON. Addresses are "0x..." strings, as in all
+// JSON of the helper; strings that are not UTF-8 are written with replacement characters.
+#include "record/manifest.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <tuple>
+#include <utility>
+
+namespace ptlens::record {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t format_version = 1;
+constexpr std::uint64_t largest_manifest = std::uint64_t{64} << 20; // bytes
+
+std::string hex(std::uint64_t address) {
+  return fmt::format("{:#x}", address);
+}
+
+json to_json(const Probe& probe) {
+  return {{"kind", probe.kind == Probe::Kind::entry ? "entry" : "exit"},
+          {"event_id", probe.event_id},
+          {"binary", probe.binary},
+          {"function", hex(probe.function)},
+          {"address", hex(probe.address)},
+          {"tail_call", probe.tail_call},
+          {"target", probe.target}};
+}
+
+// Reads fields out of an untrusted object and remembers the first one that is not what it must be.
+class FieldReader {
+public:
+  explicit FieldReader(const json& object, std::string where)
+      : object_(object), where_(std::move(where)) {}
+
+  [[nodiscard]] const std::string& bad_field() const { return bad_field_; }
+
+  template <class Value>
+  void read(const char* name, bool (json::*is_kind)() const noexcept, Value& value) {
+    const auto field = object_.find(name);
+    if (field == object_.end() || !((*field).*is_kind)()) {
+      note(name);
+      return;
+    }
+    value = field->get<Value>();
+  }
+
+  void read_address(const char* name, std::uint64_t& value) {
+    std::string text;
+    read(name, &json::is_string, text);
+    const char* const end = text.data() + text.size();
+    if (!text.starts_with("0x") || std::from_chars(text.data() + 2, end, value, 16).ptr != end ||
+        text.size() == 2) {
+      note(name);
+    }
+  }
+
+  void read_strings(const char* name, std::vector<std::string>& values) {
+    const auto field = object_.find(name);
+    if (field == object_.end() || !field->is_array() ||
+        !std::ranges::all_of(*field, [](const json& value) { return value.is_string(); })) {
+      note(name);
+      return;
+    }
+    values = field->get<std::vector<std::string>>();
+  }
+
+private:
+  void note(const char* name) {
+    if (bad_field_.empty()) {
+      bad_field_ = where_ + name;
+    }
+  }
+
+  const json& object_;
+  std::string where_;
+  std::string bad_field_;
+};
+
+std::string read_probe(const json& object, const std::string& where, Probe& probe) {
+  if (!object.is_object()) {
+    return where;
+  }
+  FieldReader reader(object, where + ".");
+  std::string kind;
+  reader.read("kind", &json::is_string, kind);
+  reader.read("event_id", &json::is_number_unsigned, probe.event_id);
+  reader.read("binary", &json::is_string, probe.binary);
+  reader.read_address("function", probe.function);
+  reader.read_address("address", probe.address);
+  reader.read("tail_call", &json::is_boolean, probe.tail_call);
+  reader.read("target", &json::is_boolean, probe.target);
+  if (!reader.bad_field().empty()) {
+    return reader.bad_field();
+  }
+  if (kind != "entry" && kind != "exit") {
+    return where + ".kind";
+  }
+  probe.kind = kind == "entry" ? Probe::Kind::entry : Probe::Kind::exit;
+  return {};
+}
+
+// The path of the first bad field, empty when there is none.
+std::string read_fields(const json& object, Manifest& manifest) {
+  FieldReader reader(object, "");
+  reader.read("backend", &json::is_string, manifest.backend);
+  reader.read("ptlens_version", &json::is_string, manifest.ptlens_version);
+  reader.read("function", &json::is_string, manifest.function);
+  reader.read("binary", &json::is_string, manifest.binary);
+  reader.read("pid", &json::is_number_integer, manifest.pid);
+  reader.read_strings("command", manifest.command);
+  reader.read("duration_s", &json::is_number, manifest.duration_s);
+  reader.read_strings("perf_command", manifest.perf_command);
+  reader.read_strings("notes", manifest.notes);
+  if (!reader.bad_field().empty()) {
+    return reader.bad_field();
+  }
+  const auto probes = object.find("probes");
+  if (probes == object.end() || !probes->is_array()) {
+    return "probes";
+  }
+  for (const json& element : *probes) {
+    Probe probe;
+    const std::string where = fmt::format("probes[{}]", manifest.probes.size());
+    std::string bad = read_probe(element, where, probe);
+    if (!bad.empty()) {
+      return bad;
+    }
+    manifest.probes.push_back(std::move(probe));
+  }
+  return {};
+}
+
+Error bad_manifest(const std::string& path, std::string message) {
+  return Error{.kind = Error::Kind::bad_input,
+               .message = std::move(message),
+               .file = path,
+               .offset = {},
+               .remedy = "record again"};
+}
+
+auto order(const Probe& probe) {
+  return std::tuple(probe.event_id, probe.address, std::string_view(probe.binary));
+}
+
+} // namespace
+
+ProbeTable::ProbeTable(std::vector<Probe> probes) : probes_(std::move(probes)) {
+  std::ranges::sort(probes_, {}, order);
+}
+
+const Probe* ProbeTable::find(std::uint64_t event_id, std::string_view binary,
+                              std::uint64_t address) const {
+  const std::tuple key(event_id, address, binary);
+  const auto found = std::ranges::lower_bound(probes_, key, {}, order);
+  return found != probes_.end() && order(*found) == key ? &*found : nullptr;
+}
+
+Result<void> write_manifest(const std::string& directory, const Manifest& manifest) {
+  json probes = json::array();
+  for (const Probe& probe : manifest.probes) {
+    probes.push_back(to_json(probe));
+  }
+  const json object = {{"format", "ptlens-manifest"},
+                       {"version", format_version},
+                       {"backend", manifest.backend},
+                       {"ptlens_version", manifest.ptlens_version},
+                       {"function", manifest.function},
+                       {"binary", manifest.binary},
+                       {"pid", manifest.pid},
+                       {"command", manifest.command},
+                       {"duration_s", manifest.duration_s},
+                       {"perf_command", manifest.perf_command},
+                       {"notes", manifest.notes},
+                       {"probes", std::move(probes)}};
+  const std::string path = directory + "/" + manifest_name;
+  const std::string temporary = path + ".new";
+  {
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    file << object.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
+    file.flush();
+    if (!file) {
+      return std::unexpected(Error{.kind = Error::Kind::failed,
+                                   .message = "cannot be written",
+                                   .file = temporary,
+                                   .offset = {},
+                                   .remedy = "check the folder's rights and free space"});
+    }
+  }
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    return std::unexpected(Error{.kind = Error::Kind::failed,
+                                 .message = "cannot be replaced",
+                                 .file = path,
+                                 .offset = {},
+                                 .remedy = "check the folder's rights"});
+  }
+  return {};
+}
+
+Result<Manifest> read_manifest(const std::string& directory) {
+  const std::string path = directory + "/" + manifest_name;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) {
+    return std::unexpected(Error{.kind = Error::Kind::not_found,
+                                 .message = "cannot be opened",
+                                 .file = path,
+                                 .offset = {},
+                                 .remedy = "name a directory that `ptlens record` wrote"});
+  }
+  const std::streamoff size = file.tellg();
+  if (size < 0 || static_cast<std::uint64_t>(size) > largest_manifest) {
+    return std::unexpected(bad_manifest(path, "is too large for a manifest"));
+  }
+  std::string text(static_cast<std::size_t>(size), '\0');
+  file.seekg(0);
+  file.read(text.data(), size);
+  // A first pass bounds the nesting: the parser below recurses when it destroys its value.
+  constexpr int deepest = 16;
+  const json object = json::parse(
+      text, [](int depth, json::parse_event_t, json&) { return depth <= deepest; }, false);
+  if (object.is_discarded() || !object.is_object()) {
+    return std::unexpected(bad_manifest(path, "is not a JSON object"));
+  }
+  const auto version = object.find("version");
+  if (version == object.end() || !version->is_number_unsigned()) {
+    return std::unexpected(bad_manifest(path, "field version is missing or wrong"));
+  }
+  if (version->get<std::uint64_t>() > format_version) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::unsupported,
+              .message = fmt::format("has version {}, newer than {}", version->get<std::uint64_t>(),
+                                     format_version),
+              .file = path,
+              .offset = {},
+              .remedy = "open it with the ptlens that recorded it"});
+  }
+  Manifest manifest;
+  const std::string bad = read_fields(object, manifest);
+  if (!bad.empty()) {
+    return std::unexpected(bad_manifest(path, fmt::format("field {} is missing or wrong", bad)));
+  }
+  return manifest;
+}
+
+} // namespace ptlens::record

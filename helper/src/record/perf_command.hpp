@@ -1,0 +1,47 @@
+// The argument vector of `perf record`, from what was asked and what the machine has: pure
+// functions. Options: perf-record(1), perf-intel-pt(1).
+#pragma once
+
+#include "record/machine.hpp"
+#include "record/recorder.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ptlens::record {
+
+// What both backends need besides the request.
+struct PerfSetting {
+  std::string perf = {};      // path
+  std::string data_file = {}; // absolute
+  std::string control = {};   // PerfControl::argument()
+};
+
+// An event of ours and the condition under which the kernel keeps its hits, empty: always.
+struct ProbeEvent {
+  std::string name = {};   // "group/event"
+  std::string filter = {}; // an expression over its fields (Documentation/trace/events.rst)
+};
+
+[[nodiscard]] std::vector<std::string> uprobe_command(const Request& request,
+                                                      const Machine& machine,
+                                                      const PerfSetting& setting,
+                                                      const std::vector<ProbeEvent>& events);
+
+// `address_filter`: value of perf's --filter, empty for none.
+[[nodiscard]] std::vector<std::string> intel_pt_command(const Request& request,
+                                                        const Machine& machine,
+                                                        const PerfSetting& setting,
+                                                        const std::string& address_filter);
+
+// "intel_pt/cyc,mtc_period=3,noretcomp=1/u": the event and the packets that the processor can send.
+// Where the machine has no such device (perf is a stand-in), all packets are asked for.
+[[nodiscard]] std::string intel_pt_event(const Request& request, const Machine& machine);
+
+// Size of one ring buffer of the data (not the trace), in pages, a power of two.
+[[nodiscard]] std::uint64_t data_pages(const Machine& machine);
+// Size of one AUX buffer, in pages, a power of two.
+[[nodiscard]] std::uint64_t aux_pages(const Machine& machine);
+
+} // namespace ptlens::record

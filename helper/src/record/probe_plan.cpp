@@ -1,0 +1,242 @@
+// From a function to its probes. Tail callees are followed first: without them the calls that end
+// in them would stay incomplete; then the callees, in the order of their addresses.
+#include "record/probe_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <utility>
+
+namespace ptlens::record {
+namespace {
+
+using symbols::Exit;
+using symbols::Function;
+
+std::string joined(const std::vector<std::string>& names) {
+  constexpr std::size_t shown = 8;
+  std::string text;
+  for (std::size_t index = 0; index < std::min(names.size(), shown); ++index) {
+    text += (index == 0 ? "" : ", ") + names[index];
+  }
+  if (names.size() > shown) {
+    text += fmt::format(" and {} more", names.size() - shown);
+  }
+  return text;
+}
+
+class Planner {
+public:
+  Planner(const StubResolver& resolve, const PlanLimits& limits)
+      : resolve_(resolve), limits_(limits) {}
+
+  Result<ProbePlan> plan(const Place& target) {
+    if (target->kind != Function::Kind::code) {
+      return std::unexpected(
+          Error{.kind = Error::Kind::unsupported,
+                .message = fmt::format("{} is not a function but a stub or resolver of the linker",
+                                       target->name),
+                .file = target.binary->path(),
+                .remedy = "measure the function that it leads to"});
+    }
+    seen_.insert(key(target));
+    add(target, true);
+    if (plan_.probes.empty() || !plan_.probes.front().entry) {
+      return std::unexpected(Error{
+          .kind = Error::Kind::unsupported,
+          .message = fmt::format("the first instruction of {} cannot be probed", target->name),
+          .file = target.binary->path(),
+          .offset = target.binary->file_offset_of_address(target->address),
+          .remedy = "measure its caller"});
+    }
+    follow_tail_calls(target);
+    std::vector<Place> callees;
+    for (const std::uint64_t address : target.binary->direct_callees(target.function)) {
+      if (const auto callee = callee_at(target, address)) {
+        add_callee(*callee);
+        callees.push_back(*callee);
+      }
+    }
+    for (const Place& callee : callees) {
+      follow_tail_calls(callee);
+    }
+    note_what_is_left_out(target);
+    return std::move(plan_);
+  }
+
+private:
+  using Key = std::pair<const symbols::Binary*, std::uint64_t>;
+
+  static Key key(const Place& place) { return {place.binary.get(), place->address}; }
+
+  std::optional<Place> callee_at(const Place& from, std::uint64_t address) {
+    const auto index = from.binary->function_entry(address);
+    if (!index) {
+      return std::nullopt;
+    }
+    const Place place{.binary = from.binary, .function = *index};
+    switch (place->kind) {
+    case Function::Kind::code:
+      return place;
+    case Function::Kind::plt_stub: {
+      const auto name = from.binary->stub_target(*index);
+      auto found = name ? resolve_(*name) : std::nullopt;
+      if (!found) {
+        unresolved_.insert(place->name);
+        return std::nullopt;
+      }
+      if ((*found)->kind != Function::Kind::code) {
+        chosen_late_.insert((*found)->name);
+        return std::nullopt;
+      }
+      return found;
+    }
+    case Function::Kind::indirect:
+      chosen_late_.insert(place->name);
+      return std::nullopt;
+    case Function::Kind::resolver:
+      return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  void add_callee(const Place& callee) {
+    if (!seen_.insert(key(callee)).second) {
+      return;
+    }
+    if (callees_ == limits_.callees) {
+      too_many_.push_back(callee->name);
+      return;
+    }
+    ++callees_;
+    add(callee, false);
+  }
+
+  void follow_tail_calls(const Place& from) {
+    std::deque<Place> open = {from};
+    std::set<Key> followed;
+    while (!open.empty()) {
+      const Place place = open.front();
+      open.pop_front();
+      if (!followed.insert(key(place)).second || followed.size() > limits_.callees) {
+        continue;
+      }
+      for (const Exit& exit : place.binary->exit_points(place.function)) {
+        if (exit.target == 0) {
+          continue;
+        }
+        if (const auto callee = callee_at(place, exit.target)) {
+          add_callee(*callee);
+          open.push_back(*callee);
+        }
+      }
+    }
+  }
+
+  // The entry and the exits of a function, or nothing of it.
+  void add(const Place& place, bool target) {
+    std::vector<PlannedProbe> probes;
+    const auto entry = probe_at(place, place->address, target);
+    if (!entry) {
+      refused_.insert(place->name);
+      return;
+    }
+    probes.push_back(*entry);
+    probes.back().entry = true;
+    bool some_exit_refused = false;
+    for (const Exit& exit : place.binary->exit_points(place.function)) {
+      auto probe = probe_at(place, exit.address, target);
+      if (probe && exit.kind == Exit::Kind::conditional_jump) {
+        const auto condition = taken_condition(place.binary->code_at(exit.address));
+        probe = condition ? probe : std::nullopt;
+        if (probe) {
+          probe->condition = *condition;
+        }
+      }
+      if (!probe) {
+        some_exit_refused = true;
+        continue;
+      }
+      probe->tail_call = exit.kind != Exit::Kind::ret;
+      jumps_anywhere_ |= target && exit.kind == Exit::Kind::indirect_jump;
+      probes.push_back(std::move(*probe));
+    }
+    if (!target && plan_.probes.size() + probes.size() > limits_.probes) {
+      too_many_.push_back(place->name);
+      return;
+    }
+    if (some_exit_refused) {
+      partly_.insert(place->name);
+    }
+    plan_.probes.insert(plan_.probes.end(), std::make_move_iterator(probes.begin()),
+                        std::make_move_iterator(probes.end()));
+  }
+
+  static std::optional<PlannedProbe> probe_at(const Place& place, std::uint64_t address,
+                                              bool target) {
+    const auto offset = place.binary->file_offset_of_address(address);
+    const auto code = place.binary->code_at(address);
+    if (!offset || code.empty() || is_refused(code)) {
+      return std::nullopt;
+    }
+    PlannedProbe probe;
+    probe.place = place;
+    probe.address = address;
+    probe.file_offset = *offset;
+    probe.target = target;
+    return probe;
+  }
+
+  void note(const std::set<std::string>& names, std::string_view text) {
+    if (!names.empty()) {
+      plan_.notes.push_back(fmt::format(fmt::runtime(text), joined({names.begin(), names.end()})));
+    }
+  }
+
+  void note_what_is_left_out(const Place& target) {
+    note(unresolved_, "not measured, because no mapped library defines them yet: {}");
+    note(chosen_late_, "not measured, because their code is chosen when the program starts: {}");
+    note(refused_, "not measured, because the kernel sets no probe at their first instruction: {}");
+    note(partly_, "incomplete calls, because the kernel sets no probe at some of their exits: {}");
+    if (!too_many_.empty()) {
+      plan_.notes.push_back(fmt::format("not measured, because {} calls more functions than are "
+                                        "probed at once ({}): {}",
+                                        target->name, limits_.callees, joined(too_many_)));
+    }
+    if (jumps_anywhere_) {
+      plan_.notes.push_back(
+          fmt::format("{} is also left by jumps through a register or memory: such calls are "
+                      "complete only where the function jumped to is one of those probed",
+                      target->name));
+    }
+  }
+
+  const StubResolver& resolve_;
+  const PlanLimits& limits_;
+  ProbePlan plan_;
+  std::set<Key> seen_;
+  std::size_t callees_ = 0;
+  bool jumps_anywhere_ = false;
+  std::set<std::string> unresolved_;
+  std::set<std::string> chosen_late_;
+  std::set<std::string> refused_;
+  std::set<std::string> partly_;
+  std::vector<std::string> too_many_;
+};
+
+} // namespace
+
+Result<ProbePlan> plan_probes(const Place& target, const StubResolver& resolve,
+                              const PlanLimits& limits) {
+  return Planner(resolve, limits).plan(target);
+}
+
+ProbePlan target_only(const ProbePlan& plan) {
+  ProbePlan part;
+  std::ranges::copy_if(plan.probes, std::back_inserter(part.probes), &PlannedProbe::target);
+  return part;
+}
+
+} // namespace ptlens::record

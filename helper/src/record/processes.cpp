@@ -1,0 +1,180 @@
+// Processes for pickers, from /proc. Whether one was made from a source file is asked of its
+// binaries' debug information: system libraries are left out, results are kept, and one call reads
+// at most so many bytes of new binaries.
+#include "record/processes.hpp"
+
+#include "record/machine.hpp"
+#include "record/proc.hpp"
+#include "symbols/binary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <dirent.h>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <tuple>
+#include <unistd.h>
+
+namespace ptlens::record {
+namespace {
+
+constexpr std::uint64_t readable_bytes = std::uint64_t{1} << 30; // of new binaries, each call
+
+bool is_system_file(std::string_view path) {
+  constexpr std::array<std::string_view, 8> folders = {
+      "/usr/lib/", "/lib/", "/lib64/", "/usr/lib64/", "/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"};
+  return std::ranges::any_of(folders,
+                             [path](std::string_view folder) { return path.starts_with(folder); });
+}
+
+// What is known about binaries, for the life of the helper.
+class SourceIndex {
+public:
+  // Nothing when the file is new and too large for what is left of `budget`.
+  std::optional<bool> has_source(const std::string& path, const std::string& source,
+                                 std::uint64_t& budget) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+      return false;
+    }
+    const Key key{status.st_dev, status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+                  source};
+    const std::lock_guard guard(lock_);
+    const auto known = answers_.find(key);
+    if (known != answers_.end()) {
+      return known->second;
+    }
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (size > budget) {
+      return std::nullopt;
+    }
+    budget -= size;
+    const auto binary = symbols::Binary::open(path);
+    const bool answer = binary && (*binary)->has_source(source);
+    constexpr std::size_t most_answers = 4096;
+    if (answers_.size() >= most_answers) {
+      answers_.clear();
+    }
+    answers_.emplace(key, answer);
+    return answer;
+  }
+
+private:
+  using Key = std::tuple<dev_t, ino_t, std::int64_t, std::int64_t, std::string>;
+  std::mutex lock_;
+  std::map<Key, bool> answers_;
+};
+
+std::string user_name(uid_t user) {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+    return found->pw_name;
+  }
+  return std::to_string(user);
+}
+
+std::string command_line(std::int32_t pid) {
+  std::string text = read_text(fmt::format("/proc/{}/cmdline", pid), 16384).value_or("");
+  while (!text.empty() && text.back() == '\0') {
+    text.pop_back();
+  }
+  std::ranges::replace(text, '\0', ' ');
+  return text;
+}
+
+double uptime_s() {
+  const std::string text = read_text("/proc/uptime", 64).value_or("");
+  return std::strtod(text.c_str(), nullptr);
+}
+
+std::vector<std::int32_t> all_pids() {
+  std::vector<std::int32_t> pids;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
+  if (!folder) {
+    return pids;
+  }
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::int32_t pid = std::atoi(entry->d_name);
+    if (pid > 0) {
+      pids.push_back(pid);
+    }
+  }
+  return pids;
+}
+
+bool process_has_source(std::int32_t pid, const std::string& source, std::uint64_t& budget) {
+  static SourceIndex index;
+  const auto files = mapped_files(pid);
+  if (!files) {
+    return false;
+  }
+  const std::string root = root_of(pid);
+  return std::ranges::any_of(*files, [&](const MappedFile& file) {
+    return !is_system_file(file.path) &&
+           index.has_source(root + file.path, source, budget).value_or(false);
+  });
+}
+
+} // namespace
+
+std::vector<Process> processes(const std::string& source) {
+  const Rights rights = parse_rights(read_text("/proc/self/status").value_or(""));
+  const uid_t we = ::geteuid();
+  const double now = uptime_s();
+  const auto ticks = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  std::vector<Process> list;
+  for (const std::int32_t pid : all_pids()) {
+    const auto stat = process_stat(pid);
+    struct stat folder{};
+    if (!stat || stat->state == 'Z' || stat->state == 'X' || pid == ::getpid() ||
+        ::stat(fmt::format("/proc/{}", pid).c_str(), &folder) != 0) {
+      continue;
+    }
+    Process process;
+    process.pid = pid;
+    process.start_time = stat->start_time;
+    process.name = stat->name;
+    process.command = command_line(pid);
+    process.executable = link_target(fmt::format("/proc/{}/exe", pid));
+    if (process.executable.empty() && process.command.empty()) {
+      continue; // a kernel thread
+    }
+    process.user = user_name(folder.st_uid);
+    process.age_s = std::max(0.0, now - static_cast<double>(stat->start_time) / ticks);
+    process.may_attach = rights.root || rights.sys_ptrace || folder.st_uid == we;
+    list.push_back(std::move(process));
+  }
+  std::ranges::sort(list, std::greater(), &Process::start_time);
+  if (!source.empty()) {
+    std::uint64_t budget = readable_bytes;
+    for (Process& process : list) {
+      process.has_source = process_has_source(process.pid, source, budget);
+    }
+    std::ranges::stable_partition(list, &Process::has_source);
+  }
+  return list;
+}
+
+Result<std::vector<std::string>> mapped_binaries(std::int32_t pid) {
+  const auto files = mapped_files(pid);
+  if (!files) {
+    return std::unexpected(files.error());
+  }
+  const std::string root = root_of(pid);
+  std::vector<std::string> paths;
+  paths.reserve(files->size());
+  for (const MappedFile& file : *files) {
+    paths.push_back(root + file.path);
+  }
+  return paths;
+}
+
+} // namespace ptlens::record

@@ -1,0 +1,253 @@
+// Measures by probes. All probes of one kind are one event: entries, returns, jumps out, and one
+// event for each condition of conditional jumps out.
+#include "record/uprobe_backend.hpp"
+
+#include "record/finish.hpp"
+#include "record/perf_command.hpp"
+#include "record/proc.hpp"
+#include "record/session.hpp"
+#include "record/target.hpp"
+#include "record/tracefs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+
+namespace ptlens::record {
+namespace {
+
+constexpr const char* entry_arguments = "sp=%sp:u64 ret=+0(%sp):u64";
+constexpr const char* exit_arguments = "sp=%sp:u64";
+constexpr const char* condition_arguments = "sp=%sp:u64 flags=%flags:u64";
+
+std::vector<std::string> fields_of(const PlannedProbe& probe) {
+  if (probe.entry) {
+    return {"sp", "ret"};
+  }
+  return probe.condition.empty() ? std::vector<std::string>{"sp"}
+                                 : std::vector<std::string>{"sp", "flags"};
+}
+
+// The probes of a plan as events of a group.
+class ProbeEvents {
+public:
+  ProbeEvents(ProbeGroup& group, const TargetFiles& files) : group_(group), files_(files) {}
+
+  // A callee's probe that the kernel refuses is left out and noted; the target's entry is an error.
+  Result<void> define(const ProbePlan& plan) {
+    std::set<std::string> refused;
+    for (const PlannedProbe& probe : plan.probes) {
+      auto defined = define(probe);
+      if (defined) {
+        continue;
+      }
+      const bool access = defined.error().kind == Error::Kind::no_rights;
+      if (access || (probe.target && probe.entry)) {
+        return defined;
+      }
+      refused.insert(probe.place->name);
+    }
+    for (const std::string& name : refused) {
+      notes_.push_back(fmt::format("{} has incomplete calls: the kernel refused a probe", name));
+    }
+    return {};
+  }
+
+  // Exits are opened before entries: of two probes at one instruction (a function that only
+  // returns) the kernel runs the one opened last first.
+  [[nodiscard]] std::vector<ProbeEvent> events() const {
+    std::vector<ProbeEvent> list;
+    for (const auto& [condition, event] : conditional_) {
+      list.push_back({.name = group_.name() + "/" + event, .filter = condition});
+    }
+    for (const char* event : {"jump", "return", "entry"}) {
+      if (ids_.contains(event)) {
+        list.push_back({.name = group_.name() + "/" + event, .filter = {}});
+      }
+    }
+    return list;
+  }
+
+  [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+private:
+  std::string event_of(const PlannedProbe& probe) {
+    if (probe.entry) {
+      return "entry";
+    }
+    if (probe.condition.empty()) {
+      return probe.tail_call ? "jump" : "return";
+    }
+    return conditional_.try_emplace(probe.condition, fmt::format("jump_if_{}", conditional_.size()))
+        .first->second;
+  }
+
+  Result<void> define(const PlannedProbe& probe) {
+    const TargetFile* const file = files_.file_of(probe.place.binary.get());
+    if (file == nullptr) {
+      return std::unexpected(
+          Error{.message = "belongs to no file of the target", .file = probe.place.binary->path()});
+    }
+    const std::string event = event_of(probe);
+    const char* const arguments = probe.entry               ? entry_arguments
+                                  : probe.condition.empty() ? exit_arguments
+                                                            : condition_arguments;
+    if (auto added = group_.add(event, file->open_path, probe.file_offset, arguments); !added) {
+      return added;
+    }
+    if (!ids_.contains(event)) {
+      const auto id = group_.event_id(event, fields_of(probe));
+      if (!id) {
+        return std::unexpected(id.error());
+      }
+      ids_.emplace(event, *id);
+    }
+    probes_.push_back(Probe{.kind = probe.entry ? Probe::Kind::entry : Probe::Kind::exit,
+                            .event_id = ids_.at(event),
+                            .binary = file->path,
+                            .function = probe.place->address,
+                            .address = probe.address,
+                            .tail_call = probe.tail_call,
+                            .target = probe.target});
+    return {};
+  }
+
+  ProbeGroup& group_;
+  const TargetFiles& files_;
+  std::map<std::string, std::string> conditional_; // condition → event
+  std::map<std::string, std::uint64_t> ids_;       // by event
+  std::vector<Probe> probes_;
+  std::vector<std::string> notes_;
+};
+
+struct Attempt {
+  SessionEnd end;
+  std::vector<Probe> probes;
+  std::vector<std::string> notes;
+  std::vector<std::string> command;
+};
+
+class UprobeRecorder {
+public:
+  UprobeRecorder(const Request& request, const Machine& machine, const std::string& perf,
+                 const std::string& data_file, const Progress& progress)
+      : request_(request), machine_(machine), perf_(perf), data_file_(data_file),
+        progress_(progress) {}
+
+  Result<void> go(Manifest& manifest) {
+    if (request_.function.empty() && !request_.address) {
+      return std::unexpected(Error{.kind = Error::Kind::bad_input,
+                                   .message = "probes measure one function, and none is named",
+                                   .remedy = "add --function NAME"});
+    }
+    auto files = TargetFiles::of(request_);
+    if (!files) {
+      return std::unexpected(files.error());
+    }
+    const auto target = find_target(request_, *files);
+    if (!target) {
+      return std::unexpected(target.error());
+    }
+    const StubResolver resolve = [&files](std::string_view name) { return files->resolve(name); };
+    const PlanLimits limits;
+    auto plan = plan_probes(*target, resolve, limits);
+    if (!plan) {
+      return std::unexpected(plan.error());
+    }
+    std::vector<std::string> notes = plan->notes;
+    auto attempt = run(*plan, *files);
+    const bool more_than_target = !std::ranges::all_of(plan->probes, &PlannedProbe::target);
+    if (attempt && !attempt->end.measured && more_than_target && !progress_.finish_asked()) {
+      notes = {fmt::format("the functions that {} calls are not measured: perf could not set their "
+                           "probes ({})",
+                           (*target)->name, attempt->end.last_line)};
+      std::error_code ignored;
+      std::filesystem::remove(data_file_, ignored);
+      attempt = run(target_only(*plan), *files);
+    }
+    if (!attempt) {
+      return std::unexpected(attempt.error());
+    }
+    manifest.binary = files->file_of(target->binary.get())->path;
+    manifest.perf_command = attempt->command;
+    manifest.probes = attempt->probes;
+    describe(**target, manifest.notes);
+    append(manifest.notes, notes);
+    append(manifest.notes, attempt->notes);
+    return finish_recording(
+        FinishedSession{.end = attempt->end, .data_file = data_file_, .request = &request_},
+        manifest);
+  }
+
+private:
+  Result<Attempt> run(const ProbePlan& plan, const TargetFiles& files) {
+    auto group = ProbeGroup::make(machine_.tracefs);
+    if (!group) {
+      return std::unexpected(group.error());
+    }
+    ProbeEvents events(*group, files);
+    if (auto defined = events.define(plan); !defined) {
+      return std::unexpected(defined.error());
+    }
+    auto control = PerfControl::make();
+    if (!control) {
+      return std::unexpected(control.error());
+    }
+    Attempt attempt;
+    attempt.command = uprobe_command(
+        request_, machine_,
+        PerfSetting{.perf = perf_, .data_file = data_file_, .control = control->argument()},
+        events.events());
+    attempt.probes = events.probes();
+    attempt.notes = events.notes();
+    auto end = run_session(session_of(request_, attempt.command), std::move(*control), progress_);
+    auto removed = group->remove();
+    if (!end) {
+      return std::unexpected(end.error());
+    }
+    attempt.end = std::move(*end);
+    if (!removed) {
+      attempt.notes.push_back(removed.error().one_line());
+    }
+    return attempt;
+  }
+
+  static void append(std::vector<std::string>& list, const std::vector<std::string>& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  }
+
+  static void describe(const symbols::Function& target, std::vector<std::string>& notes) {
+    notes.push_back(
+        fmt::format("measured by probes in the kernel: each call of a probed function stops its "
+                    "thread twice, at its entry and at its exit, for a microsecond or more; that "
+                    "time is part of the latencies of {} and of the functions above it",
+                    target.name));
+    notes.push_back(
+        fmt::format("only {} and the functions that it calls directly are seen, wherever "
+                    "they are called from; calls that the compiler inlined are not",
+                    target.name));
+    notes.emplace_back(
+        "calls that were running when the measurement began or ended are incomplete");
+  }
+
+  const Request& request_;
+  const Machine& machine_;
+  const std::string& perf_;
+  const std::string& data_file_;
+  const Progress& progress_;
+};
+
+} // namespace
+
+Result<void> record_uprobe(const Request& request, const Machine& machine, const std::string& perf,
+                           const std::string& data_file, const Progress& progress,
+                           Manifest& manifest) {
+  return UprobeRecorder(request, machine, perf, data_file, progress).go(manifest);
+}
+
+} // namespace ptlens::record
