@@ -49,10 +49,15 @@ export class FlameSection {
     const time = times
       .filter(([kind]) => kind === "wall" || result.recording.off_cpu_known)
       .map(([kind, label, title]) => choice(label, title, kind === view.time, () => { post({ type: "flame", view: { ...view, time: kind } }); }));
-    const scopes: readonly (readonly [FlameScope, string])[] =
-      functionName === "" ? [] : [["function", `From ${functionName}`], ["all", "All stacks"]];
-    const scope = scopes.map(([kind, label]) =>
-      choice(label, label, kind === view.scope, () => { post({ type: "flame", view: { ...view, scope: kind } }); }),
+    const scopes: readonly (readonly [FlameScope, string, string])[] =
+      functionName === ""
+        ? []
+        : [
+            ["function", "This function", `The calls of ${functionName} and what they call`],
+            ["all", "All stacks", "Everything that was measured"],
+          ];
+    const scope = scopes.map(([kind, label, title]) =>
+      choice(label, title, kind === view.scope, () => { post({ type: "flame", view: { ...view, scope: kind } }); }),
     );
     const reset = choice("Reset zoom", "Show every frame again (Escape)", false, () => { this.#graph?.resetZoom(); });
     return el(

@@ -19,6 +19,7 @@ run(
   "--out", file,
   "--no-dependencies",
   "--allow-missing-repository",
+  "--no-rewrite-relative-links",
 );
 const size = statSync(path.join(root, file)).size;
 console.log(`${file}: ${(size / 1024 / 1024).toFixed(1)} MiB`);
