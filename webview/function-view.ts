@@ -33,16 +33,17 @@ export function functionHead(report: Report): HTMLElement {
 }
 
 export function functionTables(report: Report): HTMLElement[] {
-  const known = report.recording.off_cpu_known;
+  const { off_cpu_known: known, resolution_ns: resolution } = report.recording;
+  const time = (ns: number): string => (resolution === null ? "unknown" : formatDuration(ns));
   const heads = ["call site", "calls", "mean", "p99", "total", "off-CPU", "CPU"];
-  const rows = (related: readonly Related[]): Row[] => related.map((row) => relatedRow(row, known));
+  const rows = (related: readonly Related[]): Row[] => related.map((row) => relatedRow(row, known, time));
   const threads = report.threads.map((row) => ({
     cells: [
       `${row.comm} (${String(row.tid)})`,
       formatCount(row.calls),
-      formatDuration(row.latency.mean),
-      formatDuration(row.latency.p99),
-      formatDuration(row.latency.total),
+      time(row.latency.mean),
+      time(row.latency.p99),
+      time(row.latency.total),
       known ? formatDuration(row.off_cpu.total) : "unknown",
     ],
   }));
@@ -56,21 +57,22 @@ export function functionTables(report: Report): HTMLElement[] {
 
 function figures(report: Report): HTMLElement {
   const { latency, off_cpu: offCpu, on_cpu: onCpu } = report;
-  const known = report.recording.off_cpu_known;
+  const { off_cpu_known: known, resolution_ns: resolution } = report.recording;
+  const time = (ns: number): string => (resolution === null ? "unknown" : formatDuration(ns));
   const share = formatPercent(percentOf(offCpu.total, latency.total));
   const split = `blocked ${formatDuration(offCpu.blocked)}, preempted ${formatDuration(offCpu.preempted)}, ${formatCount(offCpu.switches)} switches`;
   const values: [string, string, string][] = [
-    ["mean", formatDuration(latency.mean), `standard deviation ${formatDuration(latency.stddev)}`],
-    ["p50", formatDuration(latency.p50), "half of the calls took at most this"],
-    ["p90", formatDuration(latency.p90), "90 % of the calls took at most this"],
-    ["p99", formatDuration(latency.p99), "99 % of the calls took at most this"],
-    ["p99.9", formatDuration(latency.p999), "99.9 % of the calls took at most this"],
-    ["max", formatDuration(latency.max), `min ${formatDuration(latency.min)}`],
+    ["mean", time(latency.mean), `standard deviation ${time(latency.stddev)}`],
+    ["p50", time(latency.p50), "half of the calls took at most this"],
+    ["p90", time(latency.p90), "90 % of the calls took at most this"],
+    ["p99", time(latency.p99), "99 % of the calls took at most this"],
+    ["p99.9", time(latency.p999), "99.9 % of the calls took at most this"],
+    ["max", time(latency.max), `min ${time(latency.min)}`],
     ["calls", formatCount(report.calls.complete), "complete calls: start and end seen, nothing lost between"],
-    ["total", formatDuration(latency.total), "sum of the latency of the complete calls"],
+    ["total", time(latency.total), "sum of the latency of the complete calls"],
     ["on-CPU", known ? formatDuration(onCpu.mean) : "unknown", "mean of a call"],
     ["off-CPU", known ? `${formatDuration(offCpu.mean)} (${share})` : "unknown", `mean of a call; ${split}`],
-    ["self", formatDuration(report.self.mean), "mean of a call, without the functions that it calls and that were measured"],
+    ["self", time(report.self.mean), "mean of a call, without the functions that it calls and that were measured"],
     ["CPU", formatPercent(report.cpu_percent), "100 % is one core"],
   ];
   const cells = values.map(([name, value, title]) => el("div", { title }, el("dt", {}, name), el("dd", {}, value)));
@@ -84,7 +86,7 @@ function incomplete({ calls }: Report): HTMLElement | undefined {
   return parts.length === 0 ? undefined : el("p", { className: "apart" }, parts.join("; "));
 }
 
-function relatedRow(row: Related, offCpuKnown: boolean): Row {
+function relatedRow(row: Related, offCpuKnown: boolean, time: (ns: number) => string): Row {
   const ref: FunctionRef = { name: row.name, binary: row.binary, address: row.address };
   const name = row.address === null ? row.name : link(row.name, `Show ${row.name}`, () => { post({ type: "function", function: ref }); });
   const place = `${baseName(row.file)}:${String(row.line)}`;
@@ -97,9 +99,9 @@ function relatedRow(row: Related, offCpuKnown: boolean): Row {
       name,
       site,
       formatCount(row.calls),
-      formatDuration(row.latency.mean),
-      formatDuration(row.latency.p99),
-      formatDuration(row.latency.total),
+      time(row.latency.mean),
+      time(row.latency.p99),
+      time(row.latency.total),
       offCpuKnown ? formatDuration(row.off_cpu.total) : "unknown",
       formatPercent(row.cpu_percent),
     ],

@@ -2,7 +2,7 @@
 // Details are the helper's hover.
 import * as vscode from "vscode";
 import type { Client } from "./client";
-import { heat, lineText } from "./decoration-text";
+import { heat, lineText, type Known } from "./decoration-text";
 import { failureOf } from "./error-text";
 import { isMeasurable } from "./languages";
 import type { LineTracker } from "./line-tracker";
@@ -47,7 +47,7 @@ export class LineDecorations implements vscode.Disposable {
     const result = await this.#lines(recording.id, document.uri.fsPath);
     if (result === undefined || this.session.recording?.id !== recording.id) return [];
     const hottest = Math.max(0, ...result.lines.map((row) => row.total));
-    return result.lines.flatMap((row) => this.#option(document, row, hottest, recording.off_cpu_known));
+    return result.lines.flatMap((row) => this.#option(document, row, hottest, recording));
   }
 
   #drawAll(): void {
@@ -78,8 +78,8 @@ export class LineDecorations implements vscode.Disposable {
     return pending;
   }
 
-  #option(document: vscode.TextDocument, row: LineCalls, hottest: number, offCpuKnown: boolean): vscode.DecorationOptions[] {
-    const text = lineText(row, offCpuKnown);
+  #option(document: vscode.TextDocument, row: LineCalls, hottest: number, known: Known): vscode.DecorationOptions[] {
+    const text = lineText(row, known);
     const line = this.tracker.present(document.uri, row.line - 1);
     if (text === undefined || line === undefined || line < 0 || line >= document.lineCount) return [];
     const colour = heat(row.total, hottest) >= hot ? "ptlens.hotLineForeground" : "ptlens.lineForeground";
