@@ -104,7 +104,7 @@ std::optional<Run> BranchSource::next() {
   if (first == nullptr) {
     return std::nullopt;
   }
-  std::optional<Run> run = std::move(first->head);
+  Run run = std::move(*first->head);
   advance(*first);
   return run;
 }

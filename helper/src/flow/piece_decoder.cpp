@@ -159,19 +159,21 @@ void PieceDecoder::trace_on(std::uint64_t address) {
 // Walks packets to the next place where this recording's code is known to run.
 void PieceDecoder::seek() {
   pending_.reset();
-  std::optional<std::uint64_t> psb;         // offset of the PSB+ being read
-  std::optional<std::uint64_t> psb_address; // its FUP
+  bool in_psb = false;           // inside a PSB+
+  std::uint64_t psb_offset = 0;  // where it begins
+  std::uint64_t psb_address = 0; // its FUP, 0 where tracing is off
   while (const auto packet = cursor_->next()) {
     const std::uint64_t now = cursor_->clock().now().value_or(tsc_);
     switch (packet->type) {
     case ppt_psb:
       synchronised_ = true;
-      psb = packet->offset;
-      psb_address.reset();
+      in_psb = true;
+      psb_offset = packet->offset;
+      psb_address = 0;
       continue;
     case ppt_fup:
-      if (psb) {
-        psb_address = packet->has_ip ? std::optional{packet->ip} : std::nullopt;
+      if (in_psb) {
+        psb_address = packet->ip;
         continue;
       }
       if (!after_overflow_ || !packet->has_ip) {
@@ -179,15 +181,15 @@ void PieceDecoder::seek() {
       }
       break;
     case ppt_psbend:
-      if (psb && psb_address && owned_from(now) && image_->holds(*psb_address) &&
-          begin_at_psb(*psb)) {
+      if (in_psb && psb_address != 0 && owned_from(now) && image_->holds(psb_address) &&
+          begin_at_psb(psb_offset)) {
         return;
       }
-      psb.reset();
+      in_psb = false;
       continue;
     case ppt_ovf:
       after_overflow_ = true;
-      psb.reset();
+      in_psb = false;
       if (image_ != nullptr) {
         if (cursor_->clock().now()) {
           set_time(now);
