@@ -4,6 +4,8 @@
 #include "measure/call_tree.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace ptlens::measure {
 
@@ -31,20 +33,33 @@ Threaded thread_tree(const std::vector<std::uint32_t>& parent) {
   return tree;
 }
 
-} // namespace
+using Flags = std::vector<std::uint8_t>; // one a call
 
-std::vector<std::uint8_t> covered_calls(const stacks::CallTable& calls,
-                                        std::span<const std::uint32_t> counted,
-                                        std::size_t functions) {
-  if (std::ranges::none_of(counted, [&](std::uint32_t call) { return calls.inner[call] != 0; })) {
-    return {};
-  }
-  std::vector<std::uint8_t> is_counted(calls.size(), 0);
+// Nothing when it would take more steps than there are calls.
+std::optional<Flags> look_up(const stacks::CallTable& calls, std::span<const std::uint32_t> counted,
+                             const Flags& is_counted) {
+  Flags covered(calls.size(), 0);
+  std::size_t steps = 0;
   for (const std::uint32_t call : counted) {
-    is_counted[call] = 1;
+    if (calls.inner[call] == 0) {
+      continue;
+    }
+    for (std::uint32_t above = calls.parent[call]; above != no_call; above = calls.parent[above]) {
+      if (++steps > calls.size()) {
+        return std::nullopt;
+      }
+      if (is_counted[above] != 0 && calls.function[above] == calls.function[call]) {
+        covered[call] = 1;
+        break;
+      }
+    }
   }
+  return covered;
+}
+
+Flags walk_down(const stacks::CallTable& calls, const Flags& is_counted, std::size_t functions) {
   const Threaded tree = thread_tree(calls.parent);
-  std::vector<std::uint8_t> covered(calls.size(), 0);
+  Flags covered(calls.size(), 0);
   std::vector<std::uint32_t> open(functions, 0);
   const auto leave = [&](std::uint32_t call) { open[calls.function[call]] -= is_counted[call]; };
 
@@ -65,6 +80,24 @@ std::vector<std::uint8_t> covered_calls(const stacks::CallTable& calls,
     call = tree.next_sibling[call];
   }
   return covered;
+}
+
+} // namespace
+
+std::vector<std::uint8_t> covered_calls(const stacks::CallTable& calls,
+                                        std::span<const std::uint32_t> counted,
+                                        std::size_t functions) {
+  if (std::ranges::none_of(counted, [&](std::uint32_t call) { return calls.inner[call] != 0; })) {
+    return {};
+  }
+  Flags is_counted(calls.size(), 0);
+  for (const std::uint32_t call : counted) {
+    is_counted[call] = 1;
+  }
+  if (std::optional<Flags> covered = look_up(calls, counted, is_counted)) {
+    return std::move(*covered);
+  }
+  return walk_down(calls, is_counted, functions);
 }
 
 } // namespace ptlens::measure

@@ -1,11 +1,15 @@
 // Small cases worked out by hand, and stacks too deep for native recursion.
+#include "measure/call_tree.hpp"
 #include "measure/flame.hpp"
+#include "measure/naive.hpp"
 #include "measure/recordings.hpp"
 #include "measure/report.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 
 namespace ptlens::measure {
 namespace {
@@ -257,6 +261,29 @@ TEST(Report, StacksOfAHundredThousandLevels) {
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].inclusive, 4 * std::uint64_t{depth});
   EXPECT_EQ(rows[0].self + rows[1].self + rows[2].self, rows[0].inclusive);
+}
+
+TEST(CoveredCalls, AreThoseInsideAnotherCountedCallOfTheirFunction) {
+  constexpr std::uint32_t depth = 300;
+  const Measurement m = mutual_recursion(depth);
+  std::mt19937 random(5);
+  for (const std::uint32_t one_in : {1U, 2U, 10U, 60U}) { // the fewer, the longer the looks upward
+    naive::Calls counted;
+    for (std::uint32_t call = 0; call < m.calls.size(); ++call) {
+      if (random() % one_in == 0) {
+        counted.push_back(call);
+      }
+    }
+    const std::vector<std::uint8_t> covered = covered_calls(m.calls, counted, m.functions.size());
+    ASSERT_EQ(covered.size(), m.calls.size());
+    for (const std::uint32_t call : counted) {
+      const bool expected = std::ranges::any_of(counted, [&](std::uint32_t other) {
+        return m.calls.function[other] == m.calls.function[call] &&
+               naive::is_inside(m, call, other);
+      });
+      EXPECT_EQ(covered[call] != 0, expected);
+    }
+  }
 }
 
 } // namespace
