@@ -103,8 +103,18 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
       info.missing.push_back({path, build_id, reason});
     }
   };
-  for (const symbols::MissingBinary& missing : loaded.store->missing()) {
-    add(missing.path, missing.build_id, missing.reason);
+  // The kernel's own come last: they are many, and their absence costs less.
+  const auto of_kernel = [](const std::string& path) {
+    return path.starts_with("[kernel") || path.starts_with("[guest") || path.ends_with(".ko");
+  };
+  const std::string kernel_reason =
+      "kernel code is not decoded: its time counts as outside user code";
+  for (const bool kernel : {false, true}) {
+    for (const symbols::MissingBinary& missing : loaded.store->missing()) {
+      if (of_kernel(missing.path) == kernel) {
+        add(missing.path, missing.build_id, kernel ? kernel_reason : missing.reason);
+      }
+    }
   }
   const bool kernel_traced =
       std::ranges::any_of(loaded.recording.attributes(), [&](const perfdata::Attribute& attribute) {
@@ -114,12 +124,11 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
   if (kernel_traced) {
     for (const perfdata::Mapping& mapping : loaded.recording.mappings()) {
       if (mapping.pid == -1 && build_ids.contains(mapping.path)) {
-        add(mapping.path, "", "kernel code is not decoded: its time counts as outside user code");
+        add(mapping.path, "", kernel_reason);
       }
     }
     if (build_ids.contains("[kernel.kallsyms]")) {
-      add("[kernel.kallsyms]", "",
-          "kernel code is not decoded: its time counts as outside user code");
+      add("[kernel.kallsyms]", "", kernel_reason);
     }
   }
   return info;

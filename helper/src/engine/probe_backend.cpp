@@ -67,6 +67,9 @@ public:
     hit.function = resolver_.resolve(space, probe->function + mapped->bias).function;
     hit.entry = probe->kind == record::Probe::Kind::entry;
     hit.tail_exit = probe->tail_call;
+    if (hit.tail_exit) {
+      hit.tail_target = tail_target(space, *mapped, probe->function, payload->address);
+    }
     if (hit.entry) {
       hit.site = call_site(space, payload->return_address);
     }
@@ -104,6 +107,26 @@ private:
     return entry->second;
   }
 
+  // The function that a jump out of another goes to; no_call through a register or a PLT stub.
+  std::uint32_t tail_target(const symbols::AddressSpaceVersion& space,
+                            const symbols::MappedCode& mapped, std::uint64_t function,
+                            std::uint64_t address) {
+    const auto [entry, added] = tail_of_.try_emplace({space.serial, address}, stacks::no_call);
+    if (added && mapped.binary) {
+      const auto index = mapped.binary->function_entry(function);
+      if (!index) {
+        return entry->second;
+      }
+      for (const symbols::Exit& exit : mapped.binary->exit_points(*index)) {
+        if (exit.address + mapped.bias == address && exit.target != 0) {
+          const stacks::Place place = resolver_.resolve(space, exit.target + mapped.bias);
+          entry->second = place.folded ? stacks::no_call : place.function;
+        }
+      }
+    }
+    return entry->second;
+  }
+
   std::uint32_t call_site(const symbols::AddressSpaceVersion& space, std::uint64_t return_address) {
     const auto [entry, added] =
         site_of_.try_emplace({space.serial, return_address}, stacks::no_site);
@@ -125,6 +148,7 @@ private:
   std::deque<stacks::ProbeCalls> threads_;
   std::unordered_map<std::int32_t, std::size_t> index_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> site_of_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> tail_of_;
 };
 
 } // namespace

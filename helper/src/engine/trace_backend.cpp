@@ -173,6 +173,12 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
   for (const perfdata::AuxTraceError& error : loaded.recording.trace_errors()) {
     info.notes.push_back(fmt::format("perf noted while recording: {}", error.message));
   }
+  if (summary.unowned_bytes != 0) {
+    info.notes.push_back(
+        fmt::format("{} bytes of trace are left out: the switch records show their "
+                    "CPU idle then, so their thread is not certain",
+                    summary.unowned_bytes));
+  }
   if (summary.has_time) {
     info.resolution_ns = summary.resolution_ns;
   } else {

@@ -99,7 +99,10 @@ Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t ts
     return {known == pid_of_tid_.end() ? buffer.tid : known->second, buffer.tid};
   }
   Running running = schedule_->running(buffer.cpu, to_ns(tsc));
-  if (running.tid <= 0) {
+  if (running.tid == 0) {
+    return running;
+  }
+  if (running.tid < 0) {
     return only_;
   }
   if (running.pid <= 0) {

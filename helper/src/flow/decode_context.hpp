@@ -34,7 +34,8 @@ public:
   [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const;
 
   // Who a buffer's trace that begins at `tsc` belongs to. A per-thread buffer has its owner; in a
-  // per-CPU buffer the switch records decide; without them, the one process that was recorded.
+  // per-CPU buffer the switch records decide, and tid 0 says that they show the CPU idle; without
+  // them, the one process that was recorded.
   [[nodiscard]] Running owner(const perfdata::AuxBuffer& buffer, std::uint64_t tsc) const;
 
   // False for threads of processes whose code was not recorded: their trace is not ours.

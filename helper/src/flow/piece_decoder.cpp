@@ -164,6 +164,10 @@ void PieceDecoder::seek() {
   std::uint64_t psb_address = 0; // its FUP, 0 where tracing is off
   while (const auto packet = cursor_->next()) {
     const std::uint64_t now = cursor_->clock().now().value_or(tsc_);
+    if (image_ == nullptr && owner_.tid == 0 && !in_psb &&
+        (packet->type == ppt_tnt_8 || packet->type == ppt_tnt_64 || packet->type == ppt_tip)) {
+      unowned_bytes_ += packet->end - packet->offset;
+    }
     switch (packet->type) {
     case ppt_psb:
       synchronised_ = true;
@@ -421,6 +425,11 @@ void PieceDecoder::fail(int status, const pt_block& block) {
     state_ = State::ended;
     return;
   }
+  if (status == -pte_no_enable && !tracing_) { // tracing stays off up to the next PSB or the end
+    cursor_->advance_to(decoder_offset());
+    state_ = State::seeking;
+    return;
+  }
   std::uint64_t address = block.ip;
   if (pending_) {
     const auto instruction = image_->instruction(pending_->address);
@@ -459,7 +468,8 @@ void PieceDecoder::summarise(DecodeSummary& summary) const {
   summary.instructions += instructions_;
   summary.decode_errors += decode_errors_;
   summary.gaps += gaps_;
-  summary.has_time = summary.has_time || has_time_;
+  summary.unowned_bytes += unowned_bytes_;
+  summary.has_time = summary.has_time || has_time_ || cursor_->clock().now();
 }
 
 } // namespace ptlens::flow

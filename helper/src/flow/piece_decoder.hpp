@@ -98,6 +98,7 @@ private:
   std::uint64_t instructions_ = 0;
   std::uint64_t decode_errors_ = 0;
   std::uint64_t gaps_ = 0;
+  std::uint64_t unowned_bytes_ = 0;
   bool has_time_ = false;
   std::vector<std::uint64_t> time_steps_;
 };

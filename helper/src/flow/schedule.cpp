@@ -91,9 +91,7 @@ Running Schedule::running(std::int32_t cpu, std::uint64_t time_ns) const {
   if (slot != slots.begin()) {
     --slot;
   }
-  // A trace begins on the way back to user space, never while nobody is on the CPU: the next one
-  // in.
-  while (slot != slots.end() && slot->thread.tid <= 0) {
+  while (slot != slots.end() && slot->thread.tid < 0) {
     ++slot;
   }
   return slot == slots.end() ? Running{} : slot->thread;

@@ -35,8 +35,9 @@ public:
   [[nodiscard]] OffCpu off_cpu(std::int32_t tid, std::uint64_t begin_ns,
                                std::uint64_t end_ns) const;
 
-  // The thread that ran on the CPU at that time; where none did, the next one switched in; {-1, -1}
-  // where the records do not say.
+  // The thread that ran on the CPU at that time, tid 0 where it was idle. Where only the recorded
+  // threads have records, the next one switched in when none of them ran: nobody else is traced.
+  // {-1, -1} where the records do not say.
   [[nodiscard]] Running running(std::int32_t cpu, std::uint64_t time_ns) const;
 
 private:

@@ -38,8 +38,10 @@ void ProbeCalls::enter(const ProbeHit& hit) {
   drop_dead(hit.stack_pointer, hit.time_ns);
   bool tail = false;
   while (!stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer) {
-    // The same slot again: a tail call if the last one left by a jump, else it was unwound.
-    if (stack_.back().left) {
+    // The same slot again: a tail call if the last one left by a jump to here, else it is over.
+    if (stack_.back().left &&
+        (stack_.back().left_to == no_call ? stack_.back().function != hit.function
+                                          : stack_.back().left_to == hit.function)) {
       tail = true;
       break;
     }
@@ -71,6 +73,7 @@ void ProbeCalls::leave(const ProbeHit& hit) {
   stack_.back().left = false;
   if (hit.tail_exit) {
     stack_.back().left = true;
+    stack_.back().left_to = hit.tail_target;
     stack_.back().left_ns = hit.time_ns;
     return;
   }

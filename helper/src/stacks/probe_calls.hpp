@@ -17,7 +17,8 @@ struct ProbeHit {
   std::uint32_t function = no_call; // index into functions
   std::uint32_t site = no_site;     // entry only
   bool entry = false;
-  bool tail_exit = false; // leaves by a jump out of the function
+  bool tail_exit = false;              // leaves by a jump out of the function
+  std::uint32_t tail_target = no_call; // function that the jump goes to, no_call where unknown
 };
 
 class ProbeCalls {
@@ -38,6 +39,7 @@ private:
     std::uint64_t stack_pointer = 0;
     bool tail = false;
     bool left = false; // by a jump: ends with the tail callee
+    std::uint32_t left_to = no_call;
     std::uint64_t left_ns = 0;
   };
 

@@ -79,10 +79,18 @@ TEST(Schedule, KnowsWhoRuns) {
       out(300, 9, 3, true, 7),  in(301, 7, 3, 9)}; // 9 to 7
   const Schedule schedule(records);
   EXPECT_EQ(schedule.running(3, 50).tid, 7);  // before the first record
-  EXPECT_EQ(schedule.running(3, 150).tid, 9); // idle: the next one in
+  EXPECT_EQ(schedule.running(3, 150).tid, 0); // idle
   EXPECT_EQ(schedule.running(3, 250).tid, 9);
   EXPECT_EQ(schedule.running(3, 400).tid, 7);
   EXPECT_EQ(schedule.running(4, 400).tid, -1);
+}
+
+TEST(Schedule, WithRecordsOfTheTracedThreadsAloneTheNextOneInOwnsTheCpu) {
+  const std::vector<perfdata::Switch> records = {in(100, 7, 0), out(200, 7, 0, false),
+                                                 in(300, 8, 0), out(400, 8, 0, false)};
+  const Schedule schedule(records);
+  EXPECT_EQ(schedule.running(0, 150).tid, 7);
+  EXPECT_EQ(schedule.running(0, 295).tid, 8); // its trace began a little before its record
 }
 
 } // namespace
