@@ -1,13 +1,13 @@
 // Real processes measured with probes, judged by the order server's own counts and by the kernel's list
 // of probes.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  background, expectedCounts, helper, isAlive, json, jsonLines, noProbes, orderServer, output, parseCounts, probesOf, sampleFunction,
-  temporaryFolder, until,
+  background, childrenOf, expectedCounts, helper, isAlive, json, jsonLines, noProbes, orderServer, output, parseCounts, probesOf, sampleFunction,
+  temporaryFolder, until, untilMeasuring,
 } from "./support.mjs";
 
 const audit = 5_000_000; // ns that write_audit sleeps
@@ -103,8 +103,7 @@ test("attaching to a running process: the counts that it prints", { skip }, asyn
   await until("the order server runs", () => server.text.stdout.includes("threads"));
   const folder = path.join(temporaryFolder(t), "recording");
   const recorder = background(t, helper, ["record", "--backend", "uprobe", "--pid", String(server.child.pid), "--function", "handle_order", "--duration", "120", "-o", folder]);
-  await until("the probes are set", () => probesOf(recorder.child.pid).length > 0);
-  await sleep(3000); // perf opens its events after the probes are there, and says so to nobody but the helper
+  await untilMeasuring(recorder.child.pid);
   server.child.stdin.end("\n");
   const served = await server.closed;
   const printed = parseCounts(served.stdout);
@@ -120,8 +119,8 @@ test("a target that is killed: what was recorded is kept", { skip }, async (t) =
   await until("the order server runs", () => server.text.stdout.includes("threads"));
   const folder = path.join(temporaryFolder(t), "recording");
   const recorder = background(t, helper, ["record", "--backend", "uprobe", "--pid", String(server.child.pid), "--function", "price_order", "--duration", "120", "-o", folder]);
-  await until("the probes are set", () => probesOf(recorder.child.pid).length > 0);
-  await sleep(3000);
+  await untilMeasuring(recorder.child.pid);
+  await sleep(500);
   server.child.kill("SIGKILL");
   const { status, stderr } = await recorder.closed;
   assert.equal(status, 0, stderr);
@@ -135,8 +134,8 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
     await until("the order server runs", () => server.text.stdout.includes("threads"));
     const folder = path.join(temporaryFolder(t), "recording");
     const recorder = background(t, helper, ["record", "--backend", "uprobe", "--pid", String(server.child.pid), "--function", "price_order", "--duration", "120", "-o", folder]);
-    await until("the probes are set", () => probesOf(recorder.child.pid).length > 0);
-    await sleep(3000);
+    await untilMeasuring(recorder.child.pid);
+    await sleep(500);
     recorder.child.kill(signal);
     const { status, signal: died, stderr } = await recorder.closed;
     assert.equal(died, null);
@@ -153,9 +152,9 @@ test("a helper that is killed: the next recording removes its probes, and perf h
   const scratch = temporaryFolder(t);
   const args = (name, duration) => ["record", "--backend", "uprobe", "--pid", String(server.child.pid), "--function", "price_order", "--duration", duration, "-o", path.join(scratch, name)];
   const killed = background(t, helper, args("killed", "120"));
-  await until("the probes are set", () => probesOf(killed.child.pid).length > 0);
-  await sleep(2000);
-  const children = readFileSync(`/proc/${killed.child.pid}/task/${killed.child.pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+  await untilMeasuring(killed.child.pid);
+  assert.ok(probesOf(killed.child.pid).length > 0);
+  const children = childrenOf(killed.child.pid);
   killed.child.kill("SIGKILL");
   await killed.closed;
   await until("perf has ended", () => children.every((pid) => !isAlive(pid)));

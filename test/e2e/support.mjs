@@ -1,7 +1,7 @@
 // What the end-to-end tests share: the built helper, run as a user would run it, and the means to check
 // it against perf, the sample program's own counts and the kernel.
 import { spawn, spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -105,5 +105,32 @@ export async function until(what, condition, limit = 60_000) {
 // Probes that a helper with this process id has set and not removed.
 export const probesOf = (pid) =>
   readFileSync("/sys/kernel/tracing/uprobe_events", "utf8").split("\n").filter((line) => line.includes(`:ptlens_${pid}_`));
+
+// Processes that a process has started, from any of its threads.
+export function childrenOf(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((tid) =>
+      readFileSync(`/proc/${pid}/task/${tid}/children`, "utf8").split(" ").filter(Boolean).map(Number));
+  } catch {
+    return [];
+  }
+}
+
+// Until the perf that a helper drives has opened its events and carried out the command to enable them,
+// which lies in its pipe from the start: perf then sleeps in poll, system call 7 on x86-64.
+export async function untilMeasuring(helperPid) {
+  let calm = 0;
+  await until("perf measures", () => {
+    const asleep = childrenOf(helperPid).some((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("perf") && readFileSync(`/proc/${pid}/syscall`, "utf8").startsWith("7 ");
+      } catch {
+        return false;
+      }
+    });
+    calm = asleep ? calm + 1 : 0;
+    return calm >= 20;
+  });
+}
 
 export const isAlive = (pid) => existsSync(`/proc/${pid}`);
