@@ -40,6 +40,14 @@ function ourBranches(name) {
   });
 }
 
+// Of lldb-multi-core perf prints one branch more, after a "tr end" without a "tr strt" (the last byte of
+// the buffer, a TNT at a time when the CPU was idle), and three instructions with it. The instruction
+// counts known to be true do not hold them; neither do we.
+const whileTracing = (branches) => {
+  const end = branches.findIndex((branch, index) => index > 0 && branches[index - 1].kinds[0] === "off" && !["on", "gap"].includes(branch.kinds[0]));
+  return end < 0 ? branches : branches.slice(0, end);
+};
+
 // perf says nothing where decoding begins inside traced code; we may say `on`.
 const withoutFirstOn = (branches) => (branches[0]?.kind === "on" || branches[0]?.kinds?.[0] === "on" ? branches.slice(1) : branches);
 
@@ -48,7 +56,7 @@ for (const name of ["lldb-main", "lldb-multi-file", "lldb-multi-core"]) {
     const truth = groupBy(perfBranches(name));
     const ours = groupBy(ourBranches(name));
     for (const [tid, all] of truth) {
-      const expected = withoutFirstOn(all);
+      const expected = withoutFirstOn(whileTracing(all));
       const found = withoutFirstOn(ours.get(tid) ?? []);
       expected.forEach((want, index) => {
         const got = found[index];
@@ -85,7 +93,9 @@ test("lldb-main: 21 instructions in a main that had begun before", { skip: noTra
 
 test("lldb-multi-file: main, foo and bar, with PLT stubs folded and the missing linker a gap", { skip: noTraces }, () => {
   const answer = functions("lldb-multi-file");
-  assert.equal(instructions(answer, 815455), 45);
+  // A decoder that waits for the next PSB after each gap sees 45 of these.
+  const listed = readFileSync(path.join(traces, "lldb-multi-file/truth/perf-instructions.txt"), "utf8");
+  assert.equal(instructions(answer, 815455), listed.split("\n").filter((line) => line && !line.includes("error")).length);
   for (const [name, binary] of [["foo", "libfoo.so"], ["bar", "libbar.so"]]) {
     const rows = named(answer, name);
     assert.equal(rows.length, 1, name);
