@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 export const helper = process.env.PTLENS_HELPER ?? path.join(root, "helper/build/ptlens");
 export const orderServer = path.join(root, "helper/build/samples/order_server");
-export const simulator = path.join(root, "helper/build/ptsim/ptsim");
+export const simulator = process.env.PTSIM ?? path.join(root, "helper/build/ptsim/ptsim");
 export const traces = path.resolve(root, "../shared/traces");
 
 const timeout = 120_000;
