@@ -5,12 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <linux/perf_event.h>
-#include <regex>
-#include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -42,28 +41,34 @@ std::vector<std::string> lines_of(const std::string& name) {
   return lines;
 }
 
-// perf prints microseconds, cut off.
-std::uint64_t microseconds(const std::string& seconds, const std::string& fraction) {
-  return std::stoull(seconds) * 1000000 + std::stoull(fraction);
-}
-
+// "COMM TID [CPU] SECONDS.MICROSECONDS: PERF_RECORD_SWITCH_CPU_WIDE OUT preempt  next pid/tid:
+// P/T"; perf cuts nanoseconds off.
 void expect_same_switches(const Recording& recording, const std::string& truth) {
-  const std::regex pattern(R"((\d+) \[(\d+)\]\s+(\d+)\.(\d{6}): PERF_RECORD_SWITCH_CPU_WIDE )"
-                           R"((IN|OUT)( preempt)?\s+(?:next|prev) pid/tid:\s*(-?\d+)/(-?\d+))");
   const auto lines = lines_of(truth);
   const auto switches = recording.switches();
   ASSERT_EQ(switches.size(), lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    std::smatch found;
-    ASSERT_TRUE(std::regex_search(lines[i], found, pattern)) << lines[i];
+    const std::string& line = lines[i];
+    const std::size_t bracket = line.find(" [");
+    const std::size_t ids = line.find("pid/tid:");
+    ASSERT_NE(ids, std::string::npos) << line;
+    int cpu = 0;
+    unsigned long long seconds = 0;
+    unsigned long long microseconds = 0;
+    ASSERT_EQ(
+        std::sscanf(line.c_str() + bracket, " [%d] %llu.%llu:", &cpu, &seconds, &microseconds), 3)
+        << line;
+    int other_pid = 0;
+    int other_tid = 0;
+    ASSERT_EQ(std::sscanf(line.c_str() + ids, "pid/tid: %d/%d", &other_pid, &other_tid), 2) << line;
     const Switch& one = switches[i];
-    ASSERT_EQ(one.tid, std::stoi(found[1])) << lines[i];
-    ASSERT_EQ(one.cpu, std::stoi(found[2])) << lines[i];
-    ASSERT_EQ(one.time_ns / 1000, microseconds(found[3], found[4])) << lines[i];
-    ASSERT_EQ(one.out, found[5] == "OUT") << lines[i];
-    ASSERT_EQ(one.preempted, found[6].matched) << lines[i];
-    ASSERT_EQ(one.other_pid, std::stoi(found[7])) << lines[i];
-    ASSERT_EQ(one.other_tid, std::stoi(found[8])) << lines[i];
+    ASSERT_EQ(one.tid, std::stoi(line.substr(line.rfind(' ', bracket - 1)))) << line;
+    ASSERT_EQ(one.cpu, cpu) << line;
+    ASSERT_EQ(one.time_ns / 1000, seconds * 1000000 + microseconds) << line;
+    ASSERT_EQ(one.out, line.find(" OUT ") != std::string::npos) << line;
+    ASSERT_EQ(one.preempted, line.find(" preempt ") != std::string::npos) << line;
+    ASSERT_EQ(one.other_pid, other_pid) << line;
+    ASSERT_EQ(one.other_tid, other_tid) << line;
   }
 }
 
@@ -87,26 +92,36 @@ TEST(RealRecordings, HelloWorldHoldsTheRecordsThatPerfCounts) {
   expect_same_switches(recording, "quipper-hello-world/truth/perf-switches.txt");
 }
 
+// "... SECONDS.MICROSECONDS: PERF_RECORD_MMAP2 PID/TID: [START(LENGTH) @ OFFSET ...]: r-xp PATH"
 TEST(RealRecordings, HelloWorldHoldsTheMappingsThatPerfPrints) {
   NEED_TRACES();
   const Recording recording = real("quipper-hello-world");
-  const std::regex pattern(
-      R"((\d+)\.(\d{6}): PERF_RECORD_MMAP2? (-?\d+)/(\d+): \[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ )"
-      R"((0x[0-9a-f]+|0).*?\]: \S+ (.*)$)");
   const auto lines = lines_of("quipper-hello-world/truth/perf-mmaps.txt");
   ASSERT_EQ(recording.mappings().size(), lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    std::smatch found;
-    ASSERT_TRUE(std::regex_search(lines[i], found, pattern)) << lines[i];
+    const std::string& line = lines[i];
+    unsigned long long seconds = 0;
+    unsigned long long microseconds = 0;
+    int pid = 0;
+    int tid = 0;
+    unsigned long long start = 0;
+    unsigned long long length = 0;
+    unsigned long long offset = 0;
+    ASSERT_EQ(std::sscanf(line.c_str() + line.find("] ") + 1,
+                          " %llu.%llu: PERF_RECORD_%*s %d/%d: [%llx(%llx) @ %llx", &seconds,
+                          &microseconds, &pid, &tid, &start, &length, &offset),
+              7)
+        << line;
+    const std::size_t protection = line.find("]: ") + 3;
     const Mapping& mapping = recording.mappings()[i];
-    ASSERT_EQ(mapping.time_ns / 1000, microseconds(found[1], found[2])) << lines[i];
-    ASSERT_EQ(mapping.pid, std::stoi(found[3])) << lines[i];
-    ASSERT_EQ(mapping.tid, std::stoi(found[4])) << lines[i];
-    ASSERT_EQ(mapping.start, std::stoull(found[5], nullptr, 16)) << lines[i];
-    ASSERT_EQ(mapping.length, std::stoull(found[6], nullptr, 16)) << lines[i];
-    ASSERT_EQ(mapping.file_offset, std::stoull(found[7], nullptr, 16)) << lines[i];
-    ASSERT_EQ(mapping.path, found[8].str()) << lines[i];
-    ASSERT_EQ(mapping.from_kernel, mapping.pid == -1) << lines[i];
+    ASSERT_EQ(mapping.time_ns / 1000, seconds * 1000000 + microseconds) << line;
+    ASSERT_EQ(mapping.pid, pid) << line;
+    ASSERT_EQ(mapping.tid, tid) << line;
+    ASSERT_EQ(mapping.start, start) << line;
+    ASSERT_EQ(mapping.length, length) << line;
+    ASSERT_EQ(mapping.file_offset, offset) << line;
+    ASSERT_EQ(mapping.path, line.substr(line.find(' ', protection) + 1)) << line;
+    ASSERT_EQ(mapping.from_kernel, pid == -1) << line;
   }
 }
 
