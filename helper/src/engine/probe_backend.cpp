@@ -68,10 +68,12 @@ public:
     hit.entry = probe->kind == record::Probe::Kind::entry;
     hit.tail_exit = probe->tail_call;
     if (hit.tail_exit) {
+      hit.site = resolver_.site(space, payload->address);
       hit.tail_target = tail_target(space, *mapped, probe->function, payload->address);
     }
     if (hit.entry) {
       hit.site = call_site(space, payload->return_address);
+      hit.return_address = payload->return_address;
     }
     const std::size_t index = thread(sample);
     stacks::ThreadInfo& info = measurement_->threads[index];

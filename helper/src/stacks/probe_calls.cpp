@@ -34,24 +34,33 @@ void ProbeCalls::drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns) {
   }
 }
 
+bool ProbeCalls::follows(const ProbeHit& entry, const Frame& frame) {
+  if (!frame.left || entry.return_address != frame.return_address) {
+    return false;
+  }
+  return frame.left_to == no_call ? frame.function != entry.function
+                                  : frame.left_to == entry.function;
+}
+
 void ProbeCalls::enter(const ProbeHit& hit) {
   drop_dead(hit.stack_pointer, hit.time_ns);
   bool tail = false;
+  std::uint32_t site = hit.site;
   while (!stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer) {
     // The same slot again: a tail call if the last one left by a jump to here, else it is over.
-    if (stack_.back().left &&
-        (stack_.back().left_to == no_call ? stack_.back().function != hit.function
-                                          : stack_.back().left_to == hit.function)) {
+    if (follows(hit, stack_.back())) {
       tail = true;
+      site = stack_.back().left_site;
       break;
     }
     pop(hit.time_ns, CallState::unwound);
   }
   const std::uint32_t parent = stack_.empty() ? no_call : stack_.back().call;
   Frame frame;
-  frame.call = log_.open(hit.function, parent, hit.site, hit.time_ns, tail);
+  frame.call = log_.open(hit.function, parent, site, hit.time_ns, tail);
   frame.function = hit.function;
   frame.stack_pointer = hit.stack_pointer;
+  frame.return_address = hit.return_address;
   frame.tail = tail;
   stack_.push_back(frame);
 }
@@ -74,6 +83,7 @@ void ProbeCalls::leave(const ProbeHit& hit) {
   if (hit.tail_exit) {
     stack_.back().left = true;
     stack_.back().left_to = hit.tail_target;
+    stack_.back().left_site = hit.site;
     stack_.back().left_ns = hit.time_ns;
     return;
   }

@@ -15,7 +15,8 @@ struct ProbeHit {
   std::uint64_t time_ns = 0;
   std::uint64_t stack_pointer = 0;  // at the first instruction, or at the one that leaves
   std::uint32_t function = no_call; // index into functions
-  std::uint32_t site = no_site;     // entry only
+  std::uint32_t site = no_site;     // of the call; of the jump for a tail exit
+  std::uint64_t return_address = 0; // entry only
   bool entry = false;
   bool tail_exit = false;              // leaves by a jump out of the function
   std::uint32_t tail_target = no_call; // function that the jump goes to, no_call where unknown
@@ -37,15 +38,19 @@ private:
     std::uint32_t call = no_call;
     std::uint32_t function = no_call;
     std::uint64_t stack_pointer = 0;
+    std::uint64_t return_address = 0;
     bool tail = false;
     bool left = false; // by a jump: ends with the tail callee
     std::uint32_t left_to = no_call;
+    std::uint32_t left_site = no_site;
     std::uint64_t left_ns = 0;
   };
 
   void enter(const ProbeHit& hit);
   void leave(const ProbeHit& hit);
   void pop(std::uint64_t time_ns, CallState state);
+  // The entry is where the frame's last jump went.
+  [[nodiscard]] static bool follows(const ProbeHit& entry, const Frame& frame);
   void drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns);
 
   CallLog log_;

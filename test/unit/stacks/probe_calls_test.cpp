@@ -11,12 +11,13 @@ constexpr std::uint32_t g = 1;
 
 class ProbeCallsTest : public ::testing::Test {
 protected:
-  void enter(std::uint64_t time, std::uint32_t function, std::uint64_t stack_pointer) {
-    calls_.add({time, stack_pointer, function, no_site, true, false, no_call});
+  void enter(std::uint64_t time, std::uint32_t function, std::uint64_t stack_pointer,
+             std::uint64_t return_address = 0x100) {
+    calls_.add({time, stack_pointer, function, no_site, return_address, true, false, no_call});
   }
   void leave(std::uint64_t time, std::uint32_t function, std::uint64_t stack_pointer,
              bool tail = false, std::uint32_t tail_target = no_call) {
-    calls_.add({time, stack_pointer, function, no_site, false, tail, tail_target});
+    calls_.add({time, stack_pointer, function, no_site, 0, false, tail, tail_target});
   }
   std::size_t count(std::uint32_t function, CallState state) const {
     std::size_t count = 0;
@@ -94,6 +95,17 @@ TEST_F(ProbeCallsTest, ACallAtTheSameSlotThatIsNotTheJumpsTargetIsNoTailCall) {
   EXPECT_EQ(count(f, CallState::incomplete), 1U);
 }
 
+TEST_F(ProbeCallsTest, ACallFromElsewhereAtTheSameSlotIsNoTailCall) {
+  enter(10, f, 1000, 0x100);
+  leave(20, f, 1000, true);  // to a function without probe
+  enter(30, g, 1000, 0x200); // the caller's next call, from its next line
+  leave(50, g, 1000);
+  calls_.finish(60, false);
+  EXPECT_EQ(table_.tail_call[1], 0);
+  EXPECT_EQ(table_.latency[1], 20U);
+  EXPECT_EQ(count(f, CallState::incomplete), 1U);
+}
+
 TEST_F(ProbeCallsTest, AConditionalJumpThatWasNotTakenIsNoExit) {
   enter(10, f, 1000);
   leave(20, f, 1000, true);
@@ -129,7 +141,7 @@ TEST_F(ProbeCallsTest, TheEndOfTheThreadUnwindsAndTheEndOfTheRecordingCuts) {
 
   CallTable other;
   ProbeCalls exited(other, schedule_, 0, 1);
-  exited.add({10, 1000, f, no_site, true, false, no_call});
+  exited.add({10, 1000, f, no_site, 0x100, true, false, no_call});
   exited.finish(60, true);
   EXPECT_EQ(other.state[0], CallState::unwound);
 }
