@@ -69,10 +69,16 @@ Result<std::string> address_filter(const Request& request, const Machine& machin
                      files->file_of(target->binary.get())->path);
 }
 
-void describe(const Request& request, std::vector<std::string>& notes) {
-  notes.emplace_back(
-      "measured by Intel Processor Trace: the program runs at nearly its own speed; "
-      "where the trace buffer was full, calls are incomplete and the gap is counted");
+void describe(const Request& request, const Machine& machine, std::vector<std::string>& notes) {
+  if (machine.intel_pt) {
+    notes.emplace_back("measured by Intel Processor Trace: the program runs at nearly its own "
+                       "speed; where the trace buffer was full, calls are incomplete and the gap "
+                       "is counted");
+  } else {
+    notes.push_back(fmt::format("this machine has no Intel Processor Trace: {} made the trace in "
+                                "perf's place, its times are not those of the machine",
+                                request.perf));
+  }
   if (request.kernel) {
     notes.emplace_back("kernel code was traced too, but is not decoded");
   }
@@ -101,7 +107,7 @@ Result<void> record_intel_pt(const Request& request, const Machine& machine,
       return allowed;
     }
   }
-  describe(request, manifest.notes);
+  describe(request, machine, manifest.notes);
   std::string filter;
   if (request.filter) {
     auto made = address_filter(request, machine, manifest.notes);

@@ -9,7 +9,9 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -76,9 +78,8 @@ std::optional<IntelPtCapabilities> read_intel_pt() {
 
 std::string find_tracefs() {
   for (const char* folder : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
-    struct stat status{};
-    if (::stat(fmt::format("{}/events", folder).c_str(), &status) == 0 ||
-        ::stat(fmt::format("{}/uprobe_events", folder).c_str(), &status) == 0) {
+    struct statfs status{};
+    if (::statfs(folder, &status) == 0 && status.f_type == TRACEFS_MAGIC) {
       return folder;
     }
   }

@@ -66,11 +66,12 @@ public:
       return;
     }
     std::error_code ignored;
+    if (created_) {
+      fs::remove_all(path_, ignored);
+      return;
+    }
     for (const char* name : {data_name, "perf.data.old", manifest_name, vdso_name}) {
       fs::remove(path_ / name, ignored);
-    }
-    if (created_) {
-      fs::remove(path_, ignored);
     }
   }
 

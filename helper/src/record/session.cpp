@@ -99,6 +99,7 @@ private:
     answers_open_ = answer != PerfControl::Answer::closed;
     if (answer == PerfControl::Answer::acknowledged && !begun_) {
       begun_ = Clock::now();
+      reported_ = *begun_;
       report(0);
     }
   }

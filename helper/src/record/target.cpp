@@ -1,6 +1,7 @@
 // Which function of which file a request means.
 #include "record/target.hpp"
 
+#include "record/loader.hpp"
 #include "record/machine.hpp"
 #include "record/proc.hpp"
 
@@ -113,6 +114,11 @@ Result<TargetFiles> TargetFiles::of(const Request& request) {
     result.folder_ = request.working_directory;
     program = canonical_path(program);
     result.files_.push_back(TargetFile{.path = program, .open_path = program});
+    for (const std::string& library :
+         libraries_of(program, request.working_directory, request.environment)) {
+      const std::string path = canonical_path(library);
+      result.files_.push_back(TargetFile{.path = path, .open_path = path});
+    }
   }
   return result;
 }
