@@ -34,10 +34,16 @@ constexpr std::uint64_t mtc_bit = 1 << 9;
 constexpr std::uint64_t mtc_period_bits = 0xf << 14;
 constexpr std::uint64_t cyc_bit = 1 << 1;
 
+// Without a CPU in each record, perf 6.1 refuses the switch records of a per-thread recording
+// (machine__set_current_tid), so they are written as `perf record --sample-cpu` would.
+bool records_have_cpu(const RecordingConfig& config) {
+  return !config.per_thread || config.switch_events;
+}
+
 std::uint64_t sample_type(const RecordingConfig& config) {
   const std::uint64_t basic =
       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
-  return config.per_thread ? basic : basic | PERF_SAMPLE_CPU;
+  return records_have_cpu(config) ? basic | PERF_SAMPLE_CPU : basic;
 }
 
 perf_event_attr common_attributes(const RecordingConfig& config) {
@@ -111,15 +117,12 @@ void PerfDataWriter::write_preamble() {
   }
   data_begin_ = position_;
 
-  const bool switches = config_.switch_events || !config_.per_thread;
   ByteBuffer info;
   info.u32(intel_pt_auxtrace).u32(0).u64(intel_pt_pmu);
   info.u64(config_.conversion.shift).u64(config_.conversion.multiplier);
   info.u64(config_.conversion.zero).u64(1);
   info.u64(tsc_bit).u64(noretcomp_bit);
-  info.u64(!switches            ? 0
-           : config_.per_thread ? 2
-                                : 3); // switch records: none, of the thread, of the CPU
+  info.u64(config_.per_thread ? 0 : 3); // 3: SWITCH_CPU_WIDE records say what ran when
   info.u64(0).u64(config_.per_thread ? 0 : 1);
   info.u64(mtc_bit).u64(mtc_period_bits);
   info.u64(config_.rates.tsc_per_ctc_numerator).u64(config_.rates.tsc_per_ctc_denominator);
@@ -164,7 +167,7 @@ void PerfDataWriter::event(std::uint32_t type, std::uint16_t misc, ByteBuffer bo
   body.u32(static_cast<std::uint32_t>(without_thread ? 0 : config_.pid));
   body.u32(static_cast<std::uint32_t>(without_thread ? 0 : config_.tid));
   body.u64(time);
-  if (!config_.per_thread) {
+  if (records_have_cpu(config_)) {
     body.u32(config_.cpu).u32(0);
   }
   body.u64(id);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t syscall_cycles = 450; // kernel work for a system call that does not wait
 constexpr std::uint64_t signal_cycles = 1800; // to build a signal frame
-constexpr std::uint64_t switch_cycles = 700;  // to come back after a switch
+constexpr std::uint64_t switch_cycles = 700;  // of the kernel's work on each side of a switch
 constexpr std::uint64_t execve_cycles = 400'000;
 constexpr std::uint64_t shortest_wait_ns = 200'000; // below, a call that may wait did not
 constexpr std::uint64_t syscall_length = 2;
@@ -131,8 +131,12 @@ Result<bool> TracedThread::step(Tracee& tracee, const std::function<bool()>& giv
   }
   ++steps_;
   Result<void> done;
+  if (*kind == StepKind::left_kernel && current && current->instruction.flow != FlowKind::syscall) {
+    return true; // stopped on the way out of the kernel, before the instruction
+  }
   switch (*kind) {
   case StepKind::executed:
+  case StepKind::left_kernel:
     done = current ? executed(tracee, *current) : std::unexpected(current.error());
     break;
   case StepKind::signalled:
@@ -274,6 +278,7 @@ void TracedThread::end(bool ended) {
     branches_.off(effective_ip());
   }
   truth_.finish(ended, now());
+  unit_.run_kernel(switch_cycles);
   recorder_.file->switch_out(recorder_.clock->ns(), !ended);
   unit_.trigger_off();
   aux_.flush();

@@ -263,7 +263,10 @@ Result<StepKind> Tracee::resume(int how, bool may_wait, const std::function<bool
       signal_ = SIGTRAP; // raised by the program itself
       return StepKind::signalled;
     }
-    return replaced ? StepKind::replaced : StepKind::executed;
+    if (replaced) {
+      return StepKind::replaced;
+    }
+    return information.si_code == TRAP_BRKPT ? StepKind::left_kernel : StepKind::executed;
   }
 }
 

@@ -23,6 +23,7 @@ struct Registers {
 
 enum class StepKind : std::uint8_t {
   executed,        // the instruction was executed
+  left_kernel,     // a system call is over: the one executed, or one that was under way before
   signalled,       // a signal came before it; it is delivered with the next step
   entered_handler, // the signal's handler is about to run
   replaced,        // execve: another program is about to run

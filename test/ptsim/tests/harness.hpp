@@ -1,0 +1,93 @@
+// Makes recordings of small programs and reads them back: with perf, with nm, and from ptsim's
+// truth.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ptlens::ptsim::testing {
+
+struct Output {
+  int status = -1; // exit status, 128 + signal
+  std::string out;
+  std::string err;
+};
+
+// Runs a program and waits for it.
+Output run(const std::vector<std::string>& arguments);
+
+// Why recordings cannot be made here, as a plain sentence; empty where they can.
+std::string why_no_recordings();
+
+// A folder that goes away with the object.
+class TemporaryFolder {
+public:
+  TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+private:
+  std::string path_;
+};
+
+// Compiles C++ source text with g++ -O2; fails the test where that fails.
+void compile(const std::string& source, const std::string& program);
+
+struct BranchEvent {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::string kind; // perf's flags: "call", "jcc", "tr strt"; or the branch log's words
+  std::uint64_t ns = 0;
+
+  // What both sources know.
+  [[nodiscard]] bool same_transfer(const BranchEvent& other) const {
+    return from == other.from && to == other.to;
+  }
+};
+
+struct TruthCall {
+  std::string symbol;
+  std::string binary;
+  std::uint64_t function = 0;
+  std::uint64_t caller = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t depth = 0;
+  std::uint64_t off_cpu = 0;
+  std::string state;
+  bool tail_call = false;
+  bool signal_handler = false;
+};
+
+// One recording with everything that was written beside it.
+struct Recording {
+  std::string file;
+  Output made;
+
+  // What perf says is wrong with it; empty where nothing is.
+  [[nodiscard]] std::string errors() const;
+  // perf's decode: `what` is "b" for all branches, "cr" for calls and returns.
+  [[nodiscard]] std::vector<BranchEvent> decoded(const std::string& what) const;
+  [[nodiscard]] std::vector<BranchEvent> stepped() const;
+  [[nodiscard]] std::vector<TruthCall> truth() const;
+  // Calls of that symbol in that state.
+  [[nodiscard]] std::size_t count(const std::string& symbol, const std::string& state) const;
+  [[nodiscard]] std::string dump() const; // perf script -D
+};
+
+// ptsim record OPTIONS --branches -o FILE -- PROGRAM, with the event given.
+Recording record(const std::string& file, const std::string& event,
+                 const std::vector<std::string>& options, const std::vector<std::string>& program);
+
+struct SymbolRange {
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+};
+// nm's view of the program's functions.
+std::map<std::string, SymbolRange> functions_by_nm(const std::string& program);
+
+} // namespace ptlens::ptsim::testing
