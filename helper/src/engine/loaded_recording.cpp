@@ -8,9 +8,19 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sys/utsname.h>
 #include <system_error>
 
 namespace ptlens::engine {
+
+namespace {
+
+std::string own_hostname() {
+  utsname system{};
+  return ::uname(&system) == 0 ? system.nodename : "";
+}
+
+} // namespace
 
 Result<LoadedRecording> load(const std::string& path, const OpenOptions& options) {
   if (options.decoder != "libipt") {
@@ -37,7 +47,8 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
     return std::unexpected(recording.error());
   }
   auto store = std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{
-      options.symfs, std::filesystem::path(file).parent_path().string()});
+      options.symfs, std::filesystem::path(file).parent_path().string(),
+      recording->hostname() == own_hostname()});
   auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store);
   auto schedule = std::make_unique<flow::Schedule>(recording->switches());
   return LoadedRecording{path,

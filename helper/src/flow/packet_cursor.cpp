@@ -52,6 +52,12 @@ void PacketCursor::update(const pt_packet& packet, Packet& seen) {
   case ppt_tip_pge:
   case ppt_tip_pgd:
     resolve_ip(packet.payload.ip, seen);
+    flow_time_ = clock_.now();
+    break;
+  case ppt_tnt_8:
+  case ppt_tnt_64:
+  case ppt_psbend:
+    flow_time_ = clock_.now();
     break;
   case ppt_mode:
     if (packet.payload.mode.leaf == pt_mol_exec) {

@@ -34,6 +34,9 @@ public:
   void advance_to(std::uint64_t offset);
 
   [[nodiscard]] const TraceClock& clock() const { return clock_; }
+  // TSC ticks when the last TNT, TIP or FUP kind of packet was sent; nothing before the first TSC.
+  // Timing packets behind it belong to what follows.
+  [[nodiscard]] std::optional<std::uint64_t> flow_time() const { return flow_time_; }
   [[nodiscard]] pt_exec_mode mode() const { return mode_; }
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] std::uint64_t bad_packets() const { return bad_packets_; }
@@ -47,6 +50,7 @@ private:
 
   std::unique_ptr<pt_packet_decoder, Free> decoder_;
   TraceClock clock_;
+  std::optional<std::uint64_t> flow_time_;
   pt_exec_mode mode_ = ptem_64bit;
   std::uint64_t last_ip_ = 0;
   std::uint64_t offset_ = 0;

@@ -112,16 +112,20 @@ void PieceDecoder::set_time(std::uint64_t tsc) {
   has_time_ = true;
 }
 
+// libipt's own clock calibrates cycles across sleeps, in which none pass, and then runs ahead; the
+// cursor's does not. It follows the decoder to the next packet that it has not consumed.
 void PieceDecoder::read_time() {
-  std::uint64_t tsc = 0;
-  if (pt_blk_time(decoder_.get(), &tsc, nullptr, nullptr) >= 0 && tsc > tsc_) {
-    set_time(tsc);
-    if (tracing_ && last_step_ns_ != 0 && time_ns_ > last_step_ns_ &&
-        time_steps_.size() < most_time_steps) {
-      time_steps_.push_back(time_ns_ - last_step_ns_);
-    }
-    last_step_ns_ = time_ns_;
+  cursor_->advance_to(decoder_offset());
+  const auto tsc = cursor_->flow_time();
+  if (!tsc || *tsc <= tsc_) {
+    return;
   }
+  set_time(*tsc);
+  if (tracing_ && last_step_ns_ != 0 && time_ns_ > last_step_ns_ &&
+      time_steps_.size() < most_time_steps) {
+    time_steps_.push_back(time_ns_ - last_step_ns_);
+  }
+  last_step_ns_ = time_ns_;
 }
 
 std::uint64_t PieceDecoder::decoder_offset() const {
@@ -357,9 +361,7 @@ void PieceDecoder::finish_block(std::uint64_t next) {
 }
 
 void PieceDecoder::handle(const pt_event& event) {
-  if (event.has_tsc != 0 && event.tsc > tsc_) {
-    set_time(event.tsc);
-  }
+  read_time();
   switch (event.type) {
   case ptev_enabled: {
     if (event.status_update != 0) {

@@ -181,8 +181,15 @@ std::vector<std::uint32_t> Binary::find_at_line(std::string_view file, std::uint
 }
 
 bool Binary::has_source(std::string_view file) const {
-  const auto same = [file](const std::string& name) { return same_source(name, file); };
-  return std::ranges::any_of(contents_->unit_names.get(), same) ||
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  if (name.empty()) {
+    return false;
+  }
+  const auto same = [file](const std::string& other) { return same_source(other, file); };
+  if (std::ranges::any_of(contents_->unit_names.get(), same)) {
+    return true;
+  }
+  return may_name_source(contents_->debug_file.get(), name) &&
          std::ranges::any_of(contents_->debug_info.get().lines.files(), same);
 }
 

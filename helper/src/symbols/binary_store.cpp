@@ -1,6 +1,8 @@
 // The look-up order of perf (tools/perf/util/dso.c, dso__load), with the build-id checked first.
 #include "symbols/binary_store.hpp"
 
+#include "symbols/own_vdso.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -48,6 +50,9 @@ std::vector<std::string> places(const BinaryStore::Options& options, const std::
         fmt::format("{}/.build-id/{}/{}", cache, build_id.substr(0, folder_digits),
                     build_id.substr(folder_digits));
     found.push_back(entry + (is_vdso ? "/vdso" : "/elf"));
+  }
+  if (is_vdso && options.made_here && !own_vdso_path().empty()) {
+    found.push_back(own_vdso_path());
   }
   return found;
 }

@@ -25,13 +25,15 @@ public:
   struct Options {
     std::string symfs;            // empty: none
     std::string recording_folder; // empty: none
+    bool made_here = false;       // by the machine we run on: its vdso is ours
   };
 
   explicit BinaryStore(Options options);
 
   // The binary that was mapped under `path`, or nullptr; the reason is then in missing().
-  // `build_id` may be empty. "[vdso]" is found in the recording folder or the build-id cache; other
-  // names in brackets, "//anon" and the like are never found.
+  // `build_id` may be empty. "[vdso]" is found in the recording folder, in the build-id cache, or
+  // in this process where the recording was made here; other names in brackets, "//anon" and the
+  // like are never found.
   std::shared_ptr<const Binary> find(const std::string& path,
                                      const std::vector<std::uint8_t>& build_id);
 

@@ -7,6 +7,8 @@
 #include <elfutils/libdw.h>
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -141,6 +143,10 @@ private:
         break;
       }
     }
+    bool artificial = false;
+    if (dwarf_attr_integrate(&die, DW_AT_artificial, &attribute) != nullptr) {
+      subprogram.artificial = dwarf_formflag(&attribute, &artificial) == 0 && artificial;
+    }
     int line = 0;
     const char* file = dwarf_decl_file(&die);
     if (file != nullptr && dwarf_decl_line(&die, &line) == 0 && line > 0) {
@@ -179,6 +185,31 @@ DebugInfo read_debug_info(const DebugFile& file, const ElfImage& image) {
   info.lines.finish();
   std::ranges::stable_sort(info.subprograms, {}, &Subprogram::entry);
   return info;
+}
+
+bool may_name_source(const DebugFile& debug_file, std::string_view name) {
+  const Result<ElfFile> file = ElfFile::open(debug_file.path, debug_file.identity);
+  if (!debug_file.has_dwarf || !file) {
+    return false;
+  }
+  for (const Section& section : read_sections(file->elf(), debug_file.identity.size)) {
+    const bool compressed =
+        (section.flags & SHF_COMPRESSED) != 0 || section.name.starts_with(".zdebug");
+    const bool alternate = section.name == ".gnu_debugaltlink";
+    if (compressed || alternate) {
+      return true;
+    }
+    if (section.name != ".debug_line" && section.name != ".debug_line_str" &&
+        section.name != ".debug_str") {
+      continue;
+    }
+    const Elf_Data* data = elf_rawdata(elf_getscn(file->elf(), section.index), nullptr);
+    if (data != nullptr && data->d_buf != nullptr &&
+        ::memmem(data->d_buf, data->d_size, name.data(), name.size()) != nullptr) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::vector<std::string> read_unit_names(const DebugFile& file) {

@@ -174,12 +174,21 @@ void FunctionBuilder::add_subprograms(const DebugInfo& debug_info) {
         add_covered(range);
       }
     }
-    if (function.file.empty() && !subprogram.file.empty()) {
-      function.file = subprogram.file;
-      function.line = subprogram.line;
+    if (!function.file.empty()) {
+      continue;
+    }
+    function.file = subprogram.file;
+    function.line = subprogram.line;
+    if (function.file.empty() && !subprogram.artificial) {
+      if (const std::optional<SourceLine> first = debug_info.lines.at(function.address)) {
+        function.file = first->file;
+        function.line = first->line;
+      }
+    }
+    if (!function.file.empty()) {
       function.end_line =
-          std::max(subprogram.line,
-                   debug_info.lines.last_line(function.ranges.front(), subprogram.file, budget));
+          std::max(function.line,
+                   debug_info.lines.last_line(function.ranges.front(), function.file, budget));
     }
   }
 }

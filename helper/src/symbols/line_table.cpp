@@ -17,6 +17,31 @@ std::string normal_path(const std::string& path) {
   return std::filesystem::path(path).lexically_normal().string();
 }
 
+namespace {
+
+// The addresses that a unit says it has code at, sorted; empty where it does not say.
+std::vector<AddressRange> code_of_unit(Dwarf_Die* unit) {
+  std::vector<AddressRange> ranges;
+  Dwarf_Addr base = 0;
+  Dwarf_Addr low = 0;
+  Dwarf_Addr high = 0;
+  std::ptrdiff_t offset = 0;
+  while ((offset = dwarf_ranges(unit, offset, &base, &low, &high)) > 0) {
+    if (low < high) {
+      ranges.push_back({.low = low, .high = high});
+    }
+  }
+  std::ranges::sort(ranges, {}, &AddressRange::low);
+  return ranges;
+}
+
+bool holds(const std::vector<AddressRange>& ranges, std::uint64_t address) {
+  const auto behind = std::ranges::upper_bound(ranges, address, {}, &AddressRange::low);
+  return behind != ranges.begin() && std::prev(behind)->high > address;
+}
+
+} // namespace
+
 std::uint32_t LineTable::file_number(const std::string& file) {
   const auto [at, added] = numbers_.try_emplace(file, static_cast<std::uint32_t>(files_.size()));
   if (added) {
@@ -31,6 +56,9 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
   if (dwarf_getsrclines(unit, &lines, &count) != 0) {
     return;
   }
+  // A sequence may end with a row of no length, which libdw sorts behind the end: outside the
+  // unit's code it must not count.
+  const std::vector<AddressRange> code = code_of_unit(unit);
   std::unordered_map<const char*, std::uint32_t> known; // libdw gives one pointer a file
   const Section* last = nullptr;
   for (std::size_t at = 0; at < count; ++at) {
@@ -51,6 +79,9 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
     }
     if (last == nullptr || !last->holds(address)) {
       last = image.code_section(address);
+    }
+    if (!code.empty() && !holds(code, address)) {
+      continue;
     }
     int number = 0;
     int column = 0;

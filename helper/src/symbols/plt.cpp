@@ -163,16 +163,28 @@ std::string name_of_block(std::span<const std::byte> code, std::uint64_t address
   return {};
 }
 
+// Bytes from one stub to the next. Linkers do not always fill in sh_entsize; stubs without a lazy
+// half take 8 bytes, so that the second one names itself.
+std::uint64_t stride_of(const Section& section, std::span<const std::byte> code,
+                        const ElfImage& image, const Relocations& relocations) {
+  constexpr std::uint64_t usual = 16;
+  constexpr std::uint64_t compact = 8;
+  if (section.entry_size == compact || section.entry_size == usual) {
+    return section.entry_size;
+  }
+  const auto names_itself = [&](std::uint64_t at) {
+    return at + compact <= code.size() &&
+           !name_of_block(code.subspan(at, compact), section.address + at, image, relocations)
+                .empty();
+  };
+  return names_itself(0) && (code.size() == compact || names_itself(compact)) ? compact : usual;
+}
+
 void read_stubs(const Section& section, const ElfImage& image, const Relocations& relocations,
                 std::vector<PltStub>& stubs) {
-  constexpr std::uint64_t usual_stride = 16;
-  constexpr std::uint64_t short_stride = 8;
-  const std::uint64_t stride =
-      section.entry_size == short_stride || section.entry_size == usual_stride ? section.entry_size
-      : section.name == ".plt.got"                                             ? short_stride
-                                                                               : usual_stride;
   const std::span<const std::byte> code = image.code_at(section.address);
   const std::uint64_t size = std::min<std::uint64_t>(section.size, code.size());
+  const std::uint64_t stride = stride_of(section, code.first(size), image, relocations);
   const std::size_t first = stubs.size();
   for (std::uint64_t at = 0; at < size; at += stride) {
     const std::uint64_t length = std::min(stride, size - at);
