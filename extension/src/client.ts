@@ -42,7 +42,8 @@ export class Client implements vscode.Disposable {
 
   async request<M extends Method>(method: M, params: Params<M>, token?: vscode.CancellationToken): Promise<Result<M>> {
     const client = await this.#start();
-    return client.sendRequest<Result<M>>(method, params, token);
+    // An undefined token would count as a second positional parameter.
+    return token === undefined ? client.sendRequest<Result<M>>(method, params) : client.sendRequest<Result<M>>(method, params, token);
   }
 
   /** A request that reports progress; `params` lacks only its workDoneToken, which is `progressToken`. */

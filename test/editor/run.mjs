@@ -10,8 +10,13 @@ import { workbenchTests } from "./workbench.mjs";
 
 const artifacts = path.join(projectRoot, "test", "artifacts");
 const measured = "handle_order";
-const hostTimeout = 240_000;
+const hostTimeout = 600_000;
 const totals = { passed: 0, failed: 0, skipped: 0 };
+const stops = []; // what to end before we end, last started first
+
+async function stopAll() {
+  while (stops.length > 0) await stops.pop()();
+}
 
 function browserPath() {
   const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium"];
@@ -43,7 +48,7 @@ async function hostTests(browser, rig, resultFile) {
   });
   await page.exposeFunction("codeAutomationLog", () => undefined);
   const tests = path.join(projectRoot, "out", "test-host", "index.js");
-  await page.goto(rig.address([["extensionTestsPath", rig.remote(tests)]]));
+  await page.goto(rig.address([["extensionTestsPath", rig.remote(tests)]]), { waitUntil: "commit", timeout: 120_000 });
   const status = await ended;
   await page.close();
   if (!existsSync(resultFile)) {
@@ -57,17 +62,24 @@ async function hostTests(browser, rig, resultFile) {
   totals.failed += failed;
 }
 
+let broken = false;
+
+/** A step of one session: after the first that fails, the others are not tried. */
 async function test(name, body, page) {
+  if (broken) {
+    totals.failed += 1;
+    console.log(`FAILED: ${name} (not reached)`);
+    return;
+  }
   try {
     await body();
     totals.passed += 1;
     console.log(`passed: ${name}`);
-    return true;
   } catch (error) {
     totals.failed += 1;
     console.log(`FAILED: ${name}\n${error.stack ?? error}`);
-    await page?.screenshot({ path: path.join(artifacts, `failed-${totals.failed}.png`) }).catch(() => undefined);
-    return false;
+    await page.screenshot({ path: path.join(artifacts, "failed.png") }).catch(() => undefined);
+    broken = true;
   }
 }
 
@@ -79,7 +91,6 @@ async function main() {
     console.log("skipped: the editor's tests measure a live process: run them as root, or on a machine with Intel PT");
     return;
   }
-  const stops = [];
   try {
     const sample = await startSample();
     stops.push(() => sample.stop());
@@ -106,10 +117,15 @@ async function main() {
     await hostTests(browser, rig, resultFile);
     await workbenchTests({ browser, rig, sample, measured, artifacts, test });
   } finally {
-    for (const stop of stops.reverse()) await stop();
+    await stopAll();
   }
 }
 
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.once(signal, () => {
+    void stopAll().finally(() => process.exit(1));
+  });
+}
 try {
   await main();
 } catch (error) {
