@@ -56,13 +56,13 @@ struct Run {
 // Statistics of a whole decode.
 struct DecodeSummary {
   std::uint64_t instructions = 0;
-  std::uint64_t decode_errors = 0;   // contradictions: bad_trace and bad_instruction
-  std::uint64_t gaps = 0;            // every kind
-  std::uint64_t unowned_bytes = 0;   // of flow packets at times when the switch records show an
-                                     // idle CPU: whose they are is not known
-  bool has_time = false;             // some timing packet was seen
-  std::uint64_t resolution_ns = 0;   // median distance between successive timing packets in traced
-                                     // code; 0 without timing
+  std::uint64_t decode_errors = 0; // contradictions: bad_trace and bad_instruction
+  std::uint64_t gaps = 0;          // every kind
+  std::uint64_t unowned_bytes = 0; // of flow packets at times when the switch records show an
+                                   // idle CPU: whose they are is not known
+  bool has_time = false;           // some timing packet was seen
+  // 95th percentile of the distance between successive times in traced code; 0 without timing.
+  std::uint64_t resolution_ns = 0;
   std::vector<std::string> warnings; // one line each
 };
 

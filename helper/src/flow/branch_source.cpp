@@ -113,10 +113,11 @@ DecodeSummary BranchSource::summary() const {
   DecodeSummary summary = summary_;
   summary.warnings = context_->warnings();
   if (!time_steps_.empty()) {
+    // Nineteen of twenty moments are known to within this.
     std::vector<std::uint64_t> steps = time_steps_;
-    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-    std::ranges::nth_element(steps, middle);
-    summary.resolution_ns = *middle;
+    const auto rank = steps.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) * 19 / 20);
+    std::ranges::nth_element(steps, rank);
+    summary.resolution_ns = *rank;
   }
   return summary;
 }
