@@ -56,13 +56,21 @@ void PacketCursor::update(const pt_packet& packet, Packet& seen) {
     break;
   case ppt_tnt_8:
   case ppt_tnt_64:
+    seen.bits = packet.payload.tnt.payload;
+    seen.bit_count = packet.payload.tnt.bit_size;
+    flow_time_ = clock_.now();
+    break;
   case ppt_psbend:
     flow_time_ = clock_.now();
     break;
+  case ppt_ptw:
+    seen.binds_fup = packet.payload.ptw.ip != 0;
+    break;
+  case ppt_exstop:
+    seen.binds_fup = packet.payload.exstop.ip != 0;
+    break;
   case ppt_mode:
-    if (packet.payload.mode.leaf == pt_mol_exec) {
-      mode_ = pt_get_exec_mode(&packet.payload.mode.bits.exec);
-    }
+    seen.binds_fup = packet.payload.mode.leaf == pt_mol_tsx;
     break;
   case ppt_tsc:
     clock_.on_tsc(packet.payload.tsc.tsc);

@@ -21,6 +21,9 @@ public:
     std::uint64_t end = 0;    // one past its last byte
     bool has_ip = false;      // of FUP and TIP kinds: not suppressed
     std::uint64_t ip = 0;
+    std::uint64_t bits = 0; // of TNT, the oldest highest; 1 is taken
+    std::uint8_t bit_count = 0;
+    bool binds_fup = false; // MODE.TSX, PTW and EXSTOP whose address the next FUP states
   };
 
   // The buffer of `config` must outlive the cursor.
@@ -37,7 +40,6 @@ public:
   // TSC ticks when the last TNT, TIP or FUP kind of packet was sent; nothing before the first TSC.
   // Timing packets behind it belong to what follows.
   [[nodiscard]] std::optional<std::uint64_t> flow_time() const { return flow_time_; }
-  [[nodiscard]] pt_exec_mode mode() const { return mode_; }
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] std::uint64_t bad_packets() const { return bad_packets_; }
 
@@ -51,7 +53,6 @@ private:
   std::unique_ptr<pt_packet_decoder, Free> decoder_;
   TraceClock clock_;
   std::optional<std::uint64_t> flow_time_;
-  pt_exec_mode mode_ = ptem_64bit;
   std::uint64_t last_ip_ = 0;
   std::uint64_t offset_ = 0;
   std::uint64_t bad_packets_ = 0;

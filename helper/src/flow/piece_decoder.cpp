@@ -8,18 +8,10 @@
 namespace ptlens::flow {
 namespace {
 
-constexpr std::size_t front_padding = 64; // room for a PSB+ before the first packet
-constexpr std::size_t tail_padding = 64;  // libipt may read past an unfinished PSB
+constexpr std::size_t tail_padding = 64; // libipt may read past an unfinished PSB
 constexpr std::size_t most_branches_a_run = 8192;
 constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
 constexpr std::size_t most_time_steps = 1U << 20U;
-
-std::uint8_t* put(std::uint8_t* at, std::uint64_t value, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) {
-    *at++ = static_cast<std::uint8_t>(value >> (8 * i));
-  }
-  return at;
-}
 
 } // namespace
 
@@ -30,14 +22,14 @@ PieceDecoder::PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& bu
   for (const auto& part : trace) {
     size += part.size();
   }
-  bytes_.resize(front_padding + size + tail_padding);
-  std::uint8_t* at = bytes_.data() + front_padding;
+  bytes_.resize(size + tail_padding);
+  std::uint8_t* at = bytes_.data();
   for (const auto& part : trace) {
     std::memcpy(at, part.data(), part.size());
     at += part.size();
   }
   config_.begin = bytes_.data();
-  config_.end = bytes_.data() + front_padding + size;
+  config_.end = bytes_.data() + size;
   cursor_.emplace(config_, context.clock());
   decoder_.reset(pt_blk_alloc_decoder(&config_));
   if (!decoder_) {
@@ -58,6 +50,9 @@ std::optional<Run> PieceDecoder::next() {
       break;
     case State::running:
       step();
+      break;
+    case State::walking:
+      walk();
       break;
     case State::ended:
       if (truncated_) {
@@ -84,12 +79,22 @@ void PieceDecoder::break_run() {
   run_ = Run{};
 }
 
-void PieceDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size) {
+void PieceDecoder::append(BranchKind kind, std::uint64_t from, std::uint64_t to,
+                          std::uint8_t size) {
   if (run_.branches.size() >= most_branches_a_run) {
     break_run();
   }
   run_.branches.push_back({time_ns_, from, to, kind, GapReason::none, size});
   tracing_ = kind != BranchKind::off && !(kind == BranchKind::syscall && to == 0);
+}
+
+void PieceDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size) {
+  append(kind, from, to, size);
+  if (kind == BranchKind::call && to != from + size) {
+    returns_.push(from + size);
+  } else if (kind == BranchKind::ret) {
+    returns_.pop();
+  }
 }
 
 void PieceDecoder::gap(GapReason reason, std::uint64_t address) {
@@ -116,11 +121,16 @@ void PieceDecoder::set_time(std::uint64_t tsc) {
 // cursor's does not. It follows the decoder to the next packet that it has not consumed.
 void PieceDecoder::read_time() {
   cursor_->advance_to(decoder_offset());
-  const auto tsc = cursor_->flow_time();
-  if (!tsc || *tsc <= tsc_) {
+  if (const auto tsc = cursor_->flow_time()) {
+    step_time(*tsc);
+  }
+}
+
+void PieceDecoder::step_time(std::uint64_t tsc) {
+  if (tsc <= tsc_) {
     return;
   }
-  set_time(*tsc);
+  set_time(tsc);
   if (tracing_ && last_step_ns_ != 0 && time_ns_ > last_step_ns_ &&
       time_steps_.size() < most_time_steps) {
     time_steps_.push_back(time_ns_ - last_step_ns_);
@@ -140,6 +150,7 @@ bool PieceDecoder::owned_from(std::uint64_t tsc) {
     break_run();
     if (owner.tid != owner_.tid) {
       in_gap_ = false;
+      returns_.clear();
     }
   }
   owner_ = owner;
@@ -197,6 +208,7 @@ void PieceDecoder::seek() {
       continue;
     case ppt_ovf:
       after_overflow_ = true;
+      returns_.clear();
       in_psb = false;
       if (image_ != nullptr) {
         if (cursor_->clock().now()) {
@@ -220,7 +232,8 @@ void PieceDecoder::seek() {
       continue;
     }
     after_overflow_ = false;
-    if (image_ != nullptr && image_->holds(packet->ip) && begin_at(packet->end, packet->ip)) {
+    if (image_ != nullptr && image_->holds(packet->ip)) {
+      begin_at(packet->ip);
       return;
     }
   }
@@ -242,37 +255,69 @@ bool PieceDecoder::begin_at_psb(std::uint64_t offset) {
   return true;
 }
 
-// Writes PSB, TSC, TMA, CBR, MODE.Exec, FUP, PSBEND so that they end at `end`, and begins there.
-// Encodings: SDM vol. 3, "Packet definitions".
-bool PieceDecoder::begin_at(std::uint64_t end, std::uint64_t address) {
-  std::uint8_t packets[front_padding];
-  std::uint8_t* at = packets;
-  for (int i = 0; i < 8; ++i) {
-    at = put(at, 0x8202, 2);
-  }
+void PieceDecoder::begin_at(std::uint64_t address) {
   if (const auto now = cursor_->clock().now()) {
-    *at++ = 0x19;
-    at = put(at, *now, 7);
-    if (const auto alignment = cursor_->clock().alignment()) {
-      at = put(at, 0x7302, 2);
-      at = put(at, alignment->crystal, 2);
-      *at++ = 0;
-      at = put(at, alignment->fast, 2);
+    set_time(*now);
+  }
+  trace_on(address);
+  walker_.emplace(*cursor_, *image_, returns_, address);
+  state_ = State::walking;
+}
+
+void PieceDecoder::walk() {
+  const PacketWalker::Stop stop = walker_->next();
+  if (walker_->tsc() != 0) {
+    step_time(walker_->tsc());
+  }
+  const std::uint64_t instructions = walker_->take_instructions();
+  instructions_ += instructions;
+  run_.instructions += instructions;
+  last_address_ = walker_->address();
+  GapReason reason = GapReason::bad_trace;
+  switch (stop) {
+  case PacketWalker::Stop::branch:
+  case PacketWalker::Stop::off: {
+    const Branch& branch = walker_->branch();
+    append(branch.kind, branch.from, branch.to, branch.from_size);
+    last_address_ = branch.from;
+    if (stop == PacketWalker::Stop::off) {
+      state_ = State::seeking;
+    } else if (outside(branch.to)) {
+      run_.branches.back().to = 0;
+      run_.branches.back().kind =
+          branch.kind == BranchKind::syscall ? BranchKind::syscall : BranchKind::off;
+      tracing_ = false;
+      state_ = State::seeking;
     }
+    return;
   }
-  if (const auto ratio = cursor_->clock().core_bus_ratio()) {
-    at = put(at, 0x0302, 2);
-    at = put(at, *ratio, 2);
+  case PacketWalker::Stop::synchronised:
+    if (!begin_at_psb(walker_->psb_offset())) {
+      gap(GapReason::bad_trace, last_address_);
+      state_ = State::seeking;
+    } else {
+      tracing_ = true;
+    }
+    return;
+  case PacketWalker::Stop::end:
+    state_ = State::ended;
+    return;
+  case PacketWalker::Stop::overflow:
+    returns_.clear();
+    after_overflow_ = true;
+    reason = GapReason::overflow;
+    break;
+  case PacketWalker::Stop::missing_code:
+    reason = GapReason::missing_code;
+    break;
+  case PacketWalker::Stop::bad_instruction:
+    reason = GapReason::bad_instruction;
+    break;
+  case PacketWalker::Stop::bad_trace:
+    break;
   }
-  *at++ = 0x99;
-  *at++ = cursor_->mode() == ptem_64bit ? 0x01 : cursor_->mode() == ptem_32bit ? 0x02 : 0x00;
-  *at++ = 0xdd;
-  at = put(at, address, 8);
-  at = put(at, 0x2302, 2);
-  const auto size = static_cast<std::uint64_t>(at - packets);
-  const std::uint64_t start = end - size;
-  std::memcpy(bytes_.data() + start, packets, size);
-  return begin_at_psb(start);
+  gap(reason, last_address_);
+  state_ = State::seeking;
 }
 
 void PieceDecoder::step() {
@@ -405,6 +450,7 @@ void PieceDecoder::handle(const pt_event& event) {
          event.ip_suppressed != 0 ? 0 : event.variant.async_branch.to, 0);
     return;
   case ptev_overflow:
+    returns_.clear();
     if (image_ != nullptr) {
       in_gap_ = false;
       gap(GapReason::overflow, last_address_);

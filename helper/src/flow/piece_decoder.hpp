@@ -3,14 +3,14 @@
 //
 // libipt can begin at a PSB only, and gives up at code that it does not have until the next one.
 // perf goes on at the next packet that names an address, and loses less. So do we: a packet cursor
-// finds that packet, a PSB+ that states the same address, time and mode is written over the bytes
-// that have been consumed before it, and libipt is synchronised there. The return stack is empty
-// after it, as after any PSB.
+// finds that packet, and a walker follows the code from there to the next PSB, with the return
+// addresses of the calls before the gap.
 #pragma once
 
 #include "flow/branch.hpp"
 #include "flow/decode_context.hpp"
 #include "flow/packet_cursor.hpp"
+#include "flow/packet_walker.hpp"
 
 #include <intel-pt.h>
 
@@ -24,8 +24,8 @@ namespace ptlens::flow {
 
 class PieceDecoder {
 public:
-  // `trace`: the bytes in order; copied, because libipt reads past an unfinished packet at the end
-  // and synchronisation points are written into them. `truncated`: trace was lost after the last.
+  // `trace`: the bytes in order; copied, because libipt reads past an unfinished packet at the
+  // end. `truncated`: trace was lost after the last.
   PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
                std::vector<std::span<const std::byte>> trace, bool truncated);
 
@@ -42,7 +42,7 @@ private:
   struct Free {
     void operator()(pt_block_decoder* decoder) const { pt_blk_free_decoder(decoder); }
   };
-  enum class State { seeking, running, ended };
+  enum class State { seeking, running, walking, ended };
 
   void seek();
   void step();
@@ -53,14 +53,19 @@ private:
   void finish_block(std::uint64_t next);
   void trace_on(std::uint64_t address);
   void gap(GapReason reason, std::uint64_t address);
+  // Adds a branch; emit() follows its effect on the return stack as well, which a walker did
+  // itself.
+  void append(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size);
   void emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size);
   void break_run();
   bool begin_at_psb(std::uint64_t offset);
-  bool begin_at(std::uint64_t end, std::uint64_t address);
+  void begin_at(std::uint64_t address);
+  void walk();
   [[nodiscard]] bool outside(std::uint64_t address) const;
   bool owned_from(std::uint64_t tsc);
   void set_time(std::uint64_t tsc);
   void read_time();
+  void step_time(std::uint64_t tsc);
   [[nodiscard]] std::uint64_t decoder_offset() const;
 
   DecodeContext* context_;
@@ -75,8 +80,9 @@ private:
   bool synchronised_ = false; // the cursor has passed a PSB: its addresses can be trusted
   bool after_overflow_ = false;
   bool in_gap_ = false;
-  bool tracing_ = false;        // the last branch was not off or gap
-  std::uint64_t scan_mark_ = 0; // where seeking last began, to see progress
+  bool tracing_ = false;               // the last branch was not off or gap
+  std::optional<PacketWalker> walker_; // while walking
+  ReturnStack returns_;
 
   Running owner_;
   CodeImage* image_ = nullptr;

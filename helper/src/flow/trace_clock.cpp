@@ -69,18 +69,4 @@ std::optional<std::uint64_t> TraceClock::now() const {
   return has_base_ ? std::optional{latest_} : std::nullopt;
 }
 
-std::optional<TraceClock::Alignment> TraceClock::alignment() const {
-  if (!has_crystal_) {
-    return std::nullopt;
-  }
-  const std::uint64_t elapsed = latest_ - crystal_base_;
-  const std::uint64_t ticks =
-      elapsed / config_.tsc_per_crystal_numerator * config_.tsc_per_crystal_denominator +
-      elapsed % config_.tsc_per_crystal_numerator * config_.tsc_per_crystal_denominator /
-          config_.tsc_per_crystal_numerator;
-  const std::uint64_t fast = elapsed - crystal_to_tsc(ticks);
-  return Alignment{static_cast<std::uint16_t>(crystal_origin_ + ticks),
-                   static_cast<std::uint16_t>(std::min<std::uint64_t>(fast, 0x1ff))};
-}
-
 } // namespace ptlens::flow

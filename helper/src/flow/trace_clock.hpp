@@ -31,14 +31,6 @@ public:
 
   // TSC ticks at the last timing packet; nothing before the first TSC.
   [[nodiscard]] std::optional<std::uint64_t> now() const;
-  [[nodiscard]] std::optional<std::uint8_t> core_bus_ratio() const { return ratio_; }
-
-  // What a TMA packet sent now would say; nothing where MTC cannot be placed.
-  struct Alignment {
-    std::uint16_t crystal = 0;
-    std::uint16_t fast = 0;
-  };
-  [[nodiscard]] std::optional<Alignment> alignment() const;
 
 private:
   [[nodiscard]] std::uint64_t crystal_to_tsc(std::uint64_t ticks) const;

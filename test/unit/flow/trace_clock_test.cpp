@@ -58,25 +58,5 @@ TEST(TraceClock, NeverGoesBack) {
   EXPECT_EQ(clock.now(), 5900U);
 }
 
-TEST(TraceClock, StatesTheAlignmentThatALaterMtcContinues) {
-  TraceClock clock(config);
-  clock.on_tsc(1'000'000);
-  clock.on_tma(0x105, 25);
-  clock.on_mtc(0x21); // at crystal 0x108
-  clock.on_cbr(30);
-  clock.on_cyc(300); // two crystal ticks and 50 TSC ticks later
-  const auto alignment = clock.alignment();
-  ASSERT_TRUE(alignment);
-  EXPECT_EQ(alignment->crystal, 0x10a);
-  EXPECT_EQ(alignment->fast, 50);
-
-  TraceClock resumed(config);
-  resumed.on_tsc(*clock.now());
-  resumed.on_tma(alignment->crystal, alignment->fast);
-  clock.on_mtc(0x22);
-  resumed.on_mtc(0x22);
-  EXPECT_EQ(resumed.now(), clock.now());
-}
-
 } // namespace
 } // namespace ptlens::flow
