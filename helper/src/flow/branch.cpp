@@ -41,6 +41,8 @@ const char* word(GapReason reason) {
     return "overflow";
   case GapReason::truncated:
     return "truncated";
+  case GapReason::unknown_return:
+    return "return to before a gap";
   case GapReason::bad_trace:
     return "bad trace";
   }

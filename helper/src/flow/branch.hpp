@@ -30,6 +30,7 @@ enum class GapReason : std::uint8_t {
   bad_instruction, // the bytes at `from` are no instruction
   overflow,        // OVF packet: the processor dropped packets
   truncated,       // AUX record with TRUNCATED: the buffer was full
+  unknown_return,  // a compressed return of a call made before an earlier gap
   bad_trace,       // the packets contradict the code or the format
 };
 

@@ -260,8 +260,11 @@ PacketWalker::Stop PacketWalker::follow_return(const Instruction& instruction) {
   if (bit_count_ != 0 || next_.kind == Flow::bits) {
     const auto taken = bit();
     const auto to = returns_->pop();
-    if (!taken || !*taken || !to) {
+    if (!taken || !*taken) {
       return Stop::bad_trace;
+    }
+    if (!to) {
+      return Stop::unknown_return;
     }
     return take(BranchKind::ret, instruction, *to);
   }

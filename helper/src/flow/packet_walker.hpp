@@ -1,7 +1,6 @@
 // Follows code by hand from one known address, taking decisions from the packets behind a cursor,
-// up to the next PSB. Used after a gap, where libipt would have to wait for that PSB: unlike libipt
-// it is given the return stack from before the gap, which code that was missing has left balanced.
-// Rules: Intel SDM vol. 3, "Change of Flow Instruction (COFI) tracing"; kernel
+// up to the next PSB. Used after a gap, where libipt would have to wait for that PSB. Rules: Intel
+// SDM vol. 3, "Change of Flow Instruction (COFI) tracing"; kernel
 // tools/perf/util/intel-pt-decoder/intel-pt-decoder.c.
 #pragma once
 
@@ -38,6 +37,7 @@ public:
     overflow,
     missing_code, // at address()
     bad_instruction,
+    unknown_return, // a compressed return of a call that was made before the walk
     bad_trace,
     end, // of the packets
   };

@@ -79,22 +79,12 @@ void PieceDecoder::break_run() {
   run_ = Run{};
 }
 
-void PieceDecoder::append(BranchKind kind, std::uint64_t from, std::uint64_t to,
-                          std::uint8_t size) {
+void PieceDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size) {
   if (run_.branches.size() >= most_branches_a_run) {
     break_run();
   }
   run_.branches.push_back({time_ns_, from, to, kind, GapReason::none, size});
   tracing_ = kind != BranchKind::off && !(kind == BranchKind::syscall && to == 0);
-}
-
-void PieceDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size) {
-  append(kind, from, to, size);
-  if (kind == BranchKind::call && to != from + size) {
-    returns_.push(from + size);
-  } else if (kind == BranchKind::ret) {
-    returns_.pop();
-  }
 }
 
 void PieceDecoder::gap(GapReason reason, std::uint64_t address) {
@@ -109,6 +99,7 @@ void PieceDecoder::gap(GapReason reason, std::uint64_t address) {
   }
   in_gap_ = true;
   tracing_ = false;
+  returns_.clear();
 }
 
 void PieceDecoder::set_time(std::uint64_t tsc) {
@@ -208,7 +199,6 @@ void PieceDecoder::seek() {
       continue;
     case ppt_ovf:
       after_overflow_ = true;
-      returns_.clear();
       in_psb = false;
       if (image_ != nullptr) {
         if (cursor_->clock().now()) {
@@ -251,6 +241,7 @@ bool PieceDecoder::begin_at_psb(std::uint64_t offset) {
     set_time(*now);
   }
   tracing_ = false;
+  returns_.clear();
   state_ = State::running;
   return true;
 }
@@ -278,7 +269,7 @@ void PieceDecoder::walk() {
   case PacketWalker::Stop::branch:
   case PacketWalker::Stop::off: {
     const Branch& branch = walker_->branch();
-    append(branch.kind, branch.from, branch.to, branch.from_size);
+    emit(branch.kind, branch.from, branch.to, branch.from_size);
     last_address_ = branch.from;
     if (stop == PacketWalker::Stop::off) {
       state_ = State::seeking;
@@ -303,7 +294,6 @@ void PieceDecoder::walk() {
     state_ = State::ended;
     return;
   case PacketWalker::Stop::overflow:
-    returns_.clear();
     after_overflow_ = true;
     reason = GapReason::overflow;
     break;
@@ -312,6 +302,9 @@ void PieceDecoder::walk() {
     break;
   case PacketWalker::Stop::bad_instruction:
     reason = GapReason::bad_instruction;
+    break;
+  case PacketWalker::Stop::unknown_return:
+    reason = GapReason::unknown_return;
     break;
   case PacketWalker::Stop::bad_trace:
     break;
@@ -450,7 +443,6 @@ void PieceDecoder::handle(const pt_event& event) {
          event.ip_suppressed != 0 ? 0 : event.variant.async_branch.to, 0);
     return;
   case ptev_overflow:
-    returns_.clear();
     if (image_ != nullptr) {
       in_gap_ = false;
       gap(GapReason::overflow, last_address_);
@@ -505,6 +497,8 @@ void PieceDecoder::fail(int status, const pt_block& block) {
     reason = GapReason::missing_code;
   } else if (status == -pte_bad_insn) {
     reason = GapReason::bad_instruction;
+  } else if (status == -pte_retstack_empty) {
+    reason = GapReason::unknown_return;
   }
   gap(reason, address != 0 ? address : last_address_);
   pending_.reset();

@@ -3,8 +3,8 @@
 //
 // libipt can begin at a PSB only, and gives up at code that it does not have until the next one.
 // perf goes on at the next packet that names an address, and loses less. So do we: a packet cursor
-// finds that packet, and a walker follows the code from there to the next PSB, with the return
-// addresses of the calls before the gap.
+// finds that packet, and a walker follows the code from there to the next PSB. Return addresses
+// from before a gap are forgotten: what was missing may have returned to them.
 #pragma once
 
 #include "flow/branch.hpp"
@@ -53,9 +53,6 @@ private:
   void finish_block(std::uint64_t next);
   void trace_on(std::uint64_t address);
   void gap(GapReason reason, std::uint64_t address);
-  // Adds a branch; emit() follows its effect on the return stack as well, which a walker did
-  // itself.
-  void append(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size);
   void emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size);
   void break_run();
   bool begin_at_psb(std::uint64_t offset);
@@ -82,7 +79,7 @@ private:
   bool in_gap_ = false;
   bool tracing_ = false;               // the last branch was not off or gap
   std::optional<PacketWalker> walker_; // while walking
-  ReturnStack returns_;
+  ReturnStack returns_;                // of the calls that walkers saw since the last gap or PSB
 
   Running owner_;
   CodeImage* image_ = nullptr;
