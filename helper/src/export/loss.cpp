@@ -1,6 +1,7 @@
 // What a page says about the recording itself.
 #include "export/loss.hpp"
 
+#include "export/table.hpp"
 #include "export/units.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +13,25 @@ namespace ptlens::exporting {
 namespace {
 
 constexpr std::size_t missing_shown = 8;
+constexpr std::size_t page_width = 100;
+
+// The words of a text on lines of the page's width, as an item of a list.
+std::string list_item(const std::string& words) {
+  std::string text = "  -";
+  std::size_t column = text.size();
+  for (std::size_t at = words.find_first_not_of(' '); at != std::string::npos;) {
+    const std::size_t end = words.find(' ', at);
+    const std::string word = words.substr(at, end - at);
+    if (column + 1 + width(word) > page_width && column > 3) {
+      text += "\n   ";
+      column = 3;
+    }
+    text += ' ' + word;
+    column += 1 + width(word);
+    at = words.find_first_not_of(' ', end);
+  }
+  return text + '\n';
+}
 
 } // namespace
 
@@ -22,9 +42,12 @@ std::string loss_text(const measure::Measurement& measurement) {
     text += "! no timing in this recording: calls are counted, every latency is unknown\n";
   }
   if (info.gaps > 0 || info.lost_ns > 0) {
-    text += fmt::format("! {} of {} of trace lost in {}; calls across them are incomplete\n",
-                        duration(static_cast<double>(info.lost_ns)),
-                        duration(static_cast<double>(info.trace_ns)), count(info.gaps, "gap"));
+    const std::string share =
+        info.lost_ns == 0 ? std::string()
+                          : fmt::format("{} of {} of ", duration(static_cast<double>(info.lost_ns)),
+                                        duration(static_cast<double>(info.trace_ns)));
+    text += fmt::format("! {}trace lost in {}; calls across them are incomplete\n", share,
+                        count(info.gaps, "gap"));
   }
   if (info.decode_errors > 0) {
     text += fmt::format("! {}: trace and code contradict each other there\n",
@@ -52,7 +75,7 @@ std::string notes_text(const measure::Measurement& measurement) {
   }
   std::string text = "\nNotes\n";
   for (const std::string& note : measurement.recording.notes) {
-    text += "  " + printable(note) + '\n';
+    text += list_item(printable(note));
   }
   return text;
 }

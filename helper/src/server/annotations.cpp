@@ -79,8 +79,13 @@ std::string loss(const measure::RecordingInfo& recording) {
   if (recording.gaps == 0 && recording.lost_records == 0) {
     return {};
   }
-  return fmt::format("\n\n{} of trace lost in {}; {} dropped", duration(real(recording.lost_ns)),
-                     count(recording.gaps, "gap"), count(recording.lost_records, "record"));
+  const std::string time =
+      recording.lost_ns == 0 ? std::string() : duration(real(recording.lost_ns)) + " of ";
+  std::string text = fmt::format("\n\n{}trace lost in {}", time, count(recording.gaps, "gap"));
+  if (recording.lost_records > 0) {
+    text += fmt::format("; {} dropped", count(recording.lost_records, "record"));
+  }
+  return text;
 }
 
 std::string function_hover(const measure::Measurement& measurement,

@@ -3,7 +3,6 @@
 
 #include "export/json.hpp"
 
-#include <atomic>
 #include <mutex>
 
 namespace ptlens::server {
@@ -16,12 +15,10 @@ public:
   // dropped.
   void send(const exporting::Json& message);
 
-  [[nodiscard]] bool broken() const { return broken_.load(); }
-
 private:
   int fd_;
   std::mutex mutex_;
-  std::atomic<bool> broken_ = false;
+  bool broken_ = false;
 };
 
 } // namespace ptlens::server

@@ -109,17 +109,20 @@ int serve(int input_fd, int output_fd, const std::string& version, Host host) {
   Descriptor client(-1);
   bool watches_client = false;
   std::array<char, 65536> bytes{};
-  while (!connection.ended() && !output.broken()) {
-    std::array<pollfd, 3> events{pollfd{.fd = input_fd, .events = POLLIN, .revents = 0},
+  while (!connection.ended()) {
+    std::array<pollfd, 4> events{pollfd{.fd = input_fd, .events = POLLIN, .revents = 0},
                                  pollfd{.fd = wake_up.get(), .events = POLLIN, .revents = 0},
-                                 pollfd{.fd = client.get(), .events = POLLIN, .revents = 0}};
+                                 pollfd{.fd = client.get(), .events = POLLIN, .revents = 0},
+                                 pollfd{.fd = output_fd, .events = 0, .revents = 0}};
     if (::poll(events.data(), events.size(), -1) < 0) {
       if (errno == EINTR) {
         continue;
       }
       break;
     }
-    if (events[1].revents != 0) {
+    const bool asked_to_end = events[1].revents != 0;
+    const bool nobody_reads = events[3].revents != 0;
+    if (asked_to_end || nobody_reads) {
       break;
     }
     if (events[0].revents != 0) {

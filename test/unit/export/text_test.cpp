@@ -48,7 +48,7 @@ Latency   mean 2.00 µs, stddev 1.00 µs, total 4.00 µs, CPU 40 %
   const auto callers = text.find("\nCallers\n");
   const auto children = text.find("\nChildren\n");
   const auto threads = text.find("\nThreads\n");
-  const auto notes = text.find("\nNotes\n  costs nothing here\n");
+  const auto notes = text.find("\nNotes\n  - costs nothing here\n");
   EXPECT_LT(histogram, callers);
   EXPECT_LT(callers, children);
   EXPECT_LT(children, threads);
@@ -77,6 +77,24 @@ TEST(ReportText, WithoutTimingNoLatencyIsShown) {
   const std::string text = report_text(measurement, example_report());
   EXPECT_NE(text.find("! no timing in this recording"), std::string::npos);
   EXPECT_EQ(text.find("mean"), std::string::npos) << text;
+}
+
+TEST(ReportText, LongNotesAreFolded) {
+  measure::Measurement measurement = example();
+  measurement.recording.notes = {std::string(60, 'a') + ' ' + std::string(60, 'b') + "  c",
+                                 std::string(120, 'd')};
+  const std::string text = report_text(measurement, example_report());
+  EXPECT_NE(text.find("Notes\n  - " + std::string(60, 'a') + "\n    " + std::string(60, 'b') +
+                      " c\n  - " + std::string(120, 'd') + "\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(ReportText, GapsOfUnknownLengthAreSaidWithoutOne) {
+  measure::Measurement measurement = example();
+  measurement.recording.lost_ns = 0;
+  const std::string text = report_text(measurement, example_report());
+  EXPECT_NE(text.find("\n! trace lost in 2 gaps; "), std::string::npos) << text;
 }
 
 TEST(ReportText, UnknownOffCpuIsNotZero) {

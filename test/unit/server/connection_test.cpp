@@ -1,0 +1,263 @@
+// Whole conversations with the server over pipes: lifecycle, answers, errors.
+#include "server/client.hpp"
+#include "server/fake_host.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace ptlens::server {
+namespace {
+
+class Conversation : public testing::Test {
+protected:
+  std::shared_ptr<FakeState> state = std::make_shared<FakeState>();
+  Client client{fake_host(state)};
+
+  std::string open(const std::string& path = "/r/one") {
+    return client.call("open", "ptlens/open", {{"path", path}})["result"]["recording"]["id"];
+  }
+};
+
+TEST_F(Conversation, Initialize) {
+  const Json answer = client.initialize();
+  EXPECT_EQ(answer["result"]["protocolVersion"], 1);
+  EXPECT_EQ(answer["result"]["serverInfo"].dump(), R"({"name":"ptlens","version":"9.9.9"})");
+  EXPECT_EQ(answer["result"]["capabilities"]["hoverProvider"], true);
+  EXPECT_EQ(answer["result"]["capabilities"]["codeLensProvider"]["resolveProvider"], false);
+}
+
+TEST_F(Conversation, BeforeInitializeNothingIsAnswered) {
+  EXPECT_EQ(client.call(1, "ptlens/doctor")["error"]["code"], -32002);
+  client.notify("$/cancelRequest", {{"id", 1}});
+  EXPECT_TRUE(client.initialize().contains("result"));
+  EXPECT_EQ(client.call(2, "initialize")["error"]["code"], -32600);
+}
+
+TEST_F(Conversation, ShutdownThenExitIsAGoodEnd) {
+  client.initialize();
+  const Json answer = client.call(1, "shutdown");
+  EXPECT_TRUE(answer.contains("result"));
+  EXPECT_TRUE(answer["result"].is_null());
+  EXPECT_EQ(client.call(2, "ptlens/doctor")["error"]["code"], -32600);
+  client.notify("exit");
+  EXPECT_EQ(client.status(), 0);
+}
+
+TEST_F(Conversation, ExitWithoutShutdownIsNot) {
+  client.initialize();
+  client.notify("exit");
+  EXPECT_EQ(client.status(), 1);
+}
+
+TEST_F(Conversation, EndOfInputEnds) {
+  client.initialize();
+  client.close_output();
+  EXPECT_EQ(client.status(), 1);
+}
+
+TEST_F(Conversation, ABadInitializeMayBeRepeated) {
+  const Json answer = client.call(1, "initialize", {{"initializationOptions", {{"symfs", 7}}}});
+  EXPECT_EQ(answer["error"]["code"], -32602);
+  EXPECT_EQ(answer["error"]["data"]["path"], "initializationOptions.symfs");
+  EXPECT_TRUE(client.initialize().contains("result"));
+}
+
+TEST_F(Conversation, WhatIsNoMessageIsSaidAndTheTalkGoesOn) {
+  client.initialize();
+  client.send_bytes(framed("{"));
+  Json refusal = client.receive();
+  EXPECT_EQ(refusal["error"]["code"], -32700);
+  EXPECT_TRUE(refusal["id"].is_null());
+  client.send_bytes("Content-Length: x\r\n\r\n");
+  EXPECT_EQ(client.receive()["error"]["code"], -32700);
+  client.send_bytes(framed("[]"));
+  EXPECT_EQ(client.receive()["error"]["code"], -32600);
+  EXPECT_EQ(client.call(1, "no/such")["error"]["code"], -32601);
+  EXPECT_EQ(client.call("a", "ptlens/doctor")["result"]["backend"], "none");
+}
+
+TEST_F(Conversation, ByteByByte) {
+  const std::string text =
+      framed(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null}})") +
+      framed(R"({"jsonrpc":"2.0","id":2,"method":"ptlens/open","params":{"path":"/µ"}})") +
+      framed(R"({"jsonrpc":"2.0","id":3,"method":"shutdown"})") +
+      framed(R"({"jsonrpc":"2.0","method":"exit"})");
+  for (const char byte : text) {
+    client.send_bytes(std::string_view(&byte, 1));
+  }
+  EXPECT_EQ(client.status(), 0);
+}
+
+TEST_F(Conversation, AskedAboutAnOpenRecording) {
+  client.initialize();
+  const Json opened = client.call(1, "ptlens/open", {{"path", "/r/two"}, {"symfs", "/sys"}});
+  const Json recording = opened["result"]["recording"];
+  EXPECT_EQ(recording.begin().key(), "id");
+  EXPECT_EQ(recording["path"], "/r/two");
+  EXPECT_EQ(state->last_symfs, "/sys");
+  const Json id = recording["id"];
+
+  const Json functions = client.call(2, "ptlens/functions", {{"id", id}})["result"];
+  EXPECT_EQ(functions["recording"]["id"], id);
+  EXPECT_EQ(functions["functions"].size(), 3U);
+
+  // Complete calls of work: 1,000 ns on thread 7 and 3,000 ns on thread 8; one more is unwound.
+  const Json report =
+      client.call(3, "ptlens/report", {{"id", id}, {"function", {{"name", "work"}}}})["result"];
+  EXPECT_EQ(report["calls"].dump(), R"({"complete":2,"incomplete":0,"unwound":1})");
+  EXPECT_EQ(report["latency"]["mean"], 2000.0);
+  EXPECT_EQ(report["latency"]["total"], 4000);
+  const Json one_thread = client.call(
+      4, "ptlens/report", {{"id", id}, {"function", {{"name", "work"}}}, {"tid", 8}})["result"];
+  EXPECT_EQ(one_thread["latency"]["mean"], 3000.0);
+  const Json by_address = client.call(
+      5, "ptlens/report",
+      {{"id", id},
+       {"function",
+        {{"name", "x"}, {"binary", "/bin/app"}, {"address", "0xffffffffff600000"}}}})["result"];
+  EXPECT_EQ(by_address["function"]["name"], "ns::work<int, char>");
+
+  const Json lines = client.call(6, "ptlens/lines", {{"id", id}, {"file", "/s/a.cpp"}})["result"];
+  EXPECT_EQ(lines["file"], "/s/a.cpp");
+  EXPECT_EQ(lines["lines"][0]["line"], 12);
+  EXPECT_EQ(lines["lines"][0]["calls"], 1); // the other call made from it is unwound
+
+  const Json flame = client.call(7, "ptlens/flame", {{"id", id}, {"smallest", 0}})["result"];
+  EXPECT_EQ(flame["nodes"]["parent"][0], -1);
+  EXPECT_EQ(flame["nodes"]["inclusive"][0], 12'000); // 9,000 of main, 3,000 of the root on thread 8
+  const Json from = client.call(
+      8, "ptlens/flame",
+      {{"id", id}, {"smallest", 0}, {"function", {{"name", "work"}}}, {"time", "off"}})["result"];
+  EXPECT_EQ(from["time"], "off");
+  EXPECT_EQ(from["nodes"]["inclusive"][0], 250); // 200 blocked and 50 preempted
+
+  const Json page = client.call(
+      9, "ptlens/calls",
+      {{"id", id}, {"function", {{"name", "work"}}}, {"offset", 1}, {"limit", 1}})["result"];
+  EXPECT_EQ(page["total"], 3);
+  EXPECT_EQ(page["columns"]["start"].dump(), "[1500]");
+  const Json beyond = client.call(
+      10, "ptlens/calls", {{"id", id}, {"function", {{"name", "work"}}}, {"offset", 99}})["result"];
+  EXPECT_EQ(beyond["columns"]["start"].size(), 0U);
+
+  EXPECT_EQ(client.call(11, "ptlens/close", {{"id", id}})["result"].dump(), "{}");
+  const Json gone = client.call(12, "ptlens/functions", {{"id", id}})["error"];
+  EXPECT_EQ(gone["code"], -32011);
+  EXPECT_EQ(gone["data"]["kind"], "not_found");
+}
+
+TEST_F(Conversation, ErrorsOfTheWorkCarryTheirData) {
+  client.initialize();
+  const Json error = client.call(1, "ptlens/open", {{"path", "/missing"}})["error"];
+  EXPECT_EQ(error.dump(),
+            R"({"code":-32010,"message":"not a recording","data":{"kind":"bad_input",)"
+            R"("file":"/missing/perf.data","offset":16,"remedy":"record again"}})");
+  EXPECT_EQ(client.call(2, "ptlens/open", {{"path", "/throws"}})["error"]["code"], -32603);
+  const std::string id = open();
+  const Json unknown =
+      client.call(3, "ptlens/report", {{"id", id}, {"function", {{"name", "wrok"}}}})["error"];
+  EXPECT_EQ(unknown["code"], -32011);
+  EXPECT_NE(unknown["data"]["remedy"].get<std::string>().find("work"), std::string::npos);
+  const Json thread = client.call(
+      4, "ptlens/report", {{"id", id}, {"function", {{"name", "work"}}}, {"tid", 999}})["error"];
+  EXPECT_EQ(thread["code"], -32011);
+}
+
+TEST_F(Conversation, TheMachineAndItsProcesses) {
+  client.initialize({{"initializationOptions", {{"perf", "/my/perf"}}}});
+  EXPECT_EQ(client.call(1, "ptlens/doctor")["result"]["findings"][0]["detail"], "/my/perf");
+  const Json processes =
+      client.call(2, "ptlens/processes", {{"source", "/s/a.cpp"}})["result"]["processes"];
+  EXPECT_EQ(processes[0]["has_source"], true);
+  EXPECT_EQ(processes[0]["command"], "app \xef\xbf\xbd");
+  const Json found = client.call(3, "ptlens/functionAt",
+                                 {{"file", "/s/a.cpp"}, {"line", 5}, {"name", "f"}})["result"];
+  EXPECT_EQ(found.dump(), R"({"candidates":[{"name":"f","binary":"/bin/app",)"
+                          R"("address":"0xffffffffff600000","file":"/s/a.cpp","line":5}],)"
+                          R"("message":""})");
+  EXPECT_EQ(
+      client.call(4, "ptlens/functionAt", {{"file", "/s/a.cpp"}, {"line", 1}})["result"]["message"],
+      "nothing there");
+  EXPECT_EQ(client.call(5, "ptlens/functionAt",
+                        {{"file", "/s/a.cpp"}, {"line", 1}, {"pid", 1}})["error"]["code"],
+            -32014);
+}
+
+TEST_F(Conversation, CodeLensAndHoverOfTheActiveRecording) {
+  client.initialize(
+      {{"capabilities", {{"workspace", {{"codeLens", {{"refreshSupport", true}}}}}}}});
+  const Json document = {{"textDocument", {{"uri", "file:///s/a.cpp"}}}};
+  EXPECT_EQ(client.call(1, "textDocument/codeLens", document)["result"].dump(), "[]");
+  const std::string id = open();
+  EXPECT_EQ(client.receive()["method"], "workspace/codeLens/refresh");
+
+  const Json lenses = client.call(2, "textDocument/codeLens", document)["result"];
+  ASSERT_EQ(lenses.size(), 2U);
+  // By line: work at line 3, main at line 10. 200 of 4,000 ns off-CPU are 5 %.
+  EXPECT_EQ(lenses[0]["range"]["start"]["line"], 2);
+  EXPECT_EQ(lenses[0]["command"]["title"],
+            "mean 2.00 µs · p50 1.00 µs · p99 3.00 µs · 2 calls · off-CPU 5.0 % · 1 unwound");
+  EXPECT_EQ(lenses[0]["command"]["command"], "ptlens.showFunction");
+  EXPECT_EQ(lenses[0]["command"]["arguments"].dump(),
+            R"([{"id":")" + id +
+                R"(","name":"ns::work<int, char>","binary":"/bin/app",)"
+                R"("address":"0xffffffffff600000"}])");
+  EXPECT_EQ(lenses[1]["command"]["title"], "no complete call · 1 incomplete");
+
+  const auto hover_at = [&](int line) {
+    Json place = document;
+    place["position"] = {{"line", line}, {"character", 0}};
+    return client.call("h" + std::to_string(line), "textDocument/hover", place)["result"];
+  };
+  const std::string function = hover_at(2)["contents"]["value"];
+  EXPECT_NE(function.find("`ns::work<int, char>`"), std::string::npos) << function;
+  EXPECT_NE(function.find("| 1.00 µs | 1.00 µs | 3.00 µs |"), std::string::npos) << function;
+  EXPECT_NE(function.find("500 ns of trace lost in 2 gaps"), std::string::npos) << function;
+  const std::string line = hover_at(11)["contents"]["value"];
+  EXPECT_NE(line.find("Calls from this line: mean 1.00 µs"), std::string::npos) << line;
+  EXPECT_TRUE(hover_at(100).is_null());
+  EXPECT_EQ(client
+                .call(3, "textDocument/codeLens",
+                      {{"textDocument", {{"uri", "file:///s/other.cpp"}}}})["result"]
+                .dump(),
+            "[]");
+
+  client.request(4, "ptlens/close", {{"id", id}});
+  EXPECT_EQ(client.receive()["id"], 4);
+  EXPECT_EQ(client.receive()["method"], "workspace/codeLens/refresh");
+  EXPECT_EQ(client.call(5, "textDocument/codeLens", document)["result"].dump(), "[]");
+}
+
+TEST_F(Conversation, CommandsAreTheMethods) {
+  client.initialize();
+  const Json answer = client.call(
+      1, "workspace/executeCommand",
+      {{"command", "ptlens.server.open"}, {"arguments", Json::array({{{"path", "/r/three"}}})}});
+  EXPECT_EQ(answer["result"]["recording"]["path"], "/r/three");
+  EXPECT_EQ(client.call(2, "workspace/executeCommand",
+                        {{"command", "other"}, {"arguments", Json::array()}})["error"]["code"],
+            -32601);
+  EXPECT_EQ(client.call(3, "workspace/executeCommand",
+                        {{"command", "ptlens.server.open"},
+                         {"arguments", Json::array({5})}})["error"]["code"],
+            -32602);
+}
+
+TEST_F(Conversation, Trace) {
+  client.initialize();
+  client.notify("$/setTrace", {{"value", "verbose"}});
+  client.request(1, "ptlens/doctor");
+  const Json received = client.receive();
+  EXPECT_EQ(received["method"], "$/logTrace");
+  EXPECT_EQ(received["params"]["message"], "received request 'ptlens/doctor' 1");
+  EXPECT_TRUE(received["params"].contains("verbose"));
+  EXPECT_EQ(client.receive()["id"], 1);
+  EXPECT_EQ(client.receive()["method"], "$/logTrace");
+  client.notify("$/setTrace", {{"value", "off"}});
+  EXPECT_TRUE(client.call(2, "ptlens/doctor").contains("result"));
+}
+
+} // namespace
+} // namespace ptlens::server

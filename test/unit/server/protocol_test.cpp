@@ -1,0 +1,224 @@
+// Messages and their parameters: what is refused, with which code, and where the fault is.
+#include "server/progress_words.hpp"
+#include "server/protocol.hpp"
+#include "server/requests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+namespace ptlens::server {
+namespace {
+
+int refusal(const std::string& text) {
+  const auto message = read_message(text);
+  return message ? 0 : message.error().fault.code;
+}
+
+TEST(Message, Kinds) {
+  const auto request = read_message(R"({"jsonrpc":"2.0","id":7,"method":"m","params":{"a":1}})");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->kind, Incoming::Kind::request);
+  EXPECT_EQ(request->id, 7);
+  EXPECT_EQ(request->params["a"], 1);
+  EXPECT_EQ(read_message(R"({"jsonrpc":"2.0","method":"m"})")->kind, Incoming::Kind::notification);
+  EXPECT_EQ(read_message(R"({"jsonrpc":"2.0","id":1,"result":null})")->kind,
+            Incoming::Kind::response);
+  EXPECT_EQ(read_message(R"({"jsonrpc":"2.0","id":"x","method":"m"})")->id, "x");
+}
+
+TEST(Message, WhatIsNotJson) {
+  for (const char* text :
+       {"", "{", "{\"a\":}", "\xff", "{\"jsonrpc\":\"2.0\",\"id\":1e999}", "{} {}", "nul"}) {
+    EXPECT_EQ(refusal(text), code::parse_error) << text;
+  }
+}
+
+TEST(Message, WhatIsNoMessage) {
+  for (const char* text :
+       {"[]", "1", "null", "{}", R"({"jsonrpc":"1.0","id":1,"method":"m"})",
+        R"({"jsonrpc":"2.0","id":1})", R"({"jsonrpc":"2.0","id":1,"method":3})",
+        R"({"jsonrpc":"2.0","id":1.5,"method":"m"})", R"({"jsonrpc":"2.0","id":null,"method":"m"})",
+        R"({"jsonrpc":"2.0","id":{},"method":"m"})",
+        R"({"jsonrpc":"2.0","id":1,"method":"m","params":5})",
+        R"([{"jsonrpc":"2.0","id":1,"method":"m"}])"}) {
+    EXPECT_EQ(refusal(text), code::invalid_request) << text;
+  }
+}
+
+TEST(Message, RefusalCarriesTheIdWhereThereIsOne) {
+  EXPECT_EQ(read_message(R"({"jsonrpc":"2.0","id":5,"method":3})").error().id, 5);
+}
+
+TEST(Message, DepthIsBounded) {
+  const auto nested = [](int depth) {
+    return R"({"jsonrpc":"2.0","id":1,"method":"m","params":)" + std::string(depth, '[') +
+           std::string(depth, ']') + "}";
+  };
+  EXPECT_EQ(refusal(nested(63)), 0);
+  EXPECT_EQ(refusal(nested(64)), code::parse_error);
+  EXPECT_EQ(refusal(nested(1'000'000)), code::parse_error);
+  EXPECT_EQ(refusal(R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(100, '[') + R"(\""})"),
+            0);
+}
+
+TEST(FaultOfError, EveryKindHasItsCode) {
+  using enum Error::Kind;
+  EXPECT_EQ(fault_of({.kind = bad_input, .message = "m"}).code, -32010);
+  EXPECT_EQ(fault_of({.kind = not_found, .message = "m"}).code, -32011);
+  EXPECT_EQ(fault_of({.kind = no_rights, .message = "m"}).code, -32012);
+  EXPECT_EQ(fault_of({.kind = unsupported, .message = "m"}).code, -32013);
+  EXPECT_EQ(fault_of({.kind = gone, .message = "m"}).code, -32014);
+  EXPECT_EQ(fault_of({.kind = failed, .message = "m"}).code, -32015);
+  EXPECT_EQ(fault_of({.kind = cancelled, .message = "m"}).code, -32800);
+  const Fault fault =
+      fault_of({.kind = gone, .message = "m", .file = "/f", .offset = 8, .remedy = "r"});
+  EXPECT_EQ(fault.data.dump(), R"({"kind":"gone","file":"/f","offset":8,"remedy":"r"})");
+}
+
+std::string bad_path(const char* method, const char* params) {
+  const Input input = Input::parse(params);
+  const auto path = [](const auto& read) {
+    return read ? std::string("none") : read.error().data["path"].template get<std::string>();
+  };
+  const std::string name = method;
+  return name == "report"       ? path(read_report(input))
+         : name == "record"     ? path(read_record(input))
+         : name == "flame"      ? path(read_flame(input))
+         : name == "calls"      ? path(read_calls(input))
+         : name == "functionAt" ? path(read_function_at(input))
+         : name == "hover"      ? path(read_place(input, true))
+                                : path(read_open(input));
+}
+
+TEST(Parameters, ThePathOfTheBadField) {
+  EXPECT_EQ(bad_path("open", "[]"), "");
+  EXPECT_EQ(bad_path("open", "{}"), "path");
+  EXPECT_EQ(bad_path("open", R"({"path":""})"), "path");
+  EXPECT_EQ(bad_path("open", R"({"path":"a\u0000b"})"), "path");
+  EXPECT_EQ(bad_path("open", R"({"path":"a","symfs":1})"), "symfs");
+  EXPECT_EQ(bad_path("report", R"({"id":"1"})"), "function");
+  EXPECT_EQ(bad_path("report", R"({"id":1,"function":{"name":"f"}})"), "id");
+  EXPECT_EQ(bad_path("report", R"({"id":"1","function":[]})"), "function");
+  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f","address":"12"}})"),
+            "function.address");
+  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f","address":"0x"}})"),
+            "function.address");
+  EXPECT_EQ(
+      bad_path("report", R"({"id":"1","function":{"name":"f","address":"0x10000000000000000"}})"),
+      "function.address");
+  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"time":[2,1]})"), "time");
+  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"latency":[-1,1]})"),
+            "latency");
+  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"tid":1.5})"), "tid");
+  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"ancestor":{}})"),
+            "ancestor.name");
+  EXPECT_EQ(bad_path("calls", R"({"id":"1","function":{"name":"f"},"limit":0})"), "limit");
+  EXPECT_EQ(bad_path("calls", R"({"id":"1","function":{"name":"f"},"limit":100001})"), "limit");
+  EXPECT_EQ(bad_path("calls", R"({"id":"1","function":{"name":"f"},"offset":-1})"), "offset");
+  EXPECT_EQ(
+      bad_path("calls", R"({"id":"1","function":{"name":"f"},"offset":18446744073709551615})"),
+      "offset");
+  EXPECT_EQ(bad_path("flame", R"({"id":"1","time":"cpu"})"), "time");
+  EXPECT_EQ(bad_path("flame", R"({"id":"1","smallest":2})"), "smallest");
+  EXPECT_EQ(bad_path("functionAt", R"({"file":"/a","line":0})"), "line");
+  EXPECT_EQ(bad_path("functionAt", R"({"file":"/a"})"), "line");
+  EXPECT_EQ(bad_path("hover", R"({"textDocument":{"uri":"file:///a"}})"), "position.line");
+  EXPECT_EQ(bad_path("record", R"({"duration":1})"), "pid");
+  EXPECT_EQ(bad_path("record", R"({"pid":1,"program":"/p"})"), "pid");
+  EXPECT_EQ(bad_path("record", R"({"pid":-1})"), "pid");
+  EXPECT_EQ(bad_path("record", R"({"pid":4294967297})"), "pid");
+  EXPECT_EQ(bad_path("record", R"({"pid":1,"duration":-1})"), "duration");
+  EXPECT_EQ(bad_path("record", R"({"pid":1,"backend":"ebpf"})"), "backend");
+  EXPECT_EQ(bad_path("record", R"({"program":"/p","arguments":[1]})"), "arguments");
+  EXPECT_EQ(bad_path("record", R"({"program":"/p","environment":{"A=B":"c"}})"), "environment");
+  EXPECT_EQ(bad_path("record", R"({"program":"/p","environment":{"A":"b\u0000"}})"), "environment");
+}
+
+TEST(Parameters, NullIsAbsent) {
+  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"tid":null,"time":null})"),
+            "none");
+}
+
+TEST(Parameters, ARecordRequest) {
+  const auto read = read_record(Input::parse(
+      R"({"program":"/p","arguments":["-a","b c"],"cwd":"/w","environment":{"X":"1=2"},
+          "function":{"name":"f","binary":"/p","address":"0xFF"},"duration":0.5,
+          "backend":"uprobe","perf":"/perf","output":"/o","symfs":"/s"})"));
+  ASSERT_TRUE(read);
+  const record::Request& request = read->request;
+  EXPECT_EQ(request.program, (std::vector<std::string>{"/p", "-a", "b c"}));
+  EXPECT_EQ(request.working_directory, "/w");
+  EXPECT_EQ(request.environment, (std::vector<std::string>{"X=1=2"}));
+  EXPECT_EQ(request.function, "f");
+  EXPECT_EQ(request.address, 255U);
+  EXPECT_EQ(request.duration_s, 0.5);
+  EXPECT_EQ(request.backend, "uprobe");
+  EXPECT_EQ(request.output, "/o");
+  EXPECT_EQ(read->symfs, "/s");
+  EXPECT_FALSE(request.pid);
+}
+
+TEST(Parameters, ASelection) {
+  const auto read = read_report(Input::parse(
+      R"({"id":"1","function":{"name":"f"},"time":[0.5,1e30],"latency":[10,20],"tid":3,
+          "ancestor":{"name":"g","low":5}})"));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->selection.time->low, 1U);
+  EXPECT_EQ(read->selection.time->high, UINT64_MAX);
+  EXPECT_EQ(read->selection.latency->high, 20U);
+  EXPECT_EQ(read->selection.tid, 3);
+  EXPECT_EQ(read->selection.ancestor, "g");
+  EXPECT_EQ(read->selection.ancestor_latency.low, 5U);
+  EXPECT_EQ(read->selection.ancestor_latency.high, UINT64_MAX);
+}
+
+TEST(Uri, Paths) {
+  EXPECT_EQ(path_of_uri("file:///a%20b/%C2%B5.cpp"), "/a b/\xc2\xb5.cpp");
+  EXPECT_EQ(path_of_uri("vscode-remote://127.0.0.1:8080/s/a.cpp"), "/s/a.cpp");
+  EXPECT_EQ(path_of_uri("/plain/path"), "/plain/path");
+  EXPECT_EQ(path_of_uri("file:///a%"), "/a%");
+  EXPECT_EQ(path_of_uri("file:///a%zz%00"), "/a%zz%00");
+  EXPECT_EQ(path_of_uri("untitled://x"), "");
+}
+
+TEST(ProgressWords, RateAndEstimate) {
+  using namespace std::chrono_literals;
+  ProgressWords words(false);
+  const ProgressWords::Time start{};
+  EXPECT_EQ(
+      words.next({.stage = "decoding", .done = 0, .total = 4096, .unit = "bytes"}, start)->dump(),
+      R"({"kind":"report","message":"decoding · 0 B of 4.00 KiB","percentage":0})");
+  EXPECT_FALSE(
+      words.next({.stage = "decoding", .done = 9, .total = 4096, .unit = "bytes"}, start + 99ms));
+  EXPECT_EQ(
+      words.next({.stage = "decoding", .done = 1024, .total = 4096, .unit = "bytes"}, start + 1s)
+          ->dump(),
+      R"({"kind":"report","message":"decoding · 1.00 KiB of 4.00 KiB · 1.00 KiB/s · 3 s left",)"
+      R"("percentage":25})");
+}
+
+TEST(ProgressWords, RecordingComesFirstAndThePercentageNeverFalls) {
+  using namespace std::chrono_literals;
+  ProgressWords words(true);
+  const ProgressWords::Time start{};
+  const auto percentage = [&](ProgressReport report, std::chrono::milliseconds at) {
+    return words.next(report, start + at)->at("percentage").get<int>();
+  };
+  EXPECT_EQ(percentage({.stage = "recording", .done = 1000, .total = 2000, .unit = "ms"}, 0ms), 35);
+  EXPECT_EQ(percentage({.stage = "recording", .done = 3000, .total = 2000, .unit = "ms"}, 200ms),
+            70);
+  EXPECT_EQ(percentage({.stage = "decoding", .done = 0, .total = 10, .unit = ""}, 210ms), 70);
+  EXPECT_EQ(percentage({.stage = "decoding", .done = 10, .total = 10, .unit = ""}, 400ms), 100);
+  EXPECT_EQ(percentage({.stage = "decoding", .done = 1, .total = 10, .unit = ""}, 600ms), 100);
+}
+
+TEST(ProgressWords, WithoutATotalThereIsNoPercentage) {
+  ProgressWords words(true);
+  EXPECT_EQ(words.next({.stage = "recording", .done = 1500, .total = 0, .unit = "ms"}, {})->dump(),
+            R"({"kind":"report","message":"recording · 1.50 s"})");
+}
+
+} // namespace
+} // namespace ptlens::server
