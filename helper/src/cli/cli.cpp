@@ -119,13 +119,18 @@ private:
     CLI::App* app = command("record", "record a running process, or start a program",
                             [this] { return record_command(record_); });
     record::Request& request = record_.request;
-    auto* target = app->add_option_group("target");
-    target->add_option("--pid", request.pid, "process")->check(positive_id());
-    target->add_option("--tid", request.tid, "thread")->check(positive_id());
-    target->add_option("--cpu", request.cpu, "everything on a CPU")
+    app->add_option("--pid", request.pid, "process")->check(positive_id());
+    app->add_option("--tid", request.tid, "thread")->check(positive_id());
+    app->add_option("--cpu", request.cpu, "everything on a CPU")
         ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()));
-    target->add_option("PROGRAM", request.program, "-- PROGRAM ARGS: started and recorded");
-    target->require_option(1);
+    app->add_option("PROGRAM", request.program, "-- PROGRAM ARGS: started and recorded");
+    app->parse_complete_callback([&request] {
+      const int targets = int{request.pid.has_value()} + int{request.tid.has_value()} +
+                          int{request.cpu.has_value()} + int{!request.program.empty()};
+      if (targets != 1) {
+        throw CLI::RequiredError("exactly one of --pid, --tid, --cpu and -- PROGRAM");
+      }
+    });
     add_function(*app, request.function, request.binary, false);
     app->add_option("--duration", request.duration_s, "seconds; until Ctrl-C where not given")
         ->check(CLI::Range(0.001, 86400.0));
