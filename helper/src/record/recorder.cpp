@@ -52,6 +52,7 @@ public:
                 .file = path,
                 .remedy = "name a directory that you may write to"});
     }
+    result.kept_ = false;
     return result;
   }
 
@@ -84,7 +85,7 @@ private:
 
   fs::path path_;
   bool created_ = false;
-  bool kept_ = false;
+  bool kept_ = true; // until it is ours to take away
 };
 
 Result<void> check(const Request& request) {
