@@ -137,6 +137,9 @@ Result<Child> Child::start(const ChildOptions& options) {
     return std::unexpected(report.error());
   }
   const Descriptor input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!input.valid()) {
+    return std::unexpected(start_error({.arguments = {"/dev/null"}}, errno));
+  }
   std::vector<std::string> arguments = options.arguments;
   std::vector<std::string> environment = merged_environment(options.environment);
   const std::vector<char*> argument_pointers = pointers(arguments);
