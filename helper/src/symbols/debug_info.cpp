@@ -11,6 +11,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace ptlens::symbols {
 
@@ -136,15 +137,18 @@ private:
     }
     subprogram.entry = entry;
     Dwarf_Attribute attribute = {};
-    for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
-      const char* text = dwarf_formstring(dwarf_attr_integrate(&die, name, &attribute));
+    for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
+      const char* text = dwarf_formstring(dwarf_attr_integrate(&die, kind, &attribute));
       if (text != nullptr) {
         subprogram.linkage_name = text;
         break;
       }
     }
+    // GCC marks a closure's operator() as artificial, too, but its body is the user's.
+    const char* name = dwarf_diename(&die);
+    const bool closure = name != nullptr && std::string_view(name) == "operator()";
     bool artificial = false;
-    if (dwarf_attr_integrate(&die, DW_AT_artificial, &attribute) != nullptr) {
+    if (!closure && dwarf_attr_integrate(&die, DW_AT_artificial, &attribute) != nullptr) {
       subprogram.artificial = dwarf_formflag(&attribute, &artificial) == 0 && artificial;
     }
     int line = 0;

@@ -179,9 +179,10 @@ std::string without_parameters(std::string_view name) {
       copy_to(at + 1);
     }
   }
-  // Rust's legacy mangling writes "f::<T>": the arguments leave their colons behind.
-  while (bare.ends_with("::")) {
-    bare.resize(bare.size() - 2);
+  // Rust's legacy mangling writes "f::<T>", C++ "operator< <T>": the arguments leave something
+  // behind.
+  while (bare.ends_with("::") || bare.ends_with(' ')) {
+    bare.resize(bare.size() - (bare.ends_with(' ') ? 1 : 2));
   }
   return bare;
 }

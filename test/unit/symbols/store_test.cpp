@@ -1,0 +1,121 @@
+// Where binaries are looked for, and which are refused.
+#include "symbols/binary_store.hpp"
+#include "symbols/symbols_test_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ptlens::symbols::test {
+namespace {
+
+// Build-id as readelf prints it.
+std::vector<std::uint8_t> readelf_build_id(const std::string& path) {
+  static const std::regex shape(".*Build ID: ([0-9a-f]+).*");
+  std::vector<std::uint8_t> bytes;
+  for (const std::string& line : lines_of(run_command({"readelf", "-n", path}).output)) {
+    std::smatch match;
+    if (std::regex_match(line, match, shape)) {
+      const std::string text = match[1];
+      for (std::size_t at = 0; at + 1 < text.size(); at += 2) {
+        bytes.push_back(static_cast<std::uint8_t>(std::stoul(text.substr(at, 2), nullptr, 16)));
+      }
+    }
+  }
+  return bytes;
+}
+
+class Store : public testing::Test {
+protected:
+  static constexpr std::string_view one_ = "int main() { return 1; }\n";
+  static constexpr std::string_view two_ =
+      "int helper() { return 7; }\nint main() { return helper(); }\n";
+
+  void copy(const std::string& from, const std::string& to) {
+    std::filesystem::create_directories(std::filesystem::path(to).parent_path());
+    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+  }
+
+  TemporaryFolder folder_;
+  std::string one = folder_.compile("one", one_, {"-O0", "-Wl,--build-id=sha1"});
+  std::string two = folder_.compile("two", two_, {"-O0", "-Wl,--build-id=sha1"});
+};
+
+TEST_F(Store, ReadsTheBuildIdThatReadelfShows) {
+  const auto binary = open_binary(one);
+  ASSERT_TRUE(binary);
+  const std::vector<std::uint8_t> expected = readelf_build_id(one);
+  ASSERT_EQ(expected.size(), 20U);
+  EXPECT_TRUE(std::ranges::equal(binary->build_id(), expected));
+  EXPECT_EQ(build_id_text(std::vector<std::uint8_t>{0x00, 0xab, 0x0f}), "00ab0f");
+}
+
+TEST_F(Store, LooksUnderSymfsFirst) {
+  copy(two, folder_ / ("symfs" + one));
+  BinaryStore store({.symfs = folder_ / "symfs", .recording_folder = ""});
+  const auto found = store.find(one, {});
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(std::ranges::equal(found->build_id(), readelf_build_id(two)));
+  EXPECT_EQ(store.find(one, {}), found);
+  EXPECT_TRUE(store.missing().empty());
+}
+
+TEST_F(Store, RefusesAnotherBuildAndGoesOn) {
+  copy(two, folder_ / ("symfs" + one));
+  BinaryStore store({.symfs = folder_ / "symfs", .recording_folder = ""});
+  const auto found = store.find(one, readelf_build_id(one));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->path(), one);
+}
+
+TEST_F(Store, NamesWhatIsMissingOnceAndWhy) {
+  BinaryStore store({.symfs = "", .recording_folder = ""});
+  EXPECT_FALSE(store.find(one, readelf_build_id(two)));
+  EXPECT_FALSE(store.find(one, readelf_build_id(two)));
+  EXPECT_FALSE(store.find("/no/such/library.so", {}));
+  EXPECT_FALSE(store.find("//anon", {}));
+  ASSERT_EQ(store.missing().size(), 3U);
+  EXPECT_EQ(store.missing()[0].path, one);
+  EXPECT_EQ(store.missing()[0].build_id, build_id_text(readelf_build_id(two)));
+  EXPECT_TRUE(store.missing()[0].reason.contains(build_id_text(readelf_build_id(one))))
+      << store.missing()[0].reason;
+  EXPECT_TRUE(store.missing()[1].reason.contains("No such file")) << store.missing()[1].reason;
+  EXPECT_EQ(store.missing()[1].build_id, "");
+}
+
+TEST_F(Store, WithSymfsBelievesAFileElsewhereOnlyByItsBuildId) {
+  BinaryStore store({.symfs = folder_ / "empty", .recording_folder = ""});
+  EXPECT_FALSE(store.find(one, {}));
+  EXPECT_TRUE(store.find(one, readelf_build_id(one)));
+}
+
+TEST_F(Store, FindsTheVdsoInTheRecordingsFolder) {
+  copy(one, folder_ / "recording/vdso.so");
+  BinaryStore store({.symfs = "", .recording_folder = folder_ / "recording"});
+  EXPECT_TRUE(store.find("[vdso]", readelf_build_id(one)));
+  EXPECT_FALSE(store.find("[vdso]", readelf_build_id(two)));
+  EXPECT_FALSE(store.find("[heap]", {}));
+  BinaryStore elsewhere({.symfs = folder_ / "symfs", .recording_folder = ""});
+  EXPECT_FALSE(elsewhere.find("[vdso]", {}));
+  ASSERT_EQ(elsewhere.missing().size(), 1U);
+  EXPECT_FALSE(elsewhere.missing()[0].reason.empty());
+}
+
+TEST_F(Store, FindsBuildIdsInPerfsCache) {
+  const char* home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe)
+  const std::string before = home == nullptr ? "" : home;
+  const std::vector<std::uint8_t> id = readelf_build_id(one);
+  const std::string text = build_id_text(id);
+  copy(one,
+       folder_ / ("home/.debug/.build-id/" + text.substr(0, 2) + "/" + text.substr(2) + "/elf"));
+  ::setenv("HOME", (folder_ / "home").c_str(), 1); // NOLINT(concurrency-mt-unsafe)
+  BinaryStore store({.symfs = "", .recording_folder = ""});
+  const auto found = store.find("/gone/program", id);
+  ::setenv("HOME", before.c_str(), 1); // NOLINT(concurrency-mt-unsafe)
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(std::ranges::equal(found->build_id(), id));
+}
+
+} // namespace
+} // namespace ptlens::symbols::test
