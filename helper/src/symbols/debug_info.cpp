@@ -75,7 +75,8 @@ public:
 
   // Depth first, without recursion. DIEs must come at growing offsets: a sibling reference that
   // goes back would never end.
-  void read_unit(Dwarf_Die unit) {
+  void read_unit(Dwarf_Die unit, std::string folder) {
+    folder_ = std::move(folder);
     constexpr std::size_t deepest = 256;
     std::vector<Dwarf_Die> parents;
     Dwarf_Die die = {};
@@ -154,7 +155,7 @@ private:
     int line = 0;
     const char* file = dwarf_decl_file(&die);
     if (file != nullptr && dwarf_decl_line(&die, &line) == 0 && line > 0) {
-      subprogram.file = normal_path(file);
+      subprogram.file = normal_path(file, folder_);
       subprogram.line = static_cast<std::uint32_t>(line);
     }
     found_.push_back(std::move(subprogram));
@@ -173,6 +174,7 @@ private:
 
   const ElfImage& image_;
   std::vector<Subprogram>& found_;
+  std::string folder_; // of the unit
 };
 
 } // namespace
@@ -183,7 +185,7 @@ DebugInfo read_debug_info(const DebugFile& file, const ElfImage& image) {
     SubprogramReader reader(image, info.subprograms);
     for_each_unit(open->dwarf.get(), [&](Dwarf_Die unit, Dwarf_Die contents) {
       info.lines.add_unit(&unit, image);
-      reader.read_unit(contents);
+      reader.read_unit(contents, compilation_folder(&unit));
     });
   }
   info.lines.finish();
@@ -222,7 +224,7 @@ std::vector<std::string> read_unit_names(const DebugFile& file) {
     for_each_unit(open->dwarf.get(), [&](Dwarf_Die unit, Dwarf_Die contents) {
       for (Dwarf_Die* die : {&contents, &unit}) {
         if (const char* name = dwarf_diename(die); name != nullptr) {
-          names.push_back(normal_path(name));
+          names.push_back(normal_path(name, compilation_folder(&unit)));
           break;
         }
       }

@@ -48,27 +48,6 @@ bool has_resolver_code(const ElfImage& image, const AddressRange& range) {
 
 } // namespace
 
-void FunctionBuilder::add_covered(AddressRange range) {
-  if (range.low >= range.high) {
-    return;
-  }
-  auto at = covered_.upper_bound(range.low);
-  if (at != covered_.begin() && std::prev(at)->second >= range.low) {
-    --at;
-  }
-  while (at != covered_.end() && at->first <= range.high) {
-    range.low = std::min(range.low, at->first);
-    range.high = std::max(range.high, at->second);
-    at = covered_.erase(at);
-  }
-  covered_.emplace(range.low, range.high);
-}
-
-bool FunctionBuilder::covered(std::uint64_t address) const {
-  const auto behind = covered_.upper_bound(address);
-  return behind != covered_.begin() && std::prev(behind)->second > address;
-}
-
 void FunctionBuilder::add_stubs(std::span<const PltStub> stubs) {
   for (const PltStub& stub : stubs) {
     const AddressRange range{.low = stub.address, .high = stub.address + stub.size};
@@ -79,7 +58,7 @@ void FunctionBuilder::add_stubs(std::span<const PltStub> stubs) {
                                .address = stub.address,
                                .ranges = {range},
                                .kind = Function::Kind::plt_stub});
-    add_covered(range);
+    covered_.add(range);
   }
 }
 
@@ -103,7 +82,7 @@ void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
   });
   for (const Symbol* symbol : sorted) {
     if (symbol->size > 0) {
-      add_covered({.low = symbol->address, .high = symbol->address + symbol->size});
+      covered_.add({.low = symbol->address, .high = symbol->address + symbol->size});
     }
   }
   for (std::size_t at = 0; at < sorted.size();) {
@@ -114,7 +93,7 @@ void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
     }
     std::uint64_t end = best.address + best.size;
     if (best.size == 0) {
-      if (covered(best.address)) { // a label inside a function
+      if (covered_.holds(best.address)) { // a label inside a function
         at = behind;
         continue;
       }
@@ -138,7 +117,7 @@ void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
         function.kind = Function::Kind::resolver;
       }
     }
-    add_covered(function.ranges.front());
+    covered_.add(function.ranges.front());
     functions_.try_emplace(best.address, std::move(function));
   }
   by_name_.reserve(names_.size());
@@ -154,7 +133,7 @@ void FunctionBuilder::add_subprograms(const DebugInfo& debug_info) {
     if (known == functions_.end()) {
       // A cold symbol with a subprogram of its own is a function that its namesake calls: LLVM's
       // hot/cold splitting.
-      if (covered(subprogram.entry) || subprogram.linkage_name.empty()) {
+      if (covered_.holds(subprogram.entry) || subprogram.linkage_name.empty()) {
         continue;
       }
       known = functions_
@@ -169,9 +148,9 @@ void FunctionBuilder::add_subprograms(const DebugInfo& debug_info) {
     }
     for (const AddressRange& range : subprogram.ranges) {
       const bool holds_entry = range.low <= function.address && function.address < range.high;
-      if (function.ranges.empty() || (!holds_entry && !covered(range.low))) {
+      if (function.ranges.empty() || (!holds_entry && !covered_.holds(range.low))) {
         function.ranges.push_back(range);
-        add_covered(range);
+        covered_.add(range);
       }
     }
     if (!function.file.empty()) {
@@ -199,7 +178,7 @@ const FunctionBuilder::NamedEntry* FunctionBuilder::owner_of(const Symbol& part,
   const auto [first, last] = by_name_.equal_range(owner);
   for (auto at = first; at != last; ++at) {
     const NamedEntry& candidate = names_[at->second];
-    if (candidate.binding != Symbol::Binding::local) {
+    if (candidate.binding != Symbol::Binding::local || candidate.source_file == 0) {
       elsewhere = &candidate;
     } else if (candidate.source_file == part.source_file) {
       return &candidate;
@@ -215,12 +194,12 @@ void FunctionBuilder::add_orphan(const Symbol& part) {
                                                 .linkage_name = part.name,
                                                 .address = part.address,
                                                 .ranges = {{.low = part.address, .high = end}}});
-  add_covered({.low = part.address, .high = end});
+  covered_.add({.low = part.address, .high = end});
 }
 
 void FunctionBuilder::join_cold_parts() {
   for (const Symbol& part : cold_parts_) {
-    if (covered(part.address)) { // DWARF has given it to its function
+    if (covered_.holds(part.address)) { // DWARF has given it to its function
       continue;
     }
     const NamedEntry* owner = owner_of(part, owner_of_cold_part(part.name));
@@ -231,25 +210,24 @@ void FunctionBuilder::join_cold_parts() {
     }
     const std::uint64_t end = part.size > 0 ? part.address + part.size : part.section_end;
     function->second.ranges.push_back({.low = part.address, .high = end});
-    add_covered({.low = part.address, .high = end});
+    covered_.add({.low = part.address, .high = end});
   }
 }
 
 void FunctionBuilder::add_unwind_ranges(std::span<const AddressRange> ranges) {
   for (const AddressRange& range : ranges) {
     const Section* section = image_.code_section(range.low);
-    if (covered(range.low) || section == nullptr || is_plt_section(*section)) {
+    if (covered_.holds(range.low) || section == nullptr || is_plt_section(*section)) {
       continue;
     }
-    const auto next = covered_.upper_bound(range.low);
     const std::uint64_t end =
-        next == covered_.end() ? range.high : std::min(range.high, next->first);
+        std::min(range.high, covered_.next_start(range.low).value_or(range.high));
     const std::string name = fmt::format("sub_{:x}", range.low);
     functions_.try_emplace(range.low, Function{.name = name,
                                                .linkage_name = name,
                                                .address = range.low,
                                                .ranges = {{.low = range.low, .high = end}}});
-    add_covered({.low = range.low, .high = end});
+    covered_.add({.low = range.low, .high = end});
   }
 }
 

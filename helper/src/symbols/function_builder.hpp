@@ -2,6 +2,7 @@
 // order of trust.
 #pragma once
 
+#include "symbols/address_set.hpp"
 #include "symbols/function_table.hpp"
 
 #include <cstdint>
@@ -41,14 +42,12 @@ public:
   [[nodiscard]] std::span<const NamedEntry> names() const { return names_; }
 
 private:
-  void add_covered(AddressRange range);
-  [[nodiscard]] bool covered(std::uint64_t address) const;
   [[nodiscard]] const NamedEntry* owner_of(const Symbol& part, std::string_view owner) const;
   void add_orphan(const Symbol& part);
 
   const ElfImage& image_;
-  std::map<std::uint64_t, Function> functions_;    // by entry
-  std::map<std::uint64_t, std::uint64_t> covered_; // low to high, disjoint
+  std::map<std::uint64_t, Function> functions_; // by entry
+  AddressSet covered_;                          // by what is in functions_ so far
   std::vector<NamedEntry> names_;
   std::unordered_multimap<std::string_view, std::size_t> by_name_; // indices into names_
   std::vector<Symbol> cold_parts_;

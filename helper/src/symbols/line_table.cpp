@@ -2,6 +2,7 @@
 // the last one counts, as in gdb and addr2line.
 #include "symbols/line_table.hpp"
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 
 #include <algorithm>
@@ -10,7 +11,16 @@
 
 namespace ptlens::symbols {
 
-std::string normal_path(const std::string& path) {
+std::string compilation_folder(Dwarf_Die* unit) {
+  Dwarf_Attribute attribute = {};
+  const char* folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+  return folder == nullptr ? "" : folder;
+}
+
+std::string normal_path(const std::string& path, const std::string& folder) {
+  if (!path.starts_with('/') && folder.starts_with('/')) {
+    return normal_path(folder + "/" + path, {});
+  }
   if (!path.contains("/.") && !path.contains("//") && !path.starts_with("./")) {
     return path;
   }
@@ -19,7 +29,7 @@ std::string normal_path(const std::string& path) {
 
 namespace {
 
-// The addresses that a unit says it has code at, sorted; empty where it does not say.
+// The addresses that a unit says it has code at; empty where it does not say.
 std::vector<AddressRange> code_of_unit(Dwarf_Die* unit) {
   std::vector<AddressRange> ranges;
   Dwarf_Addr base = 0;
@@ -31,13 +41,7 @@ std::vector<AddressRange> code_of_unit(Dwarf_Die* unit) {
       ranges.push_back({.low = low, .high = high});
     }
   }
-  std::ranges::sort(ranges, {}, &AddressRange::low);
   return ranges;
-}
-
-bool holds(const std::vector<AddressRange>& ranges, std::uint64_t address) {
-  const auto behind = std::ranges::upper_bound(ranges, address, {}, &AddressRange::low);
-  return behind != ranges.begin() && std::prev(behind)->high > address;
 }
 
 } // namespace
@@ -58,7 +62,16 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
   }
   // A sequence may end with a row of no length, which libdw sorts behind the end: outside the
   // unit's code it must not count.
-  const std::vector<AddressRange> code = code_of_unit(unit);
+  const std::vector<AddressRange> ranges = code_of_unit(unit);
+  AddressSet code;
+  for (const AddressRange& range : ranges) {
+    code.add(range);
+  }
+  const auto own = [&](std::uint64_t address) {
+    return (ranges.empty() || code.holds(address)) && !claimed_.holds(address);
+  };
+  const std::string folder = compilation_folder(unit);
+  const std::size_t first_row = rows_.size();
   std::unordered_map<const char*, std::uint32_t> known; // libdw gives one pointer a file
   const Section* last = nullptr;
   for (std::size_t at = 0; at < count; ++at) {
@@ -71,7 +84,8 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
     }
     if (end) {
       // The end of a section's last sequence lies one past the section.
-      const bool in_code = address > 0 && image.code_section(address - 1) != nullptr;
+      const bool in_code =
+          address > 0 && own(address - 1) && image.code_section(address - 1) != nullptr;
       if (in_code && !rows_.empty()) {
         rows_.push_back({.address = address});
       }
@@ -80,7 +94,7 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
     if (last == nullptr || !last->holds(address)) {
       last = image.code_section(address);
     }
-    if (!code.empty() && !holds(code, address)) {
+    if (!own(address)) {
       continue;
     }
     int number = 0;
@@ -94,7 +108,7 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
     }
     auto found = known.find(file);
     if (found == known.end()) {
-      found = known.emplace(file, file_number(normal_path(file))).first;
+      found = known.emplace(file, file_number(normal_path(file, folder))).first;
     }
     const Row row{.address = address,
                   .file = found->second,
@@ -104,6 +118,11 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
       rows_.back() = row;
     } else {
       rows_.push_back(row);
+    }
+  }
+  for (std::size_t at = first_row; at + 1 < rows_.size(); ++at) {
+    if (rows_[at].file != no_file) {
+      claimed_.add({.low = rows_[at].address, .high = rows_[at + 1].address});
     }
   }
 }

@@ -2,6 +2,7 @@
 // into one sorted table.
 #pragma once
 
+#include "symbols/address_set.hpp"
 #include "symbols/binary.hpp"
 #include "symbols/elf_image.hpp"
 
@@ -16,8 +17,10 @@ namespace ptlens::symbols {
 
 class LineTable {
 public:
-  // Adds the rows of one unit; rows outside executable sections (functions that the linker
-  // dropped) are left out.
+  // Adds the rows of one unit. Left out are rows outside executable sections (functions that the
+  // linker dropped) and of code that an earlier unit's rows hold: of an inline function that
+  // several units compiled, the linker keeps the first copy and lets the others' tables point at
+  // it.
   void add_unit(Dwarf_Die* unit, const ElfImage& image);
   // To be called once, after the last unit.
   void finish();
@@ -44,11 +47,16 @@ private:
   std::uint32_t file_number(const std::string& file);
 
   std::vector<Row> rows_;
+  AddressSet claimed_; // what the rows of the units added so far hold
   std::vector<std::string> files_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-// "." and ".." and doubled slashes taken out; nothing is looked up on the disk.
-[[nodiscard]] std::string normal_path(const std::string& path);
+// The folder that relative paths of a unit start in, empty where it does not say.
+[[nodiscard]] std::string compilation_folder(Dwarf_Die* unit);
+
+// `path`, made absolute by `folder`, with "." and ".." and doubled slashes taken out; nothing is
+// looked up on the disk.
+[[nodiscard]] std::string normal_path(const std::string& path, const std::string& folder);
 
 } // namespace ptlens::symbols

@@ -37,6 +37,7 @@ void read_table(Elf* elf, const Section& section, const ElfImage& image,
   if (data == nullptr || gelf_getshdr(scn, &header) == nullptr || header.sh_entsize == 0) {
     return;
   }
+  std::uint32_t files = 0;
   std::uint32_t source_file = 0;
   const Section* last = nullptr;
   const std::uint64_t count = data->d_size / header.sh_entsize;
@@ -46,8 +47,11 @@ void read_table(Elf* elf, const Section& section, const ElfImage& image,
       break;
     }
     const unsigned type = GELF_ST_TYPE(symbol.st_info);
+    const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
     if (type == STT_FILE) {
-      ++source_file;
+      // Behind a file without a name, GNU ld lists global symbols that it made local.
+      const bool named = name != nullptr && *name != '\0';
+      source_file = named ? ++files : 0;
       continue;
     }
     if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
@@ -57,7 +61,6 @@ void read_table(Elf* elf, const Section& section, const ElfImage& image,
     if (last == nullptr || !last->holds(symbol.st_value)) {
       last = image.code_section(symbol.st_value);
     }
-    const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
     if (last == nullptr || name == nullptr || *name == '\0' ||
         (type == STT_NOTYPE && !is_exported_label(symbol, name))) {
       continue;

@@ -79,7 +79,7 @@ TEST_P(LinesOf, AreThoseOfAddr2line) {
     GTEST_SKIP() << options.front() << " is not installed";
   }
   const TemporaryFolder folder;
-  expect_lines_as_addr2line_says(folder.compile(name, mixed_program, options), 100);
+  expect_lines_as_addr2line_says(folder.compile(name, mixed_program, options), 40);
 }
 
 using Options = std::vector<std::string>;
