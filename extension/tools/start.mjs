@@ -4,6 +4,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { asRoot, at, helper, isMain, isRoot, main, onPath, root, run, sample, sampleSource, say, StepError } from "./steps.mjs";
 import { setUp } from "./setup.mjs";
 import { build } from "./build.mjs";
@@ -84,7 +85,13 @@ function openInCode() {
 
 async function openInBrowser() {
   const { startRig } = await import(at("test/editor/rig.mjs"));
-  const rig = await startRig({ folder: at("test/samples"), file: sampleSource, line: measuredLine(), environment: { PTLENS_OPEN_RECORDING: recording } });
+  const rig = await startRig({
+    folder: at("test/samples"),
+    file: sampleSource,
+    line: measuredLine(),
+    settings: { "editor.minimap.enabled": false },
+    environment: { PTLENS_OPEN_RECORDING: recording },
+  });
   stops.push(() => rig.stop());
   return rig.url;
 }
@@ -93,12 +100,22 @@ async function start(reportOnly) {
   const hasCode = onPath("code") !== undefined;
   setUp({ measure: true });
   build({ targets: ["ptlens"] });
+  let ended = false;
+  const end = new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+      process.on(signal, () => {
+        ended = true;
+        resolve();
+      });
+    }
+  });
   const pid = await startServer();
   say(`The order server runs as process ${pid}; measuring ${measured} for ${seconds} s`);
   measure(pid);
   say("");
   run(helper, ["report", recording, "--function", measured]);
-  if (reportOnly) return;
+  await nextTurn(); // signals that came during the measurement arrive now
+  if (reportOnly || ended) return;
 
   if (hasCode && openInCode()) {
     say("\nVS Code shows the result. The order server runs until Ctrl-C.");
@@ -106,7 +123,7 @@ async function start(reportOnly) {
     run(process.execPath, [at("test/editor/install.mjs")]);
     say(`\nThe editor shows the result at ${await openInBrowser()}\nIt and the order server run until Ctrl-C.`);
   }
-  await new Promise((resolve) => ["SIGINT", "SIGTERM", "SIGHUP"].forEach((signal) => process.once(signal, resolve)));
+  await end;
 }
 
 if (isMain(import.meta)) {
