@@ -18,6 +18,8 @@ public:
   PacketWriter();
   PacketWriter(const PacketWriter&) = delete;
   PacketWriter& operator=(const PacketWriter&) = delete;
+  PacketWriter(PacketWriter&&) = delete;
+  PacketWriter& operator=(PacketWriter&&) = delete;
   ~PacketWriter();
 
   void psb(); // also forgets the last address

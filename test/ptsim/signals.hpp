@@ -12,6 +12,8 @@ public:
   Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
+  Signals(Signals&&) = delete;
+  Signals& operator=(Signals&&) = delete;
   ~Signals();
 
   // Whether SIGINT or SIGTERM has come since the object was made.

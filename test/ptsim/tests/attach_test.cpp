@@ -21,13 +21,19 @@ int main() { volatile int n = 0; for (;;) n = tick(n); }
 )";
 
 struct Child {
-  pid_t pid = -1;
+  Child() = default;
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  Child(Child&&) = delete;
+  Child& operator=(Child&&) = delete;
   ~Child() {
     if (pid > 0) {
       kill(pid, SIGKILL);
       waitpid(pid, nullptr, 0);
     }
   }
+
+  pid_t pid = -1;
 };
 
 pid_t start(const std::vector<std::string>& arguments) {

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <regex>
+#include <optional>
 #include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +36,29 @@ std::vector<std::string> lines(const std::string& text) {
 
 std::uint64_t hex(const std::string& text) {
   return std::strtoull(text.c_str(), nullptr, 16);
+}
+
+// "3961.660128317:   tr strt       0 =>     56420abdc260": time, words of flags, from, to.
+std::optional<BranchEvent> parse_event(const std::string& line) {
+  std::stringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) {
+    words.push_back(word);
+  }
+  const std::size_t count = words.size();
+  if (count < 5 || words[count - 2] != "=>") {
+    return std::nullopt;
+  }
+  BranchEvent event{hex(words[count - 3]), hex(words[count - 1]), words[1], 0};
+  for (std::size_t index = 2; index < count - 3; ++index) {
+    event.kind += " " + words[index];
+  }
+  const std::size_t point = words[0].find('.');
+  if (point == std::string::npos) {
+    return std::nullopt;
+  }
+  event.ns = std::stoull(words[0]) * 1'000'000'000 + std::stoull(words[0].substr(point + 1));
+  return event;
 }
 
 } // namespace
@@ -102,13 +125,11 @@ std::vector<BranchEvent> Recording::decoded(const std::string& what) const {
   const Output text = run(
       {"perf", "script", "-f", "-i", file, "--itrace=" + what, "--ns", "-F", "time,ip,addr,flags"});
   EXPECT_EQ(text.status, 0) << text.err;
-  const std::regex pattern(R"(\s*(\d+)\.(\d{9}):\s+(.*?)\s+([0-9a-f]+) =>\s+([0-9a-f]+)\s*)");
   std::vector<BranchEvent> events;
   for (const std::string& line : lines(text.out)) {
-    std::smatch found;
-    if (std::regex_match(line, found, pattern)) {
-      events.push_back({hex(found[4]), hex(found[5]), found[3],
-                        std::stoull(found[1]) * 1'000'000'000 + std::stoull(found[2])});
+    const auto event = parse_event(line);
+    if (event) {
+      events.push_back(*event);
     } else {
       ADD_FAILURE() << "perf script printed: " << line;
     }

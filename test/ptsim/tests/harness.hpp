@@ -27,6 +27,8 @@ public:
   TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  TemporaryFolder(TemporaryFolder&&) = delete;
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
   ~TemporaryFolder();
   [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 

@@ -27,6 +27,9 @@ protected:
 
   std::vector<pt_packet> packets() {
     std::vector<std::uint8_t> bytes = writer.take();
+    if (bytes.empty()) {
+      return {};
+    }
     pt_config config{};
     pt_config_init(&config);
     config.begin = bytes.data();
