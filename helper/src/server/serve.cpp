@@ -45,7 +45,18 @@ private:
   int fd_;
 };
 
+// Written to by signal handlers. Never closed: a handler may still be about to write on another
+// thread.
 std::atomic<int> wake_fd = -1;
+
+int fresh_wake_fd() {
+  if (wake_fd < 0) {
+    wake_fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  }
+  std::uint64_t earlier = 0;
+  static_cast<void>(!::read(wake_fd, &earlier, sizeof earlier));
+  return wake_fd;
+}
 
 void wake(int signal) {
   const int saved = errno;
@@ -60,8 +71,7 @@ void wake(int signal) {
 // inherited by the programs that are started to be measured.
 class Signals {
 public:
-  explicit Signals(int fd) {
-    wake_fd = fd;
+  Signals() {
     struct sigaction action{};
     action.sa_handler = wake;
     sigemptyset(&action.sa_mask);
@@ -76,7 +86,6 @@ public:
     for (std::size_t index = 0; index < numbers.size(); ++index) {
       ::sigaction(numbers[index], &previous_[index], nullptr);
     }
-    wake_fd = -1;
   }
 
 private:
@@ -92,8 +101,8 @@ int process_descriptor(std::int32_t pid) {
 } // namespace
 
 int serve(int input_fd, int output_fd, const std::string& version, Host host) {
-  const Descriptor wake_up(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  const Signals signals(wake_up.get());
+  const int wake_up = fresh_wake_fd();
+  const Signals signals;
   Output output(output_fd);
   Connection connection(std::move(host), output, version);
   FrameReader reader(
@@ -111,7 +120,7 @@ int serve(int input_fd, int output_fd, const std::string& version, Host host) {
   std::array<char, 65536> bytes{};
   while (!connection.ended()) {
     std::array<pollfd, 4> events{pollfd{.fd = input_fd, .events = POLLIN, .revents = 0},
-                                 pollfd{.fd = wake_up.get(), .events = POLLIN, .revents = 0},
+                                 pollfd{.fd = wake_up, .events = POLLIN, .revents = 0},
                                  pollfd{.fd = client.get(), .events = POLLIN, .revents = 0},
                                  pollfd{.fd = output_fd, .events = 0, .revents = 0}};
     if (::poll(events.data(), events.size(), -1) < 0) {
