@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 
 namespace ptlens::symbols {
@@ -72,11 +73,24 @@ struct Binary::Contents {
                                debug_info.get());
         }) {}
 
+  // Call instructions of a function, decoded when first asked for.
+  std::span<const CallInstruction> calls_of(std::uint32_t index) {
+    const std::scoped_lock lock(calls_mutex);
+    const auto [at, added] = calls.try_emplace(index);
+    if (added) {
+      at->second = call_instructions(image, table.get(), index);
+    }
+    return at->second; // nodes of a map stay where they are
+  }
+
   ElfImage image;
   Lazy<DebugFile> debug_file;
   Lazy<std::vector<std::string>> unit_names;
   Lazy<DebugInfo> debug_info;
   Lazy<FunctionTable> table;
+
+  std::mutex calls_mutex;
+  std::unordered_map<std::uint32_t, std::vector<CallInstruction>> calls; // by function
 };
 
 Binary::Binary(std::unique_ptr<Contents> contents) : contents_(std::move(contents)) {}
@@ -214,7 +228,18 @@ std::optional<std::string> Binary::stub_target(std::uint32_t index) const {
 }
 
 std::optional<std::uint64_t> Binary::call_before(std::uint64_t return_address) const {
-  return symbols::call_before(contents_->image, contents_->table.get(), return_address);
+  const FunctionTable& table = contents_->table.get();
+  const std::optional<std::uint32_t> index =
+      return_address == 0 ? std::nullopt : table.at(return_address - 1);
+  if (index) {
+    const std::span<const CallInstruction> calls = contents_->calls_of(*index);
+    const auto found =
+        std::ranges::lower_bound(calls, return_address, {}, &CallInstruction::return_address);
+    if (found != calls.end() && found->return_address == return_address) {
+      return found->address;
+    }
+  }
+  return call_out_of_line(contents_->image, table, return_address);
 }
 
 } // namespace ptlens::symbols

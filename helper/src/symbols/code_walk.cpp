@@ -181,25 +181,30 @@ std::vector<Exit> exit_points(const ElfImage& image, const FunctionTable& table,
   return exits;
 }
 
-std::optional<std::uint64_t> call_before(const ElfImage& image, const FunctionTable& table,
-                                         std::uint64_t return_address) {
+std::vector<CallInstruction> call_instructions(const ElfImage& image, const FunctionTable& table,
+                                               std::uint32_t index) {
+  std::vector<CallInstruction> calls;
+  Walk(image, table.functions()[index]).each([&calls](const Instruction& instruction) {
+    if (instruction.kind == Instruction::Kind::call) {
+      calls.push_back({.address = instruction.address, .return_address = instruction.end()});
+    }
+  });
+  std::ranges::sort(calls, {}, &CallInstruction::return_address);
+  return calls;
+}
+
+std::optional<std::uint64_t> call_out_of_line(const ElfImage& image, const FunctionTable& table,
+                                              std::uint64_t return_address) {
   if (return_address == 0) {
     return std::nullopt;
   }
-  const std::optional<std::uint32_t> index = table.at(return_address - 1);
-  std::optional<std::uint64_t> found;
   bool boundary = false; // some instruction ends at the return address
-  if (index) {
+  if (const std::optional<std::uint32_t> index = table.at(return_address - 1)) {
     Walk(image, table.functions()[*index]).each([&](const Instruction& instruction) {
-      if (instruction.end() == return_address) {
-        boundary = true;
-        if (instruction.kind == Instruction::Kind::call) {
-          found = instruction.address;
-        }
-      }
+      boundary = boundary || instruction.end() == return_address;
     });
   }
-  return found || boundary ? found : call_by_shape(image, return_address);
+  return boundary ? std::nullopt : call_by_shape(image, return_address);
 }
 
 } // namespace ptlens::symbols

@@ -15,7 +15,18 @@ namespace ptlens::symbols {
 direct_callees(const ElfImage& image, const FunctionTable& table, std::uint32_t index);
 [[nodiscard]] std::vector<Exit> exit_points(const ElfImage& image, const FunctionTable& table,
                                             std::uint32_t index);
+
+struct CallInstruction {
+  std::uint64_t address = 0;
+  std::uint64_t return_address = 0;
+};
+// Every call instruction of a function, by return address.
+[[nodiscard]] std::vector<CallInstruction>
+call_instructions(const ElfImage& image, const FunctionTable& table, std::uint32_t index);
+
+// For a return address that none of them has: the call that ends there, provided that no
+// instruction of the straight-line decoding does. Hand-written code may hold data.
 [[nodiscard]] std::optional<std::uint64_t>
-call_before(const ElfImage& image, const FunctionTable& table, std::uint64_t return_address);
+call_out_of_line(const ElfImage& image, const FunctionTable& table, std::uint64_t return_address);
 
 } // namespace ptlens::symbols
