@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { at, isMain, main, runLines, say, StepError } from "./steps.mjs";
+import { at, isMain, main, runLines, sampleSource, say, StepError } from "./steps.mjs";
 import { setUp } from "./setup.mjs";
 import { build } from "./build.mjs";
 import { fastChecks } from "./lint.mjs";
@@ -81,9 +81,15 @@ async function endToEnd(scratch) {
   return total;
 }
 
-async function styleChecks() {
+async function styleChecks(sampleBefore) {
   const total = { passed: 0, failed: 0, skipped: 0 };
-  for (const { name, skip, run: check } of fastChecks()) {
+  const sampleIsUntouched = {
+    name: "The tests left the sample program as it was",
+    run: () => {
+      if (readFileSync(sampleSource, "utf8") !== sampleBefore) throw new StepError(`a test has changed ${sampleSource}`);
+    },
+  };
+  for (const { name, skip, run: check } of [...fastChecks(), sampleIsUntouched]) {
     if (skip) {
       total.skipped += 1;
       indent(`skipped: ${name}: ${skip}`);
@@ -107,6 +113,7 @@ const text = ({ passed, failed, skipped }) => `${passed} passed, ${failed} faile
 async function test() {
   setUp({ test: true, editor: true });
   build({ tests: true });
+  const sampleBefore = readFileSync(sampleSource, "utf8");
   const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-test-"));
   const rings = [
     ["Unit tests of the helper", () => unitTests(scratch)],
@@ -114,7 +121,7 @@ async function test() {
     ["End to end: the built helper, judged from outside", () => endToEnd(scratch)],
     ["Golden JSON-RPC sessions", () => runner(process.execPath, [at("test/golden/run.mjs")])],
     ["The editor: Mocha in the extension host, Playwright on the workbench", () => runner(process.execPath, [at("test/editor/run.mjs")])],
-    ["Style", styleChecks],
+    ["Style", () => styleChecks(sampleBefore)],
   ];
   const total = { passed: 0, failed: 0, skipped: 0 };
   try {
