@@ -18,6 +18,7 @@ const quietSettings = {
   "chat.disableAIFeatures": true,
   "editor.accessibilitySupport": "off",
   "extensions.autoCheckUpdates": false,
+  "git.openRepositoryInParentFolders": "never",
   "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
