@@ -17,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -194,5 +195,29 @@ inline Progress::Listener when_recording(std::function<void()> action) {
     }
   };
 }
+
+// Skips where probes cannot be set, and checks that none is left.
+class ProbeTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    const std::string why = why_no_probes();
+    if (!why.empty()) {
+      GTEST_SKIP() << why;
+    }
+  }
+  void TearDown() override { EXPECT_EQ(probes_left(), 0U); }
+
+  static Result<Outcome> record_program(const TemporaryFolder& folder,
+                                        std::vector<std::string> program,
+                                        const std::string& function) {
+    Request request;
+    request.program = std::move(program);
+    request.function = function;
+    request.backend = "uprobe";
+    request.output = folder / "recording";
+    const Progress progress;
+    return record(request, progress);
+  }
+};
 
 } // namespace ptlens::record::test
