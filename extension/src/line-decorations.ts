@@ -9,6 +9,7 @@ import type { LineTracker } from "./line-tracker";
 import type { Log } from "./log";
 import type { LineCalls, LinesResult } from "./protocol";
 import type { Session } from "./session";
+import { warnIfNewer } from "./stale-source";
 
 /** A line from this heat on is drawn in the colour of hot lines. */
 const hot = 0.75;
@@ -73,6 +74,7 @@ export class LineDecorations implements vscode.Disposable {
         this.#results.delete(file);
         throw error;
       });
+      void pending.then((result) => result && warnIfNewer(file, result)).catch(() => undefined);
       this.#results.set(file, pending);
     }
     return pending;

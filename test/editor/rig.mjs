@@ -18,6 +18,7 @@ const quietSettings = {
   "chat.disableAIFeatures": true,
   "editor.accessibilitySupport": "off",
   "extensions.autoCheckUpdates": false,
+  "files.autoSave": "off", // in a browser it is on, and tests edit
   "git.openRepositoryInParentFolders": "never",
   "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",

@@ -52,6 +52,7 @@ const lensTexts = async (page) =>
   (await page.locator(".codelens-decoration").allTextContents()).map((text) => text.replaceAll("\u00a0", " "));
 
 async function goToLine(page, line) {
+  await page.keyboard.press("Control+1"); // out of the panel, into the source
   await page.keyboard.press("Control+g");
   await page.locator(".quick-input-widget input").fill(`:${line}`);
   await page.keyboard.press("Enter");
@@ -282,7 +283,7 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
       await toast.hover();
       await toast.getByRole("button", { name: "Cancel" }).click();
       await toast.waitFor({ state: "detached", ...patience });
-      assert.deepEqual(probesOf(rig.scratch), []);
+      await until("no probe is left", () => probesOf(rig.scratch).length === 0);
       assert.equal((await lensTexts(page)).some((text) => text.includes("mean")), false);
       assert.equal(await page.locator(".notification-toast .codicon-error").count(), 0);
     },

@@ -1,5 +1,6 @@
 // A recording opened in the real editor: every figure on the screen equals the command line's.
 import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
 import * as vscode from "vscode";
 import type { Api } from "../../../extension/src/extension";
 import { count, duration, environment, linesJson, reportJson } from "./environment";
@@ -109,6 +110,7 @@ describe("a recording that was opened", () => {
   });
 
   it("keeps figures at their lines while the file is edited", async () => {
+    const onDisk = readFileSync(source, "utf8");
     const { decorations } = await api();
     const linesOf = async (): Promise<number[]> => (await decorations.options(document)).map(({ range }) => range.start.line);
     const lensLines = async (): Promise<number[]> => (await lenses(document.uri)).map(({ range }) => range.start.line);
@@ -123,6 +125,7 @@ describe("a recording that was opened", () => {
     await vscode.workspace.applyEdit(undo);
     assert.deepEqual(await linesOf(), before.lines);
     await vscode.commands.executeCommand("workbench.action.files.revert");
+    assert.equal(readFileSync(source, "utf8"), onDisk, "the file itself was never touched");
   });
 
   it("draws nothing in a file that the recording does not know", async () => {
