@@ -110,9 +110,10 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-void compile(const std::string& source, const std::string& program) {
+void compile(const std::string& source, const std::string& program, const std::string& linkage) {
   std::ofstream(program + ".cpp") << source;
-  const Output compiled = run({"g++", "-std=c++17", "-O2", "-g", "-o", program, program + ".cpp"});
+  const Output compiled =
+      run({"g++", "-std=c++17", "-O2", "-g", linkage, "-o", program, program + ".cpp"});
   ASSERT_EQ(compiled.status, 0) << compiled.err;
 }
 

@@ -37,7 +37,8 @@ private:
 };
 
 // Compiles C++ source text with g++ -O2; fails the test where that fails.
-void compile(const std::string& source, const std::string& program);
+void compile(const std::string& source, const std::string& program,
+             const std::string& linkage = "-pie");
 
 struct BranchEvent {
   std::uint64_t from = 0;

@@ -148,7 +148,8 @@ int main() {
 }
 
 TEST_F(Variants, AnotherProgramByExecve) {
-  compile(loops_program, folder_ / "loops");
+  // Linked statically: the new program is traced from its first instruction, the loader included.
+  compile(loops_program, folder_ / "loops", "-static");
   compile("#include <unistd.h>\nint main(int, char** v) { execv(v[1], v + 1); return 9; }",
           folder_ / "exec");
   const Recording recording = record(folder_ / "perf.data", "intel_pt/cyc/u",
