@@ -94,7 +94,11 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
   const page = await context.newPage();
   page.setDefaultTimeout(patience.timeout);
-  const shot = (name) => page.screenshot({ path: path.join(artifacts, `${name}.png`) });
+  const shot = async (name) => {
+    await page.mouse.move(800, 5); // off everything that has a tooltip
+    await page.waitForTimeout(700);
+    await page.screenshot({ path: path.join(artifacts, `${name}.png`) });
+  };
   const stateHome = path.join(rig.scratch, "state");
   // With probes they tell; Intel PT needs none, and then the progress has told.
   const usesProbes = ask("doctor").backend === "uprobe";
@@ -109,6 +113,7 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
       await page.locator(".monaco-editor .view-line").first().waitFor(startPatience);
       await page.emulateMedia({ colorScheme: "dark" });
       await page.locator(".monaco-workbench.vs-dark").waitFor(patience);
+      await page.keyboard.press("Control+b"); // room for source and panel
       await page.locator(".monaco-editor .view-lines").first().click({ position: { x: 300, y: 10 }, force: true });
       await goToLine(page, definedAt(measured));
     },
@@ -120,7 +125,7 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
     async () => {
       await openContextMenu(page, measured);
       assert.equal(await page.getByRole("menuitem", { name: "Clear Results" }).count(), 0);
-      await shot("context-menu");
+      await page.screenshot({ path: path.join(artifacts, "context-menu.png") });
       await choose(page, "Measure Latency");
     },
     page,
@@ -198,7 +203,6 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
       const drawn = await frame.locator(".bucket .count").allTextContents();
       const calls = drawn.map((text) => Number(text.replaceAll(",", ""))).reduce((a, b) => a + b, 0);
       assert.equal(calls, report.calls.complete, "the histogram holds every complete call");
-      await page.waitForTimeout(700);
       await shot("flame-graph-dark");
     },
     page,
@@ -233,7 +237,6 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
       await frame.getByRole("button", { name: "All functions" }).click();
       await frame.locator("h2", { hasText: "Functions" }).waitFor(patience);
       await frame.locator("td button", { hasText: "accept_order" }).first().waitFor(patience);
-      await page.waitForTimeout(500);
       await shot("all-functions");
       await frame.locator("td button", { hasText: measured }).first().click();
       await frame.locator("h1", { hasText: measured }).waitFor(patience);
@@ -247,11 +250,9 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
       await page.emulateMedia({ colorScheme: "light" });
       await page.locator(".monaco-workbench.vs").waitFor(patience);
       await goToLine(page, definedAt(measured) + 8);
-      await page.waitForTimeout(700);
       await shot("annotations-light");
       const panel = panelFrame(page);
-      await panel.locator(".histogram").scrollIntoViewIfNeeded();
-      await page.waitForTimeout(300);
+      await panel.locator("table").last().scrollIntoViewIfNeeded();
       await shot("panel-light");
     },
     page,
