@@ -212,7 +212,14 @@ Result<void> Session::trace() {
   }
   const std::uint64_t mappings_time = launched_ || thread_->steps() > 0 ? clock_->ns() : 0;
   if (auto begun = thread_->begin(*tracee_, mappings_time); !begun) {
-    return begun;
+    if (begun.error().kind != Error::Kind::gone) {
+      return begun;
+    }
+    tracee_->await_end();
+    exit_status_ = tracee_->exit_status();
+    ended_ = true;
+    thread_->end(true);
+    return {};
   }
   if (!options_.stop_at.empty() && stop_address_ == 0) {
     auto address = resolve(options_.stop_at);

@@ -163,6 +163,10 @@ Result<bool> TracedThread::step(Tracee& tracee, const std::function<bool()>& giv
     }
     return false;
   }
+  if (!done && done.error().kind == Error::Kind::gone) {
+    tracee.await_end();
+    return false;
+  }
   aux_.after_packets();
   return done ? Result<bool>(true) : std::unexpected(done.error());
 }

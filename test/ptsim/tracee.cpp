@@ -309,6 +309,16 @@ std::vector<pid_t> Tracee::take_children() {
   return std::exchange(children_, {});
 }
 
+void Tracee::await_end() {
+  int status = 0;
+  pid_t waited = 0;
+  do {
+    waited = waitpid(tid_, &status, __WALL);
+  } while ((waited == tid_ && WIFSTOPPED(status)) || (waited < 0 && errno == EINTR));
+  attached_ = false;
+  exit_status_ = status;
+}
+
 void Tracee::detach() {
   if (!std::exchange(attached_, false)) {
     return;

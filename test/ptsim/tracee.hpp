@@ -60,6 +60,8 @@ public:
 
   // New threads and processes since the last call.
   [[nodiscard]] std::vector<pid_t> take_children();
+  // The thread was killed at a stop (an Error of kind gone): waits for its end.
+  void await_end();
   // As waitpid(2) has it, once the thread ended.
   [[nodiscard]] std::optional<int> exit_status() const { return exit_status_; }
 
