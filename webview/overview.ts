@@ -24,9 +24,9 @@ export function overviewTable({ recording, functions }: FunctionsResult): HTMLEl
     const wanted = filter.toLowerCase();
     const found = functions.filter(({ name }) => name.toLowerCase().includes(wanted));
     const rows = found.slice(0, mostRows).map((row) => ({ cells: cells(row, recording.off_cpu_known) }));
-    const heads = ["function", "binary", "calls", "incomplete", "unwound", "mean", "inclusive", "self", "off-CPU"];
+    const heads = ["function", "calls", "mean", "inclusive", "self", "off-CPU", "incomplete", "unwound", "binary"];
     const rest = found.length - rows.length;
-    body.replaceChildren(table("Functions", 2, heads, rows));
+    body.replaceChildren(table("Functions", 1, heads, rows));
     if (rest > 0) body.append(el("p", { className: "apart" }, `${formatCount(rest)} more: filter by name.`));
   };
   const input = el("input", { type: "search", placeholder: "Filter by name", ariaLabel: "Filter by name" });
@@ -42,13 +42,13 @@ function cells(row: FunctionSummary, offCpuKnown: boolean): (Node | string)[] {
     link(row.name, `Show ${row.name}`, () => {
       post({ type: "function", function: { name: row.name, binary: row.binary, address: row.address } });
     }),
-    el("span", { title: row.binary }, baseName(row.binary)),
     formatCount(row.complete),
-    formatCount(row.incomplete),
-    formatCount(row.unwound),
     formatDuration(row.mean),
     formatDuration(row.inclusive),
     formatDuration(row.self),
     offCpuKnown ? formatDuration(row.off_cpu) : "unknown",
+    formatCount(row.incomplete),
+    formatCount(row.unwound),
+    el("span", { title: row.binary }, baseName(row.binary)),
   ];
 }
