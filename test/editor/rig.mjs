@@ -17,6 +17,7 @@ const startAttempts = 3; // code-server gives up by itself after ten seconds, to
 const quietSettings = {
   "chat.disableAIFeatures": true,
   "editor.accessibilitySupport": "off",
+  "editor.minimap.enabled": false,
   "extensions.autoCheckUpdates": false,
   "files.autoSave": "off", // in a browser it is on, and tests edit
   "git.openRepositoryInParentFolders": "never",
