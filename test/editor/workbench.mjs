@@ -52,7 +52,7 @@ const lensTexts = async (page) =>
   (await page.locator(".codelens-decoration").allTextContents()).map((text) => text.replaceAll("\u00a0", " "));
 
 async function goToLine(page, line) {
-  await page.keyboard.press("Control+1"); // out of the panel, into the source
+  await page.locator(".tab", { hasText: path.basename(sampleSource) }).first().click(); // out of the panel, into the source
   await page.keyboard.press("Control+g");
   await page.locator(".quick-input-widget input").fill(`:${line}`);
   await page.keyboard.press("Enter");
@@ -240,6 +240,53 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
       await shot("all-functions");
       await frame.locator("td button", { hasText: measured }).first().click();
       await frame.locator("h1", { hasText: measured }).waitFor(patience);
+    },
+    page,
+  );
+
+  await test(
+    "a light theme is legible as well",
+    async () => {
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.locator(".monaco-workbench.vs").waitFor(patience);
+      await goToLine(page, definedAt(measured) + 8);
+      await shot("annotations-light");
+      const panel = panelFrame(page);
+      await panel.locator("table").last().scrollIntoViewIfNeeded();
+      await shot("panel-light");
+    },
+    page,
+  );
+
+  await test(
+    "Clear Results takes everything away",
+    async () => {
+      await goToLine(page, definedAt(measured));
+      await openContextMenu(page, measured);
+      await choose(page, "Clear Results");
+      await until("no lens is left", async () => !(await lensTexts(page)).some((text) => text.includes("mean")));
+      await until("no line text is left", async () => (await lineTexts(page)).length === 0);
+      assert.equal(await page.locator("iframe.webview.ready").count(), 0);
+    },
+    page,
+  );
+
+  await test(
+    "a measurement can be cancelled, and leaves neither results nor probes",
+    async () => {
+      await goToLine(page, definedAt(measured));
+      await openContextMenu(page, measured);
+      await choose(page, "Measure Latency");
+      await pickSample(page, sample);
+      const toast = page.locator(".notification-toast", { hasText: "measuring" });
+      await toast.waitFor(patience);
+      await until("the recording runs", recordingRuns);
+      await toast.hover();
+      await toast.getByRole("button", { name: "Cancel" }).click();
+      await toast.waitFor({ state: "detached", ...patience });
+      await until("no probe is left", () => probesOf(rig.scratch).length === 0);
+      assert.equal((await lensTexts(page)).some((text) => text.includes("mean")), false);
+      assert.equal(await page.locator(".notification-toast .codicon-error").count(), 0);
     },
     page,
   );
