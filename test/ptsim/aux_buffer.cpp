@@ -3,29 +3,22 @@
 
 namespace ptlens::ptsim {
 
-AuxBuffer::AuxBuffer(PacketWriter& packets, const Clock& clock, PerfDataWriter& file,
-                     std::uint64_t size)
-    : packets_(&packets), clock_(&clock), file_(&file), size_(size) {}
+AuxBuffer::AuxBuffer(PacketWriter& packets, PerfDataWriter& file, std::uint64_t size)
+    : packets_(&packets), file_(&file), size_(size) {}
 
-void AuxBuffer::after_packets() {
-  if (packets_->bytes().size() >= size_ / 2) {
-    flush();
-  }
-}
-
-void AuxBuffer::hardware_stopped() {
+void AuxBuffer::hardware_stopped(const Stamp& stamp) {
   const std::uint64_t total = packets_->total();
   if (total > announced_) {
-    file_->aux(clock_->ns(), announced_, total - announced_);
+    file_->aux(stamp, announced_, total - announced_);
     announced_ = total;
   }
 }
 
-void AuxBuffer::flush() {
-  hardware_stopped();
+void AuxBuffer::flush(const Stamp& stamp, std::uint64_t tsc) {
+  hardware_stopped(stamp);
   const std::vector<std::uint8_t> bytes = packets_->take();
   if (!bytes.empty()) {
-    file_->trace(bytes, written_, clock_->tsc());
+    file_->trace(stamp.lane, bytes, written_, tsc);
     written_ += bytes.size();
   }
 }

@@ -4,7 +4,6 @@
 // waits.
 #pragma once
 
-#include "clock.hpp"
 #include "packet_writer.hpp"
 #include "perf_data_writer.hpp"
 
@@ -14,16 +13,19 @@ namespace ptlens::ptsim {
 
 class AuxBuffer {
 public:
-  // Nothing is owned. `size` is that of the whole buffer, bytes.
-  AuxBuffer(PacketWriter& packets, const Clock& clock, PerfDataWriter& file, std::uint64_t size);
+  // Nothing is owned. `size` is that of the whole buffer, bytes. Stamps are those of the lane.
+  AuxBuffer(PacketWriter& packets, PerfDataWriter& file, std::uint64_t size);
 
-  void after_packets();    // flushes where half the buffer is full
-  void hardware_stopped(); // announces what has been written since
-  void flush();            // announces and writes everything
+  // Half the buffer or more waits to be read.
+  [[nodiscard]] bool half_full() const { return packets_->bytes().size() >= size_ / 2; }
+
+  // Announces what has been written since the last time.
+  void hardware_stopped(const Stamp& stamp);
+  // Announces and hands everything to the file.
+  void flush(const Stamp& stamp, std::uint64_t tsc);
 
 private:
   PacketWriter* packets_;
-  const Clock* clock_;
   PerfDataWriter* file_;
   std::uint64_t size_;
   std::uint64_t announced_ = 0; // bytes of the stream

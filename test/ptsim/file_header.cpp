@@ -25,6 +25,7 @@ enum Feature : unsigned {
 constexpr std::size_t name_alignment = 64;
 constexpr std::size_t build_id_capacity = 20;
 constexpr std::uint32_t software_pmu = 1;
+constexpr std::uint32_t host_machine = ~std::uint32_t{0}; // binaries are not those of a guest
 
 // The machine that the packets are those of: its packet rules need no erratum of single models.
 constexpr const char* simulated_cpu = "ptsim, simulated Intel processor";
@@ -92,7 +93,7 @@ ByteBuffer build_id_section(const Features& features) {
     constexpr std::uint16_t size_is_given = 1 << 15; // PERF_RECORD_MISC_BUILD_ID_SIZE
     const std::size_t size = sizeof(perf_event_header) + 4 + build_id_capacity + 4 + name_size;
     buffer.u32(0).u16(PERF_RECORD_MISC_USER | size_is_given).u16(static_cast<std::uint16_t>(size));
-    buffer.u32(static_cast<std::uint32_t>(features.pid));
+    buffer.u32(host_machine);
     for (const std::uint8_t byte : entry.bytes) {
       buffer.u8(byte);
     }

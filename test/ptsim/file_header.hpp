@@ -32,7 +32,6 @@ struct Features {
   std::vector<std::string> command_line;
   std::vector<EventDescription> events;
   std::vector<BuildId> build_ids;
-  pid_t pid = -1;
   std::vector<TraceIndexEntry> trace_index;
 };
 

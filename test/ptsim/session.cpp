@@ -159,9 +159,9 @@ Result<void> Session::open_files() {
   config.per_thread = options_.per_thread;
   config.switch_events = options_.switch_events;
   config.build_ids = options_.build_ids;
-  config.pid = pid_;
-  config.tid = tid_;
-  config.comm = thread_name(tid_);
+  config.inherit = !options_.per_thread;
+  config.lanes = {options_.per_thread ? Lane{-1, tid_} : Lane{0, tid_}};
+  config.threads = {{tid_, thread_name(tid_)}};
   config.rates = clock_->rates();
   config.conversion = clock_->conversion();
   auto file = PerfDataWriter::create(config);
@@ -169,7 +169,8 @@ Result<void> Session::open_files() {
     return std::unexpected(file.error());
   }
   file_.emplace(std::move(*file));
-  file_->comm(launched_ ? clock_->ns() : 0, config.comm, launched_);
+  const Stamp stamp{.time = launched_ ? clock_->ns() : 0, .task = {pid_, tid_}};
+  file_->comm(stamp, config.threads.front().name, launched_);
   truth_.open(options_.truth, std::ios::trunc);
   if (!truth_) {
     return std::unexpected(cannot_write(options_.truth));

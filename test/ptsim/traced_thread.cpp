@@ -40,9 +40,27 @@ std::vector<std::byte> vdso_image(pid_t pid, const std::vector<Mapping>& mapping
 TracedThread::TracedThread(const Recorder& recorder, const TraceUnitConfig& config,
                            std::uint64_t aux_bytes, pid_t pid, pid_t tid)
     : recorder_(recorder), pid_(pid), tid_(tid), unit_(config, *recorder.clock, packets_),
-      aux_(packets_, *recorder.clock, *recorder.file, aux_bytes), code_(tid),
+      aux_(packets_, *recorder.file, aux_bytes), code_(tid),
       truth_(*recorder.truth, *recorder.places, tid, recorder.clock->rates().tsc_hz()),
       branches_(recorder.branches, tid) {}
+
+Stamp TracedThread::stamp() const {
+  return {.time = recorder_.clock->ns(), .task = {pid_, tid_}};
+}
+
+void TracedThread::switch_out(bool preempted) {
+  recorder_.file->switch_out(stamp(), idle_task, preempted);
+  Stamp idle = stamp();
+  idle.task = idle_task;
+  recorder_.file->switch_in(idle, {pid_, tid_});
+}
+
+void TracedThread::switch_in() {
+  Stamp idle = stamp();
+  idle.task = idle_task;
+  recorder_.file->switch_out(idle, {pid_, tid_}, false);
+  recorder_.file->switch_in(stamp(), idle_task);
+}
 
 Moment TracedThread::now() const {
   return {recorder_.clock->ns(), off_cpu_ns_};
@@ -72,10 +90,10 @@ Result<void> TracedThread::begin(const Tracee& tracee, std::uint64_t mappings_ti
     return updated;
   }
   if (!announced_) {
-    recorder_.file->trace_start(recorder_.clock->ns());
+    recorder_.file->trace_start(stamp());
     announced_ = true;
   }
-  recorder_.file->switch_in(recorder_.clock->ns());
+  switch_in();
   unit_.trigger_on();
   unit_.run_kernel(switch_cycles);
   truth_.begin(effective_ip(), registers_.sp, word_at(registers_.sp), now());
@@ -95,7 +113,9 @@ Result<void> TracedThread::update_mappings(std::uint64_t time) {
   code_.forget();
   for (const Mapping& mapping : *mappings) {
     if (std::ranges::find(known, mapping) == known.end()) {
-      recorder_.file->mapping(time, mapping, recorder_.places->symbols(mapping.path).build_id());
+      Stamp at = stamp();
+      at.time = time;
+      recorder_.file->mapping(at, mapping, recorder_.places->symbols(mapping.path).build_id());
     }
   }
   return {};
@@ -126,7 +146,7 @@ Result<bool> TracedThread::step(Tracee& tracee, const std::function<bool()>& giv
     return std::unexpected(kind.error());
   }
   for (const pid_t child : tracee.take_children()) {
-    recorder_.file->fork(recorder_.clock->ns(), pid_, child);
+    recorder_.file->fork(stamp(), {pid_, child});
     fmt::print(stderr, "ptsim: {} made {}, which runs untraced\n", tid_, child);
   }
   ++steps_;
@@ -167,7 +187,10 @@ Result<bool> TracedThread::step(Tracee& tracee, const std::function<bool()>& giv
     tracee.await_end();
     return false;
   }
-  aux_.after_packets();
+  if (aux_.half_full()) {
+    aux_.flush(stamp(), recorder_.clock->tsc());
+    recorder_.file->finish_round();
+  }
   return done ? Result<bool>(true) : std::unexpected(done.error());
 }
 
@@ -229,13 +252,13 @@ void TracedThread::spend_time_in_kernel(const Current& current) {
     return;
   }
   const std::uint64_t out_ns = recorder_.clock->ns();
-  recorder_.file->switch_out(out_ns, false);
+  switch_out(false);
   unit_.trigger_off();
-  aux_.hardware_stopped();
+  aux_.hardware_stopped(stamp());
   recorder_.clock->pass(waited);
   const std::uint64_t in_ns = recorder_.clock->ns();
   off_cpu_ns_ += in_ns - out_ns;
-  recorder_.file->switch_in(in_ns);
+  switch_in();
   unit_.trigger_on();
   unit_.run_kernel(switch_cycles);
 }
@@ -267,7 +290,7 @@ Result<void> TracedThread::replaced(const Tracee& tracee, const Current& current
   leave_for_kernel(current);
   truth_.finish(true, now());
   unit_.run_kernel(execve_cycles);
-  recorder_.file->comm(recorder_.clock->ns(), thread_name(tid_), true);
+  recorder_.file->comm(stamp(), thread_name(tid_), true);
   recorder_.places->set_mappings({}, {});
   if (auto updated = update_mappings(recorder_.clock->ns()); !updated) {
     return updated;
@@ -283,11 +306,12 @@ void TracedThread::end(bool ended) {
   }
   truth_.finish(ended, now());
   unit_.run_kernel(switch_cycles);
-  recorder_.file->switch_out(recorder_.clock->ns(), !ended);
+  switch_out(!ended);
   unit_.trigger_off();
-  aux_.flush();
+  aux_.flush(stamp(), recorder_.clock->tsc());
+  recorder_.file->finish_round();
   if (ended) {
-    recorder_.file->exit(recorder_.clock->ns());
+    recorder_.file->exit(stamp());
   }
 }
 

@@ -56,6 +56,9 @@ private:
   };
 
   [[nodiscard]] Moment now() const;
+  [[nodiscard]] Stamp stamp() const;
+  void switch_out(bool preempted);
+  void switch_in();
   [[nodiscard]] std::uint64_t effective_ip() const;
   Result<Current> current();
   Result<void> executed(const Tracee& tracee, const Current& current);
