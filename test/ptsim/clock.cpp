@@ -22,10 +22,6 @@ Clock::Clock(const ClockRates& rates, std::uint64_t start_ns) : rates_(rates) {
   conversion_.zero = start_ns - conversion_.to_ns(tsc_at_start_);
 }
 
-std::uint64_t Clock::tsc() const {
-  return tsc_at_start_ + units_ / rates_.core_ratio;
-}
-
 std::uint64_t Clock::ctc() const {
   return tsc() * rates_.tsc_per_ctc_denominator / rates_.tsc_per_ctc_numerator;
 }
@@ -35,19 +31,15 @@ std::uint64_t Clock::ticks_since_ctc() const {
   return tsc() - ctc() * ratio;
 }
 
-std::uint64_t Clock::cycles_until_ctc(std::uint64_t ctc) const {
+std::uint64_t Clock::units_at_ctc(std::uint64_t ctc) const {
   const std::uint64_t denominator = rates_.tsc_per_ctc_denominator;
   const std::uint64_t tsc = (ctc * rates_.tsc_per_ctc_numerator + denominator - 1) / denominator;
-  const std::uint64_t units = (tsc - tsc_at_start_) * rates_.core_ratio;
-  if (tsc <= tsc_at_start_ || units <= units_) {
-    return 0;
-  }
-  return (units - units_ + rates_.tsc_ratio - 1) / rates_.tsc_ratio;
+  return tsc <= tsc_at_start_ ? 0 : (tsc - tsc_at_start_) * rates_.core_ratio;
 }
 
-void Clock::run(std::uint64_t cycles) {
-  cycles_ += cycles;
-  units_ += cycles * rates_.tsc_ratio;
+std::uint64_t Clock::cycles_until_ctc(std::uint64_t ctc) const {
+  const std::uint64_t units = units_at_ctc(ctc);
+  return units <= units_ ? 0 : (units - units_ + rates_.tsc_ratio - 1) / rates_.tsc_ratio;
 }
 
 void Clock::pass(std::uint64_t nanoseconds) {

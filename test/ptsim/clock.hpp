@@ -36,18 +36,38 @@ public:
   [[nodiscard]] const TimeConversion& conversion() const { return conversion_; }
 
   [[nodiscard]] std::uint64_t cycles() const { return cycles_; } // core cycles run so far
-  [[nodiscard]] std::uint64_t tsc() const;
+  [[nodiscard]] std::uint64_t tsc() const { return tsc_at(units_); }
   [[nodiscard]] std::uint64_t ctc() const;             // crystal ticks
   [[nodiscard]] std::uint64_t ticks_since_ctc() const; // TSC ticks since the last crystal tick
-  [[nodiscard]] std::uint64_t ns() const { return conversion_.to_ns(tsc()); }
+  [[nodiscard]] std::uint64_t ns() const { return ns_at(units_); }
+
+  // The exact count. Of two clocks made alike, equal counts are equal times.
+  [[nodiscard]] std::uint64_t units() const { return units_; }
+  [[nodiscard]] std::uint64_t units_of(std::uint64_t cycles) const {
+    return cycles * rates_.tsc_ratio;
+  }
+  [[nodiscard]] std::uint64_t ns_at(std::uint64_t units) const {
+    return conversion_.to_ns(tsc_at(units));
+  }
+  // The count when the crystal counter first shows `ctc`; 0 where it did so before the start.
+  [[nodiscard]] std::uint64_t units_at_ctc(std::uint64_t ctc) const;
 
   // How many whole core cycles until the crystal counter first shows `ctc`; 0 if it does already.
   [[nodiscard]] std::uint64_t cycles_until_ctc(std::uint64_t ctc) const;
 
-  void run(std::uint64_t cycles);       // the core works
+  void run(std::uint64_t cycles) { // the core works
+    cycles_ += cycles;
+    units_ += units_of(cycles);
+  }
   void pass(std::uint64_t nanoseconds); // time goes by while the core counts nothing
+  // Time goes by up to that count; no effect where it is past.
+  void pass_until(std::uint64_t units) { units_ = units > units_ ? units : units_; }
 
 private:
+  [[nodiscard]] std::uint64_t tsc_at(std::uint64_t units) const {
+    return tsc_at_start_ + units / rates_.core_ratio;
+  }
+
   ClockRates rates_;
   TimeConversion conversion_;
   std::uint64_t cycles_ = 0;

@@ -109,7 +109,13 @@ std::optional<Instruction> decode_instruction(std::span<const std::byte> bytes) 
   if (instruction.flow == FlowKind::ret && decoded.operand_count_visible > 0) {
     instruction.extra_popped = static_cast<std::uint16_t>(operands.front().imm.value.u);
   }
-  instruction.to_next = instruction.flow == FlowKind::call && operands.front().imm.value.s == 0;
+  if (operands.front().type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+      operands.front().imm.is_relative != 0) {
+    instruction.displacement = operands.front().imm.value.s;
+  }
+  instruction.to_next = instruction.flow == FlowKind::call && instruction.displacement == 0;
+  instruction.common = decoded.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ||
+                       decoded.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
   return instruction;
 }
 

@@ -31,6 +31,8 @@ struct Instruction {
   bool pushes_flags = false;      // PUSHF: would show the tracer's trap flag
   std::uint16_t extra_popped = 0; // RET imm16
   bool to_next = false;           // CALL +0, which the processor does not count as a call
+  std::int64_t displacement = 0;  // of a direct branch: target - address of what follows
+  bool common = true;             // one that every decoder of today knows: no EVEX, XOP, 3DNow!
 };
 
 // The instruction at the start of `bytes` (up to 15 are looked at); nothing where there is none.

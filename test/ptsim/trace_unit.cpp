@@ -1,24 +1,22 @@
-// Packet generation rules.
+// Packet generation rules for what happens now and then.
 #include "trace_unit.hpp"
 
 namespace ptlens::ptsim {
 namespace {
 
-constexpr std::uint8_t outcomes_per_packet = 6;
-constexpr std::size_t return_stack_depth = 64;
 constexpr unsigned psb_base_shift = 11;
-
-void push_bounded(std::vector<std::uint64_t>& stack, std::uint64_t address) {
-  if (stack.size() == return_stack_depth) {
-    stack.erase(stack.begin());
-  }
-  stack.push_back(address);
-}
+constexpr std::uint64_t never = ~std::uint64_t{0};
 
 } // namespace
 
 TraceUnit::TraceUnit(const TraceUnitConfig& config, Clock& clock, PacketWriter& packets)
     : config_(config), clock_(&clock), packets_(&packets) {}
+
+void TraceUnit::filter(std::uint64_t begin, std::uint64_t end) {
+  filtered_ = true;
+  filter_begin_ = begin;
+  filter_end_ = end;
+}
 
 void TraceUnit::trigger_on() {
   if (triggered_) {
@@ -26,7 +24,7 @@ void TraceUnit::trigger_on() {
   }
   triggered_ = true;
   cycles_sent_ = clock_->cycles();
-  synchronise();
+  synchronise(0);
 }
 
 void TraceUnit::trigger_off() {
@@ -34,11 +32,17 @@ void TraceUnit::trigger_off() {
 }
 
 void TraceUnit::enter_user(std::uint64_t ip) {
-  current_ip_ = ip;
   if (!triggered_ || in_user_) {
     return;
   }
   in_user_ = true;
+  if (in_range(ip)) {
+    enable(ip);
+  }
+}
+
+void TraceUnit::enable(std::uint64_t ip) {
+  sending_ = true;
   if (!mode_sent_) {
     count_cycles();
     packets_->mode_exec_64bit();
@@ -48,13 +52,36 @@ void TraceUnit::enter_user(std::uint64_t ip) {
   packets_->ip(IpPacket::tip_pge, ip);
 }
 
-void TraceUnit::interrupt(std::uint64_t ip) {
-  if (!triggered_ || !in_user_) {
-    return;
+// Out of the filter's range, or into it: tracing goes off or on at this branch.
+bool TraceUnit::crosses(std::uint64_t next) {
+  if (!filtered_ || !triggered_ || !in_user_ || lost_ || sending_ == in_range(next)) {
+    return false;
+  }
+  if (!sending_) {
+    enable(next);
+    return true;
   }
   flush_outcomes();
   count_cycles();
-  packets_->ip(IpPacket::fup, ip);
+  packets_->ip(IpPacket::tip_pgd, next);
+  sending_ = false;
+  forget_returns();
+  return true;
+}
+
+void TraceUnit::interrupt(std::uint64_t ip) {
+  if (sending_) {
+    flush_outcomes();
+    count_cycles();
+    packets_->ip(IpPacket::fup, ip);
+  }
+  leave_user();
+}
+
+void TraceUnit::leave_by_far_transfer() {
+  if (sending_) {
+    flush_outcomes();
+  }
   leave_user();
 }
 
@@ -63,104 +90,106 @@ void TraceUnit::retire(const Instruction& instruction, std::uint64_t ip, std::ui
   if (!triggered_ || !in_user_) {
     return;
   }
-  current_ip_ = next;
   const std::uint64_t following = ip + instruction.length;
   switch (instruction.flow) {
   case FlowKind::none:
-  case FlowKind::jump:
   case FlowKind::unsupported:
     break;
+  case FlowKind::jump:
+    jump(next);
+    break;
   case FlowKind::conditional:
-    outcome(next != following);
+    conditional(next != following, next);
     break;
   case FlowKind::indirect_jump:
-    target(next);
+    indirect_jump(next);
     break;
   case FlowKind::call:
     if (!instruction.to_next) {
-      push_return(following);
+      call(following, next);
     }
     break;
   case FlowKind::indirect_call:
-    push_return(following);
-    target(next);
+    indirect_call(following, next);
     break;
   case FlowKind::ret:
-    if (pop_return(next)) {
-      outcome(true);
-    } else {
-      target(next);
-    }
+    ret(next);
     break;
   case FlowKind::syscall:
   case FlowKind::trap:
-    flush_outcomes();
-    leave_user();
+    leave_by_far_transfer();
     return;
   }
-  if (packets_->total() - bytes_at_psb_ >= std::uint64_t{1}
-                                               << (psb_base_shift + config_.psb_period)) {
-    flush_outcomes();
-    synchronise();
-  }
+  after_branch(next);
 }
 
-void TraceUnit::run(std::uint64_t cycles) {
-  if (!triggered_ || !config_.mtc) {
-    clock_->run(cycles);
-    return;
-  }
-  std::uint64_t until = clock_->cycles_until_ctc(next_mtc_);
-  while (until <= cycles) {
+void TraceUnit::send_mtc(std::uint64_t cycles) {
+  while (clock_->units() + clock_->units_of(cycles) >= mtc_due_) {
+    const std::uint64_t until = clock_->cycles_until_ctc(next_mtc_);
     clock_->run(until);
     cycles -= until;
-    count_cycles();
-    packets_->mtc(static_cast<std::uint8_t>(next_mtc_ >> config_.mtc_period));
+    if (!lost_) {
+      count_cycles();
+      packets_->mtc(static_cast<std::uint8_t>(next_mtc_ >> config_.mtc_period));
+    }
     next_mtc_ += std::uint64_t{1} << config_.mtc_period;
-    until = clock_->cycles_until_ctc(next_mtc_);
+    mtc_due_ = clock_->units_at_ctc(next_mtc_);
   }
   clock_->run(cycles);
 }
 
-void TraceUnit::count_cycles() {
-  const std::uint64_t cycles = clock_->cycles() - cycles_sent_;
-  if (config_.cyc && cycles > 0) {
-    packets_->cyc(cycles);
-    cycles_sent_ = clock_->cycles();
-  }
-}
-
-void TraceUnit::outcome(bool taken) {
-  outcomes_ = static_cast<std::uint8_t>(outcomes_ << 1 | (taken ? 1 : 0));
-  if (++outcome_count_ == outcomes_per_packet) {
+void TraceUnit::flush() {
+  if (sending_) {
     flush_outcomes();
   }
 }
 
-void TraceUnit::flush_outcomes() {
-  if (outcome_count_ > 0) {
-    count_cycles();
-    packets_->tnt8(outcomes_, outcome_count_);
-    outcomes_ = 0;
-    outcome_count_ = 0;
+void TraceUnit::overflow() {
+  lost_ = true;
+  sending_ = false;
+  outcomes_ = 0;
+  outcome_count_ = 0;
+}
+
+void TraceUnit::recover(std::uint64_t ip) {
+  if (!lost_) {
+    return;
+  }
+  lost_ = false;
+  packets_->ovf();
+  cycles_sent_ = clock_->cycles();
+  forget_returns();
+  if (in_user_ && in_range(ip)) {
+    sending_ = true;
+    packets_->ip(IpPacket::fup, ip);
   }
 }
 
-void TraceUnit::target(std::uint64_t ip) {
-  flush_outcomes();
-  count_cycles();
-  packets_->ip(IpPacket::tip, ip);
+void TraceUnit::stop_short() {
+  triggered_ = false;
+  in_user_ = false;
+  lost_ = false;
+  sending_ = false;
+  outcomes_ = 0;
+  outcome_count_ = 0;
 }
 
 void TraceUnit::leave_user() {
-  count_cycles();
-  packets_->pgd_without_ip();
   in_user_ = false;
+  if (lost_) {
+    recover(0);
+    return;
+  }
+  if (sending_) {
+    count_cycles();
+    packets_->pgd_without_ip();
+    sending_ = false;
+  }
 }
 
-void TraceUnit::synchronise() {
+void TraceUnit::synchronise(std::uint64_t ip) {
   count_cycles();
-  bytes_at_psb_ = packets_->total();
+  psb_due_ = packets_->total() + (std::uint64_t{1} << (psb_base_shift + config_.psb_period));
   packets_->psb();
   if (config_.tsc) {
     packets_->tsc(clock_->tsc());
@@ -170,34 +199,20 @@ void TraceUnit::synchronise() {
                   static_cast<std::uint16_t>(clock_->ticks_since_ctc()));
   }
   packets_->cbr(static_cast<std::uint8_t>(clock_->rates().core_ratio));
-  if (in_user_) {
+  if (sending_) {
     packets_->mode_exec_64bit();
-    packets_->ip(IpPacket::fup, current_ip_);
+    packets_->ip(IpPacket::fup, ip);
   }
   packets_->psbend();
-  mode_sent_ = in_user_;
+  mode_sent_ = sending_;
   next_mtc_ = ((clock_->ctc() >> config_.mtc_period) + 1) << config_.mtc_period;
+  mtc_due_ = config_.mtc ? clock_->units_at_ctc(next_mtc_) : never;
+  forget_returns();
+}
+
+void TraceUnit::forget_returns() {
   returns_popped_always_.clear();
   returns_popped_compressed_.clear();
-}
-
-void TraceUnit::push_return(std::uint64_t address) {
-  push_bounded(returns_popped_always_, address);
-  push_bounded(returns_popped_compressed_, address);
-}
-
-bool TraceUnit::pop_return(std::uint64_t address) {
-  const bool agreed = !returns_popped_always_.empty() && !returns_popped_compressed_.empty() &&
-                      returns_popped_always_.back() == address &&
-                      returns_popped_compressed_.back() == address;
-  const bool compressed = config_.return_compression && agreed;
-  if (!returns_popped_always_.empty()) {
-    returns_popped_always_.pop_back();
-  }
-  if (compressed) {
-    returns_popped_compressed_.pop_back();
-  }
-  return compressed;
 }
 
 } // namespace ptlens::ptsim
