@@ -43,7 +43,7 @@ function cells(row: FunctionSummary, offCpuKnown: boolean): (Node | string)[] {
       post({ type: "function", function: { name: row.name, binary: row.binary, address: row.address } });
     }),
     formatCount(row.complete),
-    formatDuration(row.mean),
+    row.complete > 0 ? formatDuration(row.mean) : "–",
     formatDuration(row.inclusive),
     formatDuration(row.self),
     offCpuKnown ? formatDuration(row.off_cpu) : "unknown",
