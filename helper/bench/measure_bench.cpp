@@ -106,6 +106,7 @@ private:
     table.site.push_back(open.empty() ? stacks::no_site : caller * sites_a_function + site);
     table.start.push_back(now_);
     table.latency.push_back(0);
+    table.resolution.push_back(0);
     table.children.push_back(0);
     table.blocked.push_back(off);
     table.preempted.push_back(0);

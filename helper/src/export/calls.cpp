@@ -61,6 +61,7 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
         {"tid", measurement.threads[table.thread[call]].tid},
         {"start", table.start[call]},
         {"latency", table.latency[call]},
+        {"resolution", table.resolution[call]},
         {"off_cpu", table.off_cpu(call)},
         {"self", table.self(call)},
         {"caller", caller != nullptr ? Json(caller->name) : Json(nullptr)},
@@ -74,16 +75,16 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
 void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
                      std::span<const std::uint32_t> calls) {
   const stacks::CallTable& table = measurement.calls;
-  out << "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call\r\n";
+  out << "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution\r\n";
   for (const std::uint32_t call : calls) {
     const stacks::FunctionInfo* caller = caller_of(measurement, call);
     const stacks::CallSite* site = site_of(measurement, call);
-    out << fmt::format("{},{},{},{},{},{},{},{},{}\r\n",
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{}\r\n",
                        measurement.threads[table.thread[call]].tid, table.start[call],
                        table.latency[call], table.off_cpu(call), table.self(call),
                        caller != nullptr ? csv_field(caller->name) : "",
                        site != nullptr ? hexadecimal(site->address) : "", word(table.state[call]),
-                       table.tail_call[call] != 0);
+                       table.tail_call[call] != 0, table.resolution[call]);
   }
 }
 

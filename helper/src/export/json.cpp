@@ -16,9 +16,11 @@ bool known(const measure::Measurement& measurement, std::uint32_t function) {
 }
 
 Json latency_json(const measure::LatencyStats& stats) {
-  return {{"mean", stats.mean}, {"stddev", stats.stddev}, {"min", stats.min},
-          {"max", stats.max},   {"p50", stats.p50},       {"p90", stats.p90},
-          {"p99", stats.p99},   {"p999", stats.p999},     {"total", stats.total}};
+  return {{"mean", stats.mean},   {"stddev", stats.stddev},
+          {"min", stats.min},     {"max", stats.max},
+          {"p50", stats.p50},     {"p90", stats.p90},
+          {"p99", stats.p99},     {"p999", stats.p999},
+          {"total", stats.total}, {"resolution", stats.resolution}};
 }
 
 Json off_cpu_json(const measure::OffCpuStats& stats) {
@@ -278,15 +280,17 @@ Json calls_json(const measure::Measurement& measurement, std::span<const std::ui
                 std::uint64_t total, std::uint64_t offset) {
   const stacks::CallTable& table = measurement.calls;
   FunctionTable functions(measurement);
-  Json columns = {
-      {"tid", Json::array()},       {"start", Json::array()}, {"latency", Json::array()},
-      {"off_cpu", Json::array()},   {"self", Json::array()},  {"caller", Json::array()},
-      {"call_site", Json::array()}, {"state", Json::array()}, {"tail_call", Json::array()}};
+  Json columns = {{"tid", Json::array()},     {"start", Json::array()},
+                  {"latency", Json::array()}, {"resolution", Json::array()},
+                  {"off_cpu", Json::array()}, {"self", Json::array()},
+                  {"caller", Json::array()},  {"call_site", Json::array()},
+                  {"state", Json::array()},   {"tail_call", Json::array()}};
   for (const std::uint32_t call : calls) {
     const std::uint32_t parent = table.parent[call];
     columns["tid"].push_back(measurement.threads[table.thread[call]].tid);
     columns["start"].push_back(table.start[call]);
     columns["latency"].push_back(table.latency[call]);
+    columns["resolution"].push_back(table.resolution[call]);
     columns["off_cpu"].push_back(table.off_cpu(call));
     columns["self"].push_back(table.self(call));
     columns["caller"].push_back(

@@ -54,12 +54,12 @@ std::string left_out(const measure::Report& report) {
 }
 
 std::string figures(const measure::Measurement& measurement, const measure::Report& report) {
-  const auto resolution = measurement.recording.resolution_ns;
   const measure::LatencyStats& latency = report.latency;
+  const std::uint64_t resolution = latency.resolution;
   std::string text =
       fmt::format("Calls     {} complete, {} incomplete, {} unwound\n", count(report.complete),
                   count(report.incomplete), count(report.unwound));
-  if (report.complete == 0 || !resolution) {
+  if (report.complete == 0 || !measurement.recording.resolution_ns) {
     return text;
   }
   const auto exact = [resolution](std::uint64_t ns) { return duration(real(ns), resolution); };

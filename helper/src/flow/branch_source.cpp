@@ -76,8 +76,8 @@ void BranchSource::advance(Lane& lane) {
         return;
       }
       lane.decoder->summarise(summary_);
-      const auto& steps = lane.decoder->time_steps();
-      time_steps_.insert(time_steps_.end(), steps.begin(), steps.end());
+      const auto& widths = lane.decoder->widths();
+      widths_.insert(widths_.end(), widths.begin(), widths.end());
       bytes_done_ += lane.pieces[lane.next_piece - 1].size;
       lane.decoder.reset();
     }
@@ -112,11 +112,10 @@ std::optional<Run> BranchSource::next() {
 DecodeSummary BranchSource::summary() const {
   DecodeSummary summary = summary_;
   summary.warnings = context_->warnings();
-  if (!time_steps_.empty()) {
-    // Nineteen of twenty moments are known to within this.
-    std::vector<std::uint64_t> steps = time_steps_;
-    const auto rank = steps.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) * 19 / 20);
-    std::ranges::nth_element(steps, rank);
+  if (!widths_.empty()) {
+    std::vector<std::uint64_t> widths = widths_;
+    const auto rank = widths.begin() + static_cast<std::ptrdiff_t>((widths.size() - 1) * 19 / 20);
+    std::ranges::nth_element(widths, rank);
     summary.resolution_ns = *rank;
   }
   return summary;

@@ -56,7 +56,7 @@ private:
   DecodeContext* context_;
   std::vector<Lane> lanes_;
   DecodeSummary summary_;
-  std::vector<std::uint64_t> time_steps_;
+  std::vector<std::uint64_t> widths_;
   std::uint64_t bytes_done_ = 0;
 };
 

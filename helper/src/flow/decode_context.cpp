@@ -11,6 +11,9 @@
 namespace ptlens::flow {
 namespace {
 
+// RTIT_CTL.CycThresh, as perf passes it on (SDM vol. 3, "IA32_RTIT_CTL").
+constexpr std::uint64_t cycle_threshold_bits = 0xfU << 19U;
+
 // "GenuineIntel,6,85,4" as HEADER_CPUID has it.
 std::optional<pt_cpu> parse_cpu(std::string_view text) {
   if (!text.starts_with("GenuineIntel,")) {
@@ -55,7 +58,12 @@ DecodeContext::DecodeContext(const perfdata::Recording& recording,
     clock_.tsc_per_crystal_denominator = info->tsc_ctc_denominator;
     clock_.nominal_ratio = info->max_nonturbo_ratio;
     for (const perfdata::Attribute& attribute : recording.attributes()) {
-      if (attribute.type == info->pmu_type && info->mtc_freq_bits != 0) {
+      if (attribute.type != info->pmu_type) {
+        continue;
+      }
+      clock_.every_cycle = info->cyc_bit != 0 && (attribute.config & info->cyc_bit) != 0 &&
+                           (attribute.config & cycle_threshold_bits) == 0;
+      if (info->mtc_freq_bits != 0) {
         clock_.mtc_shift = static_cast<std::uint32_t>((attribute.config & info->mtc_freq_bits) >>
                                                       std::countr_zero(info->mtc_freq_bits)) &
                            0xfU;

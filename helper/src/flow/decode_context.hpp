@@ -31,6 +31,9 @@ public:
   [[nodiscard]] const ClockConfig& clock() const { return clock_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
+  [[nodiscard]] const perfdata::TimeConversion& time_conversion() const {
+    return recording_->time_conversion();
+  }
   [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const;
 
   // Who a buffer's trace that begins at `tsc` belongs to. A per-thread buffer has its owner; in a

@@ -1,10 +1,18 @@
 // Packets by libipt's packet decoder; IP decompression by SDM vol. 3, table "IP compression".
 #include "flow/packet_cursor.hpp"
 
+#include <utility>
+
 namespace ptlens::flow {
+namespace {
+
+// How far ahead the next timing packet is looked for: with MTC alone it comes within microseconds.
+constexpr std::size_t most_packets_ahead = 1U << 16U;
+
+} // namespace
 
 PacketCursor::PacketCursor(const pt_config& config, const ClockConfig& clock)
-    : decoder_(pt_pkt_alloc_decoder(&config)), clock_(clock) {
+    : decoder_(pt_pkt_alloc_decoder(&config)), every_cycle_(clock.every_cycle), clock_(clock) {
   if (decoder_) {
     pt_pkt_sync_set(decoder_.get(), 0);
   }
@@ -42,7 +50,10 @@ void PacketCursor::resolve_ip(const pt_packet_ip& payload, Packet& seen) {
   seen.ip = last_ip_;
 }
 
-void PacketCursor::update(const pt_packet& packet, Packet& seen) {
+void PacketCursor::update(const pt_packet& packet, Ahead& ahead) {
+  Packet& seen = ahead.packet;
+  ahead.exact = std::exchange(cycles_just_read_, packet.type == ppt_cyc) ||
+                (every_cycle_ && packet.type != ppt_fup && packet.type != ppt_psbend);
   switch (packet.type) {
   case ppt_psb:
     last_ip_ = 0;
@@ -52,16 +63,11 @@ void PacketCursor::update(const pt_packet& packet, Packet& seen) {
   case ppt_tip_pge:
   case ppt_tip_pgd:
     resolve_ip(packet.payload.ip, seen);
-    flow_time_ = clock_.now();
     break;
   case ppt_tnt_8:
   case ppt_tnt_64:
     seen.bits = packet.payload.tnt.payload;
     seen.bit_count = packet.payload.tnt.bit_size;
-    flow_time_ = clock_.now();
-    break;
-  case ppt_psbend:
-    flow_time_ = clock_.now();
     break;
   case ppt_ptw:
     seen.binds_fup = packet.payload.ptw.ip != 0;
@@ -96,32 +102,83 @@ void PacketCursor::update(const pt_packet& packet, Packet& seen) {
   }
 }
 
-std::optional<PacketCursor::Packet> PacketCursor::next() {
-  if (!decoder_) {
-    return std::nullopt;
-  }
+// One more packet into ahead_; false at the end.
+bool PacketCursor::read() {
   for (;;) {
     pt_packet packet;
     const int size = pt_pkt_next(decoder_.get(), &packet, sizeof packet);
     if (size < 0) {
       if (size == -pte_eos) {
-        return std::nullopt;
+        return false;
       }
       ++bad_packets_;
       if (pt_pkt_sync_forward(decoder_.get()) < 0) {
-        return std::nullopt;
+        return false;
       }
-      pt_pkt_get_offset(decoder_.get(), &offset_);
+      pt_pkt_get_offset(decoder_.get(), &read_offset_);
       continue;
     }
-    Packet seen;
-    seen.type = packet.type;
-    seen.offset = offset_;
-    seen.end = offset_ + static_cast<std::uint64_t>(size);
-    offset_ = seen.end;
-    update(packet, seen);
-    return seen;
+    Ahead& ahead = ahead_.emplace_back();
+    ahead.packet.type = packet.type;
+    ahead.packet.offset = read_offset_;
+    read_offset_ += static_cast<std::uint64_t>(size);
+    ahead.packet.end = read_offset_;
+    update(packet, ahead);
+    ahead.now = clock_.now();
+    ahead.certain = clock_.is_certain();
+    return true;
   }
+}
+
+// The first time that the packets ahead give beyond `now`; `now` where they give none.
+std::uint64_t PacketCursor::next_time_after(std::uint64_t now) {
+  for (;; ++timed_) {
+    if (timed_ == ahead_.size() && (timed_ == most_packets_ahead || !read())) {
+      return now;
+    }
+    if (ahead_[timed_].certain && ahead_[timed_].now > now) {
+      return *ahead_[timed_].now;
+    }
+  }
+}
+
+void PacketCursor::place_in_time(Ahead& ahead) {
+  Packet& packet = ahead.packet;
+  switch (packet.type) {
+  case ppt_tnt_8:
+  case ppt_tnt_64:
+  case ppt_tip:
+  case ppt_tip_pge:
+  case ppt_tip_pgd:
+  case ppt_fup:
+  case ppt_psbend:
+    break;
+  default:
+    return;
+  }
+  if (ahead.now) {
+    const std::uint64_t now = *ahead.now;
+    packet.sent = TscInterval{now, ahead.exact && ahead.certain ? now : next_time_after(now)};
+    packet.reported =
+        last_flow_.sent ? TscInterval{last_flow_.sent->earliest, packet.sent->latest} : packet.sent;
+  }
+  if (packet.bit_count != 0 || (packet.type == ppt_tip && last_flow_.type != ppt_fup)) {
+    last_decision_ = packet;
+  }
+  last_flow_ = packet;
+}
+
+std::optional<PacketCursor::Packet> PacketCursor::next() {
+  if (!decoder_ || (ahead_.empty() && !read())) {
+    return std::nullopt;
+  }
+  Ahead ahead = ahead_.front();
+  ahead_.pop_front();
+  timed_ -= timed_ == 0 ? 0 : 1;
+  place_in_time(ahead);
+  now_ = ahead.now;
+  offset_ = ahead.packet.end;
+  return ahead.packet;
 }
 
 void PacketCursor::advance_to(std::uint64_t offset) {

@@ -40,6 +40,7 @@ void PacketWalker::read_event(std::uint64_t at) {
   while (const auto packet = cursor_->next()) {
     if (packet->type == ppt_tip || packet->type == ppt_tip_pgd) {
       next_.event_disables = packet->type == ppt_tip_pgd;
+      next_.packet = *packet;
       next_.has_ip = packet->has_ip;
       next_.ip = packet->ip;
       return;
@@ -119,14 +120,17 @@ void PacketWalker::fetch() {
     default:
       continue;
     }
-    next_.tsc = cursor_->flow_time().value_or(0);
+    if (next_.kind != Flow::event) {
+      next_.packet = *packet;
+    }
     return;
   }
   next_.kind = Flow::end;
 }
 
 void PacketWalker::use_next() {
-  tsc_ = next_.tsc;
+  decided_ = true;
+  run_->decide(next_.packet.sent);
   next_ = Next{};
 }
 
@@ -140,9 +144,12 @@ std::optional<bool> PacketWalker::bit() {
     }
     bits_ = next_.bits;
     bit_count_ = next_.bit_count;
-    use_next();
+    bits_packet_ = next_.packet;
+    next_ = Next{};
   }
   --bit_count_;
+  decided_ = true;
+  run_->decide(bits_packet_.when(bits_packet_.bit_count - bit_count_));
   return ((bits_ >> bit_count_) & 1U) != 0;
 }
 
@@ -208,6 +215,7 @@ PacketWalker::Stop PacketWalker::at_stop() {
 }
 
 PacketWalker::Stop PacketWalker::next() {
+  decided_ = false;
   for (std::uint64_t undecided = 0; undecided < most_undecided; ++undecided) {
     if (stops_here()) {
       return at_stop();
@@ -227,6 +235,7 @@ PacketWalker::Stop PacketWalker::next() {
         return Stop::bad_trace;
       }
       if (!*taken) {
+        decided_ = false;
         address_ += instruction->size;
         undecided = 0;
         continue;

@@ -7,6 +7,7 @@
 #include "flow/branch.hpp"
 #include "flow/code_image.hpp"
 #include "flow/packet_cursor.hpp"
+#include "flow/run_builder.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -42,17 +43,18 @@ public:
     end, // of the packets
   };
 
-  // All three must outlive the walker.
-  PacketWalker(PacketCursor& cursor, CodeImage& image, ReturnStack& returns, std::uint64_t address)
-      : cursor_(&cursor), image_(&image), returns_(&returns), address_(address) {}
+  // All must outlive the walker. `run` hears of each decision in time.
+  PacketWalker(PacketCursor& cursor, CodeImage& image, ReturnStack& returns, RunBuilder& run,
+               std::uint64_t address)
+      : cursor_(&cursor), image_(&image), returns_(&returns), run_(&run), address_(address) {}
 
   Stop next();
 
   [[nodiscard]] const Branch& branch() const { return branch_; } // without time
+  // The last decision is branch()'s own.
+  [[nodiscard]] bool decided() const { return decided_; }
   [[nodiscard]] std::uint64_t address() const { return address_; }
   [[nodiscard]] std::uint64_t psb_offset() const { return next_.psb_offset; }
-  // TSC ticks at the last packet that was used; 0 before any.
-  [[nodiscard]] std::uint64_t tsc() const { return tsc_; }
   // Instructions since the last call of this function.
   std::uint64_t take_instructions();
 
@@ -67,7 +69,7 @@ private:
     std::uint64_t psb_offset = 0;
     std::uint64_t bits = 0; // oldest highest
     std::uint8_t bit_count = 0;
-    std::uint64_t tsc = 0;
+    PacketCursor::Packet packet; // that states it
   };
 
   void fetch();
@@ -88,12 +90,14 @@ private:
   PacketCursor* cursor_;
   CodeImage* image_;
   ReturnStack* returns_;
+  RunBuilder* run_;
   std::uint64_t address_;
   Next next_;
   std::uint64_t bits_ = 0;
   std::uint8_t bit_count_ = 0;
-  std::uint64_t tsc_ = 0;
+  PacketCursor::Packet bits_packet_;
   std::uint64_t instructions_ = 0;
+  bool decided_ = false;
   Branch branch_;
 };
 

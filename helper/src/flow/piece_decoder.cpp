@@ -9,15 +9,14 @@ namespace ptlens::flow {
 namespace {
 
 constexpr std::size_t tail_padding = 64; // libipt may read past an unfinished PSB
-constexpr std::size_t most_branches_a_run = 8192;
 constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
-constexpr std::size_t most_time_steps = 1U << 20U;
 
 } // namespace
 
 PieceDecoder::PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
                            std::vector<std::span<const std::byte>> trace, bool truncated)
-    : context_(&context), buffer_(&buffer), config_(context.config()), truncated_(truncated) {
+    : context_(&context), buffer_(&buffer), config_(context.config()), truncated_(truncated),
+      run_(context.time_conversion(), buffer.cpu) {
   std::size_t size = 0;
   for (const auto& part : trace) {
     size += part.size();
@@ -39,11 +38,13 @@ PieceDecoder::PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& bu
 
 std::optional<Run> PieceDecoder::next() {
   for (;;) {
-    if (ready_next_ < ready_.size()) {
-      return std::move(ready_[ready_next_++]);
+    if (auto run = run_.take()) {
+      return run;
     }
-    ready_.clear();
-    ready_next_ = 0;
+    if (run_.is_long()) {
+      run_.break_run(owner_);
+      continue;
+    }
     switch (state_) {
     case State::seeking:
       seek();
@@ -58,41 +59,31 @@ std::optional<Run> PieceDecoder::next() {
       if (truncated_) {
         truncated_ = false;
         if (owner_.tid > 0 && context_->is_recorded(owner_.pid)) {
+          decide_now();
           gap(GapReason::truncated, last_address_);
         }
       }
-      break_run();
-      if (ready_.empty()) {
-        return std::nullopt;
-      }
+      run_.break_run(owner_);
+      return run_.take();
     }
   }
 }
 
-void PieceDecoder::break_run() {
-  if (!run_.branches.empty() || run_.instructions != 0) {
-    run_.pid = owner_.pid;
-    run_.tid = owner_.tid;
-    run_.cpu = buffer_->cpu;
-    ready_.push_back(std::move(run_));
-  }
-  run_ = Run{};
+void PieceDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size) {
+  run_.add_decided({.from = from, .to = to, .kind = kind, .from_size = size});
+  tracing_ = kind != BranchKind::off && !(kind == BranchKind::syscall && to == 0);
 }
 
-void PieceDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size) {
-  if (run_.branches.size() >= most_branches_a_run) {
-    break_run();
-  }
-  run_.branches.push_back({time_ns_, from, to, kind, GapReason::none, size});
-  tracing_ = kind != BranchKind::off && !(kind == BranchKind::syscall && to == 0);
+void PieceDecoder::emit_between(BranchKind kind, std::uint64_t from, std::uint64_t to,
+                                std::uint8_t size) {
+  run_.add_between({.from = from, .to = to, .kind = kind, .from_size = size});
 }
 
 void PieceDecoder::gap(GapReason reason, std::uint64_t address) {
   if (in_gap_) {
     return;
   }
-  emit(BranchKind::gap, address, 0, 0);
-  run_.branches.back().gap = reason;
+  run_.add_decided({.from = address, .kind = BranchKind::gap, .gap = reason});
   ++gaps_;
   if (reason == GapReason::bad_trace || reason == GapReason::bad_instruction) {
     ++decode_errors_;
@@ -102,31 +93,38 @@ void PieceDecoder::gap(GapReason reason, std::uint64_t address) {
   returns_.clear();
 }
 
-void PieceDecoder::set_time(std::uint64_t tsc) {
-  tsc_ = std::max(tsc_, tsc);
-  time_ns_ = std::max(time_ns_, context_->to_ns(tsc_));
-  has_time_ = true;
-}
-
 // libipt's own clock calibrates cycles across sleeps, in which none pass, and then runs ahead; the
 // cursor's does not. It follows the decoder to the next packet that it has not consumed.
-void PieceDecoder::read_time() {
+void PieceDecoder::read_packets() {
   cursor_->advance_to(decoder_offset());
-  if (const auto tsc = cursor_->flow_time()) {
-    step_time(*tsc);
+}
+
+// What is known happens where the cursor is.
+void PieceDecoder::decide_now() {
+  if (const auto now = cursor_->now()) {
+    run_.decide(TscInterval{*now, *now});
   }
 }
 
-void PieceDecoder::step_time(std::uint64_t tsc) {
-  if (tsc <= tsc_) {
+void PieceDecoder::decide_event() {
+  run_.decide(cursor_->last_flow().sent);
+}
+
+// libipt has used the packet that decides where a block's last instruction goes to, and may have
+// read on to an event.
+void PieceDecoder::decide_end(const Instruction& last) {
+  const bool by_trace = last.kind != InstructionClass::other &&
+                        last.kind != InstructionClass::call_direct &&
+                        last.kind != InstructionClass::jump_direct;
+  const PacketCursor::Packet& packet = cursor_->last_decision();
+  if (!by_trace || (packet.bit_count == 0 && packet.end == used_packet_)) {
     return;
   }
-  set_time(tsc);
-  if (tracing_ && last_step_ns_ != 0 && time_ns_ > last_step_ns_ &&
-      time_steps_.size() < most_time_steps) {
-    time_steps_.push_back(time_ns_ - last_step_ns_);
+  if (packet.end != used_packet_) {
+    used_packet_ = packet.end;
+    used_bits_ = 0;
   }
-  last_step_ns_ = time_ns_;
+  run_.decide(packet.bit_count == 0 ? packet.sent : packet.when(++used_bits_));
 }
 
 std::uint64_t PieceDecoder::decoder_offset() const {
@@ -138,7 +136,7 @@ std::uint64_t PieceDecoder::decoder_offset() const {
 bool PieceDecoder::owned_from(std::uint64_t tsc) {
   const Running owner = context_->owner(*buffer_, tsc);
   if (owner.tid != owner_.tid || buffer_->cpu >= 0) {
-    break_run();
+    run_.break_run(owner_);
     if (owner.tid != owner_.tid) {
       in_gap_ = false;
       returns_.clear();
@@ -156,7 +154,6 @@ bool PieceDecoder::owned_from(std::uint64_t tsc) {
 
 void PieceDecoder::trace_on(std::uint64_t address) {
   pending_.reset();
-  last_step_ns_ = time_ns_;
   in_gap_ = false;
   emit(BranchKind::on, 0, address, 0);
   last_address_ = address;
@@ -169,7 +166,7 @@ void PieceDecoder::seek() {
   std::uint64_t psb_offset = 0;  // where it begins
   std::uint64_t psb_address = 0; // its FUP, 0 where tracing is off
   while (const auto packet = cursor_->next()) {
-    const std::uint64_t now = cursor_->clock().now().value_or(tsc_);
+    const std::uint64_t now = cursor_->now().value_or(0);
     if (image_ == nullptr && owner_.tid == 0 && !in_psb &&
         (packet->type == ppt_tnt_8 || packet->type == ppt_tnt_64 || packet->type == ppt_tip)) {
       unowned_bytes_ += packet->end - packet->offset;
@@ -201,9 +198,7 @@ void PieceDecoder::seek() {
       after_overflow_ = true;
       in_psb = false;
       if (image_ != nullptr) {
-        if (cursor_->clock().now()) {
-          set_time(now);
-        }
+        decide_now();
         in_gap_ = false;
         gap(GapReason::overflow, last_address_);
       }
@@ -237,9 +232,8 @@ bool PieceDecoder::begin_at_psb(std::uint64_t offset) {
     return false;
   }
   pt_blk_set_image(decoder_.get(), image_->libipt());
-  if (const auto now = cursor_->clock().now()) {
-    set_time(*now);
-  }
+  decide_now();
+  used_packet_ = cursor_->last_decision().end;
   tracing_ = false;
   returns_.clear();
   state_ = State::running;
@@ -247,39 +241,36 @@ bool PieceDecoder::begin_at_psb(std::uint64_t offset) {
 }
 
 void PieceDecoder::begin_at(std::uint64_t address) {
-  if (const auto now = cursor_->clock().now()) {
-    set_time(*now);
-  }
+  run_.decide(cursor_->last_flow().sent);
   trace_on(address);
-  walker_.emplace(*cursor_, *image_, returns_, address);
+  walker_.emplace(*cursor_, *image_, returns_, run_, address);
   state_ = State::walking;
 }
 
 void PieceDecoder::walk() {
   const PacketWalker::Stop stop = walker_->next();
-  if (walker_->tsc() != 0) {
-    step_time(walker_->tsc());
-  }
   const std::uint64_t instructions = walker_->take_instructions();
   instructions_ += instructions;
-  run_.instructions += instructions;
+  run_.count_instructions(instructions);
   last_address_ = walker_->address();
   GapReason reason = GapReason::bad_trace;
   switch (stop) {
   case PacketWalker::Stop::branch:
   case PacketWalker::Stop::off: {
-    const Branch& branch = walker_->branch();
-    emit(branch.kind, branch.from, branch.to, branch.from_size);
-    last_address_ = branch.from;
+    Branch branch = walker_->branch();
     if (stop == PacketWalker::Stop::off) {
       state_ = State::seeking;
     } else if (outside(branch.to)) {
-      run_.branches.back().to = 0;
-      run_.branches.back().kind =
-          branch.kind == BranchKind::syscall ? BranchKind::syscall : BranchKind::off;
-      tracing_ = false;
+      branch.to = 0;
+      branch.kind = branch.kind == BranchKind::syscall ? BranchKind::syscall : BranchKind::off;
       state_ = State::seeking;
     }
+    if (walker_->decided()) {
+      emit(branch.kind, branch.from, branch.to, branch.from_size);
+    } else {
+      emit_between(branch.kind, branch.from, branch.to, branch.from_size);
+    }
+    last_address_ = branch.from;
     return;
   }
   case PacketWalker::Stop::synchronised:
@@ -296,6 +287,7 @@ void PieceDecoder::walk() {
   case PacketWalker::Stop::overflow:
     after_overflow_ = true;
     reason = GapReason::overflow;
+    decide_now();
     break;
   case PacketWalker::Stop::missing_code:
     reason = GapReason::missing_code;
@@ -349,76 +341,76 @@ void PieceDecoder::accept(const pt_block& block) {
   if (pending_) {
     finish_block(block.ip);
   } else if (!tracing_) {
-    read_time();
+    decide_event();
     trace_on(block.ip);
   }
-  read_time();
   instructions_ += block.ninsn;
-  run_.instructions += block.ninsn;
-  pending_ = Pending{block.end_ip, time_ns_};
+  run_.count_instructions(block.ninsn);
   last_address_ = block.end_ip;
+  read_packets();
+  if (const auto instruction = image_->instruction(block.end_ip)) {
+    pending_ = Pending{block.end_ip, *instruction};
+    decide_end(*instruction);
+  }
 }
 
 void PieceDecoder::finish_block(std::uint64_t next) {
-  const Pending block = *pending_;
+  const auto [address, instruction] = *pending_;
   pending_.reset();
-  const auto instruction = image_->instruction(block.address);
-  if (!instruction) {
-    return;
-  }
-  const std::uint64_t now = std::exchange(time_ns_, block.time_ns);
-  switch (instruction->kind) {
+  const std::uint8_t size = instruction.size;
+  switch (instruction.kind) {
   case InstructionClass::call_direct:
-  case InstructionClass::call_indirect:
-    emit(BranchKind::call, block.address, next, instruction->size);
-    break;
-  case InstructionClass::ret:
-    emit(BranchKind::ret, block.address, next, instruction->size);
+    emit_between(BranchKind::call, address, next, size);
     break;
   case InstructionClass::jump_direct:
-    emit(BranchKind::jump, block.address, next, instruction->size);
+    emit_between(BranchKind::jump, address, next, size);
+    break;
+  case InstructionClass::call_indirect:
+    emit(BranchKind::call, address, next, size);
     break;
   case InstructionClass::jump_indirect:
-    emit(BranchKind::indirect, block.address, next, instruction->size);
+    emit(BranchKind::indirect, address, next, size);
+    break;
+  case InstructionClass::ret:
+    emit(BranchKind::ret, address, next, size);
     break;
   case InstructionClass::conditional:
-    if (next != block.address + instruction->size) {
-      emit(BranchKind::cond, block.address, next, instruction->size);
+    if (next != address + size) {
+      emit(BranchKind::cond, address, next, size);
     }
     break;
   case InstructionClass::far_call:
   case InstructionClass::far_return:
-    if (next != block.address + instruction->size) {
-      emit(BranchKind::syscall, block.address, next, instruction->size);
+    if (next != address + size) {
+      emit(BranchKind::syscall, address, next, size);
     }
     break;
   case InstructionClass::other:
     break;
   }
-  time_ns_ = now;
 }
 
 void PieceDecoder::handle(const pt_event& event) {
-  read_time();
+  read_packets();
   switch (event.type) {
   case ptev_enabled: {
     if (event.status_update != 0) {
       return;
     }
-    if (!owned_from(tsc_)) {
-      cursor_->advance_to(decoder_offset());
+    if (!owned_from(cursor_->now().value_or(0))) {
       state_ = State::seeking;
       return;
     }
     pt_blk_set_image(decoder_.get(), image_->libipt());
+    decide_event();
     trace_on(event.variant.enabled.ip);
     return;
   }
   case ptev_disabled: {
-    const auto last = pending_ ? image_->instruction(pending_->address) : std::nullopt;
-    const bool syscall = last && last->kind == InstructionClass::far_call;
+    const bool syscall = pending_ && pending_->instruction.kind == InstructionClass::far_call;
+    decide_event();
     emit(syscall ? BranchKind::syscall : BranchKind::off, last_address_, 0,
-         last ? last->size : std::uint8_t{0});
+         pending_ ? pending_->instruction.size : std::uint8_t{0});
     pending_.reset();
     tracing_ = false;
     return;
@@ -428,6 +420,7 @@ void PieceDecoder::handle(const pt_event& event) {
       finish_block(event.variant.async_disabled.at);
     }
     last_address_ = event.variant.async_disabled.at;
+    decide_event();
     emit(BranchKind::off, last_address_, 0, 0);
     return;
   case ptev_async_branch:
@@ -435,6 +428,7 @@ void PieceDecoder::handle(const pt_event& event) {
       finish_block(event.variant.async_branch.from);
     }
     last_address_ = event.variant.async_branch.from;
+    decide_event();
     if (outside(event.variant.async_branch.to)) {
       emit(BranchKind::off, last_address_, 0, 0);
       return;
@@ -445,6 +439,7 @@ void PieceDecoder::handle(const pt_event& event) {
   case ptev_overflow:
     if (image_ != nullptr) {
       in_gap_ = false;
+      decide_now();
       gap(GapReason::overflow, last_address_);
       pending_.reset();
     }
@@ -471,24 +466,22 @@ void PieceDecoder::fail(int status, const pt_block& block) {
     return;
   }
   std::uint64_t address = block.ip;
+  read_packets();
   if (pending_) {
-    const auto instruction = image_->instruction(pending_->address);
-    if (address == 0 && instruction) {
-      if (instruction->kind == InstructionClass::other) {
-        address = pending_->address + instruction->size;
-      } else {
-        address = instruction->target;
-      }
+    const auto& [end, instruction] = *pending_;
+    if (address == 0) {
+      address =
+          instruction.kind == InstructionClass::other ? end + instruction.size : instruction.target;
     }
     if (status == -pte_nomap && outside(address)) {
-      emit(BranchKind::syscall, pending_->address, 0, instruction ? instruction->size : 0);
+      decide_event();
+      emit(BranchKind::syscall, end, 0, instruction.size);
     } else if (address != 0) {
       finish_block(address);
     }
   }
   if (status == -pte_nomap && outside(address)) {
     pending_.reset();
-    cursor_->advance_to(decoder_offset());
     state_ = State::seeking;
     return;
   }
@@ -502,7 +495,6 @@ void PieceDecoder::fail(int status, const pt_block& block) {
   }
   gap(reason, address != 0 ? address : last_address_);
   pending_.reset();
-  cursor_->advance_to(decoder_offset());
   state_ = State::seeking;
 }
 
@@ -511,7 +503,7 @@ void PieceDecoder::summarise(DecodeSummary& summary) const {
   summary.decode_errors += decode_errors_;
   summary.gaps += gaps_;
   summary.unowned_bytes += unowned_bytes_;
-  summary.has_time = summary.has_time || has_time_ || cursor_->clock().now();
+  summary.has_time = summary.has_time || cursor_->now().has_value();
 }
 
 } // namespace ptlens::flow

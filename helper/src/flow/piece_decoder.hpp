@@ -11,6 +11,7 @@
 #include "flow/decode_context.hpp"
 #include "flow/packet_cursor.hpp"
 #include "flow/packet_walker.hpp"
+#include "flow/run_builder.hpp"
 
 #include <intel-pt.h>
 
@@ -29,14 +30,14 @@ public:
   PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
                std::vector<std::span<const std::byte>> trace, bool truncated);
 
-  // The next run: branches of one thread, at most some thousands, broken where another CPU may have
-  // run the thread in between. Nothing at the end.
+  // The next run: branches of one thread, some thousands, broken where another CPU may have run the
+  // thread in between. Nothing at the end.
   std::optional<Run> next();
 
   // Adds what this piece saw.
   void summarise(DecodeSummary& summary) const;
-  // Distances between successive distinct times inside traced code, ns.
-  [[nodiscard]] const std::vector<std::uint64_t>& time_steps() const { return time_steps_; }
+  // How well the branches' times are known: widths of their intervals, ns.
+  [[nodiscard]] const std::vector<std::uint64_t>& widths() const { return run_.widths(); }
 
 private:
   struct Free {
@@ -49,20 +50,22 @@ private:
   void handle(const pt_event& event);
   void fail(int status, const pt_block& block);
   void accept(const pt_block& block);
-  // The branch at the end of the pending block, which went to `next`.
+  // The block that ends with the pending instruction went on at `next`.
   void finish_block(std::uint64_t next);
   void trace_on(std::uint64_t address);
   void gap(GapReason reason, std::uint64_t address);
+  // A branch of the last decision; one without a decision of its own.
   void emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size);
-  void break_run();
+  void emit_between(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size);
   bool begin_at_psb(std::uint64_t offset);
   void begin_at(std::uint64_t address);
   void walk();
   [[nodiscard]] bool outside(std::uint64_t address) const;
   bool owned_from(std::uint64_t tsc);
-  void set_time(std::uint64_t tsc);
-  void read_time();
-  void step_time(std::uint64_t tsc);
+  void read_packets();
+  void decide_now();
+  void decide_event();
+  void decide_end(const Instruction& last);
   [[nodiscard]] std::uint64_t decoder_offset() const;
 
   DecodeContext* context_;
@@ -83,27 +86,20 @@ private:
 
   Running owner_;
   CodeImage* image_ = nullptr;
-  std::uint64_t time_ns_ = 0;
-  std::uint64_t last_step_ns_ = 0;
-  std::uint64_t tsc_ = 0;
-
-  struct Pending {
-    std::uint64_t address = 0; // of the block's last instruction
-    std::uint64_t time_ns = 0;
+  std::uint64_t used_packet_ = 0; // end of the packet that the last decision came from
+  std::uint8_t used_bits_ = 0;    // of it
+  struct Pending {                // the last instruction of a block; where it went is not known yet
+    std::uint64_t address = 0;
+    Instruction instruction;
   };
   std::optional<Pending> pending_;
   std::uint64_t last_address_ = 0;
-
-  Run run_;
-  std::vector<Run> ready_;
-  std::size_t ready_next_ = 0;
+  RunBuilder run_;
 
   std::uint64_t instructions_ = 0;
   std::uint64_t decode_errors_ = 0;
   std::uint64_t gaps_ = 0;
   std::uint64_t unowned_bytes_ = 0;
-  bool has_time_ = false;
-  std::vector<std::uint64_t> time_steps_;
 };
 
 } // namespace ptlens::flow

@@ -18,6 +18,7 @@ void TraceClock::on_tsc(std::uint64_t tsc) {
   has_crystal_ = false;
   base_ = tsc;
   cycles_ = 0;
+  lost_cycles_ = false;
   latest_ = std::max(latest_, tsc);
 }
 
@@ -49,16 +50,23 @@ void TraceClock::on_mtc(std::uint8_t crystal) {
   last_mtc_ = crystal;
   base_ = crystal_base_ + crystal_to_tsc(crystal_ticks_);
   cycles_ = 0;
+  lost_cycles_ = false;
   latest_ = std::max(latest_, base_);
 }
 
 void TraceClock::on_cyc(std::uint64_t cycles) {
   cycles_ += cycles;
   if (!has_base_ || !ratio_ || *ratio_ == 0 || config_.nominal_ratio == 0) {
+    lost_cycles_ = true;
     return;
   }
   // CBR: core cycles per bus cycle; the TSC runs at the nominal ratio.
   latest_ = std::max(latest_, base_ + cycles_ * config_.nominal_ratio / *ratio_);
+}
+
+void TraceClock::on_overflow() {
+  cycles_ = 0;
+  lost_cycles_ = true;
 }
 
 void TraceClock::on_cbr(std::uint8_t ratio) {

@@ -14,6 +14,7 @@ struct ClockConfig {
   std::uint32_t tsc_per_crystal_denominator = 0; // EAX
   std::uint32_t mtc_shift = 0;                   // an MTC every 2^mtc_shift crystal ticks
   std::uint32_t nominal_ratio = 0;               // maximum non-turbo core : bus ratio
+  bool every_cycle = false; // each TNT and TIP has a CYC packet before it, unless no cycle passed
 };
 
 class TraceClock {
@@ -27,10 +28,12 @@ public:
   void on_cyc(std::uint64_t cycles);
   void on_cbr(std::uint8_t ratio);
   // Overflow: cycles were lost, the base stands until the next TSC or MTC.
-  void on_overflow() { cycles_ = 0; }
+  void on_overflow();
 
   // TSC ticks at the last timing packet; nothing before the first TSC.
   [[nodiscard]] std::optional<std::uint64_t> now() const;
+  // False where lost or unscaled cycles make now() a lower bound only.
+  [[nodiscard]] bool is_certain() const { return has_base_ && !lost_cycles_; }
 
 private:
   [[nodiscard]] std::uint64_t crystal_to_tsc(std::uint64_t ticks) const;
@@ -45,6 +48,7 @@ private:
   std::uint8_t last_mtc_ = 0;
   std::uint64_t cycles_ = 0; // since base_
   std::optional<std::uint8_t> ratio_;
+  bool lost_cycles_ = false;
   std::uint64_t latest_ = 0;
 };
 

@@ -48,6 +48,15 @@ void set_percentiles(std::span<std::uint64_t> values, LatencyStats& stats) {
   }
 }
 
+std::uint32_t percentile_95(std::span<std::uint32_t> values) {
+  if (values.empty()) {
+    return 0;
+  }
+  const auto rank = static_cast<std::ptrdiff_t>((values.size() * 19 + 19) / 20 - 1);
+  std::nth_element(values.begin(), values.begin() + rank, values.end());
+  return values[static_cast<std::size_t>(rank)];
+}
+
 struct Sums {
   WideSum blocked = 0;
   WideSum preempted = 0;
@@ -133,8 +142,11 @@ std::vector<Figures> figures(const stacks::CallTable& calls, std::span<const std
     end[i + 1] += end[i];
   }
   std::vector<std::uint64_t> latencies(counted.size());
+  std::vector<std::uint32_t> resolutions(counted.size());
   for (std::size_t i = 0; i < counted.size(); ++i) {
-    latencies[end[group[i]]++] = calls.latency[counted[i]];
+    const std::size_t place = end[group[i]]++;
+    latencies[place] = calls.latency[counted[i]];
+    resolutions[place] = calls.resolution[counted[i]];
   }
 
   std::vector<Figures> result(groups);
@@ -143,6 +155,8 @@ std::vector<Figures> figures(const stacks::CallTable& calls, std::span<const std
     const Sums& sum = sums[i];
     Figures& figure = result[i];
     figure.latency = latency_stats(std::span(latencies).subspan(begin, end[i] - begin));
+    figure.latency.resolution =
+        percentile_95(std::span(resolutions).subspan(begin, end[i] - begin));
     begin = end[i];
     const WideSum off = sum.blocked + sum.preempted;
     figure.off_cpu = {.mean = mean_of(off, figure.latency.calls),

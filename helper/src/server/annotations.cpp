@@ -67,10 +67,10 @@ std::string figures(const measure::RecordingInfo& recording, const measure::Late
   } else if (!recording.resolution_ns) {
     text = count(latency.calls, "call") + " · no timing";
   } else {
-    text = fmt::format("mean {} · p50 {} · p99 {} · {}{}",
-                       duration(latency.mean, recording.resolution_ns), duration(real(latency.p50)),
-                       duration(real(latency.p99)), count(latency.calls, "call"),
-                       off_cpu_share(recording, latency, off));
+    text =
+        fmt::format("mean {} · p50 {} · p99 {} · {}{}", duration(latency.mean, latency.resolution),
+                    duration(real(latency.p50)), duration(real(latency.p99)),
+                    count(latency.calls, "call"), off_cpu_share(recording, latency, off));
   }
   return text + left_out(incomplete, unwound);
 }

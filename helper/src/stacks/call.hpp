@@ -50,16 +50,17 @@ struct ThreadInfo {
 // All calls of a recording, as columns; a call is an index. Ordered by thread, then by start,
 // parents before their children where both start at the same time.
 struct CallTable {
-  std::vector<std::uint32_t> thread;    // index into threads
-  std::vector<std::uint32_t> function;  // index into functions
-  std::vector<std::uint32_t> parent;    // the call it was made in, no_call for a root
-  std::vector<std::uint32_t> site;      // index into sites, no_site where unknown
-  std::vector<std::uint64_t> start;     // ns, perf's clock
-  std::vector<std::uint64_t> latency;   // ns
-  std::vector<std::uint64_t> children;  // ns of latency spent in children
-  std::vector<std::uint64_t> blocked;   // ns off-CPU, not runnable
-  std::vector<std::uint64_t> preempted; // ns off-CPU, runnable
-  std::vector<std::uint32_t> switches;  // switch-outs during the call
+  std::vector<std::uint32_t> thread;     // index into threads
+  std::vector<std::uint32_t> function;   // index into functions
+  std::vector<std::uint32_t> parent;     // the call it was made in, no_call for a root
+  std::vector<std::uint32_t> site;       // index into sites, no_site where unknown
+  std::vector<std::uint64_t> start;      // ns, perf's clock
+  std::vector<std::uint64_t> latency;    // ns
+  std::vector<std::uint32_t> resolution; // the latency is right to within this, ns, either way
+  std::vector<std::uint64_t> children;   // ns of latency spent in children
+  std::vector<std::uint64_t> blocked;    // ns off-CPU, not runnable
+  std::vector<std::uint64_t> preempted;  // ns off-CPU, runnable
+  std::vector<std::uint32_t> switches;   // switch-outs during the call
   std::vector<CallState> state;
   std::vector<std::uint8_t> tail_call; // 1: entered by a jump
   std::vector<std::uint8_t> inner;     // 1: inside another activation of the same function

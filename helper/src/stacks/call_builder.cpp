@@ -18,6 +18,7 @@ void CallBuilder::add(const flow::Branch& branch, const symbols::AddressSpaceVer
     last_ns_ = branch.time_ns;
   }
   last_ns_ = std::max(last_ns_, branch.time_ns);
+  log_.set_spread(branch.spread_ns);
   if (stack_.empty() && branch.from != 0) {
     push_root(resolver_->resolve(space, branch.from));
   }

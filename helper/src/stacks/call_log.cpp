@@ -2,10 +2,20 @@
 #include "stacks/call_log.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 namespace ptlens::stacks {
+namespace {
+
+std::uint32_t sum_or_most(std::uint32_t one, std::uint32_t other) {
+  const std::uint64_t sum = std::uint64_t{one} + other;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(sum, std::numeric_limits<std::uint32_t>::max()));
+}
+
+} // namespace
 
 std::uint32_t CallLog::open(std::uint32_t function, std::uint32_t parent, std::uint32_t site,
                             std::uint64_t start_ns, bool tail_call) {
@@ -16,6 +26,7 @@ std::uint32_t CallLog::open(std::uint32_t function, std::uint32_t parent, std::u
   table_->site.push_back(site);
   table_->start.push_back(start_ns);
   table_->latency.push_back(0);
+  table_->resolution.push_back(spread_ns_);
   table_->children.push_back(0);
   table_->blocked.push_back(0);
   table_->preempted.push_back(0);
@@ -31,6 +42,7 @@ void CallLog::close(std::uint32_t call, std::uint64_t end_ns, CallState state) {
   const std::uint64_t end = std::max(start, end_ns);
   const flow::OffCpu off = schedule_->off_cpu(tid_, start, end);
   table_->latency[call] = end - start;
+  table_->resolution[call] = sum_or_most(table_->resolution[call], spread_ns_);
   table_->blocked[call] = off.blocked_ns;
   table_->preempted[call] = off.preempted_ns;
   table_->switches[call] = off.switches;
@@ -118,6 +130,7 @@ void order(CallTable& table) {
   permute(table.site, order);
   permute(table.start, order);
   permute(table.latency, order);
+  permute(table.resolution, order);
   permute(table.children, order);
   permute(table.blocked, order);
   permute(table.preempted, order);

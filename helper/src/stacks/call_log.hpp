@@ -17,6 +17,9 @@ public:
   CallLog(CallTable& table, const flow::Schedule& schedule, std::uint32_t thread, std::int32_t tid)
       : table_(&table), schedule_(&schedule), thread_(thread), tid_(tid) {}
 
+  // The times given from here on are right to within this, ns, either way.
+  void set_spread(std::uint32_t spread_ns) { spread_ns_ = spread_ns; }
+
   // A call that begins now. Returns its index.
   std::uint32_t open(std::uint32_t function, std::uint32_t parent, std::uint32_t site,
                      std::uint64_t start_ns, bool tail_call);
@@ -31,6 +34,7 @@ private:
   const flow::Schedule* schedule_;
   std::uint32_t thread_;
   std::int32_t tid_;
+  std::uint32_t spread_ns_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> active_; // open calls by function
 };
 

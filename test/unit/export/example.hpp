@@ -27,6 +27,7 @@ inline void add(stacks::CallTable& table, const CallRow& row) {
   table.site.push_back(row.site);
   table.start.push_back(row.start);
   table.latency.push_back(row.latency);
+  table.resolution.push_back(static_cast<std::uint32_t>(10 * table.function.size())); // 10, 20...
   table.children.push_back(row.children);
   table.blocked.push_back(row.blocked);
   table.preempted.push_back(row.preempted);
@@ -111,7 +112,8 @@ inline measure::Report example_report() {
                     .p90 = 3000,
                     .p99 = 3000,
                     .p999 = 3000,
-                    .total = 4000};
+                    .total = 4000,
+                    .resolution = 42};
   report.on_cpu_mean = 1900;
   report.on_cpu_total = 3800;
   report.off_cpu = {

@@ -60,7 +60,7 @@ TEST(ReportJson, HasTheFieldsOfTheContract) {
   EXPECT_EQ(dump(json["calls"]), R"({"complete":2,"incomplete":1,"unwound":1})");
   EXPECT_EQ(dump(json["latency"]),
             R"({"mean":2000.0,"stddev":1000.0,"min":1000,"max":3000,"p50":1000,"p90":3000,)"
-            R"("p99":3000,"p999":3000,"total":4000})");
+            R"("p99":3000,"p999":3000,"total":4000,"resolution":42})");
   EXPECT_EQ(dump(json["on_cpu"]), R"({"mean":1900.0,"total":3800})");
   EXPECT_EQ(dump(json["off_cpu"]),
             R"({"mean":100.0,"total":200,"calls":1,"switches":1,"blocked":200,"preempted":0})");
@@ -155,11 +155,12 @@ TEST(CallsJson, Columns) {
   const Json json = calls_json(example(), calls, 9, 6);
   EXPECT_EQ(json["total"], 9);
   EXPECT_EQ(json["offset"], 6);
-  EXPECT_EQ(dump(json["columns"]),
-            R"({"tid":[7,7,8],"start":[1500,1600,1200],"latency":[1000,100,3000],)"
-            R"("off_cpu":[200,0,0],"self":[900,100,3000],"caller":[0,1,-1],)"
-            R"("call_site":["0x1010","0x2020",null],"state":["complete","complete","complete"],)"
-            R"("tail_call":[false,true,false]})");
+  EXPECT_EQ(
+      dump(json["columns"]),
+      R"({"tid":[7,7,8],"start":[1500,1600,1200],"latency":[1000,100,3000],"resolution":[20,30,50],)"
+      R"("off_cpu":[200,0,0],"self":[900,100,3000],"caller":[0,1,-1],)"
+      R"("call_site":["0x1010","0x2020",null],"state":["complete","complete","complete"],)"
+      R"("tail_call":[false,true,false]})");
   EXPECT_EQ(json["functions"].size(), 2U);
 }
 
@@ -171,22 +172,24 @@ TEST(Calls, JsonLines) {
   std::ostringstream out;
   const std::vector<std::uint32_t> calls{4, 3};
   write_calls_json_lines(out, example(), calls);
-  EXPECT_EQ(out.str(),
-            R"({"tid":8,"start":1200,"latency":3000,"off_cpu":0,"self":3000,"caller":null,)"
-            R"("call_site":null,"state":"complete","tail_call":false})"
-            "\n"
-            R"({"tid":7,"start":4000,"latency":2000,"off_cpu":50,"self":2000,"caller":"main",)"
-            R"("call_site":"0x1010","state":"unwound","tail_call":false})"
-            "\n");
+  EXPECT_EQ(
+      out.str(),
+      R"({"tid":8,"start":1200,"latency":3000,"resolution":50,"off_cpu":0,"self":3000,"caller":null,)"
+      R"("call_site":null,"state":"complete","tail_call":false})"
+      "\n"
+      R"({"tid":7,"start":4000,"latency":2000,"resolution":40,"off_cpu":50,"self":2000,"caller":"main",)"
+      R"("call_site":"0x1010","state":"unwound","tail_call":false})"
+      "\n");
 }
 
 TEST(Calls, CsvQuotesWhatNeedsIt) {
   std::ostringstream out;
   const std::vector<std::uint32_t> calls{2, 0};
   write_calls_csv(out, example(), calls);
-  EXPECT_EQ(out.str(), "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call\r\n"
-                       "7,1600,100,0,100,\"ns::work<int, char>\",0x2020,complete,true\r\n"
-                       "7,1000,9000,0,6000,,,incomplete,false\r\n");
+  EXPECT_EQ(out.str(),
+            "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution\r\n"
+            "7,1600,100,0,100,\"ns::work<int, char>\",0x2020,complete,true,30\r\n"
+            "7,1000,9000,0,6000,,,incomplete,false,10\r\n");
 }
 
 TEST(DoctorJson, FindingsAndProcesses) {

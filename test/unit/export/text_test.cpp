@@ -65,9 +65,9 @@ TEST(ReportText, BarsAreInProportion) {
 }
 
 TEST(ReportText, ResolutionStandsBesideFiguresThatItBlurs) {
-  measure::Measurement measurement = example();
-  measurement.recording.resolution_ns = 500;
-  const std::string text = report_text(measurement, example_report());
+  measure::Report report = example_report();
+  report.latency.resolution = 500;
+  const std::string text = report_text(example(), report);
   EXPECT_NE(text.find("mean 2.00 µs ± 500 ns"), std::string::npos) << text;
 }
 

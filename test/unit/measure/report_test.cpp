@@ -61,6 +61,15 @@ TEST(Report, PercentilesAreByNearestRank) {
   EXPECT_EQ(report(calls_of({7}), 0, {}).latency.p50, 7U);
 }
 
+TEST(Report, ResolutionHoldsForNineteenOfTwentyCalls) {
+  Measurement m = calls_of(std::vector<std::uint64_t>(40, 100));
+  for (std::uint32_t call = 0; call < 40; ++call) {
+    m.calls.resolution[call] = 40 - call; // 40, 39, ... 1: rank 38
+  }
+  EXPECT_EQ(report(m, 0, {}).latency.resolution, 38U);
+  EXPECT_EQ(report(calls_of({}), 0, {}).latency.resolution, 0U);
+}
+
 TEST(Report, DeviationOfLongTimesThatHardlyDiffer) {
   constexpr std::uint64_t base = 1'000'000'000'000'000'000; // squares of it lose such differences
   const LatencyStats stats = report(calls_of({base, base + 2, base + 4}), 0, {}).latency;
@@ -219,6 +228,7 @@ Measurement mutual_recursion(std::uint32_t depth) {
     c.site.push_back(no_site);
     c.start.push_back(start);
     c.latency.push_back(latency);
+    c.resolution.push_back(0);
     c.children.push_back(children);
     c.blocked.push_back(0);
     c.preempted.push_back(0);

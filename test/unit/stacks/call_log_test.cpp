@@ -48,5 +48,20 @@ TEST(Order, KeepsThreadsApartAndStartsAscending) {
   EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, no_call}));
 }
 
+TEST(CallLog, LatencyIsAsUncertainAsBothItsEndsTogether) {
+  CallTable table;
+  const flow::Schedule schedule({});
+  CallLog log(table, schedule, 0, 1);
+  log.set_spread(7);
+  const std::uint32_t outer = log.open(1, no_call, no_site, 100, false);
+  log.set_spread(2);
+  const std::uint32_t inner = log.open(2, outer, no_site, 110, false);
+  log.set_spread(4'294'967'290);
+  log.close(inner, 120, CallState::complete);
+  log.set_spread(3);
+  log.close(outer, 130, CallState::complete);
+  EXPECT_EQ(table.resolution, (std::vector<std::uint32_t>{10, 4'294'967'292}));
+}
+
 } // namespace
 } // namespace ptlens::stacks

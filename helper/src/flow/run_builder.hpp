@@ -1,0 +1,66 @@
+// Collects one lane's branches into runs and places each in time. The trace tells of decisions
+// (conditional branches, indirect transfers, returns, events), and the timing packets around theirs
+// bound when each was made. A branch without a decision of its own, such as a direct call, happened
+// between the decisions around it. A branch's time is the middle of its interval, with half of the
+// width as its uncertainty; nothing finer is invented.
+#pragma once
+
+#include "flow/branch.hpp"
+#include "flow/packet_cursor.hpp"
+#include "flow/schedule.hpp"
+#include "perfdata/time_conversion.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ptlens::flow {
+
+class RunBuilder {
+public:
+  RunBuilder(const perfdata::TimeConversion& conversion, std::int32_t cpu)
+      : conversion_(conversion), cpu_(cpu) {}
+
+  // A decision was made within `interval`; nothing where the trace has no time yet. Intervals never
+  // go back: one that would is moved up.
+  void decide(const std::optional<TscInterval>& interval);
+
+  // A branch of the last decision, and one between it and the next.
+  void add_decided(const Branch& branch);
+  void add_between(const Branch& branch);
+
+  void count_instructions(std::uint64_t instructions) { run_.instructions += instructions; }
+
+  // Enough was added for a run of its own, and none of it waits for a decision.
+  [[nodiscard]] bool is_long() const;
+
+  // What was added so far belongs to `owner`; what follows may be another's.
+  void break_run(Running owner);
+
+  // Runs that are complete, in order.
+  [[nodiscard]] std::optional<Run> take();
+
+  // Widths of the intervals of branches, ns: of the first 2^20.
+  [[nodiscard]] const std::vector<std::uint64_t>& widths() const { return widths_; }
+
+private:
+  struct Interval { // ns
+    std::uint64_t earliest = 0;
+    std::uint64_t latest = 0;
+  };
+  void place(Branch& branch, Interval interval);
+  void close_open(std::uint64_t latest);
+
+  perfdata::TimeConversion conversion_;
+  std::int32_t cpu_;
+  TscInterval last_tsc_;
+  Interval last_;
+  Run run_;
+  std::size_t open_ = 0; // branches of run_ from here on wait for the next decision
+  std::vector<Run> ready_;
+  std::size_t ready_next_ = 0;
+  std::vector<std::uint64_t> widths_;
+};
+
+} // namespace ptlens::flow

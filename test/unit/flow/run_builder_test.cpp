@@ -1,0 +1,76 @@
+// Times of branches from the decisions around them, worked out by hand. One TSC tick is 2 ns.
+#include "flow/run_builder.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptlens::flow {
+namespace {
+
+RunBuilder two_ns_a_tick() {
+  return {perfdata::TimeConversion{.shift = 0, .multiplier = 2, .zero = 0, .valid = true}, 3};
+}
+
+Branch branch(BranchKind kind) {
+  return {.from = 0x10, .to = 0x20, .kind = kind};
+}
+
+TEST(RunBuilder, BranchOfADecisionHasItsInterval) {
+  RunBuilder builder = two_ns_a_tick();
+  builder.decide(TscInterval{100, 110});
+  builder.add_decided(branch(BranchKind::cond));
+  builder.break_run({7, 8});
+  const auto run = builder.take();
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->tid, 8);
+  EXPECT_EQ(run->cpu, 3);
+  ASSERT_EQ(run->branches.size(), 1U);
+  EXPECT_EQ(run->branches[0].time_ns, 210U); // 200 .. 220
+  EXPECT_EQ(run->branches[0].spread_ns, 10U);
+  EXPECT_FALSE(builder.take());
+}
+
+TEST(RunBuilder, BranchWithoutADecisionLiesBetweenItsNeighbours) {
+  RunBuilder builder = two_ns_a_tick();
+  builder.decide(TscInterval{100, 110});
+  builder.add_decided(branch(BranchKind::ret));
+  builder.add_between(branch(BranchKind::call));
+  builder.add_between(branch(BranchKind::jump));
+  EXPECT_FALSE(builder.is_long());
+  builder.decide(TscInterval{130, 150}); // not taken: no branch of its own
+  builder.break_run({7, 8});
+  const auto run = builder.take();
+  ASSERT_TRUE(run);
+  ASSERT_EQ(run->branches.size(), 3U);
+  EXPECT_EQ(run->branches[1].time_ns, 250U); // 200 .. 300
+  EXPECT_EQ(run->branches[1].spread_ns, 50U);
+  EXPECT_EQ(run->branches[2].time_ns, 250U);
+  EXPECT_EQ(builder.widths(), (std::vector<std::uint64_t>{20, 100, 100}));
+}
+
+TEST(RunBuilder, TimeNeverGoesBack) {
+  RunBuilder builder = two_ns_a_tick();
+  builder.decide(TscInterval{100, 100});
+  builder.add_decided(branch(BranchKind::ret));
+  builder.decide(TscInterval{90, 95});
+  builder.add_decided(branch(BranchKind::ret));
+  builder.break_run({7, 8});
+  const auto run = builder.take();
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->branches[1].time_ns, 200U);
+  EXPECT_EQ(run->branches[1].spread_ns, 0U);
+}
+
+TEST(RunBuilder, OddWidthIsRoundedUp) {
+  RunBuilder builder{
+      perfdata::TimeConversion{.shift = 0, .multiplier = 1, .zero = 0, .valid = true}, 0};
+  builder.decide(TscInterval{10, 15});
+  builder.add_decided(branch(BranchKind::ret));
+  builder.break_run({7, 8});
+  const auto run = builder.take();
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->branches[0].time_ns, 12U);
+  EXPECT_EQ(run->branches[0].spread_ns, 3U); // 9 .. 15 holds 10 .. 15
+}
+
+} // namespace
+} // namespace ptlens::flow
