@@ -6,10 +6,10 @@ namespace ptlens::ptsim {
 AuxBuffer::AuxBuffer(PacketWriter& packets, PerfDataWriter& file, std::uint64_t size)
     : packets_(&packets), file_(&file), size_(size) {}
 
-void AuxBuffer::hardware_stopped(const Stamp& stamp) {
+void AuxBuffer::hardware_stopped(const Stamp& stamp, std::uint64_t flags) {
   const std::uint64_t total = packets_->total();
   if (total > announced_) {
-    file_->aux(stamp, announced_, total - announced_);
+    file_->aux(stamp, announced_, total - announced_, flags);
     announced_ = total;
   }
 }

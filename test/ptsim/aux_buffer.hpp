@@ -19,8 +19,8 @@ public:
   // Half the buffer or more waits to be read.
   [[nodiscard]] bool half_full() const { return packets_->bytes().size() >= size_ / 2; }
 
-  // Announces what has been written since the last time.
-  void hardware_stopped(const Stamp& stamp);
+  // Announces what has been written since the last time; flags: PERF_AUX_FLAG_.
+  void hardware_stopped(const Stamp& stamp, std::uint64_t flags = 0);
   // Announces and hands everything to the file.
   void flush(const Stamp& stamp, std::uint64_t tsc);
 

@@ -1,6 +1,6 @@
 // Every taken branch of the stepped machine, one line each: "tid from to kind", tab-separated,
 // addresses in hex, 0 where control went to or came from the kernel. Kinds: call return jump cond
-// indirect syscall interrupt on off.
+// indirect syscall interrupt on off gap.
 #pragma once
 
 #include "instruction.hpp"
@@ -21,10 +21,9 @@ public:
   void on(std::uint64_t ip) { line(0, ip, "on"); }
   void off(std::uint64_t ip) { line(ip, 0, "off"); }
   void interrupt(std::uint64_t ip) { line(ip, 0, "interrupt"); }
-
-private:
   void line(std::uint64_t from, std::uint64_t to, std::string_view kind);
 
+private:
   std::ostream* out_;
   pid_t tid_;
 };

@@ -30,19 +30,41 @@
 // filters, snapshots, processors as a whole. Code of the vDSO is mapped as perf maps it; perf
 // decodes it on the same running kernel only, as it takes the vDSO's bytes from itself. Code
 // without a file (JIT) is traced, and as with real recordings no decoder can follow it.
+//
+//   ptsim synth --seed 7 --bytes 200MB -o perf.data --counts calls.tsv BINARY LIBRARY...
+//
+// Nothing is executed: a walk over the machine code of these files, all decisions by the seed, as
+// the recording of a process that did just that, at tens of MB of trace a second. The truth files
+// are those of record, with start_seen, with the state "lost" for calls of which the trace shows
+// nothing, and with lines that tell of lost trace (loss, start, end). See ptsim synth --help.
 #include "options.hpp"
 #include "session.hpp"
+#include "synth/synth.hpp"
 
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
 
 constexpr int bad_usage = 129; // as perf
 constexpr int failed = 1;
+
+int synthesise(const std::vector<std::string>& arguments) {
+  const auto options = ptlens::ptsim::synth::parse_synth_options(arguments);
+  if (!options) {
+    fmt::print(stderr, "ptsim: {}\n", options.error().one_line());
+    return bad_usage;
+  }
+  if (const auto done = ptlens::ptsim::synth::run_synth(*options); !done) {
+    fmt::print(stderr, "ptsim: {}\n", done.error().one_line());
+    return failed;
+  }
+  return 0;
+}
 
 } // namespace
 
@@ -53,8 +75,12 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc > 1 && (arguments.back() == "--help" || arguments.back() == "-h") && argc <= 3) {
-    fmt::print("{}", ptlens::ptsim::usage());
+    const bool synth = std::string_view(argv[1]) == "synth";
+    fmt::print("{}", synth ? ptlens::ptsim::synth::synth_usage() : ptlens::ptsim::usage());
     return 0;
+  }
+  if (argc > 1 && arguments[1] == "synth") {
+    return synthesise(arguments);
   }
   auto options = ptlens::ptsim::parse_options(arguments);
   if (!options) {
