@@ -1,6 +1,6 @@
 // Recordings of real Intel CPUs, judged by what perf's decoder says of them.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { json, noPerf, noTraces, output, helper, traces } from "./support.mjs";
@@ -81,6 +81,15 @@ function groupBy(branches) {
 const functions = (name) => json(["functions", "--json", ...symfs(name), recording(name)]);
 const instructions = (answer, tid) => answer.recording.thread_list.find((thread) => thread.tid === tid)?.instructions;
 const named = (answer, name) => answer.functions.filter((row) => row.name === name || row.name.startsWith(`${name}(`));
+
+for (const name of readdirSync(noTraces ? "." : traces).filter((each) => !noTraces && existsSync(recording(each)))) {
+  test(`${name}: libipt's instruction decoder tells the same branches`, () => {
+    const verdict = json(["verify", "--json", ...symfs(name), recording(name)]);
+    assert.equal(verdict.difference, null);
+    assert.ok(verdict.pieces > 0);
+    if (name.startsWith("lldb-")) assert.ok(verdict.compared + verdict.unjudged >= perfBranches(name).filter(({ kinds }) => kinds[0] !== "gap").length);
+  });
+}
 
 test("lldb-main: 21 instructions in a main that had begun before", { skip: noTraces }, () => {
   const answer = functions("lldb-main");

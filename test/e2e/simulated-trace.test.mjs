@@ -112,6 +112,13 @@ describe("a simulated trace of the order server", { skip: whyNot() }, () => {
     assert.equal(answer.recording.gaps, 0);
   });
 
+  test("libipt's instruction decoder tells the same branches, all of them", () => {
+    const verdict = json(["verify", "--json", file]);
+    assert.deepEqual([verdict.difference, verdict.given_up, verdict.unjudged], [null, 0, 0]);
+    const branches = output(helper, ["decode", "--events", "branches", file]).split("\n").filter(Boolean);
+    assert.equal(verdict.compared, branches.length);
+  });
+
   test("the program's own counts", () => {
     assert.deepEqual(printed, expectedCounts(orders, 1));
     for (const [name, count] of Object.entries(printed)) {

@@ -72,6 +72,7 @@ public:
     add_flame();
     add_lines();
     add_decode();
+    add_verify();
     add_serve(version);
   }
 
@@ -205,6 +206,13 @@ private:
     app->add_option("--tid", decode_.tid, "one thread")->check(positive_id());
   }
 
+  void add_verify() {
+    CLI::App* app = command("verify", "decodes a recording twice and tells the first difference",
+                            [this] { return verify(verify_); });
+    add_source(*app, verify_);
+    add_json(*app, verify_.json);
+  }
+
   void add_serve(const std::string& version) {
     CLI::App* app = app_.add_subcommand("serve", "JSON-RPC on stdin and stdout, for editors");
     app->add_flag("--stdio", stdio_, "stdin and stdout (the default)");
@@ -226,6 +234,7 @@ private:
   FlameOptions flame_;
   LinesOptions lines_;
   DecodeOptions decode_;
+  RecordingOptions verify_;
 };
 
 } // namespace

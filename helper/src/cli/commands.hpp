@@ -71,6 +71,7 @@ Result<void> calls(const CallsOptions& options);
 Result<void> flame(const FlameOptions& options);
 Result<void> lines(const LinesOptions& options);
 Result<void> decode(const DecodeOptions& options);
+Result<void> verify(const RecordingOptions& options);
 Result<void> record_command(const RecordOptions& options);
 
 } // namespace ptlens::cli

@@ -43,11 +43,7 @@ Result<flow::DecodeSummary> decode(const std::string& recording, const OpenOptio
     return std::unexpected(loaded.error());
   }
   if (!loaded->has_trace()) {
-    return std::unexpected(
-        Error{.kind = Error::Kind::bad_input,
-              .message = "holds no Intel PT trace to decode",
-              .file = loaded->recording.path(),
-              .remedy = "make one with 'perf record -e intel_pt//u' or 'ptlens record'"});
+    return std::unexpected(nothing_to_decode(*loaded));
   }
   return decode_trace(*loaded, calls_only, listener, progress);
 }

@@ -166,4 +166,11 @@ void sum_up(measure::Measurement& measurement,
   }
 }
 
+Error nothing_to_decode(const LoadedRecording& loaded) {
+  return {.kind = Error::Kind::bad_input,
+          .message = "holds no Intel PT trace to decode",
+          .file = loaded.recording.path(),
+          .remedy = "make one with 'perf record -e intel_pt//u' or 'ptlens record'"};
+}
+
 } // namespace ptlens::engine

@@ -36,6 +36,9 @@ struct LoadedRecording {
 
 [[nodiscard]] Result<LoadedRecording> load(const std::string& path, const OpenOptions& options);
 
+// The error of a recording without trace, where trace is what was asked about.
+[[nodiscard]] Error nothing_to_decode(const LoadedRecording& loaded);
+
 // Path, loss and what is missing; the backend adds the rest.
 [[nodiscard]] measure::RecordingInfo describe(const LoadedRecording& loaded);
 

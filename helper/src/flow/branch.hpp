@@ -3,6 +3,7 @@
 // share one interval: no time is invented between them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,6 +48,12 @@ struct Branch {
   std::uint8_t from_size = 0; // bytes of the branch instruction, 0 where there is none
 };
 
+// A PSB+ at which decoding could begin anew: other decoders' output is compared from there on.
+struct SyncMark {
+  std::size_t branches = 0;     // of the run, before it
+  std::uint64_t psb_offset = 0; // in the piece of trace
+};
+
 // Branches of one thread on one CPU, without a break in between: threads migrate between runs only.
 struct Run {
   std::int32_t pid = -1;
@@ -54,6 +61,7 @@ struct Run {
   std::int32_t cpu = -1;
   std::uint64_t instructions = 0;
   std::vector<Branch> branches;
+  std::vector<SyncMark> marks; // where decoding began, in order
 };
 
 // Statistics of a whole decode.

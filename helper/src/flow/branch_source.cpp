@@ -1,4 +1,4 @@
-// AUX buffers to unbroken pieces, and a merge of their runs by time.
+// A merge of the runs of all buffers by time.
 #include "flow/branch_source.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ BranchSource::BranchSource(const perfdata::Recording& recording, DecodeContext& 
   for (const perfdata::AuxBuffer& buffer : recording.aux_buffers()) {
     Lane lane;
     lane.buffer = &buffer;
-    lane.pieces = split(recording, buffer);
+    lane.pieces = trace_pieces(recording, buffer);
     lanes_.push_back(std::move(lane));
   }
   for (Lane& lane : lanes_) {
@@ -20,58 +20,13 @@ BranchSource::BranchSource(const perfdata::Recording& recording, DecodeContext& 
 
 BranchSource::~BranchSource() = default;
 
-// A new piece begins where an AUX record says that the buffer was full, where the byte stream has a
-// hole, and in snapshot mode with every chunk.
-std::vector<BranchSource::Piece> BranchSource::split(const perfdata::Recording& recording,
-                                                     const perfdata::AuxBuffer& buffer) {
-  std::vector<std::uint64_t> cuts;
-  bool overwrite = recording.intel_pt() && recording.intel_pt()->snapshot_mode;
-  for (const perfdata::AuxWrite& write : recording.aux_writes()) {
-    const bool ours = buffer.cpu >= 0 ? write.cpu == buffer.cpu : write.tid == buffer.tid;
-    if (ours && write.truncated) {
-      cuts.push_back(write.offset + write.size);
-    }
-    overwrite = overwrite || (ours && write.overwrite);
-  }
-  std::ranges::sort(cuts);
-
-  std::vector<Piece> pieces;
-  Piece piece;
-  std::uint64_t position = 0;
-  const auto close = [&](bool truncated) {
-    if (piece.size != 0) {
-      piece.truncated = truncated;
-      pieces.push_back(std::move(piece));
-    }
-    piece = Piece{};
-  };
-  for (const perfdata::AuxChunk& chunk : buffer.chunks) {
-    if (piece.size != 0 && (overwrite || chunk.aux_offset != position)) {
-      close(true);
-    }
-    auto bytes = recording.bytes(chunk);
-    position = chunk.aux_offset;
-    while (!bytes.empty()) {
-      const auto cut = std::ranges::upper_bound(cuts, position);
-      const std::uint64_t room = cut == cuts.end() ? bytes.size() : *cut - position;
-      const auto part = bytes.first(std::min<std::uint64_t>(room, bytes.size()));
-      piece.trace.push_back(part);
-      piece.size += part.size();
-      position += part.size();
-      bytes = bytes.subspan(part.size());
-      if (cut != cuts.end() && position == *cut) {
-        close(true);
-      }
-    }
-  }
-  close(false);
-  return pieces;
-}
-
 void BranchSource::advance(Lane& lane) {
   for (;;) {
     if (lane.decoder) {
       lane.head = lane.decoder->next();
+      if (lane.head && lane.head->branches.empty() && lane.head->instructions == 0) {
+        continue; // marks alone
+      }
       if (lane.head) {
         return;
       }
@@ -85,9 +40,8 @@ void BranchSource::advance(Lane& lane) {
       lane.head.reset();
       return;
     }
-    Piece& piece = lane.pieces[lane.next_piece++];
-    lane.decoder = std::make_unique<PieceDecoder>(*context_, *lane.buffer, std::move(piece.trace),
-                                                  piece.truncated);
+    const TracePiece& piece = lane.pieces[lane.next_piece++];
+    lane.decoder = std::make_unique<PieceDecoder>(*context_, *lane.buffer, piece);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "flow/branch.hpp"
 #include "flow/decode_context.hpp"
 #include "flow/piece_decoder.hpp"
+#include "flow/trace_piece.hpp"
 #include "perfdata/recording.hpp"
 
 #include <cstdint>
@@ -37,20 +38,13 @@ public:
   [[nodiscard]] DecodeSummary summary() const;
 
 private:
-  struct Piece { // an unbroken stretch of one buffer
-    std::vector<std::span<const std::byte>> trace;
-    std::uint64_t size = 0;
-    bool truncated = false; // something was lost after it
-  };
   struct Lane { // one buffer being decoded
     const perfdata::AuxBuffer* buffer = nullptr;
-    std::vector<Piece> pieces;
+    std::vector<TracePiece> pieces;
     std::size_t next_piece = 0;
     std::unique_ptr<PieceDecoder> decoder;
     std::optional<Run> head;
   };
-  static std::vector<Piece> split(const perfdata::Recording& recording,
-                                  const perfdata::AuxBuffer& buffer);
   void advance(Lane& lane);
 
   DecodeContext* context_;

@@ -2,33 +2,21 @@
 #include "flow/piece_decoder.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace ptlens::flow {
 namespace {
 
-constexpr std::size_t tail_padding = 64; // libipt may read past an unfinished PSB
 constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
 
 } // namespace
 
 PieceDecoder::PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
-                           std::vector<std::span<const std::byte>> trace, bool truncated)
-    : context_(&context), buffer_(&buffer), config_(context.config()), truncated_(truncated),
-      run_(context.time_conversion(), buffer.cpu) {
-  std::size_t size = 0;
-  for (const auto& part : trace) {
-    size += part.size();
-  }
-  bytes_.resize(size + tail_padding);
-  std::uint8_t* at = bytes_.data();
-  for (const auto& part : trace) {
-    std::memcpy(at, part.data(), part.size());
-    at += part.size();
-  }
-  config_.begin = bytes_.data();
-  config_.end = bytes_.data() + size;
+                           const TracePiece& piece)
+    : context_(&context), buffer_(&buffer), bytes_(piece), config_(context.config()),
+      truncated_(piece.truncated), run_(context.time_conversion(), buffer.cpu) {
+  config_.begin = bytes_.begin();
+  config_.end = bytes_.end();
   cursor_.emplace(config_, context.clock());
   decoder_.reset(pt_blk_alloc_decoder(&config_));
   if (!decoder_) {
@@ -177,13 +165,14 @@ void PieceDecoder::seek() {
       in_psb = true;
       psb_offset = packet->offset;
       psb_address = 0;
+      run_.mark(psb_offset);
       continue;
     case ppt_fup:
       if (in_psb) {
         psb_address = packet->ip;
         continue;
       }
-      if (!after_overflow_ || !packet->has_ip) {
+      if (!after_overflow_ || !packet->has_ip || image_ == nullptr) {
         continue;
       }
       break;
@@ -217,9 +206,13 @@ void PieceDecoder::seek() {
       continue;
     }
     after_overflow_ = false;
-    if (image_ != nullptr && image_->holds(packet->ip)) {
+    if (image_->holds(packet->ip)) {
       begin_at(packet->ip);
       return;
+    }
+    if (!outside(packet->ip)) {
+      decide_event();
+      gap(GapReason::missing_code, packet->ip);
     }
   }
   decode_errors_ += cursor_->bad_packets();
@@ -274,6 +267,7 @@ void PieceDecoder::walk() {
     return;
   }
   case PacketWalker::Stop::synchronised:
+    run_.mark(walker_->psb_offset());
     if (!begin_at_psb(walker_->psb_offset())) {
       gap(GapReason::bad_trace, last_address_);
       state_ = State::seeking;

@@ -12,6 +12,7 @@
 #include "flow/packet_cursor.hpp"
 #include "flow/packet_walker.hpp"
 #include "flow/run_builder.hpp"
+#include "flow/trace_piece.hpp"
 
 #include <intel-pt.h>
 
@@ -25,10 +26,8 @@ namespace ptlens::flow {
 
 class PieceDecoder {
 public:
-  // `trace`: the bytes in order; copied, because libipt reads past an unfinished packet at the
-  // end. `truncated`: trace was lost after the last.
-  PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
-               std::vector<std::span<const std::byte>> trace, bool truncated);
+  // The context and the buffer must outlive the decoder.
+  PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer, const TracePiece& piece);
 
   // The next run: branches of one thread, some thousands, broken where another CPU may have run the
   // thread in between. Nothing at the end.
@@ -70,7 +69,7 @@ private:
 
   DecodeContext* context_;
   const perfdata::AuxBuffer* buffer_;
-  std::vector<std::uint8_t> bytes_;
+  PieceBytes bytes_;
   pt_config config_;
   std::optional<PacketCursor> cursor_;
   std::unique_ptr<pt_block_decoder, Free> decoder_;

@@ -62,7 +62,7 @@ bool RunBuilder::is_long() const {
 
 void RunBuilder::break_run(Running owner) {
   close_open(last_.latest);
-  if (!run_.branches.empty() || run_.instructions != 0) {
+  if (!run_.branches.empty() || !run_.marks.empty() || run_.instructions != 0) {
     run_.pid = owner.pid;
     run_.tid = owner.tid;
     run_.cpu = cpu_;

@@ -30,6 +30,9 @@ public:
   void add_decided(const Branch& branch);
   void add_between(const Branch& branch);
 
+  // All before is decoded up to where the PSB+ at this offset of the piece takes effect.
+  void mark(std::uint64_t psb_offset) { run_.marks.push_back({run_.branches.size(), psb_offset}); }
+
   void count_instructions(std::uint64_t instructions) { run_.instructions += instructions; }
 
   // Enough was added for a run of its own, and none of it waits for a decision.

@@ -74,6 +74,8 @@ public:
 
   Binary(const Binary&) = delete;
   Binary& operator=(const Binary&) = delete;
+  Binary(Binary&&) = delete;
+  Binary& operator=(Binary&&) = delete;
   ~Binary();
 
   [[nodiscard]] const std::string& path() const;

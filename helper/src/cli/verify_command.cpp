@@ -1,0 +1,76 @@
+// `ptlens verify`: both decoders over one recording, and the first branch at which they differ.
+#include "cli/commands.hpp"
+#include "engine/verify.hpp"
+#include "export/json.hpp"
+#include "export/units.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+namespace ptlens::cli {
+namespace {
+
+exporting::Json difference_json(const engine::Difference& difference) {
+  return {{"cpu", difference.cpu},          {"tid", difference.tid},
+          {"offset", difference.offset},    {"ptlens", difference.ours},
+          {"libipt", difference.reference}, {"before", difference.before}};
+}
+
+exporting::Json json(const std::string& recording, const engine::Verdict& verdict) {
+  return {{"recording", recording},
+          {"pieces", verdict.pieces},
+          {"compared", verdict.compared},
+          {"unjudged", verdict.unjudged},
+          {"given_up", verdict.given_up},
+          {"difference",
+           verdict.difference ? difference_json(*verdict.difference) : exporting::Json(nullptr)}};
+}
+
+std::string text(const engine::Verdict& verdict) {
+  std::string text = fmt::format("Branches compared with libipt's instruction decoder: {}\n",
+                                 exporting::count(verdict.compared));
+  if (verdict.given_up > 0) {
+    text += fmt::format(
+        "libipt gave up {} and began again at a PSB; branches of ours without a judge: {}\n",
+        exporting::count(verdict.given_up, "time"), exporting::count(verdict.unjudged));
+  }
+  if (!verdict.difference) {
+    return text + "no difference\n";
+  }
+  const engine::Difference& difference = *verdict.difference;
+  for (const std::string& branch : difference.before) {
+    text += fmt::format("  both    {}\n", branch);
+  }
+  return text + fmt::format("  ptlens  {}\n  libipt  {}\n", difference.ours, difference.reference);
+}
+
+} // namespace
+
+Result<void> verify(const RecordingOptions& options) {
+  const auto verdict =
+      engine::verify(options.recording, {options.symfs, options.decoder}, Progress{});
+  if (!verdict) {
+    return std::unexpected(verdict.error());
+  }
+  if (options.json) {
+    std::cout << exporting::dump(json(options.recording, *verdict)) << '\n';
+  } else {
+    std::cout << text(*verdict);
+  }
+  if (verdict->difference) {
+    const engine::Difference& difference = *verdict->difference;
+    return std::unexpected(Error{
+        .kind = Error::Kind::failed,
+        .message = fmt::format("the decoders differ {} at offset {:#x} of the trace: ptlens has "
+                               "\"{}\", libipt \"{}\"",
+                               difference.cpu >= 0 ? fmt::format("on CPU {}", difference.cpu)
+                                                   : fmt::format("in thread {}", difference.tid),
+                               difference.offset, difference.ours, difference.reference),
+        .file = options.recording,
+        .remedy = "figures near there are in doubt; please report it with the recording"});
+  }
+  return {};
+}
+
+} // namespace ptlens::cli

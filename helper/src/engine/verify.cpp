@@ -1,0 +1,52 @@
+// Every piece of trace through both decoders.
+#include "engine/verify.hpp"
+
+#include "engine/loaded_recording.hpp"
+#include "flow/piece_decoder.hpp"
+#include "flow/trace_piece.hpp"
+
+namespace ptlens::engine {
+
+Result<Verdict> verify(const std::string& recording, const OpenOptions& options,
+                       const Progress& progress) {
+  auto loaded = load(recording, options);
+  if (!loaded) {
+    return std::unexpected(loaded.error());
+  }
+  if (!loaded->has_trace()) {
+    return std::unexpected(nothing_to_decode(*loaded));
+  }
+  flow::DecodeContext context(loaded->recording, *loaded->spaces, *loaded->schedule);
+  Verdict verdict;
+  std::uint64_t done = 0;
+  for (const perfdata::AuxBuffer& buffer : loaded->recording.aux_buffers()) {
+    for (const flow::TracePiece& piece : flow::trace_pieces(loaded->recording, buffer)) {
+      flow::PieceDecoder ours(context, buffer, piece);
+      flow::ReferenceDecoder reference(context, buffer, piece);
+      const Streams streams{
+          .ours = [&] { return ours.next(); },
+          .reference = [&] { return reference.next(); },
+          .code_is_missing =
+              [&](const flow::Run& run, const flow::Branch& gap) {
+                return !context.image(run.pid, gap.time_ns).holds(gap.from);
+              },
+      };
+      compare(streams, [&] { return progress.cancelled(); }, verdict);
+      if (progress.cancelled()) {
+        return std::unexpected(
+            Error{.kind = Error::Kind::cancelled, .message = "verifying was cancelled"});
+      }
+      if (verdict.difference) {
+        verdict.difference->cpu = buffer.cpu;
+        verdict.difference->offset += piece.aux_offset;
+        return verdict;
+      }
+      ++verdict.pieces;
+      done += piece.size;
+      progress.report({"verifying", done, loaded->recording.trace_bytes(), "bytes"});
+    }
+  }
+  return verdict;
+}
+
+} // namespace ptlens::engine
