@@ -45,13 +45,16 @@ export function functionTables(report: Report): HTMLElement[] {
       time(row.latency.p99),
       time(row.latency.total),
       known ? formatDuration(row.off_cpu.total) : "unknown",
+      row.incomplete > 0 ? formatCount(row.incomplete) : "",
+      row.unwound > 0 ? formatCount(row.unwound) : "",
+      row.gaps > 0 ? formatDuration(row.lost_ns) : "",
     ],
   }));
   return [
     histogramView(report.histogram, known),
     table("Callers", 2, ["caller", ...heads], rows(report.callers)),
     table("Children", 2, ["child", ...heads], rows(report.children)),
-    table("Threads", 1, ["thread", "calls", "mean", "p99", "total", "off-CPU"], threads),
+    table("Threads", 1, ["thread", "calls", "mean", "p99", "total", "off-CPU", "incomplete", "unwound", "lost"], threads),
   ];
 }
 

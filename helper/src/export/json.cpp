@@ -76,6 +76,10 @@ Json threads_json(const measure::Measurement& measurement,
     list.push_back({{"tid", thread.tid},
                     {"comm", thread.comm},
                     {"calls", row.latency.calls},
+                    {"incomplete", row.incomplete},
+                    {"unwound", row.unwound},
+                    {"lost_ns", thread.lost_ns},
+                    {"gaps", thread.gaps},
                     {"latency", latency_json(row.latency)},
                     {"off_cpu", off_cpu_json(row.off_cpu)}});
   }

@@ -143,13 +143,23 @@ std::string threads(const measure::Measurement& measurement,
   if (rows.empty()) {
     return {};
   }
-  Table table(
-      {{"tid"}, {"calls"}, {"mean"}, {"p99"}, {"total"}, {"off-CPU"}, {"name", Align::left}});
+  Table table({{"tid"},
+               {"calls"},
+               {"mean"},
+               {"p99"},
+               {"total"},
+               {"off-CPU"},
+               {"incomplete"},
+               {"unwound"},
+               {"lost"},
+               {"name", Align::left}});
   for (const measure::ThreadRow& row : rows) {
     const stacks::ThreadInfo& thread = measurement.threads[row.thread];
     table.add({fmt::format("{}", thread.tid), count(row.latency.calls), duration(row.latency.mean),
                duration(real(row.latency.p99)), duration(real(row.latency.total)),
                measurement.recording.off_cpu_known ? duration(real(row.off_cpu.total)) : "unknown",
+               some(row.incomplete), some(row.unwound),
+               thread.gaps > 0 ? duration(real(thread.lost_ns)) : std::string(),
                printable(thread.comm)});
   }
   return "\nThreads\n" + table.text(2);

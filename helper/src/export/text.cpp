@@ -24,11 +24,6 @@ std::string binary_of(const measure::Measurement& measurement, std::uint32_t fun
              : "";
 }
 
-// "" for none: a column of zeros hides the one that is not.
-std::string some(std::uint64_t number) {
-  return number == 0 ? "" : count(number);
-}
-
 std::string off_cpu_cell(const measure::Measurement& measurement, double ns) {
   return measurement.recording.off_cpu_known ? duration(ns) : "unknown";
 }

@@ -68,6 +68,10 @@ std::string count(std::uint64_t number) {
   return grouped(fmt::format("{}", number));
 }
 
+std::string some(std::uint64_t number) {
+  return number == 0 ? "" : count(number);
+}
+
 std::string count(std::uint64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", count(number), noun, number == 1 ? "" : "s");
 }

@@ -16,6 +16,8 @@ namespace ptlens::exporting {
 
 // "10,000".
 [[nodiscard]] std::string count(std::uint64_t number);
+// "" for none: a column of zeros hides the one that is not.
+[[nodiscard]] std::string some(std::uint64_t number);
 
 // "10,000 calls", "1 call": `noun` in the singular; its plural adds an s.
 [[nodiscard]] std::string count(std::uint64_t number, std::string_view noun);

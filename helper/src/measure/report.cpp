@@ -93,7 +93,7 @@ std::vector<RelatedRow> children(const Measurement& measurement,
                       covered_calls(calls, grouping.calls, measurement.functions.size()));
 }
 
-std::vector<ThreadRow> threads(const Measurement& measurement,
+std::vector<ThreadRow> threads(const Measurement& measurement, std::span<const std::uint32_t> all,
                                std::span<const std::uint32_t> complete) {
   const stacks::CallTable& calls = measurement.calls;
   std::vector<std::uint32_t> thread;
@@ -101,15 +101,22 @@ std::vector<ThreadRow> threads(const Measurement& measurement,
   for (const std::uint32_t call : complete) {
     thread.push_back(calls.thread[call]);
   }
-  const std::vector<Figures> all = figures(calls, complete, thread, measurement.threads.size(), {});
-  std::vector<ThreadRow> rows;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].latency.calls > 0) {
-      rows.push_back({.thread = static_cast<std::uint32_t>(i),
-                      .latency = all[i].latency,
-                      .off_cpu = all[i].off_cpu});
-    }
+  const std::vector<Figures> figure =
+      figures(calls, complete, thread, measurement.threads.size(), {});
+  std::vector<ThreadRow> rows(measurement.threads.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].thread = static_cast<std::uint32_t>(i);
+    rows[i].latency = figure[i].latency;
+    rows[i].off_cpu = figure[i].off_cpu;
   }
+  for (const std::uint32_t call : all) {
+    ThreadRow& row = rows[calls.thread[call]];
+    row.incomplete += calls.state[call] == CallState::incomplete ? 1 : 0;
+    row.unwound += calls.state[call] == CallState::unwound ? 1 : 0;
+  }
+  std::erase_if(rows, [](const ThreadRow& row) {
+    return row.latency.calls == 0 && row.incomplete == 0 && row.unwound == 0;
+  });
   std::ranges::sort(rows, {}, [](const ThreadRow& row) { // most calls first
     return std::pair(~row.latency.calls, row.thread);
   });
@@ -170,7 +177,7 @@ Report report(const Measurement& measurement, std::uint32_t function, const Sele
   Report report = function_report(measurement, function, selected, complete, covered);
   report.callers = callers(measurement, complete, covered);
   report.children = children(measurement, selected);
-  report.threads = threads(measurement, complete);
+  report.threads = threads(measurement, selected, complete);
   return report;
 }
 

@@ -58,6 +58,8 @@ struct RelatedRow {
 
 struct ThreadRow {
   std::uint32_t thread = 0;
+  std::uint64_t incomplete = 0;
+  std::uint64_t unwound = 0;
   LatencyStats latency;
   OffCpuStats off_cpu;
 };
@@ -77,7 +79,7 @@ struct Report {
   std::vector<Bucket> histogram;    // powers of two, ascending, from the first to the last in use
   std::vector<RelatedRow> callers;  // most total latency first
   std::vector<RelatedRow> children; // most total latency first
-  std::vector<ThreadRow> threads;   // most calls first
+  std::vector<ThreadRow> threads;   // those with calls of any state; most complete ones first
 };
 
 // Of the calls that the selection admits. callers and threads group its complete calls; children

@@ -72,7 +72,8 @@ TEST(ReportJson, HasTheFieldsOfTheContract) {
   EXPECT_EQ(json["callers"][0]["call_site"], "0x1010");
   EXPECT_EQ(json["callers"][0]["line"], 12);
   EXPECT_EQ(json["children"][0]["file"], "");
-  EXPECT_EQ(keys(json["threads"][0]), (Names{"tid", "comm", "calls", "latency", "off_cpu"}));
+  EXPECT_EQ(keys(json["threads"][0]), (Names{"tid", "comm", "calls", "incomplete", "unwound",
+                                             "lost_ns", "gaps", "latency", "off_cpu"}));
   EXPECT_EQ(json["threads"][0]["tid"], 8);
 }
 

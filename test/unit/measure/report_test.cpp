@@ -61,6 +61,21 @@ TEST(Report, PercentilesAreByNearestRank) {
   EXPECT_EQ(report(calls_of({7}), 0, {}).latency.p50, 7U);
 }
 
+TEST(Report, ThreadsCountCallsOfEveryState) {
+  Measurement m = calls_of({10, 20, 30, 40});
+  m.threads.resize(2);
+  m.calls.thread = {0, 0, 0, 1};
+  m.calls.state = {CallState::complete, CallState::incomplete, CallState::unwound,
+                   CallState::incomplete};
+  const std::vector<ThreadRow> threads = report(m, 0, {}).threads;
+  ASSERT_EQ(threads.size(), 2U);
+  EXPECT_EQ(threads[0].latency.calls, 1U);
+  EXPECT_EQ(threads[0].incomplete, 1U);
+  EXPECT_EQ(threads[0].unwound, 1U);
+  EXPECT_EQ(threads[1].latency.calls, 0U);
+  EXPECT_EQ(threads[1].incomplete, 1U);
+}
+
 TEST(Report, ResolutionHoldsForNineteenOfTwentyCalls) {
   Measurement m = calls_of(std::vector<std::uint64_t>(40, 100));
   for (std::uint32_t call = 0; call < 40; ++call) {
