@@ -48,6 +48,10 @@ void CallTruth::open(Kind kind, std::uint64_t entry, std::uint64_t slot,
   frame.start = now;
   frame.depth = static_cast<std::size_t>(std::ranges::count_if(
       frames_, [](const Frame& other) { return other.kind != Kind::interruption; }));
+  frame.number = begun_++;
+  if (!frames_.empty() && frames_.back().kind != Kind::interruption) {
+    frame.parent = frames_.back().number;
+  }
   frames_.push_back(std::move(frame));
 }
 
@@ -184,6 +188,8 @@ void CallTruth::close(State state, Moment now) {
     word = "unwound";
   }
   write_line(*out_, {{"tid", tid_},
+                     {"call", frame.number},
+                     {"parent", frame.parent ? Json(*frame.parent) : Json(nullptr)},
                      {"function", hex(frame.place.entry)},
                      {"binary", frame.place.binary},
                      {"address", hex(frame.place.elf_address)},

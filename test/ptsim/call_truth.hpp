@@ -13,6 +13,7 @@
 #include "places.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -60,6 +61,8 @@ private:
     std::uint64_t caller = 0;
     Moment start;
     std::size_t depth = 0;
+    std::uint64_t number = 0;            // of calls that began before
+    std::optional<std::uint64_t> parent; // number of the call that it was made in
     std::uint64_t lowest = 0; // interruption: the handler runs on a stack within [lowest, highest)
     std::uint64_t highest = 0;
   };
@@ -76,6 +79,7 @@ private:
   Places* places_;
   pid_t tid_;
   std::vector<Frame> frames_;
+  std::uint64_t begun_ = 0;
   std::uint64_t calls_ = 0;
 };
 

@@ -11,12 +11,13 @@
 //   perf.data.truth.jsonl          a header line, then one line a call (--truth FILE)
 //   perf.data.truth.branches.tsv   every taken branch (--branches[=FILE])
 //
-// A truth line has tid; function, the entry's address in the process; binary, ELF address and
-// symbol; start and end, ns of perf's clock, of entering the first instruction and of being back at
-// the return address; depth; caller, the address of the call instruction; state, as DESIGN has it;
-// tail_call; signal_handler, for the call that the kernel makes; off_cpu, ns. Lines come in the
-// order in which calls end. Truth comes from the stepped instruction and stack pointers, not from
-// packets.
+// A truth line has tid; call, its number by start; parent, the number of the call that it was made
+// in, null at the bottom of a stack; function, the entry's address in the process; binary, ELF
+// address and symbol; start and end, ns of perf's clock, of entering the first instruction and of
+// being back at the return address; depth; caller, the address of the call instruction; state, as
+// DESIGN has it; tail_call; signal_handler, for the call that the kernel makes; off_cpu, ns. Lines
+// come in the order in which calls end. Truth comes from the stepped instruction and stack
+// pointers, not from packets.
 //
 // What is simulated: user code of one thread. Time is simulated: a fixed cost for each class of
 // instruction at 3.6 GHz, a fixed cost for each system call, and for one that waits the time that
