@@ -97,6 +97,7 @@ private:
       chosen_late_.insert(place->name);
       return std::nullopt;
     case Function::Kind::resolver:
+    case Function::Kind::thunk:
       return std::nullopt;
     }
     return std::nullopt;

@@ -7,6 +7,7 @@
 #include "symbols/debug_info.hpp"
 #include "symbols/elf_image.hpp"
 #include "symbols/function_table.hpp"
+#include "symbols/landing_pads.hpp"
 #include "symbols/name_search.hpp"
 #include "symbols/unwind_table.hpp"
 
@@ -62,6 +63,11 @@ FunctionSources read_function_sources(const ElfImage& image, const DebugFile& de
   return sources;
 }
 
+std::vector<FrameDescription> read_descriptions(const ElfImage& image) {
+  const Result<ElfFile> file = ElfFile::open(image.path(), image.identity());
+  return file ? read_frame_descriptions(file->elf(), image) : std::vector<FrameDescription>();
+}
+
 } // namespace
 
 struct Binary::Contents {
@@ -71,7 +77,8 @@ struct Binary::Contents {
         debug_info([this] { return read_debug_info(debug_file.get(), image); }), table([this] {
           return FunctionTable(image, read_function_sources(image, debug_file.get()),
                                debug_info.get());
-        }) {}
+        }),
+        frame_descriptions([this] { return read_descriptions(image); }) {}
 
   // Call instructions of a function, decoded when first asked for.
   std::span<const CallInstruction> calls_of(std::uint32_t index) {
@@ -88,6 +95,7 @@ struct Binary::Contents {
   Lazy<std::vector<std::string>> unit_names;
   Lazy<DebugInfo> debug_info;
   Lazy<FunctionTable> table;
+  Lazy<std::vector<FrameDescription>> frame_descriptions;
 
   std::mutex calls_mutex;
   std::unordered_map<std::uint32_t, std::vector<CallInstruction>> calls; // by function
@@ -225,6 +233,15 @@ std::vector<Exit> Binary::exit_points(std::uint32_t index) const {
 
 std::optional<std::string> Binary::stub_target(std::uint32_t index) const {
   return contents_->table.get().stub_target(index);
+}
+
+std::optional<std::uint64_t> Binary::landing_pad(std::uint64_t return_address) const {
+  return symbols::landing_pad(contents_->image, contents_->frame_descriptions.get(),
+                              return_address);
+}
+
+bool Binary::replaces_stack(std::uint64_t address) const {
+  return symbols::replaces_stack(contents_->image, contents_->table.get(), address);
 }
 
 std::optional<std::uint64_t> Binary::call_before(std::uint64_t return_address) const {

@@ -35,6 +35,7 @@ struct Function {
     plt_stub, // .plt, .plt.sec, .plt.got: folded into what it jumps to
     resolver, // the dynamic linker's lazy-binding trampoline (_dl_runtime_resolve*), folded as well
     indirect, // STT_GNU_IFUNC: the symbol's code chooses an implementation
+    thunk,    // a retpoline or a return thunk: `ret` used as the jump that it stands for
   };
   std::string name = {};                 // demangled (C++, Rust); "foo@plt" for stubs
   std::string linkage_name = {};         // as in the symbol table
@@ -44,6 +45,10 @@ struct Function {
   std::uint32_t line = 0;
   std::uint32_t end_line = 0; // last line that has code of the function, 0 without DWARF
   Kind kind = Kind::code;
+  // Entry of the function that this is a copy (.isra, .constprop) or a part (.part, LLVM's .cold)
+  // of in the source; `address` for most.
+  std::uint64_t original = 0;
+  bool part = false; // of `original`, which jumps to it or calls it
 };
 
 // One instruction by which control can leave a function for good.
@@ -126,6 +131,13 @@ public:
   // Linkage name of what a plt_stub jumps to; nothing for other functions and for the stub that
   // enters the dynamic linker.
   [[nodiscard]] std::optional<std::string> stub_target(std::uint32_t index) const;
+  // Where the exception tables send an exception that leaves the call with this return address;
+  // nothing where it passes on to the caller.
+  [[nodiscard]] std::optional<std::uint64_t> landing_pad(std::uint64_t return_address) const;
+  // True when the function that holds the branch at `address` has, on the straight way to it, set
+  // the stack pointer to what it read from memory or got from its caller: longjmp, and switches to
+  // another stack.
+  [[nodiscard]] bool replaces_stack(std::uint64_t address) const;
   // Address of the call instruction whose return address this is.
   [[nodiscard]] std::optional<std::uint64_t> call_before(std::uint64_t return_address) const;
 

@@ -193,6 +193,34 @@ std::vector<CallInstruction> call_instructions(const ElfImage& image, const Func
   return calls;
 }
 
+bool replaces_stack(const ElfImage& image, const FunctionTable& table, std::uint64_t address) {
+  const std::optional<std::uint32_t> index = table.at(address);
+  if (!index) {
+    return false;
+  }
+  const Disassembler disassembler(image.is_64_bit());
+  bool replaced = false;
+  bool at_address = false;
+  Walk(image, table.functions()[*index]).each([&](const Instruction& instruction) {
+    at_address = at_address || instruction.address == address;
+    if (at_address || instruction.kind != Instruction::Kind::other) {
+      return;
+    }
+    switch (disassembler.stack_pointer_write(
+        image.code_at(instruction.address).first(instruction.length))) {
+    case StackPointerWrite::none:
+      break;
+    case StackPointerWrite::own_frame:
+      replaced = false;
+      break;
+    case StackPointerWrite::foreign:
+      replaced = true;
+      break;
+    }
+  });
+  return at_address && replaced;
+}
+
 std::optional<std::uint64_t> call_out_of_line(const ElfImage& image, const FunctionTable& table,
                                               std::uint64_t return_address) {
   if (return_address == 0) {

@@ -29,4 +29,8 @@ call_instructions(const ElfImage& image, const FunctionTable& table, std::uint32
 [[nodiscard]] std::optional<std::uint64_t>
 call_out_of_line(const ElfImage& image, const FunctionTable& table, std::uint64_t return_address);
 
+// See Binary::replaces_stack.
+[[nodiscard]] bool replaces_stack(const ElfImage& image, const FunctionTable& table,
+                                  std::uint64_t address);
+
 } // namespace ptlens::symbols

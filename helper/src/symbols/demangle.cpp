@@ -222,4 +222,33 @@ std::string_view owner_of_cold_part(std::string_view linkage_name) {
   return std::ranges::all_of(rest, is_digit) ? name.substr(0, at) : std::string_view{};
 }
 
+CopyName copy_of(std::string_view linkage_name) {
+  static constexpr std::string_view copies[] = {".isra.", ".constprop.", ".specialized."};
+  static constexpr std::string_view parts[] = {".part.", ".cold.", ".cold"};
+  std::size_t first = std::string_view::npos;
+  bool part = false;
+  const auto look_for = [&](std::string_view mark) {
+    const std::size_t at = linkage_name.find(mark);
+    if (at == std::string_view::npos || at == 0) {
+      return false;
+    }
+    const std::size_t behind = at + mark.size();
+    const bool numbered = behind < linkage_name.size() && is_digit(linkage_name[behind]);
+    if (mark.ends_with('.') ? !numbered : behind != linkage_name.size()) {
+      return false;
+    }
+    first = std::min(first, at);
+    return true;
+  };
+  for (const std::string_view mark : copies) {
+    static_cast<void>(look_for(mark));
+  }
+  for (const std::string_view mark : parts) {
+    part = look_for(mark) || part;
+  }
+  return first == std::string_view::npos
+             ? CopyName{}
+             : CopyName{.original = linkage_name.substr(0, first), .part = part};
+}
+
 } // namespace ptlens::symbols

@@ -24,4 +24,12 @@ namespace ptlens::symbols {
 // without such an ending.
 [[nodiscard]] std::string_view owner_of_cold_part(std::string_view linkage_name);
 
+// What a compiler made a function of: "f.isra.0", "f.constprop.0.part.1" and "f.cold.1" come from
+// "f". `original` is empty for other names.
+struct CopyName {
+  std::string_view original = {};
+  bool part = false; // only some of the original's code, which that one goes to
+};
+[[nodiscard]] CopyName copy_of(std::string_view linkage_name);
+
 } // namespace ptlens::symbols

@@ -153,6 +153,43 @@ WriteEffect Disassembler::effect(std::span<const std::byte> bytes, std::uint64_t
   }
 }
 
+StackPointerWrite Disassembler::stack_pointer_write(std::span<const std::byte> bytes) const {
+  Decoded decoded;
+  if (!decode_all(is_64_bit_, bytes, decoded)) {
+    return StackPointerWrite::none;
+  }
+  const auto is = [this](const ZydisDecodedOperand& operand, ZydisRegister wide) {
+    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           full_width(is_64_bit_, operand.reg.value) == full_width(is_64_bit_, wide);
+  };
+  const ZydisDecodedOperand& to = decoded.operands[0];
+  const ZydisDecodedOperand& from = decoded.operands[1];
+  switch (decoded.instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_LEAVE:
+    return StackPointerWrite::own_frame;
+  case ZYDIS_MNEMONIC_LEA:
+    if (!is(to, ZYDIS_REGISTER_RSP) || from.mem.base == ZYDIS_REGISTER_RSP ||
+        from.mem.base == ZYDIS_REGISTER_ESP) {
+      return StackPointerWrite::none;
+    }
+    return from.mem.base == ZYDIS_REGISTER_RBP || from.mem.base == ZYDIS_REGISTER_EBP
+               ? StackPointerWrite::own_frame
+               : StackPointerWrite::foreign;
+  case ZYDIS_MNEMONIC_MOV:
+    if (!is(to, ZYDIS_REGISTER_RSP)) {
+      return StackPointerWrite::none;
+    }
+    return is(from, ZYDIS_REGISTER_RBP) ? StackPointerWrite::own_frame : StackPointerWrite::foreign;
+  case ZYDIS_MNEMONIC_XCHG:
+    return is(to, ZYDIS_REGISTER_RSP) || is(from, ZYDIS_REGISTER_RSP) ? StackPointerWrite::foreign
+                                                                      : StackPointerWrite::none;
+  case ZYDIS_MNEMONIC_POP:
+    return is(to, ZYDIS_REGISTER_RSP) ? StackPointerWrite::foreign : StackPointerWrite::none;
+  default:
+    return StackPointerWrite::none;
+  }
+}
+
 bool Disassembler::saves_vector_state(std::span<const std::byte> bytes) const {
   ZydisDecoderContext context = {};
   ZydisDecodedInstruction instruction = {};

@@ -54,6 +54,13 @@ struct WriteEffect {
   std::uint64_t table = 0; // indexed_load: the displacement
 };
 
+// What one instruction does to the stack pointer.
+enum class StackPointerWrite : std::uint8_t {
+  none,      // nothing, or it grows or shrinks the stack that is there
+  own_frame, // set by the frame pointer
+  foreign,   // set to what was in memory or in another register: perhaps another stack
+};
+
 // 64-bit or 32-bit code. Cheap to make; the calls have no state.
 class Disassembler {
 public:
@@ -67,6 +74,8 @@ public:
   // How the instruction at the start of `bytes` writes the full-width register `wanted`.
   [[nodiscard]] WriteEffect effect(std::span<const std::byte> bytes, std::uint64_t address,
                                    std::uint16_t wanted) const;
+
+  [[nodiscard]] StackPointerWrite stack_pointer_write(std::span<const std::byte> bytes) const;
 
   // True for xsave, xsavec and fxsave: instructions of the lazy-binding trampoline.
   [[nodiscard]] bool saves_vector_state(std::span<const std::byte> bytes) const;

@@ -5,6 +5,7 @@
 
 #include "symbols/demangle.hpp"
 #include "symbols/disassembler.hpp"
+#include "symbols/thunk.hpp"
 
 #include <fmt/format.h>
 
@@ -172,7 +173,7 @@ void FunctionBuilder::add_subprograms(const DebugInfo& debug_info) {
   }
 }
 
-const FunctionBuilder::NamedEntry* FunctionBuilder::owner_of(const Symbol& part,
+const FunctionBuilder::NamedEntry* FunctionBuilder::owner_of(std::uint32_t source_file,
                                                              std::string_view owner) const {
   const NamedEntry* elsewhere = nullptr;
   const auto [first, last] = by_name_.equal_range(owner);
@@ -180,7 +181,7 @@ const FunctionBuilder::NamedEntry* FunctionBuilder::owner_of(const Symbol& part,
     const NamedEntry& candidate = names_[at->second];
     if (candidate.binding != Symbol::Binding::local || candidate.source_file == 0) {
       elsewhere = &candidate;
-    } else if (candidate.source_file == part.source_file) {
+    } else if (candidate.source_file == source_file) {
       return &candidate;
     }
   }
@@ -202,7 +203,7 @@ void FunctionBuilder::join_cold_parts() {
     if (covered_.holds(part.address)) { // DWARF has given it to its function
       continue;
     }
-    const NamedEntry* owner = owner_of(part, owner_of_cold_part(part.name));
+    const NamedEntry* owner = owner_of(part.source_file, owner_of_cold_part(part.name));
     const auto function = owner == nullptr ? functions_.end() : functions_.find(owner->entry);
     if (function == functions_.end()) {
       add_orphan(part);
@@ -243,6 +244,53 @@ void FunctionBuilder::mark_resolvers() {
       function.kind = Function::Kind::resolver;
       function.name = fmt::format("_dl_runtime_resolve [{}]", function.linkage_name);
     }
+  }
+}
+
+void FunctionBuilder::mark_thunks() {
+  for (auto& [entry, function] : functions_) {
+    if (function.kind == Function::Kind::code &&
+        (names_thunk(function.linkage_name) || is_thunk_code(image_.code_at(entry)))) {
+      function.kind = Function::Kind::thunk;
+    }
+  }
+}
+
+void FunctionBuilder::relate_copies() {
+  struct Copy {
+    std::uint64_t entry = 0;
+    std::uint32_t source_file = 0;
+    CopyName name;
+  };
+  std::vector<Copy> copies;
+  for (const NamedEntry& name : names_) {
+    if (const CopyName copy = copy_of(name.linkage_name); !copy.original.empty()) {
+      copies.push_back({.entry = name.entry, .source_file = name.source_file, .name = copy});
+    }
+  }
+  for (const Symbol& part : cold_parts_) { // those of LLVM that DWARF knows as functions
+    if (functions_.contains(part.address)) {
+      copies.push_back(
+          {.entry = part.address, .source_file = part.source_file, .name = copy_of(part.name)});
+    }
+  }
+  // Whole copies first: where the original is gone, the first of them stands for it.
+  std::ranges::stable_sort(copies, {}, [](const Copy& copy) { return copy.name.part; });
+  std::map<std::pair<std::string_view, std::uint32_t>, std::uint64_t> originals;
+  for (const Copy& copy : copies) {
+    const auto function = functions_.find(copy.entry);
+    if (function == functions_.end()) {
+      continue;
+    }
+    const auto [original, added] =
+        originals.try_emplace({copy.name.original, copy.source_file}, copy.entry);
+    if (added) {
+      if (const NamedEntry* owner = owner_of(copy.source_file, copy.name.original)) {
+        original->second = owner->entry;
+      }
+    }
+    function->second.original = original->second;
+    function->second.part = copy.name.part;
   }
 }
 

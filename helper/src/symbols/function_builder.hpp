@@ -30,6 +30,9 @@ public:
   // Functions of stripped binaries, named after their address.
   void add_unwind_ranges(std::span<const AddressRange> ranges);
   void mark_resolvers();
+  void mark_thunks();
+  // Fills in `original` and `part`.
+  void relate_copies();
 
   [[nodiscard]] std::map<std::uint64_t, Function> take() { return std::move(functions_); }
 
@@ -42,7 +45,7 @@ public:
   [[nodiscard]] std::span<const NamedEntry> names() const { return names_; }
 
 private:
-  [[nodiscard]] const NamedEntry* owner_of(const Symbol& part, std::string_view owner) const;
+  [[nodiscard]] const NamedEntry* owner_of(std::uint32_t source_file, std::string_view owner) const;
   void add_orphan(const Symbol& part);
 
   const ElfImage& image_;

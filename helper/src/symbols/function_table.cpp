@@ -18,6 +18,8 @@ FunctionTable::FunctionTable(const ElfImage& image, const FunctionSources& sourc
   builder.join_cold_parts();
   builder.add_unwind_ranges(sources.unwind_ranges);
   builder.mark_resolvers();
+  builder.mark_thunks();
+  builder.relate_copies();
   number(builder.take());
   cut_into_pieces();
 
@@ -38,6 +40,9 @@ FunctionTable::FunctionTable(const ElfImage& image, const FunctionSources& sourc
 void FunctionTable::number(std::map<std::uint64_t, Function> by_entry) {
   functions_.reserve(by_entry.size());
   for (auto& [entry, function] : by_entry) {
+    if (function.original == 0) {
+      function.original = entry;
+    }
     functions_.push_back(std::move(function));
   }
 }

@@ -1,0 +1,187 @@
+// What the code and the tables say about unusual control flow: copies and parts of functions,
+// retpolines, replaced stacks, landing pads. Judges: nm for addresses, labels in hand-written code.
+#include "symbols/demangle.hpp"
+#include "symbols/symbols_test_support.hpp"
+#include "symbols/thunk.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <span>
+
+namespace ptlens::symbols::test {
+namespace {
+
+TEST(CopyOf, NamesWhatTheCompilerCopiedOrCutOff) {
+  const auto original = [](std::string_view name) { return std::string(copy_of(name).original); };
+  EXPECT_EQ(original("f.isra.0"), "f");
+  EXPECT_EQ(original("f.constprop.0.part.1"), "f");
+  EXPECT_EQ(original("_ZL1fi.part.0"), "_ZL1fi");
+  EXPECT_EQ(original("f.cold.1"), "f");
+  EXPECT_EQ(original("f"), "");
+  EXPECT_EQ(original("f.isra"), "");
+  EXPECT_EQ(original("f.partial.0"), "");
+  EXPECT_EQ(original(".part.0"), "");
+  EXPECT_EQ(original("f.lto_priv.0"), ""); // another function, renamed
+  EXPECT_TRUE(copy_of("f.isra.0.part.1").part);
+  EXPECT_TRUE(copy_of("f.cold.1").part);
+  EXPECT_FALSE(copy_of("f.constprop.0").part);
+}
+
+std::map<std::string, std::uint64_t> addresses(const std::string& path) {
+  std::map<std::string, std::uint64_t> found;
+  for (const NmSymbol& symbol : nm(path)) {
+    found[symbol.name] = symbol.address;
+  }
+  return found;
+}
+
+TEST(Thunks, AreKnownByNameAndByCode) {
+  const TemporaryFolder folder;
+  const std::string path = folder.compile(
+      "thunks", R"(
+int one(int value) { return value + 1; }
+int (*volatile chosen)(int) = one;
+int main(int count, char**) { return chosen(count) - 2; }
+)",
+      {"-O2", "-mindirect-branch=thunk", "-mfunction-return=thunk", "-fcf-protection=none"});
+  const auto binary = open_binary(path);
+  ASSERT_TRUE(binary);
+  std::size_t thunks = 0;
+  for (const auto& [name, address] : addresses(path)) {
+    const auto index = binary->function_at(address);
+    if (name.starts_with("__x86_")) {
+      ASSERT_TRUE(index) << name;
+      EXPECT_EQ(binary->functions()[*index].kind, Function::Kind::thunk) << name;
+      EXPECT_TRUE(is_thunk_code(binary->code_at(address))) << name;
+      ++thunks;
+    } else if (index) {
+      EXPECT_NE(binary->functions()[*index].kind, Function::Kind::thunk) << name;
+    }
+  }
+  EXPECT_GE(thunks, 2U);
+}
+
+TEST(Thunks, AreNotReadBeyondTheCode) {
+  const std::array<std::byte, 12> call_over_end = {
+      std::byte{0xe8}, std::byte{0x07}, std::byte{0},    std::byte{0},
+      std::byte{0},    std::byte{0xf3}, std::byte{0x90}, std::byte{0x0f},
+      std::byte{0xae}, std::byte{0xe8}, std::byte{0xeb}, std::byte{0xf9}};
+  for (std::size_t size = 0; size <= call_over_end.size(); ++size) {
+    EXPECT_FALSE(is_thunk_code(std::span(call_over_end).first(size)));
+  }
+}
+
+TEST(ReplacedStacks, AreSeenOnTheWayToTheBranch) {
+  const TemporaryFolder folder;
+  const std::string path = folder.compile("stacks", R"cpp(
+asm(R"asm(
+  .text
+  .globl by_register, by_memory, by_exchange, own_frame, restored_first, grown
+  .type by_register, @function
+by_register: push %rbp; mov %rsp, (%rdi); mov %rsi, %rsp; pop %rbp
+end_by_register: ret
+  .size by_register, .-by_register
+  .type by_memory, @function
+by_memory: mov 0xa0(%rdx), %rsp; pushq 0xa8(%rdx)
+end_by_memory: ret
+  .size by_memory, .-by_memory
+  .type by_exchange, @function
+by_exchange: xchg %rsp, (%rdi)
+end_by_exchange: jmp *%rax
+  .size by_exchange, .-by_exchange
+  .type own_frame, @function
+own_frame: push %rbp; mov %rsp, %rbp; sub %rax, %rsp; and $-16, %rsp; leave
+end_own_frame: ret
+  .size own_frame, .-own_frame
+  .type restored_first, @function
+restored_first: push %rbp; mov %rsp, %rbp; mov %rbx, %rsp; lea -0x28(%rbp), %rsp; pop %rbx
+end_restored_first: jmp *%rax
+  .size restored_first, .-restored_first
+  .type grown, @function
+grown: lea -0x40(%rsp), %rsp; add $0x40, %rsp
+end_grown: ret
+  .size grown, .-grown
+)asm");
+int main() { return 0; }
+)cpp",
+                                          {"-O2"});
+  const auto binary = open_binary(path);
+  ASSERT_TRUE(binary);
+  const auto at = addresses(path);
+  for (const char* name : {"by_register", "by_memory", "by_exchange"}) {
+    EXPECT_TRUE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
+  }
+  for (const char* name : {"own_frame", "restored_first", "grown"}) {
+    EXPECT_FALSE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
+  }
+  EXPECT_FALSE(binary->replaces_stack(at.at("by_register"))); // not yet
+  EXPECT_FALSE(binary->replaces_stack(0));
+}
+
+// The landing pads of a function in assembly that is its own compiler: two calls with the pads that
+// the table names, one without.
+TEST(LandingPads, AreThoseOfTheCallSiteTable) {
+  const TemporaryFolder folder;
+  const std::string path = folder.compile("pads", R"cpp(
+extern "C" void __gxx_personality_v0();
+asm(R"asm(
+  .text
+  .globl caller, after_first, after_second, after_third, first_pad, second_pad
+  .type caller, @function
+caller:
+  .cfi_startproc
+  .cfi_personality 0x9b, DW.ref.__gxx_personality_v0
+  .cfi_lsda 0x1b, table
+begin_first: call nothing
+after_first:
+begin_second: call nothing
+after_second:
+begin_third: call nothing
+after_third: ret
+first_pad: nop
+second_pad: nop
+  .cfi_endproc
+  .size caller, .-caller
+nothing: ret
+  .section .gcc_except_table, "a"
+table: .byte 0xff, 0xff, 0x01
+  .uleb128 end_of_table - start_of_table
+start_of_table:
+  .uleb128 begin_first - caller
+  .uleb128 after_first - begin_first
+  .uleb128 first_pad - caller
+  .uleb128 0
+  .uleb128 begin_second - caller
+  .uleb128 after_second - begin_second
+  .uleb128 0
+  .uleb128 0
+  .uleb128 begin_third - caller
+  .uleb128 after_third - begin_third
+  .uleb128 second_pad - caller
+  .uleb128 0
+end_of_table:
+  .hidden DW.ref.__gxx_personality_v0
+  .weak DW.ref.__gxx_personality_v0
+  .section .data.rel.local.DW.ref.__gxx_personality_v0, "awG", @progbits, DW.ref.__gxx_personality_v0, comdat
+  .type DW.ref.__gxx_personality_v0, @object
+  .size DW.ref.__gxx_personality_v0, 8
+DW.ref.__gxx_personality_v0: .quad __gxx_personality_v0
+)asm");
+int main() { return 0; }
+)cpp",
+                                          {"-O2"});
+  const auto binary = open_binary(path);
+  ASSERT_TRUE(binary);
+  const auto at = addresses(path);
+  EXPECT_EQ(binary->landing_pad(at.at("after_first")), at.at("first_pad"));
+  EXPECT_EQ(binary->landing_pad(at.at("after_second")), std::nullopt);
+  EXPECT_EQ(binary->landing_pad(at.at("after_third")), at.at("second_pad"));
+  EXPECT_EQ(binary->landing_pad(at.at("caller")), std::nullopt);
+  EXPECT_EQ(binary->landing_pad(0), std::nullopt);
+}
+
+} // namespace
+} // namespace ptlens::symbols::test
