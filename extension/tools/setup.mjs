@@ -5,7 +5,7 @@ import path from "node:path";
 import { asRoot, at, capture, isMain, main, onPath, root, run, say, StepError } from "./steps.mjs";
 
 const oldestCompiler = 12;
-export const clangVersion = 19; // the formatter that the tree is formatted with
+export const clangVersion = 19; // the formatter that the tree is formatted with, and a second compiler of sample programs
 
 const buildPackages = [
   "g++", "cmake", "ninja-build", "pkg-config", "libipt-dev", "nlohmann-json3-dev", "libdw-dev", "libelf-dev",
@@ -48,7 +48,7 @@ function missingPackages({ test, editor, lint }) {
     missing.push(isUbuntu() ? "chromium-browser" : "chromium");
   }
   if (test || lint) {
-    const tools = lint ? ["clang-format", "clang-tidy"] : ["clang-format"];
+    const tools = ["clang-format", ...(test ? ["clang"] : []), ...(lint ? ["clang-tidy"] : [])];
     missing.push(...tools.map((name) => `${name}-${clangVersion}`).filter((name) => !onPath(name)));
   }
   return missing;

@@ -37,10 +37,11 @@ public:
     const auto [entry, added] = index_.try_emplace(run.tid, threads_.size());
     if (added) {
       measurement_->threads.push_back(loaded_->thread(run.pid, run.tid));
-      threads_.push_back({stacks::CallBuilder(measurement_->calls, *resolver_, *loaded_->schedule,
-                                              static_cast<std::uint32_t>(entry->second), run.tid),
-                          {},
-                          0});
+      threads_.push_back(
+          {stacks::CallBuilder(measurement_->calls, *resolver_, facts_, *loaded_->schedule,
+                               static_cast<std::uint32_t>(entry->second), run.tid),
+           {},
+           0});
       for (const perfdata::ThreadName& name : loaded_->recording.thread_names()) {
         if (name.exec && name.tid == run.tid) {
           threads_.back().exec_times.push_back(name.time_ns);
@@ -73,6 +74,7 @@ private:
   const LoadedRecording* loaded_;
   measure::Measurement* measurement_;
   stacks::Resolver* resolver_;
+  stacks::CodeFacts facts_;
   std::deque<Thread> threads_;
   std::unordered_map<std::int32_t, std::size_t> index_;
 };

@@ -1,16 +1,11 @@
-// The rules by which branches open and close calls.
+// Frames opened and closed by calls, jumps and returns that go where they should.
 #include "stacks/call_builder.hpp"
 
 #include <algorithm>
 
 namespace ptlens::stacks {
-namespace {
 
-constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
-
-} // namespace
-
-void CallBuilder::add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) {
+void CallBuilder::add(const Branch& branch, const Space& space) {
   if (!started_) {
     started_ = true;
     first_ns_ = branch.time_ns;
@@ -19,16 +14,15 @@ void CallBuilder::add(const flow::Branch& branch, const symbols::AddressSpaceVer
   }
   last_ns_ = std::max(last_ns_, branch.time_ns);
   log_.set_spread(branch.spread_ns);
-  if (stack_.empty() && branch.from != 0) {
-    push_root(resolver_->resolve(space, branch.from));
+  if (stack().empty() && branch.from != 0) {
+    push_damaged(root_start_ns_, resolver_->resolve(space, branch.from).function);
   }
   switch (branch.kind) {
   case flow::BranchKind::on:
     on(branch, space);
     break;
   case flow::BranchKind::off:
-    outside_ = true;
-    resume_address_ = branch.from;
+    off(branch);
     break;
   case flow::BranchKind::gap:
     gap(branch);
@@ -41,8 +35,10 @@ void CallBuilder::add(const flow::Branch& branch, const symbols::AddressSpaceVer
     break;
   case flow::BranchKind::jump:
   case flow::BranchKind::cond:
-  case flow::BranchKind::indirect:
     jump(branch, space);
+    break;
+  case flow::BranchKind::indirect:
+    indirect_jump(branch, space);
     break;
   case flow::BranchKind::syscall:
   case flow::BranchKind::interrupt:
@@ -51,239 +47,175 @@ void CallBuilder::add(const flow::Branch& branch, const symbols::AddressSpaceVer
   }
 }
 
-void CallBuilder::push(std::uint64_t time_ns, const Place& place, std::uint32_t site,
-                       std::uint64_t return_address, bool tail) {
-  const std::uint32_t parent = stack_.empty() ? no_call : stack_.back().call;
+Frame& CallBuilder::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
+                         std::uint64_t return_address) {
+  const std::uint32_t parent = stack().empty() ? no_call : top().call;
   Frame frame;
-  frame.call = log_.open(place.function, parent, site, time_ns, tail);
-  frame.function = place.function;
+  frame.call = log_.open(function, parent, site, time_ns, false);
+  frame.function = function;
   frame.return_address = return_address;
-  frame.folded = place.folded;
-  frame.tail = tail;
-  stack_.push_back(frame);
+  stack().frames.push_back(frame);
+  return top();
 }
 
-void CallBuilder::push_damaged(std::uint64_t time_ns, const Place& place) {
-  push(time_ns, place, no_site, 0, false);
-  stack_.back().damaged = true;
+void CallBuilder::push_tail(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site) {
+  const Frame below = top();
+  Frame frame;
+  frame.call = log_.open(function, below.call, site, time_ns, true);
+  frame.function = function;
+  frame.return_address = below.return_address;
+  frame.tail = true;
+  stack().frames.push_back(frame);
 }
 
-void CallBuilder::push_root(const Place& place) {
-  push_damaged(first_ns_, place);
+void CallBuilder::push_damaged(std::uint64_t time_ns, std::uint32_t function) {
+  push(time_ns, function, no_site, 0).damaged = true;
 }
 
 void CallBuilder::pop(std::uint64_t time_ns, CallState state) {
-  const Frame& frame = stack_.back();
+  const Frame& frame = top();
   log_.close(frame.call, time_ns, frame.damaged ? CallState::incomplete : state);
-  stack_.pop_back();
+  stack().frames.pop_back();
+  stack().forget_above();
+  if (!stack().empty() && top().lost_ns != 0 && top().lost_ns < time_ns) {
+    top().lost_ns = 0; // it holds something from after the gap
+  }
 }
 
 void CallBuilder::pop_to(std::size_t size, std::uint64_t time_ns, CallState state) {
-  while (stack_.size() > size) {
-    pop(time_ns, state);
+  while (stack().size() > size) {
+    // What was not seen after a gap may have ended in it.
+    pop(top().lost_ns != 0 ? top().lost_ns : time_ns, state);
   }
 }
 
-// Control went to a caller from before the trace: it holds all that was seen so far.
-void CallBuilder::replace_root(std::uint64_t time_ns, const Place& place) {
-  pop_to(1, time_ns, CallState::unwound);
-  const std::uint32_t old_root = stack_.front().call;
-  pop(time_ns, CallState::incomplete);
-  push_root(place);
-  log_.adopt(old_root, stack_.front().call);
-}
-
-bool CallBuilder::land_in_frame(std::uint64_t time_ns, std::uint32_t function, CallState popped) {
-  for (std::size_t size = stack_.size(); size > 0; --size) {
-    if (stack_[size - 1].function == function) {
-      pop_to(size, time_ns, popped);
-      return true;
-    }
-  }
-  return false;
-}
-
-void CallBuilder::land(std::uint64_t time_ns, const Place& place, CallState popped) {
-  if (!land_in_frame(time_ns, place.function, popped)) {
-    replace_root(time_ns, place);
+// Tail calls end together with the call that they replaced.
+void CallBuilder::pop_tails(std::uint64_t time_ns) {
+  while (top().tail && stack().size() > 1) {
+    pop(time_ns, CallState::complete);
   }
 }
 
-void CallBuilder::on(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) {
-  const Place place = resolver_->resolve(space, branch.to);
-  const bool expected = outside_ && branch.to == resume_address_;
-  const std::uint64_t interrupted = outside_ ? resume_address_ : 0;
-  outside_ = false;
-  if (stack_.empty()) {
-    push_root(place);
-    in_gap_ = false;
-    return;
+// The innermost frame returns to its return address.
+void CallBuilder::finish_top(std::uint64_t time_ns) {
+  const std::uint64_t address = top().return_address;
+  bool returns_twice = false;
+  bool tail = true;
+  while (tail && stack().size() > 1) {
+    tail = top().tail;
+    returns_twice = returns_twice || resolver_->returns_twice(top().function);
+    pop(time_ns, CallState::complete);
   }
-  if (in_gap_) {
-    in_gap_ = false;
-    gaps_.emplace_back(gap_begin_, branch.time_ns);
-    Frame& top = stack_.back();
-    if (top.folded && place.entry && !place.folded) {
-      log_.rename(top.call, place.function);
-      top.function = place.function;
-      top.folded = false;
-    } else if (top.function != place.function &&
-               !land_in_frame(branch.time_ns, place.function, CallState::incomplete)) {
-      push_damaged(branch.time_ns, place);
-    }
-    return;
-  }
-  if (expected || stack_.back().function == place.function) {
-    return;
-  }
-  // Back at the place that a signal handler interrupted?
-  for (std::size_t size = stack_.size(); size > 0; --size) {
-    if (stack_[size - 1].resume_address != 0 && stack_[size - 1].resume_address == branch.to) {
-      pop_to(size - 1, branch.time_ns, CallState::complete);
-      return;
-    }
-  }
-  if (place.entry) {
-    push(branch.time_ns, place, no_site, 0, false);
-    stack_.back().resume_address = interrupted;
-    return;
-  }
-  if (!land_in_frame(branch.time_ns, place.function, CallState::unwound)) {
-    push_damaged(branch.time_ns, place);
+  if (returns_twice) {
+    stack().mark(address);
   }
 }
 
-void CallBuilder::gap(const flow::Branch& branch) {
-  for (Frame& frame : stack_) {
-    frame.damaged = true;
-  }
-  if (!in_gap_) {
-    gap_begin_ = branch.time_ns;
-  }
-  in_gap_ = true;
-  outside_ = false;
-}
-
-void CallBuilder::call(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) {
+void CallBuilder::call(const Branch& branch, const Space& space) {
   const std::uint64_t return_address = branch.from + branch.from_size;
   if (branch.to == return_address) {
     return; // reads the instruction pointer
   }
   const Place place = resolver_->resolve(space, branch.to);
-  if (!place.entry && place.known && place.function == stack_.back().function) {
-    local_calls_.push_back({stack_.size(), return_address});
-    return; // a local subroutine of hand-written code
+  if (place.known && (!place.entry || place.part)) {
+    const Place from = resolver_->resolve(space, branch.from);
+    const bool own_part = place.part && !from.part;
+    if (from.function == place.function && (!place.entry || own_part)) {
+      stack().local_calls.push_back({stack().size(), branch.from, return_address});
+      return; // a subroutine inside the function, or a part of it
+    }
   }
-  push(branch.time_ns, place, resolver_->site(space, branch.from), return_address, false);
+  push(branch.time_ns, place.function, resolver_->site(space, branch.from), return_address).folded =
+      place.folded;
 }
 
-void CallBuilder::jump(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) {
+// Direct jumps; those to no entry stay in the function, or are in assembly that shares code.
+void CallBuilder::jump(const Branch& branch, const Space& space) {
   const Place place = resolver_->resolve(space, branch.to);
-  Frame& top = stack_.back();
-  if (place.function == top.function) {
-    return;
-  }
-  if (top.folded) {
-    if (!place.folded && place.known) {
-      log_.rename(top.call, place.function);
-      top.function = place.function;
-      top.folded = false;
-    }
-    return;
-  }
-  if (place.entry || place.folded) {
-    push(branch.time_ns, place, resolver_->site(space, branch.from), top.return_address, true);
-    return;
-  }
-  if (!land_in_frame(branch.time_ns, place.function, CallState::unwound)) {
-    push(branch.time_ns, place, resolver_->site(space, branch.from), top.return_address, true);
+  if (in_stub()) {
+    leave_stub(branch, place);
+  } else if (place.folded) {
+    top().stub_site = resolver_->site(space, branch.from);
+  } else if (place.function != top().function && (place.entry || !place.known)) {
+    push_tail(branch.time_ns, place.function, resolver_->site(space, branch.from));
   }
 }
 
-void CallBuilder::ret(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) {
-  for (std::size_t size = stack_.size(); size > 0; --size) {
-    if (stack_[size - 1].return_address != branch.to) {
-      continue;
-    }
-    pop_to(size, branch.time_ns, CallState::unwound);
-    // A tail call and the call it replaced end together.
-    while (stack_.back().tail && stack_.size() > 1) {
-      pop(branch.time_ns, CallState::complete);
-    }
-    if (stack_.size() > 1) {
-      pop(branch.time_ns, CallState::complete);
-    }
+void CallBuilder::indirect_jump(const Branch& branch, const Space& space) {
+  const Place place = resolver_->resolve(space, branch.to);
+  if (in_stub()) {
+    leave_stub(branch, place);
+  } else if (place.folded) {
+    top().stub_site = resolver_->site(space, branch.from);
+  } else if (place.entry && !(place.part && place.function == top().function)) {
+    arrive_at_entry(branch, space, place);
+  } else if (place.known && resolver_->resolve(space, branch.from).function == place.function) {
+    return; // a table of the function
+  } else if (stack().returns_to(branch.to)) {
+    finish_top(branch.time_ns);
+  } else {
+    arrive(branch, space, place);
+  }
+}
+
+// The stub that was called, or jumped to, has reached `place`.
+void CallBuilder::leave_stub(const Branch& branch, const Place& place) {
+  if (place.folded) {
     return;
   }
-  while (!local_calls_.empty() && local_calls_.back().depth >= stack_.size()) {
-    const LocalCall local = local_calls_.back();
-    local_calls_.pop_back();
-    if (local.depth == stack_.size() && local.return_address == branch.to) {
+  if (top().folded) {
+    log_.rename(top().call, place.function);
+    top().function = place.function;
+    top().folded = false;
+    return;
+  }
+  const std::uint32_t site = std::exchange(top().stub_site, no_site);
+  const bool own_part = place.part && place.function == top().function;
+  if (!own_part && (place.entry || !place.known)) {
+    push_tail(branch.time_ns, place.function, site);
+  }
+}
+
+void CallBuilder::ret(const Branch& branch, const Space& space) {
+  std::vector<LocalCall>& locals = stack().local_calls;
+  const auto is_pending = [&] { return !locals.empty() && locals.back().depth == stack().size(); };
+  for (auto local = locals.rbegin(); local != locals.rend() && local->depth == stack().size();
+       ++local) {
+    if (local->return_address == branch.to) {
+      locals.erase(std::prev(local.base()), locals.end());
       return;
     }
   }
+  if (stack().returns_to(branch.to)) {
+    finish_top(branch.time_ns);
+    return;
+  }
+  if (is_pending()) {
+    locals.pop_back(); // its return address was overwritten
+  }
   const Place place = resolver_->resolve(space, branch.to);
-  Frame& top = stack_.back();
-  if (top.folded && place.entry) {
-    log_.rename(top.call, place.function);
-    top.function = place.function;
-    top.folded = place.folded;
+  if (in_stub() && (place.entry || top().folded || place.function == top().function)) {
+    leave_stub(branch, place);
     return;
   }
-  if (top.resume_address != 0) {
-    // A signal handler returns to the code that ends the signal.
-    const std::uint64_t resume = top.resume_address;
-    pop(branch.time_ns, CallState::complete);
-    push(branch.time_ns, place, no_site, 0, false);
-    stack_.back().resume_address = resume;
+  top().stub_site = no_site;
+  if (return_from_handler(branch)) {
     return;
   }
-  if (top.return_address == 0) {
-    return_to_unknown(branch.time_ns, place);
-    return;
+  if (!place.entry) {
+    arrive(branch, space, place);
+  } else if (is_pending()) {
+    const LocalCall local = locals.back();
+    locals.pop_back();
+    push(branch.time_ns, place.function, resolver_->site(space, local.from), local.return_address);
+  } else {
+    arrive_at_entry(branch, space, place);
   }
-  if (place.entry) {
-    push(branch.time_ns, place, resolver_->site(space, branch.from), top.return_address, true);
-    return; // a return used as a jump
-  }
-  if (place.function != top.function) {
-    land(branch.time_ns, place, CallState::unwound);
-  }
-}
-
-// The frame on top was entered before the trace or inside a gap: nobody knows its return address.
-void CallBuilder::return_to_unknown(std::uint64_t time_ns, const Place& place) {
-  while (stack_.back().tail) {
-    pop(time_ns, CallState::complete);
-  }
-  if (stack_.size() == 1) {
-    replace_root(time_ns, place);
-    return;
-  }
-  pop(time_ns, CallState::complete);
-  if (!land_in_frame(time_ns, place.function, CallState::unwound)) {
-    push_damaged(time_ns, place);
-  }
-}
-
-// Into the kernel or an interrupt handler, or back from it.
-void CallBuilder::leave(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) {
-  if (branch.to == 0) {
-    outside_ = true;
-    resume_address_ = branch.from + branch.from_size;
-    return;
-  }
-  if (branch.from >= first_kernel_address && branch.to < first_kernel_address) {
-    ret(branch, space);
-    return;
-  }
-  push(branch.time_ns, resolver_->resolve(space, branch.to), resolver_->site(space, branch.from),
-       branch.from + branch.from_size, false);
 }
 
 void CallBuilder::exec(std::uint64_t time_ns) {
   last_ns_ = std::max(last_ns_, time_ns);
-  pop_to(0, time_ns, CallState::unwound);
+  end_stack(last_ns_, CallState::unwound);
   root_start_ns_ = last_ns_;
   outside_ = false;
 }
@@ -293,7 +225,7 @@ void CallBuilder::finish(bool exited) {
     gaps_.emplace_back(gap_begin_, last_ns_);
     in_gap_ = false;
   }
-  pop_to(0, last_ns_, exited ? CallState::unwound : CallState::incomplete);
+  end_stack(last_ns_, exited ? CallState::unwound : CallState::incomplete);
 }
 
 } // namespace ptlens::stacks

@@ -1,17 +1,27 @@
-// One thread's branches to calls. The stack of return addresses follows kernel
-// tools/perf/util/thread-stack.c, with these rules of our own: a jump to another function's entry
-// is a tail call that ends with its caller; PLT stubs and the lazy-binding resolver are folded into
-// what they reach; a return that matches an older frame pops what is above it as unwound; code
-// reached without a call or return (landing pads, longjmp) pops to the nearest activation of its
-// function; a gap keeps the frames and takes their statistics.
+// One thread's branches to calls. A stack of return addresses, after kernel
+// tools/perf/util/thread-stack.c, with these rules of our own:
+//
+// - A jump to another function's entry is a tail call: a frame on the same return address, which
+//   ends with the one below. Copies and parts that the compiler made of a function are that
+//   function.
+// - Stubs (PLT, lazy binding, retpolines) are folded into what they reach.
+// - Control that arrives where the innermost frame does not return to is looked for in the whole
+//   stack and in all other stacks of the thread (arrivals.cpp): longjmp and exceptions pop what is
+//   above as unwound; coroutines leave their stack as it is until control comes back to it.
+// - A signal handler runs in a frame of its own, "[signal]", on what it interrupted
+//   (interruptions.cpp).
+// - A gap keeps the frames and takes their statistics; what comes after tells which of them lived.
 #pragma once
 
 #include "flow/branch.hpp"
 #include "flow/schedule.hpp"
 #include "stacks/call_log.hpp"
+#include "stacks/code_facts.hpp"
+#include "stacks/frames.hpp"
 #include "stacks/resolver.hpp"
 
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -20,9 +30,9 @@ namespace ptlens::stacks {
 class CallBuilder {
 public:
   // The references must outlive the builder. `thread` is the calls' thread index.
-  CallBuilder(CallTable& table, Resolver& resolver, const flow::Schedule& schedule,
-              std::uint32_t thread, std::int32_t tid)
-      : log_(table, schedule, thread, tid), resolver_(&resolver) {}
+  CallBuilder(CallTable& table, Resolver& resolver, CodeFacts& facts,
+              const flow::Schedule& schedule, std::uint32_t thread, std::int32_t tid)
+      : log_(table, schedule, thread, tid), resolver_(&resolver), facts_(&facts) {}
 
   // Branches in order; `space` is the process's code at that time.
   void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space);
@@ -38,46 +48,65 @@ public:
   }
   [[nodiscard]] std::uint64_t first_ns() const { return first_ns_; }
   [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
+  // Switches to one of several suspended stacks that the trace does not tell apart: the one left
+  // longest ago was taken. Times of single calls on them may be exchanged, their sum is not.
+  [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
 
 private:
-  struct Frame {
-    std::uint32_t call = no_call;
-    std::uint32_t function = no_call;
-    std::uint64_t return_address = 0; // 0: not known
-    std::uint64_t resume_address = 0; // of a signal handler: where the program was interrupted
-    bool folded = false;              // still inside a stub or resolver
-    bool tail = false;
-    bool damaged = false; // start unknown, or a gap inside
-  };
+  using Branch = flow::Branch;
+  using Space = symbols::AddressSpaceVersion;
 
-  struct LocalCall { // a call inside one function, not to its entry: no call of ours
-    std::size_t depth = 0;
-    std::uint64_t return_address = 0;
-  };
+  [[nodiscard]] Stack& stack() { return stacks_[current_]; }
+  [[nodiscard]] Frame& top() { return stack().frames.back(); }
 
-  void on(const flow::Branch& branch, const symbols::AddressSpaceVersion& space);
-  void gap(const flow::Branch& branch);
-  void call(const flow::Branch& branch, const symbols::AddressSpaceVersion& space);
-  void jump(const flow::Branch& branch, const symbols::AddressSpaceVersion& space);
-  void ret(const flow::Branch& branch, const symbols::AddressSpaceVersion& space);
-  void leave(const flow::Branch& branch, const symbols::AddressSpaceVersion& space);
-  // Control is at a place that no frame's return address explains.
-  void land(std::uint64_t time_ns, const Place& place, CallState popped);
-  bool land_in_frame(std::uint64_t time_ns, std::uint32_t function, CallState popped);
+  void call(const Branch& branch, const Space& space);
+  void jump(const Branch& branch, const Space& space);
+  void indirect_jump(const Branch& branch, const Space& space);
+  void ret(const Branch& branch, const Space& space);
 
-  void push(std::uint64_t time_ns, const Place& place, std::uint32_t site,
-            std::uint64_t return_address, bool tail);
-  void push_damaged(std::uint64_t time_ns, const Place& place);
-  void push_root(const Place& place);
+  Frame& push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
+              std::uint64_t return_address);
+  void push_tail(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site);
+  void push_damaged(std::uint64_t time_ns, std::uint32_t function);
   void pop(std::uint64_t time_ns, CallState state);
   void pop_to(std::size_t size, std::uint64_t time_ns, CallState state);
-  void return_to_unknown(std::uint64_t time_ns, const Place& place);
-  void replace_root(std::uint64_t time_ns, const Place& place);
+  void pop_tails(std::uint64_t time_ns);
+  void finish_top(std::uint64_t time_ns);
+  [[nodiscard]] bool in_stub() { return top().folded || top().stub_site != no_site; }
+  void leave_stub(const Branch& branch, const Place& place);
+
+  // arrivals.cpp: control is where the innermost frame does not return to.
+  void arrive(const Branch& branch, const Space& space, const Place& place);
+  void arrive_at_entry(const Branch& branch, const Space& space, const Place& place);
+  bool arrive_in_own_stack(const Branch& branch, const Space& space, const Place& place);
+  bool arrive_in_other_stack(const Branch& branch, bool whole_stacks);
+  [[nodiscard]] std::size_t with_landing_pad(const Space& space, const Place& place,
+                                             std::uint64_t address);
+  void return_to_unknown(const Branch& branch, const Place& place);
+  void return_from_unknown(const Branch& branch, const Place& place);
+  void begin_stack(std::uint64_t time_ns);
+  void switch_to(std::size_t index, std::uint64_t time_ns);
+
+  // interruptions.cpp: the kernel, signals, gaps.
+  void on(const Branch& branch, const Space& space);
+  void on_after_gap(const Branch& branch, const Place& place);
+  void off(const Branch& branch);
+  void gap(const Branch& branch);
+  void leave(const Branch& branch, const Space& space);
+  void begin_signal(std::uint64_t time_ns, const Place& handler, std::uint64_t interrupted);
+  bool end_signal(const Branch& branch, const Place& place);
+  bool return_from_handler(const Branch& branch);
+  void end_stack(std::uint64_t time_ns, CallState state);
 
   CallLog log_;
   Resolver* resolver_;
-  std::vector<Frame> stack_;
-  std::vector<LocalCall> local_calls_;
+  CodeFacts* facts_;
+  std::vector<Stack> stacks_{1};
+  std::size_t current_ = 0;
+  // Suspended stacks by the address to which their innermost frame returns, then by turn.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> suspended_;
+  std::uint64_t turns_ = 0;
+  std::uint64_t indistinct_switches_ = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
   bool started_ = false;
   bool in_gap_ = false;

@@ -76,6 +76,40 @@ void permute(std::vector<T>& column, const std::vector<std::uint32_t>& order) {
   column = std::move(moved);
 }
 
+// A parent that was found late may have activations of its function below it that were opened as
+// outermost ones. One depth-first walk with a counter of open activations a function.
+void mark_inner(CallTable& table) {
+  const std::size_t count = table.size();
+  std::vector<std::uint32_t> first_child(count, no_call);
+  std::vector<std::uint32_t> next_sibling(count, no_call);
+  std::uint32_t first_root = no_call;
+  std::uint32_t functions = 0;
+  for (std::size_t left = count; left > 0; --left) {
+    const auto call = static_cast<std::uint32_t>(left - 1);
+    const std::uint32_t parent = table.parent[call];
+    std::uint32_t& head = parent == no_call ? first_root : first_child[parent];
+    next_sibling[call] = std::exchange(head, call);
+    functions = std::max(functions, table.function[call] + 1);
+  }
+  std::vector<std::uint32_t> open(functions, 0);
+  std::uint32_t call = first_root;
+  while (call != no_call) {
+    if (open[table.function[call]]++ != 0) {
+      table.inner[call] = 1;
+    }
+    if (first_child[call] != no_call) {
+      call = first_child[call];
+      continue;
+    }
+    --open[table.function[call]];
+    while (next_sibling[call] == no_call && table.parent[call] != no_call) {
+      call = table.parent[call];
+      --open[table.function[call]];
+    }
+    call = next_sibling[call];
+  }
+}
+
 } // namespace
 
 void order(CallTable& table) {
@@ -138,6 +172,9 @@ void order(CallTable& table) {
   permute(table.state, order);
   permute(table.tail_call, order);
   permute(table.inner, order);
+  if (std::ranges::find(late, true) != late.end()) {
+    mark_inner(table);
+  }
 }
 
 } // namespace ptlens::stacks

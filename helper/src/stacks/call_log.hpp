@@ -26,8 +26,13 @@ public:
   void close(std::uint32_t call, std::uint64_t end_ns, CallState state);
   // The call turned out to be one of another function: it was opened at a stub.
   void rename(std::uint32_t call, std::uint32_t function);
-  // The call turned out to be made inside `parent`, which began no later.
+  // The closed call turned out to be made inside `parent`, which began no later.
   void adopt(std::uint32_t call, std::uint32_t parent);
+  // The same for a call that is still open.
+  void reparent(std::uint32_t call, std::uint32_t parent) { table_->parent[call] = parent; }
+  // The open call waited for `ns` while another stack of the thread ran: no self time of its own.
+  void spend_elsewhere(std::uint32_t call, std::uint64_t ns) { table_->children[call] += ns; }
+  [[nodiscard]] std::uint64_t start(std::uint32_t call) const { return table_->start[call]; }
 
 private:
   CallTable* table_;

@@ -1,7 +1,26 @@
 // Look-ups through the symbols of each mapped binary, remembered by address.
 #include "stacks/resolver.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 namespace ptlens::stacks {
+namespace {
+
+bool names_returning_twice(std::string_view name) {
+  static constexpr std::string_view names[] = {
+      "setjmp",     "_setjmp",      "__sigsetjmp",       "sigsetjmp",
+      "getcontext", "__getcontext", "__sigsetjmp_cancel"};
+  return std::ranges::find(names, name) != std::end(names);
+}
+
+} // namespace
+
+std::uint32_t Resolver::add(FunctionInfo function, bool returns_twice) {
+  functions_.push_back(std::move(function));
+  returns_twice_.push_back(static_cast<std::uint8_t>(returns_twice));
+  return static_cast<std::uint32_t>(functions_.size() - 1);
+}
 
 std::uint32_t Resolver::function(const symbols::Binary& binary, const std::string& path,
                                  std::uint32_t index) {
@@ -9,8 +28,8 @@ std::uint32_t Resolver::function(const symbols::Binary& binary, const std::strin
       by_index_.try_emplace({&binary, index}, static_cast<std::uint32_t>(functions_.size()));
   if (added) {
     const symbols::Function& function = binary.functions()[index];
-    functions_.push_back(
-        {function.name, path, function.address, function.file, function.line, function.end_line});
+    add({function.name, path, function.address, function.file, function.line, function.end_line},
+        names_returning_twice(function.name));
   }
   return entry->second;
 }
@@ -19,9 +38,13 @@ std::uint32_t Resolver::stand_in(const std::string& name, const std::string& bin
   const auto [entry, added] =
       stand_ins_.try_emplace({name, binary}, static_cast<std::uint32_t>(functions_.size()));
   if (added) {
-    functions_.push_back({name, binary, 0, "", 0, 0});
+    add({name, binary, 0, "", 0, 0}, false);
   }
   return entry->second;
+}
+
+std::uint32_t Resolver::signal() {
+  return stand_in("[signal]", "[kernel]");
 }
 
 Place Resolver::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
@@ -43,10 +66,13 @@ Place Resolver::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t
     return place;
   }
   const symbols::Function& function = binary.functions()[*index];
-  place.function = this->function(binary, mapped->path, *index);
+  const std::uint32_t original = binary.function_entry(function.original).value_or(*index);
+  place.function = this->function(binary, mapped->path, original);
   place.entry = function.address == elf_address;
+  place.part = function.part && original != *index;
   place.folded = function.kind == symbols::Function::Kind::plt_stub ||
-                 function.kind == symbols::Function::Kind::resolver;
+                 function.kind == symbols::Function::Kind::resolver ||
+                 function.kind == symbols::Function::Kind::thunk;
   place.known = true;
   return place;
 }

@@ -16,9 +16,10 @@ namespace ptlens::stacks {
 // What stands at an address.
 struct Place {
   std::uint32_t function = no_call; // index into functions(); always valid after resolve()
-  bool entry = false;               // the address is the function's first
-  bool folded = false;              // PLT stub or lazy-binding resolver: not a call of its own
-  bool known = false;               // a symbol covers it
+  bool entry = false;  // the address is the first of the function, or of a copy or part
+  bool part = false;   // in a part of the function: its own code goes on there
+  bool folded = false; // PLT stub, lazy-binding resolver or retpoline: not a call of its own
+  bool known = false;  // a symbol covers it
 };
 
 class Resolver {
@@ -31,6 +32,15 @@ public:
   [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
                                    std::uint64_t address);
 
+  // The function that stands for signal handling: what the kernel runs between the interrupted code
+  // and a handler.
+  [[nodiscard]] std::uint32_t signal();
+
+  // setjmp and its like: control may come back to its return address later.
+  [[nodiscard]] bool returns_twice(std::uint32_t function) const {
+    return returns_twice_[function] != 0;
+  }
+
   // The function of a binary by its index there, index into functions(). `path` names the binary.
   [[nodiscard]] std::uint32_t function(const symbols::Binary& binary, const std::string& path,
                                        std::uint32_t index);
@@ -41,8 +51,10 @@ public:
 private:
   [[nodiscard]] Place look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address);
   [[nodiscard]] std::uint32_t stand_in(const std::string& name, const std::string& binary);
+  std::uint32_t add(FunctionInfo function, bool returns_twice);
 
   std::vector<FunctionInfo> functions_;
+  std::vector<std::uint8_t> returns_twice_; // by function
   std::vector<CallSite> sites_;
   std::map<std::pair<const symbols::Binary*, std::uint32_t>, std::uint32_t> by_index_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> stand_ins_;

@@ -1,0 +1,201 @@
+// Where control has gone when it did not return to the innermost frame's return address. In this
+// order: another stack that waits for that address, for code that replaces the stack; setjmp's
+// return address; the landing pad of an exception, which tells apart the activations of a recursive
+// function by the call that each of them is in; the return address of an older frame; an older
+// frame of the function.
+#include "stacks/call_builder.hpp"
+
+#include <algorithm>
+
+namespace ptlens::stacks {
+
+void CallBuilder::arrive(const Branch& branch, const Space& space, const Place& place) {
+  const bool replaces_stack = facts_->replaces_stack(space, branch.from);
+  if (replaces_stack && arrive_in_other_stack(branch, false)) {
+    return;
+  }
+  const bool is_return = branch.kind != flow::BranchKind::indirect;
+  if (is_return && top().return_address == 0 && !replaces_stack) {
+    return_to_unknown(branch, place);
+    return;
+  }
+  if (arrive_in_own_stack(branch, space, place)) {
+    return;
+  }
+  if (stacks_.size() > 1 && arrive_in_other_stack(branch, replaces_stack)) {
+    return;
+  }
+  const Place from = resolver_->resolve(space, branch.from);
+  if (from.function == place.function && place.known) {
+    return; // `ret` to a place in the function
+  }
+  if (const std::size_t size = stack().with_function(place.function); size != 0) {
+    pop_to(size, branch.time_ns, CallState::unwound);
+  } else if (replaces_stack) {
+    begin_stack(branch.time_ns);
+    push_damaged(branch.time_ns, place.function);
+  } else if (!is_return && !place.known) {
+    push_tail(branch.time_ns, place.function, resolver_->site(space, branch.from));
+  } else {
+    top().damaged = true; // nobody knows how it was left
+  }
+}
+
+// At the first instruction of a function, by an indirect jump or by a `ret` to what was pushed.
+void CallBuilder::arrive_at_entry(const Branch& branch, const Space& space, const Place& place) {
+  if (facts_->replaces_stack(space, branch.from)) {
+    begin_stack(branch.time_ns);
+    push(branch.time_ns, place.function, no_site, 0);
+    return;
+  }
+  push_tail(branch.time_ns, place.function, resolver_->site(space, branch.from));
+}
+
+bool CallBuilder::arrive_in_own_stack(const Branch& branch, const Space& space,
+                                      const Place& place) {
+  if (const std::size_t size = stack().with_landmark(branch.to); size != 0) {
+    pop_to(size, branch.time_ns, CallState::unwound);
+    return true;
+  }
+  if (const std::size_t size = with_landing_pad(space, place, branch.to); size != 0) {
+    pop_to(size, branch.time_ns, CallState::unwound);
+    return true;
+  }
+  if (const std::size_t size = stack().with_return_address(branch.to); size > 1) {
+    pop_to(size, branch.time_ns, CallState::unwound);
+    finish_top(branch.time_ns);
+    return true;
+  }
+  return false;
+}
+
+// Frames that remain when an exception lands at the address: up to the innermost one that is in a
+// call for which its function's exception table names that landing pad.
+std::size_t CallBuilder::with_landing_pad(const Space& space, const Place& place,
+                                          std::uint64_t address) {
+  const std::vector<Frame>& frames = stack().frames;
+  for (std::size_t count = frames.size(); count > 1; --count) {
+    const Frame& callee = frames[count - 1];
+    if (frames[count - 2].function != place.function || callee.tail) {
+      continue;
+    }
+    const std::uint64_t call_end =
+        callee.signal ? callee.resume_address + 1 : callee.return_address;
+    if (call_end != 0 && facts_->landing_pad(space, call_end) == address) {
+      return count - 1;
+    }
+  }
+  return 0;
+}
+
+// `whole_stacks`: also to an older frame of a suspended stack.
+bool CallBuilder::arrive_in_other_stack(const Branch& branch, bool whole_stacks) {
+  const auto waiting = suspended_.lower_bound({branch.to, 0});
+  if (waiting != suspended_.end() && waiting->first.first == branch.to) {
+    const auto second = std::next(waiting);
+    if (second != suspended_.end() && second->first.first == branch.to) {
+      ++indistinct_switches_;
+    }
+    switch_to(waiting->second, branch.time_ns);
+    finish_top(branch.time_ns);
+    return true;
+  }
+  if (!whole_stacks) {
+    return false;
+  }
+  for (std::size_t index = 0; index < stacks_.size(); ++index) {
+    if (index == current_ || stacks_[index].empty()) {
+      continue;
+    }
+    const std::size_t landmark = stacks_[index].with_landmark(branch.to);
+    const std::size_t returning = stacks_[index].with_return_address(branch.to);
+    if (landmark != 0) {
+      switch_to(index, branch.time_ns);
+      pop_to(landmark, branch.time_ns, CallState::unwound);
+      return true;
+    }
+    if (returning > 1) {
+      switch_to(index, branch.time_ns);
+      pop_to(returning, branch.time_ns, CallState::unwound);
+      finish_top(branch.time_ns);
+      return true;
+    }
+  }
+  return false;
+}
+
+// From a frame that was entered unseen: before the trace, in a gap, or as the first of its stack.
+void CallBuilder::return_to_unknown(const Branch& branch, const Place& place) {
+  const bool tail = top().tail;
+  pop_tails(branch.time_ns);
+  if (tail && current_ != 0 && place.known && place.function == top().function) {
+    return; // what a stack begins with has put a return address into itself below its callee
+  }
+  if (stack().size() > 1) {
+    return_from_unknown(branch, place);
+    return;
+  }
+  if (!top().damaged) {
+    pop(branch.time_ns, CallState::complete);
+    push_damaged(branch.time_ns, place.function);
+    return;
+  }
+  // The caller holds all that was seen of this stack so far.
+  const std::uint32_t old_root = top().call;
+  const std::uint64_t start = log_.start(old_root);
+  pop(branch.time_ns, CallState::incomplete);
+  push_damaged(start, place.function);
+  log_.adopt(old_root, top().call);
+}
+
+// From a frame entered in a gap to its caller: a frame from before the gap, which so turns out to
+// have lived on, or another one that began in the gap.
+void CallBuilder::return_from_unknown(const Branch& branch, const Place& place) {
+  const Frame returning = top();
+  std::vector<Frame>& frames = stack().frames;
+  const auto keep = [&]() -> std::size_t {
+    for (std::size_t count = frames.size() - 1; count > 1; --count) {
+      if (frames[count - 1].return_address == branch.to && !frames[count - 1].tail) {
+        return count - 1;
+      }
+    }
+    for (std::size_t count = frames.size() - 1; count > 0; --count) {
+      if (frames[count - 1].function == place.function) {
+        return count;
+      }
+    }
+    return 0;
+  }();
+  frames.pop_back();
+  stack().forget_above();
+  if (keep != 0) {
+    pop_to(keep, branch.time_ns, CallState::incomplete);
+    top().lost_ns = 0;
+  } else {
+    push_damaged(log_.start(returning.call), place.function);
+  }
+  log_.reparent(returning.call, top().call);
+  log_.close(returning.call, branch.time_ns,
+             returning.damaged ? CallState::incomplete : CallState::complete);
+}
+
+void CallBuilder::begin_stack(std::uint64_t time_ns) {
+  stacks_.emplace_back();
+  switch_to(stacks_.size() - 1, time_ns);
+}
+
+// Time that passes on another stack is not the innermost frame's own.
+void CallBuilder::switch_to(std::size_t index, std::uint64_t time_ns) {
+  stack().suspended_ns = time_ns;
+  stack().turn = ++turns_;
+  if (!stack().empty()) {
+    suspended_.emplace(std::pair(top().return_address, stack().turn), current_);
+  }
+  current_ = index;
+  if (!stack().empty()) {
+    suspended_.erase({top().return_address, stack().turn});
+    log_.spend_elsewhere(top().call, time_ns - stack().suspended_ns);
+  }
+}
+
+} // namespace ptlens::stacks

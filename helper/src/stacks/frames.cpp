@@ -1,0 +1,56 @@
+// Searches from the innermost frame outwards.
+#include "stacks/frames.hpp"
+
+namespace ptlens::stacks {
+
+bool Stack::returns_to(std::uint64_t address) const {
+  return !frames.empty() && frames.back().return_address == address && address != 0;
+}
+
+std::size_t Stack::with_return_address(std::uint64_t address) const {
+  for (std::size_t count = frames.size(); count > 0; --count) {
+    if (frames[count - 1].return_address == address) {
+      return count;
+    }
+  }
+  return 0;
+}
+
+std::size_t Stack::with_function(std::uint32_t function) const {
+  for (std::size_t count = frames.size(); count > 0; --count) {
+    if (frames[count - 1].function == function) {
+      return count;
+    }
+  }
+  return 0;
+}
+
+std::size_t Stack::with_landmark(std::uint64_t address) const {
+  for (auto landmark = landmarks.rbegin(); landmark != landmarks.rend(); ++landmark) {
+    if (landmark->address == address) {
+      return landmark->depth;
+    }
+  }
+  return 0;
+}
+
+void Stack::mark(std::uint64_t address) {
+  for (auto landmark = landmarks.rbegin();
+       landmark != landmarks.rend() && landmark->depth == frames.size(); ++landmark) {
+    if (landmark->address == address) {
+      return;
+    }
+  }
+  landmarks.push_back({frames.size(), address});
+}
+
+void Stack::forget_above() {
+  while (!local_calls.empty() && local_calls.back().depth > frames.size()) {
+    local_calls.pop_back();
+  }
+  while (!landmarks.empty() && landmarks.back().depth > frames.size()) {
+    landmarks.pop_back();
+  }
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,66 @@
+// The frames of one machine stack of a thread, innermost last, and the ways to find one of them by
+// an address that control arrives at.
+#pragma once
+
+#include "stacks/call.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ptlens::stacks {
+
+struct Frame {
+  std::uint32_t call = no_call;
+  std::uint32_t function = no_call;
+  std::uint64_t return_address = 0;  // 0: not known
+  std::uint64_t resume_address = 0;  // of signal handling: where the program was interrupted
+  std::uint64_t lost_ns = 0;         // a gap began then, and the frame was not seen since; 0: seen
+  std::uint32_t stub_site = no_site; // of the jump into a stub, while the stub runs in the frame
+  bool folded = false;               // all of it so far is a stub
+  bool tail = false;                 // shares the return address of the frame below
+  bool signal = false;
+  bool damaged = false; // start unknown, or a gap inside
+};
+
+// A call inside one function, not to its entry: a return address without a call of ours.
+struct LocalCall {
+  std::size_t depth = 0; // frames on the stack when it was made
+  std::uint64_t from = 0;
+  std::uint64_t return_address = 0;
+};
+
+// Where setjmp or its like returned to: control may come back there.
+struct Landmark {
+  std::size_t depth = 0;
+  std::uint64_t address = 0;
+};
+
+class Stack {
+public:
+  std::vector<Frame> frames;
+  std::vector<LocalCall> local_calls;
+  std::vector<Landmark> landmarks;
+  std::uint64_t suspended_ns = 0; // since when another stack runs, 0: never left
+  std::uint64_t turn = 0;         // ascending number of its last suspension
+
+  [[nodiscard]] bool empty() const { return frames.empty(); }
+  [[nodiscard]] std::size_t size() const { return frames.size(); }
+  [[nodiscard]] Frame& top() { return frames.back(); }
+
+  // True when the address is that to which the innermost frame returns.
+  [[nodiscard]] bool returns_to(std::uint64_t address) const;
+  // How many frames there are up to the innermost one with that return address, it included; 0:
+  // none has it.
+  [[nodiscard]] std::size_t with_return_address(std::uint64_t address) const;
+  // The same for the innermost frame of the function.
+  [[nodiscard]] std::size_t with_function(std::uint32_t function) const;
+  // Frames that remain when control comes back to a landmark; 0: none is at the address.
+  [[nodiscard]] std::size_t with_landmark(std::uint64_t address) const;
+
+  void mark(std::uint64_t address);
+  // The innermost frame has gone: so have its local calls and landmarks.
+  void forget_above();
+};
+
+} // namespace ptlens::stacks

@@ -1,0 +1,168 @@
+// Tracing goes off and on: system calls and interrupts, signals, gaps, and the end.
+#include "stacks/call_builder.hpp"
+
+#include <algorithm>
+
+namespace ptlens::stacks {
+namespace {
+
+constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
+
+} // namespace
+
+void CallBuilder::off(const Branch& branch) {
+  outside_ = true;
+  resume_address_ = branch.from;
+}
+
+void CallBuilder::on(const Branch& branch, const Space& space) {
+  const Place place = resolver_->resolve(space, branch.to);
+  const bool expected = outside_ && branch.to == resume_address_;
+  const std::uint64_t interrupted = outside_ ? resume_address_ : 0;
+  outside_ = false;
+  if (stack().empty()) {
+    push_damaged(root_start_ns_, place.function);
+    in_gap_ = false;
+    return;
+  }
+  if (in_gap_) {
+    on_after_gap(branch, place);
+    return;
+  }
+  if (expected || end_signal(branch, place)) {
+    return;
+  }
+  if (stack().returns_to(branch.to)) {
+    finish_top(branch.time_ns);
+  } else if (place.entry || !place.known) {
+    begin_signal(branch.time_ns, place, interrupted);
+  } else if (top().function != place.function) {
+    // Tracing was off for a while by command: what ended meanwhile is not known.
+    for (Frame& frame : stack().frames) {
+      frame.damaged = true;
+    }
+    if (const std::size_t size = stack().with_function(place.function); size != 0) {
+      pop_to(size, branch.time_ns, CallState::incomplete);
+    } else {
+      push_damaged(branch.time_ns, place.function);
+    }
+  }
+}
+
+void CallBuilder::on_after_gap(const Branch& branch, const Place& place) {
+  in_gap_ = false;
+  gaps_.emplace_back(gap_begin_, branch.time_ns);
+  if (in_stub() && place.entry && !place.folded) {
+    leave_stub(branch, place);
+  } else if (const std::size_t size = stack().with_function(place.function); size != 0) {
+    pop_to(size, branch.time_ns, CallState::incomplete);
+  } else {
+    push_damaged(branch.time_ns, place.function);
+  }
+  top().lost_ns = 0;
+}
+
+void CallBuilder::gap(const Branch& branch) {
+  for (Stack& each : stacks_) {
+    for (Frame& frame : each.frames) {
+      frame.damaged = true;
+    }
+  }
+  for (Frame& frame : stack().frames) {
+    frame.lost_ns = frame.lost_ns != 0 ? frame.lost_ns : branch.time_ns;
+  }
+  if (!in_gap_) {
+    gap_begin_ = branch.time_ns;
+  }
+  in_gap_ = true;
+  outside_ = false;
+}
+
+void CallBuilder::begin_signal(std::uint64_t time_ns, const Place& handler,
+                               std::uint64_t interrupted) {
+  Frame& signal = push(time_ns, resolver_->signal(), no_site, 0);
+  signal.signal = true;
+  signal.resume_address = interrupted;
+  push(time_ns, handler.function, no_site, 0);
+}
+
+// `ret` from a signal handler goes to the code that asks the kernel to end the signal, which is
+// part of no function of the program. A call that the handler put between resumes the program
+// itself.
+bool CallBuilder::return_from_handler(const Branch& branch) {
+  const std::vector<Frame>& frames = stack().frames;
+  std::size_t handler = frames.size();
+  while (handler > 1 && frames[handler - 1].tail) {
+    --handler;
+  }
+  if (handler < 2 || !frames[handler - 2].signal || frames[handler - 1].return_address != 0) {
+    return false;
+  }
+  pop_to(handler - 1, branch.time_ns, CallState::complete);
+  if (branch.to == top().resume_address) {
+    pop(branch.time_ns, CallState::complete);
+  }
+  return true;
+}
+
+// Tracing is on again after the kernel ended a signal: where it was interrupted, or where its
+// handler asked for.
+bool CallBuilder::end_signal(const Branch& branch, const Place& place) {
+  if (!top().signal) {
+    for (std::size_t size = stack().size(); size > 0; --size) {
+      const Frame& frame = stack().frames[size - 1];
+      if (frame.signal && frame.resume_address == branch.to && branch.to != 0) {
+        pop_to(size, branch.time_ns, CallState::unwound);
+        pop(branch.time_ns, CallState::complete);
+        return true;
+      }
+    }
+    return false;
+  }
+  if (branch.to != top().resume_address && place.entry) {
+    push(branch.time_ns, place.function, no_site, 0); // the next handler, or a call put between
+    return true;
+  }
+  const bool resumed = branch.to == top().resume_address;
+  pop(branch.time_ns, CallState::complete);
+  return resumed || top().function == place.function;
+}
+
+// Into the kernel or an interrupt handler, or back from it.
+void CallBuilder::leave(const Branch& branch, const Space& space) {
+  if (branch.to == 0) {
+    outside_ = true;
+    resume_address_ = branch.from + branch.from_size;
+    return;
+  }
+  if (branch.from >= first_kernel_address && branch.to < first_kernel_address) {
+    ret(branch, space);
+    return;
+  }
+  push(branch.time_ns, resolver_->resolve(space, branch.to).function,
+       resolver_->site(space, branch.from), branch.from + branch.from_size);
+}
+
+// All frames of all stacks.
+void CallBuilder::end_stack(std::uint64_t time_ns, CallState state) {
+  for (std::size_t index = 0; index < stacks_.size(); ++index) {
+    if (index != current_ && !stacks_[index].empty()) {
+      const std::size_t running = current_;
+      switch_to(index, time_ns);
+      pop_to(0, time_ns, state);
+      switch_to(running, time_ns);
+    }
+  }
+  // What was last seen before a gap, and has nothing above that was seen after it, is known so far.
+  while (!stack().empty() && top().lost_ns != 0) {
+    pop(top().lost_ns, state);
+  }
+  while (!stack().empty()) {
+    pop(time_ns, state);
+  }
+  stacks_.assign(1, Stack());
+  current_ = 0;
+  suspended_.clear();
+}
+
+} // namespace ptlens::stacks

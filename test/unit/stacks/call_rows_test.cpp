@@ -1,0 +1,128 @@
+// Calls as compilers make them: tail calls, recursion, the parts and copies of one function. Each
+// sample's numbers are those of its own loops.
+#include "sample_runs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace ptlens::stacks::testing {
+namespace {
+
+class CallRows : public ::testing::Test {
+protected:
+  void SetUp() override {
+    static const std::string why_not = why_no_samples();
+    if (!why_not.empty()) {
+      GTEST_SKIP() << why_not;
+    }
+  }
+};
+
+TEST_F(CallRows, AFunctionThatEndsInATailCallHasAllItsCalls) {
+  for_each_run({.source = "tail.c"}, all_variants(), [](const SampleRun& run) {
+    const bool jumps = run.variant.optimised;
+    const CallState complete = CallState::complete;
+    expect_calls(run, {{"start", "chain", complete, false, 5},
+                       {"middle", "start", complete, jumps, 5},
+                       {"last", "middle", complete, jumps, 5},
+                       {"last", "by_pointer", complete, jumps, 4},
+                       {"last", "maybe", complete, jumps, 2},
+                       {"even", "mutual", complete, false, 1},
+                       {"even", "odd", complete, jumps, 3},
+                       {"odd", "even", complete, jumps, 3},
+                       {"by_pointer", "main", complete, false, 4},
+                       {"maybe", "main", complete, false, 4},
+                       {"to_library", "main", complete, false, 4},
+                       {"rand_r", "to_library", complete, jumps, 4}});
+    // A caller includes its tail callee: all three end at the one return.
+    const auto starts = run.calls("start");
+    const auto lasts = run.calls("last");
+    ASSERT_EQ(starts.size(), 5U);
+    ASSERT_GE(lasts.size(), 5U);
+    for (std::size_t i = 0; jumps && i < starts.size(); ++i) {
+      EXPECT_EQ(run.end(starts[i]), run.end(lasts[i]));
+    }
+    expect_truth(run);
+    expect_time_adds_up(run);
+  });
+}
+
+TEST_F(CallRows, ThreeRecursiveActivationsAreThreeCalls) {
+  for_each_run({.source = "recursion.c"}, all_variants(), [](const SampleRun& run) {
+    const CallState complete = CallState::complete;
+    expect_calls(run, {{"three", "main", complete, false, 1},
+                       {"three", "three", complete, false, 2},
+                       {"ping", "main", complete, false, 1},
+                       {"ping", "pong", complete, false, 2},
+                       {"pong", "ping", complete, false, 2},
+                       {"fibonacci", "main", complete, false, 1},
+                       {"fibonacci", "fibonacci", complete, false, 40}});
+    // Inclusive time is that of the outermost activation alone.
+    for (const char* name : {"three", "fibonacci"}) {
+      std::size_t outermost = 0;
+      for (const std::uint32_t call : run.calls(name)) {
+        outermost += run.measurement->calls.inner[call] == 0 ? 1 : 0;
+      }
+      EXPECT_EQ(outermost, 1U) << name;
+    }
+    expect_truth(run);
+    expect_time_adds_up(run);
+  });
+}
+
+std::vector<Variant> splitting_variants() {
+  std::vector<Variant> variants;
+  for (const Variant& variant : all_variants()) {
+    variants.push_back(variant);
+    if (!variant.is_gcc() && variant.optimised) {
+      variants.back().flags.insert(
+          variants.back().flags.end(),
+          {"-mllvm", "-hot-cold-split=true", "-mllvm", "-hotcoldsplit-threshold=-1"});
+    }
+  }
+  return variants;
+}
+
+TEST_F(CallRows, HotAndColdPartsAndCopiesAreOneFunction) {
+  std::set<std::string> made; // symbols of copies and parts
+  for_each_run({.source = "parts.c"}, splitting_variants(), [&made](const SampleRun& run) {
+    const bool parted = run.variant.is_gcc() && run.variant.optimised;
+    const bool inlined = !parted && run.variant.optimised;
+    const CallState complete = CallState::complete;
+    std::vector<Edge> edges{{"split", "main", complete, false, 9},
+                            {"complain", "split", complete, false, 6},
+                            {"reshaped", "main", complete, false, 4},
+                            {"fixed", "main", complete, false, 9}};
+    if (parted) { // the short half is inlined into both callers
+      edges.insert(edges.end(), {{"partial", "partial_one", complete, false, 3},
+                                 {"partial", "partial_two", complete, false, 3},
+                                 {"partial", "main", complete, false, 3},
+                                 {"leaf", "partial", complete, false, 64}});
+    } else if (!inlined) {
+      edges.insert(edges.end(), {{"partial", "partial_one", complete, false, 4},
+                                 {"partial", "partial_two", complete, false, 4},
+                                 {"partial", "main", complete, false, 3},
+                                 {"leaf", "partial", complete, false, 64}});
+    }
+    expect_calls(run, edges);
+    for (const char* name : {"split", "partial", "reshaped", "fixed"}) {
+      std::set<std::uint32_t> functions;
+      for (const std::uint32_t call : run.calls(name)) {
+        functions.insert(run.measurement->calls.function[call]);
+      }
+      EXPECT_LE(functions.size(), 1U) << name;
+    }
+    expect_time_adds_up(run);
+    for (const std::string& symbol : run.symbols()) {
+      made.insert(symbol);
+    }
+  });
+  for (const char* name : {"split.cold", "partial.part.0", "fixed.constprop.0"}) {
+    EXPECT_TRUE(made.contains(name)) << name << ": the compiler no longer makes it";
+  }
+}
+
+} // namespace
+} // namespace ptlens::stacks::testing
