@@ -19,7 +19,7 @@ enum class BranchKind : std::uint8_t {
   syscall,   // leaves for the kernel; `to` is 0 where the kernel was not traced
   interrupt, // an asynchronous transfer (interrupt, exception, signal delivery)
   on,        // tracing begins at `to`; `from` is 0
-  off,       // tracing ends after `from`; `to` is 0
+  off,       // tracing ends after `from`; `to` where the trace says so, as with an address filter
   gap,       // trace or code is missing from here; `from` is where, 0 where unknown
 };
 
@@ -46,6 +46,8 @@ struct Branch {
   BranchKind kind = BranchKind::jump;
   GapReason gap = GapReason::none;
   std::uint8_t from_size = 0; // bytes of the branch instruction, 0 where there is none
+  // Of off: the branch that left what is traced, or off where none did.
+  BranchKind leaving = BranchKind::off;
 };
 
 // A PSB+ at which decoding could begin anew: other decoders' output is compared from there on.

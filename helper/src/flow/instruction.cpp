@@ -43,6 +43,28 @@ InstructionClass classify(const ZydisDecodedInstruction& instruction,
 
 } // namespace
 
+std::optional<BranchKind> branch_kind(InstructionClass kind) {
+  switch (kind) {
+  case InstructionClass::call_direct:
+  case InstructionClass::call_indirect:
+    return BranchKind::call;
+  case InstructionClass::jump_direct:
+    return BranchKind::jump;
+  case InstructionClass::jump_indirect:
+    return BranchKind::indirect;
+  case InstructionClass::ret:
+    return BranchKind::ret;
+  case InstructionClass::conditional:
+    return BranchKind::cond;
+  case InstructionClass::far_call:
+  case InstructionClass::far_return:
+    return BranchKind::syscall;
+  case InstructionClass::other:
+    break;
+  }
+  return std::nullopt;
+}
+
 std::optional<Instruction> decode_instruction(std::span<const std::byte> code,
                                               std::uint64_t address, bool is_64_bit) {
   ZydisDecoder decoder;

@@ -2,6 +2,8 @@
 // Processor Trace", table of COFI types.
 #pragma once
 
+#include "flow/branch.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,6 +28,9 @@ struct Instruction {
   std::uint8_t size = 0;    // bytes
   std::uint64_t target = 0; // of a direct branch
 };
+
+// What a branch by such an instruction is; nothing where it does not branch.
+[[nodiscard]] std::optional<BranchKind> branch_kind(InstructionClass kind);
 
 // Decodes the instruction at `address`, whose bytes begin `code`. Nothing when the bytes are none.
 [[nodiscard]] std::optional<Instruction> decode_instruction(std::span<const std::byte> code,

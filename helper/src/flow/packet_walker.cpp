@@ -225,6 +225,9 @@ PacketWalker::Stop PacketWalker::next() {
       return image_->holds(address_) ? Stop::bad_instruction : Stop::missing_code;
     }
     ++instructions_;
+    if (leaves_here(*instruction)) {
+      return leave(*instruction);
+    }
     if (instruction->kind == InstructionClass::other) {
       address_ += instruction->size;
       continue;
@@ -247,6 +250,27 @@ PacketWalker::Stop PacketWalker::next() {
   return Stop::bad_trace;
 }
 
+// Tracing ends at the next indirect or far transfer, or where code goes on outside the filtered
+// range, which the packet then names.
+bool PacketWalker::leaves_here(const Instruction& instruction) const {
+  if (bit_count_ != 0 || next_.kind != Flow::disabled) {
+    return false;
+  }
+  const bool falls_through = next_.has_ip && next_.ip == address_ + instruction.size;
+  const bool goes_there = next_.has_ip && next_.ip == instruction.target;
+  switch (instruction.kind) {
+  case InstructionClass::other:
+    return falls_through;
+  case InstructionClass::conditional:
+    return falls_through || goes_there;
+  case InstructionClass::call_direct:
+  case InstructionClass::jump_direct:
+    return goes_there;
+  default:
+    return true;
+  }
+}
+
 PacketWalker::Stop PacketWalker::take(BranchKind kind, const Instruction& instruction,
                                       std::uint64_t to) {
   branch_ = Branch{};
@@ -258,9 +282,12 @@ PacketWalker::Stop PacketWalker::take(BranchKind kind, const Instruction& instru
   return Stop::branch;
 }
 
-// Tracing ends with this instruction: a far transfer, or a branch out of the filtered range.
-PacketWalker::Stop PacketWalker::leave(const Instruction& instruction, BranchKind kind) {
-  take(kind, instruction, 0);
+PacketWalker::Stop PacketWalker::leave(const Instruction& instruction) {
+  const BranchKind by = branch_kind(instruction.kind).value_or(BranchKind::off);
+  const bool system_call = by == BranchKind::syscall;
+  take(system_call ? BranchKind::syscall : BranchKind::off, instruction,
+       !system_call && next_.has_ip ? next_.ip : 0);
+  branch_.leaving = by;
   use_next();
   return Stop::off;
 }
@@ -286,15 +313,6 @@ PacketWalker::Stop PacketWalker::follow_return(const Instruction& instruction) {
 }
 
 PacketWalker::Stop PacketWalker::follow(const Instruction& instruction) {
-  const bool far = instruction.kind == InstructionClass::far_call ||
-                   instruction.kind == InstructionClass::far_return;
-  const bool direct = instruction.kind == InstructionClass::call_direct ||
-                      instruction.kind == InstructionClass::jump_direct;
-  // A direct branch ends tracing only by leaving the filtered range, and the packet says where to.
-  if (bit_count_ == 0 && next_.kind == Flow::disabled &&
-      (!direct || (next_.has_ip && next_.ip == instruction.target))) {
-    return leave(instruction, far ? BranchKind::syscall : BranchKind::off);
-  }
   const std::uint64_t behind = address_ + instruction.size;
   switch (instruction.kind) {
   case InstructionClass::call_direct:

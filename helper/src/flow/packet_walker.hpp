@@ -84,7 +84,8 @@ private:
   Stop at_stop();
   Stop follow(const Instruction& instruction);
   Stop follow_return(const Instruction& instruction);
-  Stop leave(const Instruction& instruction, BranchKind kind);
+  [[nodiscard]] bool leaves_here(const Instruction& instruction) const;
+  Stop leave(const Instruction& instruction);
   Stop take(BranchKind kind, const Instruction& instruction, std::uint64_t to);
 
   PacketCursor* cursor_;

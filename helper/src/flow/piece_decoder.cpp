@@ -258,10 +258,11 @@ void PieceDecoder::walk() {
       branch.kind = branch.kind == BranchKind::syscall ? BranchKind::syscall : BranchKind::off;
       state_ = State::seeking;
     }
+    tracing_ = state_ == State::walking;
     if (walker_->decided()) {
-      emit(branch.kind, branch.from, branch.to, branch.from_size);
+      run_.add_decided(branch);
     } else {
-      emit_between(branch.kind, branch.from, branch.to, branch.from_size);
+      run_.add_between(branch);
     }
     last_address_ = branch.from;
     return;
@@ -351,37 +352,36 @@ void PieceDecoder::accept(const pt_block& block) {
 void PieceDecoder::finish_block(std::uint64_t next) {
   const auto [address, instruction] = *pending_;
   pending_.reset();
-  const std::uint8_t size = instruction.size;
-  switch (instruction.kind) {
-  case InstructionClass::call_direct:
-    emit_between(BranchKind::call, address, next, size);
-    break;
-  case InstructionClass::jump_direct:
-    emit_between(BranchKind::jump, address, next, size);
-    break;
-  case InstructionClass::call_indirect:
-    emit(BranchKind::call, address, next, size);
-    break;
-  case InstructionClass::jump_indirect:
-    emit(BranchKind::indirect, address, next, size);
-    break;
-  case InstructionClass::ret:
-    emit(BranchKind::ret, address, next, size);
-    break;
-  case InstructionClass::conditional:
-    if (next != address + size) {
-      emit(BranchKind::cond, address, next, size);
-    }
-    break;
-  case InstructionClass::far_call:
-  case InstructionClass::far_return:
-    if (next != address + size) {
-      emit(BranchKind::syscall, address, next, size);
-    }
-    break;
-  case InstructionClass::other:
-    break;
+  const auto kind = branch_kind(instruction.kind);
+  if (!kind) {
+    return;
   }
+  const bool direct = instruction.kind == InstructionClass::call_direct ||
+                      instruction.kind == InstructionClass::jump_direct;
+  if (direct) {
+    emit_between(*kind, address, next, instruction.size);
+    return;
+  }
+  const bool may_go_on = *kind == BranchKind::cond || *kind == BranchKind::syscall;
+  if (!may_go_on || next != address + instruction.size) {
+    emit(*kind, address, next, instruction.size);
+  }
+}
+
+// The last branch left what is traced, for `to`, 0 where the trace does not say.
+void PieceDecoder::leave(std::uint64_t to) {
+  Branch branch{.from = last_address_, .to = to, .kind = BranchKind::off};
+  if (pending_) {
+    branch.leaving = branch_kind(pending_->instruction.kind).value_or(BranchKind::off);
+    branch.from_size = pending_->instruction.size;
+  }
+  if (branch.leaving == BranchKind::syscall) {
+    branch.kind = BranchKind::syscall;
+    branch.to = 0;
+  }
+  pending_.reset();
+  run_.add_decided(branch);
+  tracing_ = false;
 }
 
 void PieceDecoder::handle(const pt_event& event) {
@@ -400,15 +400,10 @@ void PieceDecoder::handle(const pt_event& event) {
     trace_on(event.variant.enabled.ip);
     return;
   }
-  case ptev_disabled: {
-    const bool syscall = pending_ && pending_->instruction.kind == InstructionClass::far_call;
+  case ptev_disabled:
     decide_event();
-    emit(syscall ? BranchKind::syscall : BranchKind::off, last_address_, 0,
-         pending_ ? pending_->instruction.size : std::uint8_t{0});
-    pending_.reset();
-    tracing_ = false;
+    leave(event.ip_suppressed != 0 ? 0 : event.variant.disabled.ip);
     return;
-  }
   case ptev_async_disabled:
     if (pending_) {
       finish_block(event.variant.async_disabled.at);
