@@ -166,6 +166,11 @@ void sum_up(measure::Measurement& measurement,
   }
 }
 
+std::string LoadedRecording::address_filter() const {
+  const auto& info = recording.intel_pt();
+  return info && info->filter.starts_with("filter ") ? info->filter : std::string();
+}
+
 Error nothing_to_decode(const LoadedRecording& loaded) {
   return {.kind = Error::Kind::bad_input,
           .message = "holds no Intel PT trace to decode",

@@ -27,6 +27,8 @@ struct LoadedRecording {
   std::unique_ptr<flow::Schedule> schedule;
 
   [[nodiscard]] bool has_trace() const { return recording.trace_bytes() != 0; }
+  // The ranges to which the processor was told to keep, as perf writes them; empty: none.
+  [[nodiscard]] std::string address_filter() const;
   [[nodiscard]] bool has_probes() const { return manifest && !manifest->probes.empty(); }
 
   // pid, tid and name of a thread; the pid is the tid where no record says more.

@@ -133,12 +133,7 @@ private:
     const auto [entry, added] =
         site_of_.try_emplace({space.serial, return_address}, stacks::no_site);
     if (added) {
-      const symbols::MappedCode* mapped = space.find(return_address);
-      if (mapped != nullptr && mapped->binary) {
-        if (const auto call = mapped->binary->call_before(return_address - mapped->bias)) {
-          entry->second = resolver_.site(space, *call + mapped->bias);
-        }
-      }
+      entry->second = resolver_.site_before(space, return_address);
     }
     return entry->second;
   }

@@ -5,11 +5,13 @@
 #include "flow/decode_context.hpp"
 #include "stacks/call_builder.hpp"
 #include "stacks/call_log.hpp"
+#include "stacks/filtered_calls.hpp"
 #include "stacks/resolver.hpp"
 
 #include <fmt/format.h>
 
 #include <deque>
+#include <memory>
 #include <unordered_map>
 
 namespace ptlens::engine {
@@ -22,7 +24,7 @@ Error cancelled() {
 }
 
 struct Thread {
-  stacks::CallBuilder builder;
+  std::unique_ptr<stacks::ThreadCalls> calls;
   std::vector<std::uint64_t> exec_times;
   std::size_t next_exec = 0;
 };
@@ -37,11 +39,7 @@ public:
     const auto [entry, added] = index_.try_emplace(run.tid, threads_.size());
     if (added) {
       measurement_->threads.push_back(loaded_->thread(run.pid, run.tid));
-      threads_.push_back(
-          {stacks::CallBuilder(measurement_->calls, *resolver_, facts_, *loaded_->schedule,
-                               static_cast<std::uint32_t>(entry->second), run.tid),
-           {},
-           0});
+      threads_.push_back({make_calls(static_cast<std::uint32_t>(entry->second), run.tid), {}, 0});
       for (const perfdata::ThreadName& name : loaded_->recording.thread_names()) {
         if (name.exec && name.tid == run.tid) {
           threads_.back().exec_times.push_back(name.time_ns);
@@ -57,12 +55,12 @@ public:
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
-      stacks::CallBuilder& builder = threads_[i].builder;
-      builder.finish(loaded_->exited(info.tid));
-      info.first_ns = builder.first_ns();
-      info.last_ns = builder.last_ns();
-      info.gaps = builder.gaps().size();
-      for (const auto& [begin, end] : builder.gaps()) {
+      stacks::ThreadCalls& calls = *threads_[i].calls;
+      calls.finish(loaded_->exited(info.tid));
+      info.first_ns = calls.first_ns();
+      info.last_ns = calls.last_ns();
+      info.gaps = calls.gaps().size();
+      for (const auto& [begin, end] : calls.gaps()) {
         info.lost_ns += end - begin;
         gaps.emplace_back(begin, end);
       }
@@ -71,6 +69,15 @@ public:
   }
 
 private:
+  std::unique_ptr<stacks::ThreadCalls> make_calls(std::uint32_t thread, std::int32_t tid) {
+    if (loaded_->address_filter().empty()) {
+      return std::make_unique<stacks::CallBuilder>(measurement_->calls, *resolver_, facts_,
+                                                   *loaded_->schedule, thread, tid);
+    }
+    return std::make_unique<stacks::FilteredCalls>(measurement_->calls, *resolver_,
+                                                   *loaded_->schedule, thread, tid);
+  }
+
   const LoadedRecording* loaded_;
   measure::Measurement* measurement_;
   stacks::Resolver* resolver_;
@@ -90,13 +97,13 @@ void feed(Thread& thread, const flow::Run& run, const symbols::AddressSpaces& sp
     while (thread.next_exec < thread.exec_times.size() &&
            thread.exec_times[thread.next_exec] <= branch.time_ns) {
       // The exec that started the program comes before its first branch.
-      if (thread.builder.first_ns() != 0 &&
-          thread.exec_times[thread.next_exec] > thread.builder.first_ns()) {
-        thread.builder.exec(thread.exec_times[thread.next_exec]);
+      if (thread.calls->first_ns() != 0 &&
+          thread.exec_times[thread.next_exec] > thread.calls->first_ns()) {
+        thread.calls->exec(thread.exec_times[thread.next_exec]);
       }
       ++thread.next_exec;
     }
-    thread.builder.add(branch, *space);
+    thread.calls->add(branch, *space);
   }
 }
 
@@ -174,6 +181,15 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
   info.notes.insert(info.notes.end(), summary.warnings.begin(), summary.warnings.end());
   for (const perfdata::AuxTraceError& error : loaded.recording.trace_errors()) {
     info.notes.push_back(fmt::format("perf noted while recording: {}", error.message));
+  }
+  if (const std::string filter = loaded.address_filter(); !filter.empty()) {
+    info.notes.push_back(
+        fmt::format("an address filter was on while recording ({}): only that code was traced; of "
+                    "what it calls "
+                    "elsewhere the duration is known and nothing inside, calls of other functions "
+                    "from elsewhere "
+                    "are not seen, and a call that ends by a jump out of the range is incomplete",
+                    filter));
   }
   if (summary.unowned_bytes != 0) {
     info.notes.push_back(

@@ -3,6 +3,7 @@
 
 #include "export/json.hpp"
 #include "export/units.hpp"
+#include "measure/caller.hpp"
 
 #include <fmt/format.h>
 
@@ -12,12 +13,9 @@ namespace ptlens::exporting {
 
 namespace {
 
-const stacks::FunctionInfo* caller_of(const measure::Measurement& measurement, std::uint32_t call) {
-  const std::uint32_t parent = measurement.calls.parent[call];
-  if (parent == stacks::no_call) {
-    return nullptr;
-  }
-  const std::uint32_t function = measurement.calls.function[parent];
+const stacks::FunctionInfo* caller_info(const measure::Measurement& measurement,
+                                        std::uint32_t call) {
+  const std::uint32_t function = measure::caller_of(measurement, call);
   return function < measurement.functions.size() ? &measurement.functions[function] : nullptr;
 }
 
@@ -55,7 +53,7 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
                             std::span<const std::uint32_t> calls) {
   const stacks::CallTable& table = measurement.calls;
   for (const std::uint32_t call : calls) {
-    const stacks::FunctionInfo* caller = caller_of(measurement, call);
+    const stacks::FunctionInfo* caller = caller_info(measurement, call);
     const stacks::CallSite* site = site_of(measurement, call);
     const Json line = {
         {"tid", measurement.threads[table.thread[call]].tid},
@@ -77,7 +75,7 @@ void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
   const stacks::CallTable& table = measurement.calls;
   out << "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution\r\n";
   for (const std::uint32_t call : calls) {
-    const stacks::FunctionInfo* caller = caller_of(measurement, call);
+    const stacks::FunctionInfo* caller = caller_info(measurement, call);
     const stacks::CallSite* site = site_of(measurement, call);
     out << fmt::format("{},{},{},{},{},{},{},{},{},{}\r\n",
                        measurement.threads[table.thread[call]].tid, table.start[call],

@@ -2,6 +2,7 @@
 #include "export/json.hpp"
 
 #include "export/units.hpp"
+#include "measure/caller.hpp"
 
 #include <unordered_map>
 
@@ -290,15 +291,14 @@ Json calls_json(const measure::Measurement& measurement, std::span<const std::ui
                   {"caller", Json::array()},  {"call_site", Json::array()},
                   {"state", Json::array()},   {"tail_call", Json::array()}};
   for (const std::uint32_t call : calls) {
-    const std::uint32_t parent = table.parent[call];
+    const std::uint32_t caller = measure::caller_of(measurement, call);
     columns["tid"].push_back(measurement.threads[table.thread[call]].tid);
     columns["start"].push_back(table.start[call]);
     columns["latency"].push_back(table.latency[call]);
     columns["resolution"].push_back(table.resolution[call]);
     columns["off_cpu"].push_back(table.off_cpu(call));
     columns["self"].push_back(table.self(call));
-    columns["caller"].push_back(
-        parent == stacks::no_call ? -1 : functions.index(table.function[parent]));
+    columns["caller"].push_back(caller == stacks::no_call ? -1 : functions.index(caller));
     columns["call_site"].push_back(site_address_json(measurement, table.site[call]));
     columns["state"].push_back(word(table.state[call]));
     columns["tail_call"].push_back(table.tail_call[call] != 0);

@@ -3,6 +3,7 @@
 #include "measure/report.hpp"
 
 #include "measure/call_tree.hpp"
+#include "measure/caller.hpp"
 #include "measure/function_report.hpp"
 #include "measure/pair_map.hpp"
 #include "measure/statistics.hpp"
@@ -18,15 +19,6 @@ namespace {
 using stacks::CallState;
 using stacks::no_call;
 using stacks::no_site;
-
-std::uint32_t caller_of(const Measurement& measurement, std::uint32_t call) {
-  const stacks::CallTable& calls = measurement.calls;
-  if (calls.parent[call] != no_call) {
-    return calls.function[calls.parent[call]];
-  }
-  const std::uint32_t site = calls.site[call];
-  return site == no_site ? no_call : measurement.sites[site].function;
-}
 
 // Calls and the rows they belong to.
 struct Grouping {

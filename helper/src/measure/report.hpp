@@ -46,8 +46,8 @@ struct Bucket {
   std::uint64_t off_cpu_calls = 0; // of them, switched out at least once
 };
 
-// A caller or a child, per (function, call site). The caller is the function of the call it was
-// made in, else the function that holds the call site; a call with neither (a root) is in no row.
+// A caller or a child, per (function, call site). A call without a known caller (a root) is in no
+// row.
 struct RelatedRow {
   std::uint32_t function = stacks::no_call; // no_call: unknown
   std::uint32_t site = stacks::no_site;

@@ -19,6 +19,7 @@
 #include "stacks/code_facts.hpp"
 #include "stacks/frames.hpp"
 #include "stacks/resolver.hpp"
+#include "stacks/thread_calls.hpp"
 
 #include <cstdint>
 #include <map>
@@ -27,27 +28,17 @@
 
 namespace ptlens::stacks {
 
-class CallBuilder {
+class CallBuilder : public ThreadCalls {
 public:
   // The references must outlive the builder. `thread` is the calls' thread index.
   CallBuilder(CallTable& table, Resolver& resolver, CodeFacts& facts,
               const flow::Schedule& schedule, std::uint32_t thread, std::int32_t tid)
       : log_(table, schedule, thread, tid), resolver_(&resolver), facts_(&facts) {}
 
-  // Branches in order; `space` is the process's code at that time.
-  void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space);
+  void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) override;
+  void exec(std::uint64_t time_ns) override;
+  void finish(bool exited) override;
 
-  // The process image was replaced: nothing returns.
-  void exec(std::uint64_t time_ns);
-  // The end of what was traced; `exited`: because the thread ended.
-  void finish(bool exited);
-
-  // Gaps as [begin, end) in ns, in order.
-  [[nodiscard]] const std::vector<std::pair<std::uint64_t, std::uint64_t>>& gaps() const {
-    return gaps_;
-  }
-  [[nodiscard]] std::uint64_t first_ns() const { return first_ns_; }
-  [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
   // Switches to one of several suspended stacks that the trace does not tell apart: the one left
   // longest ago was taken. Times of single calls on them may be exchanged, their sum is not.
   [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
@@ -107,15 +98,12 @@ private:
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> suspended_;
   std::uint64_t turns_ = 0;
   std::uint64_t indistinct_switches_ = 0;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
   bool started_ = false;
   bool in_gap_ = false;
   bool outside_ = false;             // tracing is off
   std::uint64_t resume_address_ = 0; // where it should come back on
   std::uint64_t gap_begin_ = 0;
   std::uint64_t root_start_ns_ = 0; // of frames entered before the trace
-  std::uint64_t first_ns_ = 0;
-  std::uint64_t last_ns_ = 0;
 };
 
 } // namespace ptlens::stacks

@@ -24,6 +24,8 @@ public:
   std::uint32_t open(std::uint32_t function, std::uint32_t parent, std::uint32_t site,
                      std::uint64_t start_ns, bool tail_call);
   void close(std::uint32_t call, std::uint64_t end_ns, CallState state);
+  // Where the open call was made turned out.
+  void set_site(std::uint32_t call, std::uint32_t site) { table_->site[call] = site; }
   // The call turned out to be one of another function: it was opened at a stub.
   void rename(std::uint32_t call, std::uint32_t function);
   // The closed call turned out to be made inside `parent`, which began no later.

@@ -47,6 +47,20 @@ std::uint32_t Resolver::signal() {
   return stand_in("[signal]", "[kernel]");
 }
 
+std::uint32_t Resolver::outside_filter() {
+  return stand_in("[outside the filter]", "[outside the filter]");
+}
+
+std::uint32_t Resolver::site_before(const symbols::AddressSpaceVersion& space,
+                                    std::uint64_t return_address) {
+  const symbols::MappedCode* mapped = space.find(return_address);
+  if (mapped == nullptr || !mapped->binary) {
+    return no_site;
+  }
+  const auto call = mapped->binary->call_before(return_address - mapped->bias);
+  return call ? site(space, *call + mapped->bias) : no_site;
+}
+
 Place Resolver::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
   Place place;
   const symbols::MappedCode* mapped = space.find(address);

@@ -31,10 +31,15 @@ public:
   // The call site at a process address, index into sites().
   [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
                                    std::uint64_t address);
+  // The call site whose call returns to the process address; no_site where none does.
+  [[nodiscard]] std::uint32_t site_before(const symbols::AddressSpaceVersion& space,
+                                          std::uint64_t return_address);
 
   // The function that stands for signal handling: what the kernel runs between the interrupted code
   // and a handler.
   [[nodiscard]] std::uint32_t signal();
+  // The function that stands for all code that an address filter leaves out.
+  [[nodiscard]] std::uint32_t outside_filter();
 
   // setjmp and its like: control may come back to its return address later.
   [[nodiscard]] bool returns_twice(std::uint32_t function) const {

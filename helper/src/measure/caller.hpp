@@ -1,0 +1,15 @@
+// Who made a call.
+#pragma once
+
+#include "measure/measurement.hpp"
+
+#include <cstdint>
+
+namespace ptlens::measure {
+
+// The function that holds the call site; where the site is not known, the function of the call it
+// was made in; no_call where neither is. They differ where the caller's own calls were not
+// recorded.
+[[nodiscard]] std::uint32_t caller_of(const Measurement& measurement, std::uint32_t call);
+
+} // namespace ptlens::measure

@@ -1,0 +1,43 @@
+// What turns the branches of one thread into calls: one way for a whole trace, another for one that
+// an address filter cut.
+#pragma once
+
+#include "flow/branch.hpp"
+#include "symbols/address_space.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace ptlens::stacks {
+
+class ThreadCalls {
+public:
+  ThreadCalls() = default;
+  ThreadCalls(const ThreadCalls&) = delete;
+  ThreadCalls& operator=(const ThreadCalls&) = delete;
+  ThreadCalls(ThreadCalls&&) = delete;
+  ThreadCalls& operator=(ThreadCalls&&) = delete;
+  virtual ~ThreadCalls() = default;
+
+  // Branches in order; `space` is the process's code at that time.
+  virtual void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) = 0;
+  // The process image was replaced: nothing returns.
+  virtual void exec(std::uint64_t time_ns) = 0;
+  // The end of what was traced; `exited`: because the thread ended.
+  virtual void finish(bool exited) = 0;
+
+  // Gaps as [begin, end) in ns, in order.
+  [[nodiscard]] const std::vector<std::pair<std::uint64_t, std::uint64_t>>& gaps() const {
+    return gaps_;
+  }
+  [[nodiscard]] std::uint64_t first_ns() const { return first_ns_; }
+  [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
+
+protected:
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
+  std::uint64_t first_ns_ = 0;
+  std::uint64_t last_ns_ = 0;
+};
+
+} // namespace ptlens::stacks
