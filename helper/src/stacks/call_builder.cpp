@@ -160,8 +160,8 @@ void CallBuilder::indirect_jump(const Branch& branch, const Space& space) {
 
 // The stub that was called, or jumped to, has reached `place`.
 void CallBuilder::leave_stub(const Branch& branch, const Place& place) {
-  if (place.folded) {
-    return;
+  if (place.folded || (top().folded && !place.known)) {
+    return; // a resolver whose code is missing may reach anything
   }
   if (top().folded) {
     log_.rename(top().call, place.function);
