@@ -160,6 +160,14 @@ describe("a simulated trace of the order server", { skip: whyNot() }, () => {
     }
   });
 
+  test("one process of a recording can be asked about, by a pid that is in it", () => {
+    const { pid } = answer.recording.thread_list[0];
+    assert.deepEqual(json(["functions", "--json", "--pid", String(pid), file]).functions, answer.functions);
+    const { status, stderr } = run(helper, ["functions", "--pid", "1", file]);
+    assert.equal(status, 1);
+    assert.match(stderr, new RegExp(`there is no process 1 in the recording; it holds ${pid} order_server\\n`));
+  });
+
   test("tail calls are marked", () => {
     const calls = jsonLines(output(helper, ["calls", "--function", "add_tax", "--json-lines", file]));
     assert.equal(calls.length, printed.add_tax);

@@ -25,6 +25,8 @@ void add_source(CLI::App& command, RecordingOptions& options) {
       ->type_name("DIR");
   command.add_option("--decoder", options.decoder, "decoder of the trace")
       ->check(CLI::IsMember({"libipt"}));
+  command.add_option("--pid", options.pid, "only this process, of a recording of several")
+      ->check(CLI::PositiveNumber);
 }
 
 void add_json(CLI::App& command, bool& json) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "engine/engine.hpp"
 #include "record/recorder.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@ struct RecordingOptions {
   std::string recording;
   std::string symfs;
   std::string decoder = "libipt";
+  std::int32_t pid = 0; // 0: all processes
   bool json = false;
 };
 
@@ -63,6 +66,9 @@ struct RecordOptions {
   record::Request request;
   bool json = false;
 };
+
+// As the engine takes them.
+[[nodiscard]] engine::OpenOptions open_options(const RecordingOptions& options);
 
 Result<void> doctor(const DoctorOptions& options);
 Result<void> functions(const RecordingOptions& options);

@@ -31,9 +31,8 @@ Result<void> decode(const DecodeOptions& options) {
       buffer.clear();
     }
   };
-  auto summary =
-      engine::decode(options.source.recording, {options.source.symfs, options.source.decoder},
-                     options.events == "calls", write, Progress{});
+  auto summary = engine::decode(options.source.recording, open_options(options.source),
+                                options.events == "calls", write, Progress{});
   std::cout << buffer;
   if (!summary) {
     return std::unexpected(summary.error());

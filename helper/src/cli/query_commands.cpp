@@ -21,7 +21,7 @@ namespace {
 using Measured = std::shared_ptr<const measure::Measurement>;
 
 Result<Measured> open(const RecordingOptions& options) {
-  return engine::open(options.recording, {options.symfs, options.decoder}, Progress{});
+  return engine::open(options.recording, open_options(options), Progress{});
 }
 
 Result<measure::Selection> select(const measure::Measurement& measurement,
@@ -85,6 +85,14 @@ Result<Query> prepare(const QueryOptions& options) {
 }
 
 } // namespace
+
+engine::OpenOptions open_options(const RecordingOptions& options) {
+  engine::OpenOptions open{.symfs = options.symfs, .decoder = options.decoder, .pid = {}};
+  if (options.pid > 0) {
+    open.pid = options.pid;
+  }
+  return open;
+}
 
 Result<void> functions(const RecordingOptions& options) {
   auto measurement = open(options);

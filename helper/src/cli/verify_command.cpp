@@ -48,8 +48,7 @@ std::string text(const engine::Verdict& verdict) {
 } // namespace
 
 Result<void> verify(const RecordingOptions& options) {
-  const auto verdict =
-      engine::verify(options.recording, {options.symfs, options.decoder}, Progress{});
+  const auto verdict = engine::verify(options.recording, open_options(options), Progress{});
   if (!verdict) {
     return std::unexpected(verdict.error());
   }

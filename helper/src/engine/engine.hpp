@@ -7,16 +7,19 @@
 #include "flow/branch.hpp"
 #include "measure/measurement.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace ptlens::engine {
 
 struct OpenOptions {
-  std::string symfs;              // empty: none
-  std::string decoder = "libipt"; // which decoder
+  std::string symfs;               // empty: none
+  std::string decoder = "libipt";  // which decoder
+  std::optional<std::int32_t> pid = {}; // only this process of the recording; nothing: all
 };
 
 // RECORDING is a perf.data file or a directory that `ptlens record` wrote. Errors: those of

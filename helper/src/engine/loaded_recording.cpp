@@ -20,6 +20,38 @@ std::string own_hostname() {
   return ::uname(&system) == 0 ? system.nodename : "";
 }
 
+Result<void> check_process(const perfdata::Recording& recording, std::optional<std::int32_t> pid) {
+  std::map<std::int32_t, std::string> processes; // the last name of each
+  for (const perfdata::ThreadName& name : recording.thread_names()) {
+    if (name.pid > 0 && name.pid == name.tid) {
+      processes[name.pid] = name.name;
+    }
+  }
+  for (const perfdata::Mapping& mapping : recording.mappings()) {
+    if (mapping.pid > 0) {
+      processes.try_emplace(mapping.pid);
+    }
+  }
+  if (!pid || processes.contains(*pid)) {
+    return {};
+  }
+  constexpr std::size_t shown = 8;
+  std::string there;
+  for (const auto& [each, name] : processes) {
+    if (std::ranges::count(there, ',') + 1 == shown) {
+      there += ", ...";
+      break;
+    }
+    there +=
+        fmt::format("{}{}{}{}", there.empty() ? "" : ", ", each, name.empty() ? "" : " ", name);
+  }
+  return std::unexpected(
+      Error{.kind = Error::Kind::not_found,
+            .message = fmt::format("there is no process {} in the recording", *pid),
+            .file = recording.path(),
+            .remedy = there.empty() ? "leave out --pid" : "it holds " + there});
+}
+
 } // namespace
 
 Result<LoadedRecording> load(const std::string& path, const OpenOptions& options) {
@@ -46,6 +78,9 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
   if (!recording) {
     return std::unexpected(recording.error());
   }
+  if (auto checked = check_process(*recording, options.pid); !checked) {
+    return std::unexpected(checked.error());
+  }
   auto store = std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{
       options.symfs, std::filesystem::path(file).parent_path().string(),
       recording->hostname() == own_hostname()});
@@ -56,7 +91,8 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
                          std::move(manifest),
                          std::move(store),
                          std::move(spaces),
-                         std::move(schedule)};
+                         std::move(schedule),
+                         options.pid};
 }
 
 stacks::ThreadInfo LoadedRecording::thread(std::int32_t pid, std::int32_t tid) const {

@@ -51,6 +51,9 @@ public:
     if (!payload) {
       return false;
     }
+    if (loaded_->pid && *loaded_->pid != sample.pid) {
+      return true; // of a process that was not asked for
+    }
     const auto& space = loaded_->spaces->at(sample.pid, sample.time_ns);
     const symbols::MappedCode* mapped = space.find(payload->address);
     if (mapped == nullptr) {

@@ -154,7 +154,7 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
   measure::Measurement measurement;
   measurement.recording = describe(loaded);
   measurement.recording.backend = "intel_pt";
-  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule);
+  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule, loaded.pid);
   flow::BranchSource source(loaded.recording, context);
   stacks::Resolver resolver;
   Threads threads(loaded, measurement, resolver);
@@ -208,7 +208,7 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
 
 Result<flow::DecodeSummary> decode_trace(const LoadedRecording& loaded, bool calls_only,
                                          const BranchListener& listener, const Progress& progress) {
-  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule);
+  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule, loaded.pid);
   flow::BranchSource source(loaded.recording, context);
   stacks::Resolver resolver;
   Namer namer(*loaded.spaces, resolver);

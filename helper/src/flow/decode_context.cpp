@@ -38,8 +38,9 @@ std::optional<pt_cpu> parse_cpu(std::string_view text) {
 } // namespace
 
 DecodeContext::DecodeContext(const perfdata::Recording& recording,
-                             const symbols::AddressSpaces& spaces, const Schedule& schedule)
-    : recording_(&recording), spaces_(&spaces), schedule_(&schedule) {
+                             const symbols::AddressSpaces& spaces, const Schedule& schedule,
+                             std::optional<std::int32_t> pid)
+    : recording_(&recording), spaces_(&spaces), schedule_(&schedule), pid_(pid) {
   pt_config_init(&config_);
   config_.flags.variant.block.end_on_call = 1;
   config_.flags.variant.block.end_on_jump = 1;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,9 +22,9 @@ namespace ptlens::flow {
 
 class DecodeContext {
 public:
-  // All arguments must outlive the context.
+  // The references must outlive the context. With a pid, the trace of that process alone is ours.
   DecodeContext(const perfdata::Recording& recording, const symbols::AddressSpaces& spaces,
-                const Schedule& schedule);
+                const Schedule& schedule, std::optional<std::int32_t> pid = std::nullopt);
 
   // libipt's configuration without a buffer: processor errata, clock ratios, block ends at calls
   // and jumps.
@@ -41,8 +42,11 @@ public:
   // them, the one process that was recorded.
   [[nodiscard]] Running owner(const perfdata::AuxBuffer& buffer, std::uint64_t tsc) const;
 
-  // False for threads of processes whose code was not recorded: their trace is not ours.
-  [[nodiscard]] bool is_recorded(std::int32_t pid) const { return recorded_.contains(pid); }
+  // False for threads of processes whose code was not recorded, or that were not asked for: their
+  // trace is not ours.
+  [[nodiscard]] bool is_recorded(std::int32_t pid) const {
+    return recorded_.contains(pid) && (!pid_ || *pid_ == pid);
+  }
 
   // The code of a process at a time. Made once for each version of its address space.
   [[nodiscard]] CodeImage& image(std::int32_t pid, std::uint64_t time_ns);
@@ -56,6 +60,7 @@ private:
   std::vector<std::string> warnings_;
   std::map<std::int32_t, std::int32_t> pid_of_tid_;
   std::map<std::int32_t, bool> recorded_;
+  std::optional<std::int32_t> pid_;
   Running only_;
   std::unordered_map<std::uint64_t, std::unique_ptr<CodeImage>> images_;
 };
