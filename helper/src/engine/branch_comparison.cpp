@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace ptlens::engine {
 namespace {
 
@@ -148,12 +150,17 @@ private:
       mark_ = ours_.seek(offset, verdict_->unjudged);
     }
     aligned_ = mark_ == offset;
+    fresh_ = true;
     before_.clear();
   }
 
   void compare(const Event& event) {
     end_offset_ = event.offset;
     const flow::Branch* ours = ours_.peek();
+    const bool begins = std::exchange(fresh_, false) && event.branch.kind == BranchKind::on;
+    if (begins && (ours == nullptr || ours->kind != BranchKind::on)) {
+      return; // ours came to the PSB from before it
+    }
     if (ours == nullptr) {
       differ(event.offset, "the end of the trace", text(event.branch));
       return;
@@ -187,6 +194,7 @@ private:
   Verdict* verdict_;
   std::optional<std::uint64_t> mark_;
   bool aligned_ = false;
+  bool fresh_ = false; // nothing was compared since the reference began
   std::uint64_t end_offset_ = 0;
   std::deque<std::string> before_;
 };

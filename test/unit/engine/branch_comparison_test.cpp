@@ -107,6 +107,17 @@ TEST(BranchComparison, AReferenceThatBeganElsewhereWaitsForOurPsb) {
   EXPECT_EQ(verdict.unjudged, 1U);
 }
 
+TEST(BranchComparison, OursMayComeToThePsbFromBeforeIt) {
+  const Branch on{.to = 3, .kind = BranchKind::on};
+  EXPECT_FALSE(
+      judge({run({jump(1, 2), jump(3, 4)}, {{0, 16}, {1, 4096}})},
+            {begin(16), tells(jump(1, 2)), lost(), begin(4096), tells(on), tells(jump(3, 4))})
+          .difference);
+  EXPECT_TRUE(judge({run({jump(1, 2), jump(3, 4)}, {{0, 16}})},
+                    {begin(16), tells(jump(1, 2)), tells(on), tells(jump(3, 4))})
+                  .difference);
+}
+
 TEST(BranchComparison, AGapOfOursIsBelievedOnlyWhereCodeIsMissing) {
   const std::deque<Event> reference{begin(16), tells(jump(1, 2)), tells(jump(3, 4))};
   EXPECT_FALSE(
