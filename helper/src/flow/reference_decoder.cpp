@@ -72,6 +72,18 @@ void ReferenceDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t t
   events_.push_back(std::move(event));
 }
 
+// An event or the end came before libipt told the next instruction.
+void ReferenceDecoder::leave_unfinished() {
+  if (last_.size != 0 && last_.iclass != ptic_other) {
+    Event event;
+    event.kind = Event::Kind::unfinished;
+    event.offset = offset();
+    event.branch.from = last_.ip;
+    events_.push_back(std::move(event));
+  }
+  last_ = pt_insn{};
+}
+
 void ReferenceDecoder::begin(std::uint64_t address) {
   if (!std::exchange(on_, true)) {
     emit(BranchKind::on, 0, address);
@@ -140,7 +152,7 @@ void ReferenceDecoder::handle(const pt_event& event) {
          event.ip_suppressed != 0 ? 0 : event.variant.async_branch.to);
     return;
   case ptev_overflow:
-    last_ = pt_insn{};
+    leave_unfinished();
     on_ = false;
     emit(BranchKind::gap, 0, 0);
     return;
@@ -174,6 +186,7 @@ void ReferenceDecoder::step() {
     handle(event);
   }
   if ((status_ & pts_eos) != 0) {
+    leave_unfinished();
     ended_ = true;
     return;
   }

@@ -24,7 +24,8 @@ public:
     enum class Kind {
       synchronised, // decoding begins at the PSB at `offset`
       branch,
-      lost, // libipt cannot go on, for `error`
+      unfinished, // where the instruction at branch.from went, libipt does not tell
+      lost,       // libipt cannot go on, for `error`
     };
     Kind kind = Kind::branch;
     std::uint64_t offset = 0; // in the piece, where libipt is in the trace
@@ -51,6 +52,7 @@ private:
   void adopt_owner();
   // The last instruction went on at `next`.
   void follow(std::uint64_t next);
+  void leave_unfinished();
   void emit(BranchKind kind, std::uint64_t from, std::uint64_t to);
   // Tracing begins at `address`, unless it has begun.
   void begin(std::uint64_t address);

@@ -84,7 +84,9 @@ TEST(BranchComparison, NamesTheFirstBranchThatDiffers) {
 }
 
 TEST(BranchComparison, ABranchTooFewOrTooManyIsADifference) {
-  EXPECT_TRUE(judge({run({}, {{0, 16}})}, {begin(16), tells(jump(1, 2))}).difference);
+  const Branch decided{.from = 1, .to = 2, .kind = BranchKind::cond};
+  EXPECT_TRUE(judge({run({}, {{0, 16}})}, {begin(16), tells(decided)}).difference);
+  EXPECT_FALSE(judge({run({}, {{0, 16}})}, {begin(16), tells(jump(1, 2))}).difference);
   EXPECT_TRUE(judge({run({jump(1, 2)}, {{0, 16}})}, {begin(16)}).difference);
 }
 
