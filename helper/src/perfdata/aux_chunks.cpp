@@ -9,6 +9,24 @@
 #include <utility>
 
 namespace ptlens::perfdata {
+namespace {
+
+// perf fills each chunk up with zeros to a multiple of this, and does not count them in the offset
+// of the next one (PERF_AUXTRACE_RECORD_ALIGNMENT, tools/perf/util/auxtrace.c).
+constexpr std::uint64_t alignment = 8;
+
+// `chunks` by offset.
+void take_off_padding(std::vector<AuxChunk>& chunks) {
+  for (std::size_t index = 0; index + 1 < chunks.size(); ++index) {
+    const std::uint64_t behind = chunks[index].aux_offset + chunks[index].size;
+    const std::uint64_t next = chunks[index + 1].aux_offset;
+    if (behind > next && behind - next < alignment && chunks[index].size > behind - next) {
+      chunks[index].size -= behind - next;
+    }
+  }
+}
+
+} // namespace
 
 std::optional<AuxTraceHeader> read_auxtrace(std::span<const std::byte> payload) {
   ByteReader reader(payload);
@@ -54,6 +72,7 @@ std::vector<AuxBuffer> AuxChunks::take() {
   buffers.reserve(buffers_.size());
   for (auto& [index, buffer] : buffers_) {
     std::ranges::stable_sort(buffer.chunks, {}, &AuxChunk::aux_offset);
+    take_off_padding(buffer.chunks);
     buffers.push_back(std::move(buffer));
   }
   buffers_.clear();

@@ -205,6 +205,23 @@ TEST(Records, GroupsTraceBytesByBuffer) {
   EXPECT_EQ(recording.trace_bytes(), 48U);
 }
 
+// perf fills chunks up to 8 bytes and goes on at the true offset.
+TEST(Records, PaddingOfAuxChunksIsNoTrace) {
+  const std::vector<std::byte> padded = some_bytes(16, 1); // 13 bytes of trace
+  const std::vector<std::byte> next = some_bytes(8, 2);
+  PerfDataBuilder builder;
+  builder.auxtrace(0, -1, 2, 0, 1, padded);
+  builder.auxtrace(0, -1, 2, 13, 2, next);
+  builder.auxtrace(0, -1, 2, 100, 3, next); // a hole stays one
+  const Recording recording = opened(builder);
+  const auto& chunks = recording.aux_buffers().front().chunks;
+  ASSERT_EQ(chunks.size(), 3U);
+  EXPECT_EQ(chunks[0].size, 13U);
+  EXPECT_EQ(chunks[1].aux_offset, 13U);
+  EXPECT_EQ(chunks[1].size, 8U);
+  EXPECT_EQ(chunks[2].aux_offset, 100U);
+}
+
 TEST(Records, ReadsTheIntelPtFieldsOfAnyPerf) {
   const std::vector<std::uint64_t> fields = {8, 31,    1000,    7,  1, 0x400, 0x800, 3, 1,
                                              1, 0x200, 0x3c000, 84, 2, 2,     21,    11};
