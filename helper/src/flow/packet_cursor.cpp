@@ -1,6 +1,7 @@
 // Packets by libipt's packet decoder; IP decompression by SDM vol. 3, table "IP compression".
 #include "flow/packet_cursor.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ptlens::flow {
@@ -11,8 +12,9 @@ constexpr std::size_t most_packets_ahead = 1U << 16U;
 
 } // namespace
 
-PacketCursor::PacketCursor(const pt_config& config, const ClockConfig& clock)
-    : decoder_(pt_pkt_alloc_decoder(&config)), every_cycle_(clock.every_cycle), clock_(clock) {
+PacketCursor::PacketCursor(const pt_config& config, const ClockConfig& clock, std::uint64_t end_tsc)
+    : decoder_(pt_pkt_alloc_decoder(&config)), every_cycle_(clock.every_cycle), end_tsc_(end_tsc),
+      clock_(clock) {
   if (decoder_) {
     pt_pkt_sync_set(decoder_.get(), 0);
   }
@@ -130,11 +132,11 @@ bool PacketCursor::read() {
   }
 }
 
-// The first time that the packets ahead give beyond `now`; `now` where they give none.
+// The first time that the packets ahead give beyond `now`; that of the end where they give none.
 std::uint64_t PacketCursor::next_time_after(std::uint64_t now) {
   for (;; ++timed_) {
     if (timed_ == ahead_.size() && (timed_ == most_packets_ahead || !read())) {
-      return now;
+      return std::max(now, end_tsc_);
     }
     if (ahead_[timed_].certain && ahead_[timed_].now > now) {
       return *ahead_[timed_].now;
@@ -164,6 +166,10 @@ void PacketCursor::place_in_time(Ahead& ahead) {
   }
   if (packet.bit_count != 0 || (packet.type == ppt_tip && last_flow_.type != ppt_fup)) {
     last_decision_ = packet;
+  } else if (packet.type == ppt_tip_pge) {
+    last_enabling_ = packet;
+  } else if (packet.type == ppt_tip_pgd) {
+    last_disabling_ = packet;
   }
   last_flow_ = packet;
 }

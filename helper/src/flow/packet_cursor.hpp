@@ -46,8 +46,8 @@ public:
     }
   };
 
-  // The buffer of `config` must outlive the cursor.
-  PacketCursor(const pt_config& config, const ClockConfig& clock);
+  // The buffer of `config` must outlive the cursor. `end_tsc`: no packet is younger; 0: unknown.
+  PacketCursor(const pt_config& config, const ClockConfig& clock, std::uint64_t end_tsc = 0);
 
   // The next packet; nothing at the end. Bytes that are no packet are skipped up to the next PSB
   // and counted in bad_packets().
@@ -60,6 +60,9 @@ public:
   [[nodiscard]] std::optional<std::uint64_t> now() const { return now_; }
   // The last TNT, TIP, FUP or PSBEND passed.
   [[nodiscard]] const Packet& last_flow() const { return last_flow_; }
+  // The last TIP.PGE and TIP.PGD passed.
+  [[nodiscard]] const Packet& last_enabling() const { return last_enabling_; }
+  [[nodiscard]] const Packet& last_disabling() const { return last_disabling_; }
   // The last TNT passed, or TIP that is not the target of an asynchronous event.
   [[nodiscard]] const Packet& last_decision() const { return last_decision_; }
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
@@ -83,6 +86,7 @@ private:
 
   std::unique_ptr<pt_packet_decoder, Free> decoder_;
   bool every_cycle_;
+  std::uint64_t end_tsc_;
   TraceClock clock_; // behind the last packet read
   std::uint64_t last_ip_ = 0;
   std::uint64_t read_offset_ = 0;
@@ -91,6 +95,8 @@ private:
   std::size_t timed_ = 0; // of ahead_: all before it are known to stand at one time
   std::optional<std::uint64_t> now_;
   Packet last_flow_;
+  Packet last_enabling_;
+  Packet last_disabling_;
   Packet last_decision_;
   std::uint64_t offset_ = 0;
   std::uint64_t bad_packets_ = 0;

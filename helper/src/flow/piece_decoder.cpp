@@ -17,7 +17,9 @@ PieceDecoder::PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& bu
       truncated_(piece.truncated), run_(context.time_conversion(), buffer.cpu) {
   config_.begin = bytes_.begin();
   config_.end = bytes_.end();
-  cursor_.emplace(config_, context.clock());
+  const std::uint64_t end_tsc =
+      piece.announced_ns == 0 ? 0 : context.time_conversion().to_tsc(piece.announced_ns);
+  cursor_.emplace(config_, context.clock(), end_tsc);
   decoder_.reset(pt_blk_alloc_decoder(&config_));
   if (!decoder_) {
     state_ = State::ended;
@@ -105,14 +107,40 @@ void PieceDecoder::decide_end(const Instruction& last) {
                         last.kind != InstructionClass::call_direct &&
                         last.kind != InstructionClass::jump_direct;
   const PacketCursor::Packet& packet = cursor_->last_decision();
-  if (!by_trace || (packet.bit_count == 0 && packet.end == used_packet_)) {
-    return;
+  const bool is_far =
+      last.kind == InstructionClass::far_call || last.kind == InstructionClass::far_return;
+  if (!by_trace || (packet.bit_count == 0 && packet.end == used_packet_) ||
+      (packet.bit_count != 0 && is_far)) {
+    return; // that it left user code, an event tells
   }
   if (packet.end != used_packet_) {
     used_packet_ = packet.end;
     used_bits_ = 0;
   }
   run_.decide(packet.bit_count == 0 ? packet.sent : packet.when(++used_bits_));
+}
+
+// Where a block's last instruction goes to, by the packet that decides it: libipt tells only with
+// the next block, and after an overflow that is another one.
+std::optional<std::uint64_t> PieceDecoder::decided_next(std::uint64_t address,
+                                                        const Instruction& last) {
+  const PacketCursor::Packet& packet = cursor_->last_decision();
+  if (packet.end != used_packet_) {
+    return std::nullopt;
+  }
+  const bool by_address = packet.bit_count == 0;
+  const bool taken = !by_address && (packet.bits >> (packet.bit_count - used_bits_) & 1U) != 0;
+  switch (last.kind) {
+  case InstructionClass::conditional:
+    return by_address ? std::nullopt : std::optional(taken ? last.target : address + last.size);
+  case InstructionClass::ret:
+    return by_address ? std::optional(packet.ip) : returns_.pop();
+  case InstructionClass::call_indirect:
+  case InstructionClass::jump_indirect:
+    return by_address ? std::optional(packet.ip) : std::nullopt;
+  default:
+    return std::nullopt;
+  }
 }
 
 std::uint64_t PieceDecoder::decoder_offset() const {
@@ -344,17 +372,22 @@ void PieceDecoder::accept(const pt_block& block) {
   last_address_ = block.end_ip;
   read_packets();
   if (const auto instruction = image_->instruction(block.end_ip)) {
-    pending_ = Pending{block.end_ip, *instruction};
     decide_end(*instruction);
+    pending_ = Pending{block.end_ip, *instruction, decided_next(block.end_ip, *instruction)};
   }
 }
 
 void PieceDecoder::finish_block(std::uint64_t next) {
-  const auto [address, instruction] = *pending_;
+  const std::uint64_t address = pending_->address;
+  const Instruction instruction = pending_->instruction;
   pending_.reset();
   const auto kind = branch_kind(instruction.kind);
   if (!kind) {
     return;
+  }
+  const std::uint64_t behind = address + instruction.size;
+  if (*kind == BranchKind::call && next != behind) {
+    returns_.push(behind);
   }
   const bool direct = instruction.kind == InstructionClass::call_direct ||
                       instruction.kind == InstructionClass::jump_direct;
@@ -363,7 +396,7 @@ void PieceDecoder::finish_block(std::uint64_t next) {
     return;
   }
   const bool may_go_on = *kind == BranchKind::cond || *kind == BranchKind::syscall;
-  if (!may_go_on || next != address + instruction.size) {
+  if (!may_go_on || next != behind) {
     emit(*kind, address, next, instruction.size);
   }
 }
@@ -396,12 +429,12 @@ void PieceDecoder::handle(const pt_event& event) {
       return;
     }
     pt_blk_set_image(decoder_.get(), image_->libipt());
-    decide_event();
+    run_.decide(cursor_->last_enabling().sent);
     trace_on(event.variant.enabled.ip);
     return;
   }
   case ptev_disabled:
-    decide_event();
+    run_.decide(cursor_->last_disabling().sent); // libipt may have read on
     leave(event.ip_suppressed != 0 ? 0 : event.variant.disabled.ip);
     return;
   case ptev_async_disabled:
@@ -409,7 +442,7 @@ void PieceDecoder::handle(const pt_event& event) {
       finish_block(event.variant.async_disabled.at);
     }
     last_address_ = event.variant.async_disabled.at;
-    decide_event();
+    run_.decide(cursor_->last_disabling().sent);
     emit(BranchKind::off, last_address_, 0, 0);
     return;
   case ptev_async_branch:
@@ -427,10 +460,14 @@ void PieceDecoder::handle(const pt_event& event) {
     return;
   case ptev_overflow:
     if (image_ != nullptr) {
+      if (pending_ && pending_->next) {
+        last_address_ = *pending_->next;
+        finish_block(last_address_);
+      }
+      pending_.reset();
       in_gap_ = false;
       decide_now();
       gap(GapReason::overflow, last_address_);
-      pending_.reset();
     }
     return;
   default:
@@ -457,7 +494,8 @@ void PieceDecoder::fail(int status, const pt_block& block) {
   std::uint64_t address = block.ip;
   read_packets();
   if (pending_) {
-    const auto& [end, instruction] = *pending_;
+    const std::uint64_t end = pending_->address;
+    const Instruction instruction = pending_->instruction;
     if (address == 0) {
       address =
           instruction.kind == InstructionClass::other ? end + instruction.size : instruction.target;

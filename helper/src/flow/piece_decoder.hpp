@@ -66,6 +66,8 @@ private:
   void decide_now();
   void decide_event();
   void decide_end(const Instruction& last);
+  [[nodiscard]] std::optional<std::uint64_t> decided_next(std::uint64_t address,
+                                                          const Instruction& last);
   [[nodiscard]] std::uint64_t decoder_offset() const;
 
   DecodeContext* context_;
@@ -82,15 +84,16 @@ private:
   bool in_gap_ = false;
   bool tracing_ = false;               // the last branch was not off or gap
   std::optional<PacketWalker> walker_; // while walking
-  ReturnStack returns_;                // of the calls that walkers saw since the last gap or PSB
+  ReturnStack returns_;                // of the calls since the last gap, or seen by the walker
 
   Running owner_;
   CodeImage* image_ = nullptr;
   std::uint64_t used_packet_ = 0; // end of the packet that the last decision came from
   std::uint8_t used_bits_ = 0;    // of it
-  struct Pending {                // the last instruction of a block; where it went is not known yet
+  struct Pending {                // the last instruction of a block
     std::uint64_t address = 0;
     Instruction instruction;
+    std::optional<std::uint64_t> next; // where it goes to, where a packet decides that
   };
   std::optional<Pending> pending_;
   std::uint64_t last_address_ = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace ptlens::flow {
 namespace {
@@ -14,13 +15,18 @@ constexpr std::size_t tail_padding = 64;
 std::vector<TracePiece> trace_pieces(const perfdata::Recording& recording,
                                      const perfdata::AuxBuffer& buffer) {
   std::vector<std::uint64_t> cuts;
+  std::map<std::uint64_t, std::uint64_t> announced; // by where the write ends, ns
   bool overwrite = recording.intel_pt() && recording.intel_pt()->snapshot_mode;
   for (const perfdata::AuxWrite& write : recording.aux_writes()) {
     const bool ours = buffer.cpu >= 0 ? write.cpu == buffer.cpu : write.tid == buffer.tid;
-    if (ours && write.truncated) {
+    if (!ours) {
+      continue;
+    }
+    if (write.truncated) {
       cuts.push_back(write.offset + write.size);
     }
-    overwrite = overwrite || (ours && write.overwrite);
+    announced.emplace(write.offset + write.size, write.time_ns);
+    overwrite = overwrite || write.overwrite;
   }
   std::ranges::sort(cuts);
 
@@ -30,6 +36,8 @@ std::vector<TracePiece> trace_pieces(const perfdata::Recording& recording,
   const auto close = [&](bool truncated) {
     if (piece.size != 0) {
       piece.truncated = truncated;
+      const auto write = announced.lower_bound(piece.aux_offset + piece.size);
+      piece.announced_ns = overwrite || write == announced.end() ? 0 : write->second;
       pieces.push_back(std::move(piece));
     }
     piece = TracePiece{};

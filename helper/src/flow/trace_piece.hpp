@@ -15,6 +15,8 @@ struct TracePiece {
   std::uint64_t aux_offset = 0;                  // of its first byte in the buffer's stream
   std::uint64_t size = 0;                        // bytes
   bool truncated = false;                        // something was lost after it
+  // When the kernel announced its last byte, ns of perf's clock: all of it is older; 0: unknown.
+  std::uint64_t announced_ns = 0;
 };
 
 // A new piece begins where an AUX record says that the buffer was full, where the byte stream has a

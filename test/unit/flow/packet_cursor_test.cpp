@@ -75,11 +75,11 @@ public:
   }
 
   // The TNT and TIP packets.
-  std::vector<PacketCursor::Packet> read(bool every_cycle) {
+  std::vector<PacketCursor::Packet> read(bool every_cycle, std::uint64_t end_tsc = 0) {
     std::uint64_t size = 0;
     pt_enc_get_offset(encoder_, &size);
     config_.end = bytes_.data() + size;
-    PacketCursor cursor(config_, clock_config(every_cycle));
+    PacketCursor cursor(config_, clock_config(every_cycle), end_tsc);
     std::vector<PacketCursor::Packet> packets;
     while (const auto packet = cursor.next()) {
       if (packet->type == ppt_tnt_8 || packet->type == ppt_tip) {
@@ -134,6 +134,13 @@ TEST(PacketCursor, WithoutCyclesAPacketWasSentBetweenTheTimingPacketsAroundIt) {
   ASSERT_EQ(packets.size(), 2U);
   expect_interval(packets[0].sent, 11'000, 12'000); // 10,000 + 8 × 125, + 16 × 125
   expect_interval(packets[1].sent, 11'000, 12'000);
+}
+
+TEST(PacketCursor, TheLastPacketsAreOlderThanTheEnd) {
+  const auto packets = Trace().begin().mtc(0x21).tip().tnt(2).read(false, 11'300);
+  ASSERT_EQ(packets.size(), 2U);
+  expect_interval(packets[0].sent, 11'000, 11'300);
+  expect_interval(packets[1].sent, 11'000, 11'300);
 }
 
 TEST(PacketCursor, TntMayHaveWaitedSinceBeforeTheTimingPacket) {
