@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace ptlens::ptsim {
 namespace {
@@ -33,6 +34,8 @@ CallTruth::CallTruth(std::ostream& out, Places& places, pid_t tid, std::uint64_t
 void CallTruth::begin(std::uint64_t ip, std::uint64_t stack_pointer, std::uint64_t stack_top,
                       Moment now) {
   const bool at_entry = places_->at(ip).at_entry;
+  stacks_[current_].lowest = stack_pointer;
+  stacks_[current_].highest = stack_pointer;
   open(Kind::root, ip, at_entry ? stack_pointer : 0, at_entry ? stack_top : 0, 0, now);
 }
 
@@ -46,91 +49,162 @@ void CallTruth::open(Kind kind, std::uint64_t entry, std::uint64_t slot,
   frame.return_address = return_address;
   frame.caller = caller;
   frame.start = now;
-  frame.depth = static_cast<std::size_t>(std::ranges::count_if(
-      frames_, [](const Frame& other) { return other.kind != Kind::interruption; }));
-  frame.number = begun_++;
-  if (!frames_.empty() && frames_.back().kind != Kind::interruption) {
-    frame.parent = frames_.back().number;
+  const auto written = [](const Frame& other) {
+    return other.kind != Kind::interruption && other.kind != Kind::local_call;
+  };
+  frame.depth = static_cast<std::size_t>(std::ranges::count_if(frames(), written));
+  if (kind != Kind::local_call) {
+    frame.number = begun_++;
   }
-  frames_.push_back(std::move(frame));
+  const auto below =
+      std::ranges::find_if(frames().rbegin(), frames().rend(),
+                           [](const Frame& other) { return other.kind != Kind::local_call; });
+  if (below != frames().rend() && below->kind != Kind::interruption) {
+    frame.parent = below->number;
+  }
+  frames().push_back(std::move(frame));
 }
 
 void CallTruth::retire(const Instruction& instruction, std::uint64_t ip, std::uint64_t next,
                        std::uint64_t stack_pointer, Moment now) {
+  if (instruction.loads_stack) {
+    switch_stack(stack_pointer);
+  }
+  Stack& stack = stacks_[current_];
+  stack.lowest = std::min(stack.lowest, stack_pointer);
+  stack.highest = std::max(stack.highest, stack_pointer);
   switch (instruction.flow) {
   case FlowKind::call:
   case FlowKind::indirect_call:
-    if (next != ip + instruction.length) {
-      open(Kind::call, next, stack_pointer, ip + instruction.length, ip, now);
-    }
+    unwind(stack_pointer + return_address_size, now);
+    call(ip, ip + instruction.length, next, stack_pointer, now);
     return;
   case FlowKind::conditional:
   case FlowKind::jump:
   case FlowKind::indirect_jump:
-    if (!finish_returned(instruction, next, stack_pointer, now)) {
-      jump(ip, next, stack_pointer, now);
+    if (!begin_stack(next, stack_pointer, now) &&
+        !finish_returned(instruction, next, stack_pointer, now)) {
+      jump(instruction, ip, next, stack_pointer, now);
     }
     return;
   case FlowKind::ret:
-    if (!finish_returned(instruction, next, stack_pointer, now)) {
-      unwind(stack_pointer, now);
-      if (frames_.size() == 1 && frames_.back().kind == Kind::root) {
-        close(State::incomplete, now);
-      }
-    }
-    if (frames_.empty()) { // back in a caller whose call was not seen
-      open(Kind::root, next, 0, 0, 0, now);
+    unwind(stack_pointer - return_address_size - instruction.extra_popped, now);
+    if (!begin_stack(next, stack_pointer, now) &&
+        !finish_returned(instruction, next, stack_pointer, now)) {
+      ret(instruction, ip, next, stack_pointer, now);
     }
     return;
   default:
-    unwind(stack_pointer, now);
     return;
   }
 }
 
-void CallTruth::jump(std::uint64_t ip, std::uint64_t next, std::uint64_t stack_pointer,
-                     Moment now) {
-  unwind(stack_pointer, now);
-  if (frames_.empty()) {
+void CallTruth::call(std::uint64_t ip, std::uint64_t return_address, std::uint64_t next,
+                     std::uint64_t stack_pointer, Moment now) {
+  if (next == return_address) {
     return;
   }
-  Frame& top = frames_.back();
   const Place& target = places_->at(next);
-  if (top.in_stub) {
+  const bool inside = !target.at_entry && target.entry == places_->at(ip).entry;
+  const bool stub_inside = inside && !frames().empty() && frames().back().in_stub;
+  if (!stub_inside) {
+    open(inside ? Kind::local_call : Kind::call, next, stack_pointer, return_address, ip, now);
+  }
+}
+
+void CallTruth::jump(const Instruction& instruction, std::uint64_t ip, std::uint64_t next,
+                     std::uint64_t stack_pointer, Moment now) {
+  unwind(stack_pointer, now);
+  if (frames().empty()) {
+    return;
+  }
+  Frame& top = frames().back();
+  const Place& target = places_->at(next);
+  if (top.in_stub) { // code without a name behind a stub is the dynamic linker's
+    top.in_stub = target.stub || target.symbol.empty();
     top.place = target;
-    top.in_stub = target.stub;
+    return;
+  }
+  if (stack_pointer != top.slot || !(target.at_entry || target.stub)) {
     return;
   }
   const Place& source = places_->at(ip);
-  if (stack_pointer == top.slot && (target.at_entry || target.stub) &&
-      source.entry != target.entry && !same_source_function(source.symbol, target.symbol)) {
+  const bool itself =
+      source.entry == target.entry || same_source_function(source.symbol, target.symbol);
+  if (top.kind == Kind::local_call) { // its return address serves another function
+    open(Kind::call, next, top.slot, top.return_address, top.caller, now);
+  } else if (!itself || instruction.flow == FlowKind::indirect_jump) {
     open(Kind::tail_call, next, top.slot, top.return_address, ip, now);
   }
 }
 
-bool CallTruth::finish_returned(const Instruction& instruction, std::uint64_t next,
-                                std::uint64_t stack_pointer, Moment now) {
-  if (frames_.empty()) {
+void CallTruth::ret(const Instruction& instruction, std::uint64_t ip, std::uint64_t next,
+                    std::uint64_t stack_pointer, Moment now) {
+  unwind(stack_pointer, now);
+  if (!frames().empty() && frames().back().slot >= stack_pointer) {
+    jump(instruction, ip, next, stack_pointer, now); // its target was pushed, or is a landing pad
+    return;
+  }
+  if (frames().size() == 1 && frames().back().kind == Kind::root) {
+    close(State::incomplete, now);
+  }
+  if (frames().empty()) { // back in a caller whose call was not seen
+    open(Kind::root, next, 0, 0, 0, now);
+  }
+}
+
+void CallTruth::switch_stack(std::uint64_t stack_pointer) {
+  const auto used = [stack_pointer](const Stack& stack) {
+    return stack.lowest <= stack_pointer && stack_pointer <= stack.highest;
+  };
+  if (used(stacks_[current_])) {
+    return;
+  }
+  const auto known = std::ranges::find_if(stacks_, used);
+  current_ = static_cast<std::size_t>(known - stacks_.begin());
+  if (known == stacks_.end()) {
+    Stack stack;
+    stack.lowest = stack_pointer;
+    stack.highest = stack_pointer;
+    stack.fresh = true;
+    stacks_.push_back(std::move(stack));
+  }
+}
+
+// The first transfer of control on a stack enters what it is for.
+bool CallTruth::begin_stack(std::uint64_t next, std::uint64_t stack_pointer, Moment now) {
+  if (!std::exchange(stacks_[current_].fresh, false)) {
     return false;
   }
-  const Frame& top = frames_.back();
-  if (top.slot == 0 || top.return_address == 0 || next != top.return_address ||
+  const bool at_entry = places_->at(next).at_entry;
+  open(at_entry ? Kind::call : Kind::root, next, at_entry ? stack_pointer : 0, 0, 0, now);
+  return true;
+}
+
+bool CallTruth::finish_returned(const Instruction& instruction, std::uint64_t next,
+                                std::uint64_t stack_pointer, Moment now) {
+  if (frames().empty()) {
+    return false;
+  }
+  const Frame& top = frames().back();
+  const bool first = top.kind == Kind::call && top.return_address == 0; // of its stack
+  if (top.slot == 0 || (first ? instruction.flow != FlowKind::ret : next != top.return_address) ||
       stack_pointer != top.slot + return_address_size + instruction.extra_popped) {
     return false;
   }
   const std::uint64_t slot = top.slot;
-  bool more = true;
-  while (more) { // the frames that tail calls put on one return address
-    more = frames_.back().kind == Kind::tail_call;
+  while (!frames().empty() && frames().back().slot == slot) { // tail calls share the slot
     close(State::complete, now);
-    more = more && !frames_.empty() && frames_.back().slot == slot;
+  }
+  if (first) {
+    open(Kind::root, next, 0, 0, 0, now);
   }
   return true;
 }
 
 void CallTruth::unwind(std::uint64_t stack_pointer, Moment now) {
-  while (!frames_.empty()) {
-    const Frame& top = frames_.back();
+  while (!frames().empty()) {
+    const Frame& top = frames().back();
     if (top.kind == Kind::root) {
       return;
     }
@@ -153,32 +227,42 @@ void CallTruth::enter_handler(std::uint64_t entry, std::uint64_t return_address,
   interruption.highest =
       same_stack ? interrupted_stack_pointer : stack_pointer + largest_signal_frame;
   interruption.start = now;
-  frames_.push_back(std::move(interruption));
+  frames().push_back(std::move(interruption));
   open(Kind::handler, entry, stack_pointer, return_address, 0, now);
 }
 
 void CallTruth::leave_handler(Moment now) {
   const auto found =
-      std::ranges::find(frames_.rbegin(), frames_.rend(), Kind::interruption, &Frame::kind);
-  if (found == frames_.rend()) {
+      std::ranges::find(frames().rbegin(), frames().rend(), Kind::interruption, &Frame::kind);
+  if (found == frames().rend()) {
     return;
   }
-  const auto remaining = static_cast<std::size_t>(frames_.rend() - found) - 1;
-  while (frames_.size() > remaining) {
+  const auto remaining = static_cast<std::size_t>(frames().rend() - found) - 1;
+  while (frames().size() > remaining) {
     close(State::unwound, now);
   }
 }
 
 void CallTruth::finish(bool ended, Moment now) {
-  while (!frames_.empty()) {
-    close(ended ? State::unwound : State::incomplete, now);
+  for (current_ = 0; current_ < stacks_.size(); ++current_) {
+    close_all(ended ? State::unwound : State::incomplete, now);
+  }
+  stacks_.assign(1, Stack());
+  current_ = 0;
+}
+
+void CallTruth::close_all(State state, Moment now) {
+  while (!frames().empty()) {
+    close(state, now);
   }
 }
 
 void CallTruth::close(State state, Moment now) {
-  const Frame frame = std::move(frames_.back());
-  frames_.pop_back();
-  if (frame.kind == Kind::interruption) {
+  const Frame frame = std::move(frames().back());
+  frames().pop_back();
+  // A stub that was jumped to and returns itself is no call either.
+  const bool returned_by_stub = frame.kind == Kind::tail_call && frame.in_stub;
+  if (frame.kind == Kind::interruption || frame.kind == Kind::local_call || returned_by_stub) {
     return;
   }
   const char* word = "complete";

@@ -2,11 +2,18 @@
 // pointer, the stack pointer and the instruction classes, and never a trace packet.
 //
 // A call instruction pushes a return address and opens a frame. The frame ends complete when
-// control is at that return address with the stack pointer just above it, and unwound when the
-// stack pointer rises above it in any other way (exception, longjmp) or the thread ends. A jump to
-// the entry of another function with the stack as at the entry of the current frame is a tail call:
-// a frame of its own on the same return address, which ends with the one beneath. PLT stubs are
-// folded: the frame is that of the function that the stub jumps to.
+// control is at that return address with the stack pointer just above it, and unwound when a
+// transfer of control finds the stack pointer above it in any other way (exception, longjmp) or the
+// thread ends. A jump to
+// the entry of another function with the stack as at the entry of the current frame is a tail call,
+// also when it is made by a `ret` to what was pushed: a frame of its own on the same return
+// address, which ends with the one beneath. Stubs (PLT, the dynamic linker's lazy binding,
+// retpolines) are folded: the frame is that of the function that the stub jumps to. A call inside
+// one function, not to its entry, has a frame that is not written.
+//
+// An instruction that loads the stack pointer with an address outside the stretch that the current
+// stack has used so far switches to another stack of the thread: to the one that has used that
+// address, or to a new one. The frames of the stack that is left stay as they are.
 #pragma once
 
 #include "instruction.hpp"
@@ -50,7 +57,7 @@ public:
   [[nodiscard]] std::uint64_t calls() const { return calls_; } // lines written
 
 private:
-  enum class Kind : std::uint8_t { root, call, tail_call, handler, interruption };
+  enum class Kind : std::uint8_t { root, call, local_call, tail_call, handler, interruption };
   enum class State : std::uint8_t { complete, incomplete, unwound };
   struct Frame {
     Kind kind = Kind::call;
@@ -66,10 +73,24 @@ private:
     std::uint64_t lowest = 0; // interruption: the handler runs on a stack within [lowest, highest)
     std::uint64_t highest = 0;
   };
+  struct Stack {
+    std::vector<Frame> frames;
+    std::uint64_t lowest = 0; // stack pointers seen
+    std::uint64_t highest = 0;
+    bool fresh = false; // no function has been entered on it
+  };
 
   void open(Kind kind, std::uint64_t entry, std::uint64_t slot, std::uint64_t return_address,
             std::uint64_t caller, Moment now);
-  void jump(std::uint64_t ip, std::uint64_t next, std::uint64_t stack_pointer, Moment now);
+  void call(std::uint64_t ip, std::uint64_t return_address, std::uint64_t next,
+            std::uint64_t stack_pointer, Moment now);
+  void jump(const Instruction& instruction, std::uint64_t ip, std::uint64_t next,
+            std::uint64_t stack_pointer, Moment now);
+  // Control is at `next`, where the current frame does not return to.
+  void ret(const Instruction& instruction, std::uint64_t ip, std::uint64_t next,
+           std::uint64_t stack_pointer, Moment now);
+  void switch_stack(std::uint64_t stack_pointer);
+  [[nodiscard]] bool begin_stack(std::uint64_t next, std::uint64_t stack_pointer, Moment now);
   bool finish_returned(const Instruction& instruction, std::uint64_t next,
                        std::uint64_t stack_pointer, Moment now);
   void unwind(std::uint64_t stack_pointer, Moment now);
@@ -78,7 +99,11 @@ private:
   std::ostream* out_;
   Places* places_;
   pid_t tid_;
-  std::vector<Frame> frames_;
+  [[nodiscard]] std::vector<Frame>& frames() { return stacks_[current_].frames; }
+  void close_all(State state, Moment now); // of the current stack
+
+  std::vector<Stack> stacks_{1};
+  std::size_t current_ = 0;
   std::uint64_t begun_ = 0;
   std::uint64_t calls_ = 0;
 };

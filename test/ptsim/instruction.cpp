@@ -52,6 +52,22 @@ FlowKind flow_kind(const ZydisDecodedInstruction& instruction, const ZydisDecode
   }
 }
 
+bool loads_stack(const ZydisDecodedInstruction& instruction,
+                 const std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT>& operands) {
+  const auto is_stack_pointer = [](const ZydisDecodedOperand& operand) {
+    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.reg.value == ZYDIS_REGISTER_RSP;
+  };
+  switch (instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_MOV:
+  case ZYDIS_MNEMONIC_POP:
+    return is_stack_pointer(operands[0]);
+  case ZYDIS_MNEMONIC_XCHG:
+    return is_stack_pointer(operands[0]) || is_stack_pointer(operands[1]);
+  default:
+    return false;
+  }
+}
+
 std::uint8_t cost(FlowKind flow, ZydisMnemonic mnemonic) {
   switch (flow) {
   case FlowKind::call:
@@ -106,6 +122,7 @@ std::optional<Instruction> decode_instruction(std::span<const std::byte> bytes) 
   instruction.repeats = (decoded.attributes & repeat) != 0;
   instruction.pushes_flags =
       decoded.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || decoded.mnemonic == ZYDIS_MNEMONIC_PUSHF;
+  instruction.loads_stack = loads_stack(decoded, operands);
   if (instruction.flow == FlowKind::ret && decoded.operand_count_visible > 0) {
     instruction.extra_popped = static_cast<std::uint16_t>(operands.front().imm.value.u);
   }

@@ -29,6 +29,7 @@ struct Instruction {
   std::uint8_t cycles = 1;        // cost in the model, core cycles
   bool repeats = false;           // REP: one single-step trap for each iteration
   bool pushes_flags = false;      // PUSHF: would show the tracer's trap flag
+  bool loads_stack = false;       // MOV, XCHG or POP to the stack pointer
   std::uint16_t extra_popped = 0; // RET imm16
   bool to_next = false;           // CALL +0, which the processor does not count as a call
   std::int64_t displacement = 0;  // of a direct branch: target - address of what follows

@@ -75,6 +75,11 @@ std::string_view source_name(std::string_view name) {
   return name.substr(0, cold);
 }
 
+bool stands_for_jump(std::string_view name) {
+  return name.starts_with("__x86_indirect_thunk") || name.starts_with("__x86_return_thunk") ||
+         name.starts_with("__llvm_retpoline_") || name.starts_with("_dl_runtime_resolve");
+}
+
 } // namespace
 
 SymbolTable SymbolTable::of_file(const std::string& path) {
@@ -157,9 +162,12 @@ const Function* SymbolTable::named(std::string_view name) const {
 }
 
 bool SymbolTable::is_stub(std::uint64_t address) const {
-  return std::ranges::any_of(stubs_, [address](const Range& range) {
+  const auto holds = [address](const Range& range) {
     return address >= range.begin && address < range.end;
-  });
+  };
+  const Function* function = containing(address);
+  return std::ranges::any_of(stubs_, holds) ||
+         (function != nullptr && stands_for_jump(function->name));
 }
 
 std::optional<std::uint64_t> SymbolTable::address_of_offset(std::uint64_t offset) const {
