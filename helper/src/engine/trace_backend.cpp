@@ -60,6 +60,7 @@ public:
       info.first_ns = calls.first_ns();
       info.last_ns = calls.last_ns();
       info.gaps = calls.gaps().size();
+      indistinct_switches_ += calls.indistinct_switches();
       for (const auto& [begin, end] : calls.gaps()) {
         info.lost_ns += end - begin;
         gaps.emplace_back(begin, end);
@@ -67,6 +68,9 @@ public:
     }
     return gaps;
   }
+
+  // After finish(): see ThreadCalls.
+  [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
 
 private:
   std::unique_ptr<stacks::ThreadCalls> make_calls(std::uint32_t thread, std::int32_t tid) {
@@ -82,6 +86,7 @@ private:
   measure::Measurement* measurement_;
   stacks::Resolver* resolver_;
   stacks::CodeFacts facts_;
+  std::uint64_t indistinct_switches_ = 0;
   std::deque<Thread> threads_;
   std::unordered_map<std::int32_t, std::size_t> index_;
 };
@@ -196,6 +201,12 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
         fmt::format("{} bytes of trace are left out: the switch records show their "
                     "CPU idle then, so their thread is not certain",
                     summary.unowned_bytes));
+  }
+  if (threads.indistinct_switches() != 0) {
+    info.notes.push_back(fmt::format(
+        "{} times a coroutine went on where several waited in the same way: the one that "
+        "had waited longest was taken, so their calls may have each other's latency",
+        threads.indistinct_switches()));
   }
   if (summary.has_time) {
     info.resolution_ns = summary.resolution_ns;

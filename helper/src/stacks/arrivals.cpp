@@ -1,8 +1,8 @@
-// Where control has gone when it did not return to the innermost frame's return address. In this
-// order: another stack that waits for that address, for code that replaces the stack; setjmp's
-// return address; the landing pad of an exception, which tells apart the activations of a recursive
-// function by the call that each of them is in; the return address of an older frame; an older
-// frame of the function.
+// Where control has gone when it did not return to the innermost frame's return address: to another
+// stack that waits for that address, when the code has replaced the stack; to setjmp's return
+// address; to the landing pad of an exception, which tells apart the activations of a recursive
+// function by the call that each of them is in; to the return address of an older frame; to an
+// older frame of the function; to a stack that begins.
 #include "stacks/call_builder.hpp"
 
 #include <algorithm>
@@ -11,9 +11,6 @@ namespace ptlens::stacks {
 
 void CallBuilder::arrive(const Branch& branch, const Space& space, const Place& place) {
   const bool replaces_stack = facts_->replaces_stack(space, branch.from);
-  if (replaces_stack && arrive_in_other_stack(branch, false)) {
-    return;
-  }
   const bool is_return = branch.kind != flow::BranchKind::indirect;
   if (is_return && top().return_address == 0 && !replaces_stack) {
     return_to_unknown(branch, place);
@@ -22,7 +19,7 @@ void CallBuilder::arrive(const Branch& branch, const Space& space, const Place& 
   if (arrive_in_own_stack(branch, space, place)) {
     return;
   }
-  if (stacks_.size() > 1 && arrive_in_other_stack(branch, replaces_stack)) {
+  if (arrive_in_waiting_stack(branch) || (replaces_stack && arrive_deep_in_other_stack(branch))) {
     return;
   }
   const Place from = resolver_->resolve(space, branch.from);
@@ -88,21 +85,60 @@ std::size_t CallBuilder::with_landing_pad(const Space& space, const Place& place
   return 0;
 }
 
-// `whole_stacks`: also to an older frame of a suspended stack.
-bool CallBuilder::arrive_in_other_stack(const Branch& branch, bool whole_stacks) {
-  const auto waiting = suspended_.lower_bound({branch.to, 0});
-  if (waiting != suspended_.end() && waiting->first.first == branch.to) {
-    const auto second = std::next(waiting);
-    if (second != suspended_.end() && second->first.first == branch.to) {
-      ++indistinct_switches_;
-    }
-    switch_to(waiting->second, branch.time_ns);
-    finish_top(branch.time_ns);
-    return true;
-  }
-  if (!whole_stacks) {
+// Code that has replaced the stack goes to where another one waits.
+bool CallBuilder::changes_stack(const Branch& branch, const Space& space) {
+  if (suspended_.empty() ||
+      (branch.kind != flow::BranchKind::ret && branch.kind != flow::BranchKind::indirect)) {
     return false;
   }
+  const auto waiting = suspended_.lower_bound({branch.to, 0});
+  return waiting != suspended_.end() && waiting->first.first == branch.to &&
+         facts_->replaces_stack(space, branch.from);
+}
+
+bool CallBuilder::arrive_in_waiting_stack(const Branch& branch) {
+  constexpr std::size_t most_candidates = 1024;
+  constexpr std::size_t most_frames = 64;
+  std::vector<Lookahead::Candidate> candidates;
+  if (branch.to == 0) {
+    return false;
+  }
+  for (auto waiting = suspended_.lower_bound({branch.to, 0});
+       waiting != suspended_.end() && waiting->first.first == branch.to &&
+       candidates.size() < most_candidates;
+       ++waiting) {
+    auto returns = stacks_[waiting->second].return_addresses(most_frames);
+    returns.erase(returns.begin()); // the one that they all wait for
+    candidates.push_back({waiting->second, std::move(returns)});
+  }
+  if (candidates.empty()) {
+    return false;
+  }
+  lookahead_.emplace(branch, std::move(candidates));
+  if (lookahead_->is_certain()) {
+    decide();
+  }
+  return true;
+}
+
+// Goes on with what was held back, on the stack that it tells.
+void CallBuilder::decide() {
+  if (!lookahead_) {
+    return;
+  }
+  Lookahead lookahead = std::move(*lookahead_);
+  lookahead_.reset();
+  indistinct_switches_ += lookahead.is_certain() ? 0 : 1;
+  log_.set_spread(lookahead.arrival().spread_ns);
+  switch_to(lookahead.stack(), lookahead.arrival().time_ns);
+  finish_top(lookahead.arrival().time_ns);
+  for (const auto& [branch, space] : lookahead.take_held()) {
+    add(branch, *space);
+  }
+}
+
+// To a frame below the innermost one of a suspended stack.
+bool CallBuilder::arrive_deep_in_other_stack(const Branch& branch) {
   for (std::size_t index = 0; index < stacks_.size(); ++index) {
     if (index == current_ || stacks_[index].empty()) {
       continue;

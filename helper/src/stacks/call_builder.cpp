@@ -13,6 +13,17 @@ void CallBuilder::add(const Branch& branch, const Space& space) {
     last_ns_ = branch.time_ns;
   }
   last_ns_ = std::max(last_ns_, branch.time_ns);
+  if (!lookahead_) {
+    take(branch, space);
+  } else if (changes_stack(branch, space)) {
+    decide();
+    add(branch, space);
+  } else if (!lookahead_->hold(branch, space)) {
+    decide();
+  }
+}
+
+void CallBuilder::take(const Branch& branch, const Space& space) {
   log_.set_spread(branch.spread_ns);
   if (stack().empty() && branch.from != 0) {
     push_damaged(root_start_ns_, resolver_->resolve(space, branch.from).function);
@@ -135,18 +146,21 @@ void CallBuilder::jump(const Branch& branch, const Space& space) {
   if (in_stub()) {
     leave_stub(branch, place);
   } else if (place.folded) {
-    top().stub_site = resolver_->site(space, branch.from);
+    enter_stub(branch, space, place);
   } else if (place.function != top().function && (place.entry || !place.known)) {
     push_tail(branch.time_ns, place.function, resolver_->site(space, branch.from));
   }
 }
 
 void CallBuilder::indirect_jump(const Branch& branch, const Space& space) {
+  if (changes_stack(branch, space) && arrive_in_waiting_stack(branch)) {
+    return;
+  }
   const Place place = resolver_->resolve(space, branch.to);
   if (in_stub()) {
     leave_stub(branch, place);
   } else if (place.folded) {
-    top().stub_site = resolver_->site(space, branch.from);
+    enter_stub(branch, space, place);
   } else if (place.entry && !(place.part && place.function == top().function)) {
     arrive_at_entry(branch, space, place);
   } else if (place.known && resolver_->resolve(space, branch.from).function == place.function) {
@@ -155,6 +169,18 @@ void CallBuilder::indirect_jump(const Branch& branch, const Space& space) {
     finish_top(branch.time_ns);
   } else {
     arrive(branch, space, place);
+  }
+}
+
+// By a jump. A thunk may lead back to the caller, so that it is no frame before it has reached
+// another function.
+void CallBuilder::enter_stub(const Branch& branch, const Space& space, const Place& place) {
+  const std::uint32_t site = resolver_->site(space, branch.from);
+  if (place.thunk) {
+    top().stub_site = site;
+  } else {
+    push_tail(branch.time_ns, place.function, site);
+    top().folded = true;
   }
 }
 
@@ -177,6 +203,9 @@ void CallBuilder::leave_stub(const Branch& branch, const Place& place) {
 }
 
 void CallBuilder::ret(const Branch& branch, const Space& space) {
+  if (changes_stack(branch, space) && arrive_in_waiting_stack(branch)) {
+    return;
+  }
   std::vector<LocalCall>& locals = stack().local_calls;
   const auto is_pending = [&] { return !locals.empty() && locals.back().depth == stack().size(); };
   for (auto local = locals.rbegin(); local != locals.rend() && local->depth == stack().size();
@@ -202,7 +231,7 @@ void CallBuilder::ret(const Branch& branch, const Space& space) {
   if (return_from_handler(branch)) {
     return;
   }
-  if (!place.entry) {
+  if (!place.entry || (top().return_address == 0 && !is_pending())) {
     arrive(branch, space, place);
   } else if (is_pending()) {
     const LocalCall local = locals.back();
@@ -214,6 +243,7 @@ void CallBuilder::ret(const Branch& branch, const Space& space) {
 }
 
 void CallBuilder::exec(std::uint64_t time_ns) {
+  decide();
   last_ns_ = std::max(last_ns_, time_ns);
   end_stack(last_ns_, CallState::unwound);
   root_start_ns_ = last_ns_;
@@ -221,6 +251,7 @@ void CallBuilder::exec(std::uint64_t time_ns) {
 }
 
 void CallBuilder::finish(bool exited) {
+  decide();
   if (in_gap_) {
     gaps_.emplace_back(gap_begin_, last_ns_);
     in_gap_ = false;

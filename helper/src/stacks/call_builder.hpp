@@ -18,11 +18,13 @@
 #include "stacks/call_log.hpp"
 #include "stacks/code_facts.hpp"
 #include "stacks/frames.hpp"
+#include "stacks/lookahead.hpp"
 #include "stacks/resolver.hpp"
 #include "stacks/thread_calls.hpp"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,7 @@ namespace ptlens::stacks {
 class CallBuilder : public ThreadCalls {
 public:
   // The references must outlive the builder. `thread` is the calls' thread index.
+  // Spaces given to add() must live as long.
   CallBuilder(CallTable& table, Resolver& resolver, CodeFacts& facts,
               const flow::Schedule& schedule, std::uint32_t thread, std::int32_t tid)
       : log_(table, schedule, thread, tid), resolver_(&resolver), facts_(&facts) {}
@@ -39,14 +42,11 @@ public:
   void exec(std::uint64_t time_ns) override;
   void finish(bool exited) override;
 
-  // Switches to one of several suspended stacks that the trace does not tell apart: the one left
-  // longest ago was taken. Times of single calls on them may be exchanged, their sum is not.
-  [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
-
 private:
   using Branch = flow::Branch;
   using Space = symbols::AddressSpaceVersion;
 
+  void take(const Branch& branch, const Space& space);
   [[nodiscard]] Stack& stack() { return stacks_[current_]; }
   [[nodiscard]] Frame& top() { return stack().frames.back(); }
 
@@ -64,13 +64,17 @@ private:
   void pop_tails(std::uint64_t time_ns);
   void finish_top(std::uint64_t time_ns);
   [[nodiscard]] bool in_stub() { return top().folded || top().stub_site != no_site; }
+  void enter_stub(const Branch& branch, const Space& space, const Place& place);
   void leave_stub(const Branch& branch, const Place& place);
 
   // arrivals.cpp: control is where the innermost frame does not return to.
   void arrive(const Branch& branch, const Space& space, const Place& place);
   void arrive_at_entry(const Branch& branch, const Space& space, const Place& place);
   bool arrive_in_own_stack(const Branch& branch, const Space& space, const Place& place);
-  bool arrive_in_other_stack(const Branch& branch, bool whole_stacks);
+  [[nodiscard]] bool changes_stack(const Branch& branch, const Space& space);
+  bool arrive_in_waiting_stack(const Branch& branch);
+  bool arrive_deep_in_other_stack(const Branch& branch);
+  void decide();
   [[nodiscard]] std::size_t with_landing_pad(const Space& space, const Place& place,
                                              std::uint64_t address);
   void return_to_unknown(const Branch& branch, const Place& place);
@@ -97,7 +101,7 @@ private:
   // Suspended stacks by the address to which their innermost frame returns, then by turn.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> suspended_;
   std::uint64_t turns_ = 0;
-  std::uint64_t indistinct_switches_ = 0;
+  std::optional<Lookahead> lookahead_;
   bool started_ = false;
   bool in_gap_ = false;
   bool outside_ = false;             // tracing is off

@@ -7,6 +7,16 @@ bool Stack::returns_to(std::uint64_t address) const {
   return !frames.empty() && frames.back().return_address == address && address != 0;
 }
 
+std::vector<std::uint64_t> Stack::return_addresses(std::size_t most) const {
+  std::vector<std::uint64_t> addresses;
+  for (auto frame = frames.rbegin(); frame != frames.rend() && addresses.size() < most; ++frame) {
+    if (!frame->tail) {
+      addresses.push_back(frame->return_address);
+    }
+  }
+  return addresses;
+}
+
 std::size_t Stack::with_return_address(std::uint64_t address) const {
   for (std::size_t count = frames.size(); count > 0; --count) {
     if (frames[count - 1].return_address == address) {

@@ -16,7 +16,7 @@ struct Frame {
   std::uint64_t return_address = 0;  // 0: not known
   std::uint64_t resume_address = 0;  // of signal handling: where the program was interrupted
   std::uint64_t lost_ns = 0;         // a gap began then, and the frame was not seen since; 0: seen
-  std::uint32_t stub_site = no_site; // of the jump into a stub, while the stub runs in the frame
+  std::uint32_t stub_site = no_site; // of the jump into a thunk, while it runs in the frame
   bool folded = false;               // all of it so far is a stub
   bool tail = false;                 // shares the return address of the frame below
   bool signal = false;
@@ -48,6 +48,8 @@ public:
   [[nodiscard]] std::size_t size() const { return frames.size(); }
   [[nodiscard]] Frame& top() { return frames.back(); }
 
+  // Addresses that the frames return to, innermost first, at most `most`; tail calls share one.
+  [[nodiscard]] std::vector<std::uint64_t> return_addresses(std::size_t most) const;
   // True when the address is that to which the innermost frame returns.
   [[nodiscard]] bool returns_to(std::uint64_t address) const;
   // How many frames there are up to the innermost one with that return address, it included; 0:

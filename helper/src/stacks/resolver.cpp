@@ -84,9 +84,9 @@ Place Resolver::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t
   place.function = this->function(binary, mapped->path, original);
   place.entry = function.address == elf_address;
   place.part = function.part && original != *index;
-  place.folded = function.kind == symbols::Function::Kind::plt_stub ||
-                 function.kind == symbols::Function::Kind::resolver ||
-                 function.kind == symbols::Function::Kind::thunk;
+  place.thunk = function.kind == symbols::Function::Kind::thunk;
+  place.folded = place.thunk || function.kind == symbols::Function::Kind::plt_stub ||
+                 function.kind == symbols::Function::Kind::resolver;
   place.known = true;
   return place;
 }

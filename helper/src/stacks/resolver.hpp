@@ -19,6 +19,7 @@ struct Place {
   bool entry = false;  // the address is the first of the function, or of a copy or part
   bool part = false;   // in a part of the function: its own code goes on there
   bool folded = false; // PLT stub, lazy-binding resolver or retpoline: not a call of its own
+  bool thunk = false;  // of these, a retpoline or return thunk: leads back as well as on
   bool known = false;  // a symbol covers it
 };
 

@@ -33,11 +33,15 @@ public:
   }
   [[nodiscard]] std::uint64_t first_ns() const { return first_ns_; }
   [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
+  // Switches to one of several suspended stacks that nothing told apart: the one left longest ago
+  // was taken. Times of single calls on them may be exchanged, their sum is not.
+  [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
 
 protected:
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
   std::uint64_t first_ns_ = 0;
   std::uint64_t last_ns_ = 0;
+  std::uint64_t indistinct_switches_ = 0;
 };
 
 } // namespace ptlens::stacks

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -277,6 +278,14 @@ std::vector<std::string> SampleRun::symbols() const {
   return symbols;
 }
 
+std::set<std::string> SampleRun::called() const {
+  std::set<std::string> names;
+  for (const std::uint32_t function : measurement->calls.function) {
+    names.insert(measurement->functions[function].name);
+  }
+  return names;
+}
+
 std::vector<std::uint32_t> SampleRun::calls(const std::string& function) const {
   std::vector<std::uint32_t> found;
   for (std::uint32_t call = 0; call < measurement->calls.size(); ++call) {
@@ -304,7 +313,6 @@ void expect_calls(const SampleRun& run, const std::vector<Edge>& edges) {
   for (const Edge& edge : edges) {
     expected[{edge.callee, edge.caller, word(edge.state), edge.tail_call}] += edge.count;
   }
-  std::erase_if(expected, [](const auto& entry) { return entry.second == 0; });
   std::map<Key, std::size_t> found;
   std::vector<std::string> named;
   for (const Edge& edge : edges) {
@@ -317,16 +325,22 @@ void expect_calls(const SampleRun& run, const std::vector<Edge>& edges) {
       ++found[{edge.callee, run.caller(call), word(table.state[call]), table.tail_call[call] != 0}];
     }
   }
-  const auto text = [](const std::map<Key, std::size_t>& counts) {
-    std::string lines;
-    for (const auto& [key, count] : counts) {
+  std::string differences;
+  const auto compare = [&](const Key& key) {
+    if (expected[key] != found[key]) {
       const auto& [callee, caller, state, tail] = key;
-      lines += fmt::format("{} from {}, {}{}: {}\n", callee, caller, state,
-                           tail ? ", by a jump" : "", count);
+      differences += fmt::format("{} from {}, {}{}: {}, not {}\n", callee, caller, state,
+                                 tail ? ", by a jump" : "", found[key], expected[key]);
     }
-    return lines;
   };
-  EXPECT_EQ(text(found), text(expected));
+  std::set<Key> keys;
+  for (const auto& counts : {expected, found}) {
+    for (const auto& [key, count] : counts) {
+      keys.insert(key);
+    }
+  }
+  std::ranges::for_each(keys, compare);
+  EXPECT_EQ(differences, "");
 }
 
 void expect_truth(const SampleRun& run) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ struct SampleRun {
 
   // As nm prints them.
   [[nodiscard]] std::vector<std::string> symbols() const;
+  // Names of the functions that have calls.
+  [[nodiscard]] std::set<std::string> called() const;
   // Indices of the calls of functions of that name in the source.
   [[nodiscard]] std::vector<std::uint32_t> calls(const std::string& function) const;
   [[nodiscard]] std::string caller(std::uint32_t call) const; // name, "" for a root
