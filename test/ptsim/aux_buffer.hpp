@@ -1,7 +1,10 @@
 // The AUX buffer between the trace hardware and the file: collects packet bytes and hands them on
-// as the kernel and perf do, an AUX record each time the hardware stops or half the buffer is full,
-// and the bytes themselves when perf reads. Unlike the kernel's it never overflows: the program
-// waits.
+// as the kernel and perf do, an AUX record each time the hardware stops, and the bytes themselves
+// when perf reads. Unlike the kernel's it overflows only on demand: the program waits.
+//
+// In snapshot mode it is a ring that new bytes overwrite, and nothing is written but snapshots:
+// what came since the last one, and once the ring has been filled all that it holds
+// (intel_pt_find_snapshot, tools/perf/arch/x86/util/intel-pt.c).
 #pragma once
 
 #include "packet_writer.hpp"
@@ -11,23 +14,44 @@
 
 namespace ptlens::ptsim {
 
+struct AuxBufferConfig {
+  std::uint64_t size = 4 << 20; // bytes
+  bool snapshot = false;
+  std::uint64_t snapshot_size = 0; // the last bytes of the ring are enough; 0: all
+};
+
 class AuxBuffer {
 public:
-  // Nothing is owned. `size` is that of the whole buffer, bytes. Stamps are those of the lane.
-  AuxBuffer(PacketWriter& packets, PerfDataWriter& file, std::uint64_t size);
+  // Nothing is owned. Stamps are those of the buffer's lane.
+  AuxBuffer(PacketWriter& packets, PerfDataWriter& file, const AuxBufferConfig& config)
+      : packets_(&packets), file_(&file), config_(config) {}
+  AuxBuffer(PacketWriter& packets, PerfDataWriter& file, std::uint64_t size)
+      : AuxBuffer(packets, file, AuxBufferConfig{.size = size}) {}
 
-  // Half the buffer or more waits to be read.
-  [[nodiscard]] bool half_full() const { return packets_->bytes().size() >= size_ / 2; }
+  // The hardware must be stopped, so that perf can read: half the buffer or more is full. Never in
+  // snapshot mode.
+  [[nodiscard]] bool half_full() const {
+    return !config_.snapshot && packets_->bytes().size() >= config_.size / 2;
+  }
+  // Forgets what new bytes have overwritten.
+  void wrap();
 
   // Announces what has been written since the last time; flags: PERF_AUX_FLAG_.
   void hardware_stopped(const Stamp& stamp, std::uint64_t flags = 0);
-  // Announces and hands everything to the file.
-  void flush(const Stamp& stamp, std::uint64_t tsc);
+  // Hands to the file what was announced; nothing in snapshot mode.
+  void read(std::size_t lane, std::uint64_t tsc);
+  // Both.
+  void flush(const Stamp& stamp, std::uint64_t tsc) {
+    hardware_stopped(stamp);
+    read(stamp.lane, tsc);
+  }
+  // Hands a snapshot to the file, after the hardware stopped.
+  void snapshot(std::size_t lane, std::uint64_t tsc);
 
 private:
   PacketWriter* packets_;
   PerfDataWriter* file_;
-  std::uint64_t size_;
+  AuxBufferConfig config_;
   std::uint64_t announced_ = 0; // bytes of the stream
   std::uint64_t written_ = 0;
 };

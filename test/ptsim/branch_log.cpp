@@ -36,9 +36,14 @@ void BranchLog::retire(const Instruction& instruction, std::uint64_t ip, std::ui
 }
 
 void BranchLog::line(std::uint64_t from, std::uint64_t to, std::string_view kind) {
-  if (out_ != nullptr) {
-    fmt::print(*out_, "{}\t{:x}\t{:x}\t{}\n", tid_, from, to, kind);
+  if (out_ == nullptr) {
+    return;
   }
+  fmt::print(*out_, "{}\t{:x}\t{:x}\t{}", tid_, from, to, kind);
+  if (moment_) {
+    fmt::print(*out_, "\t{}\t{}\t{}", moment_->cpu, moment_->ns, moment_->lost ? 1 : 0);
+  }
+  *out_ << '\n';
 }
 
 } // namespace ptlens::ptsim

@@ -26,8 +26,10 @@ void write_line(std::ostream& out, const Json& line) {
 
 } // namespace
 
-CallTruth::CallTruth(std::ostream& out, Places& places, pid_t tid, std::uint64_t tsc_hz)
-    : out_(&out), places_(&places), tid_(tid) {
+CallTruth::CallTruth(std::ostream& out, std::ostream* filtered, Process& process, pid_t tid)
+    : out_(&out), filtered_(filtered), process_(&process), places_(&process.places()), tid_(tid) {}
+
+void CallTruth::write_header(std::ostream& out, std::uint64_t tsc_hz) {
   write_line(out, {{"format", "ptsim-truth"}, {"version", 1}, {"tsc_hz", tsc_hz}});
 }
 
@@ -271,21 +273,28 @@ void CallTruth::close(State state, Moment now) {
   } else if (state == State::unwound) {
     word = "unwound";
   }
-  write_line(*out_, {{"tid", tid_},
-                     {"call", frame.number},
-                     {"parent", frame.parent ? Json(*frame.parent) : Json(nullptr)},
-                     {"function", hex(frame.place.entry)},
-                     {"binary", frame.place.binary},
-                     {"address", hex(frame.place.elf_address)},
-                     {"symbol", frame.place.symbol},
-                     {"start", frame.start.ns},
-                     {"end", now.ns},
-                     {"depth", frame.depth},
-                     {"caller", hex(frame.caller)},
-                     {"state", word},
-                     {"tail_call", frame.kind == Kind::tail_call},
-                     {"signal_handler", frame.kind == Kind::handler},
-                     {"off_cpu", now.off_cpu_ns - frame.start.off_cpu_ns}});
+  const Json line{{"tid", tid_},
+                  {"call", frame.number},
+                  {"parent", frame.parent ? Json(*frame.parent) : Json(nullptr)},
+                  {"function", hex(frame.place.entry)},
+                  {"binary", frame.place.binary},
+                  {"address", hex(frame.place.elf_address)},
+                  {"symbol", frame.place.symbol},
+                  {"start", frame.start.ns},
+                  {"end", now.ns},
+                  {"depth", frame.depth},
+                  {"caller", hex(frame.caller)},
+                  {"state", word},
+                  {"tail_call", frame.kind == Kind::tail_call},
+                  {"signal_handler", frame.kind == Kind::handler},
+                  {"off_cpu", now.off_cpu_ns - frame.start.off_cpu_ns}};
+  write_line(*out_, line);
+  const std::vector<AddressRange>* ranges = process_->filtered();
+  if (filtered_ != nullptr && ranges != nullptr &&
+      std::ranges::any_of(
+          *ranges, [&](const AddressRange& range) { return range.contains(frame.place.entry); })) {
+    write_line(*filtered_, line);
+  }
   ++calls_;
 }
 

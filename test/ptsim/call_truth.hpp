@@ -18,6 +18,7 @@
 
 #include "instruction.hpp"
 #include "places.hpp"
+#include "process.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -34,8 +35,14 @@ struct Moment {
 
 class CallTruth {
 public:
-  // Lines go to `out` as calls end. Neither reference is owned.
-  CallTruth(std::ostream& out, Places& places, pid_t tid, std::uint64_t tsc_hz);
+  // Lines go to `out` as calls end, and those of calls of functions whose entries the filters let
+  // through to `filtered` too (null: none). Nothing is owned.
+  CallTruth(std::ostream& out, std::ostream* filtered, Process& process, pid_t tid);
+
+  static void write_header(std::ostream& out, std::uint64_t tsc_hz);
+
+  // execve gave the thread the id of its process.
+  void renamed(pid_t tid) { tid_ = tid; }
 
   // Tracing begins (again) with control at `ip`. The calls under way began before. Where `ip` is
   // the entry of a function, `stack_top` is its return address.
@@ -97,6 +104,8 @@ private:
   void close(State state, Moment now); // the top frame
 
   std::ostream* out_;
+  std::ostream* filtered_;
+  Process* process_;
   Places* places_;
   pid_t tid_;
   [[nodiscard]] std::vector<Frame>& frames() { return stacks_[current_].frames; }

@@ -42,12 +42,14 @@ std::uint64_t Clock::cycles_until_ctc(std::uint64_t ctc) const {
   return units <= units_ ? 0 : (units - units_ + rates_.tsc_ratio - 1) / rates_.tsc_ratio;
 }
 
+std::uint64_t ClockRates::ticks(std::uint64_t nanoseconds) const {
+  // Whole microseconds and the rest apart: no overflow for any time below a century.
+  const std::uint64_t per_microsecond = tsc_hz() / 1'000'000;
+  return nanoseconds / 1000 * per_microsecond + nanoseconds % 1000 * per_microsecond / 1000;
+}
+
 void Clock::pass(std::uint64_t nanoseconds) {
-  // Whole microseconds and the rest apart: no overflow for any sleep below a century.
-  const std::uint64_t ticks_per_microsecond = rates_.tsc_hz() / 1'000'000;
-  const std::uint64_t ticks = nanoseconds / 1000 * ticks_per_microsecond +
-                              nanoseconds % 1000 * ticks_per_microsecond / 1000;
-  units_ += ticks * rates_.core_ratio;
+  units_ += rates_.ticks(nanoseconds) * rates_.core_ratio;
 }
 
 } // namespace ptlens::ptsim

@@ -16,6 +16,8 @@ struct ClockRates {
   std::uint64_t tsc_per_ctc_denominator = 1;
 
   [[nodiscard]] std::uint64_t tsc_hz() const { return bus_hz * tsc_ratio; }
+  // TSC ticks in so much time.
+  [[nodiscard]] std::uint64_t ticks(std::uint64_t nanoseconds) const;
 };
 
 // ns = zero + (tsc * multiplier >> shift), modulo 2^64, as PERF_RECORD_TIME_CONV has it.
@@ -46,6 +48,9 @@ public:
   [[nodiscard]] std::uint64_t units_of(std::uint64_t cycles) const {
     return cycles * rates_.tsc_ratio;
   }
+  [[nodiscard]] std::uint64_t tsc_at(std::uint64_t units) const {
+    return tsc_at_start_ + units / rates_.core_ratio;
+  }
   [[nodiscard]] std::uint64_t ns_at(std::uint64_t units) const {
     return conversion_.to_ns(tsc_at(units));
   }
@@ -64,10 +69,6 @@ public:
   void pass_until(std::uint64_t units) { units_ = units > units_ ? units : units_; }
 
 private:
-  [[nodiscard]] std::uint64_t tsc_at(std::uint64_t units) const {
-    return tsc_at_start_ + units / rates_.core_ratio;
-  }
-
   ClockRates rates_;
   TimeConversion conversion_;
   std::uint64_t cycles_ = 0;

@@ -43,6 +43,9 @@ std::optional<Control::Command> Control::next() {
   if (word == "disable") {
     return Command::disable;
   }
+  if (word == "snapshot") {
+    return Command::snapshot;
+  }
   if (word == "stop") {
     return Command::stop;
   }

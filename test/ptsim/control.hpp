@@ -2,6 +2,7 @@
 // answered with "ack\n".
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -9,7 +10,7 @@ namespace ptlens::ptsim {
 
 class Control {
 public:
-  enum class Command { enable, disable, stop, ping };
+  enum class Command : std::uint8_t { enable, disable, snapshot, stop, ping };
 
   // -1: no such file.
   Control(int commands, int acknowledgements);

@@ -9,28 +9,35 @@
 // Output
 //   perf.data                      decodes with `perf script --itrace=cr` without an error
 //   perf.data.truth.jsonl          a header line, then one line a call (--truth FILE)
-//   perf.data.truth.branches.tsv   every taken branch (--branches[=FILE])
+//   perf.data.truth.jsonl.filtered the lines of calls of the functions that --filter lets through
+//   perf.data.truth.branches.tsv   every taken branch (--branches[=FILE]), see branch_log.hpp
 //
-// A truth line has tid; call, its number by start; parent, the number of the call that it was made
-// in, null at the bottom of a stack; function, the entry's address in the process; binary, ELF
-// address and symbol; start and end, ns of perf's clock, of entering the first instruction and of
-// being back at the return address; depth; caller, the address of the call instruction; state, as
-// DESIGN has it; tail_call; signal_handler, for the call that the kernel makes; off_cpu, ns. Lines
-// come in the order in which calls end. Truth comes from the stepped instruction and stack
-// pointers, not from packets.
+// A truth line has tid; call, its number by start on its thread; parent, the number of the call
+// that it was made in, null at the bottom of a stack; function, the entry's address in the process;
+// binary, ELF address and symbol; start and end, ns of perf's clock, of entering the first
+// instruction and of being back at the return address; depth; caller, the address of the call
+// instruction; state, as DESIGN has it; tail_call; signal_handler, for the call that the kernel
+// makes; off_cpu, ns. Lines come in the order in which calls end. Truth comes from the stepped
+// instruction and stack pointers, not from packets. Between them stand lines of what --fault took
+// away: {"lost":[begin,end],"tid":T}, ns, for trace, {"lost_record":"switch"|"mapping","time":ns,
+// "tid":T} for side-band.
 //
-// What is simulated: user code of one thread. Time is simulated: a fixed cost for each class of
-// instruction at 3.6 GHz, a fixed cost for each system call, and for one that waits the time that
-// it really took. TSC 3 GHz, crystal 24 MHz. A program that ptsim starts runs at full speed until
-// its own entry point, so that the dynamic linker is not stepped (--start-at exec traces that too;
-// --start-at main, --stop-at F, and the environment's PTSIM_START_AT and PTSIM_STOP_AT choose
+// What is simulated: user code of all threads of a program or process and, where buffers are of
+// processors, of the threads and processes that these make, as perf inherits; with -t of that
+// thread, with --per-thread of the threads that there are. They run interleaved on --cpus simulated
+// processors, preempted and moved by a generator with --seed (see stepper.hpp). Time is simulated:
+// a fixed cost for each class of instruction at 3.6 GHz and for each system call; who sleeps comes
+// back after the time asked for, who waits for another thread at that one's time, and where nothing
+// runs real time passes. TSC 3 GHz, crystal 24 MHz. A program that ptsim starts runs at full speed
+// until its own entry point, so that the dynamic linker is not stepped (--start-at exec traces that
+// too; --start-at main, --stop-at F, and the environment's PTSIM_START_AT and PTSIM_STOP_AT choose
 // otherwise), and with LD_BIND_NOW=1, so that no call goes through the lazy resolver. After
 // --max-steps or --stop-at the program runs on untraced.
 //
-// What is not: kernel code, other threads of the process (they run free and untraced), address
-// filters, snapshots, processors as a whole. Code of the vDSO is mapped as perf maps it; perf
-// decodes it on the same running kernel only, as it takes the vDSO's bytes from itself. Code
-// without a file (JIT) is traced, and as with real recordings no decoder can follow it.
+// What is not: kernel code, processors as a whole, switch records of perf without rights. Code of
+// the vDSO is mapped as perf maps it; perf decodes it on the same running kernel only, as it takes
+// the vDSO's bytes from itself. Code without a file (JIT) is traced, and as with real recordings no
+// decoder can follow it.
 //
 //   ptsim synth --seed 7 --bytes 200MB -o perf.data --counts calls.tsv BINARY LIBRARY...
 //

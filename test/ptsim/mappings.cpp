@@ -52,11 +52,4 @@ Result<std::vector<Mapping>> executable_mappings(pid_t pid) {
   return mappings;
 }
 
-std::string thread_name(pid_t tid) {
-  std::ifstream file(fmt::format("/proc/{}/comm", tid));
-  std::string name;
-  std::getline(file, name);
-  return name;
-}
-
 } // namespace ptlens::ptsim

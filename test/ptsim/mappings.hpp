@@ -27,7 +27,4 @@ struct Mapping {
 // Executable mappings by address, without [vsyscall], which user tools cannot read. Errors: gone.
 Result<std::vector<Mapping>> executable_mappings(pid_t pid);
 
-// What the kernel calls the thread, /proc/TID/comm; empty where it has gone.
-[[nodiscard]] std::string thread_name(pid_t tid);
-
 } // namespace ptlens::ptsim

@@ -24,8 +24,9 @@ struct Raw {
   bool no_build_id_cache = false;
   bool refused_compression = false;
   std::string refused_clock;
-  std::string refused_filter;
-  bool refused_snapshot = false;
+  std::vector<std::string> filters;
+  std::optional<std::string> snapshot;
+  std::vector<std::string> faults;
   bool refused_all_cpus = false;
   std::string refused_cpus;
 };
@@ -37,16 +38,27 @@ Error bad_usage(std::string message, std::string remedy = {}) {
 
 void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("-e,--event", raw.events, "intel_pt/TERMS/u")->allow_extra_args(false);
-  app.add_flag("--per-thread", options.per_thread, "one trace buffer of the thread");
+  app.add_flag("--per-thread", options.per_thread, "trace buffers of the threads there are");
   app.add_flag("--switch-events", options.switch_events, "record when the thread is switched out");
   app.add_option("-m,--mmap-pages", raw.mmap_pages, "[PAGES][,AUX_PAGES], or sizes: 8M,64M");
   app.add_option("-o,--output", options.output, "file to write");
-  app.add_option("-p,--pid", options.pid, "attach to the main thread of this process");
-  app.add_option("-t,--tid", options.tid, "attach to this thread");
+  app.add_option("-p,--pid", options.pid, "attach to all threads of this process");
+  app.add_option("-t,--tid", options.tid, "attach to this thread only");
   app.add_option("-D,--delay", raw.delay, "-1: wait for the control command to enable");
   app.add_option("--control", raw.control, "fd:COMMANDS[,ACKNOWLEDGEMENTS]");
   app.add_flag("-B,--no-buildid", raw.no_build_ids, "write no build-ids");
   app.add_flag("-N,--no-buildid-cache", raw.no_build_id_cache, "there is no cache to update");
+  app.add_option("--filter", raw.filters, "filter FUNCTION[/SIZE] @ BINARY")
+      ->allow_extra_args(false);
+  app.add_option("-S,--snapshot", raw.snapshot, "[e][SIZE]: on SIGUSR2, command, or (e) at the end")
+      ->expected(0, 1)
+      ->default_str("");
+  app.add_option("--cpus", options.cpus, "simulated processors [2]")->check(CLI::Range(1, 64));
+  app.add_option("--seed", options.seed, "of preemptions, migrations and faults [1]");
+  app.add_option("--slice", options.slice_cycles, "mean cycles until preemption, 0: never [60000]")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40));
+  app.add_option("--fault", raw.faults, "ovf, truncate, lost-sideband [:every=N], no-pgd")
+      ->allow_extra_args(false);
   app.add_option("--truth", options.truth, "calls as JSON lines [OUTPUT.truth.jsonl]");
   app.add_flag("--branches{yes}", options.branches, "taken branches [OUTPUT.truth.branches.tsv]")
       ->expected(0, 1);
@@ -58,8 +70,6 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   const std::string refused = "not simulated: refused";
   app.add_flag("-z,--compression-level{1}", raw.refused_compression, refused)->expected(0, 1);
   app.add_option("-k,--clockid", raw.refused_clock, refused);
-  app.add_option("--filter", raw.refused_filter, refused);
-  app.add_flag("-S,--snapshot{1}", raw.refused_snapshot, refused)->expected(0, 1);
   app.add_flag("-a,--all-cpus", raw.refused_all_cpus, refused);
   app.add_option("-C,--cpu", raw.refused_cpus, refused);
   app.allow_extras();
@@ -102,6 +112,37 @@ Result<void> take_control(const std::string& text, Options& options) {
   return {};
 }
 
+Result<void> take_snapshot(const std::optional<std::string>& text, Options& options) {
+  if (!text) {
+    return {};
+  }
+  options.snapshot = true;
+  options.snapshot_at_end = text->starts_with('e');
+  const std::string_view size = std::string_view(*text).substr(options.snapshot_at_end ? 1 : 0);
+  const auto parsed =
+      std::from_chars(size.data(), size.data() + size.size(), options.snapshot_size);
+  if (!size.empty() && (parsed.ec != std::errc{} || parsed.ptr != size.data() + size.size())) {
+    return std::unexpected(bad_usage(fmt::format("--snapshot {}: only [e][SIZE]", *text)));
+  }
+  return {};
+}
+
+Result<void> take_filters_and_faults(const Raw& raw, Options& options) {
+  for (const std::string& text : raw.filters) {
+    auto filters = parse_filters(text);
+    if (!filters) {
+      return std::unexpected(filters.error());
+    }
+    options.filters.insert(options.filters.end(), filters->begin(), filters->end());
+  }
+  for (const std::string& text : raw.faults) {
+    if (auto taken = parse_fault(text, options.faults); !taken) {
+      return taken;
+    }
+  }
+  return {};
+}
+
 Result<void> take_extras(const std::vector<std::string>& extras, Options& options) {
   for (const std::string& extra : extras) {
     if (!extra.starts_with('-')) {
@@ -114,11 +155,9 @@ Result<void> take_extras(const std::vector<std::string>& extras, Options& option
 }
 
 Result<void> check(const Raw& raw, Options& options) {
-  const std::array<std::pair<bool, const char*>, 6> refused{
+  const std::array<std::pair<bool, const char*>, 4> refused{
       {{raw.refused_compression, "-z: compressed records"},
        {!raw.refused_clock.empty(), "--clockid: other clocks"},
-       {!raw.refused_filter.empty(), "--filter: address filters"},
-       {raw.refused_snapshot, "--snapshot: snapshots"},
        {raw.refused_all_cpus, "-a: whole processors"},
        {!raw.refused_cpus.empty(), "--cpu: whole processors"}}};
   for (const auto& [given, what] : refused) {
@@ -180,6 +219,7 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
   }
   for (const Result<void>& taken :
        {take_mmap_pages(raw.mmap_pages, options), take_control(raw.control, options),
+        take_snapshot(raw.snapshot, options), take_filters_and_faults(raw, options),
         take_extras(app.remaining(), options), check(raw, options)}) {
     if (!taken) {
       return std::unexpected(taken.error());

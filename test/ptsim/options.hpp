@@ -2,7 +2,9 @@
 // options.
 #pragma once
 
+#include "address_filter.hpp"
 #include "base/error.hpp"
+#include "faults.hpp"
 #include "trace_unit.hpp"
 
 #include <cstdint>
@@ -27,10 +29,18 @@ struct Options {
   std::optional<pid_t> tid;
   std::vector<std::string> program;
   bool start_enabled = true; // -D -1: wait for the command to enable
+  std::vector<AddressFilter> filters;
+  bool snapshot = false;
+  bool snapshot_at_end = false;
+  std::uint64_t snapshot_size = 0; // bytes, 0: all of the buffer
   int control = -1;
   int acknowledgement = -1;
 
   // ptsim's own
+  std::uint32_t cpus = 2;
+  std::uint64_t seed = 1;
+  std::uint64_t slice_cycles = 60'000; // mean time until a thread may be preempted, 0: never
+  FaultPlan faults;
   std::string truth;           // path
   std::string branches;        // path, empty: none
   std::uint64_t max_steps = 0; // 0: no limit

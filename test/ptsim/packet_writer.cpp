@@ -16,16 +16,17 @@ void PacketWriter::grow() {
   buffer_.resize(std::max(first_size, buffer_.size() * 2));
 }
 
-std::vector<std::uint8_t> PacketWriter::take() {
-  const std::span<const std::uint8_t> written = bytes();
-  std::vector<std::uint8_t> copy(written.begin(), written.end());
-  clear();
+std::vector<std::uint8_t> PacketWriter::take(std::size_t count) {
+  const auto oldest = bytes().first(std::min(count, used_));
+  std::vector<std::uint8_t> copy(oldest.begin(), oldest.end());
+  drop(copy.size());
   return copy;
 }
 
-void PacketWriter::clear() {
-  taken_ += used_;
-  used_ = 0;
+void PacketWriter::drop(std::size_t count) {
+  std::memmove(buffer_.data(), buffer_.data() + count, used_ - count);
+  taken_ += count;
+  used_ -= count;
 }
 
 void PacketWriter::cut(std::size_t bytes) {

@@ -3,6 +3,7 @@
 // What a fast walk sends all the time is inline.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -35,8 +36,10 @@ public:
 
   // Bytes written since the last take() or clear().
   [[nodiscard]] std::span<const std::uint8_t> bytes() const { return {buffer_.data(), used_}; }
-  [[nodiscard]] std::vector<std::uint8_t> take();
-  void clear();
+  [[nodiscard]] std::vector<std::uint8_t> take() { return take(used_); }
+  [[nodiscard]] std::vector<std::uint8_t> take(std::size_t count); // of the oldest
+  void clear() { drop(used_); }
+  void keep_last(std::size_t size) { drop(used_ - std::min(size, used_)); }
   [[nodiscard]] std::uint64_t total() const { return taken_ + used_; } // bytes written ever
 
 private:
@@ -50,6 +53,7 @@ private:
     return buffer_.data() + used_;
   }
   void grow();
+  void drop(std::size_t count); // the oldest
 
   std::vector<std::uint8_t> buffer_;
   std::size_t used_ = 0;

@@ -12,9 +12,9 @@ void Places::set_mappings(std::vector<Mapping> mappings, std::vector<std::byte> 
 }
 
 const SymbolTable& Places::symbols(const std::string& path) {
-  std::unique_ptr<SymbolTable>& table = tables_[path];
+  std::shared_ptr<SymbolTable>& table = tables_[path];
   if (!table) {
-    table = std::make_unique<SymbolTable>(path == "[vdso]" ? SymbolTable::of_image(vdso_)
+    table = std::make_shared<SymbolTable>(path == "[vdso]" ? SymbolTable::of_image(vdso_)
                                                            : SymbolTable::of_file(path));
   }
   return *table;

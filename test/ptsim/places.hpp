@@ -40,7 +40,7 @@ public:
 private:
   std::vector<Mapping> mappings_; // by address
   std::vector<std::byte> vdso_;
-  std::map<std::string, std::unique_ptr<SymbolTable>> tables_;
+  std::map<std::string, std::shared_ptr<SymbolTable>> tables_; // shared by copies
   std::unordered_map<std::uint64_t, Place> known_;
 };
 

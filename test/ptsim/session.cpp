@@ -1,16 +1,17 @@
 // The order of things in a recording.
 #include "session.hpp"
 
+#include "launch.hpp"
+#include "threads.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <ctime>
-#include <elf.h>
-#include <filesystem>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,49 +28,21 @@ std::uint64_t monotonic_ns() {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-Result<pid_t> process_of(pid_t tid) {
-  std::ifstream status(fmt::format("/proc/{}/status", tid));
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("Tgid:")) {
-      return static_cast<pid_t>(std::strtol(line.c_str() + 5, nullptr, 10));
-    }
+Result<void> open_log(std::ofstream& file, const std::string& path) {
+  file.open(path, std::ios::trunc);
+  if (!file) {
+    return std::unexpected(
+        Error{.message = std::strerror(errno), .file = path, .remedy = "choose another file"});
   }
-  return std::unexpected(
-      Error{.kind = Error::Kind::gone, .message = fmt::format("there is no thread {}", tid)});
-}
-
-std::string executable(pid_t pid) {
-  std::error_code failed;
-  return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), failed).string();
-}
-
-// AT_ENTRY: the program's own first instruction, after the dynamic linker's work.
-std::uint64_t program_entry(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/auxv", pid), std::ios::binary);
-  Elf64_auxv_t entry{};
-  while (file.read(reinterpret_cast<char*>(&entry), sizeof entry)) {
-    if (entry.a_type == AT_ENTRY) {
-      return entry.a_un.a_val;
-    }
-  }
-  return 0;
-}
-
-std::size_t thread_count(pid_t pid) {
-  std::error_code failed;
-  const std::filesystem::directory_iterator tasks(fmt::format("/proc/{}/task", pid), failed);
-  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
-}
-
-Error cannot_write(const std::string& path) {
-  return Error{.message = std::strerror(errno), .file = path, .remedy = "choose another file"};
+  return {};
 }
 
 } // namespace
 
 Session::Session(Options options)
     : options_(std::move(options)), control_(options_.control, options_.acknowledgement),
-      enabled_(options_.start_enabled) {}
+      enabled_(options_.start_enabled),
+      faults_(std::make_unique<Faults>(options_.faults, options_.seed)) {}
 
 Result<int> Session::run() {
   for (const std::string& warning : options_.warnings) {
@@ -81,35 +54,42 @@ Result<int> Session::run() {
   }
   while (done && !stop_ && !ended_) {
     read_commands();
-    if (!enabled_ || limit_reached_) {
-      if (tracee_) {
-        tracee_->detach();
-        tracee_.reset();
+    if (enabled_ && !limit_reached_) {
+      done = begin_tracing();
+      if (done && tracing_) {
+        done = step_until_told();
       }
+    } else {
+      stopped_.clear();
       if (limit_reached_ && !launched_) {
         break;
       }
-      wait_until_enabled();
-    } else {
-      done = trace();
+      wait_a_while();
+      look_for_end();
     }
   }
-  tracee_.reset();
+  stopped_.clear();
+  if (tracing_) {
+    stepper_->stop();
+  }
   const int status = end_programs();
   if (done && !file_) { // never enabled: a recording without trace
     done = open_files();
   }
   if (done) {
+    if (options_.snapshot_at_end) {
+      stepper_->take_snapshot();
+    }
     done = file_->finish();
   }
   truth_.close();
+  filtered_truth_.close();
   branches_.close();
   if (!done) {
     return std::unexpected(done.error());
   }
   fmt::print(stderr, "[ ptsim: {} steps, {} calls, {} bytes of simulated trace -> {} ]\n",
-             thread_ ? thread_->steps() : 0, thread_ ? thread_->calls() : 0,
-             thread_ ? thread_->trace_bytes() : 0, options_.output);
+             stepper_->steps(), stepper_->calls(), stepper_->trace_bytes(), options_.output);
   return status;
 }
 
@@ -127,12 +107,12 @@ Result<void> Session::find_target() {
   if (getenv("LD_BIND_NOW") == nullptr) {
     fmt::print(stderr, "ptsim: LD_BIND_NOW=1 is set for the program\n");
   }
-  auto launched = Tracee::launch(options_.program, {"LD_BIND_NOW=1"}, signals_);
+  auto launched = launch(options_.program, {"LD_BIND_NOW=1"}, signals_);
   if (!launched) {
     return std::unexpected(launched.error());
   }
-  tracee_.emplace(std::move(*launched));
-  pid_ = tid_ = tracee_->pid();
+  pid_ = tid_ = launched->tid();
+  stopped_.push_back(std::make_unique<Tracee>(std::move(*launched)));
   return {};
 }
 
@@ -141,120 +121,51 @@ Result<void> Session::start_companion() {
   if (launched_ || options_.program.empty()) {
     return {};
   }
-  auto launched = Tracee::launch(options_.program, {}, signals_);
+  auto launched = launch(options_.program, {}, signals_);
   if (!launched) {
     return std::unexpected(launched.error());
   }
-  companion_ = launched->pid();
+  companion_ = launched->tid();
   return {};
 }
 
-Result<void> Session::open_files() {
-  clock_ = std::make_unique<Clock>(ClockRates{}, monotonic_ns());
-  RecordingConfig config;
-  config.path = options_.output;
-  config.command_line = options_.command_line;
-  config.event = options_.event;
-  config.event_config = options_.event_config;
-  config.per_thread = options_.per_thread;
-  config.switch_events = options_.switch_events;
-  config.build_ids = options_.build_ids;
-  config.inherit = !options_.per_thread;
-  config.lanes = {options_.per_thread ? Lane{-1, tid_} : Lane{0, tid_}};
-  config.threads = {{tid_, thread_name(tid_)}};
-  config.rates = clock_->rates();
-  config.conversion = clock_->conversion();
-  auto file = PerfDataWriter::create(config);
-  if (!file) {
-    return std::unexpected(file.error());
-  }
-  file_.emplace(std::move(*file));
-  const Stamp stamp{.time = launched_ ? clock_->ns() : 0, .task = {pid_, tid_}};
-  file_->comm(stamp, config.threads.front().name, launched_);
-  truth_.open(options_.truth, std::ios::trunc);
-  if (!truth_) {
-    return std::unexpected(cannot_write(options_.truth));
-  }
-  if (!options_.branches.empty()) {
-    branches_.open(options_.branches, std::ios::trunc);
-    if (!branches_) {
-      return std::unexpected(cannot_write(options_.branches));
+// All threads of the process, or the one asked for, stopped.
+Result<void> Session::attach() {
+  const bool one = options_.tid || (launched_ && options_.per_thread);
+  bool all = false;
+  while (!all) { // those that are not stopped yet may make more
+    all = true;
+    for (const pid_t tid : one ? std::vector{tid_} : threads_of(pid_)) {
+      if (std::ranges::any_of(stopped_, [tid](const auto& each) { return each->tid() == tid; })) {
+        continue;
+      }
+      auto attached = Tracee::attach(tid, trace_options(launched_));
+      if (!attached && attached.error().kind == Error::Kind::gone) {
+        continue;
+      }
+      all = false;
+      if (attached) {
+        stopped_.push_back(std::make_unique<Tracee>(std::move(*attached)));
+        adopt_children(*stopped_.back(), one);
+      } else if (tracer_of(tid) != getpid()) { // else one of ours has made it just now
+        return std::unexpected(attached.error());
+      }
     }
   }
-  return {};
-}
-
-Result<void> Session::trace() {
-  if (!tracee_) {
-    auto attached = Tracee::attach(pid_, tid_, signals_);
-    if (!attached) {
-      ended_ = !target_lives();
-      return ended_ && thread_ ? Result<void>{} : std::unexpected(attached.error());
-    }
-    tracee_.emplace(std::move(*attached));
-    if (thread_count(pid_) > 1) {
-      fmt::print(stderr, "ptsim: only thread {} is traced; the others run free\n", tid_);
-    }
-  }
-  if (!thread_) {
-    auto reached = run_to_start();
-    if (!reached) {
-      return std::unexpected(reached.error());
-    }
-    ended_ = tracee_->exit_status().has_value();
-    if (auto opened = open_files(); !opened || !*reached) {
-      exit_status_ = tracee_->exit_status();
-      return opened;
-    }
-    const Recorder recorder{clock_.get(), &*file_, &places_, &truth_,
-                            options_.branches.empty() ? nullptr : &branches_};
-    thread_ =
-        std::make_unique<TracedThread>(recorder, options_.trace, options_.aux_bytes, pid_, tid_);
-  }
-  const std::uint64_t mappings_time = launched_ || thread_->steps() > 0 ? clock_->ns() : 0;
-  if (auto begun = thread_->begin(*tracee_, mappings_time); !begun) {
-    if (begun.error().kind != Error::Kind::gone) {
-      return begun;
-    }
-    tracee_->await_end();
-    exit_status_ = tracee_->exit_status();
+  if (stopped_.empty()) {
+    look_for_end();
     ended_ = true;
-    thread_->end(true);
-    return {};
   }
-  if (!options_.stop_at.empty() && stop_address_ == 0) {
-    auto address = resolve(options_.stop_at);
-    if (!address) {
-      return std::unexpected(address.error());
-    }
-    stop_address_ = *address;
-  }
-  auto reason = step_until_reason();
-  ended_ = reason && *reason == Reason::ended;
-  limit_reached_ = reason && *reason == Reason::limit;
-  exit_status_ = tracee_->exit_status();
-  thread_->end(ended_);
-  return reason ? Result<void>{} : std::unexpected(reason.error());
+  return {};
 }
 
-Result<Session::Reason> Session::step_until_reason() {
-  const auto give_up = [this] { return should_pause(); };
-  while (true) {
-    auto more = thread_->step(*tracee_, give_up);
-    if (!more) {
-      return std::unexpected(more.error());
-    }
-    if (tracee_->exit_status()) {
-      return Reason::ended;
-    }
-    if (thread_->ip() == stop_address_ && stop_address_ != 0) {
-      return Reason::limit;
-    }
-    if (options_.max_steps != 0 && thread_->steps() >= options_.max_steps) {
-      return Reason::limit;
-    }
-    if (!*more || (thread_->steps() % steps_between_looks == 0 && should_pause())) {
-      return stop_ ? Reason::stopped : Reason::disabled;
+void Session::adopt_children(Tracee& parent, bool alone) {
+  const CpuSet cpus = parent.cpus();
+  for (const pid_t child : parent.take_children()) {
+    if (alone || process_of(child).value_or(-1) != pid_) {
+      let_child_go(child, cpus);
+    } else {
+      stopped_.push_back(std::make_unique<Tracee>(Tracee::adopt(child, cpus)));
     }
   }
 }
@@ -265,57 +176,191 @@ Result<bool> Session::run_to_start() {
   if (options_.start_at.empty()) {
     address = launched_ ? program_entry(pid_) : 0;
   } else if (options_.start_at != "exec") {
-    auto mappings = executable_mappings(pid_);
-    if (!mappings) {
-      return std::unexpected(mappings.error());
+    Process before(pid_, options_.filters);
+    if (auto updated = before.update_mappings(); !updated) {
+      return std::unexpected(updated.error());
     }
-    places_.set_mappings(std::move(*mappings), {});
-    auto resolved = resolve(options_.start_at);
-    places_.set_mappings({}, {});
+    auto resolved = resolve_place(pid_, before.places(), options_.start_at);
     if (!resolved) {
       return std::unexpected(resolved.error());
     }
     address = *resolved;
   }
-  const auto registers = tracee_->registers();
+  const auto registers = stopped_.front()->registers();
   if (address == 0 || (registers && registers->ip == address)) {
     return true;
   }
-  return tracee_->run_until(address, [this] { return should_pause(); });
+  auto reached = run_until(stopped_, address, signals_, [this] { return should_pause(); });
+  if (reached && !*reached && !stopped_.empty() && stopped_.front()->is_gone()) {
+    exit_status_ = stopped_.front()->exit_status();
+    ended_ = true;
+  }
+  return reached;
 }
 
-Result<std::uint64_t> Session::resolve(const std::string& place) {
-  const std::string binary = executable(pid_);
-  std::uint64_t address = 0;
-  if (place.starts_with("0x")) {
-    std::from_chars(place.data() + 2, place.data() + place.size(), address, 16);
-    const std::uint64_t in_binary = places_.find(binary, address);
-    address = in_binary != 0 ? in_binary : address;
+Result<void> Session::open_files() {
+  RecordingConfig config;
+  const ClockRates rates;
+  const std::uint64_t start_ns = monotonic_ns();
+  config.path = options_.output;
+  config.command_line = options_.command_line;
+  config.event = options_.event;
+  config.event_config = options_.event_config;
+  config.per_thread = options_.per_thread;
+  config.switch_events = options_.switch_events;
+  config.inherit = !options_.per_thread && !options_.tid;
+  config.build_ids = options_.build_ids;
+  config.snapshot = options_.snapshot;
+  config.filter = resolved_text(options_.filters);
+  config.rates = rates;
+  config.conversion = Clock(rates, start_ns).conversion();
+  for (const auto& thread : stopped_) {
+    config.threads.push_back({thread->tid(), thread_name(thread->tid())});
+  }
+  if (config.threads.empty()) {
+    config.threads.push_back({tid_, thread_name(tid_)});
+  }
+  if (options_.per_thread) {
+    for (const RecordedThread& thread : config.threads) {
+      config.lanes.push_back({-1, thread.tid});
+    }
   } else {
-    address = places_.find(binary, place);
-  }
-  if (address == 0) {
-    return std::unexpected(Error{.kind = Error::Kind::not_found,
-                                 .message = fmt::format("there is no function '{}'", place),
-                                 .file = binary,
-                                 .remedy = "give a name or address that nm prints"});
-  }
-  return address;
-}
-
-void Session::wait_until_enabled() {
-  const std::array<int, 1> files{control_.file()};
-  signals_.wait(files, look_around_ms);
-  if (launched_ && !exit_status_) {
-    int status = 0;
-    if (waitpid(pid_, &status, WNOHANG) == pid_) {
-      exit_status_ = status;
+    for (std::uint32_t cpu = 0; cpu < options_.cpus; ++cpu) {
+      config.lanes.push_back({static_cast<std::int32_t>(cpu), config.threads.front().tid});
     }
   }
-  ended_ = ended_ || exit_status_ || !target_lives();
-  if (should_pause() && stop_) {
-    return;
+  auto file = PerfDataWriter::create(config);
+  if (!file) {
+    return std::unexpected(file.error());
   }
+  file_.emplace(std::move(*file));
+  if (auto opened = open_logs(); !opened) {
+    return opened;
+  }
+  CallTruth::write_header(truth_, rates.tsc_hz());
+  StepperConfig stepper = stepper_config(config);
+  stepper.start_ns = start_ns;
+  const Recorder recorder{.file = &*file_,
+                          .faults = faults_.get(),
+                          .truth = &truth_,
+                          .filtered_truth = options_.filters.empty() ? nullptr : &filtered_truth_,
+                          .branches = options_.branches.empty() ? nullptr : &branches_,
+                          .per_thread = options_.per_thread};
+  stepper_ = std::make_unique<Stepper>(stepper, recorder);
+  process_ = std::make_shared<Process>(pid_, options_.filters);
+  return {};
+}
+
+Result<void> Session::open_logs() {
+  if (auto opened = open_log(truth_, options_.truth); !opened) {
+    return opened;
+  }
+  if (!options_.filters.empty()) {
+    if (auto opened = open_log(filtered_truth_, options_.truth + ".filtered"); !opened) {
+      return opened;
+    }
+  }
+  return options_.branches.empty() ? Result<void>{} : open_log(branches_, options_.branches);
+}
+
+StepperConfig Session::stepper_config(const RecordingConfig& recording) const {
+  return {.processors = options_.cpus,
+          .seed = options_.seed,
+          .slice_cycles = options_.slice_cycles,
+          .inherit = recording.inherit,
+          .rates = recording.rates,
+          .lanes = recording.lanes,
+          .trace = options_.trace,
+          .aux = {.size = options_.aux_bytes,
+                  .snapshot = options_.snapshot,
+                  .snapshot_size = options_.snapshot_size}};
+}
+
+// perf makes up the names and mappings that were before it; what a program does that it started,
+// the kernel records.
+Result<void> Session::begin_tracing() {
+  if (auto attached = attach(); !attached || ended_) {
+    return attached;
+  }
+  const bool first = stepper_ == nullptr;
+  if (first) {
+    auto reached = run_to_start();
+    if (!reached) {
+      return std::unexpected(reached.error());
+    }
+    auto opened = open_files();
+    if (!opened || !*reached) {
+      return opened;
+    }
+  }
+  for (auto& tracee : std::exchange(stopped_, {})) {
+    const pid_t tid = tracee->tid();
+    const bool per_thread_stranger = options_.per_thread && !stepper_->has_channel(tid);
+    if (per_thread_stranger) { // made while tracing was disabled
+      continue;
+    }
+    const Stepper::Introduction introduction{first && !launched_ ? 0 : stepper_->ns(),
+                                             first && launched_};
+    auto added = stepper_->add(process_, std::move(tracee), introduction);
+    if (!added && added.error().kind != Error::Kind::gone) {
+      return added;
+    }
+  }
+  tracing_ = true;
+  if (!options_.stop_at.empty() && stop_address_ == 0) {
+    auto address = resolve_place(pid_, process_->places(), options_.stop_at);
+    if (!address) {
+      return std::unexpected(address.error());
+    }
+    stop_address_ = *address;
+  }
+  return {};
+}
+
+Result<void> Session::step_until_told() {
+  while (true) {
+    const auto progress = stepper_->turn();
+    if (!progress) {
+      return std::unexpected(progress.error());
+    }
+    if (launched_) {
+      exit_status_ = stepper_->exit_status(pid_);
+    }
+    ended_ = *progress == Stepper::Progress::all_ended || exit_status_.has_value();
+    limit_reached_ = at_limit();
+    if (*progress == Stepper::Progress::waiting) {
+      wait_a_while();
+    }
+    if (ended_ || limit_reached_ ||
+        ((*progress == Stepper::Progress::waiting ||
+          stepper_->steps() % steps_between_looks == 0) &&
+         should_pause())) {
+      stepper_->stop();
+      tracing_ = false;
+      return {};
+    }
+  }
+}
+
+bool Session::at_limit() const {
+  const TracedThread* last = stepper_->last();
+  return (options_.max_steps != 0 && stepper_->steps() >= options_.max_steps) ||
+         (stop_address_ != 0 && last != nullptr && last->ip() == stop_address_);
+}
+
+void Session::wait_a_while() {
+  const std::array<int, 1> files{control_.file()};
+  signals_.wait(files, look_around_ms);
+}
+
+// While nothing is traced.
+void Session::look_for_end() {
+  int status = 0;
+  if (launched_ && !exit_status_ && waitpid(pid_, &status, WNOHANG) == pid_) {
+    exit_status_ = status;
+  }
+  ended_ = ended_ || exit_status_ || !target_lives();
+  static_cast<void>(should_pause());
 }
 
 bool Session::target_lives() const {
@@ -331,6 +376,11 @@ void Session::read_commands() {
     case Control::Command::disable:
       enabled_ = false;
       break;
+    case Control::Command::snapshot:
+      if (options_.snapshot && tracing_) {
+        stepper_->take_snapshot();
+      }
+      break;
     case Control::Command::stop:
       stop_ = true;
       break;
@@ -338,6 +388,9 @@ void Session::read_commands() {
       break;
     }
     control_.acknowledge();
+  }
+  if (signals_.snapshot_asked() && options_.snapshot && tracing_) {
+    stepper_->take_snapshot();
   }
 }
 

@@ -4,9 +4,10 @@
 #include "base/error.hpp"
 #include "control.hpp"
 #include "options.hpp"
+#include "recorder.hpp"
 #include "signals.hpp"
-#include "traced_thread.hpp"
-#include "tracee.hpp"
+#include "start_point.hpp"
+#include "stepper.hpp"
 
 #include <cstdint>
 #include <fstream>
@@ -23,42 +24,47 @@ public:
   Result<int> run();
 
 private:
-  enum class Reason { ended, stopped, disabled, limit };
-
   Result<void> find_target();
   Result<void> start_companion();
-  Result<void> open_files();
-  Result<void> trace();
-  Result<Reason> step_until_reason();
+  Result<void> attach();
+  void adopt_children(Tracee& parent, bool alone);
   Result<bool> run_to_start();
-  Result<std::uint64_t> resolve(const std::string& place);
-  void wait_until_enabled();
+  Result<void> open_files();
+  Result<void> open_logs();
+  [[nodiscard]] StepperConfig stepper_config(const RecordingConfig& recording) const;
+  Result<void> begin_tracing();
+  Result<void> step_until_told();
+  [[nodiscard]] bool at_limit() const;
   void read_commands();
   [[nodiscard]] bool should_pause();
+  void wait_a_while();
+  void look_for_end();
   [[nodiscard]] bool target_lives() const;
   int end_programs();
 
   Options options_;
   Signals signals_;
   Control control_;
-  std::optional<Tracee> tracee_;
+  Tracees stopped_; // threads to be traced, before they are
   pid_t pid_ = -1;
   pid_t tid_ = -1;
   pid_t companion_ = -1; // program that says how long to record another process
   bool launched_ = false;
   bool enabled_ = true;
+  bool tracing_ = false;
   bool stop_ = false;
   bool limit_reached_ = false;
   bool ended_ = false;
   std::uint64_t stop_address_ = 0;
   std::optional<int> exit_status_;
 
-  std::unique_ptr<Clock> clock_;
   std::optional<PerfDataWriter> file_;
-  Places places_;
   std::ofstream truth_;
+  std::ofstream filtered_truth_;
   std::ofstream branches_;
-  std::unique_ptr<TracedThread> thread_;
+  std::unique_ptr<Faults> faults_;
+  std::shared_ptr<Process> process_;
+  std::unique_ptr<Stepper> stepper_;
 };
 
 } // namespace ptlens::ptsim

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace ptlens::ptsim {
@@ -13,6 +14,7 @@ Signals::Signals() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGUSR2);
   sigaddset(&set, SIGCHLD);
   sigprocmask(SIG_BLOCK, &set, &before_);
   file_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -27,12 +29,22 @@ void Signals::restore_mask() const {
   sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
-bool Signals::end_asked() {
+void Signals::read_all() {
   signalfd_siginfo signal{};
   while (read(file_, &signal, sizeof signal) == sizeof signal) {
-    end_asked_ = end_asked_ || signal.ssi_signo != SIGCHLD;
+    end_asked_ = end_asked_ || signal.ssi_signo == SIGINT || signal.ssi_signo == SIGTERM;
+    snapshot_asked_ = snapshot_asked_ || signal.ssi_signo == SIGUSR2;
   }
+}
+
+bool Signals::end_asked() {
+  read_all();
   return end_asked_;
+}
+
+bool Signals::snapshot_asked() {
+  read_all();
+  return std::exchange(snapshot_asked_, false);
 }
 
 void Signals::wait(std::span<const int> files, int milliseconds) {

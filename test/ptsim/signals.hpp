@@ -1,5 +1,6 @@
 // Signals to ptsim itself, as a file that can be waited for: SIGINT and SIGTERM ask it to end,
-// SIGCHLD says that the traced process stopped. Blocked while the object lives.
+// SIGUSR2 for a snapshot, SIGCHLD says that a traced thread stopped. Blocked while the object
+// lives.
 #pragma once
 
 #include <csignal>
@@ -18,6 +19,8 @@ public:
 
   // Whether SIGINT or SIGTERM has come since the object was made.
   [[nodiscard]] bool end_asked();
+  // Whether SIGUSR2 has come since this was asked last.
+  [[nodiscard]] bool snapshot_asked();
 
   // Returns when a signal has come, one of the files (-1: none) is readable, or the time is over.
   void wait(std::span<const int> files, int milliseconds);
@@ -25,9 +28,12 @@ public:
   void restore_mask() const; // for a child before exec
 
 private:
+  void read_all();
+
   sigset_t before_{};
   int file_ = -1;
   bool end_asked_ = false;
+  bool snapshot_asked_ = false;
 };
 
 } // namespace ptlens::ptsim

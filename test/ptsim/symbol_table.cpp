@@ -179,6 +179,15 @@ std::optional<std::uint64_t> SymbolTable::address_of_offset(std::uint64_t offset
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> SymbolTable::offset_of_address(std::uint64_t address) const {
+  for (const Segment& segment : segments_) {
+    if (address >= segment.address && address - segment.address < segment.size) {
+      return segment.offset + (address - segment.address);
+    }
+  }
+  return std::nullopt;
+}
+
 bool same_source_function(std::string_view left, std::string_view right) {
   return source_name(left) == source_name(right);
 }

@@ -34,6 +34,7 @@ public:
 
   // ELF virtual address of a byte of the file, by the loadable segments.
   [[nodiscard]] std::optional<std::uint64_t> address_of_offset(std::uint64_t offset) const;
+  [[nodiscard]] std::optional<std::uint64_t> offset_of_address(std::uint64_t address) const;
 
   [[nodiscard]] const std::vector<std::uint8_t>& build_id() const { return build_id_; }
 

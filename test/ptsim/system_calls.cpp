@@ -1,63 +1,44 @@
 // Classes of system calls by number.
 #include "system_calls.hpp"
 
+#include "code_reader.hpp"
+
+#include <ctime>
+#include <span>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 namespace ptlens::ptsim {
+namespace {
 
-bool sleeps(std::uint64_t number) {
-  switch (number) {
-  case SYS_nanosleep:
-  case SYS_clock_nanosleep:
-  case SYS_pause:
-    return true;
-  default:
-    return false;
-  }
+std::int64_t nanoseconds(const timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-bool may_wait(std::uint64_t number) {
-  switch (number) {
-  case SYS_read:
-  case SYS_readv:
-  case SYS_pread64:
-  case SYS_write:
-  case SYS_writev:
-  case SYS_poll:
-  case SYS_ppoll:
-  case SYS_select:
-  case SYS_pselect6:
-  case SYS_epoll_wait:
-  case SYS_epoll_pwait:
-  case SYS_epoll_pwait2:
-  case SYS_accept:
-  case SYS_accept4:
-  case SYS_connect:
-  case SYS_recvfrom:
-  case SYS_recvmsg:
-  case SYS_recvmmsg:
-  case SYS_sendto:
-  case SYS_sendmsg:
-  case SYS_futex:
-  case SYS_wait4:
-  case SYS_waitid:
-  case SYS_vfork:
-  case SYS_clone:
-  case SYS_clone3:
-  case SYS_fsync:
-  case SYS_fdatasync:
-  case SYS_flock:
-  case SYS_rt_sigtimedwait:
-  case SYS_rt_sigsuspend:
-  case SYS_semop:
-  case SYS_semtimedop:
-  case SYS_msgrcv:
-  case SYS_restart_syscall:
-  case SYS_io_uring_enter:
-    return true;
-  default:
-    return sleeps(number);
+} // namespace
+
+std::optional<std::uint64_t> sleep_time(pid_t pid, std::uint64_t number,
+                                        const Registers& registers) {
+  if (number != SYS_nanosleep && number != SYS_clock_nanosleep) {
+    return std::nullopt;
   }
+  const bool has_clock = number == SYS_clock_nanosleep;
+  timespec asked{};
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&asked, 1));
+  if (read_memory(pid, has_clock ? registers.dx : registers.di, bytes) != bytes.size()) {
+    return std::nullopt;
+  }
+  if (has_clock && (registers.si & TIMER_ABSTIME) != 0) {
+    timespec now{};
+    clock_gettime(static_cast<clockid_t>(registers.di), &now);
+    const std::int64_t left = nanoseconds(asked) - nanoseconds(now);
+    return left > 0 ? static_cast<std::uint64_t>(left) : 0;
+  }
+  return static_cast<std::uint64_t>(nanoseconds(asked));
+}
+
+bool names_thread(std::uint64_t number, const Registers& registers) {
+  return number == SYS_prctl && registers.di == PR_SET_NAME;
 }
 
 bool changes_mappings(std::uint64_t number) {

@@ -1,14 +1,20 @@
 // What ptsim must know of x86-64 Linux system calls.
 #pragma once
 
+#include "tracee.hpp"
+
 #include <cstdint>
+#include <optional>
+#include <sys/types.h>
 
 namespace ptlens::ptsim {
 
-// Always gives the processor away (sleeps).
-[[nodiscard]] bool sleeps(std::uint64_t number);
-// May give the processor away for long: waits for something.
-[[nodiscard]] bool may_wait(std::uint64_t number);
+// How long the call sleeps if nothing wakes it, ns; nothing for calls that wait for something else.
+// `registers` are those at the call.
+[[nodiscard]] std::optional<std::uint64_t> sleep_time(pid_t pid, std::uint64_t number,
+                                                      const Registers& registers);
+// Whether it gives the calling thread a name.
+[[nodiscard]] bool names_thread(std::uint64_t number, const Registers& registers);
 // May add, move or remove executable mappings.
 [[nodiscard]] bool changes_mappings(std::uint64_t number);
 [[nodiscard]] bool returns_from_handler(std::uint64_t number);

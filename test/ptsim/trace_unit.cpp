@@ -14,8 +14,12 @@ TraceUnit::TraceUnit(const TraceUnitConfig& config, Clock& clock, PacketWriter& 
 
 void TraceUnit::filter(std::uint64_t begin, std::uint64_t end) {
   filtered_ = true;
-  filter_begin_ = begin;
-  filter_end_ = end;
+  ranges_ = {{begin, end}};
+}
+
+void TraceUnit::filter(const std::vector<AddressRange>* ranges) {
+  filtered_ = ranges != nullptr;
+  ranges_ = filtered_ ? *ranges : std::vector<AddressRange>{};
 }
 
 void TraceUnit::trigger_on() {

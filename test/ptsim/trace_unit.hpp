@@ -7,12 +7,15 @@
 // each RET, libipt only on a compressed one: a RET is compressed only if the tops of both agree.
 #pragma once
 
+#include "address_filter.hpp"
 #include "clock.hpp"
 #include "instruction.hpp"
 #include "packet_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace ptlens::ptsim {
 
@@ -56,7 +59,8 @@ public:
   // Neither is owned; both outlive the unit.
   TraceUnit(const TraceUnitConfig& config, Clock& clock, PacketWriter& packets);
 
-  // Only user code in [begin, end) is traced from now on.
+  // In the kernel: only user code in these ranges is traced from now on; null: all.
+  void filter(const std::vector<AddressRange>* ranges);
   void filter(std::uint64_t begin, std::uint64_t end);
   // The unit of another processor, with that clock, goes on; while tracing is off.
   void move_to(Clock& clock) { clock_ = &clock; }
@@ -99,6 +103,7 @@ public:
   [[nodiscard]] bool in_user() const { return in_user_; }
   [[nodiscard]] bool triggered() const { return triggered_; }
   [[nodiscard]] bool lost() const { return lost_; }
+  [[nodiscard]] bool outcomes_wait() const { return outcome_count_ != 0; } // for their packet
   // Branches of user code go to the trace.
   [[nodiscard]] bool sending() const { return sending_; }
 
@@ -115,7 +120,9 @@ private:
   void synchronise(std::uint64_t ip); // PSB+
   void forget_returns();
   [[nodiscard]] bool in_range(std::uint64_t ip) const {
-    return !filtered_ || (ip >= filter_begin_ && ip < filter_end_);
+    return !filtered_ || std::ranges::any_of(ranges_, [ip](const AddressRange& range) {
+      return range.contains(ip);
+    });
   }
 
   static constexpr std::uint8_t outcomes_per_packet = 6;
@@ -129,8 +136,7 @@ private:
   bool sending_ = false; // triggered, in user code, in the filter's range, nothing lost
   bool filtered_ = false;
   bool mode_sent_ = false;
-  std::uint64_t filter_begin_ = 0;
-  std::uint64_t filter_end_ = 0;
+  std::vector<AddressRange> ranges_;
   unsigned outcomes_ = 0;
   std::uint8_t outcome_count_ = 0;
   std::uint64_t cycles_sent_ = 0;

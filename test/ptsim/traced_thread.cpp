@@ -2,68 +2,46 @@
 #include "traced_thread.hpp"
 
 #include "system_calls.hpp"
+#include "threads.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <algorithm>
-#include <ctime>
+#include <span>
+#include <sys/syscall.h>
+#include <utility>
 
 namespace ptlens::ptsim {
 namespace {
 
-constexpr std::uint64_t syscall_cycles = 450; // kernel work for a system call that does not wait
-constexpr std::uint64_t signal_cycles = 1800; // to build a signal frame
-constexpr std::uint64_t switch_cycles = 700;  // of the kernel's work on each side of a switch
+// Kernel work, core cycles.
+constexpr std::uint64_t syscall_cycles = 450;    // a system call that does not wait
+constexpr std::uint64_t signal_cycles = 1800;    // to build a signal frame
+constexpr std::uint64_t interrupt_cycles = 1500; // before another thread is chosen
+constexpr std::uint64_t exit_cycles = 5000;
 constexpr std::uint64_t execve_cycles = 400'000;
-constexpr std::uint64_t shortest_wait_ns = 200'000; // below, a call that may wait did not
+
 constexpr std::uint64_t syscall_length = 2;
-
-std::uint64_t real_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-std::vector<std::byte> vdso_image(pid_t pid, const std::vector<Mapping>& mappings) {
-  const auto vdso = std::ranges::find(mappings, "[vdso]", &Mapping::path);
-  if (vdso == mappings.end()) {
-    return {};
-  }
-  std::vector<std::byte> image(vdso->end - vdso->start);
-  image.resize(read_memory(pid, vdso->start, image));
-  return image;
-}
 
 } // namespace
 
-TracedThread::TracedThread(const Recorder& recorder, const TraceUnitConfig& config,
-                           std::uint64_t aux_bytes, pid_t pid, pid_t tid)
-    : recorder_(recorder), pid_(pid), tid_(tid), unit_(config, *recorder.clock, packets_),
-      aux_(packets_, *recorder.file, aux_bytes), code_(tid),
-      truth_(*recorder.truth, *recorder.places, tid, recorder.clock->rates().tsc_hz()),
-      branches_(recorder.branches, tid) {}
+TracedThread::TracedThread(const Recorder& recorder, std::shared_ptr<Process> process,
+                           std::unique_ptr<Tracee> tracee, pid_t root, TraceChannel* own)
+    : recorder_(recorder), process_(std::move(process)), tracee_(std::move(tracee)),
+      tid_(tracee_->tid()), root_(root), own_(own),
+      truth_(*recorder.truth, recorder.filtered_truth, *process_, tid_),
+      branches_(recorder.branches, tid_) {}
+
+TraceChannel& TracedThread::channel() const {
+  return own_ != nullptr ? *own_ : *processor_->channel;
+}
 
 Stamp TracedThread::stamp() const {
-  return {.time = recorder_.clock->ns(), .task = {pid_, tid_}};
-}
-
-void TracedThread::switch_out(bool preempted) {
-  recorder_.file->switch_out(stamp(), idle_task, preempted);
-  Stamp idle = stamp();
-  idle.task = idle_task;
-  recorder_.file->switch_in(idle, {pid_, tid_});
-}
-
-void TracedThread::switch_in() {
-  Stamp idle = stamp();
-  idle.task = idle_task;
-  recorder_.file->switch_out(idle, {pid_, tid_}, false);
-  recorder_.file->switch_in(stamp(), idle_task);
+  return {channel().lane(), processor_->clock.ns(), task(), processor_->number};
 }
 
 Moment TracedThread::now() const {
-  return {recorder_.clock->ns(), off_cpu_ns_};
+  return {processor_->clock.ns(), off_cpu_ns_};
 }
 
 std::uint64_t TracedThread::word_at(std::uint64_t address) const {
@@ -75,243 +53,431 @@ std::uint64_t TracedThread::word_at(std::uint64_t address) const {
 // At a stop after an interrupted system call, the kernel has still to put the thread back before
 // it.
 std::uint64_t TracedThread::effective_ip() const {
-  const bool restarts = !unit_.in_user() && registers_.original_ax != ~std::uint64_t{0} &&
-                        asks_for_restart(registers_.ax);
+  const bool restarts =
+      !in_user_ && registers_.original_ax != ~std::uint64_t{0} && asks_for_restart(registers_.ax);
   return restarts ? registers_.ip - syscall_length : registers_.ip;
 }
 
-Result<void> TracedThread::begin(const Tracee& tracee, std::uint64_t mappings_time) {
-  auto registers = tracee.registers();
+Result<void> TracedThread::read_registers() {
+  auto registers = tracee_->registers();
   if (!registers) {
     return std::unexpected(registers.error());
   }
   registers_ = *registers;
-  if (auto updated = update_mappings(mappings_time); !updated) {
-    return updated;
-  }
-  if (!announced_) {
-    recorder_.file->trace_start(stamp());
-    announced_ = true;
-  }
-  switch_in();
-  unit_.trigger_on();
-  unit_.run_kernel(switch_cycles);
-  truth_.begin(effective_ip(), registers_.sp, word_at(registers_.sp), now());
   return {};
 }
 
-Result<void> TracedThread::update_mappings(std::uint64_t time) {
-  auto mappings = executable_mappings(pid_);
-  if (!mappings) {
-    return std::unexpected(mappings.error());
+Result<Turn> TracedThread::begin(std::uint64_t ns) {
+  if (auto read = read_registers(); !read) {
+    return std::unexpected(read.error());
   }
-  if (*mappings == recorder_.places->mappings()) {
-    return {};
+  truth_.begin(effective_ip(), registers_.sp, word_at(registers_.sp), {ns, off_cpu_ns_});
+  // Stopped while it waited in the kernel: it goes on waiting, and was not seen to enter.
+  in_system_call_ = effective_ip() != registers_.ip;
+  if (!in_system_call_) {
+    return Turn::went_on;
   }
-  const std::vector<Mapping> known = recorder_.places->mappings();
-  recorder_.places->set_mappings(*mappings, vdso_image(tid_, *mappings));
-  code_.forget();
-  for (const Mapping& mapping : *mappings) {
-    if (std::ranges::find(known, mapping) == known.end()) {
-      Stamp at = stamp();
-      at.time = time;
-      recorder_.file->mapping(at, mapping, recorder_.places->symbols(mapping.path).build_id());
+  out_since_ = ns;
+  current_ = current();
+  auto resumed = tracee_->step();
+  return resumed ? Result<Turn>(Turn::waits) : std::unexpected(resumed.error());
+}
+
+bool TracedThread::was_in_kernel() const {
+  return !current_ || current_->instruction.flow == FlowKind::syscall;
+}
+
+void TracedThread::come_to(Processor& processor) {
+  processor_ = &processor;
+  if (own_ != nullptr) {
+    own_->unit().move_to(processor.clock);
+  }
+}
+
+void TracedThread::leave_processor() {
+  processor_ = nullptr;
+}
+
+void TracedThread::switched_out() {
+  end_loss();
+  out_since_ = processor_->clock.ns();
+}
+
+void TracedThread::switched_in() {
+  if (out_since_) {
+    off_cpu_ns_ += processor_->clock.ns() - *out_since_;
+    out_since_.reset();
+  }
+}
+
+Result<void> TracedThread::record_mappings(const Stamp& at) {
+  auto added = process_->update_mappings();
+  if (!added) {
+    return std::unexpected(added.error());
+  }
+  for (const Mapping& mapping : *added) {
+    if (processor_ == nullptr || !recorder_.loses_record(at, "mapping")) {
+      recorder_.file->mapping(at, mapping, process_->places().symbols(mapping.path).build_id());
     }
   }
   return {};
 }
 
+void TracedThread::record_name(const Stamp& at, bool exec) const {
+  recorder_.file->comm(at, thread_name(tid_), exec);
+}
+
 Result<TracedThread::Current> TracedThread::current() {
   Current current;
   current.ip = effective_ip();
-  auto instruction = code_.at(current.ip);
+  auto instruction = process_->code().at(current.ip);
   if (!instruction) {
     return std::unexpected(instruction.error());
   }
   current.instruction = *instruction;
   if (current.instruction.flow == FlowKind::syscall) {
     current.system_call = current.ip == registers_.ip ? registers_.ax : registers_.original_ax;
-    current.started_ns = real_ns();
   }
   return current;
 }
 
-Result<bool> TracedThread::step(Tracee& tracee, const std::function<bool()>& give_up) {
+Result<Turn> TracedThread::step() {
   // Where there is no instruction, the processor faults: a signal must come.
-  auto current = this->current();
-  const bool waits =
-      current && current->instruction.flow == FlowKind::syscall && may_wait(current->system_call);
-  auto kind = tracee.step(waits, give_up);
-  if (!kind) {
-    return std::unexpected(kind.error());
+  current_ = current();
+  const bool restarted = current_ && current_->ip != registers_.ip;
+  sleep_ns_.reset();
+  if (auto resumed = tracee_->step(); !resumed) {
+    return std::unexpected(resumed.error());
   }
-  for (const pid_t child : tracee.take_children()) {
-    recorder_.file->fork(stamp(), {pid_, child});
-    fmt::print(stderr, "ptsim: {} made {}, which runs untraced\n", tid_, child);
+  const auto stop = was_in_kernel() ? tracee_->settle() : tracee_->wait();
+  if (stop) {
+    return handle(*stop);
   }
-  ++steps_;
+  if (!current_ || current_->instruction.flow != FlowKind::syscall) { // stopped by job control
+    interrupt_user(false);
+    return Turn::waits;
+  }
+  if (!in_system_call_) {
+    enter_kernel();
+  }
+  if (!restarted) {
+    sleep_ns_ = sleep_time(tid_, current_->system_call, registers_);
+  }
+  return Turn::waits;
+}
+
+bool TracedThread::woken() {
+  if (!woken_by_) {
+    woken_by_ = tracee_->woken();
+  }
+  if (woken_by_ && woken_by_->kind == StopKind::ended && !tracee_->exit_status() && current_ &&
+      (current_->system_call == SYS_execve || current_->system_call == SYS_execveat)) {
+    woken_by_.reset(); // it has got the id of its process: see take_over
+  }
+  return woken_by_.has_value();
+}
+
+bool TracedThread::slept_well() const {
+  const auto registers = tracee_->registers();
+  return sleep_ns_ && woken_by_ &&
+         (woken_by_->kind == StopKind::left_kernel || woken_by_->kind == StopKind::executed) &&
+         registers && registers->ax == 0;
+}
+
+Result<Turn> TracedThread::after_waiting() {
+  const Stop stop = *std::exchange(woken_by_, std::nullopt);
+  return handle(stop);
+}
+
+Result<Turn> TracedThread::handle(const Stop& stop) {
   Result<void> done;
-  if (*kind == StepKind::left_kernel && current && current->instruction.flow != FlowKind::syscall) {
-    return true; // stopped on the way out of the kernel, before the instruction
-  }
-  switch (*kind) {
-  case StepKind::executed:
-  case StepKind::left_kernel:
-    done = current ? executed(tracee, *current) : std::unexpected(current.error());
-    break;
-  case StepKind::signalled:
-    if (current && current->instruction.flow == FlowKind::trap) {
-      resume_user(current->ip);
-      leave_for_kernel(*current);
+  switch (stop.kind) {
+  case StopKind::executed:
+  case StopKind::left_kernel:
+    if (stop.kind == StopKind::left_kernel && current_ &&
+        current_->instruction.flow != FlowKind::syscall) {
+      return Turn::went_on; // stopped on the way out of the kernel, before the instruction
     }
-    if (auto registers = tracee.registers()) {
-      registers_ = *registers;
+    done = current_ ? executed() : std::unexpected(current_.error());
+    break;
+  case StopKind::signalled:
+    if (current_ && current_->instruction.flow == FlowKind::trap) {
+      resume_user(current_->ip);
+      retire(0);
     }
+    in_system_call_ = false;
+    done = read_registers();
     break;
-  case StepKind::entered_handler:
-    done = entered_handler(tracee);
+  case StopKind::entered_handler:
+    done = entered_handler();
     break;
-  case StepKind::replaced:
-    done = current ? replaced(tracee, *current) : std::unexpected(current.error());
+  case StopKind::replaced:
+    done = current_ ? replaced() : std::unexpected(current_.error());
     break;
-  case StepKind::interrupted:
-  case StepKind::ended:
-    if (current && current->instruction.flow == FlowKind::syscall) {
-      resume_user(current->ip);
-      leave_for_kernel(*current);
-      spend_time_in_kernel(*current);
+  case StopKind::exiting:
+  case StopKind::ended:
+    if (current_ && current_->instruction.flow == FlowKind::syscall && !in_system_call_) {
+      enter_kernel();
     }
-    return false;
+    return Turn::ended;
   }
-  if (!done && done.error().kind == Error::Kind::gone) {
-    tracee.await_end();
-    return false;
+  if (!done && done.error().kind == Error::Kind::gone) { // killed at the stop
+    static_cast<void>(tracee_->step());
+    static_cast<void>(tracee_->wait());
+    return Turn::ended;
   }
-  if (aux_.half_full()) {
-    aux_.flush(stamp(), recorder_.clock->tsc());
-    recorder_.file->finish_round();
-  }
-  return done ? Result<bool>(true) : std::unexpected(done.error());
+  let_faults_happen();
+  return done ? Result<Turn>(Turn::went_on) : std::unexpected(done.error());
 }
 
 void TracedThread::resume_user(std::uint64_t ip) {
-  if (!unit_.in_user()) {
-    unit_.enter_user(ip);
+  if (in_user_) {
+    return;
+  }
+  in_user_ = true;
+  if (channel().disabled_until() != 0) {
+    begin_loss(processor_->clock.ns());
+  }
+  unit().enter_user(ip);
+  if (branches_.wanted()) {
+    date_branches();
     branches_.on(ip);
   }
 }
 
-void TracedThread::leave_for_kernel(const Current& current) {
-  unit_.retire(current.instruction, current.ip, 0);
-  branches_.retire(current.instruction, current.ip, 0);
+void TracedThread::date_branches() {
+  branches_.at({processor_->number, processor_->clock.ns(), lost_since_.has_value()});
 }
 
-Result<void> TracedThread::executed(const Tracee& tracee, const Current& current) {
-  auto registers = tracee.registers();
-  if (!registers) {
-    return std::unexpected(registers.error());
+void TracedThread::retire(std::uint64_t next) {
+  const Instruction& instruction = current_->instruction;
+  unit().retire(instruction, current_->ip, next);
+  if (branches_.wanted() && instruction.flow != FlowKind::none) {
+    date_branches();
+    branches_.retire(instruction, current_->ip, next);
   }
-  registers_ = *registers;
-  const Instruction& instruction = current.instruction;
+  if (instruction.flow == FlowKind::syscall || instruction.flow == FlowKind::trap) {
+    left_user();
+  }
+}
+
+void TracedThread::interrupt_user(bool at_end) {
+  if (!in_user_) {
+    return;
+  }
+  unit().interrupt(registers_.ip);
+  if (branches_.wanted()) {
+    date_branches();
+    branches_.line(registers_.ip, 0, at_end ? "off" : "interrupt");
+  }
+  left_user();
+}
+
+void TracedThread::left_user() {
+  in_user_ = false;
+  if (std::exchange(overflows_, false)) { // the kernel's packets had room again
+    end_loss();
+  }
+}
+
+void TracedThread::enter_kernel() {
+  resume_user(current_->ip);
+  const bool exits = current_->system_call == SYS_exit || current_->system_call == SYS_exit_group;
+  if (exits) {
+    end_abruptly();
+  }
+  retire(0);
+  unit().run_kernel(syscall_cycles);
+  in_system_call_ = true;
+}
+
+Result<void> TracedThread::executed() {
+  if (auto read = read_registers(); !read) {
+    return read;
+  }
+  const Instruction& instruction = current_->instruction;
   const std::uint64_t next = registers_.ip;
-  const std::uint64_t following = current.ip + instruction.length;
-  const bool repeated = instruction.repeats && next == current.ip;
+  const std::uint64_t following = current_->ip + instruction.length;
+  const bool repeated = instruction.repeats && next == current_->ip;
   if (instruction.flow == FlowKind::unsupported ||
       (instruction.flow == FlowKind::none && next != following && !repeated)) {
     return std::unexpected(
         Error{.kind = Error::Kind::unsupported,
               .message = fmt::format("the instruction at {:#x} led to {:#x}, which ptsim cannot "
                                      "simulate",
-                                     current.ip, next)});
+                                     current_->ip, next)});
   }
-  resume_user(current.ip);
+  if (instruction.flow == FlowKind::syscall) {
+    if (next == current_->ip) {
+      return {}; // put back before it, on the way out of the kernel
+    }
+    if (!in_system_call_) {
+      enter_kernel();
+    }
+    return system_call_over();
+  }
+  resume_user(current_->ip);
   if (instruction.pushes_flags) {
     constexpr std::uint64_t trap_flag = 1 << 8; // the tracer's, not the program's
-    tracee.write_word(registers_.sp, word_at(registers_.sp) & ~trap_flag);
+    tracee_->write_word(registers_.sp, word_at(registers_.sp) & ~trap_flag);
   }
-  if (instruction.flow != FlowKind::syscall) {
-    unit_.retire(instruction, current.ip, next);
-    branches_.retire(instruction, current.ip, next);
-    truth_.retire(instruction, current.ip, next, registers_.sp, now());
-    return {};
-  }
-  leave_for_kernel(current);
-  spend_time_in_kernel(current);
-  if (returns_from_handler(current.system_call)) {
+  retire(next);
+  truth_.retire(instruction, current_->ip, next, registers_.sp, now());
+  return {};
+}
+
+Result<void> TracedThread::system_call_over() {
+  in_system_call_ = false;
+  if (returns_from_handler(current_->system_call)) {
     truth_.leave_handler(now());
   }
-  return changes_mappings(current.system_call) ? update_mappings(recorder_.clock->ns())
-                                               : Result<void>{};
+  if (names_thread(current_->system_call, registers_)) {
+    record_name(stamp(), false);
+  }
+  return changes_mappings(current_->system_call) ? record_mappings(stamp()) : Result<void>{};
 }
 
-void TracedThread::spend_time_in_kernel(const Current& current) {
-  unit_.run_kernel(syscall_cycles);
-  const std::uint64_t waited = real_ns() - current.started_ns;
-  if (!sleeps(current.system_call) &&
-      (!may_wait(current.system_call) || waited < shortest_wait_ns)) {
-    return;
-  }
-  const std::uint64_t out_ns = recorder_.clock->ns();
-  switch_out(false);
-  unit_.trigger_off();
-  aux_.hardware_stopped(stamp());
-  recorder_.clock->pass(waited);
-  const std::uint64_t in_ns = recorder_.clock->ns();
-  off_cpu_ns_ += in_ns - out_ns;
-  switch_in();
-  unit_.trigger_on();
-  unit_.run_kernel(switch_cycles);
-}
-
-Result<void> TracedThread::entered_handler(const Tracee& tracee) {
-  auto registers = tracee.registers();
-  if (!registers) {
-    return std::unexpected(registers.error());
-  }
-  const std::uint64_t interrupted = effective_ip();
+Result<void> TracedThread::entered_handler() {
   const std::uint64_t interrupted_sp = registers_.sp;
-  registers_ = *registers;
-  if (unit_.in_user()) {
-    unit_.interrupt(interrupted);
-    branches_.interrupt(interrupted);
+  if (in_user_) {
+    interrupt_user(false);
   }
-  unit_.run_kernel(signal_cycles);
+  if (auto read = read_registers(); !read) {
+    return read;
+  }
+  unit().run_kernel(signal_cycles);
   truth_.enter_handler(registers_.ip, word_at(registers_.sp), registers_.sp, interrupted_sp, now());
   return {};
 }
 
-Result<void> TracedThread::replaced(const Tracee& tracee, const Current& current) {
-  auto registers = tracee.registers();
-  if (!registers) {
-    return std::unexpected(registers.error());
+Result<void> TracedThread::replaced() {
+  if (!in_system_call_) {
+    enter_kernel();
   }
-  registers_ = *registers;
-  resume_user(current.ip);
-  leave_for_kernel(current);
+  if (auto read = read_registers(); !read) {
+    return read;
+  }
+  in_system_call_ = false;
   truth_.finish(true, now());
-  unit_.run_kernel(execve_cycles);
-  recorder_.file->comm(stamp(), thread_name(tid_), true);
-  recorder_.places->set_mappings({}, {});
-  if (auto updated = update_mappings(recorder_.clock->ns()); !updated) {
+  unit().run_kernel(execve_cycles);
+  record_name(stamp(), true);
+  process_->forget();
+  if (auto updated = record_mappings(stamp()); !updated) {
     return updated;
   }
+  unit().filter(process_->filtered());
   truth_.begin(registers_.ip, registers_.sp, word_at(registers_.sp), now());
   return {};
 }
 
-void TracedThread::end(bool ended) {
-  if (unit_.in_user()) {
-    unit_.interrupt(effective_ip());
-    branches_.off(effective_ip());
+void TracedThread::preempt() {
+  interrupt_user(false);
+  unit().run_kernel(interrupt_cycles);
+}
+
+void TracedThread::stop_hardware(std::uint64_t aux_flags) {
+  interrupt_user(false);
+  unit().trigger_off();
+  channel().aux().hardware_stopped(stamp(), aux_flags);
+}
+
+void TracedThread::start_hardware() {
+  if (channel().disabled_until() > processor_->clock.tsc()) {
+    return;
+  }
+  end_loss();
+  channel().disable_until(0);
+  unit().filter(process_->filtered());
+  unit().trigger_on();
+}
+
+void TracedThread::end(bool ended, std::uint64_t ns) {
+  if (processor_ == nullptr) {
+    truth_.finish(ended, {ns, off_cpu_ns_ + (out_since_ ? ns - std::min(ns, *out_since_) : 0)});
+    out_since_.reset();
+    return;
+  }
+  end_abruptly();
+  interrupt_user(!ended);
+  end_loss();
+  if (ended) {
+    unit().run_kernel(exit_cycles);
   }
   truth_.finish(ended, now());
-  unit_.run_kernel(switch_cycles);
-  switch_out(!ended);
-  unit_.trigger_off();
-  aux_.flush(stamp(), recorder_.clock->tsc());
-  recorder_.file->finish_round();
+  stop_hardware(0);
   if (ended) {
     recorder_.file->exit(stamp());
+  }
+}
+
+void TracedThread::take_over(TracedThread& leader, const Stop& stop) {
+  tracee_ = std::move(leader.tracee_);
+  tid_ = tracee_->tid();
+  truth_.renamed(tid_);
+  branches_.renamed(tid_);
+  woken_by_ = stop;
+}
+
+void TracedThread::let_faults_happen() {
+  if (!processor_ || !in_user_) {
+    return;
+  }
+  const Clock& clock = processor_->clock;
+  if (!unit().outcomes_wait()) {
+    complete_until_ = clock.ns();
+  }
+  if (overflows_) {
+    if (clock.cycles() >= overflow_until_) {
+      unit().recover(registers_.ip);
+      overflows_ = false;
+      end_loss();
+    }
+    return;
+  }
+  if (channel().disabled_until() != 0) {
+    if (clock.tsc() >= channel().disabled_until()) { // perf has read the buffer
+      interrupt_user(false);
+      start_hardware();
+    }
+    return;
+  }
+  if (!unit().sending()) {
+    return;
+  }
+  if (recorder_.faults->overflow_begins()) {
+    unit().flush();
+    unit().overflow();
+    overflows_ = true;
+    overflow_until_ = clock.cycles() + recorder_.faults->overflow_cycles();
+    begin_loss(clock.ns());
+  } else if (recorder_.faults->truncation_begins()) {
+    unit().flush();
+    unit().stop_short();
+    begin_loss(clock.ns());
+    stop_hardware(PERF_AUX_FLAG_TRUNCATED);
+    channel().disable_until(clock.tsc() + recorder_.faults->drain_ticks());
+  }
+}
+
+// The outcomes that wait for their packet are lost too.
+void TracedThread::end_abruptly() {
+  if (recorder_.faults->ends_abruptly() && in_user_) {
+    begin_loss(unit().outcomes_wait() ? complete_until_ : processor_->clock.ns());
+    unit().stop_short();
+  }
+}
+
+void TracedThread::begin_loss(std::uint64_t ns) {
+  if (!lost_since_) {
+    lost_since_ = ns;
+  }
+}
+
+void TracedThread::end_loss() {
+  if (lost_since_) {
+    fmt::print(*recorder_.truth, "{{\"lost\":[{},{}],\"tid\":{}}}\n", *lost_since_,
+               processor_->clock.ns(), tid_);
+    lost_since_.reset();
   }
 }
 

@@ -1,88 +1,132 @@
 // One traced thread: steps it and tells clock, trace hardware, truth and recording what happened.
 #pragma once
 
-#include "aux_buffer.hpp"
 #include "branch_log.hpp"
 #include "call_truth.hpp"
-#include "clock.hpp"
-#include "code_reader.hpp"
-#include "packet_writer.hpp"
-#include "perf_data_writer.hpp"
-#include "places.hpp"
-#include "trace_unit.hpp"
+#include "process.hpp"
+#include "processor.hpp"
+#include "recorder.hpp"
 #include "tracee.hpp"
 
 #include <cstdint>
-#include <functional>
-#include <ostream>
+#include <memory>
+#include <optional>
 
 namespace ptlens::ptsim {
 
-// What is shared by all threads of a session; nothing is owned.
-struct Recorder {
-  Clock* clock;
-  PerfDataWriter* file;
-  Places* places;
-  std::ostream* truth;
-  std::ostream* branches; // null: not wanted
+enum class Turn : std::uint8_t {
+  went_on,
+  waits, // in the kernel, for something that has not come yet
+  ended, // its end is recorded with end()
 };
 
 class TracedThread {
 public:
-  TracedThread(const Recorder& recorder, const TraceUnitConfig& config, std::uint64_t aux_bytes,
-               pid_t pid, pid_t tid);
+  // `root`: the thread whose event it inherited, itself if none. `own` is its trace buffer where
+  // buffers are per thread, else null; not owned.
+  TracedThread(const Recorder& recorder, std::shared_ptr<Process> process,
+               std::unique_ptr<Tracee> tracee, pid_t root, TraceChannel* own);
 
-  // The thread is stopped and from now on traced. `mappings_time` is the time of the records of
-  // mappings that are new.
-  Result<void> begin(const Tracee& tracee, std::uint64_t mappings_time);
+  // The thread is stopped and from now on traced; `ns` of perf's clock. waits: it was stopped in a
+  // system call that goes on waiting. Errors: gone, failed.
+  Result<Turn> begin(std::uint64_t ns);
 
-  // One instruction or signal. False when the thread ended or `give_up` stopped it.
-  Result<bool> step(Tracee& tracee, const std::function<bool()>& give_up);
-
-  // Tracing stops; the thread goes on or has ended.
-  void end(bool ended);
-
-  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  [[nodiscard]] Task task() const { return {process_->pid(), tid_}; }
+  [[nodiscard]] pid_t root() const { return root_; }
+  [[nodiscard]] std::shared_ptr<Process> process() const { return process_; }
+  [[nodiscard]] Tracee& tracee() { return *tracee_; }
   [[nodiscard]] std::uint64_t ip() const { return registers_.ip; }
   [[nodiscard]] std::uint64_t calls() const { return truth_.calls(); }
-  [[nodiscard]] std::uint64_t trace_bytes() const { return packets_.total(); }
+
+  // The processor that it runs on, null while it is switched out; and its trace buffer there.
+  [[nodiscard]] Processor* processor() const { return processor_; }
+  [[nodiscard]] TraceChannel& channel() const;
+  void come_to(Processor& processor);
+  void leave_processor();
+  // How long it was switched out is counted between these.
+  void switched_out();
+  void switched_in();
+
+  [[nodiscard]] Stamp stamp() const; // on its processor
+  // What is new in its process, and its name.
+  Result<void> record_mappings(const Stamp& at);
+  void record_name(const Stamp& at, bool exec) const;
+
+  // Whether the kernel was asked for anything in the last step.
+  [[nodiscard]] bool was_in_kernel() const;
+
+  // One instruction or signal, on its processor. Errors: unsupported, failed.
+  Result<Turn> step();
+  // After `waits`: what has stopped it since, if anything has.
+  bool woken();
+  // Back on a processor after that.
+  Result<Turn> after_waiting();
+  // Until when it sleeps, ns from the system call; nothing where it waits for something else.
+  [[nodiscard]] std::optional<std::uint64_t> sleep_ns() const { return sleep_ns_; }
+  // Whether it sleeps no longer because its time is over.
+  [[nodiscard]] bool slept_well() const;
+
+  // The kernel takes the processor from it.
+  void preempt();
+  // Its buffer must be read: the hardware stops and starts again.
+  void stop_hardware(std::uint64_t aux_flags);
+  void start_hardware();
+
+  // Its life ends, on its processor; or tracing does, at `ns` where it has none.
+  void end(bool ended, std::uint64_t ns);
+  // execve by another thread than the first gives it that one's place.
+  void take_over(TracedThread& leader, const Stop& stop);
 
 private:
   struct Current { // the instruction about to be executed
     std::uint64_t ip = 0;
     Instruction instruction;
     std::uint64_t system_call = 0;
-    std::uint64_t started_ns = 0; // real time
   };
 
   [[nodiscard]] Moment now() const;
-  [[nodiscard]] Stamp stamp() const;
-  void switch_out(bool preempted);
-  void switch_in();
+  [[nodiscard]] TraceUnit& unit() const { return channel().unit(); }
   [[nodiscard]] std::uint64_t effective_ip() const;
   Result<Current> current();
-  Result<void> executed(const Tracee& tracee, const Current& current);
-  Result<void> entered_handler(const Tracee& tracee);
-  Result<void> replaced(const Tracee& tracee, const Current& current);
-  void leave_for_kernel(const Current& current);
-  void spend_time_in_kernel(const Current& current);
+  Result<Turn> handle(const Stop& stop);
+  Result<void> executed();
+  Result<void> system_call_over();
+  Result<void> entered_handler();
+  Result<void> replaced();
+  Result<void> read_registers();
+  void enter_kernel();
   void resume_user(std::uint64_t ip);
-  Result<void> update_mappings(std::uint64_t time);
+  void interrupt_user(bool at_end);
+  void left_user();
+  void retire(std::uint64_t next);
+  void date_branches();
+  void let_faults_happen();
+  void end_abruptly();
+  void begin_loss(std::uint64_t ns);
+  void end_loss();
   [[nodiscard]] std::uint64_t word_at(std::uint64_t address) const;
 
   Recorder recorder_;
-  pid_t pid_;
+  std::shared_ptr<Process> process_;
+  std::unique_ptr<Tracee> tracee_;
   pid_t tid_;
-  PacketWriter packets_;
-  TraceUnit unit_;
-  AuxBuffer aux_;
-  CodeReader code_;
+  pid_t root_;
+  TraceChannel* own_;
+  Processor* processor_ = nullptr;
   CallTruth truth_;
   BranchLog branches_;
   Registers registers_;
+  Result<Current> current_;
+  bool in_user_ = false;
+  bool in_system_call_ = false; // that of `current_`
+  std::optional<Stop> woken_by_;
+  std::optional<std::uint64_t> sleep_ns_;
   std::uint64_t off_cpu_ns_ = 0;
-  std::uint64_t steps_ = 0;
-  bool announced_ = false; // ITRACE_START
+  std::optional<std::uint64_t> out_since_; // ns
+  std::optional<std::uint64_t> lost_since_;
+  bool overflows_ = false;
+  std::uint64_t overflow_until_ = 0; // core cycles
+  std::uint64_t complete_until_ = 0; // ns: every earlier branch has been sent
 };
 
 } // namespace ptlens::ptsim

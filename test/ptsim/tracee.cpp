@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <fcntl.h>
 #include <sched.h>
+#include <span>
+#include <string_view>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -19,7 +23,6 @@
 namespace ptlens::ptsim {
 namespace {
 
-constexpr int look_around_ms = 20;
 constexpr std::size_t affinity_words = 128; // 8192 CPUs
 
 Error system_error(std::string what, std::string remedy = {}) {
@@ -39,114 +42,71 @@ void* as_pointer(std::uint64_t value) {
   return reinterpret_cast<void*>(value); // NOLINT(performance-no-int-to-ptr)
 }
 
-[[noreturn]] void execute(const std::vector<std::string>& arguments, int go, int failure) {
-  char byte = 0;
-  while (read(go, &byte, 1) < 0 && errno == EINTR) {
+void restore_cpus(pid_t tid, const CpuSet& cpus) {
+  if (!cpus.empty()) {
+    syscall(SYS_sched_setaffinity, tid, cpus.size() * sizeof(unsigned long), cpus.data());
   }
-  std::vector<char*> pointers;
-  pointers.reserve(arguments.size() + 1);
-  for (const std::string& argument : arguments) {
-    pointers.push_back(
-        const_cast<char*>(argument.c_str())); // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  }
-  pointers.push_back(nullptr);
-  execvp(pointers.front(), pointers.data());
-  const int number = errno;
-  const ssize_t written = write(failure, &number, sizeof number);
-  _exit(written == sizeof number ? 127 : 126);
 }
 
 } // namespace
 
-Tracee::Tracee(pid_t pid, pid_t tid, Signals& signals) : pid_(pid), tid_(tid), signals_(&signals) {}
+std::uint64_t trace_options(bool started_by_us) {
+  return PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+         PTRACE_O_TRACEEXIT | (started_by_us ? PTRACE_O_EXITKILL : 0);
+}
 
 Tracee::Tracee(Tracee&& other) noexcept
-    : pid_(other.pid_), tid_(other.tid_), signals_(other.signals_),
-      attached_(std::exchange(other.attached_, false)), interrupt_sent_(other.interrupt_sent_),
-      signal_(other.signal_), exit_status_(other.exit_status_),
-      children_(std::move(other.children_)), cpus_before_(std::move(other.cpus_before_)) {}
+    : tid_(other.tid_), state_(std::exchange(other.state_, State::gone)), how_(other.how_),
+      interrupting_(other.interrupting_), ending_(other.ending_), delivering_(other.delivering_),
+      replaced_(other.replaced_), former_(other.former_), signal_(other.signal_),
+      exit_status_(other.exit_status_), children_(std::move(other.children_)),
+      cpus_before_(std::move(other.cpus_before_)) {}
 
 Tracee::~Tracee() {
   detach();
 }
 
-Result<Tracee> Tracee::launch(const std::vector<std::string>& arguments,
-                              const std::vector<std::string>& environment, Signals& signals) {
-  int go[2] = {-1, -1};
-  int failure[2] = {-1, -1};
-  if (pipe2(go, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) {
-    return std::unexpected(system_error("pipe"));
-  }
-  const pid_t pid = fork();
-  if (pid < 0) {
-    return std::unexpected(system_error("fork"));
-  }
-  if (pid == 0) {
-    signals.restore_mask();
-    for (const std::string& entry : environment) {
-      const std::size_t equals = entry.find('=');
-      setenv(entry.substr(0, equals).c_str(), entry.substr(equals + 1).c_str(), 0);
-    }
-    execute(arguments, go[0], failure[1]);
-  }
-  close(go[0]);
-  close(failure[1]);
-  Tracee tracee(pid, pid, signals);
-  auto seized = tracee.seize(true);
-  if (!seized) {
-    kill(pid, SIGKILL);
-  }
-  const ssize_t written = write(go[1], "", 1);
-  close(go[1]);
-  int status = 0;
-  const bool waited = seized && written == 1 && waitpid(pid, &status, __WALL) == pid;
-  int number = 0;
-  const ssize_t failed = waited && WIFEXITED(status) ? read(failure[0], &number, sizeof number) : 0;
-  close(failure[0]);
-  if (!seized) {
-    return std::unexpected(seized.error());
-  }
-  if (!waited || !WIFSTOPPED(status)) {
-    tracee.attached_ = false;
-    return std::unexpected(
-        Error{.kind = number == ENOENT ? Error::Kind::not_found : Error::Kind::failed,
-              .message = fmt::format("cannot start the program: {}",
-                                     failed > 0 ? std::strerror(number) : "it ended at once"),
-              .file = arguments.front()});
-  }
-  return tracee;
-}
-
-Result<Tracee> Tracee::attach(pid_t pid, pid_t tid, Signals& signals) {
-  Tracee tracee(pid, tid, signals);
-  if (auto seized = tracee.seize(false); !seized) {
-    return std::unexpected(seized.error());
-  }
-  ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
-  int status = 0;
-  if (waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status)) {
-    tracee.attached_ = false;
-    return std::unexpected(
-        Error{.kind = Error::Kind::gone, .message = fmt::format("thread {} ended", tid)});
-  }
-  if (status >> 16 != PTRACE_EVENT_STOP) {
-    // A signal came first; the stop that was asked for follows the next resumption.
-    tracee.signal_ = WSTOPSIG(status);
-    tracee.interrupt_sent_ = true;
-  }
-  return tracee;
-}
-
-Result<void> Tracee::seize(bool ours) {
-  const std::uint64_t options = PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
-                                PTRACE_O_TRACEVFORK | (ours ? PTRACE_O_EXITKILL : 0);
-  if (ptrace(PTRACE_SEIZE, tid_, nullptr, as_pointer(options)) != 0) {
-    return std::unexpected(system_error(fmt::format("cannot trace thread {}", tid_),
+Result<Tracee> Tracee::seize(pid_t tid, std::uint64_t options) {
+  Tracee tracee(tid);
+  tracee.state_ = State::gone;
+  if (ptrace(PTRACE_SEIZE, tid, nullptr, as_pointer(options)) != 0) {
+    return std::unexpected(system_error(fmt::format("cannot trace thread {}", tid),
                                         "run as root, or set kernel.yama.ptrace_scope to 0"));
   }
-  attached_ = true;
-  stay_on_one_cpu();
-  return {};
+  tracee.state_ = State::resumed;
+  tracee.how_ = PTRACE_CONT;
+  tracee.stay_on_one_cpu();
+  return tracee;
+}
+
+Result<Tracee> Tracee::attach(pid_t tid, std::uint64_t options) {
+  auto tracee = seize(tid, options);
+  if (tracee) {
+    tracee->interrupt();
+    if (!tracee->wait_interrupted()) {
+      return std::unexpected(
+          Error{.kind = Error::Kind::gone, .message = fmt::format("thread {} ended", tid)});
+    }
+  }
+  return tracee;
+}
+
+Tracee Tracee::adopt(pid_t tid, const CpuSet& cpus) {
+  Tracee tracee(tid);
+  tracee.cpus_before_ = cpus;
+  int status = 0;
+  const pid_t waited = waitpid(tid, &status, __WALL);
+  if (waited != tid || !WIFSTOPPED(status)) {
+    tracee.state_ = State::gone;
+    tracee.exit_status_ = status;
+  } else if (status >> 16 == 0) { // a signal before its first stop
+    tracee.signal_ = WSTOPSIG(status);
+  }
+  return tracee;
+}
+
+void let_child_go(pid_t child, const CpuSet& cpus) {
+  Tracee::adopt(child, cpus).detach();
 }
 
 // Each step is two context switches; between two CPUs each would be a wake-up too, five times
@@ -165,132 +125,235 @@ void Tracee::stay_on_one_cpu() {
   sched_setaffinity(tid_, sizeof here, &here);
 }
 
-std::optional<int> Tracee::wait(bool may_wait, const std::function<bool()>& give_up) {
+Result<void> Tracee::step() {
+  return resume(PTRACE_SINGLESTEP);
+}
+
+Result<void> Tracee::run() {
+  return resume(PTRACE_CONT);
+}
+
+Result<void> Tracee::resume(int how) {
+  if (state_ != State::stopped) {
+    return {};
+  }
+  const int signal = std::exchange(signal_, 0);
+  delivering_ = signal != 0;
+  replaced_ = false;
+  how_ = how;
+  state_ = State::resumed;
+  if (ptrace(static_cast<__ptrace_request>(how), tid_, nullptr,
+             as_pointer(static_cast<std::uint64_t>(signal))) != 0 &&
+      errno != ESRCH) { // ESRCH: killed meanwhile; its end is waited for as any stop
+    return std::unexpected(system_error(fmt::format("cannot step thread {}", tid_)));
+  }
+  return {};
+}
+
+std::optional<int> Tracee::take_status(bool wait) {
   int status = 0;
-  while (true) {
-    const pid_t stopped = waitpid(tid_, &status, __WALL | (may_wait ? WNOHANG : 0));
-    if (stopped == tid_) {
-      return status;
+  pid_t stopped = 0;
+  do {
+    stopped = waitpid(tid_, &status, __WALL | (wait ? 0 : WNOHANG));
+  } while (stopped < 0 && errno == EINTR);
+  if (stopped < 0) { // reaped elsewhere: no longer a thread of ours
+    state_ = State::gone;
+    return std::nullopt;
+  }
+  return stopped == tid_ ? std::optional(status) : std::nullopt;
+}
+
+std::optional<Stop> Tracee::poll() {
+  while (state_ == State::resumed || state_ == State::listening) {
+    const auto status = take_status(false);
+    if (state_ == State::gone) {
+      return Stop{StopKind::ended};
     }
-    if (stopped < 0 && errno != EINTR) {
+    if (!status) {
       return std::nullopt;
     }
-    if (may_wait) {
-      signals_->wait({}, look_around_ms);
-      if (give_up() && !interrupt_sent_) {
-        ptrace(PTRACE_INTERRUPT, tid_, nullptr, nullptr);
-        interrupt_sent_ = true;
-      }
+    if (auto stop = interpret(*status)) {
+      return stop;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Stop> Tracee::wait() {
+  while (state_ == State::resumed) {
+    const auto status = take_status(true);
+    if (!status) {
+      state_ = State::gone;
+      return Stop{StopKind::ended};
+    }
+    if (auto stop = interpret(*status)) {
+      return stop;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Stop> Tracee::settle() {
+  while (true) {
+    sched_yield(); // the thread runs on the same CPU
+    auto stop = poll();
+    if (stop || state_ != State::resumed) {
+      return stop;
+    }
+    const char state = kernel_state();
+    if (state == 'S' || state == 'D' || state == 'I') {
+      return poll(); // it may have stopped since it was last asked
     }
   }
 }
 
-void Tracee::let_child_go() {
+std::optional<Stop> Tracee::woken() {
+  const char state = state_ == State::resumed ? kernel_state() : 'S';
+  return state == 'S' || state == 'D' || state == 'I' ? poll() : settle();
+}
+
+// One character of /proc/TID/stat: "tid (name) state ...".
+char Tracee::kernel_state() const {
+  std::array<char, 128> text{};
+  const int file = open(fmt::format("/proc/{}/stat", tid_).c_str(), O_RDONLY | O_CLOEXEC);
+  const ssize_t size = file < 0 ? 0 : read(file, text.data(), text.size());
+  if (file >= 0) {
+    close(file);
+  }
+  const std::string_view line(text.data(), size < 0 ? 0 : static_cast<std::size_t>(size));
+  const std::size_t name_end = line.rfind(')');
+  return name_end == std::string_view::npos || name_end + 2 >= line.size() ? 'X'
+                                                                           : line[name_end + 2];
+}
+
+void Tracee::interrupt() {
+  if (state_ == State::resumed || state_ == State::listening) {
+    ptrace(PTRACE_INTERRUPT, tid_, nullptr, nullptr);
+    interrupting_ = true;
+  }
+}
+
+bool Tracee::wait_interrupted() {
+  while (state_ == State::resumed || state_ == State::listening) {
+    const auto status = take_status(true);
+    if (!status) {
+      state_ = State::gone;
+      break;
+    }
+    const auto stop = interpret(*status);
+    if (stop && (stop->kind == StopKind::exiting || stop->kind == StopKind::ended)) {
+      break;
+    }
+  }
+  interrupting_ = false; // should it come after another stop, it is passed over
+  if (state_ == State::stopped && trap_is_pending()) {
+    // The end of the step came with the interruption and would kill the thread once let go.
+    ptrace(PTRACE_CONT, tid_, nullptr, nullptr);
+    state_ = State::resumed;
+    const auto stop = wait();
+    return stop && stop->kind != StopKind::exiting && stop->kind != StopKind::ended;
+  }
+  return state_ == State::stopped;
+}
+
+bool Tracee::trap_is_pending() const {
+  constexpr std::size_t capacity = 32;
+  std::array<siginfo_t, capacity> signals{};
+  __ptrace_peeksiginfo_args arguments{.off = 0, .flags = 0, .nr = capacity};
+  const long count = ptrace(PTRACE_PEEKSIGINFO, tid_, &arguments, signals.data());
+  return count > 0 && std::ranges::any_of(std::span(signals).first(static_cast<std::size_t>(count)),
+                                          [](const siginfo_t& signal) {
+                                            return signal.si_signo == SIGTRAP &&
+                                                   signal.si_code > 0 &&
+                                                   signal.si_code != SI_KERNEL;
+                                          });
+}
+
+// What a wait status says; nothing where the thread was resumed at once.
+std::optional<Stop> Tracee::interpret(int status) {
+  if (!WIFSTOPPED(status)) {
+    state_ = State::gone;
+    exit_status_ = status;
+    return Stop{StopKind::ended};
+  }
+  state_ = State::stopped;
+  const int stop = WSTOPSIG(status);
+  unsigned long message = 0;
+  int how = how_;
+  switch (status >> 16) {
+  case 0:
+    if (stop == SIGTRAP) {
+      return trapped();
+    }
+    signal_ = stop;
+    return Stop{StopKind::signalled};
+  case PTRACE_EVENT_EXEC:
+    ptrace(PTRACE_GETEVENTMSG, tid_, nullptr, &message);
+    former_ = static_cast<pid_t>(message);
+    ending_ = false;
+    if (how_ != PTRACE_SINGLESTEP) {
+      return Stop{StopKind::replaced, former_};
+    }
+    replaced_ = true; // until the trap after it
+    break;
+  case PTRACE_EVENT_CLONE:
+  case PTRACE_EVENT_FORK:
+  case PTRACE_EVENT_VFORK:
+    child_made();
+    break;
+  case PTRACE_EVENT_EXIT:
+    ptrace(PTRACE_GETEVENTMSG, tid_, nullptr, &message);
+    exit_status_ = static_cast<int>(message);
+    return Stop{StopKind::exiting};
+  case PTRACE_EVENT_STOP:
+    if (interrupting_) {
+      interrupting_ = false;
+      return std::nullopt;
+    }
+    if (stop != SIGTRAP) { // stopped by job control until SIGCONT
+      how = PTRACE_LISTEN;
+    }
+    break;
+  default:
+    break;
+  }
+  state_ = how == PTRACE_LISTEN ? State::listening : State::resumed;
+  ptrace(static_cast<__ptrace_request>(how), tid_, nullptr, nullptr);
+  return std::nullopt;
+}
+
+Stop Tracee::trapped() {
+  siginfo_t information{};
+  ptrace(PTRACE_GETSIGINFO, tid_, nullptr, &information);
+  if (delivering_ && information.si_code == SIGTRAP) {
+    return {StopKind::entered_handler};
+  }
+  if (information.si_code <= 0 || information.si_code == SI_KERNEL) {
+    signal_ = SIGTRAP; // raised by the program itself
+    return {StopKind::signalled};
+  }
+  if (replaced_) {
+    return {StopKind::replaced, former_};
+  }
+  return {information.si_code == TRAP_BRKPT ? StopKind::left_kernel : StopKind::executed};
+}
+
+void Tracee::child_made() {
   unsigned long message = 0;
   ptrace(PTRACE_GETEVENTMSG, tid_, nullptr, &message);
-  const auto child = static_cast<pid_t>(message);
-  int status = 0;
-  if (waitpid(child, &status, __WALL) == child && WIFSTOPPED(status)) {
-    if (!cpus_before_.empty()) {
-      syscall(SYS_sched_setaffinity, child, affinity_words * sizeof(unsigned long),
-              cpus_before_.data());
-    }
-    ptrace(PTRACE_DETACH, child, nullptr, nullptr);
-  }
-  children_.push_back(child);
+  children_.push_back(static_cast<pid_t>(message));
 }
 
-Result<StepKind> Tracee::step(bool may_wait, const std::function<bool()>& give_up) {
-  return resume(PTRACE_SINGLESTEP, may_wait, give_up);
-}
-
-Result<StepKind> Tracee::resume(int how, bool may_wait, const std::function<bool()>& give_up) {
-  int request = how;
-  bool replaced = false;
-  int delivered = std::exchange(signal_, 0);
-  const bool may_enter_handler = delivered != 0;
-  while (true) {
-    if (ptrace(static_cast<__ptrace_request>(request), tid_, nullptr,
-               as_pointer(static_cast<std::uint64_t>(delivered))) != 0 &&
-        errno != ESRCH) {
-      return std::unexpected(system_error(fmt::format("cannot step thread {}", tid_)));
-    }
-    delivered = 0;
-    const std::optional<int> status = wait(may_wait, give_up);
-    if (!status || !WIFSTOPPED(*status)) {
-      attached_ = false;
-      exit_status_ = status;
-      return StepKind::ended;
-    }
-    const int event = *status >> 16;
-    const int stop = WSTOPSIG(*status);
-    switch (event) {
-    case 0:
-      break;
-    case PTRACE_EVENT_EXEC:
-      replaced = true;
-      continue;
-    case PTRACE_EVENT_CLONE:
-    case PTRACE_EVENT_FORK:
-    case PTRACE_EVENT_VFORK:
-      let_child_go();
-      continue;
-    case PTRACE_EVENT_STOP:
-      if (std::exchange(interrupt_sent_, false)) {
-        if (give_up()) {
-          return StepKind::interrupted;
-        }
-      } else if (stop != SIGTRAP) { // stopped by job control until SIGCONT
-        request = PTRACE_LISTEN;
-        may_wait = true;
-      } else if (request == PTRACE_LISTEN) {
-        request = how;
-      }
-      continue;
-    default:
-      continue;
-    }
-    if (stop != SIGTRAP) {
-      signal_ = stop;
-      return StepKind::signalled;
-    }
-    siginfo_t information{};
-    ptrace(PTRACE_GETSIGINFO, tid_, nullptr, &information);
-    if (may_enter_handler && information.si_code == SIGTRAP) {
-      return StepKind::entered_handler;
-    }
-    if (information.si_code <= 0 || information.si_code == SI_KERNEL) {
-      signal_ = SIGTRAP; // raised by the program itself
-      return StepKind::signalled;
-    }
-    if (replaced) {
-      return StepKind::replaced;
-    }
-    return information.si_code == TRAP_BRKPT ? StepKind::left_kernel : StepKind::executed;
-  }
-}
-
-Result<bool> Tracee::run_until(std::uint64_t address, const std::function<bool()>& give_up) {
+Result<void> Tracee::break_at(std::uint64_t address) const {
   constexpr std::size_t debug_registers = offsetof(user, u_debugreg);
   constexpr std::size_t control = debug_registers + 7 * sizeof(unsigned long);
   const auto set = [&](std::size_t where, std::uint64_t value) {
     return ptrace(PTRACE_POKEUSER, tid_, as_pointer(where), as_pointer(value)) == 0;
   };
-  if (!set(debug_registers, address) || !set(control, 1)) {
+  if (!set(debug_registers, address) || !set(control, address == 0 ? 0 : 1)) {
     return std::unexpected(system_error(fmt::format("cannot set a breakpoint at {:#x}", address)));
   }
-  while (true) {
-    auto stop = resume(PTRACE_CONT, true, give_up);
-    if (!stop || *stop == StepKind::ended || *stop == StepKind::interrupted) {
-      set(control, 0);
-      return stop ? Result<bool>(false) : std::unexpected(stop.error());
-    }
-    const auto now = registers();
-    if (now && now->ip == address && *stop == StepKind::executed) {
-      set(control, 0);
-      return true;
-    }
-  }
+  return {};
 }
 
 Result<Registers> Tracee::registers() const {
@@ -298,7 +361,7 @@ Result<Registers> Tracee::registers() const {
   if (ptrace(PTRACE_GETREGS, tid_, nullptr, &raw) != 0) {
     return std::unexpected(system_error(fmt::format("cannot read the registers of {}", tid_)));
   }
-  return Registers{raw.rip, raw.rsp, raw.rax, raw.orig_rax};
+  return Registers{raw.rip, raw.rsp, raw.rax, raw.orig_rax, raw.rdi, raw.rsi, raw.rdx};
 }
 
 void Tracee::write_word(std::uint64_t address, std::uint64_t value) const {
@@ -309,25 +372,44 @@ std::vector<pid_t> Tracee::take_children() {
   return std::exchange(children_, {});
 }
 
-void Tracee::await_end() {
-  int status = 0;
-  pid_t waited = 0;
-  do {
-    waited = waitpid(tid_, &status, __WALL);
-  } while ((waited == tid_ && WIFSTOPPED(status)) || (waited < 0 && errno == EINTR));
-  attached_ = false;
-  exit_status_ = status;
+void Tracee::let_end() {
+  how_ = PTRACE_SINGLESTEP; // if another thread's execve takes its place
+  ending_ = true;
+  if (state_ == State::stopped) {
+    ptrace(PTRACE_CONT, tid_, nullptr, nullptr);
+    state_ = State::resumed;
+  }
+  while (state_ == State::resumed) {
+    const auto status = take_status(false);
+    if (status && !WIFSTOPPED(*status)) {
+      state_ = State::gone;
+      exit_status_ = *status;
+    } else if (status) {
+      ptrace(PTRACE_CONT, tid_, nullptr, nullptr);
+    } else if (const char state = kernel_state(); state == 'Z' || state == 'X') {
+      return; // until the other threads of its process are gone
+    } else {
+      sched_yield();
+    }
+  }
 }
 
 void Tracee::detach() {
-  if (!std::exchange(attached_, false)) {
+  if (ending_) { // cannot be stopped any more
     return;
   }
-  if (!cpus_before_.empty()) {
-    syscall(SYS_sched_setaffinity, tid_, affinity_words * sizeof(unsigned long),
-            cpus_before_.data());
+  if (state_ == State::resumed || state_ == State::listening) {
+    interrupt();
+    wait_interrupted();
   }
-  ptrace(PTRACE_DETACH, tid_, nullptr, as_pointer(static_cast<std::uint64_t>(signal_)));
+  for (const pid_t child : std::exchange(children_, {})) {
+    let_child_go(child, cpus_before_);
+  }
+  if (state_ == State::stopped) {
+    restore_cpus(tid_, cpus_before_);
+    ptrace(PTRACE_DETACH, tid_, nullptr, as_pointer(static_cast<std::uint64_t>(signal_)));
+  }
+  state_ = State::gone;
 }
 
 } // namespace ptlens::ptsim

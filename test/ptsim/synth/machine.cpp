@@ -325,7 +325,7 @@ void Machine::interrupt(Processor& processor) {
   Thread& thread = *processor.thread;
   thread.last = processor.clock.units();
   thread.walker->interrupt();
-  lane_of(processor, thread).unit.run_kernel(random_.between(200, 4000));
+  lane_of(processor, thread).unit.run_kernel(random_.between(1500, 6000));
   processor.next_interrupt = processor.clock.units() + time_around(options_->interrupts);
 }
 
@@ -372,7 +372,7 @@ void Machine::switch_in(Processor& processor, Thread& thread) {
   if (processor.last_task == idle_task) {
     write_switch_out(processor, idle_task, thread.task, false);
   }
-  lane.unit.run_kernel(random_.between(100, 900));
+  lane.unit.run_kernel(random_.between(500, 2000));
   lane.unit.trigger_on();
   lane.unit.run_kernel(random_.between(100, 900));
   write_switch_in(processor, thread.task, processor.last_task);
@@ -380,7 +380,7 @@ void Machine::switch_in(Processor& processor, Thread& thread) {
   if (thread.out_ns != 0) {
     thread.stack.was_off_cpu(processor.clock.ns() - thread.out_ns);
   }
-  lane.unit.run_kernel(random_.between(100, 900));
+  lane.unit.run_kernel(random_.between(2500, 8000));
   processor.slice_end = processor.clock.units() + time_around(options_->slice);
   resume(processor);
 }

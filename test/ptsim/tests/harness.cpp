@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -38,27 +39,73 @@ std::uint64_t hex(const std::string& text) {
   return std::strtoull(text.c_str(), nullptr, 16);
 }
 
-// "3961.660128317:   tr strt       0 =>     56420abdc260": time, words of flags, from, to.
-std::optional<BranchEvent> parse_event(const std::string& line) {
+std::vector<std::string> words_of(const std::string& line) {
   std::stringstream stream(line);
   std::vector<std::string> words;
   for (std::string word; stream >> word;) {
     words.push_back(word);
   }
+  return words;
+}
+
+// "3961.660128317:"
+std::uint64_t nanoseconds(const std::string& time) {
+  const std::size_t point = time.find('.');
+  return point == std::string::npos
+             ? 0
+             : std::stoull(time) * 1'000'000'000 + std::stoull(time.substr(point + 1));
+}
+
+// "-1 [003] 3961.660128317: ...": thread, processor, time.
+bool parse_head(const std::vector<std::string>& words, int& tid, int& cpu, std::uint64_t& ns) {
+  if (words.size() < 4 || !words[1].starts_with('[') || !words[2].ends_with(':')) {
+    return false;
+  }
+  tid = std::atoi(words[0].c_str());
+  cpu = std::atoi(words[1].c_str() + 1);
+  ns = nanoseconds(words[2]);
+  return true;
+}
+
+// "28889 [000] 3961.660128317:   tr strt       0 =>     56420abdc260"
+std::optional<BranchEvent> parse_event(const std::string& line) {
+  const std::vector<std::string> words = words_of(line);
+  BranchEvent event;
   const std::size_t count = words.size();
-  if (count < 5 || words[count - 2] != "=>") {
+  if (count < 7 || words[count - 2] != "=>" || !parse_head(words, event.tid, event.cpu, event.ns)) {
     return std::nullopt;
   }
-  BranchEvent event{hex(words[count - 3]), hex(words[count - 1]), words[1], 0};
-  for (std::size_t index = 2; index < count - 3; ++index) {
+  event.from = hex(words[count - 3]);
+  event.to = hex(words[count - 1]);
+  event.kind = words[3];
+  for (std::size_t index = 4; index < count - 3; ++index) {
     event.kind += " " + words[index];
   }
-  const std::size_t point = words[0].find('.');
-  if (point == std::string::npos) {
-    return std::nullopt;
-  }
-  event.ns = std::stoull(words[0]) * 1'000'000'000 + std::stoull(words[0].substr(point + 1));
   return event;
+}
+
+// When the thread was switched out, by its records.
+struct Interval {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+std::map<int, std::vector<Interval>> off_cpu_intervals(const std::vector<SwitchEvent>& switches) {
+  std::map<int, std::vector<Interval>> intervals;
+  std::map<int, std::uint64_t> out;
+  for (const SwitchEvent& event : switches) {
+    if (event.tid <= 0) { // idle, on each processor; or gone
+      continue;
+    }
+    const auto since = out.find(event.tid);
+    if (event.out) {
+      EXPECT_EQ(since, out.end()) << event.tid << " is switched out twice at " << event.ns;
+      out[event.tid] = event.ns;
+    } else if (since != out.end()) {
+      intervals[event.tid].push_back({since->second, event.ns});
+      out.erase(since);
+    }
+  }
+  return intervals;
 }
 
 } // namespace
@@ -87,6 +134,78 @@ Output run(const std::vector<std::string>& arguments) {
           contents(err)};
 }
 
+Background::~Background() {
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  if (input_ >= 0) {
+    close(input_);
+  }
+}
+
+void Background::start(const std::vector<std::string>& arguments, bool talk) {
+  int input[2] = {-1, -1};
+  if (talk) {
+    ASSERT_EQ(pipe2(input, O_CLOEXEC), 0);
+    input_ = input[1];
+  }
+  pid_ = fork();
+  if (pid_ == 0) {
+    if (talk) {
+      dup2(input[0], STDIN_FILENO);
+    }
+    std::vector<char*> pointers;
+    pointers.reserve(arguments.size() + 1);
+    for (const std::string& argument : arguments) {
+      pointers.push_back(const_cast<char*>(argument.c_str()));
+    }
+    pointers.push_back(nullptr);
+    execvp(pointers.front(), pointers.data());
+    _exit(127);
+  }
+}
+
+void Background::say(const std::string& text) const {
+  EXPECT_EQ(write(input_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+}
+
+std::vector<pid_t> Background::threads() const {
+  std::vector<pid_t> threads;
+  std::error_code ignored;
+  const std::string tasks = "/proc/" + std::to_string(pid_) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks, ignored)) {
+    threads.push_back(std::atoi(task.path().filename().c_str()));
+  }
+  std::ranges::sort(threads);
+  return threads;
+}
+
+void Background::send(int signal) const {
+  kill(pid_, signal);
+}
+
+int Background::wait() {
+  int status = 0;
+  waitpid(pid_, &status, 0);
+  pid_ = -1;
+  return status;
+}
+
+bool Background::lives() const {
+  const std::string state = status_field("State");
+  return !state.empty() && state.find('Z') == std::string::npos;
+}
+
+std::string Background::status_field(const std::string& field) const {
+  for (const std::string& line : lines(contents("/proc/" + std::to_string(pid_) + "/status"))) {
+    if (line.starts_with(field + ":")) {
+      return line;
+    }
+  }
+  return {};
+}
+
 std::string why_no_recordings() {
   if (run({"perf", "--version"}).status != 0) {
     return "perf is not installed, so nothing can judge a recording";
@@ -112,8 +231,12 @@ TemporaryFolder::~TemporaryFolder() {
 
 void compile(const std::string& source, const std::string& program, const std::string& linkage) {
   std::ofstream(program + ".cpp") << source;
-  const Output compiled =
-      run({"g++", "-std=c++17", "-O2", "-g", linkage, "-o", program, program + ".cpp"});
+  compile_file(program + ".cpp", program, linkage);
+}
+
+void compile_file(const std::string& source, const std::string& program,
+                  const std::string& linkage) {
+  const Output compiled = run({"g++", "-std=c++20", "-O2", "-g", linkage, "-o", program, source});
   ASSERT_EQ(compiled.status, 0) << compiled.err;
 }
 
@@ -123,8 +246,8 @@ std::string Recording::errors() const {
 }
 
 std::vector<BranchEvent> Recording::decoded(const std::string& what) const {
-  const Output text = run(
-      {"perf", "script", "-f", "-i", file, "--itrace=" + what, "--ns", "-F", "time,ip,addr,flags"});
+  const Output text = run({"perf", "script", "-f", "-i", file, "--itrace=" + what, "--ns", "-F",
+                           "tid,cpu,time,ip,addr,flags"});
   EXPECT_EQ(text.status, 0) << text.err;
   std::vector<BranchEvent> events;
   for (const std::string& line : lines(text.out)) {
@@ -141,13 +264,37 @@ std::vector<BranchEvent> Recording::decoded(const std::string& what) const {
 std::vector<BranchEvent> Recording::stepped() const {
   std::vector<BranchEvent> events;
   for (const std::string& line : lines(contents(file + ".truth.branches.tsv"))) {
-    std::stringstream fields(line);
-    std::string tid;
-    std::string from;
-    std::string to;
-    std::string kind;
-    fields >> tid >> from >> to >> kind;
-    events.push_back({hex(from), hex(to), kind, 0});
+    const std::vector<std::string> words = words_of(line);
+    if (words.size() != 7) {
+      ADD_FAILURE() << "a line of the branch log: " << line;
+      continue;
+    }
+    events.push_back({.tid = std::atoi(words[0].c_str()),
+                      .cpu = std::atoi(words[4].c_str()),
+                      .from = hex(words[1]),
+                      .to = hex(words[2]),
+                      .kind = words[3],
+                      .ns = std::stoull(words[5]),
+                      .lost = words[6] == "1"});
+  }
+  return events;
+}
+
+std::vector<SwitchEvent> Recording::switches() const {
+  const Output text = run({"perf", "script", "-f", "-i", file, "--no-itrace", "--ns",
+                           "--show-switch-events", "-F", "tid,cpu,time"});
+  EXPECT_EQ(text.status, 0) << text.err;
+  std::vector<SwitchEvent> events;
+  for (const std::string& line : lines(text.out)) {
+    const std::vector<std::string> words = words_of(line);
+    SwitchEvent event;
+    if (line.find("PERF_RECORD_SWITCH") == std::string::npos ||
+        !parse_head(words, event.tid, event.cpu, event.ns) || words.size() < 5) {
+      continue;
+    }
+    event.out = words[4] == "OUT";
+    event.preempted = words.size() > 5 && words[5] == "preempt";
+    events.push_back(event);
   }
   return events;
 }
@@ -156,10 +303,11 @@ std::vector<TruthCall> Recording::truth() const {
   std::vector<TruthCall> calls;
   for (const std::string& line : lines(contents(file + ".truth.jsonl"))) {
     const auto json = nlohmann::json::parse(line);
-    if (json.contains("format")) {
+    if (!json.contains("function")) {
       continue;
     }
     TruthCall call;
+    call.tid = json.at("tid");
     call.symbol = json.at("symbol");
     call.binary = json.at("binary");
     call.function = hex(json.at("function"));
@@ -184,6 +332,52 @@ std::size_t Recording::count(const std::string& symbol, const std::string& state
 
 std::string Recording::dump() const {
   return run({"perf", "script", "-f", "-D", "-i", file}).out;
+}
+
+ByThread by_thread(const std::vector<BranchEvent>& events) {
+  ByThread threads;
+  for (const BranchEvent& event : events) {
+    threads[event.tid].push_back(event);
+  }
+  return threads;
+}
+
+void expect_branches_equal(const Recording& recording) {
+  EXPECT_EQ(recording.errors(), "");
+  const ByThread decoded = by_thread(recording.decoded("b"));
+  const ByThread stepped = by_thread(recording.stepped());
+  EXPECT_EQ(decoded.size(), stepped.size());
+  for (const auto& [tid, expected] : stepped) {
+    const auto found = decoded.find(tid);
+    ASSERT_NE(found, decoded.end()) << "thread " << tid;
+    EXPECT_EQ(found->second.size(), expected.size()) << "thread " << tid;
+    for (std::size_t index = 0; index < std::min(found->second.size(), expected.size()); ++index) {
+      ASSERT_TRUE(found->second[index].same_transfer(expected[index]))
+          << "thread " << tid << ", branch " << index << ": perf " << found->second[index].kind
+          << " at " << found->second[index].ns << ", stepped " << expected[index].kind << " at "
+          << expected[index].ns;
+    }
+  }
+}
+
+void expect_off_cpu_equal(const Recording& recording) {
+  const auto off = off_cpu_intervals(recording.switches());
+  std::size_t compared = 0;
+  for (const TruthCall& call : recording.truth()) {
+    std::uint64_t sum = 0;
+    if (const auto found = off.find(call.tid); found != off.end()) {
+      for (const Interval& interval : found->second) {
+        const std::uint64_t begin = std::max(interval.begin, call.start);
+        const std::uint64_t end = std::min(interval.end, call.end);
+        sum += end > begin ? end - begin : 0;
+      }
+    }
+    if (call.state == "complete") {
+      ASSERT_EQ(call.off_cpu, sum) << call.symbol << " in " << call.tid << " at " << call.start;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 0U);
 }
 
 Recording record(const std::string& file, const std::string& event,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace ptlens::ptsim::testing {
@@ -17,6 +18,32 @@ struct Output {
 
 // Runs a program and waits for it.
 Output run(const std::vector<std::string>& arguments);
+
+// A process in the background, killed with the object.
+class Background {
+public:
+  Background() = default;
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+  Background(Background&&) = delete;
+  Background& operator=(Background&&) = delete;
+  ~Background();
+
+  // With `talk`, say() writes to its standard input.
+  void start(const std::vector<std::string>& arguments, bool talk = false);
+  void say(const std::string& text) const;
+  void send(int signal) const;
+  int wait(); // its wait status
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] bool lives() const;
+  [[nodiscard]] std::string status_field(const std::string& field) const; // of /proc/PID/status
+
+  [[nodiscard]] std::vector<pid_t> threads() const; // the main one first
+
+private:
+  pid_t pid_ = -1;
+  int input_ = -1;
+};
 
 // Why recordings cannot be made here, as a plain sentence; empty where they can.
 std::string why_no_recordings();
@@ -39,12 +66,17 @@ private:
 // Compiles C++ source text with g++ -O2; fails the test where that fails.
 void compile(const std::string& source, const std::string& program,
              const std::string& linkage = "-pie");
+void compile_file(const std::string& source, const std::string& program,
+                  const std::string& linkage);
 
 struct BranchEvent {
+  int tid = 0;
+  int cpu = 0;
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   std::string kind; // perf's flags: "call", "jcc", "tr strt"; or the branch log's words
   std::uint64_t ns = 0;
+  bool lost = false; // branch log only
 
   // What both sources know.
   [[nodiscard]] bool same_transfer(const BranchEvent& other) const {
@@ -52,7 +84,19 @@ struct BranchEvent {
   }
 };
 
+using ByThread = std::map<int, std::vector<BranchEvent>>;
+
+// A SWITCH or SWITCH_CPU_WIDE record as perf prints it.
+struct SwitchEvent {
+  int tid = 0; // -1: it was gone
+  int cpu = 0;
+  std::uint64_t ns = 0;
+  bool out = false;
+  bool preempted = false;
+};
+
 struct TruthCall {
+  int tid = 0;
   std::string symbol;
   std::string binary;
   std::uint64_t function = 0;
@@ -76,11 +120,20 @@ struct Recording {
   // perf's decode: `what` is "b" for all branches, "cr" for calls and returns.
   [[nodiscard]] std::vector<BranchEvent> decoded(const std::string& what) const;
   [[nodiscard]] std::vector<BranchEvent> stepped() const;
+  [[nodiscard]] std::vector<SwitchEvent> switches() const;
   [[nodiscard]] std::vector<TruthCall> truth() const;
   // Calls of that symbol in that state.
   [[nodiscard]] std::size_t count(const std::string& symbol, const std::string& state) const;
   [[nodiscard]] std::string dump() const; // perf script -D
 };
+
+// Per thread, in order.
+ByThread by_thread(const std::vector<BranchEvent>& events);
+
+// perf finds no error, and each thread's branches are the stepped ones.
+void expect_branches_equal(const Recording& recording);
+// Each complete call was switched out as long as perf's switch records of its thread say.
+void expect_off_cpu_equal(const Recording& recording);
 
 // ptsim record OPTIONS --branches -o FILE -- PROGRAM, with the event given.
 Recording record(const std::string& file, const std::string& event,

@@ -75,15 +75,20 @@ TEST(CommandLine, IgnoresUnknownOptionsWithAWarning) {
 }
 
 TEST(CommandLine, RefusesWithAReason) {
-  const std::vector<std::vector<std::string>> refused{{"-z", "--", "true"},
-                                                      {"--clockid", "mono", "--", "true"},
-                                                      {"-a"},
-                                                      {"--snapshot=e", "-p", "1"},
-                                                      {"--filter", "filter main"},
-                                                      {"-p", "1", "-t", "1"},
-                                                      {"true"},
-                                                      {},
-                                                      {"--control", "fifo:a,b", "-p", "1"}};
+  const std::vector<std::vector<std::string>> refused{
+      {"-z", "--", "true"},
+      {"--clockid", "mono", "--", "true"},
+      {"-a"},
+      {"--snapshot=x", "-p", "1"},
+      {"--filter", "filter main", "-p", "1"},
+      {"--filter", "start f @ /bin/true", "-p", "1"},
+      {"--fault", "nonsense", "-p", "1"},
+      {"--fault", "ovf:every=0", "-p", "1"},
+      {"--cpus", "0", "-p", "1"},
+      {"-p", "1", "-t", "1"},
+      {"true"},
+      {},
+      {"--control", "fifo:a,b", "-p", "1"}};
   for (const auto& arguments : refused) {
     const auto options = parse(arguments);
     ASSERT_FALSE(options);

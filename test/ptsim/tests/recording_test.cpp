@@ -86,18 +86,12 @@ TEST_F(CallsRecording, TheProgramRunsAsItWouldAlone) {
   EXPECT_EQ(recording.made.out, alone.out);
 }
 
-TEST_F(CallsRecording, PerfFindsNoError) {
-  EXPECT_EQ(recording.errors(), "");
+TEST_F(CallsRecording, PerfDecodesTheSteppedBranchesOneByOne) {
+  expect_branches_equal(recording);
 }
 
-TEST_F(CallsRecording, PerfDecodesTheSteppedBranchesOneByOne) {
-  const auto decoded = recording.decoded("b");
-  const auto stepped = recording.stepped();
-  ASSERT_EQ(decoded.size(), stepped.size());
-  for (std::size_t index = 0; index < decoded.size(); ++index) {
-    ASSERT_TRUE(decoded[index].same_transfer(stepped[index]))
-        << "branch " << index << ": " << decoded[index].kind << " against " << stepped[index].kind;
-  }
+TEST_F(CallsRecording, PerfsSwitchesAreTheTruths) {
+  expect_off_cpu_equal(recording);
 }
 
 TEST_F(CallsRecording, TruthHoldsTheCallsThatTheSourceMakes) {

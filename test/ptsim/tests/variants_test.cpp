@@ -17,16 +17,6 @@ protected:
     }
   }
 
-  static void expect_branches_equal(const Recording& recording) {
-    EXPECT_EQ(recording.errors(), "");
-    const auto decoded = recording.decoded("b");
-    const auto stepped = recording.stepped();
-    ASSERT_EQ(decoded.size(), stepped.size());
-    for (std::size_t index = 0; index < decoded.size(); ++index) {
-      ASSERT_TRUE(decoded[index].same_transfer(stepped[index])) << "branch " << index;
-    }
-  }
-
   TemporaryFolder folder_;
 };
 
@@ -123,9 +113,8 @@ int main() {
   EXPECT_EQ(recording.count("jump_back", "complete"), 1U);
 }
 
-TEST_F(Variants, ChildrenRunFreeAndCodeLoadedLaterIsMapped) {
+TEST_F(Variants, ChildrenRunFreeWhereBuffersAreOfThreads) {
   compile(R"(
-#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 extern "C" __attribute__((noipa)) int child() { return 5; }
@@ -138,8 +127,9 @@ int main() {
 }
 )",
           folder_ / "children");
-  const Recording recording = record(folder_ / "perf.data", "intel_pt/cyc/u",
-                                     {"--start-at", "main"}, {folder_ / "children"});
+  const Recording recording =
+      record(folder_ / "perf.data", "intel_pt/cyc/u", {"--per-thread", "--start-at", "main"},
+             {folder_ / "children"});
   EXPECT_EQ(recording.made.status, 0) << recording.made.err;
   expect_branches_equal(recording);
   EXPECT_EQ(recording.count("child", "complete"), 0U);

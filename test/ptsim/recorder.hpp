@@ -1,0 +1,24 @@
+// Where a session's threads write what happens to them, and which of perf's ways it is recorded in.
+#pragma once
+
+#include "faults.hpp"
+#include "perf_data_writer.hpp"
+
+#include <ostream>
+
+namespace ptlens::ptsim {
+
+// Nothing is owned.
+struct Recorder {
+  PerfDataWriter* file = nullptr;
+  Faults* faults = nullptr;
+  std::ostream* truth = nullptr;
+  std::ostream* filtered_truth = nullptr; // null: there is no filter
+  std::ostream* branches = nullptr;       // null: not wanted
+  bool per_thread = false;                // buffers of threads, not of CPUs
+
+  // A switch or mapping record in its place is lost, and the kernel says so.
+  bool loses_record(const Stamp& stamp, const char* what) const;
+};
+
+} // namespace ptlens::ptsim
