@@ -28,6 +28,7 @@ protected:
     }
     compile(ticking_program, folder_ / "ticking");
     target_.start({folder_ / "ticking"});
+    target_.await_sleep();
     ASSERT_EQ(pipe(commands_.data()), 0);
     ASSERT_EQ(pipe(acknowledgements_.data()), 0);
   }

@@ -197,6 +197,12 @@ bool Background::lives() const {
   return !state.empty() && state.find('Z') == std::string::npos;
 }
 
+void Background::await_sleep() const {
+  while (lives() && status_field("State").find("sleeping") == std::string::npos) {
+    usleep(1000);
+  }
+}
+
 std::string Background::status_field(const std::string& field) const {
   for (const std::string& line : lines(contents("/proc/" + std::to_string(pid_) + "/status"))) {
     if (line.starts_with(field + ":")) {

@@ -36,6 +36,7 @@ public:
   int wait(); // its wait status
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] bool lives() const;
+  void await_sleep() const; // it has been loaded, and waits for something
   [[nodiscard]] std::string status_field(const std::string& field) const; // of /proc/PID/status
 
   [[nodiscard]] std::vector<pid_t> threads() const; // the main one first
