@@ -107,6 +107,7 @@ private:
     table.start.push_back(now_);
     table.latency.push_back(0);
     table.resolution.push_back(0);
+    table.outside.push_back(0);
     table.children.push_back(0);
     table.blocked.push_back(off);
     table.preempted.push_back(0);

@@ -212,6 +212,10 @@ describe("a simulated trace of the order server", { skip: whyNot() }, () => {
     assert.equal(report.calls.complete, Math.floor(orders / 100));
     assert.ok(report.off_cpu.mean >= 4_900_000, `${report.off_cpu.mean} ns`);
     assert.ok(report.latency.min >= 5_000_000);
+    assert.ok(report.outside_user_code.total >= report.off_cpu.total, "a thread is switched out in the kernel");
+    assert.ok(report.outside_user_code.total <= report.latency.total);
+    const busy = json(["report", "--json", "--function", "category_discount", file]);
+    assert.equal(busy.outside_user_code.total, 0, "no system call is made in it");
   });
 
   test("self times add up to no more than what was traced", () => {

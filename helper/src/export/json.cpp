@@ -199,6 +199,7 @@ Json report_json(const measure::Measurement& measurement, const measure::Report&
           {"latency", latency_json(report.latency)},
           {"on_cpu", {{"mean", report.on_cpu_mean}, {"total", report.on_cpu_total}}},
           {"off_cpu", off_cpu_json(report.off_cpu)},
+          {"outside_user_code", {{"mean", report.outside_mean}, {"total", report.outside_total}}},
           {"self", {{"mean", report.self_mean}, {"total", report.self_total}}},
           {"cpu_percent", report.cpu_percent},
           {"histogram", std::move(histogram)},

@@ -81,6 +81,11 @@ std::string figures(const measure::Measurement& measurement, const measure::Repo
   } else {
     text += "Off-CPU   unknown: no context switches were recorded\n";
   }
+  if (report.outside_total > 0) {
+    text += fmt::format("Outside   mean {}, total {} outside user code: system calls, faults, "
+                        "interrupts, off-CPU\n",
+                        duration(report.outside_mean), duration(real(report.outside_total)));
+  }
   text += fmt::format("Self      mean {}, total {}\n", duration(report.self_mean),
                       duration(real(report.self_total)));
   return text;

@@ -154,6 +154,8 @@ Report function_report(const Measurement& measurement, std::uint32_t function,
   report.off_cpu = figure.off_cpu;
   report.on_cpu_total = figure.on_cpu_total;
   report.on_cpu_mean = mean_of(figure.on_cpu_total, report.complete);
+  report.outside_total = figure.outside_total;
+  report.outside_mean = mean_of(figure.outside_total, report.complete);
   report.self_total = figure.self_total;
   report.self_mean = mean_of(figure.self_total, report.complete);
   report.cpu_percent = cpu_percent(measurement.recording, figure.outermost_on_cpu);

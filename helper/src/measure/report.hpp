@@ -73,6 +73,9 @@ struct Report {
   double on_cpu_mean = 0;
   std::uint64_t on_cpu_total = 0;
   OffCpuStats off_cpu;
+  // With tracing off: system calls, page faults, interrupts; off-CPU time among it.
+  double outside_mean = 0;
+  std::uint64_t outside_total = 0;
   double self_mean = 0;
   std::uint64_t self_total = 0;
   double cpu_percent = 0;           // outermost activations only

@@ -62,6 +62,7 @@ struct Sums {
   WideSum preempted = 0;
   WideSum on_cpu = 0;
   WideSum self = 0;
+  WideSum outside = 0;
   WideSum outermost_on_cpu = 0;
   std::uint64_t off_cpu_calls = 0;
   std::uint64_t switches = 0;
@@ -134,6 +135,7 @@ std::vector<Figures> figures(const stacks::CallTable& calls, std::span<const std
     sum.preempted += calls.preempted[call];
     sum.on_cpu += on;
     sum.self += calls.self(call);
+    sum.outside += calls.outside[call];
     sum.outermost_on_cpu += covered.empty() || covered[call] == 0 ? on : 0;
     sum.off_cpu_calls += was_off_cpu(calls, call) ? 1 : 0;
     sum.switches += calls.switches[call];
@@ -167,6 +169,7 @@ std::vector<Figures> figures(const stacks::CallTable& calls, std::span<const std
                       .preempted = clamp_to_64_bits(sum.preempted)};
     figure.on_cpu_total = clamp_to_64_bits(sum.on_cpu);
     figure.self_total = clamp_to_64_bits(sum.self);
+    figure.outside_total = clamp_to_64_bits(sum.outside);
     figure.outermost_on_cpu = clamp_to_64_bits(sum.outermost_on_cpu);
   }
   return result;

@@ -40,6 +40,7 @@ struct Figures {
   OffCpuStats off_cpu;
   std::uint64_t on_cpu_total = 0;     // ns
   std::uint64_t self_total = 0;       // ns
+  std::uint64_t outside_total = 0;    // ns
   std::uint64_t outermost_on_cpu = 0; // ns; of calls that `covered` does not hold
 };
 

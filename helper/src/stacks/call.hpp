@@ -58,6 +58,7 @@ struct CallTable {
   std::vector<std::uint64_t> latency;    // ns
   std::vector<std::uint32_t> resolution; // the latency is right to within this, ns, either way
   std::vector<std::uint64_t> children;   // ns of latency spent in children
+  std::vector<std::uint64_t> outside;    // ns with tracing off: outside user code, off-CPU included
   std::vector<std::uint64_t> blocked;    // ns off-CPU, not runnable
   std::vector<std::uint64_t> preempted;  // ns off-CPU, runnable
   std::vector<std::uint32_t> switches;   // switch-outs during the call

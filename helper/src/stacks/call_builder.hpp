@@ -104,7 +104,8 @@ private:
   std::optional<Lookahead> lookahead_;
   bool started_ = false;
   bool in_gap_ = false;
-  bool outside_ = false;             // tracing is off
+  bool outside_ = false; // tracing is off
+  std::uint64_t outside_since_ = 0;
   std::uint64_t resume_address_ = 0; // where it should come back on
   std::uint64_t gap_begin_ = 0;
   std::uint64_t root_start_ns_ = 0; // of frames entered before the trace

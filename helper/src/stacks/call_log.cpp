@@ -28,6 +28,7 @@ std::uint32_t CallLog::open(std::uint32_t function, std::uint32_t parent, std::u
   table_->latency.push_back(0);
   table_->resolution.push_back(spread_ns_);
   table_->children.push_back(0);
+  table_->outside.push_back(0);
   table_->blocked.push_back(0);
   table_->preempted.push_back(0);
   table_->switches.push_back(0);
@@ -49,6 +50,7 @@ void CallLog::close(std::uint32_t call, std::uint64_t end_ns, CallState state) {
   table_->state[call] = state;
   if (const std::uint32_t parent = table_->parent[call]; parent != no_call) {
     table_->children[parent] += end - start;
+    table_->outside[parent] += table_->outside[call];
   }
   --active_[table_->function[call]];
 }
@@ -166,6 +168,7 @@ void order(CallTable& table) {
   permute(table.latency, order);
   permute(table.resolution, order);
   permute(table.children, order);
+  permute(table.outside, order);
   permute(table.blocked, order);
   permute(table.preempted, order);
   permute(table.switches, order);

@@ -34,6 +34,8 @@ public:
   void reparent(std::uint32_t call, std::uint32_t parent) { table_->parent[call] = parent; }
   // The open call waited for `ns` while another stack of the thread ran: no self time of its own.
   void spend_elsewhere(std::uint32_t call, std::uint64_t ns) { table_->children[call] += ns; }
+  // Tracing was off for `ns` while the open call was the innermost.
+  void spend_outside(std::uint32_t call, std::uint64_t ns) { table_->outside[call] += ns; }
   [[nodiscard]] std::uint64_t start(std::uint32_t call) const { return table_->start[call]; }
 
 private:

@@ -12,6 +12,7 @@ constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
 
 void CallBuilder::off(const Branch& branch) {
   outside_ = true;
+  outside_since_ = branch.time_ns;
   resume_address_ = branch.from;
 }
 
@@ -19,6 +20,9 @@ void CallBuilder::on(const Branch& branch, const Space& space) {
   const Place place = resolver_->resolve(space, branch.to);
   const bool expected = outside_ && branch.to == resume_address_;
   const std::uint64_t interrupted = outside_ ? resume_address_ : 0;
+  if (outside_ && !stack().empty()) {
+    log_.spend_outside(top().call, branch.time_ns - std::min(outside_since_, branch.time_ns));
+  }
   outside_ = false;
   if (stack().empty()) {
     push_damaged(root_start_ns_, place.function);
@@ -132,6 +136,7 @@ bool CallBuilder::end_signal(const Branch& branch, const Place& place) {
 void CallBuilder::leave(const Branch& branch, const Space& space) {
   if (branch.to == 0) {
     outside_ = true;
+    outside_since_ = branch.time_ns;
     resume_address_ = branch.from + branch.from_size;
     return;
   }

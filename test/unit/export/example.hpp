@@ -28,6 +28,7 @@ inline void add(stacks::CallTable& table, const CallRow& row) {
   table.start.push_back(row.start);
   table.latency.push_back(row.latency);
   table.resolution.push_back(static_cast<std::uint32_t>(10 * table.function.size())); // 10, 20...
+  table.outside.push_back(0);
   table.children.push_back(row.children);
   table.blocked.push_back(row.blocked);
   table.preempted.push_back(row.preempted);

@@ -51,9 +51,9 @@ TEST(RecordingJson, ThreadThatEndsBeforeItBeginsHasNoTime) {
 
 TEST(ReportJson, HasTheFieldsOfTheContract) {
   const Json json = report_json(example(), example_report());
-  EXPECT_EQ(keys(json),
-            (Names{"recording", "function", "calls", "latency", "on_cpu", "off_cpu", "self",
-                   "cpu_percent", "histogram", "callers", "children", "threads"}));
+  EXPECT_EQ(keys(json), (Names{"recording", "function", "calls", "latency", "on_cpu", "off_cpu",
+                               "outside_user_code", "self", "cpu_percent", "histogram", "callers",
+                               "children", "threads"}));
   EXPECT_EQ(dump(json["function"]),
             R"({"name":"ns::work<int, char>","binary":"/bin/app","address":"0xffffffffff600000",)"
             R"("file":"/s/a.cpp","line":3})");

@@ -46,6 +46,7 @@ std::uint32_t add_call(Measurement& measurement, const CallSpec& call) {
   calls.start.push_back(call.start);
   calls.latency.push_back(call.latency);
   calls.resolution.push_back(0);
+  calls.outside.push_back(0);
   calls.children.push_back(0);
   calls.blocked.push_back(call.blocked);
   calls.preempted.push_back(call.preempted);

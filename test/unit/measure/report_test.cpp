@@ -244,6 +244,7 @@ Measurement mutual_recursion(std::uint32_t depth) {
     c.start.push_back(start);
     c.latency.push_back(latency);
     c.resolution.push_back(0);
+    c.outside.push_back(0);
     c.children.push_back(children);
     c.blocked.push_back(0);
     c.preempted.push_back(0);

@@ -48,6 +48,19 @@ TEST(Order, KeepsThreadsApartAndStartsAscending) {
   EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, no_call}));
 }
 
+TEST(CallLog, TimeOutsideUserCodeIsThatOfTheCallersToo) {
+  CallTable table;
+  const flow::Schedule schedule({});
+  CallLog log(table, schedule, 0, 1);
+  const std::uint32_t outer = log.open(1, no_call, no_site, 100, false);
+  log.spend_outside(outer, 5);
+  const std::uint32_t inner = log.open(2, outer, no_site, 110, false);
+  log.spend_outside(inner, 30);
+  log.close(inner, 150, CallState::complete);
+  log.close(outer, 160, CallState::complete);
+  EXPECT_EQ(table.outside, (std::vector<std::uint64_t>{35, 30}));
+}
+
 TEST(CallLog, LatencyIsAsUncertainAsBothItsEndsTogether) {
   CallTable table;
   const flow::Schedule schedule({});
