@@ -17,8 +17,8 @@
 namespace ptlens::engine {
 
 struct OpenOptions {
-  std::string symfs;               // empty: none
-  std::string decoder = "libipt";  // which decoder
+  std::string symfs;                    // empty: none
+  std::string decoder = "libipt";       // which decoder
   std::optional<std::int32_t> pid = {}; // only this process of the recording; nothing: all
 };
 

@@ -1,12 +1,16 @@
-// Exceptions: caught some activations further up, through clean-ups, again, and in a recursive function
-// of which only some activations have the handler that the exception meets.
+// Exceptions: caught some activations further up, through clean-ups, again, and in a recursive
+// function of which only some activations have the handler that the exception meets.
 #include "sample.h"
 
 struct Guard {
   ~Guard();
 };
-extern "C" KEEP void clean_up() { WORK(); }
-KEEP Guard::~Guard() { clean_up(); }
+extern "C" KEEP void clean_up() {
+  WORK();
+}
+KEEP Guard::~Guard() {
+  clean_up();
+}
 
 FUNCTION void thrower(int value) {
   WORK();
@@ -52,8 +56,8 @@ FUNCTION int catches_again(int value) {
   return caught;
 }
 
-// descend(5) calls descend(4) ... descend(0), which throws; only descend(3) has a handler for what its
-// callee throws, so that descend(2), (1) and (0) end unwound, and (3), (4) and (5) return.
+// descend(5) calls descend(4) ... descend(0), which throws; only descend(3) has a handler for what
+// its callee throws, so that descend(2), (1) and (0) end unwound, and (3), (4) and (5) return.
 FUNCTION int descend(int level) {
   int below = 0;
   if (level == 0) {
