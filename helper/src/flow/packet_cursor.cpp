@@ -12,9 +12,10 @@ constexpr std::size_t most_packets_ahead = 1U << 16U;
 
 } // namespace
 
-PacketCursor::PacketCursor(const pt_config& config, const ClockConfig& clock, std::uint64_t end_tsc)
-    : decoder_(pt_pkt_alloc_decoder(&config)), every_cycle_(clock.every_cycle), end_tsc_(end_tsc),
-      clock_(clock) {
+PacketCursor::PacketCursor(const pt_config& config, const ClockConfig& clock,
+                           std::vector<Bound> bounds)
+    : decoder_(pt_pkt_alloc_decoder(&config)), every_cycle_(clock.every_cycle),
+      bounds_(std::move(bounds)), clock_(clock) {
   if (decoder_) {
     pt_pkt_sync_set(decoder_.get(), 0);
   }
@@ -132,16 +133,30 @@ bool PacketCursor::read() {
   }
 }
 
-// The first time that the packets ahead give beyond `now`; that of the end where they give none.
+// The first time that the packets ahead give beyond `now`; `now` where they give none.
 std::uint64_t PacketCursor::next_time_after(std::uint64_t now) {
   for (;; ++timed_) {
     if (timed_ == ahead_.size() && (timed_ == most_packets_ahead || !read())) {
-      return std::max(now, end_tsc_);
+      return now;
     }
     if (ahead_[timed_].certain && ahead_[timed_].now > now) {
       return *ahead_[timed_].now;
     }
   }
+}
+
+// When the packet was sent at the latest: before the next timing packet, and before the kernel
+// announced it, which comes first where the processor slept or the trace ends.
+std::uint64_t PacketCursor::latest_for(const Packet& packet, std::uint64_t now) {
+  const std::uint64_t next = next_time_after(now);
+  while (next_bound_ < bounds_.size() && bounds_[next_bound_].end < packet.end) {
+    ++next_bound_;
+  }
+  if (next_bound_ == bounds_.size()) {
+    return next;
+  }
+  const std::uint64_t bound = std::max(bounds_[next_bound_].tsc, now);
+  return next == now ? bound : std::min(next, bound);
 }
 
 void PacketCursor::place_in_time(Ahead& ahead) {
@@ -160,7 +175,7 @@ void PacketCursor::place_in_time(Ahead& ahead) {
   }
   if (ahead.now) {
     const std::uint64_t now = *ahead.now;
-    packet.sent = TscInterval{now, ahead.exact && ahead.certain ? now : next_time_after(now)};
+    packet.sent = TscInterval{now, ahead.exact && ahead.certain ? now : latest_for(packet, now)};
     packet.reported =
         last_flow_.sent ? TscInterval{last_flow_.sent->earliest, packet.sent->latest} : packet.sent;
   }

@@ -14,6 +14,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace ptlens::flow {
 
@@ -46,8 +47,14 @@ public:
     }
   };
 
-  // The buffer of `config` must outlive the cursor. `end_tsc`: no packet is younger; 0: unknown.
-  PacketCursor(const pt_config& config, const ClockConfig& clock, std::uint64_t end_tsc = 0);
+  // Packets that end at `end` or before were sent no later than `tsc`.
+  struct Bound {
+    std::uint64_t end = 0;
+    std::uint64_t tsc = 0;
+  };
+
+  // The buffer of `config` must outlive the cursor. `bounds` by end.
+  PacketCursor(const pt_config& config, const ClockConfig& clock, std::vector<Bound> bounds = {});
 
   // The next packet; nothing at the end. Bytes that are no packet are skipped up to the next PSB
   // and counted in bad_packets().
@@ -83,10 +90,12 @@ private:
   void resolve_ip(const pt_packet_ip& payload, Packet& seen);
   void place_in_time(Ahead& ahead);
   std::uint64_t next_time_after(std::uint64_t now);
+  std::uint64_t latest_for(const Packet& packet, std::uint64_t now);
 
   std::unique_ptr<pt_packet_decoder, Free> decoder_;
   bool every_cycle_;
-  std::uint64_t end_tsc_;
+  std::vector<Bound> bounds_;
+  std::size_t next_bound_ = 0;
   TraceClock clock_; // behind the last packet read
   std::uint64_t last_ip_ = 0;
   std::uint64_t read_offset_ = 0;

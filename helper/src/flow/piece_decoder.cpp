@@ -17,9 +17,11 @@ PieceDecoder::PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& bu
       truncated_(piece.truncated), run_(context.time_conversion(), buffer.cpu) {
   config_.begin = bytes_.begin();
   config_.end = bytes_.end();
-  const std::uint64_t end_tsc =
-      piece.announced_ns == 0 ? 0 : context.time_conversion().to_tsc(piece.announced_ns);
-  cursor_.emplace(config_, context.clock(), end_tsc);
+  std::vector<PacketCursor::Bound> bounds;
+  for (const Announcement& announcement : piece.announcements) {
+    bounds.push_back({announcement.end, context.time_conversion().to_tsc(announcement.time_ns)});
+  }
+  cursor_.emplace(config_, context.clock(), std::move(bounds));
   decoder_.reset(pt_blk_alloc_decoder(&config_));
   if (!decoder_) {
     state_ = State::ended;
@@ -46,6 +48,7 @@ std::optional<Run> PieceDecoder::next() {
       walk();
       break;
     case State::ended:
+      finish_decided_block();
       if (truncated_) {
         truncated_ = false;
         if (owner_.tid > 0 && context_->is_recorded(owner_.pid)) {
@@ -377,6 +380,15 @@ void PieceDecoder::accept(const pt_block& block) {
   }
 }
 
+// Where nothing follows that would tell where the last block went.
+void PieceDecoder::finish_decided_block() {
+  if (pending_ && pending_->next) {
+    last_address_ = *pending_->next;
+    finish_block(last_address_);
+  }
+  pending_.reset();
+}
+
 void PieceDecoder::finish_block(std::uint64_t next) {
   const std::uint64_t address = pending_->address;
   const Instruction instruction = pending_->instruction;
@@ -460,11 +472,7 @@ void PieceDecoder::handle(const pt_event& event) {
     return;
   case ptev_overflow:
     if (image_ != nullptr) {
-      if (pending_ && pending_->next) {
-        last_address_ = *pending_->next;
-        finish_block(last_address_);
-      }
-      pending_.reset();
+      finish_decided_block();
       in_gap_ = false;
       decide_now();
       gap(GapReason::overflow, last_address_);
@@ -497,8 +505,9 @@ void PieceDecoder::fail(int status, const pt_block& block) {
     const std::uint64_t end = pending_->address;
     const Instruction instruction = pending_->instruction;
     if (address == 0) {
-      address =
-          instruction.kind == InstructionClass::other ? end + instruction.size : instruction.target;
+      address = pending_->next.value_or(instruction.kind == InstructionClass::other
+                                            ? end + instruction.size
+                                            : instruction.target);
     }
     if (status == -pte_nomap && outside(address)) {
       decide_event();

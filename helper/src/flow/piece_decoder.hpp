@@ -51,6 +51,7 @@ private:
   void accept(const pt_block& block);
   // The block that ends with the pending instruction went on at `next`.
   void finish_block(std::uint64_t next);
+  void finish_decided_block();
   void leave(std::uint64_t to);
   void trace_on(std::uint64_t address);
   void gap(GapReason reason, std::uint64_t address);

@@ -9,13 +9,33 @@ namespace ptlens::flow {
 namespace {
 
 constexpr std::size_t tail_padding = 64;
+constexpr std::uint64_t most_padding = 7; // perf's, behind the last chunk
+
+// By the place in the buffer's stream where each AUX record ends, ns.
+using AnnouncedTimes = std::map<std::uint64_t, std::uint64_t>;
+
+std::vector<Announcement> announcements_in(const AnnouncedTimes& announced,
+                                           const TracePiece& piece) {
+  std::vector<Announcement> found;
+  const std::uint64_t end = piece.aux_offset + piece.size;
+  auto write = announced.upper_bound(piece.aux_offset);
+  for (; write != announced.end() && write->first < end; ++write) {
+    found.push_back({write->first - piece.aux_offset, write->second});
+  }
+  if (write != announced.end()) {
+    found.push_back({piece.size, write->second});
+  } else if (!found.empty() && piece.size - found.back().end <= most_padding) {
+    found.back().end = piece.size;
+  }
+  return found;
+}
 
 } // namespace
 
 std::vector<TracePiece> trace_pieces(const perfdata::Recording& recording,
                                      const perfdata::AuxBuffer& buffer) {
   std::vector<std::uint64_t> cuts;
-  std::map<std::uint64_t, std::uint64_t> announced; // by where the write ends, ns
+  AnnouncedTimes announced;
   bool overwrite = recording.intel_pt() && recording.intel_pt()->snapshot_mode;
   for (const perfdata::AuxWrite& write : recording.aux_writes()) {
     const bool ours = buffer.cpu >= 0 ? write.cpu == buffer.cpu : write.tid == buffer.tid;
@@ -36,8 +56,9 @@ std::vector<TracePiece> trace_pieces(const perfdata::Recording& recording,
   const auto close = [&](bool truncated) {
     if (piece.size != 0) {
       piece.truncated = truncated;
-      const auto write = announced.lower_bound(piece.aux_offset + piece.size);
-      piece.announced_ns = overwrite || write == announced.end() ? 0 : write->second;
+      if (!overwrite) {
+        piece.announcements = announcements_in(announced, piece);
+      }
       pieces.push_back(std::move(piece));
     }
     piece = TracePiece{};

@@ -10,13 +10,18 @@
 
 namespace ptlens::flow {
 
+// An AUX record: the kernel announced trace that was there.
+struct Announcement {
+  std::uint64_t end = 0;     // behind the last byte, in the piece
+  std::uint64_t time_ns = 0; // perf's clock: the bytes before `end` are older
+};
+
 struct TracePiece {
   std::vector<std::span<const std::byte>> trace; // in order
   std::uint64_t aux_offset = 0;                  // of its first byte in the buffer's stream
   std::uint64_t size = 0;                        // bytes
   bool truncated = false;                        // something was lost after it
-  // When the kernel announced its last byte, ns of perf's clock: all of it is older; 0: unknown.
-  std::uint64_t announced_ns = 0;
+  std::vector<Announcement> announcements;       // by end; none in snapshot mode
 };
 
 // A new piece begins where an AUX record says that the buffer was full, where the byte stream has a

@@ -12,6 +12,11 @@ namespace ptlens::stacks {
 void CallBuilder::arrive(const Branch& branch, const Space& space, const Place& place) {
   const bool replaces_stack = facts_->replaces_stack(space, branch.from);
   const bool is_return = branch.kind != flow::BranchKind::indirect;
+  if (is_return && stack().base().damaged && !replaces_stack) {
+    // Rather than an exception: what these calls replaced is another activation than was taken to
+    // have lived on.
+    pop_tails(branch.time_ns);
+  }
   if (is_return && top().return_address == 0 && !replaces_stack) {
     return_to_unknown(branch, place);
     return;

@@ -56,6 +56,7 @@ void CallBuilder::take(const Branch& branch, const Space& space) {
     leave(branch, space);
     break;
   }
+  taken_ns_ = branch.time_ns;
 }
 
 Frame& CallBuilder::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,

@@ -103,6 +103,7 @@ private:
   std::uint64_t turns_ = 0;
   std::optional<Lookahead> lookahead_;
   bool started_ = false;
+  std::uint64_t taken_ns_ = 0; // time of the last branch that was taken in
   bool in_gap_ = false;
   bool outside_ = false; // tracing is off
   std::uint64_t outside_since_ = 0;

@@ -3,6 +3,14 @@
 
 namespace ptlens::stacks {
 
+const Frame& Stack::base() const {
+  std::size_t index = frames.size() - 1;
+  while (index > 0 && frames[index].tail) {
+    --index;
+  }
+  return frames[index];
+}
+
 bool Stack::returns_to(std::uint64_t address) const {
   return !frames.empty() && frames.back().return_address == address && address != 0;
 }

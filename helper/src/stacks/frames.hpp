@@ -47,6 +47,8 @@ public:
   [[nodiscard]] bool empty() const { return frames.empty(); }
   [[nodiscard]] std::size_t size() const { return frames.size(); }
   [[nodiscard]] Frame& top() { return frames.back(); }
+  // The innermost frame that is no tail call: the one that those above it stand in for.
+  [[nodiscard]] const Frame& base() const;
 
   // Addresses that the frames return to, innermost first, at most `most`; tail calls share one.
   [[nodiscard]] std::vector<std::uint64_t> return_addresses(std::size_t most) const;

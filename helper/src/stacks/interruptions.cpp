@@ -18,6 +18,10 @@ void CallBuilder::off(const Branch& branch) {
 
 void CallBuilder::on(const Branch& branch, const Space& space) {
   const Place place = resolver_->resolve(space, branch.to);
+  if (!outside_ && !in_gap_ && !stack().empty()) {
+    // The trace of a processor ended without a word, and goes on on another.
+    gap({.time_ns = taken_ns_, .kind = flow::BranchKind::gap});
+  }
   const bool expected = outside_ && branch.to == resume_address_;
   const std::uint64_t interrupted = outside_ ? resume_address_ : 0;
   if (outside_ && !stack().empty()) {
@@ -26,6 +30,7 @@ void CallBuilder::on(const Branch& branch, const Space& space) {
   outside_ = false;
   if (stack().empty()) {
     push_damaged(root_start_ns_, place.function);
+    top().folded = place.folded;
     in_gap_ = false;
     return;
   }
@@ -62,6 +67,10 @@ void CallBuilder::on_after_gap(const Branch& branch, const Place& place) {
     pop_to(size, branch.time_ns, CallState::incomplete);
   } else {
     push_damaged(branch.time_ns, place.function);
+    top().folded = place.folded;
+  }
+  if (!place.folded) {
+    top().stub_site = no_site; // the jump into a stub was before the gap
   }
   top().lost_ns = 0;
 }

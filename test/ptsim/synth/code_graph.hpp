@@ -69,10 +69,9 @@ struct FunctionNode {
 class CodeGraph {
 public:
   // The files are mapped into one process; the first is its program. At most `functions` functions
-  // are taken, chosen by the seed, callees with their callers. Errors: those of ElfCode::read, and
-  // bad_input where nothing can be walked.
-  static Result<CodeGraph> read(const std::vector<std::string>& files, std::size_t functions,
-                                std::uint64_t seed);
+  // are taken, from all over the files, callees with their callers. Errors: those of
+  // ElfCode::read, and bad_input where nothing can be walked.
+  static Result<CodeGraph> read(const std::vector<std::string>& files, std::size_t functions);
 
   [[nodiscard]] std::span<const ElfCode> binaries() const { return binaries_; }
   [[nodiscard]] std::span<const Block> blocks() const { return blocks_; }

@@ -127,7 +127,7 @@ private:
 
 class GraphBuilder {
 public:
-  GraphBuilder(CodeGraph& graph, std::uint64_t seed) : graph_(&graph), random_(seed) {}
+  explicit GraphBuilder(CodeGraph& graph) : graph_(&graph), random_(1) {}
 
   void build(std::size_t functions);
 
@@ -508,8 +508,7 @@ void GraphBuilder::build(std::size_t functions) {
   list_usable();
 }
 
-Result<CodeGraph> CodeGraph::read(const std::vector<std::string>& files, std::size_t functions,
-                                  std::uint64_t seed) {
+Result<CodeGraph> CodeGraph::read(const std::vector<std::string>& files, std::size_t functions) {
   CodeGraph graph;
   for (const std::string& file : files) {
     auto elf = ElfCode::read(file);
@@ -518,7 +517,7 @@ Result<CodeGraph> CodeGraph::read(const std::vector<std::string>& files, std::si
     }
     graph.binaries_.push_back(std::move(*elf));
   }
-  GraphBuilder(graph, seed).build(functions);
+  GraphBuilder(graph).build(functions);
   if (graph.cheap_.size() < fewest_cheap) {
     return std::unexpected(
         Error{.kind = Error::Kind::bad_input,

@@ -231,7 +231,10 @@ void Machine::at_bytes(Processor& processor) {
   }
   for (std::size_t fault = 0; fault < options_->faults.size(); ++fault) {
     const FaultKind kind = options_->faults[fault].kind;
-    if (kind != FaultKind::lost_records && lane.packets.total() >= lane.fault_at[fault]) {
+    if (kind == FaultKind::lost_records || lane.packets.total() < lane.fault_at[fault]) {
+      continue;
+    }
+    if (kind != FaultKind::cut || processor.thread->walker->decides_next()) {
       next_fault(lane, fault);
       lose(processor, kind);
       return;
@@ -266,6 +269,7 @@ void Machine::lose(Processor& processor, FaultKind kind) {
     lane.unit.stop_short();
     thread.last = now;
     lane.unit.run_kernel(random_.between(1000, 4000));
+    thread.walker->begin_loss(word(kind));
     switch_out(processor, true);
     return;
   case FaultKind::lost_records:

@@ -167,7 +167,7 @@ Result<Summary> synthesise(const SynthOptions& options, const CodeGraph& graph,
 }
 
 Result<void> run_synth(const SynthOptions& options) {
-  auto graph = CodeGraph::read(options.binaries, options.functions, options.seed);
+  auto graph = CodeGraph::read(options.binaries, options.functions);
   if (!graph) {
     return std::unexpected(graph.error());
   }

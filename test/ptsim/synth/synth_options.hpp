@@ -14,10 +14,10 @@
 namespace ptlens::ptsim::synth {
 
 enum class FaultKind : std::uint8_t {
-  overflow,     // the processor drops packets for a while and says so
-  truncated,    // the AUX buffer is full: trace is missing up to when perf has read it
-  cut,          // the same, and the buffer ends inside a packet, which perf reads on behind the gap
-  no_pgd,       // tracing ends at a switch without a packet that says so
+  overflow,  // the processor drops packets for a while and says so
+  truncated, // the AUX buffer is full: trace is missing up to when perf has read it
+  cut,       // the same, and the buffer ends inside a packet: perf reads it on behind the gap
+  no_pgd,    // tracing ends at a switch without a packet that says so: nobody knows what is missing
   lost_records, // switch records are missing, and a LOST record says so
 };
 [[nodiscard]] std::string_view word(FaultKind kind);

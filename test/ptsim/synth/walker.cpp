@@ -154,6 +154,23 @@ bool Walker::in_stub() const {
   return at_ != no_block && graph_->function(graph_->block(at_).function).stub;
 }
 
+bool Walker::decides_next() const {
+  constexpr int farthest = 16; // blocks
+  BlockId id = at_;
+  for (int step = 0; step < farthest && id != no_block; ++step) {
+    const Block& block = graph_->block(id);
+    if (block.end != End::fall && block.end != End::jump) {
+      return block.end == End::conditional || block.end == End::ret ||
+             block.end == End::indirect_jump || block.end == End::indirect_call;
+    }
+    if (block.call_of_next || graph_->block(block.next).function != block.function) {
+      return false;
+    }
+    id = block.next;
+  }
+  return false;
+}
+
 void Walker::enter_user() {
   seat_.unit->enter_user(ip());
   if (log_ != nullptr && !stack_->in_loss() && (!config_.filter || config_.filter->holds(ip()))) {
@@ -256,7 +273,7 @@ void Walker::go_to(const Block& from, BlockId to, std::uint64_t from_ip) {
     const Frame& top = stack_->top();
     Frame frame;
     frame.kind = Frame::Kind::tail_call;
-    frame.function = real(target.function);
+    frame.function = target.function;
     frame.caller = from_ip;
     frame.return_address = top.return_address;
     frame.after = top.after;
@@ -270,7 +287,7 @@ void Walker::go_to(const Block& from, BlockId to, std::uint64_t from_ip) {
 void Walker::open_call(const Block& block, BlockId callee, std::uint64_t behind,
                        std::uint64_t entry) {
   Frame frame;
-  frame.function = real(graph_->block(callee).function);
+  frame.function = graph_->block(callee).function;
   frame.caller = process_->last(block);
   frame.return_address = behind;
   frame.after = block.next;
@@ -458,6 +475,7 @@ Walker::Stop Walker::run(std::uint64_t until, std::uint64_t bytes) {
       const std::uint64_t to = process_->begin(graph_->block(block.next));
       unit.indirect_jump(to);
       log(process_->last(block), to, "indirect");
+      stack_->top().function = graph_->block(block.next).function;
       at_ = block.next;
       break;
     }

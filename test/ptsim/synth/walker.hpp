@@ -71,6 +71,8 @@ public:
   void end_loss();
   // The place is the entry of a stub, or inside: what it stands for is not in the trace yet.
   [[nodiscard]] bool in_stub() const;
+  // What runs up to the next packet calls nothing.
+  [[nodiscard]] bool decides_next() const;
 
 private:
   struct Anchor { // a call on a loop of its function

@@ -31,7 +31,7 @@ std::uint64_t hex(const std::string& text) {
 } // namespace
 
 std::vector<std::string> walked_binaries() {
-  std::vector<std::string> binaries{PTSIM};
+  std::vector<std::string> binaries{WALKED_PROGRAM};
   for (const char* library :
        {"/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
         "/lib64/libc.so.6", "/usr/lib64/libstdc++.so.6"}) {
@@ -48,7 +48,7 @@ std::vector<std::string> walked_binaries() {
 
 const CodeGraph& walked_graph() {
   static const CodeGraph graph = [] {
-    auto read = CodeGraph::read(walked_binaries(), 4000, 1);
+    auto read = CodeGraph::read(walked_binaries(), SynthOptions().functions);
     EXPECT_TRUE(read) << read.error().one_line();
     return read ? std::move(*read) : CodeGraph();
   }();

@@ -12,7 +12,7 @@
 
 namespace ptlens::ptsim::synth::testing {
 
-// A program and its libraries, with symbols in the program.
+// A program with symbols, and its libraries.
 std::vector<std::string> walked_binaries();
 // Read once.
 const CodeGraph& walked_graph();

@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         Arguments{"--seed=4", "--threads=5", "--cpus=3", "--slice=40", "-a", "--cyc"},
         Arguments{"--seed=5", "--threads=3", "--cpus=2", "--slice=40", "--per-thread"},
         Arguments{"--seed=6", "--unwind=0.01", "--signals=0.3", "--style=loop-heavy"},
-        Arguments{"--seed=7", "-e", "intel_pt/noretcomp,psb_period=0,mtc=0/u", "--threads=2"},
+        Arguments{"--seed=7", "-e", "intel_pt/noretcomp,psb_period=0,mtc=0/u"},
         Arguments{"--seed=8", "--fault=ovf:every=3000", "--threads=3", "--slice=40"},
         Arguments{"--seed=9", "--fault=truncate:every=3000", "--cyc", "--threads=3", "--cpus=2"},
         Arguments{"--seed=10", "--fault=no-pgd:every=3000", "--threads=3", "--slice=40"}));

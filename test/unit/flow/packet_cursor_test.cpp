@@ -75,11 +75,16 @@ public:
   }
 
   // The TNT and TIP packets.
-  std::vector<PacketCursor::Packet> read(bool every_cycle, std::uint64_t end_tsc = 0) {
+  // `announced_tsc`: when the kernel announced all of it, 0: never.
+  std::vector<PacketCursor::Packet> read(bool every_cycle, std::uint64_t announced_tsc = 0) {
     std::uint64_t size = 0;
     pt_enc_get_offset(encoder_, &size);
     config_.end = bytes_.data() + size;
-    PacketCursor cursor(config_, clock_config(every_cycle), end_tsc);
+    std::vector<PacketCursor::Bound> bounds;
+    if (announced_tsc != 0) {
+      bounds.push_back({size, announced_tsc});
+    }
+    PacketCursor cursor(config_, clock_config(every_cycle), bounds);
     std::vector<PacketCursor::Packet> packets;
     while (const auto packet = cursor.next()) {
       if (packet->type == ppt_tnt_8 || packet->type == ppt_tip) {
@@ -136,11 +141,14 @@ TEST(PacketCursor, WithoutCyclesAPacketWasSentBetweenTheTimingPacketsAroundIt) {
   expect_interval(packets[1].sent, 11'000, 12'000);
 }
 
-TEST(PacketCursor, TheLastPacketsAreOlderThanTheEnd) {
+TEST(PacketCursor, PacketsAreOlderThanTheirAnnouncement) {
   const auto packets = Trace().begin().mtc(0x21).tip().tnt(2).read(false, 11'300);
   ASSERT_EQ(packets.size(), 2U);
   expect_interval(packets[0].sent, 11'000, 11'300);
   expect_interval(packets[1].sent, 11'000, 11'300);
+  const auto earlier = Trace().begin().mtc(0x21).tip().mtc(0x40).read(false, 11'300);
+  ASSERT_EQ(earlier.size(), 1U);
+  expect_interval(earlier[0].sent, 11'000, 11'300); // the processor slept before the MTC
 }
 
 TEST(PacketCursor, TntMayHaveWaitedSinceBeforeTheTimingPacket) {
