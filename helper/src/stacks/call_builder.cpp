@@ -28,6 +28,10 @@ void CallBuilder::take(const Branch& branch, const Space& space) {
   if (stack().empty() && branch.from != 0) {
     push_damaged(root_start_ns_, resolver_->resolve(space, branch.from).function);
   }
+  const bool begins = branch.kind == flow::BranchKind::on || branch.kind == flow::BranchKind::gap;
+  if (stack().empty() && !begins) {
+    return; // from address 0, before anything is known to run
+  }
   switch (branch.kind) {
   case flow::BranchKind::on:
     on(branch, space);
