@@ -105,22 +105,24 @@ void PieceDecoder::decide_event() {
 
 // libipt has used the packet that decides where a block's last instruction goes to, and may have
 // read on to an event.
-void PieceDecoder::decide_end(const Instruction& last) {
+bool PieceDecoder::decide_end(const Instruction& last) {
   const bool by_trace = last.kind != InstructionClass::other &&
                         last.kind != InstructionClass::call_direct &&
                         last.kind != InstructionClass::jump_direct;
   const PacketCursor::Packet& packet = cursor_->last_decision();
   const bool is_far =
       last.kind == InstructionClass::far_call || last.kind == InstructionClass::far_return;
-  if (!by_trace || (packet.bit_count == 0 && packet.end == used_packet_) ||
-      (packet.bit_count != 0 && is_far)) {
-    return; // that it left user code, an event tells
+  if (!by_trace || (packet.bit_count != 0 && is_far)) {
+    return false; // that it left user code, an event tells
   }
   if (packet.end != used_packet_) {
     used_packet_ = packet.end;
     used_bits_ = 0;
+  } else if (used_bits_ >= packet.bit_count) {
+    return false;
   }
   run_.decide(packet.bit_count == 0 ? packet.sent : packet.when(++used_bits_));
+  return true;
 }
 
 // Where a block's last instruction goes to, by the packet that decides it: libipt tells only with
@@ -128,9 +130,6 @@ void PieceDecoder::decide_end(const Instruction& last) {
 std::optional<std::uint64_t> PieceDecoder::decided_next(std::uint64_t address,
                                                         const Instruction& last) {
   const PacketCursor::Packet& packet = cursor_->last_decision();
-  if (packet.end != used_packet_) {
-    return std::nullopt;
-  }
   const bool by_address = packet.bit_count == 0;
   const bool taken = !by_address && (packet.bits >> (packet.bit_count - used_bits_) & 1U) != 0;
   switch (last.kind) {
@@ -375,8 +374,11 @@ void PieceDecoder::accept(const pt_block& block) {
   last_address_ = block.end_ip;
   read_packets();
   if (const auto instruction = image_->instruction(block.end_ip)) {
-    decide_end(*instruction);
-    pending_ = Pending{block.end_ip, *instruction, decided_next(block.end_ip, *instruction)};
+    const bool decided = decide_end(*instruction);
+    pending_ = Pending{block.end_ip, *instruction, std::nullopt};
+    if (decided) {
+      pending_->next = decided_next(block.end_ip, *instruction);
+    }
   }
 }
 

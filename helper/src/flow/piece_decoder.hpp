@@ -66,7 +66,7 @@ private:
   void read_packets();
   void decide_now();
   void decide_event();
-  void decide_end(const Instruction& last);
+  bool decide_end(const Instruction& last); // false: no packet decides it
   [[nodiscard]] std::optional<std::uint64_t> decided_next(std::uint64_t address,
                                                           const Instruction& last);
   [[nodiscard]] std::uint64_t decoder_offset() const;
