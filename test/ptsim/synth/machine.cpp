@@ -269,6 +269,7 @@ void Machine::lose(Processor& processor, FaultKind kind) {
     lane.unit.stop_short();
     thread.last = now;
     lane.unit.run_kernel(random_.between(1000, 4000));
+    lane.aux.hardware_stopped(stamp(lane, processor, thread.task));
     thread.walker->begin_loss(word(kind));
     switch_out(processor, true);
     return;
