@@ -34,10 +34,9 @@
 // otherwise), and with LD_BIND_NOW=1, so that no call goes through the lazy resolver. After
 // --max-steps or --stop-at the program runs on untraced.
 //
-// What is not: kernel code, processors as a whole, switch records of perf without rights. Code of
-// the vDSO is mapped as perf maps it; perf decodes it on the same running kernel only, as it takes
-// the vDSO's bytes from itself. Code without a file (JIT) is traced, and as with real recordings no
-// decoder can follow it.
+// What is not: kernel code, processors as a whole. Code of the vDSO is mapped as perf maps it; perf
+// decodes it on the same running kernel only, as it takes the vDSO's bytes from itself. Code
+// without a file (JIT) is traced, and as with real recordings no decoder can follow it.
 //
 //   ptsim synth --seed 7 --bytes 200MB -o perf.data --counts calls.tsv BINARY LIBRARY...
 //

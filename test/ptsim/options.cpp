@@ -53,6 +53,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("-S,--snapshot", raw.snapshot, "[e][SIZE]: on SIGUSR2, command, or (e) at the end")
       ->expected(0, 1)
       ->default_str("");
+  app.add_flag("--unprivileged", options.unprivileged,
+               "as perf without rights: no switch records of others' tasks");
   app.add_option("--cpus", options.cpus, "simulated processors [2]")->check(CLI::Range(1, 64));
   app.add_option("--seed", options.seed, "of preemptions, migrations and faults [1]");
   app.add_option("--slice", options.slice_cycles, "mean cycles until preemption, 0: never [60000]")

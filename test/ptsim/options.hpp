@@ -37,6 +37,7 @@ struct Options {
   int acknowledgement = -1;
 
   // ptsim's own
+  bool unprivileged = false; // what perf records without the right to see other tasks' switches
   std::uint32_t cpus = 2;
   std::uint64_t seed = 1;
   std::uint64_t slice_cycles = 60'000; // mean time until a thread may be preempted, 0: never

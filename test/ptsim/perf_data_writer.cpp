@@ -144,9 +144,9 @@ void PerfDataWriter::switch_in(const Stamp& stamp, Task previous) {
 }
 
 void PerfDataWriter::switched(const Stamp& stamp, std::uint16_t misc, Task other) {
-  if (!config_.per_thread) {
+  if (config_.cpu_wide_switches()) {
     event(PERF_RECORD_SWITCH_CPU_WIDE, misc, task_bytes(other), stamp, tracking_event);
-  } else if (config_.switch_events) {
+  } else if (!config_.per_thread || config_.switch_events) {
     event(PERF_RECORD_SWITCH, misc, {}, stamp, tracking_event);
   }
 }
@@ -197,6 +197,7 @@ void PerfDataWriter::finish_round() {
     }
   }
   write(record_bytes(finished_round, 0, {}));
+  file_.flush();
   pending_ = 0;
 }
 

@@ -44,7 +44,8 @@ public:
   void exit(const Stamp& stamp);
   void trace_start(const Stamp& stamp);
   // The stamp's task leaves the CPU to `next`, comes to it after `previous`: SWITCH_CPU_WIDE in a
-  // CPU's lane, SWITCH in a thread's where the configuration has switch events.
+  // CPU's lane, SWITCH where only the recorded tasks have such records, and in a thread's lane
+  // where the configuration has switch events.
   void switch_out(const Stamp& stamp, Task next, bool preempted);
   void switch_in(const Stamp& stamp, Task previous);
   // Trace bytes [offset, offset + size) of the lane's stream are there; flags: PERF_AUX_FLAG_.

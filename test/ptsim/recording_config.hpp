@@ -40,6 +40,7 @@ struct RecordingConfig {
   std::uint64_t event_config = 0;
   bool per_thread = false;    // lanes of threads, else of CPUs
   bool switch_events = false; // always on per CPU
+  bool privileged = true;     // per CPU: switches of all tasks, not of the recorded ones alone
   bool inherit = false;       // threads and processes that the recorded ones make are recorded too
   bool build_ids = true;
   bool snapshot = false;
@@ -48,6 +49,8 @@ struct RecordingConfig {
   std::vector<RecordedThread> threads; // when recording began
   ClockRates rates;
   TimeConversion conversion;
+
+  [[nodiscard]] bool cpu_wide_switches() const { return !per_thread && privileged; }
 };
 
 } // namespace ptlens::ptsim

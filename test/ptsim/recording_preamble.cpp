@@ -15,7 +15,17 @@ enum UserRecord : std::uint32_t {
 
 constexpr std::uint32_t intel_pt_auxtrace = 1;
 constexpr std::size_t thread_name_size = 16;
-constexpr std::uint64_t cpu_wide_switches = 3; // what intel_pt_auxtrace's have_sched_switch means
+// have_sched_switch of struct intel_pt.
+constexpr std::uint64_t no_switches = 0;
+constexpr std::uint64_t own_switches = 2;
+constexpr std::uint64_t cpu_wide_switches = 3;
+
+std::uint64_t switch_records(const RecordingConfig& config) {
+  if (config.cpu_wide_switches()) {
+    return cpu_wide_switches;
+  }
+  return config.per_thread ? no_switches : own_switches;
+}
 
 // Bits of the event's config, /sys/bus/event_source/devices/intel_pt/format.
 constexpr std::uint64_t tsc_bit = 1 << 10;
@@ -50,7 +60,7 @@ ByteBuffer trace_info(const RecordingConfig& config) {
   info.u64(config.conversion.shift).u64(config.conversion.multiplier);
   info.u64(config.conversion.zero).u64(1);
   info.u64(tsc_bit).u64(noretcomp_bit);
-  info.u64(config.per_thread ? 0 : cpu_wide_switches);
+  info.u64(switch_records(config));
   info.u64(config.snapshot ? 1 : 0).u64(config.per_thread ? 0 : 1);
   info.u64(mtc_bit).u64(mtc_period_bits);
   info.u64(config.rates.tsc_per_ctc_numerator).u64(config.rates.tsc_per_ctc_denominator);

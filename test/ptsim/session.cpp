@@ -208,6 +208,7 @@ Result<void> Session::open_files() {
   config.event_config = options_.event_config;
   config.per_thread = options_.per_thread;
   config.switch_events = options_.switch_events;
+  config.privileged = !options_.unprivileged;
   config.inherit = !options_.per_thread && !options_.tid;
   config.build_ids = options_.build_ids;
   config.snapshot = options_.snapshot;
@@ -245,7 +246,8 @@ Result<void> Session::open_files() {
                           .truth = &truth_,
                           .filtered_truth = options_.filters.empty() ? nullptr : &filtered_truth_,
                           .branches = options_.branches.empty() ? nullptr : &branches_,
-                          .per_thread = options_.per_thread};
+                          .per_thread = options_.per_thread,
+                          .cpu_wide_switches = config.cpu_wide_switches()};
   stepper_ = std::make_unique<Stepper>(stepper, recorder);
   process_ = std::make_shared<Process>(pid_, options_.filters);
   return {};

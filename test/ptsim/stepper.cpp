@@ -302,7 +302,7 @@ void Stepper::occupy(Processor& processor, TracedThread* next, Task task, bool p
     }
     entry_of(*leaving).last_processor = processor.number;
     leaving->leave_processor();
-  } else if (!recorder_.per_thread) {
+  } else if (recorder_.cpu_wide_switches) {
     const Stamp stamp{processor.channel->lane(), processor.clock.ns(), previous, processor.number};
     recorder_.file->switch_out(stamp, task, preempted);
   }
@@ -312,7 +312,7 @@ void Stepper::occupy(Processor& processor, TracedThread* next, Task task, bool p
   processor.thread = next;
   processor.occupant = task;
   if (next == nullptr) {
-    if (!recorder_.per_thread) {
+    if (recorder_.cpu_wide_switches) {
       const Stamp stamp{processor.channel->lane(), processor.clock.ns(), task, processor.number};
       recorder_.file->switch_in(stamp, previous);
     }
