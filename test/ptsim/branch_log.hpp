@@ -1,7 +1,8 @@
 // Every taken branch of the stepped machine, one line each: "tid from to kind", tab-separated,
 // addresses in hex, 0 where control went to or came from the kernel. Kinds: call return jump cond
 // indirect syscall interrupt on off gap. Where moments are given, "cpu ns lost" follow: ns of
-// perf's clock after the branch, lost 1 where a fault kept the branch out of the trace.
+// perf's clock after the branch, lost 1 where a fault kept the branch out of the trace (but not for
+// the last few before an abrupt end: the truth's lost line says from when on).
 #pragma once
 
 #include "instruction.hpp"

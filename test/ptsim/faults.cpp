@@ -9,8 +9,8 @@
 namespace ptlens::ptsim {
 namespace {
 
-constexpr std::uint64_t default_overflow_distance = 5000;
-constexpr std::uint64_t default_truncate_distance = 20'000;
+constexpr std::uint64_t default_overflow_distance = 1000;
+constexpr std::uint64_t default_truncate_distance = 4000;
 constexpr std::uint64_t default_lost_distance = 8;
 
 } // namespace

@@ -11,8 +11,8 @@
 namespace ptlens::ptsim {
 
 struct FaultPlan {                  // 0: never
-  std::uint64_t overflow_every = 0; // traced instructions, in the mean
-  std::uint64_t truncate_every = 0; // traced instructions, in the mean
+  std::uint64_t overflow_every = 0; // traced branches that send something, in the mean
+  std::uint64_t truncate_every = 0; // the same
   std::uint64_t lose_every = 0;     // switch and mapping records, in the mean
   bool no_end = false;              // the trace ends abruptly, without PGD
 
@@ -29,7 +29,7 @@ class Faults {
 public:
   Faults(const FaultPlan& plan, std::uint64_t seed);
 
-  // Asked once for each traced instruction: whether the fault begins with it.
+  // Asked once for each such branch: whether the fault begins after it.
   [[nodiscard]] bool overflow_begins() { return due(overflow_in_, plan_.overflow_every); }
   [[nodiscard]] bool truncation_begins() { return due(truncate_in_, plan_.truncate_every); }
   // Asked for each record: whether it is lost.

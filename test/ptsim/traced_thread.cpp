@@ -23,6 +23,11 @@ constexpr std::uint64_t execve_cycles = 400'000;
 
 constexpr std::uint64_t syscall_length = 2;
 
+bool sends_packet(FlowKind flow) {
+  return flow == FlowKind::conditional || flow == FlowKind::indirect_jump ||
+         flow == FlowKind::indirect_call || flow == FlowKind::ret;
+}
+
 } // namespace
 
 TracedThread::TracedThread(const Recorder& recorder, std::shared_ptr<Process> process,
@@ -99,11 +104,13 @@ void TracedThread::leave_processor() {
 }
 
 void TracedThread::switched_out() {
-  end_loss();
   out_since_ = processor_->clock.ns();
 }
 
 void TracedThread::switched_in() {
+  if (channel().disabled_until() == 0) {
+    end_loss();
+  }
   if (out_since_) {
     off_cpu_ns_ += processor_->clock.ns() - *out_since_;
     out_since_.reset();
@@ -423,7 +430,7 @@ void TracedThread::let_faults_happen() {
     return;
   }
   const Clock& clock = processor_->clock;
-  if (!unit().outcomes_wait()) {
+  if (current_ && sends_packet(current_->instruction.flow) && !unit().outcomes_wait()) {
     complete_until_ = clock.ns();
   }
   if (overflows_) {
@@ -441,7 +448,8 @@ void TracedThread::let_faults_happen() {
     }
     return;
   }
-  if (!unit().sending()) {
+  // After a branch that no packet tells of, a decoder could not know that it was reached.
+  if (!unit().sending() || !current_ || !sends_packet(current_->instruction.flow)) {
     return;
   }
   if (recorder_.faults->overflow_begins()) {
@@ -462,7 +470,7 @@ void TracedThread::let_faults_happen() {
 // The outcomes that wait for their packet are lost too.
 void TracedThread::end_abruptly() {
   if (recorder_.faults->ends_abruptly() && in_user_) {
-    begin_loss(unit().outcomes_wait() ? complete_until_ : processor_->clock.ns());
+    begin_loss(complete_until_);
     unit().stop_short();
   }
 }

@@ -26,15 +26,6 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-std::vector<std::string> lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::stringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    lines.push_back(line);
-  }
-  return lines;
-}
-
 std::uint64_t hex(const std::string& text) {
   return std::strtoull(text.c_str(), nullptr, 16);
 }
@@ -108,7 +99,66 @@ std::map<int, std::vector<Interval>> off_cpu_intervals(const std::vector<SwitchE
   return intervals;
 }
 
+// Branches as perf prints them with those fields; `head` goes before each line.
+std::vector<BranchEvent> script(const std::string& file, const std::string& what,
+                                const std::string& fields, const std::string& head) {
+  const Output text =
+      run({"perf", "script", "-f", "-i", file, "--itrace=" + what, "--ns", "-F", fields});
+  EXPECT_EQ(text.status, 0) << text.err;
+  std::vector<BranchEvent> events;
+  for (const std::string& line : lines_of(text.out)) {
+    if (const auto event = parse_event(head + line)) {
+      events.push_back(*event);
+    } else {
+      ADD_FAILURE() << "perf script printed: " << line;
+    }
+  }
+  return events;
+}
+
+std::vector<TruthCall> calls_of(const std::string& path) {
+  std::vector<TruthCall> calls;
+  for (const std::string& line : lines_of(contents(path))) {
+    const auto json = nlohmann::json::parse(line);
+    if (!json.contains("function")) {
+      continue;
+    }
+    TruthCall call;
+    call.tid = json.at("tid");
+    call.symbol = json.at("symbol");
+    call.binary = json.at("binary");
+    call.function = hex(json.at("function"));
+    call.caller = hex(json.at("caller"));
+    call.start = json.at("start");
+    call.end = json.at("end");
+    call.depth = json.at("depth");
+    call.off_cpu = json.at("off_cpu");
+    call.state = json.at("state");
+    call.tail_call = json.at("tail_call");
+    call.signal_handler = json.at("signal_handler");
+    calls.push_back(call);
+  }
+  return calls;
+}
+
 } // namespace
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::stringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::size_t count_of(const std::string& text, const std::string& words) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
+    ++count;
+  }
+  return count;
+}
 
 Output run(const std::vector<std::string>& arguments) {
   const TemporaryFolder folder;
@@ -204,7 +254,7 @@ void Background::await_sleep() const {
 }
 
 std::string Background::status_field(const std::string& field) const {
-  for (const std::string& line : lines(contents("/proc/" + std::to_string(pid_) + "/status"))) {
+  for (const std::string& line : lines_of(contents("/proc/" + std::to_string(pid_) + "/status"))) {
     if (line.starts_with(field + ":")) {
       return line;
     }
@@ -252,24 +302,16 @@ std::string Recording::errors() const {
 }
 
 std::vector<BranchEvent> Recording::decoded(const std::string& what) const {
-  const Output text = run({"perf", "script", "-f", "-i", file, "--itrace=" + what, "--ns", "-F",
-                           "tid,cpu,time,ip,addr,flags"});
-  EXPECT_EQ(text.status, 0) << text.err;
-  std::vector<BranchEvent> events;
-  for (const std::string& line : lines(text.out)) {
-    const auto event = parse_event(line);
-    if (event) {
-      events.push_back(*event);
-    } else {
-      ADD_FAILURE() << "perf script printed: " << line;
-    }
-  }
-  return events;
+  return script(file, what, "tid,cpu,time,ip,addr,flags", "");
+}
+
+std::vector<BranchEvent> Recording::decoded_without_time() const {
+  return script(file, "b", "ip,addr,flags", "0 [000] 0.0: ");
 }
 
 std::vector<BranchEvent> Recording::stepped() const {
   std::vector<BranchEvent> events;
-  for (const std::string& line : lines(contents(file + ".truth.branches.tsv"))) {
+  for (const std::string& line : lines_of(contents(file + ".truth.branches.tsv"))) {
     const std::vector<std::string> words = words_of(line);
     if (words.size() != 7) {
       ADD_FAILURE() << "a line of the branch log: " << line;
@@ -291,7 +333,7 @@ std::vector<SwitchEvent> Recording::switches() const {
                            "--show-switch-events", "-F", "tid,cpu,time"});
   EXPECT_EQ(text.status, 0) << text.err;
   std::vector<SwitchEvent> events;
-  for (const std::string& line : lines(text.out)) {
+  for (const std::string& line : lines_of(text.out)) {
     const std::vector<std::string> words = words_of(line);
     SwitchEvent event;
     if (line.find("PERF_RECORD_SWITCH") == std::string::npos ||
@@ -306,28 +348,33 @@ std::vector<SwitchEvent> Recording::switches() const {
 }
 
 std::vector<TruthCall> Recording::truth() const {
-  std::vector<TruthCall> calls;
-  for (const std::string& line : lines(contents(file + ".truth.jsonl"))) {
+  return calls_of(file + ".truth.jsonl");
+}
+
+std::vector<TruthCall> Recording::filtered_truth() const {
+  return calls_of(file + ".truth.jsonl.filtered");
+}
+
+std::vector<LostTrace> Recording::lost() const {
+  std::vector<LostTrace> lost;
+  for (const std::string& line : lines_of(contents(file + ".truth.jsonl"))) {
     const auto json = nlohmann::json::parse(line);
-    if (!json.contains("function")) {
-      continue;
+    if (json.contains("lost")) {
+      lost.push_back({json.at("tid"), json.at("lost").at(0), json.at("lost").at(1)});
     }
-    TruthCall call;
-    call.tid = json.at("tid");
-    call.symbol = json.at("symbol");
-    call.binary = json.at("binary");
-    call.function = hex(json.at("function"));
-    call.caller = hex(json.at("caller"));
-    call.start = json.at("start");
-    call.end = json.at("end");
-    call.depth = json.at("depth");
-    call.off_cpu = json.at("off_cpu");
-    call.state = json.at("state");
-    call.tail_call = json.at("tail_call");
-    call.signal_handler = json.at("signal_handler");
-    calls.push_back(call);
   }
-  return calls;
+  return lost;
+}
+
+std::size_t Recording::lost_records() const {
+  const auto truth = lines_of(contents(file + ".truth.jsonl"));
+  return static_cast<std::size_t>(std::ranges::count_if(truth, [](const std::string& line) {
+    return nlohmann::json::parse(line).contains("lost_record");
+  }));
+}
+
+std::string Recording::error_lines() const {
+  return run({"perf", "script", "-f", "-i", file, "--itrace=e"}).out;
 }
 
 std::size_t Recording::count(const std::string& symbol, const std::string& state) const {
@@ -397,7 +444,7 @@ Recording record(const std::string& file, const std::string& event,
 
 std::map<std::string, SymbolRange> functions_by_nm(const std::string& program) {
   std::map<std::string, SymbolRange> functions;
-  for (const std::string& line : lines(run({"nm", "-S", "--defined-only", program}).out)) {
+  for (const std::string& line : lines_of(run({"nm", "-S", "--defined-only", program}).out)) {
     std::stringstream fields(line);
     std::string address;
     std::string size;

@@ -46,6 +46,9 @@ private:
   int input_ = -1;
 };
 
+std::vector<std::string> lines_of(const std::string& text);
+std::size_t count_of(const std::string& text, const std::string& words);
+
 // Why recordings cannot be made here, as a plain sentence; empty where they can.
 std::string why_no_recordings();
 
@@ -96,6 +99,13 @@ struct SwitchEvent {
   bool preempted = false;
 };
 
+// What a fault took from the trace of a thread, by the truth.
+struct LostTrace {
+  int tid = 0;
+  std::uint64_t begin = 0; // ns
+  std::uint64_t end = 0;
+};
+
 struct TruthCall {
   int tid = 0;
   std::string symbol;
@@ -118,11 +128,16 @@ struct Recording {
 
   // What perf says is wrong with it; empty where nothing is.
   [[nodiscard]] std::string errors() const;
+  [[nodiscard]] std::string error_lines() const; // of perf script --itrace=e
   // perf's decode: `what` is "b" for all branches, "cr" for calls and returns.
   [[nodiscard]] std::vector<BranchEvent> decoded(const std::string& what) const;
+  [[nodiscard]] std::vector<BranchEvent> decoded_without_time() const; // all branches
   [[nodiscard]] std::vector<BranchEvent> stepped() const;
   [[nodiscard]] std::vector<SwitchEvent> switches() const;
   [[nodiscard]] std::vector<TruthCall> truth() const;
+  [[nodiscard]] std::vector<TruthCall> filtered_truth() const;
+  [[nodiscard]] std::vector<LostTrace> lost() const;
+  [[nodiscard]] std::size_t lost_records() const; // that the truth tells of
   // Calls of that symbol in that state.
   [[nodiscard]] std::size_t count(const std::string& symbol, const std::string& state) const;
   [[nodiscard]] std::string dump() const; // perf script -D
