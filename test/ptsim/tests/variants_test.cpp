@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace ptlens::ptsim::testing {
 namespace {
 
@@ -51,17 +53,38 @@ TEST_F(Variants, WithoutReturnCompressionEachReturnIsATip) {
     const Recording recording =
         record(folder_ / "perf.data", event, {"--start-at", "main"}, {folder_ / "loops"});
     expect_branches_equal(recording);
-    const std::string dump = recording.dump();
-    int count = 0;
-    for (std::size_t at = dump.find(" TIP 0x"); at != std::string::npos;
-         at = dump.find(" TIP 0x", at + 1)) {
-      ++count;
-    }
-    return count;
+    return static_cast<int>(count_of(recording.dump(), " TIP 0x"));
   };
   const auto compressed = tips("intel_pt/noretcomp=0/u");
   const auto plain = tips("intel_pt/noretcomp=1/u");
   EXPECT_GE(plain - compressed, 40);
+}
+
+TEST_F(Variants, OtherTimingPackets) {
+  compile(loops_program, folder_ / "loops");
+  const auto dump_of = [&](const std::string& event) {
+    const Recording recording =
+        record(folder_ / "perf.data", event, {"--start-at", "main"}, {folder_ / "loops"});
+    expect_branches_equal(recording);
+    return recording.dump();
+  };
+  const std::string rare = dump_of("intel_pt/cyc,mtc_period=6,psb_period=1/u");
+  const std::string often = dump_of("intel_pt/cyc,mtc_period=0,psb_period=0/u");
+  EXPECT_GT(count_of(often, " MTC 0x"), 30 * count_of(rare, " MTC 0x"));
+}
+
+TEST_F(Variants, WithoutTime) {
+  compile(loops_program, folder_ / "loops");
+  const Recording recording = record(folder_ / "perf.data", "intel_pt/tsc=0,mtc=0/u",
+                                     {"--per-thread", "--start-at", "main"}, {folder_ / "loops"});
+  EXPECT_EQ(recording.errors(), "");
+  const auto decoded = recording.decoded_without_time();
+  const auto stepped = recording.stepped();
+  EXPECT_TRUE(std::ranges::equal(decoded, stepped, [](const auto& one, const auto& other) {
+    return one.same_transfer(other);
+  }));
+  const std::string dump = recording.dump();
+  EXPECT_EQ(count_of(dump, " TSC 0x") + count_of(dump, " MTC 0x"), 0U);
 }
 
 TEST_F(Variants, TheLoaderIsTracedOnRequest) {
