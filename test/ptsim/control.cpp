@@ -3,24 +3,76 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <string_view>
 #include <unistd.h>
+#include <utility>
 
 namespace ptlens::ptsim {
+namespace {
 
-Control::Control(int commands, int acknowledgements)
-    : commands_(commands), acknowledgements_(acknowledgements) {
+using What = Command::What;
+constexpr std::array<std::pair<std::string_view, What>, 6> words{{{"enable", What::enable},
+                                                                  {"disable", What::disable},
+                                                                  {"snapshot", What::snapshot},
+                                                                  {"stop", What::stop},
+                                                                  {"ping", What::ping},
+                                                                  {"evlist", What::evlist}}};
+
+Result<void> open_fifo(const std::string& path, int& file) {
+  if (path.empty()) {
+    return {};
+  }
+  file = ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC); // as perf: nobody needs to be there
+  if (file < 0) {
+    return std::unexpected(Error{.message = std::strerror(errno), .file = path});
+  }
+  return {};
+}
+
+} // namespace
+
+Result<ControlFiles> parse_control(const std::string& text) {
+  ControlFiles files;
+  constexpr std::string_view fifo = "fifo:";
+  if (std::sscanf(text.c_str(), "fd:%d,%d", &files.commands, &files.acknowledgements) >= 1) {
+    return files;
+  }
+  if (text.starts_with(fifo)) {
+    const std::size_t comma = std::min(text.find(',', fifo.size()), text.size());
+    files.commands_path = text.substr(fifo.size(), comma - fifo.size());
+    files.acknowledgements_path = text.substr(std::min(comma + 1, text.size()));
+  }
+  if (files.commands_path.empty()) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::bad_input,
+              .message = fmt::format("--control {}: not a pair of files", text),
+              .remedy = "give fd:COMMANDS[,ACKNOWLEDGEMENTS] or fifo:PATH[,PATH]"});
+  }
+  return files;
+}
+
+Result<void> Control::open(const ControlFiles& files) {
+  commands_ = files.commands;
+  acknowledgements_ = files.acknowledgements;
   for (const int file : {commands_, acknowledgements_}) {
     if (file >= 0) {
       fcntl(file, F_SETFD, FD_CLOEXEC);
     }
   }
+  if (auto opened = open_fifo(files.commands_path, commands_); !opened) {
+    return opened;
+  }
+  return open_fifo(files.acknowledgements_path, acknowledgements_);
 }
 
-std::optional<Control::Command> Control::next() {
+void Control::read_all() {
   pollfd polled{commands_, POLLIN, 0};
   std::array<char, 256> bytes{};
   while (commands_ >= 0 && poll(&polled, 1, 0) > 0) {
@@ -31,31 +83,27 @@ std::optional<Control::Command> Control::next() {
     }
     pending_.append(bytes.data(), static_cast<std::size_t>(size));
   }
-  const std::size_t end = pending_.find_first_of(std::string_view("\n\0", 2));
-  if (end == std::string::npos) {
-    return std::nullopt;
+}
+
+std::optional<Command> Control::next() {
+  read_all();
+  while (true) {
+    const std::size_t end = pending_.find_first_of(std::string_view("\n\0", 2));
+    if (end == std::string::npos) {
+      return std::nullopt;
+    }
+    const std::string line = pending_.substr(0, end);
+    pending_.erase(0, end + 1);
+    const std::size_t space = std::min(line.find(' '), line.size());
+    for (const auto& [word, what] : words) {
+      if (word == std::string_view(line).substr(0, space)) {
+        return Command{what, line.substr(std::min(space + 1, line.size()))};
+      }
+    }
+    if (!line.empty()) { // perf acknowledges none that it does not know
+      fmt::print(stderr, "ptsim: unknown control command '{}'\n", line);
+    }
   }
-  const std::string word = pending_.substr(0, end);
-  pending_.erase(0, end + 1);
-  if (word == "enable") {
-    return Command::enable;
-  }
-  if (word == "disable") {
-    return Command::disable;
-  }
-  if (word == "snapshot") {
-    return Command::snapshot;
-  }
-  if (word == "stop") {
-    return Command::stop;
-  }
-  if (word == "ping") {
-    return Command::ping;
-  }
-  if (!word.empty()) {
-    fmt::print(stderr, "ptsim: unknown control command '{}'\n", word);
-  }
-  return next();
 }
 
 void Control::acknowledge() const {

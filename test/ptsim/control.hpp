@@ -1,6 +1,8 @@
-// perf's control files (`--control fd:CTL[,ACK]`, perf-record(1)): one command a line, each
-// answered with "ack\n".
+// perf's control files (`--control fd:CTL[,ACK]` or `fifo:CTL[,ACK]`, perf-record(1)): one command
+// a line, each answered with "ack\n".
 #pragma once
+
+#include "base/error.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -8,12 +10,25 @@
 
 namespace ptlens::ptsim {
 
+struct ControlFiles {
+  int commands = -1;            // -1: none, or to be opened by path
+  int acknowledgements = -1;
+  std::string commands_path;
+  std::string acknowledgements_path;
+};
+
+// Errors: bad_input.
+Result<ControlFiles> parse_control(const std::string& text);
+
+struct Command {
+  enum class What : std::uint8_t { enable, disable, snapshot, stop, ping, evlist } what;
+  std::string argument; // enable, disable: the event's name; empty: all
+};
+
 class Control {
 public:
-  enum class Command : std::uint8_t { enable, disable, snapshot, stop, ping };
-
-  // -1: no such file.
-  Control(int commands, int acknowledgements);
+  // Opens the files that have a path, neither waiting for who is on the other side. Errors: failed.
+  Result<void> open(const ControlFiles& files);
 
   // The next command that has come; the file's end counts as none.
   [[nodiscard]] std::optional<Command> next();
@@ -21,8 +36,10 @@ public:
   [[nodiscard]] int file() const { return commands_; }
 
 private:
-  int commands_;
-  int acknowledgements_;
+  void read_all();
+
+  int commands_ = -1;
+  int acknowledgements_ = -1;
   std::string pending_;
 };
 

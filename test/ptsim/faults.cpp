@@ -35,6 +35,8 @@ Result<void> parse_fault(const std::string& text, FaultPlan& plan) {
     plan.overflow_every = every != 0 ? every : default_overflow_distance;
   } else if (name == "truncate") {
     plan.truncate_every = every != 0 ? every : default_truncate_distance;
+  } else if (name == "cut") {
+    plan.cut_every = every != 0 ? every : default_truncate_distance;
   } else if (name == "lost-sideband") {
     plan.lose_every = every != 0 ? every : default_lost_distance;
   } else if (name == "no-pgd" && every == 0) {
@@ -42,7 +44,7 @@ Result<void> parse_fault(const std::string& text, FaultPlan& plan) {
   } else {
     return std::unexpected(Error{.kind = Error::Kind::bad_input,
                                  .message = fmt::format("--fault {}: there is no such fault", text),
-                                 .remedy = "give ovf, truncate, lost-sideband or no-pgd"});
+                                 .remedy = "give ovf, truncate, cut, lost-sideband or no-pgd"});
   }
   return {};
 }
@@ -50,7 +52,8 @@ Result<void> parse_fault(const std::string& text, FaultPlan& plan) {
 Faults::Faults(const FaultPlan& plan, std::uint64_t seed) : plan_(plan), random_(seed) {
   for (auto [remaining, every] :
        {std::pair{&overflow_in_, plan.overflow_every},
-        std::pair{&truncate_in_, plan.truncate_every}, std::pair{&lose_in_, plan.lose_every}}) {
+        std::pair{&truncate_in_, plan.truncate_every}, std::pair{&cut_in_, plan.cut_every},
+        std::pair{&lose_in_, plan.lose_every}}) {
     *remaining = every == 0 ? 0 : between(1, 2 * every);
   }
 }

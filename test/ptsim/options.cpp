@@ -45,7 +45,7 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("-p,--pid", options.pid, "attach to all threads of this process");
   app.add_option("-t,--tid", options.tid, "attach to this thread only");
   app.add_option("-D,--delay", raw.delay, "-1: wait for the control command to enable");
-  app.add_option("--control", raw.control, "fd:COMMANDS[,ACKNOWLEDGEMENTS]");
+  app.add_option("--control", raw.control, "fd:COMMANDS[,ACKNOWLEDGEMENTS], or the same with fifo: and paths");
   app.add_flag("-B,--no-buildid", raw.no_build_ids, "write no build-ids");
   app.add_flag("-N,--no-buildid-cache", raw.no_build_id_cache, "there is no cache to update");
   app.add_option("--filter", raw.filters, "filter FUNCTION[/SIZE] @ BINARY")
@@ -59,7 +59,7 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--seed", options.seed, "of preemptions, migrations and faults [1]");
   app.add_option("--slice", options.slice_cycles, "mean cycles until preemption, 0: never [60000]")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40));
-  app.add_option("--fault", raw.faults, "ovf, truncate, lost-sideband [:every=N], no-pgd")
+  app.add_option("--fault", raw.faults, "ovf, truncate, cut, lost-sideband [:every=N], no-pgd")
       ->allow_extra_args(false);
   app.add_option("--truth", options.truth, "calls as JSON lines [OUTPUT.truth.jsonl]");
   app.add_flag("--branches{yes}", options.branches, "taken branches [OUTPUT.truth.branches.tsv]")
@@ -108,9 +108,11 @@ Result<void> take_control(const std::string& text, Options& options) {
   if (text.empty()) {
     return {};
   }
-  if (std::sscanf(text.c_str(), "fd:%d,%d", &options.control, &options.acknowledgement) < 1) {
-    return std::unexpected(bad_usage(fmt::format("--control {}: only fd:CTL[,ACK]", text)));
+  auto files = parse_control(text);
+  if (!files) {
+    return std::unexpected(files.error());
   }
+  options.control = *files;
   return {};
 }
 

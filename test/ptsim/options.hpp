@@ -4,6 +4,7 @@
 
 #include "address_filter.hpp"
 #include "base/error.hpp"
+#include "control.hpp"
 #include "faults.hpp"
 #include "trace_unit.hpp"
 
@@ -33,8 +34,7 @@ struct Options {
   bool snapshot = false;
   bool snapshot_at_end = false;
   std::uint64_t snapshot_size = 0; // bytes, 0: all of the buffer
-  int control = -1;
-  int acknowledgement = -1;
+  ControlFiles control;
 
   // ptsim's own
   bool unprivileged = false; // what perf records without the right to see other tasks' switches

@@ -33,6 +33,9 @@ struct RecordedThread {
   std::string name;
 };
 
+// The second event of a recording, for everything but trace.
+inline constexpr const char* tracking_event_name = "dummy:u";
+
 struct RecordingConfig {
   std::string path;
   std::vector<std::string> command_line;

@@ -40,15 +40,17 @@ Result<void> open_log(std::ofstream& file, const std::string& path) {
 } // namespace
 
 Session::Session(Options options)
-    : options_(std::move(options)), control_(options_.control, options_.acknowledgement),
-      enabled_(options_.start_enabled),
+    : options_(std::move(options)), enabled_(options_.start_enabled),
       faults_(std::make_unique<Faults>(options_.faults, options_.seed)) {}
 
 Result<int> Session::run() {
   for (const std::string& warning : options_.warnings) {
     fmt::print(stderr, "ptsim: {}\n", warning);
   }
-  Result<void> done = find_target();
+  Result<void> done = control_.open(options_.control);
+  if (done) {
+    done = find_target();
+  }
   if (done) {
     done = start_companion();
   }
@@ -56,11 +58,13 @@ Result<int> Session::run() {
     read_commands();
     if (enabled_ && !limit_reached_) {
       done = begin_tracing();
+      answer();
       if (done && tracing_) {
         done = step_until_told();
       }
     } else {
       stopped_.clear();
+      answer();
       if (limit_reached_ && !launched_) {
         break;
       }
@@ -72,6 +76,7 @@ Result<int> Session::run() {
   if (tracing_) {
     stepper_->stop();
   }
+  answer();
   const int status = end_programs();
   if (done && !file_) { // never enabled: a recording without trace
     done = open_files();
@@ -370,29 +375,55 @@ bool Session::target_lives() const {
 }
 
 void Session::read_commands() {
-  while (const auto command = control_.next()) {
-    switch (*command) {
-    case Control::Command::enable:
-      enabled_ = true;
+  while (!answer_owed_) {
+    const auto command = control_.next();
+    if (!command) {
       break;
-    case Control::Command::disable:
-      enabled_ = false;
+    }
+    switch (command->what) {
+    case Command::What::enable:
+    case Command::What::disable:
+      if (enable(*command)) {
+        answer_owed_ = true; // once it has been done
+        continue;
+      }
       break;
-    case Control::Command::snapshot:
+    case Command::What::snapshot:
       if (options_.snapshot && tracing_) {
         stepper_->take_snapshot();
       }
       break;
-    case Control::Command::stop:
+    case Command::What::stop:
       stop_ = true;
       break;
-    case Control::Command::ping:
+    case Command::What::ping:
+      break;
+    case Command::What::evlist:
+      fmt::print(stderr, "{}\n{}\n", options_.event, tracking_event_name);
       break;
     }
     control_.acknowledge();
   }
   if (signals_.snapshot_asked() && options_.snapshot && tracing_) {
     stepper_->take_snapshot();
+  }
+}
+
+// Whether there is something to be done.
+bool Session::enable(const Command& command) {
+  if (command.argument.empty() || command.argument == options_.event) {
+    const bool before = std::exchange(enabled_, command.what == Command::What::enable);
+    return enabled_ != before;
+  }
+  if (command.argument != tracking_event_name) { // that one is always on
+    fmt::print(stderr, "failed: can't find '{}' event\n", command.argument);
+  }
+  return false;
+}
+
+void Session::answer() {
+  if (std::exchange(answer_owed_, false)) {
+    control_.acknowledge();
   }
 }
 

@@ -36,6 +36,8 @@ private:
   Result<void> step_until_told();
   [[nodiscard]] bool at_limit() const;
   void read_commands();
+  [[nodiscard]] bool enable(const Command& command);
+  void answer();
   [[nodiscard]] bool should_pause();
   void wait_a_while();
   void look_for_end();
@@ -51,6 +53,7 @@ private:
   pid_t companion_ = -1; // program that says how long to record another process
   bool launched_ = false;
   bool enabled_ = true;
+  bool answer_owed_ = false; // to the command that has changed `enabled_`
   bool tracing_ = false;
   bool stop_ = false;
   bool limit_reached_ = false;

@@ -178,6 +178,11 @@ void TraceUnit::stop_short() {
   outcome_count_ = 0;
 }
 
+void TraceUnit::stop_inside(std::size_t bytes) {
+  packets_->cut(bytes);
+  stop_short();
+}
+
 void TraceUnit::leave_user() {
   in_user_ = false;
   if (lost_) {

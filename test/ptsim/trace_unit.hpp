@@ -99,11 +99,15 @@ public:
   void recover(std::uint64_t ip);
   // Tracing stops at once, without a word.
   void stop_short();
+  // The same, and of the last packet so many bytes are missing.
+  void stop_inside(std::size_t bytes);
 
   [[nodiscard]] bool in_user() const { return in_user_; }
   [[nodiscard]] bool triggered() const { return triggered_; }
   [[nodiscard]] bool lost() const { return lost_; }
   [[nodiscard]] bool outcomes_wait() const { return outcome_count_ != 0; } // for their packet
+  // The last packet is the address that a branch went to.
+  [[nodiscard]] bool target_was_last() const { return target_end_ == packets_->total(); }
   // Branches of user code go to the trace.
   [[nodiscard]] bool sending() const { return sending_; }
 
@@ -143,6 +147,7 @@ private:
   std::uint64_t next_mtc_ = 0;                // crystal ticks
   std::uint64_t mtc_due_ = ~std::uint64_t{0}; // units of the clock; never where it is not wanted
   std::uint64_t psb_due_ = 0;                 // bytes of the stream
+  std::uint64_t target_end_ = 0;              // the same, behind the last TIP
   ReturnStack returns_popped_always_;
   ReturnStack returns_popped_compressed_;
 };
@@ -191,6 +196,7 @@ inline void TraceUnit::target(std::uint64_t next) {
   flush_outcomes();
   count_cycles();
   packets_->ip(IpPacket::tip, next);
+  target_end_ = packets_->total();
   after_branch(next);
 }
 

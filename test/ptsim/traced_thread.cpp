@@ -258,7 +258,13 @@ void TracedThread::date_branches() {
 
 void TracedThread::retire(std::uint64_t next) {
   const Instruction& instruction = current_->instruction;
+  const std::uint64_t before = processor_->clock.ns();
   unit().retire(instruction, current_->ip, next);
+  if (cut_is_due_ && unit().sending() && unit().target_was_last()) {
+    cut_is_due_ = false;
+    cut_ = true;
+    begin_loss(before);
+  }
   if (branches_.wanted() && instruction.flow != FlowKind::none) {
     date_branches();
     branches_.retire(instruction, current_->ip, next);
@@ -452,6 +458,12 @@ void TracedThread::let_faults_happen() {
   if (!unit().sending() || !current_ || !sends_packet(current_->instruction.flow)) {
     return;
   }
+  if (std::exchange(cut_, false)) {
+    unit().stop_inside(recorder_.faults->cut_bytes());
+    fill_buffer();
+    return;
+  }
+  cut_is_due_ = recorder_.faults->cut_is_due() || cut_is_due_;
   if (recorder_.faults->overflow_begins()) {
     unit().flush();
     unit().overflow();
@@ -462,9 +474,14 @@ void TracedThread::let_faults_happen() {
     unit().flush();
     unit().stop_short();
     begin_loss(clock.ns());
-    stop_hardware(PERF_AUX_FLAG_TRUNCATED);
-    channel().disable_until(clock.tsc() + recorder_.faults->drain_ticks());
+    fill_buffer();
   }
+}
+
+// The event is disabled until perf has read the buffer.
+void TracedThread::fill_buffer() {
+  stop_hardware(PERF_AUX_FLAG_TRUNCATED);
+  channel().disable_until(processor_->clock.tsc() + recorder_.faults->drain_ticks());
 }
 
 // The outcomes that wait for their packet are lost too.

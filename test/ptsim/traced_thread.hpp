@@ -101,6 +101,7 @@ private:
   void retire(std::uint64_t next);
   void date_branches();
   void let_faults_happen();
+  void fill_buffer();
   void end_abruptly();
   void begin_loss(std::uint64_t ns);
   void end_loss();
@@ -125,6 +126,8 @@ private:
   std::optional<std::uint64_t> out_since_; // ns
   std::optional<std::uint64_t> lost_since_;
   bool overflows_ = false;
+  bool cut_is_due_ = false; // by the next packet that has an address
+  bool cut_ = false;        // the last packet is that
   std::uint64_t overflow_until_ = 0; // core cycles
   std::uint64_t complete_until_ = 0; // ns: every earlier branch has been sent
 };

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,10 +52,12 @@ protected:
         "-o",
         recording_.file,
         "-p",
-        std::to_string(target_.pid()),
-        "--control",
-        "fd:" + std::to_string(commands_[0]) + "," + std::to_string(acknowledgements_[1])};
+        std::to_string(target_.pid())};
     arguments.insert(arguments.end(), options.begin(), options.end());
+    if (std::ranges::find(options, "--control") == options.end()) {
+      arguments.insert(arguments.end(), {"--control", "fd:" + std::to_string(commands_[0]) + "," +
+                                                          std::to_string(acknowledgements_[1])});
+    }
     ptsim_.start(arguments);
   }
 
@@ -70,13 +74,16 @@ protected:
     EXPECT_EQ(std::string(answer.data()), "ack\n");
   }
 
+  [[nodiscard]] bool is_traced() const {
+    return target_.status_field("TracerPid") == "TracerPid:\t" + std::to_string(ptsim_.pid());
+  }
+
   // Waits until ptsim has written something about calls of tick to the truth.
   void wait_for_trace() {
     for (int look = 0; look < 2000; ++look) {
       if (std::filesystem::exists(recording_.file) &&
           std::filesystem::file_size(recording_.file) > 0 &&
-          target_.status_field("TracerPid").find(std::to_string(ptsim_.pid())) !=
-              std::string::npos) {
+          is_traced()) {
         return;
       }
       usleep(10'000);
@@ -107,15 +114,37 @@ TEST_F(Attach, ControlCommandsStartAndStop) {
   begin({"-D", "-1"});
   command("ping");
   EXPECT_EQ(target_.status_field("TracerPid"), "TracerPid:\t0"); // not yet
+  for (int time = 0; time < 2; ++time) {
+    command("enable"); // answered when it has been done, as are all
+    EXPECT_TRUE(is_traced());
+    command("evlist -v");
+    command("disable dummy:u");
+    command("disable intel_pt/cyc/u");
+    EXPECT_FALSE(is_traced());
+  }
   command("enable");
-  wait_for_trace();
-  command("disable");
-  command("enable");
-  wait_for_trace();
+  EXPECT_TRUE(is_traced());
   command("stop");
   EXPECT_EQ(ptsim_.wait(), 0);
   expect_branches_equal(recording_);
   EXPECT_TRUE(target_.lives());
+}
+
+TEST_F(Attach, ControlByNamedPipes) {
+  const std::string commands = folder_ / "commands";
+  const std::string answers = folder_ / "answers";
+  ASSERT_EQ(mkfifo(commands.c_str(), 0600) + mkfifo(answers.c_str(), 0600), 0);
+  for (const int file : {commands_[1], acknowledgements_[0]}) {
+    close(file);
+  }
+  commands_[1] = open(commands.c_str(), O_RDWR);
+  acknowledgements_[0] = open(answers.c_str(), O_RDWR);
+  begin({"-D", "-1", "--control", "fifo:" + commands + "," + answers});
+  command("enable");
+  EXPECT_TRUE(is_traced());
+  command("stop");
+  EXPECT_EQ(ptsim_.wait(), 0);
+  expect_branches_equal(recording_);
 }
 
 TEST_F(Attach, InterruptEndsTheRecordingWell) {

@@ -103,6 +103,24 @@ TEST_F(Fault, FullBuffersOfThreads) {
   EXPECT_GT(expect_all_but_lost(recording, "Lost trace data"), 2U);
 }
 
+// Decoders that go on reading behind the gap take what follows for the rest of the packet: here the
+// packets alone are looked at. What our decoder makes of it: test/e2e/loss.test.mjs.
+TEST_F(Fault, FullBuffersMayEndInsideAPacket) {
+  const Recording recording = record_with({"--fault", "cut:every=400"});
+  const auto lost = recording.lost();
+  EXPECT_GT(lost.size(), 2U);
+  EXPECT_EQ(count_of(recording.dump(), "flags: 0x1 [T]"), lost.size());
+  const auto stepped = recording.stepped();
+  for (const LostTrace& interval : lost) {
+    const auto first = std::ranges::find_if(stepped, [&](const BranchEvent& event) {
+      return event.tid == interval.tid && event.lost && event.ns >= interval.begin;
+    });
+    ASSERT_NE(first, stepped.end());
+    EXPECT_TRUE(first->kind == "return" || first->kind == "indirect") << first->kind;
+    EXPECT_NE(first->to, 0U);
+  }
+}
+
 TEST_F(Fault, LostSwitchRecordsAreTold) {
   const std::size_t switches = record_with({}).switches().size();
   const Recording recording = record_with({"--fault", "lost-sideband:every=3"});

@@ -48,8 +48,8 @@ TEST(CommandLine, TakesWhatTheHelperGives) {
   ASSERT_TRUE(options) << options.error().one_line();
   EXPECT_EQ(options->aux_bytes, 1024U * 4096U);
   EXPECT_TRUE(options->switch_events);
-  EXPECT_EQ(options->control, 7);
-  EXPECT_EQ(options->acknowledgement, 8);
+  EXPECT_EQ(options->control.commands, 7);
+  EXPECT_EQ(options->control.acknowledgements, 8);
   EXPECT_EQ(options->pid, 42);
   EXPECT_EQ(options->truth, "x/perf.data.truth.jsonl");
   EXPECT_TRUE(options->branches.empty());
@@ -88,7 +88,8 @@ TEST(CommandLine, RefusesWithAReason) {
       {"-p", "1", "-t", "1"},
       {"true"},
       {},
-      {"--control", "fifo:a,b", "-p", "1"}};
+      {"--control", "fifo:", "-p", "1"},
+      {"--control", "fd:x", "-p", "1"}};
   for (const auto& arguments : refused) {
     const auto options = parse(arguments);
     ASSERT_FALSE(options);
