@@ -11,7 +11,7 @@
 namespace ptlens::ptsim {
 
 struct ControlFiles {
-  int commands = -1;            // -1: none, or to be opened by path
+  int commands = -1; // -1: none, or to be opened by path
   int acknowledgements = -1;
   std::string commands_path;
   std::string acknowledgements_path;

@@ -45,7 +45,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("-p,--pid", options.pid, "attach to all threads of this process");
   app.add_option("-t,--tid", options.tid, "attach to this thread only");
   app.add_option("-D,--delay", raw.delay, "-1: wait for the control command to enable");
-  app.add_option("--control", raw.control, "fd:COMMANDS[,ACKNOWLEDGEMENTS], or the same with fifo: and paths");
+  app.add_option("--control", raw.control,
+                 "fd:COMMANDS[,ACKNOWLEDGEMENTS], or the same with fifo: and paths");
   app.add_flag("-B,--no-buildid", raw.no_build_ids, "write no build-ids");
   app.add_flag("-N,--no-buildid-cache", raw.no_build_id_cache, "there is no cache to update");
   app.add_option("--filter", raw.filters, "filter FUNCTION[/SIZE] @ BINARY")

@@ -124,7 +124,8 @@ std::vector<EventDescription> recorded_events(const RecordingConfig& config) {
   tracking.comm_exec = 1;
   tracking.task = 1;
   tracking.context_switch = config.switch_events || !config.per_thread ? 1 : 0;
-  std::vector<EventDescription> events{{trace, config.event, {}}, {tracking, tracking_event_name, {}}};
+  std::vector<EventDescription> events{{trace, config.event, {}},
+                                       {tracking, tracking_event_name, {}}};
   std::uint64_t id = 0;
   for (EventDescription& event : events) {
     for (std::size_t lane = 0; lane < config.lanes.size(); ++lane) {

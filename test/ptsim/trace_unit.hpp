@@ -107,7 +107,9 @@ public:
   [[nodiscard]] bool lost() const { return lost_; }
   [[nodiscard]] bool outcomes_wait() const { return outcome_count_ != 0; } // for their packet
   // The last packet is the address that a branch went to.
-  [[nodiscard]] bool target_was_last() const { return target_end_ == packets_->total(); }
+  [[nodiscard]] bool target_was_last() const {
+    return !outcomes_wait() && target_end_ == packets_->total();
+  }
   // Branches of user code go to the trace.
   [[nodiscard]] bool sending() const { return sending_; }
 

@@ -260,10 +260,14 @@ void TracedThread::retire(std::uint64_t next) {
   const Instruction& instruction = current_->instruction;
   const std::uint64_t before = processor_->clock.ns();
   unit().retire(instruction, current_->ip, next);
-  if (cut_is_due_ && unit().sending() && unit().target_was_last()) {
+  if (cut_is_due_ && !told_by_next_ && sends_packet(instruction.flow) && unit().sending() &&
+      unit().target_was_last()) {
     cut_is_due_ = false;
     cut_ = true;
     begin_loss(before);
+  }
+  if (instruction.flow != FlowKind::none) {
+    told_by_next_ = !sends_packet(instruction.flow);
   }
   if (branches_.wanted() && instruction.flow != FlowKind::none) {
     date_branches();

@@ -126,8 +126,9 @@ private:
   std::optional<std::uint64_t> out_since_; // ns
   std::optional<std::uint64_t> lost_since_;
   bool overflows_ = false;
-  bool cut_is_due_ = false; // by the next packet that has an address
-  bool cut_ = false;        // the last packet is that
+  bool cut_is_due_ = false;   // by the next packet that has an address
+  bool cut_ = false;          // the last packet is that
+  bool told_by_next_ = false; // the last branch: no packet of its own says that it was reached
   std::uint64_t overflow_until_ = 0; // core cycles
   std::uint64_t complete_until_ = 0; // ns: every earlier branch has been sent
 };

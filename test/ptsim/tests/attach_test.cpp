@@ -42,17 +42,11 @@ protected:
   }
 
   void begin(const std::vector<std::string>& options) {
-    std::vector<std::string> arguments{
-        PTSIM,
-        "record",
-        "-e",
-        "intel_pt/cyc/u",
-        "--branches",
-        "--switch-events",
-        "-o",
-        recording_.file,
-        "-p",
-        std::to_string(target_.pid())};
+    std::vector<std::string> arguments{PTSIM,        "record",
+                                       "-e",         "intel_pt/cyc/u",
+                                       "--branches", "--switch-events",
+                                       "-o",         recording_.file,
+                                       "-p",         std::to_string(target_.pid())};
     arguments.insert(arguments.end(), options.begin(), options.end());
     if (std::ranges::find(options, "--control") == options.end()) {
       arguments.insert(arguments.end(), {"--control", "fd:" + std::to_string(commands_[0]) + "," +
@@ -82,8 +76,7 @@ protected:
   void wait_for_trace() {
     for (int look = 0; look < 2000; ++look) {
       if (std::filesystem::exists(recording_.file) &&
-          std::filesystem::file_size(recording_.file) > 0 &&
-          is_traced()) {
+          std::filesystem::file_size(recording_.file) > 0 && is_traced()) {
         return;
       }
       usleep(10'000);

@@ -106,7 +106,7 @@ TEST_F(Fault, FullBuffersOfThreads) {
 // Decoders that go on reading behind the gap take what follows for the rest of the packet: here the
 // packets alone are looked at. What our decoder makes of it: test/e2e/loss.test.mjs.
 TEST_F(Fault, FullBuffersMayEndInsideAPacket) {
-  const Recording recording = record_with({"--fault", "cut:every=400"});
+  const Recording recording = record_with({"--fault", "cut:every=150"});
   const auto lost = recording.lost();
   EXPECT_GT(lost.size(), 2U);
   EXPECT_EQ(count_of(recording.dump(), "flags: 0x1 [T]"), lost.size());
