@@ -116,7 +116,8 @@ TEST_F(Fault, FullBuffersMayEndInsideAPacket) {
       return event.tid == interval.tid && event.lost && event.ns >= interval.begin;
     });
     ASSERT_NE(first, stepped.end());
-    EXPECT_TRUE(first->kind == "return" || first->kind == "indirect") << first->kind;
+    EXPECT_NE(first->kind, "cond"); // the outcome of that has no address
+    EXPECT_NE(first->kind, "jump");
     EXPECT_NE(first->to, 0U);
   }
 }
