@@ -28,7 +28,7 @@
 // processors, preempted and moved by a generator with --seed (see stepper.hpp). Time is simulated:
 // a fixed cost for each class of instruction at 3.6 GHz and for each system call; who sleeps comes
 // back after the time asked for, who waits for another thread at that one's time, and where nothing
-// runs real time passes. TSC 3 GHz, crystal 24 MHz. A program that ptsim starts runs at full speed
+// runs real time passes (--wait-scale: so many times as long). TSC 3 GHz, crystal 24 MHz. A program that ptsim starts runs at full speed
 // until its own entry point, so that the dynamic linker is not stepped (--start-at exec traces that
 // too; --start-at main, --stop-at F, and the environment's PTSIM_START_AT and PTSIM_STOP_AT choose
 // otherwise), and with LD_BIND_NOW=1, so that no call goes through the lazy resolver. After

@@ -66,6 +66,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_flag("--branches{yes}", options.branches, "taken branches [OUTPUT.truth.branches.tsv]")
       ->expected(0, 1);
   app.add_option("--max-steps", options.max_steps, "stop tracing after so many instructions");
+  app.add_option("--wait-scale", options.wait_scale,
+                 "let system calls that wait take so many times the time that they really took");
   app.add_option("--start-at", options.start_at, "function or address to run to before tracing")
       ->envname("PTSIM_START_AT");
   app.add_option("--stop-at", options.stop_at, "function or address to stop tracing at")

@@ -45,7 +45,8 @@ struct Options {
   std::string truth;           // path
   std::string branches;        // path, empty: none
   std::uint64_t max_steps = 0; // 0: no limit
-  std::string start_at;        // symbol or address, "exec": the first instruction of all
+  std::uint64_t wait_scale = 1;
+  std::string start_at; // symbol or address, "exec": the first instruction of all
   std::string stop_at;
 
   std::vector<std::string> command_line;

@@ -274,6 +274,7 @@ StepperConfig Session::stepper_config(const RecordingConfig& recording) const {
   return {.processors = options_.cpus,
           .seed = options_.seed,
           .slice_cycles = options_.slice_cycles,
+          .wait_scale = options_.wait_scale,
           .inherit = recording.inherit,
           .rates = recording.rates,
           .lanes = recording.lanes,

@@ -238,7 +238,8 @@ Result<void> Stepper::run(Processor& processor, Entry& entry, Result<Turn> turn)
   case Turn::waits:
     entry.state = State::waiting;
     entry.sleeps = thread.sleep_ns().has_value();
-    entry.ready_at = processor.clock.units() + units(thread.sleep_ns().value_or(0) + wake_up_ns);
+    entry.ready_at = processor.clock.units() +
+                     units(thread.sleep_ns().value_or(0) * config_.wait_scale + wake_up_ns);
     return next_on(processor, false);
   case Turn::ended:
     thread_ended(processor, entry);
@@ -409,7 +410,7 @@ void Stepper::pass_idle_time() {
     return;
   }
   const std::uint64_t real = real_ns();
-  std::uint64_t end = now_ + units(real - *idle_since_);
+  std::uint64_t end = now_ + units((real - *idle_since_) * config_.wait_scale);
   for (const auto& entry : entries_) {
     if (entry->state == State::waiting && entry->sleeps) {
       end = std::min(end, std::max(now_, entry->ready_at));

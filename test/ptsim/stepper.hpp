@@ -28,6 +28,7 @@ struct StepperConfig {
   std::uint32_t processors = 2;
   std::uint64_t seed = 1;
   std::uint64_t slice_cycles = 60'000; // mean; 0: threads are never preempted
+  std::uint64_t wait_scale = 1;        // waits take so many times the time that they really took
   bool inherit = true;                 // threads and processes that the traced ones make
   std::uint64_t start_ns = 0;
   ClockRates rates;
