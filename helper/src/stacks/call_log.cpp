@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace ptlens::stacks {
@@ -34,7 +35,7 @@ std::uint32_t CallLog::open(std::uint32_t function, std::uint32_t parent, std::u
   table_->switches.push_back(0);
   table_->state.push_back(CallState::incomplete);
   table_->tail_call.push_back(tail_call ? 1 : 0);
-  table_->inner.push_back(active_[function]++ != 0 ? 1 : 0);
+  table_->inner.push_back(0);
   return call;
 }
 
@@ -52,13 +53,6 @@ void CallLog::close(std::uint32_t call, std::uint64_t end_ns, CallState state) {
     table_->children[parent] += end - start;
     table_->outside[parent] += table_->outside[call];
   }
-  --active_[table_->function[call]];
-}
-
-void CallLog::rename(std::uint32_t call, std::uint32_t function) {
-  --active_[table_->function[call]];
-  table_->function[call] = function;
-  table_->inner[call] = active_[function]++ != 0 ? 1 : 0;
 }
 
 void CallLog::adopt(std::uint32_t call, std::uint32_t parent) {
@@ -78,80 +72,82 @@ void permute(std::vector<T>& column, const std::vector<std::uint32_t>& order) {
   column = std::move(moved);
 }
 
-// A parent that was found late may have activations of its function below it that were opened as
-// outermost ones. One depth-first walk with a counter of open activations a function.
-void mark_inner(CallTable& table) {
-  const std::size_t count = table.size();
-  std::vector<std::uint32_t> first_child(count, no_call);
-  std::vector<std::uint32_t> next_sibling(count, no_call);
-  std::uint32_t first_root = no_call;
-  std::uint32_t functions = 0;
-  for (std::size_t left = count; left > 0; --left) {
-    const auto call = static_cast<std::uint32_t>(left - 1);
-    const std::uint32_t parent = table.parent[call];
-    std::uint32_t& head = parent == no_call ? first_root : first_child[parent];
-    next_sibling[call] = std::exchange(head, call);
-    functions = std::max(functions, table.function[call] + 1);
+// How many calls each call lies in. A parent found late may stand behind its children: walk up
+// until a known depth, then back down.
+std::vector<std::uint32_t> depths(const std::vector<std::uint32_t>& parent) {
+  constexpr std::uint32_t unknown = UINT32_MAX;
+  std::vector<std::uint32_t> depth(parent.size(), unknown);
+  std::vector<std::uint32_t> path;
+  for (std::uint32_t call = 0; call < parent.size(); ++call) {
+    path.clear();
+    std::uint32_t at = call;
+    while (at != no_call && depth[at] == unknown) {
+      path.push_back(at);
+      at = parent[at];
+    }
+    std::uint32_t level = at == no_call ? 0 : depth[at] + 1;
+    for (auto step = path.rbegin(); step != path.rend(); ++step) {
+      depth[*step] = level++;
+    }
   }
-  std::vector<std::uint32_t> open(functions, 0);
-  std::uint32_t call = first_root;
-  while (call != no_call) {
-    if (open[table.function[call]]++ != 0) {
-      table.inner[call] = 1;
+  return depth;
+}
+
+// In an ordered table: which calls lie in another activation of their function. What is outermost
+// does not overlap, even where several stacks of a thread take turns.
+void mark_inner(CallTable& table) {
+  const auto end = [&](std::uint32_t call) { return table.start[call] + table.latency[call]; };
+  std::vector<std::uint32_t> outermost; // the latest, by function
+  for (std::uint32_t call = 0; call < table.size(); ++call) {
+    const std::uint32_t function = table.function[call];
+    if (function >= outermost.size()) {
+      outermost.resize(std::size_t{function} + 1, no_call);
     }
-    if (first_child[call] != no_call) {
-      call = first_child[call];
-      continue;
+    std::uint32_t& outer = outermost[function];
+    const bool same_thread = outer != no_call && table.thread[outer] == table.thread[call];
+    bool inner = same_thread && table.start[call] < end(outer);
+    if (same_thread && table.start[call] == end(outer)) { // no time passes: they may be siblings
+      std::uint32_t above = table.parent[call];
+      while (above != no_call && above != outer && end(above) == end(outer)) {
+        above = table.parent[above];
+      }
+      inner = above == outer;
     }
-    --open[table.function[call]];
-    while (next_sibling[call] == no_call && table.parent[call] != no_call) {
-      call = table.parent[call];
-      --open[table.function[call]];
+    table.inner[call] = inner ? 1 : 0;
+    if (!inner) {
+      outer = call;
     }
-    call = next_sibling[call];
   }
 }
 
 } // namespace
 
 void order(CallTable& table) {
-  const std::size_t count = table.size();
-  std::vector<std::uint32_t> depth(count, 0);
-  // A parent found late stands behind its children: walk up until a known depth, then back down.
-  std::vector<std::uint32_t> path;
-  std::vector<bool> known(count, false);
-  std::vector<bool> late(count, false);
-  for (std::size_t call = 0; call < count; ++call) {
-    if (table.parent[call] != no_call && table.parent[call] > call) {
-      late[table.parent[call]] = true;
+  const auto count = static_cast<std::uint32_t>(table.size());
+  // Among equal starts the order of opening stands, but for parents found late: they come where the
+  // first of what they hold was opened, outermost first.
+  std::vector<std::uint32_t> opened(count);
+  std::iota(opened.begin(), opened.end(), 0U);
+  bool any_late = false;
+  for (std::uint32_t call = 0; call < count; ++call) {
+    for (std::uint32_t above = table.parent[call]; above != no_call && opened[above] > opened[call];
+         above = table.parent[above]) {
+      opened[above] = opened[call];
+      any_late = true;
     }
-    path.clear();
-    auto at = static_cast<std::uint32_t>(call);
-    while (at != no_call && !known[at]) {
-      path.push_back(at);
-      at = table.parent[at];
-    }
-    std::uint32_t level = at == no_call ? 0 : depth[at] + 1;
-    for (auto step = path.rbegin(); step != path.rend(); ++step) {
-      depth[*step] = level++;
-      known[*step] = true;
-    }
+  }
+  std::vector<std::uint32_t> depth;
+  if (any_late) {
+    depth = depths(table.parent);
   }
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
-  // Among equal starts the order of opening stands, but for parents found late: they hold all else
-  // that begins with them, outermost first.
-  std::ranges::stable_sort(order, [&](std::uint32_t one, std::uint32_t other) {
-    if (table.thread[one] != table.thread[other]) {
-      return table.thread[one] < table.thread[other];
-    }
-    if (table.start[one] != table.start[other]) {
-      return table.start[one] < table.start[other];
-    }
-    if (late[one] != late[other]) {
-      return static_cast<bool>(late[one]);
-    }
-    return late[one] && depth[one] < depth[other];
+  std::ranges::sort(order, [&](std::uint32_t one, std::uint32_t other) {
+    const auto key = [&](std::uint32_t call) {
+      return std::tuple(table.thread[call], table.start[call], opened[call],
+                        any_late ? depth[call] : 0, call);
+    };
+    return key(one) < key(other);
   });
   std::vector<std::uint32_t> place(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -174,10 +170,7 @@ void order(CallTable& table) {
   permute(table.switches, order);
   permute(table.state, order);
   permute(table.tail_call, order);
-  permute(table.inner, order);
-  if (std::ranges::find(late, true) != late.end()) {
-    mark_inner(table);
-  }
+  mark_inner(table);
 }
 
 } // namespace ptlens::stacks

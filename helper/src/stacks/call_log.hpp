@@ -1,12 +1,11 @@
-// Opening and closing of one thread's calls in the table: parents, off-CPU time, nesting of one
-// function in itself. The rules by which calls open and close are its users'.
+// Opening and closing of one thread's calls in the table: parents and off-CPU time. The rules by
+// which calls open and close are its users'.
 #pragma once
 
 #include "flow/schedule.hpp"
 #include "stacks/call.hpp"
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 namespace ptlens::stacks {
@@ -27,7 +26,7 @@ public:
   // Where the open call was made turned out.
   void set_site(std::uint32_t call, std::uint32_t site) { table_->site[call] = site; }
   // The call turned out to be one of another function: it was opened at a stub.
-  void rename(std::uint32_t call, std::uint32_t function);
+  void rename(std::uint32_t call, std::uint32_t function) { table_->function[call] = function; }
   // The closed call turned out to be made inside `parent`, which began no later.
   void adopt(std::uint32_t call, std::uint32_t parent);
   // The same for a call that is still open.
@@ -36,6 +35,9 @@ public:
   void spend_elsewhere(std::uint32_t call, std::uint64_t ns) { table_->children[call] += ns; }
   // Tracing was off for `ns` while the open call was the innermost.
   void spend_outside(std::uint32_t call, std::uint64_t ns) { table_->outside[call] += ns; }
+  [[nodiscard]] bool was_switched_out(std::uint64_t begin_ns, std::uint64_t end_ns) const {
+    return schedule_->off_cpu(tid_, begin_ns, end_ns).switches != 0;
+  }
   [[nodiscard]] std::uint64_t start(std::uint32_t call) const { return table_->start[call]; }
 
 private:
@@ -44,10 +46,10 @@ private:
   std::uint32_t thread_;
   std::int32_t tid_;
   std::uint32_t spread_ns_ = 0;
-  std::unordered_map<std::uint32_t, std::uint32_t> active_; // open calls by function
 };
 
-// Orders the table by thread, then by start, parents before children, and renumbers the parents.
+// Orders the table by thread, then by start, parents before children, renumbers the parents, and
+// marks the inner activations.
 void order(CallTable& table);
 
 } // namespace ptlens::stacks

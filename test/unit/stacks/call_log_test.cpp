@@ -48,6 +48,28 @@ TEST(Order, KeepsThreadsApartAndStartsAscending) {
   EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, no_call}));
 }
 
+TEST(Order, InnerActivationsAreThoseInsideAnotherOfTheirFunction) {
+  CallTable table;
+  const flow::Schedule schedule({});
+  CallLog log(table, schedule, 0, 1);
+  const auto call = [&](std::uint32_t function, std::uint32_t parent, std::uint64_t start,
+                        std::uint64_t end) {
+    const std::uint32_t index = log.open(function, parent, no_site, start, false);
+    log.close(index, end, CallState::complete);
+    return index;
+  };
+  const std::uint32_t root = call(0, no_call, 100, 200);
+  const std::uint32_t first = call(1, root, 100, 150);
+  call(1, first, 110, 120);
+  call(1, root, 150, 150); // one after the other, in no time
+  const std::uint32_t within = call(1, root, 150, 150);
+  call(1, within, 150, 150);  // within, in no time
+  call(1, no_call, 180, 220); // on another stack
+  call(1, no_call, 190, 230); // on a third one, meanwhile
+  order(table);
+  EXPECT_EQ(table.inner, (std::vector<std::uint8_t>{0, 0, 1, 0, 0, 1, 0, 1}));
+}
+
 TEST(CallLog, TimeOutsideUserCodeIsThatOfTheCallersToo) {
   CallTable table;
   const flow::Schedule schedule({});

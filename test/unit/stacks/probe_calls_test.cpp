@@ -1,4 +1,5 @@
 // Probe hits with the stack pointers that a program of known shape would have.
+#include "stacks/call_log.hpp"
 #include "stacks/probe_calls.hpp"
 
 #include <gtest/gtest.h>
@@ -54,6 +55,7 @@ TEST_F(ProbeCallsTest, ThreeRecursiveActivationsAreThreeCalls) {
   leave(5, f, 900);
   leave(6, f, 1000);
   calls_.finish(7, false);
+  order(table_);
   EXPECT_EQ(count(f, CallState::complete), 3U);
   EXPECT_EQ(table_.inner, (std::vector<std::uint8_t>{0, 1, 1}));
   EXPECT_EQ(table_.latency, (std::vector<std::uint64_t>{5, 3, 1}));
