@@ -11,30 +11,31 @@ namespace ptlens::stacks {
 
 void CallBuilder::arrive(const Branch& branch, const Space& space, const Place& place) {
   const bool replaces_stack = facts_->replaces_stack(space, branch.from);
-  const bool is_return = branch.kind != flow::BranchKind::indirect;
-  if (is_return && stack().base().damaged && !replaces_stack) {
-    // Rather than an exception: what these calls replaced is another activation than was taken to
-    // have lived on.
-    pop_tails(branch.time_ns);
-  }
-  if (is_return && top().return_address == 0 && !replaces_stack) {
+  const bool is_return = branch.kind != flow::BranchKind::indirect && !replaces_stack;
+  // Else the frame may be another one than it was taken for after a gap.
+  const bool trusted = !stack().base().damaged;
+  if (is_return && top().return_address == 0) {
     return_to_unknown(branch, place);
     return;
   }
-  if (arrive_in_own_stack(branch, space, place)) {
+  if (is_return && !trusted) {
+    pop_tails(branch.time_ns);
+  }
+  if (arrive_in_own_stack(branch, space, place) || arrive_in_waiting_stack(branch) ||
+      (replaces_stack && arrive_deep_in_other_stack(branch))) {
     return;
   }
-  if (arrive_in_waiting_stack(branch) || (replaces_stack && arrive_deep_in_other_stack(branch))) {
-    return;
-  }
-  const Place from = resolver_->resolve(space, branch.from);
-  if (from.function == place.function && place.known) {
+  if (trusted && place.known && resolver_->resolve(space, branch.from).function == place.function) {
     return; // `ret` to a place in the function
   }
-  if (const std::size_t size = stack().with_function(place.function); size != 0) {
+  const std::size_t below = is_return && !trusted ? stack().size() - 1 : stack().size();
+  if (const std::size_t size = stack().with_function(place.function, below); size != 0) {
     pop_to(size, branch.time_ns, CallState::unwound);
   } else if (replaces_stack) {
     begin_stack(branch.time_ns);
+    push_damaged(branch.time_ns, place.function);
+  } else if (is_return && !trusted) {
+    pop(branch.time_ns, CallState::incomplete);
     push_damaged(branch.time_ns, place.function);
   } else if (!is_return && !place.known) {
     push_tail(branch.time_ns, place.function, resolver_->site(space, branch.from));
@@ -194,26 +195,25 @@ void CallBuilder::return_to_unknown(const Branch& branch, const Place& place) {
 void CallBuilder::return_from_unknown(const Branch& branch, const Place& place) {
   const Frame returning = top();
   std::vector<Frame>& frames = stack().frames;
+  const std::uint64_t start = log_.start(returning.call);
   const auto keep = [&]() -> std::size_t {
     for (std::size_t count = frames.size() - 1; count > 1; --count) {
       if (frames[count - 1].return_address == branch.to && !frames[count - 1].tail) {
         return count - 1;
       }
     }
-    for (std::size_t count = frames.size() - 1; count > 0; --count) {
-      if (frames[count - 1].function == place.function) {
-        return count;
-      }
-    }
-    return 0;
+    return stack().with_function(place.function, frames.size() - 1);
   }();
   frames.pop_back();
   stack().forget_above();
   if (keep != 0) {
-    pop_to(keep, branch.time_ns, CallState::incomplete);
+    // What the returning frame was taken to lie in had ended when it began.
+    while (frames.size() > keep) {
+      pop(top().lost_ns != 0 ? std::min(top().lost_ns, start) : start, CallState::incomplete);
+    }
     top().lost_ns = 0;
   } else {
-    push_damaged(log_.start(returning.call), place.function);
+    push_damaged(start, place.function);
   }
   log_.reparent(returning.call, top().call);
   log_.close(returning.call, branch.time_ns,

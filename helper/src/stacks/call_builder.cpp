@@ -12,7 +12,9 @@ void CallBuilder::add(const Branch& branch, const Space& space) {
     root_start_ns_ = branch.time_ns;
     last_ns_ = branch.time_ns;
   }
-  last_ns_ = std::max(last_ns_, branch.time_ns);
+  if (!in_gap_ || branch.kind != flow::BranchKind::gap) {
+    last_ns_ = std::max(last_ns_, branch.time_ns);
+  }
   if (!lookahead_) {
     take(branch, space);
   } else if (changes_stack(branch, space)) {
@@ -25,13 +27,17 @@ void CallBuilder::add(const Branch& branch, const Space& space) {
 
 void CallBuilder::take(const Branch& branch, const Space& space) {
   log_.set_spread(branch.spread_ns);
+  const bool begins = branch.kind == flow::BranchKind::on;
+  const bool is_gap = branch.kind == flow::BranchKind::gap;
   if (stack().empty() && branch.from != 0) {
     push_damaged(root_start_ns_, resolver_->resolve(space, branch.from).function);
+  } else if (in_gap_ && !begins && !is_gap) {
+    on_after_gap(branch, resolver_->resolve(space, branch.from));
   }
-  const bool begins = branch.kind == flow::BranchKind::on || branch.kind == flow::BranchKind::gap;
-  if (stack().empty() && !begins) {
+  if (stack().empty() && !begins && !is_gap) {
     return; // from address 0, before anything is known to run
   }
+  outside_ = outside_ && begins;
   switch (branch.kind) {
   case flow::BranchKind::on:
     on(branch, space);
@@ -93,15 +99,19 @@ void CallBuilder::pop(std::uint64_t time_ns, CallState state) {
   log_.close(frame.call, time_ns, frame.damaged ? CallState::incomplete : state);
   stack().frames.pop_back();
   stack().forget_above();
-  if (!stack().empty() && top().lost_ns != 0 && top().lost_ns < time_ns) {
-    top().lost_ns = 0; // it holds something from after the gap
+  if (!stack().empty() && top().lost_ns != 0) {
+    top().lost_ns = std::max(top().lost_ns, time_ns); // it lived as long as what it holds
   }
 }
 
+// Control is in the frame that is then the innermost one.
 void CallBuilder::pop_to(std::size_t size, std::uint64_t time_ns, CallState state) {
   while (stack().size() > size) {
     // What was not seen after a gap may have ended in it.
     pop(top().lost_ns != 0 ? top().lost_ns : time_ns, state);
+  }
+  if (!stack().empty()) {
+    top().lost_ns = 0;
   }
 }
 
@@ -122,6 +132,7 @@ void CallBuilder::finish_top(std::uint64_t time_ns) {
     returns_twice = returns_twice || resolver_->returns_twice(top().function);
     pop(time_ns, CallState::complete);
   }
+  top().lost_ns = 0;
   if (returns_twice) {
     stack().mark(address);
   }
@@ -224,10 +235,13 @@ void CallBuilder::ret(const Branch& branch, const Space& space) {
     finish_top(branch.time_ns);
     return;
   }
+  const Place place = resolver_->resolve(space, branch.to);
   if (is_pending()) {
     locals.pop_back(); // its return address was overwritten
+    if (!place.entry && resolver_->resolve(space, branch.from).function == place.function) {
+      return; // a jump inside the function through a retpoline
+    }
   }
-  const Place place = resolver_->resolve(space, branch.to);
   if (in_stub() && (place.entry || top().folded || place.function == top().function)) {
     leave_stub(branch, place);
     return;

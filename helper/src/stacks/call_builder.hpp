@@ -87,8 +87,10 @@ private:
   void on_after_gap(const Branch& branch, const Place& place);
   void off(const Branch& branch);
   void gap(const Branch& branch);
+  void doubt(std::uint64_t since_ns);
+  void spend_outside(std::uint64_t time_ns);
   void leave(const Branch& branch, const Space& space);
-  void begin_signal(std::uint64_t time_ns, const Place& handler, std::uint64_t interrupted);
+  void begin_signal(std::uint64_t time_ns, const Place& handler);
   bool end_signal(const Branch& branch, const Place& place);
   bool return_from_handler(const Branch& branch);
   void end_stack(std::uint64_t time_ns, CallState state);
@@ -108,6 +110,7 @@ private:
   bool outside_ = false; // tracing is off
   std::uint64_t outside_since_ = 0;
   std::uint64_t resume_address_ = 0; // where it should come back on
+  bool interrupted_ = false;         // not by a system call
   std::uint64_t gap_begin_ = 0;
   std::uint64_t root_start_ns_ = 0; // of frames entered before the trace
 };

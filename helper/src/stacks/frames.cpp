@@ -1,6 +1,8 @@
 // Searches from the innermost frame outwards.
 #include "stacks/frames.hpp"
 
+#include <algorithm>
+
 namespace ptlens::stacks {
 
 const Frame& Stack::base() const {
@@ -34,9 +36,19 @@ std::size_t Stack::with_return_address(std::uint64_t address) const {
   return 0;
 }
 
-std::size_t Stack::with_function(std::uint32_t function) const {
-  for (std::size_t count = frames.size(); count > 0; --count) {
-    if (frames[count - 1].function == function) {
+std::size_t Stack::with_function(std::uint32_t function, std::size_t limit) const {
+  for (std::size_t count = std::min(frames.size(), limit); count > 0; --count) {
+    const bool left = count < frames.size() && frames[count].tail;
+    if (frames[count - 1].function == function && !left) {
+      return count;
+    }
+  }
+  return 0;
+}
+
+std::size_t Stack::with_interruption(std::uint64_t address) const {
+  for (std::size_t count = frames.size(); count > 0 && address != 0; --count) {
+    if (frames[count - 1].signal && frames[count - 1].resume_address == address) {
       return count;
     }
   }

@@ -13,9 +13,10 @@ namespace ptlens::stacks {
 struct Frame {
   std::uint32_t call = no_call;
   std::uint32_t function = no_call;
-  std::uint64_t return_address = 0;  // 0: not known
-  std::uint64_t resume_address = 0;  // of signal handling: where the program was interrupted
-  std::uint64_t lost_ns = 0;         // a gap began then, and the frame was not seen since; 0: seen
+  std::uint64_t return_address = 0; // 0: not known
+  std::uint64_t resume_address = 0; // of signal handling: where the program was interrupted
+  // Not seen since a gap: how long it is known to have lived. 0: there is no doubt.
+  std::uint64_t lost_ns = 0;
   std::uint32_t stub_site = no_site; // of the jump into a thunk, while it runs in the frame
   bool folded = false;               // all of it so far is a stub
   bool tail = false;                 // shares the return address of the frame below
@@ -57,8 +58,12 @@ public:
   // How many frames there are up to the innermost one with that return address, it included; 0:
   // none has it.
   [[nodiscard]] std::size_t with_return_address(std::uint64_t address) const;
-  // The same for the innermost frame of the function.
-  [[nodiscard]] std::size_t with_function(std::uint32_t function) const;
+  // The same for the innermost frame of the function that control may come back to: one that has
+  // not been left by a tail call. Only the outer `limit` frames are looked at.
+  [[nodiscard]] std::size_t with_function(std::uint32_t function,
+                                          std::size_t limit = SIZE_MAX) const;
+  // The same for the innermost frame of a signal that interrupted the program at the address.
+  [[nodiscard]] std::size_t with_interruption(std::uint64_t address) const;
   // Frames that remain when control comes back to a landmark; 0: none is at the address.
   [[nodiscard]] std::size_t with_landmark(std::uint64_t address) const;
 

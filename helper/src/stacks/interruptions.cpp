@@ -2,6 +2,7 @@
 #include "stacks/call_builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptlens::stacks {
 namespace {
@@ -14,6 +15,7 @@ void CallBuilder::off(const Branch& branch) {
   outside_ = true;
   outside_since_ = branch.time_ns;
   resume_address_ = branch.from;
+  interrupted_ = true;
 }
 
 void CallBuilder::on(const Branch& branch, const Space& space) {
@@ -23,33 +25,36 @@ void CallBuilder::on(const Branch& branch, const Space& space) {
     gap({.time_ns = taken_ns_, .kind = flow::BranchKind::gap});
   }
   const bool expected = outside_ && branch.to == resume_address_;
-  const std::uint64_t interrupted = outside_ ? resume_address_ : 0;
-  if (outside_ && !stack().empty()) {
-    log_.spend_outside(top().call, branch.time_ns - std::min(outside_since_, branch.time_ns));
-  }
-  outside_ = false;
-  if (stack().empty()) {
-    push_damaged(root_start_ns_, place.function);
-    top().folded = place.folded;
-    in_gap_ = false;
-    return;
+  if (!std::exchange(outside_, false)) {
+    resume_address_ = 0;
+    outside_since_ = branch.time_ns;
   }
   if (in_gap_) {
     on_after_gap(branch, place);
     return;
   }
+  if (stack().empty()) {
+    push_damaged(root_start_ns_, place.function);
+    top().folded = place.folded;
+    return;
+  }
+  const bool handler = place.entry || !place.known;
+  if (!expected && handler && !top().signal && !stack().returns_to(branch.to) &&
+      stack().with_interruption(branch.to) == 0) {
+    begin_signal(branch.time_ns, place);
+    return;
+  }
+  spend_outside(branch.time_ns);
   if (expected || end_signal(branch, place)) {
     return;
   }
   if (stack().returns_to(branch.to)) {
     finish_top(branch.time_ns);
-  } else if (place.entry || !place.known) {
-    begin_signal(branch.time_ns, place, interrupted);
+  } else if (handler) {
+    begin_signal(branch.time_ns, place);
   } else if (top().function != place.function) {
     // Tracing was off for a while by command: what ended meanwhile is not known.
-    for (Frame& frame : stack().frames) {
-      frame.damaged = true;
-    }
+    doubt(outside_since_);
     if (const std::size_t size = stack().with_function(place.function); size != 0) {
       pop_to(size, branch.time_ns, CallState::incomplete);
     } else {
@@ -58,10 +63,25 @@ void CallBuilder::on(const Branch& branch, const Space& space) {
   }
 }
 
+// Tracing was off while the innermost frame ran.
+void CallBuilder::spend_outside(std::uint64_t time_ns) {
+  log_.spend_outside(top().call, time_ns - std::min(outside_since_, time_ns));
+}
+
+// Frames of this stack may have ended since.
+void CallBuilder::doubt(std::uint64_t since_ns) {
+  for (Frame& frame : stack().frames) {
+    frame.damaged = true;
+    frame.lost_ns = frame.lost_ns != 0 ? frame.lost_ns : since_ns;
+  }
+}
+
 void CallBuilder::on_after_gap(const Branch& branch, const Place& place) {
   in_gap_ = false;
   gaps_.emplace_back(gap_begin_, branch.time_ns);
-  if (in_stub() && place.entry && !place.folded) {
+  if (stack().empty()) {
+    push_damaged(root_start_ns_, place.function);
+  } else if (in_stub() && place.entry && !place.folded) {
     leave_stub(branch, place);
   } else if (const std::size_t size = stack().with_function(place.function); size != 0) {
     pop_to(size, branch.time_ns, CallState::incomplete);
@@ -81,21 +101,26 @@ void CallBuilder::gap(const Branch& branch) {
       frame.damaged = true;
     }
   }
-  for (Frame& frame : stack().frames) {
-    frame.lost_ns = frame.lost_ns != 0 ? frame.lost_ns : branch.time_ns;
-  }
+  doubt(branch.time_ns);
   if (!in_gap_) {
     gap_begin_ = branch.time_ns;
   }
   in_gap_ = true;
-  outside_ = false;
 }
 
-void CallBuilder::begin_signal(std::uint64_t time_ns, const Place& handler,
-                               std::uint64_t interrupted) {
-  Frame& signal = push(time_ns, resolver_->signal(), no_site, 0);
+// The kernel's work on the signal is not the interrupted function's, unless it was about a system
+// call or something else ran meanwhile.
+void CallBuilder::begin_signal(std::uint64_t time_ns, const Place& handler) {
+  const bool at_once = interrupted_ && !log_.was_switched_out(outside_since_, time_ns);
+  if (!at_once) {
+    spend_outside(time_ns);
+  }
+  Frame& signal = push(at_once ? outside_since_ : time_ns, resolver_->signal(), no_site, 0);
   signal.signal = true;
-  signal.resume_address = interrupted;
+  signal.resume_address = resume_address_;
+  if (at_once) {
+    spend_outside(time_ns);
+  }
   push(time_ns, handler.function, no_site, 0);
 }
 
@@ -122,15 +147,12 @@ bool CallBuilder::return_from_handler(const Branch& branch) {
 // handler asked for.
 bool CallBuilder::end_signal(const Branch& branch, const Place& place) {
   if (!top().signal) {
-    for (std::size_t size = stack().size(); size > 0; --size) {
-      const Frame& frame = stack().frames[size - 1];
-      if (frame.signal && frame.resume_address == branch.to && branch.to != 0) {
-        pop_to(size, branch.time_ns, CallState::unwound);
-        pop(branch.time_ns, CallState::complete);
-        return true;
-      }
+    const std::size_t size = stack().with_interruption(branch.to);
+    if (size != 0) {
+      pop_to(size, branch.time_ns, CallState::unwound);
+      pop(branch.time_ns, CallState::complete);
     }
-    return false;
+    return size != 0;
   }
   if (branch.to != top().resume_address && place.entry) {
     push(branch.time_ns, place.function, no_site, 0); // the next handler, or a call put between
@@ -138,6 +160,7 @@ bool CallBuilder::end_signal(const Branch& branch, const Place& place) {
   }
   const bool resumed = branch.to == top().resume_address;
   pop(branch.time_ns, CallState::complete);
+  outside_since_ = branch.time_ns;
   return resumed || top().function == place.function;
 }
 
@@ -147,6 +170,7 @@ void CallBuilder::leave(const Branch& branch, const Space& space) {
     outside_ = true;
     outside_since_ = branch.time_ns;
     resume_address_ = branch.from + branch.from_size;
+    interrupted_ = branch.kind == flow::BranchKind::interrupt;
     return;
   }
   if (branch.from >= first_kernel_address && branch.to < first_kernel_address) {

@@ -52,6 +52,7 @@ public:
                                        std::uint32_t index);
 
   [[nodiscard]] std::vector<FunctionInfo>& functions() { return functions_; }
+  [[nodiscard]] const std::vector<FunctionInfo>& functions() const { return functions_; }
   [[nodiscard]] std::vector<CallSite>& sites() { return sites_; }
 
 private:
