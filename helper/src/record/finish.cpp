@@ -119,6 +119,11 @@ Session session_of(const Request& request, const std::vector<std::string>& comma
   return session;
 }
 
+bool has_measured(const FinishedSession& finished) {
+  return finished.end.measured || (!finished.request->program.empty() &&
+                                   perfdata::Recording::open(finished.data_file).has_value());
+}
+
 Result<void> finish_recording(const FinishedSession& finished, Manifest& manifest) {
   const SessionEnd& end = finished.end;
   std::error_code failed;

@@ -19,6 +19,10 @@ struct FinishedSession {
   const Request* request = nullptr;
 };
 
+// Whether perf set what it was asked to and ran. That it answered the first command proves it; a
+// program that it started may be over before perf reads any, and then its file does.
+[[nodiscard]] bool has_measured(const FinishedSession& finished);
+
 // Looks at what perf wrote: perf can exit with 0 and no samples, and with the program's status and
 // a good recording. Adds notes about what is missing. Errors: failed with what perf said when there
 // is no recording.

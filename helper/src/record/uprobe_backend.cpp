@@ -162,7 +162,8 @@ public:
     std::vector<std::string> notes = plan->notes;
     auto attempt = run(*plan, *files);
     const bool more_than_target = !std::ranges::all_of(plan->probes, &PlannedProbe::target);
-    if (attempt && !attempt->end.measured && more_than_target && !progress_.finish_asked()) {
+    if (attempt && more_than_target && !progress_.finish_asked() &&
+        !has_measured(finished(*attempt))) {
       notes = {fmt::format("the functions that {} calls are not measured: perf could not set their "
                            "probes ({})",
                            (*target)->name, attempt->end.last_line)};
@@ -179,9 +180,7 @@ public:
     describe(**target, manifest.notes);
     append(manifest.notes, notes);
     append(manifest.notes, attempt->notes);
-    return finish_recording(
-        FinishedSession{.end = attempt->end, .data_file = data_file_, .request = &request_},
-        manifest);
+    return finish_recording(finished(*attempt), manifest);
   }
 
 private:
@@ -215,6 +214,10 @@ private:
       attempt.notes.push_back(removed.error().one_line());
     }
     return attempt;
+  }
+
+  [[nodiscard]] FinishedSession finished(const Attempt& attempt) const {
+    return {.end = attempt.end, .data_file = data_file_, .request = &request_};
   }
 
   static void append(std::vector<std::string>& list, const std::vector<std::string>& more) {
