@@ -23,8 +23,11 @@ void add_source(CLI::App& command, RecordingOptions& options) {
       ->required();
   command.add_option("--symfs", options.symfs, "look for every mapped binary under DIR first")
       ->type_name("DIR");
-  command.add_option("--decoder", options.decoder, "decoder of the trace")
-      ->check(CLI::IsMember({"libipt"}));
+  command
+      .add_option("--decoder", options.decoder,
+                  "decoder of the trace: fast, or libipt for its block decoder")
+      ->check(CLI::IsMember({"fast", "libipt"}))
+      ->capture_default_str();
   command.add_option("--pid", options.pid, "only this process, of a recording of several")
       ->check(CLI::PositiveNumber);
 }

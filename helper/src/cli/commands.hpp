@@ -14,7 +14,7 @@ namespace ptlens::cli {
 struct RecordingOptions {
   std::string recording;
   std::string symfs;
-  std::string decoder = "libipt";
+  std::string decoder = "fast";
   std::int32_t pid = 0; // 0: all processes
   bool json = false;
 };

@@ -87,7 +87,10 @@ Result<Query> prepare(const QueryOptions& options) {
 } // namespace
 
 engine::OpenOptions open_options(const RecordingOptions& options) {
-  engine::OpenOptions open{.symfs = options.symfs, .decoder = options.decoder, .pid = {}};
+  engine::OpenOptions open{.symfs = options.symfs};
+  if (options.decoder == "libipt") {
+    open.decoder = flow::Decoder::libipt;
+  }
   if (options.pid > 0) {
     open.pid = options.pid;
   }

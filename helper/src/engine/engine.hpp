@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/progress.hpp"
 #include "flow/branch.hpp"
+#include "flow/branch_source.hpp"
 #include "measure/measurement.hpp"
 
 #include <cstdint>
@@ -17,8 +18,8 @@
 namespace ptlens::engine {
 
 struct OpenOptions {
-  std::string symfs;                    // empty: none
-  std::string decoder = "libipt";       // which decoder
+  std::string symfs; // empty: none
+  flow::Decoder decoder = flow::Decoder::graph;
   std::optional<std::int32_t> pid = {}; // only this process of the recording; nothing: all
 };
 

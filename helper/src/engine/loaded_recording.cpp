@@ -55,12 +55,6 @@ Result<void> check_process(const perfdata::Recording& recording, std::optional<s
 } // namespace
 
 Result<LoadedRecording> load(const std::string& path, const OpenOptions& options) {
-  if (options.decoder != "libipt") {
-    return std::unexpected(
-        Error{.kind = Error::Kind::unsupported,
-              .message = fmt::format("there is no decoder '{}'", options.decoder),
-              .remedy = "use --decoder libipt"});
-  }
   std::string file = path;
   std::optional<record::Manifest> manifest;
   std::error_code ignored;
@@ -92,7 +86,8 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
                          std::move(store),
                          std::move(spaces),
                          std::move(schedule),
-                         options.pid};
+                         options.pid,
+                         options.decoder};
 }
 
 stacks::ThreadInfo LoadedRecording::thread(std::int32_t pid, std::int32_t tid) const {

@@ -160,7 +160,7 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
   measurement.recording = describe(loaded);
   measurement.recording.backend = "intel_pt";
   flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule, loaded.pid);
-  flow::BranchSource source(loaded.recording, context);
+  flow::BranchSource source(loaded.recording, context, loaded.decoder);
   stacks::Resolver resolver;
   Threads threads(loaded, measurement, resolver);
   std::uint64_t reported = 0;
@@ -220,7 +220,7 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
 Result<flow::DecodeSummary> decode_trace(const LoadedRecording& loaded, bool calls_only,
                                          const BranchListener& listener, const Progress& progress) {
   flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule, loaded.pid);
-  flow::BranchSource source(loaded.recording, context);
+  flow::BranchSource source(loaded.recording, context, loaded.decoder);
   stacks::Resolver resolver;
   Namer namer(*loaded.spaces, resolver);
   while (const auto run = source.next()) {

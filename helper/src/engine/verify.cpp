@@ -21,14 +21,14 @@ Result<Verdict> verify(const std::string& recording, const OpenOptions& options,
   std::uint64_t done = 0;
   for (const perfdata::AuxBuffer& buffer : loaded->recording.aux_buffers()) {
     for (const flow::TracePiece& piece : flow::trace_pieces(loaded->recording, buffer)) {
-      flow::PieceDecoder ours(context, buffer, piece);
+      const auto ours = flow::PieceDecoder::make(loaded->decoder, context, buffer, piece);
       flow::ReferenceDecoder reference(context, buffer, piece);
       const Streams streams{
-          .ours = [&] { return ours.next(); },
+          .ours = [&] { return ours->next(); },
           .reference = [&] { return reference.next(); },
           .code_is_missing =
               [&](const flow::Run& run, const flow::Branch& gap) {
-                return !context.image(run.pid, gap.time_ns).holds(gap.from);
+                return !context.graph(run.pid, gap.time_ns).image().holds(gap.from);
               },
       };
       compare(streams, [&] { return progress.cancelled(); }, verdict);

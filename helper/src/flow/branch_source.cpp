@@ -5,8 +5,9 @@
 
 namespace ptlens::flow {
 
-BranchSource::BranchSource(const perfdata::Recording& recording, DecodeContext& context)
-    : context_(&context) {
+BranchSource::BranchSource(const perfdata::Recording& recording, DecodeContext& context,
+                           Decoder decoder)
+    : context_(&context), decoder_(decoder) {
   for (const perfdata::AuxBuffer& buffer : recording.aux_buffers()) {
     Lane lane;
     lane.buffer = &buffer;
@@ -41,7 +42,7 @@ void BranchSource::advance(Lane& lane) {
       return;
     }
     const TracePiece& piece = lane.pieces[lane.next_piece++];
-    lane.decoder = std::make_unique<PieceDecoder>(*context_, *lane.buffer, piece);
+    lane.decoder = PieceDecoder::make(decoder_, *context_, *lane.buffer, piece);
   }
 }
 

@@ -20,8 +20,8 @@ namespace ptlens::flow {
 
 class BranchSource {
 public:
-  // Both arguments must outlive the source.
-  BranchSource(const perfdata::Recording& recording, DecodeContext& context);
+  // Recording and context must outlive the source.
+  BranchSource(const perfdata::Recording& recording, DecodeContext& context, Decoder decoder);
   ~BranchSource();
   BranchSource(const BranchSource&) = delete;
   BranchSource& operator=(const BranchSource&) = delete;
@@ -48,6 +48,7 @@ private:
   void advance(Lane& lane);
 
   DecodeContext* context_;
+  Decoder decoder_;
   std::vector<Lane> lanes_;
   DecodeSummary summary_;
   std::vector<std::uint64_t> widths_;

@@ -1,6 +1,8 @@
 // Mapped files to libipt sections.
 #include "flow/code_image.hpp"
 
+#include <algorithm>
+
 namespace ptlens::flow {
 
 CodeImage::CodeImage(const symbols::AddressSpaceVersion& version)
@@ -13,28 +15,27 @@ CodeImage::CodeImage(const symbols::AddressSpaceVersion& version)
   }
 }
 
-std::span<const std::byte> CodeImage::code(std::uint64_t address) const {
+bool CodeImage::holds(std::uint64_t address) const {
+  const symbols::MappedCode* mapped = version_->find(address);
+  return mapped != nullptr && mapped->binary &&
+         !mapped->binary->code_at(address - mapped->bias).empty();
+}
+
+std::optional<Instruction> CodeImage::instruction(std::uint64_t address) const {
   const symbols::MappedCode* mapped = version_->find(address);
   if (mapped == nullptr || !mapped->binary) {
-    return {};
+    return std::nullopt;
   }
   const auto bytes = mapped->binary->code_at(address - mapped->bias);
-  return bytes.first(std::min<std::uint64_t>(bytes.size(), mapped->end - address));
+  const auto held = bytes.first(std::min<std::uint64_t>(bytes.size(), mapped->end - address));
+  return held.empty() ? std::nullopt
+                      : decode_instruction(held, address, mapped->binary->is_64_bit());
 }
 
-bool CodeImage::holds(std::uint64_t address) const {
-  return !code(address).empty();
-}
-
-std::optional<Instruction> CodeImage::instruction(std::uint64_t address) {
+std::optional<Instruction> CodeImage::known_instruction(std::uint64_t address) {
   const auto [entry, added] = instructions_.try_emplace(address);
   if (added) {
-    const symbols::MappedCode* mapped = version_->find(address);
-    const bool wide = mapped == nullptr || !mapped->binary || mapped->binary->is_64_bit();
-    const auto bytes = code(address);
-    if (!bytes.empty()) {
-      entry->second = decode_instruction(bytes, address, wide);
-    }
+    entry->second = instruction(address);
   }
   return entry->second;
 }

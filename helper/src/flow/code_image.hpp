@@ -23,14 +23,14 @@ public:
   // True when the bytes at the address are known.
   [[nodiscard]] bool holds(std::uint64_t address) const;
   // The instruction at a process address; nothing where no code is known or it is none.
-  [[nodiscard]] std::optional<Instruction> instruction(std::uint64_t address);
+  [[nodiscard]] std::optional<Instruction> instruction(std::uint64_t address) const;
+  // The same, remembered.
+  [[nodiscard]] std::optional<Instruction> known_instruction(std::uint64_t address);
 
 private:
   struct Free {
     void operator()(pt_image* image) const { pt_image_free(image); }
   };
-  [[nodiscard]] std::span<const std::byte> code(std::uint64_t address) const;
-
   const symbols::AddressSpaceVersion* version_;
   std::unique_ptr<pt_image, Free> image_;
   std::unordered_map<std::uint64_t, std::optional<Instruction>> instructions_;

@@ -98,16 +98,12 @@ DecodeContext::DecodeContext(const perfdata::Recording& recording,
   }
 }
 
-std::uint64_t DecodeContext::to_ns(std::uint64_t tsc) const {
-  return recording_->time_conversion().to_ns(tsc);
-}
-
-Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t tsc) const {
+Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const {
   if (buffer.tid > 0) {
     const auto known = pid_of_tid_.find(buffer.tid);
     return {known == pid_of_tid_.end() ? buffer.tid : known->second, buffer.tid};
   }
-  Running running = schedule_->running(buffer.cpu, to_ns(tsc));
+  Running running = schedule_->running(buffer.cpu, time_ns);
   if (running.tid == 0) {
     return running;
   }
@@ -121,13 +117,13 @@ Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t ts
   return running;
 }
 
-CodeImage& DecodeContext::image(std::int32_t pid, std::uint64_t time_ns) {
+CodeGraph& DecodeContext::graph(std::int32_t pid, std::uint64_t time_ns) {
   const symbols::AddressSpaceVersion& version = spaces_->at(pid, time_ns);
-  auto& image = images_[version.serial];
-  if (!image) {
-    image = std::make_unique<CodeImage>(version);
+  auto& code = code_[version.serial];
+  if (!code) {
+    code = std::make_unique<Code>(version);
   }
-  return *image;
+  return code->graph;
 }
 
 } // namespace ptlens::flow

@@ -2,6 +2,7 @@
 // was configured.
 #pragma once
 
+#include "flow/code_graph.hpp"
 #include "flow/code_image.hpp"
 #include "flow/schedule.hpp"
 #include "flow/trace_clock.hpp"
@@ -35,12 +36,11 @@ public:
   [[nodiscard]] const perfdata::TimeConversion& time_conversion() const {
     return recording_->time_conversion();
   }
-  [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const;
 
-  // Who a buffer's trace that begins at `tsc` belongs to. A per-thread buffer has its owner; in a
-  // per-CPU buffer the switch records decide, and tid 0 says that they show the CPU idle; without
+  // Who a buffer's trace that begins at that time belongs to. A per-thread buffer has its owner; in
+  // a per-CPU buffer the switch records decide, and tid 0 says that they show the CPU idle; without
   // them, the one process that was recorded.
-  [[nodiscard]] Running owner(const perfdata::AuxBuffer& buffer, std::uint64_t tsc) const;
+  [[nodiscard]] Running owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const;
 
   // False for threads of processes whose code was not recorded, or that were not asked for: their
   // trace is not ours.
@@ -49,7 +49,7 @@ public:
   }
 
   // The code of a process at a time. Made once for each version of its address space.
-  [[nodiscard]] CodeImage& image(std::int32_t pid, std::uint64_t time_ns);
+  [[nodiscard]] CodeGraph& graph(std::int32_t pid, std::uint64_t time_ns);
 
 private:
   const perfdata::Recording* recording_;
@@ -62,7 +62,12 @@ private:
   std::map<std::int32_t, bool> recorded_;
   std::optional<std::int32_t> pid_;
   Running only_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<CodeImage>> images_;
+  struct Code {
+    explicit Code(const symbols::AddressSpaceVersion& version) : image(version), graph(image) {}
+    CodeImage image;
+    CodeGraph graph;
+  };
+  std::unordered_map<std::uint64_t, std::unique_ptr<Code>> code_; // by serial of the version
 };
 
 } // namespace ptlens::flow

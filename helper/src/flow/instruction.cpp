@@ -30,7 +30,9 @@ InstructionClass classify(const ZydisDecodedInstruction& instruction,
     }
     return direct ? InstructionClass::jump_direct : InstructionClass::jump_indirect;
   case ZYDIS_CATEGORY_COND_BR:
-    return InstructionClass::conditional;
+    // XBEGIN goes on below it; an abort is an event of its own.
+    return instruction.mnemonic == ZYDIS_MNEMONIC_XBEGIN ? InstructionClass::other
+                                                         : InstructionClass::conditional;
   case ZYDIS_CATEGORY_SYSCALL:
   case ZYDIS_CATEGORY_INTERRUPT:
     return InstructionClass::far_call;

@@ -1,31 +1,14 @@
-// One instruction at a time; slow, and used between a gap and the next PSB only.
+// Along the graph, and one instruction at a time where the packets ask for it.
 #include "flow/packet_walker.hpp"
 
 namespace ptlens::flow {
 namespace {
 
-constexpr std::size_t return_stack_entries = 64;
 // Instructions without a decision from the trace after which the walk is not believed: a loop of
 // direct jumps would never end.
 constexpr std::uint64_t most_undecided = 1U << 20U;
 
 } // namespace
-
-void ReturnStack::push(std::uint64_t address) {
-  if (addresses_.size() == return_stack_entries) {
-    addresses_.erase(addresses_.begin());
-  }
-  addresses_.push_back(address);
-}
-
-std::optional<std::uint64_t> ReturnStack::pop() {
-  if (addresses_.empty()) {
-    return std::nullopt;
-  }
-  const std::uint64_t address = addresses_.back();
-  addresses_.pop_back();
-  return address;
-}
 
 std::uint64_t PacketWalker::take_instructions() {
   const std::uint64_t instructions = instructions_;
@@ -37,21 +20,24 @@ std::uint64_t PacketWalker::take_instructions() {
 void PacketWalker::read_event(std::uint64_t at) {
   next_.kind = Flow::event;
   next_.at = at;
-  while (const auto packet = cursor_->next()) {
-    if (packet->type == ppt_tip || packet->type == ppt_tip_pgd) {
-      next_.event_disables = packet->type == ppt_tip_pgd;
-      next_.packet = *packet;
-      next_.has_ip = packet->has_ip;
-      next_.ip = packet->ip;
+  while (const Packet* const packet = packets_->peek()) {
+    next_.packet = *packet;
+    packets_->pop();
+    switch (next_.packet.kind) {
+    case PacketKind::tip:
+    case PacketKind::pgd:
+      next_.event_disables = next_.packet.kind == PacketKind::pgd;
+      next_.has_ip = next_.packet.has_ip;
+      next_.ip = next_.packet.value;
       return;
-    }
-    if (packet->type == ppt_tnt_8 || packet->type == ppt_tnt_64 || packet->type == ppt_fup ||
-        packet->type == ppt_tip_pge || packet->type == ppt_psb) {
-      next_.kind = Flow::unexpected;
-      return;
-    }
-    if (packet->type == ppt_ovf) {
+    case PacketKind::overflow:
       next_.kind = Flow::overflow;
+      return;
+    case PacketKind::psbend:
+    case PacketKind::binding:
+      continue;
+    default:
+      next_.kind = Flow::unexpected;
       return;
     }
   }
@@ -61,13 +47,17 @@ void PacketWalker::read_event(std::uint64_t at) {
 void PacketWalker::read_psb(std::uint64_t offset) {
   next_.kind = Flow::psb;
   next_.psb_offset = offset;
-  while (const auto packet = cursor_->next()) {
-    if (packet->type == ppt_fup && packet->has_ip) {
+  while (const Packet* const packet = packets_->peek()) {
+    const PacketKind kind = packet->kind;
+    if (kind == PacketKind::fup && packet->has_ip) {
       next_.has_ip = true;
-      next_.at = packet->ip;
-    } else if (packet->type == ppt_psbend) {
+      next_.at = packet->value;
+    }
+    packets_->pop();
+    if (kind == PacketKind::psbend) {
       return;
-    } else if (packet->type == ppt_ovf) {
+    }
+    if (kind == PacketKind::overflow) {
       next_.kind = Flow::overflow;
       return;
     }
@@ -78,59 +68,175 @@ void PacketWalker::read_psb(std::uint64_t offset) {
 void PacketWalker::fetch() {
   next_ = Next{};
   bool bound = false; // the next FUP belongs to another packet than a branch
-  while (const auto packet = cursor_->next()) {
-    next_.has_ip = packet->has_ip;
-    next_.ip = packet->ip;
-    switch (packet->type) {
-    case ppt_tnt_8:
-    case ppt_tnt_64:
+  while (const Packet* const peeked = packets_->peek()) {
+    const Packet packet = *peeked;
+    if (packet.kind == PacketKind::pge) {
+      next_.kind = Flow::unexpected; // decoding can begin anew with it
+      return;
+    }
+    packets_->pop();
+    next_.has_ip = packet.has_ip;
+    next_.ip = packet.value;
+    switch (packet.kind) {
+    case PacketKind::tnt:
       next_.kind = Flow::bits;
-      next_.bits = packet->bits;
-      next_.bit_count = packet->bit_count;
+      next_.bits = packet.value;
+      next_.bit_count = packet.bit_count;
       break;
-    case ppt_tip:
+    case PacketKind::tip:
       next_.kind = Flow::tip;
       break;
-    case ppt_tip_pgd:
+    case PacketKind::pgd:
       next_.kind = Flow::disabled;
       break;
-    case ppt_tip_pge:
-      next_.kind = Flow::unexpected;
-      break;
-    case ppt_fup:
+    case PacketKind::pge:
+      return;
+    case PacketKind::fup:
       if (bound) {
         bound = false;
         continue;
       }
-      read_event(packet->ip);
+      read_event(packet.value);
+      return;
+    case PacketKind::psb:
+      next_.has_ip = false;
+      read_psb(packet.offset);
       break;
-    case ppt_psb:
-      read_psb(packet->offset);
-      break;
-    case ppt_ovf:
+    case PacketKind::overflow:
       next_.kind = Flow::overflow;
       break;
-    case ppt_mode:
-      bound = bound || packet->binds_fup;
+    case PacketKind::binding:
+      bound = true;
       continue;
-    case ppt_ptw:
-    case ppt_exstop:
-      bound = bound || packet->binds_fup;
-      continue;
-    default:
+    case PacketKind::psbend:
       continue;
     }
-    if (next_.kind != Flow::event) {
-      next_.packet = *packet;
-    }
+    next_.packet = packet;
     return;
   }
   next_.kind = Flow::end;
 }
 
+void PacketWalker::push(ReturnPoint& point) {
+  if (point.way == nullptr) {
+    point.way = graph_->at(point.address);
+  }
+  returns_->push(point);
+}
+
+// What lies on the way to its decision happens.
+void PacketWalker::pass(Way& way) {
+  instructions_ += way.instructions;
+  for (Way::Step& step : way.steps) {
+    run_->add_between(step.branch);
+    if (step.returns) {
+      push(step.behind);
+    }
+  }
+}
+
+void PacketWalker::decide(const Way& way, BranchKind kind, std::uint64_t to,
+                          const std::optional<TimeInterval>& when) {
+  run_->decide(when);
+  run_->add_decided({.from = way.end_address, .to = to, .kind = kind, .from_size = way.end_size});
+}
+
+// As far as the bits lead; address_ is where they lead to, and those that are left are to be
+// followed by hand.
+void PacketWalker::follow_bits(Way* way, const Packet& packet) {
+  std::uint8_t left = packet.bit_count;
+  while (way != nullptr && left != 0) {
+    const bool taken = (packet.value >> (left - 1U) & 1U) != 0;
+    const auto when = packet.when(static_cast<std::uint8_t>(packet.bit_count - left + 1));
+    address_ = way->begin;
+    if (way->end == Way::End::conditional) {
+      const std::uint64_t behind = way->end_address + way->end_size;
+      Way*& edge = taken ? way->taken : way->not_taken;
+      if (edge == nullptr) {
+        edge = graph_->at(taken ? way->target : behind);
+      }
+      if (edge == nullptr) {
+        break;
+      }
+      pass(*way);
+      if (taken && way->target != behind) {
+        decide(*way, BranchKind::cond, way->target, when);
+      } else {
+        run_->decide(when);
+      }
+      way = edge;
+    } else if (way->end == Way::End::ret && taken && (way->calls || !returns_->empty())) {
+      pass(*way);
+      const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
+      decide(*way, BranchKind::ret, point.address, when);
+      address_ = point.address;
+      way = point.way;
+    } else {
+      break;
+    }
+    --left;
+  }
+  if (way != nullptr) {
+    address_ = way->begin;
+  }
+  bits_ = packet.value;
+  bit_count_ = left;
+  bits_packet_ = packet;
+}
+
+// False where the packet's address is none of code that is known, or the way does not lead by one.
+bool PacketWalker::follow_target(Way& way, const Packet& packet) {
+  const bool fits =
+      way.end == Way::End::call || way.end == Way::End::jump || way.end == Way::End::ret;
+  if (!fits || !packet.has_ip) {
+    return false;
+  }
+  Way* to = way.last_target;
+  if (to == nullptr || to->begin != packet.value) {
+    to = graph_->at(packet.value);
+    if (to == nullptr) {
+      return false;
+    }
+    way.last_target = to;
+  }
+  pass(way);
+  switch (way.end) {
+  case Way::End::call:
+    push(way.behind);
+    decide(way, BranchKind::call, packet.value, packet.sent());
+    break;
+  case Way::End::ret:
+    returns_->pop();
+    decide(way, BranchKind::ret, packet.value, packet.sent());
+    break;
+  default:
+    decide(way, BranchKind::indirect, packet.value, packet.sent());
+    break;
+  }
+  address_ = packet.value;
+  return true;
+}
+
+// While the packets are such that nothing can take effect between two decisions.
+void PacketWalker::follow_graph() {
+  while (bit_count_ == 0 && next_.kind == Flow::none && !run_->is_long()) {
+    const Packet* const packet = packets_->peek();
+    Way* const way = packet == nullptr ? nullptr : graph_->at(address_);
+    if (way == nullptr) {
+      return;
+    }
+    if (packet->kind == PacketKind::tnt) {
+      follow_bits(way, *packet);
+    } else if (packet->kind != PacketKind::tip || !follow_target(*way, *packet)) {
+      return;
+    }
+    packets_->pop();
+  }
+}
+
 void PacketWalker::use_next() {
   decided_ = true;
-  run_->decide(next_.packet.sent);
+  run_->decide(next_.packet.sent());
   next_ = Next{};
 }
 
@@ -171,6 +277,10 @@ bool PacketWalker::stops_here() {
     return false;
   }
   if (next_.kind == Flow::none) {
+    const Packet* const packet = packets_->peek();
+    if (packet != nullptr && (packet->kind == PacketKind::tnt || packet->kind == PacketKind::tip)) {
+      return false;
+    }
     fetch();
   }
   switch (next_.kind) {
@@ -214,15 +324,24 @@ PacketWalker::Stop PacketWalker::at_stop() {
   }
 }
 
+void PacketWalker::pass_psb() {
+  returns_->clear();
+  next_ = Next{};
+}
+
 PacketWalker::Stop PacketWalker::next() {
+  follow_graph();
+  if (run_->is_long()) {
+    return Stop::full;
+  }
   decided_ = false;
   for (std::uint64_t undecided = 0; undecided < most_undecided; ++undecided) {
     if (stops_here()) {
       return at_stop();
     }
-    const auto instruction = image_->instruction(address_);
+    const auto instruction = graph_->image().known_instruction(address_);
     if (!instruction) {
-      return image_->holds(address_) ? Stop::bad_instruction : Stop::missing_code;
+      return graph_->image().holds(address_) ? Stop::bad_instruction : Stop::missing_code;
     }
     ++instructions_;
     if (leaves_here(*instruction)) {
@@ -237,9 +356,13 @@ PacketWalker::Stop PacketWalker::next() {
       if (!taken) {
         return Stop::bad_trace;
       }
-      if (!*taken) {
-        decided_ = false;
+      if (!*taken || instruction->target == address_ + instruction->size) {
         address_ += instruction->size;
+        follow_graph();
+        if (run_->is_long()) {
+          return Stop::full;
+        }
+        decided_ = false;
         undecided = 0;
         continue;
       }
@@ -302,7 +425,7 @@ PacketWalker::Stop PacketWalker::follow_return(const Instruction& instruction) {
     if (!to) {
       return Stop::unknown_return;
     }
-    return take(BranchKind::ret, instruction, *to);
+    return take(BranchKind::ret, instruction, to->address);
   }
   const auto to = target();
   if (!to) {
@@ -317,7 +440,7 @@ PacketWalker::Stop PacketWalker::follow(const Instruction& instruction) {
   switch (instruction.kind) {
   case InstructionClass::call_direct:
     if (instruction.target != behind) {
-      returns_->push(behind);
+      returns_->push({behind, graph_->at(behind)});
     }
     return take(BranchKind::call, instruction, instruction.target);
   case InstructionClass::jump_direct:
@@ -333,7 +456,7 @@ PacketWalker::Stop PacketWalker::follow(const Instruction& instruction) {
   }
   switch (instruction.kind) {
   case InstructionClass::call_indirect:
-    returns_->push(behind);
+    returns_->push({behind, graph_->at(behind)});
     return take(BranchKind::call, instruction, *to);
   case InstructionClass::jump_indirect:
     return take(BranchKind::indirect, instruction, *to);

@@ -1,12 +1,14 @@
-// Follows code by hand from one known address, taking decisions from the packets behind a cursor,
-// up to the next PSB. Used after a gap, where libipt would have to wait for that PSB. Rules: Intel
-// SDM vol. 3, "Change of Flow Instruction (COFI) tracing"; kernel
+// Follows code from one known address, taking decisions from the packets of a stream. Where only
+// TNT and TIP packets follow, it goes along the graph of decisions; where anything else may take
+// effect between two instructions, it goes one instruction at a time. Rules: Intel SDM vol. 3,
+// "Change of Flow Instruction (COFI) tracing"; kernel
 // tools/perf/util/intel-pt-decoder/intel-pt-decoder.c.
 #pragma once
 
 #include "flow/branch.hpp"
-#include "flow/code_image.hpp"
-#include "flow/packet_cursor.hpp"
+#include "flow/code_graph.hpp"
+#include "flow/packet_stream.hpp"
+#include "flow/return_stack.hpp"
 #include "flow/run_builder.hpp"
 
 #include <cstdint>
@@ -15,23 +17,11 @@
 
 namespace ptlens::flow {
 
-// Return addresses that compressed returns go to: at most 64, the oldest is forgotten (SDM, "RET
-// compression").
-class ReturnStack {
-public:
-  void push(std::uint64_t address);
-  void clear() { addresses_.clear(); }
-  // Nothing where the stack is empty.
-  std::optional<std::uint64_t> pop();
-
-private:
-  std::vector<std::uint64_t> addresses_;
-};
-
 class PacketWalker {
 public:
-  // What stopped the walk. Each but `branch` and `off` ends it.
+  // What stopped the walk. Each but `full`, `branch` and `off` ends it.
   enum class Stop {
+    full,         // the run is long
     branch,       // branch() was taken
     off,          // branch(): off, or a system call; tracing is off
     synchronised, // at the address that the PSB+ at psb_offset() states
@@ -43,10 +33,11 @@ public:
     end, // of the packets
   };
 
-  // All must outlive the walker. `run` hears of each decision in time.
-  PacketWalker(PacketCursor& cursor, CodeImage& image, ReturnStack& returns, RunBuilder& run,
+  // All must outlive the walker. `run` hears of each decision in time, and of the branches that
+  // come before the one at which next() stops.
+  PacketWalker(PacketStream& packets, CodeGraph& graph, ReturnStack& returns, RunBuilder& run,
                std::uint64_t address)
-      : cursor_(&cursor), image_(&image), returns_(&returns), run_(&run), address_(address) {}
+      : packets_(&packets), graph_(&graph), returns_(&returns), run_(&run), address_(address) {}
 
   Stop next();
 
@@ -57,6 +48,8 @@ public:
   [[nodiscard]] std::uint64_t psb_offset() const { return next_.psb_offset; }
   // Instructions since the last call of this function.
   std::uint64_t take_instructions();
+  // Goes on from address() behind a PSB+.
+  void pass_psb();
 
 private:
   enum class Flow { none, bits, tip, disabled, event, psb, overflow, end, unexpected };
@@ -69,8 +62,16 @@ private:
     std::uint64_t psb_offset = 0;
     std::uint64_t bits = 0; // oldest highest
     std::uint8_t bit_count = 0;
-    PacketCursor::Packet packet; // that states it
+    Packet packet; // that states it
   };
+
+  void follow_graph();
+  void follow_bits(Way* way, const Packet& packet);
+  bool follow_target(Way& way, const Packet& packet);
+  void pass(Way& way);
+  void push(ReturnPoint& point);
+  void decide(const Way& way, BranchKind kind, std::uint64_t to,
+              const std::optional<TimeInterval>& when);
 
   void fetch();
   void read_event(std::uint64_t at);
@@ -88,15 +89,15 @@ private:
   Stop leave(const Instruction& instruction);
   Stop take(BranchKind kind, const Instruction& instruction, std::uint64_t to);
 
-  PacketCursor* cursor_;
-  CodeImage* image_;
+  PacketStream* packets_;
+  CodeGraph* graph_;
   ReturnStack* returns_;
   RunBuilder* run_;
   std::uint64_t address_;
   Next next_;
   std::uint64_t bits_ = 0;
   std::uint8_t bit_count_ = 0;
-  PacketCursor::Packet bits_packet_;
+  Packet bits_packet_;
   std::uint64_t instructions_ = 0;
   bool decided_ = false;
   Branch branch_;

@@ -7,19 +7,20 @@ namespace ptlens::flow {
 
 ReferenceDecoder::ReferenceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
                                    const TracePiece& piece)
-    : context_(&context), buffer_(&buffer), bytes_(piece), config_(context.config()),
+    : context_(&context), buffer_(&buffer), bytes_(piece),
+      packets_(bytes_.bytes(), context.clock(), context.time_conversion()),
       nothing_(pt_image_alloc("nothing"), pt_image_free) {
-  config_.flags = {};
-  config_.begin = bytes_.begin();
-  config_.end = bytes_.end();
-  cursor_.emplace(config_, context.clock());
-  decoder_.reset(pt_insn_alloc_decoder(&config_));
+  pt_config config = context.config();
+  config.flags = {};
+  config.begin = bytes_.begin();
+  config.end = bytes_.end();
+  decoder_.reset(pt_insn_alloc_decoder(&config));
   ended_ = !decoder_ || !nothing_;
 }
 
 std::uint64_t ReferenceDecoder::offset() const {
   std::uint64_t offset = 0;
-  return pt_insn_get_offset(decoder_.get(), &offset) >= 0 ? offset : cursor_->offset();
+  return pt_insn_get_offset(decoder_.get(), &offset) >= 0 ? offset : packets_.offset();
 }
 
 std::optional<ReferenceDecoder::Event> ReferenceDecoder::next() {
@@ -55,12 +56,12 @@ void ReferenceDecoder::synchronise() {
 
 // Whose code runs from here on.
 void ReferenceDecoder::adopt_owner() {
-  cursor_->advance_to(offset());
-  const std::uint64_t now = cursor_->now().value_or(0);
+  packets_.advance_to(offset());
+  const std::uint64_t now = packets_.now_ns().value_or(0);
   const Running owner = context_->owner(*buffer_, now);
   const bool ours = owner.tid > 0 && context_->is_recorded(owner.pid);
-  pt_insn_set_image(decoder_.get(), ours ? context_->image(owner.pid, context_->to_ns(now)).libipt()
-                                         : nothing_.get());
+  pt_insn_set_image(decoder_.get(),
+                    ours ? context_->graph(owner.pid, now).image().libipt() : nothing_.get());
 }
 
 void ReferenceDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t to) {

@@ -5,7 +5,7 @@
 
 #include "flow/branch.hpp"
 #include "flow/decode_context.hpp"
-#include "flow/packet_cursor.hpp"
+#include "flow/packet_stream.hpp"
 #include "flow/trace_piece.hpp"
 
 #include <intel-pt.h>
@@ -61,8 +61,7 @@ private:
   DecodeContext* context_;
   const perfdata::AuxBuffer* buffer_;
   PieceBytes bytes_;
-  pt_config config_;
-  std::optional<PacketCursor> cursor_;
+  PacketStream packets_;
   std::unique_ptr<pt_insn_decoder, Free> decoder_;
   std::unique_ptr<pt_image, void (*)(pt_image*)> nothing_; // the code of those not recorded
   std::deque<Event> events_;

@@ -12,7 +12,7 @@ constexpr std::size_t most_widths = 1U << 20U;
 
 } // namespace
 
-void RunBuilder::place(Branch& branch, Interval interval) {
+void RunBuilder::place(Branch& branch, TimeInterval interval) {
   const std::uint64_t width = interval.latest - interval.earliest;
   branch.time_ns = interval.earliest + width / 2;
   branch.spread_ns = static_cast<std::uint32_t>(
@@ -28,21 +28,11 @@ void RunBuilder::close_open(std::uint64_t latest) {
   }
 }
 
-void RunBuilder::decide(const std::optional<TscInterval>& interval) {
-  if (!interval) {
-    close_open(last_.latest);
-    return;
-  }
-  if (interval->earliest == last_tsc_.earliest && interval->latest == last_tsc_.latest) {
-    close_open(last_.latest);
-    return;
-  }
-  last_tsc_ = *interval;
-  Interval next;
-  next.latest = std::max(conversion_.to_ns(interval->latest), last_.latest);
-  next.earliest = std::max(conversion_.to_ns(interval->earliest), last_.earliest);
-  close_open(next.latest);
-  last_ = next;
+void RunBuilder::decide(TimeInterval interval) {
+  interval.latest = std::max(interval.latest, last_.latest);
+  interval.earliest = std::max(interval.earliest, last_.earliest);
+  close_open(interval.latest);
+  last_ = interval;
 }
 
 void RunBuilder::add_decided(const Branch& branch) {

@@ -6,9 +6,8 @@
 #pragma once
 
 #include "flow/branch.hpp"
-#include "flow/packet_cursor.hpp"
+#include "flow/packet.hpp"
 #include "flow/schedule.hpp"
-#include "perfdata/time_conversion.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,12 +18,18 @@ namespace ptlens::flow {
 
 class RunBuilder {
 public:
-  RunBuilder(const perfdata::TimeConversion& conversion, std::int32_t cpu)
-      : conversion_(conversion), cpu_(cpu) {}
+  explicit RunBuilder(std::int32_t cpu) : cpu_(cpu) {}
 
   // A decision was made within `interval`; nothing where the trace has no time yet. Intervals never
   // go back: one that would is moved up.
-  void decide(const std::optional<TscInterval>& interval);
+  void decide(const std::optional<TimeInterval>& interval) {
+    if (interval) {
+      decide(*interval);
+    } else {
+      close_open(last_.latest);
+    }
+  }
+  void decide(TimeInterval interval);
 
   // A branch of the last decision, and one between it and the next.
   void add_decided(const Branch& branch);
@@ -48,17 +53,11 @@ public:
   [[nodiscard]] const std::vector<std::uint64_t>& widths() const { return widths_; }
 
 private:
-  struct Interval { // ns
-    std::uint64_t earliest = 0;
-    std::uint64_t latest = 0;
-  };
-  void place(Branch& branch, Interval interval);
+  void place(Branch& branch, TimeInterval interval);
   void close_open(std::uint64_t latest);
 
-  perfdata::TimeConversion conversion_;
   std::int32_t cpu_;
-  TscInterval last_tsc_;
-  Interval last_;
+  TimeInterval last_;
   Run run_;
   std::size_t open_ = 0; // branches of run_ from here on wait for the next decision
   std::vector<Run> ready_;

@@ -35,6 +35,8 @@ class PieceBytes {
 public:
   explicit PieceBytes(const TracePiece& piece);
 
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
+  // For libipt, which does not write to them either.
   [[nodiscard]] std::uint8_t* begin() { return bytes_.data(); }
   [[nodiscard]] std::uint8_t* end() { return bytes_.data() + size_; }
 

@@ -1,4 +1,4 @@
-// Times of branches from the decisions around them, worked out by hand. One TSC tick is 2 ns.
+// Times of branches from the decisions around them, worked out by hand.
 #include "flow/run_builder.hpp"
 
 #include <gtest/gtest.h>
@@ -6,17 +6,13 @@
 namespace ptlens::flow {
 namespace {
 
-RunBuilder two_ns_a_tick() {
-  return {perfdata::TimeConversion{.shift = 0, .multiplier = 2, .zero = 0, .valid = true}, 3};
-}
-
 Branch branch(BranchKind kind) {
   return {.from = 0x10, .to = 0x20, .kind = kind};
 }
 
 TEST(RunBuilder, BranchOfADecisionHasItsInterval) {
-  RunBuilder builder = two_ns_a_tick();
-  builder.decide(TscInterval{100, 110});
+  RunBuilder builder(3);
+  builder.decide(TimeInterval{200, 220});
   builder.add_decided(branch(BranchKind::cond));
   builder.break_run({7, 8});
   const auto run = builder.take();
@@ -30,13 +26,13 @@ TEST(RunBuilder, BranchOfADecisionHasItsInterval) {
 }
 
 TEST(RunBuilder, BranchWithoutADecisionLiesBetweenItsNeighbours) {
-  RunBuilder builder = two_ns_a_tick();
-  builder.decide(TscInterval{100, 110});
+  RunBuilder builder(3);
+  builder.decide(TimeInterval{200, 220});
   builder.add_decided(branch(BranchKind::ret));
   builder.add_between(branch(BranchKind::call));
   builder.add_between(branch(BranchKind::jump));
   EXPECT_FALSE(builder.is_long());
-  builder.decide(TscInterval{130, 150}); // not taken: no branch of its own
+  builder.decide(TimeInterval{260, 300}); // not taken: no branch of its own
   builder.break_run({7, 8});
   const auto run = builder.take();
   ASSERT_TRUE(run);
@@ -48,10 +44,10 @@ TEST(RunBuilder, BranchWithoutADecisionLiesBetweenItsNeighbours) {
 }
 
 TEST(RunBuilder, TimeNeverGoesBack) {
-  RunBuilder builder = two_ns_a_tick();
-  builder.decide(TscInterval{100, 100});
+  RunBuilder builder(3);
+  builder.decide(TimeInterval{200, 200});
   builder.add_decided(branch(BranchKind::ret));
-  builder.decide(TscInterval{90, 95});
+  builder.decide(TimeInterval{180, 190});
   builder.add_decided(branch(BranchKind::ret));
   builder.break_run({7, 8});
   const auto run = builder.take();
@@ -61,9 +57,8 @@ TEST(RunBuilder, TimeNeverGoesBack) {
 }
 
 TEST(RunBuilder, OddWidthIsRoundedUp) {
-  RunBuilder builder{
-      perfdata::TimeConversion{.shift = 0, .multiplier = 1, .zero = 0, .valid = true}, 0};
-  builder.decide(TscInterval{10, 15});
+  RunBuilder builder(0);
+  builder.decide(TimeInterval{10, 15});
   builder.add_decided(branch(BranchKind::ret));
   builder.break_run({7, 8});
   const auto run = builder.take();

@@ -1,0 +1,83 @@
+// Code as a graph of decisions. A node is the straight way from an address to the next instruction
+// whose outcome the trace tells: a conditional branch, an indirect transfer, a return; direct jumps
+// and calls on the way are folded into it. A bit of a TNT packet is then one step along an edge.
+// Built where the trace leads, and kept.
+#pragma once
+
+#include "flow/branch.hpp"
+#include "flow/code_image.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+namespace ptlens::flow {
+
+struct Way;
+
+// An address that a call returns to, and the way that begins there, nullptr until it is known.
+struct ReturnPoint {
+  std::uint64_t address = 0;
+  Way* way = nullptr;
+};
+
+struct Way {
+  enum class End : std::uint8_t {
+    conditional,
+    ret,
+    call,    // indirect
+    jump,    // indirect
+    unclear, // far, unknown or too far to see: to be followed instruction by instruction
+  };
+  struct Step { // a direct call or jump on the way
+    Branch branch;
+    bool returns = false; // a call that is not to the next instruction
+    ReturnPoint behind;   // of such a call
+  };
+
+  std::uint64_t begin = 0;
+  std::uint64_t end_address = 0;  // of the instruction that decides
+  std::uint64_t target = 0;       // of a conditional branch
+  std::uint32_t instructions = 0; // that one included
+  End end = End::unclear;
+  std::uint8_t end_size = 0; // bytes of that instruction
+  bool calls = false;        // one of the steps returns
+  std::vector<Step> steps;
+  ReturnPoint behind;         // of an indirect call
+  Way* taken = nullptr;       // of a conditional branch, nullptr until it was
+  Way* not_taken = nullptr;   // the same
+  Way* last_target = nullptr; // of an indirect transfer
+};
+
+class CodeGraph {
+public:
+  // The image must outlive the graph.
+  explicit CodeGraph(CodeImage& image) : image_(&image) {}
+
+  [[nodiscard]] CodeImage& image() const { return *image_; }
+
+  // The way that begins at the process address; nullptr where no code is known there. It stands as
+  // long as the graph.
+  [[nodiscard]] Way* at(std::uint64_t address) {
+    Way* const recent = recent_[slot(address)];
+    return recent != nullptr && recent->begin == address ? recent : find(address);
+  }
+
+private:
+  static constexpr std::size_t recent_size = 4096;
+  [[nodiscard]] static std::size_t slot(std::uint64_t address) {
+    return (address ^ (address >> 12U)) % recent_size;
+  }
+  Way* find(std::uint64_t address);
+  void explore(Way& way) const;
+
+  CodeImage* image_;
+  std::deque<Way> ways_;
+  std::unordered_map<std::uint64_t, Way*> by_address_;
+  std::array<Way*, recent_size> recent_{};
+};
+
+} // namespace ptlens::flow

@@ -1,0 +1,202 @@
+// Bytes to packets: Intel SDM vol. 3, "Intel Processor Trace", table of packet definitions. In the
+// header because it is called for each of some hundred million packets a second.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace ptlens::flow {
+
+enum class RawKind : std::uint8_t {
+  bad, // no packet
+  cut, // the buffer ends before the packet does
+  pad,
+  tnt,
+  tip,
+  pge,
+  pgd,
+  fup,
+  cyc,
+  mtc,
+  tsc,
+  tma,
+  cbr,
+  psb,
+  psbend,
+  overflow,
+  mode_tsx,
+  ptwrite,
+  exstop,
+  other, // nothing that control flow or time depends on
+};
+
+struct RawPacket {
+  std::uint64_t payload = 0; // bits, address bytes, ticks or cycles
+  RawKind kind = RawKind::bad;
+  std::uint8_t size = 0;  // bytes
+  std::uint8_t count = 0; // bits of a TNT; IPBytes of an address; 1: binds the next FUP
+  std::uint16_t fast = 0; // TMA's FastCounter
+};
+
+// Reads packets of one buffer, which must outlive it.
+class PacketParser {
+public:
+  PacketParser(const std::uint8_t* begin, const std::uint8_t* end) : at_(begin), end_(end) {}
+
+  [[nodiscard]] const std::uint8_t* at() const { return at_; }
+  [[nodiscard]] bool at_end() const { return at_ == end_; }
+  void move_to(const std::uint8_t* at) { at_ = at; }
+
+  // The packet here; passes it unless it is bad or cut.
+  RawPacket next() {
+    const RawPacket packet = parse();
+    at_ += packet.size;
+    return packet;
+  }
+
+private:
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+
+  // Little-endian.
+  template <std::size_t bytes>
+  [[nodiscard]] std::uint64_t number(std::size_t offset) const {
+    std::uint64_t value = 0;
+    std::memcpy(&value, at_ + offset, bytes);
+    return value;
+  }
+
+  [[nodiscard]] static RawPacket cut() { return {.kind = RawKind::cut}; }
+
+  [[nodiscard]] RawPacket sized(RawKind kind, std::uint8_t size) const {
+    return left() < size ? cut() : RawPacket{.kind = kind, .size = size};
+  }
+
+  [[nodiscard]] RawPacket parse() const {
+    if (at_ == end_) {
+      return cut();
+    }
+    const std::uint8_t first = *at_;
+    if ((first & 1U) == 0) {
+      if (first == extension) {
+        return extended();
+      }
+      if (first == 0) {
+        return {.kind = RawKind::pad, .size = 1};
+      }
+      const auto bits = static_cast<std::uint8_t>(std::bit_width(first) - 2);
+      return {.payload = (first >> 1U) & ((1U << bits) - 1U),
+              .kind = RawKind::tnt,
+              .size = 1,
+              .count = bits};
+    }
+    if ((first & 3U) == 3) {
+      return cycles();
+    }
+    switch (first & 0x1fU) {
+    case 0x0d:
+      return with_address(RawKind::tip);
+    case 0x11:
+      return with_address(RawKind::pge);
+    case 0x01:
+      return with_address(RawKind::pgd);
+    case 0x1d:
+      return with_address(RawKind::fup);
+    case 0x19:
+      return with_fixed_header(first);
+    default:
+      return {};
+    }
+  }
+
+  [[nodiscard]] RawPacket with_fixed_header(std::uint8_t first) const {
+    switch (first) {
+    case 0x19: {
+      RawPacket packet = sized(RawKind::tsc, 8);
+      if (packet.size != 0) {
+        packet.payload = number<7>(1);
+      }
+      return packet;
+    }
+    case 0x59: {
+      RawPacket packet = sized(RawKind::mtc, 2);
+      if (packet.size != 0) {
+        packet.payload = at_[1];
+      }
+      return packet;
+    }
+    case 0x99: {
+      constexpr unsigned leaf_tsx = 1; // 0 is MODE.Exec
+      RawPacket packet = sized(RawKind::other, 2);
+      if (packet.size == 0 || at_[1] >> 5U == 0) {
+        return packet;
+      }
+      packet.kind = RawKind::mode_tsx;
+      packet.count = 1;
+      return at_[1] >> 5U == leaf_tsx ? packet : RawPacket{};
+    }
+    default:
+      return {};
+    }
+  }
+
+  [[nodiscard]] RawPacket cycles() const {
+    constexpr std::size_t most_bytes = 9; // of a count that 64 bits hold
+    std::uint64_t value = *at_ >> 3U;
+    bool more = (*at_ & 4U) != 0;
+    std::uint8_t size = 1;
+    for (unsigned shift = 5; more; shift += 7, ++size) {
+      if (size == left()) {
+        return cut();
+      }
+      if (size == most_bytes) {
+        return {};
+      }
+      const std::uint8_t byte = at_[size];
+      value |= static_cast<std::uint64_t>(byte >> 1U) << shift;
+      more = (byte & 1U) != 0;
+    }
+    return {.payload = value, .kind = RawKind::cyc, .size = size};
+  }
+
+  [[nodiscard]] RawPacket with_address(RawKind kind) const {
+    RawPacket packet{.kind = kind};
+    packet.count = static_cast<std::uint8_t>(*at_ >> 5U);
+    constexpr std::uint8_t bytes_of[] = {0, 2, 4, 6, 6, 0, 8, 0};
+    const std::uint8_t bytes = bytes_of[packet.count];
+    if (packet.count == 5 || packet.count == 7) {
+      return {};
+    }
+    if (left() < std::size_t{1} + bytes) {
+      return cut();
+    }
+    packet.size = static_cast<std::uint8_t>(1 + bytes);
+    switch (bytes) {
+    case 2:
+      packet.payload = number<2>(1);
+      break;
+    case 4:
+      packet.payload = number<4>(1);
+      break;
+    case 6:
+      packet.payload = number<6>(1);
+      break;
+    case 8:
+      packet.payload = number<8>(1);
+      break;
+    default:
+      break;
+    }
+    return packet;
+  }
+
+  [[nodiscard]] RawPacket extended() const;
+
+  static constexpr std::uint8_t extension = 0x02;
+
+  const std::uint8_t* at_;
+  const std::uint8_t* end_;
+};
+
+} // namespace ptlens::flow

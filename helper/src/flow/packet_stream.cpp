@@ -1,0 +1,261 @@
+// Packets in batches; a packet is handed out once the first later time is known. IP decompression
+// by SDM vol. 3, table "IP compression".
+#include "flow/packet_stream.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+namespace ptlens::flow {
+namespace {
+
+constexpr std::size_t batch = 512; // packets
+// How far ahead the next timing packet is looked for: with MTC alone it comes within microseconds.
+constexpr std::size_t most_packets_ahead = 1U << 16U;
+constexpr std::uint64_t has_latest = std::numeric_limits<std::uint64_t>::max(); // in ticks_
+
+constexpr std::array<std::uint8_t, 16> psb = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+                                              0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82};
+
+bool has_address(PacketKind kind) {
+  return kind == PacketKind::tip || kind == PacketKind::pge || kind == PacketKind::pgd ||
+         kind == PacketKind::fup;
+}
+
+} // namespace
+
+PacketStream::PacketStream(std::span<const std::uint8_t> bytes, const ClockConfig& clock,
+                           const perfdata::TimeConversion& conversion, std::vector<Bound> bounds)
+    : bytes_(bytes), parser_(bytes.data(), bytes.data() + bytes.size()), clock_config_(clock),
+      conversion_(conversion), bounds_(std::move(bounds)), clock_(clock),
+      converted_ns_(conversion.to_ns(0)) {}
+
+std::uint64_t PacketStream::to_ns(std::uint64_t tsc) {
+  if (tsc != converted_tsc_) {
+    converted_tsc_ = tsc;
+    converted_ns_ = conversion_.to_ns(tsc);
+  }
+  return converted_ns_;
+}
+
+bool PacketStream::fill() {
+  const auto passed = static_cast<std::ptrdiff_t>(next_);
+  packets_.erase(packets_.begin(), packets_.begin() + passed);
+  ticks_.erase(ticks_.begin(), ticks_.begin() + passed);
+  placed_ -= next_;
+  next_ = 0;
+  while (placed_ == 0) {
+    if (parse_batch()) {
+      while (packets_.size() - placed_ > most_packets_ahead) {
+        place_first(std::nullopt);
+      }
+      continue;
+    }
+    if (packets_.empty()) {
+      if (const auto now = clock_.now()) {
+        now_ns_ = to_ns(*now);
+        has_time_ = true;
+      }
+      return false;
+    }
+    while (placed_ < packets_.size()) {
+      place_first(std::nullopt);
+    }
+  }
+  return true;
+}
+
+// False when nothing was left to parse.
+bool PacketStream::parse_batch() {
+  const std::uint8_t* const before = parser_.at();
+  for (const std::size_t enough = packets_.size() + batch; packets_.size() < enough;) {
+    const auto offset = static_cast<std::uint64_t>(parser_.at() - bytes_.data());
+    const RawPacket raw = parser_.next();
+    if (raw.kind == RawKind::cut || (raw.kind == RawKind::bad && !skip_to_psb())) {
+      parser_.move_to(bytes_.data() + bytes_.size());
+      break;
+    }
+    if (raw.kind != RawKind::bad) {
+      parse(raw, offset);
+    }
+  }
+  return parser_.at() != before;
+}
+
+bool PacketStream::skip_to_psb() {
+  ++bad_packets_;
+  const std::uint8_t* const end = bytes_.data() + bytes_.size();
+  const std::uint8_t* const found = std::search(parser_.at() + 1, end, psb.begin(), psb.end());
+  if (found != end) {
+    parser_.move_to(found);
+  }
+  return found != end;
+}
+
+void PacketStream::parse(const RawPacket& raw, std::uint64_t offset) {
+  switch (raw.kind) {
+  case RawKind::cyc:
+    clock_.on_cyc(raw.payload);
+    time_passed();
+    after_cycles_ = true;
+    return;
+  case RawKind::tnt:
+    add(raw, PacketKind::tnt, offset);
+    break;
+  case RawKind::tip:
+    add(raw, PacketKind::tip, offset);
+    break;
+  case RawKind::pge:
+    add(raw, PacketKind::pge, offset);
+    break;
+  case RawKind::pgd:
+    add(raw, PacketKind::pgd, offset);
+    break;
+  case RawKind::fup:
+    add(raw, PacketKind::fup, offset);
+    break;
+  case RawKind::psb:
+    begin_anew();
+    add(raw, PacketKind::psb, offset);
+    break;
+  case RawKind::psbend:
+    add(raw, PacketKind::psbend, offset);
+    break;
+  case RawKind::overflow:
+    last_ip_ = 0;
+    clock_.on_overflow();
+    add(raw, PacketKind::overflow, offset);
+    break;
+  case RawKind::mode_tsx:
+  case RawKind::ptwrite:
+  case RawKind::exstop:
+    if (raw.count != 0) {
+      add(raw, PacketKind::binding, offset);
+    }
+    break;
+  case RawKind::mtc:
+    clock_.on_mtc(static_cast<std::uint8_t>(raw.payload));
+    time_passed();
+    break;
+  case RawKind::tsc:
+    clock_.on_tsc(raw.payload);
+    time_passed();
+    break;
+  case RawKind::tma:
+    clock_.on_tma(static_cast<std::uint16_t>(raw.payload), raw.fast);
+    break;
+  case RawKind::cbr:
+    clock_.on_cbr(static_cast<std::uint8_t>(raw.payload));
+    break;
+  default:
+    break;
+  }
+  after_cycles_ = false;
+}
+
+void PacketStream::begin_anew() {
+  last_ip_ = 0;
+  clock_ = TraceClock(clock_config_);
+  last_flow_ns_.reset();
+}
+
+void PacketStream::resolve_ip(const RawPacket& raw, Packet& packet) {
+  constexpr std::uint64_t low_16 = 0xffff;
+  constexpr std::uint64_t low_32 = 0xffffffff;
+  constexpr std::uint64_t low_48 = 0xffffffffffff;
+  switch (raw.count) {
+  case 0:
+    return;
+  case 1:
+    last_ip_ = (last_ip_ & ~low_16) | raw.payload;
+    break;
+  case 2:
+    last_ip_ = (last_ip_ & ~low_32) | raw.payload;
+    break;
+  case 3:
+    last_ip_ = raw.payload;
+    if ((last_ip_ >> 47U) != 0) {
+      last_ip_ |= ~low_48;
+    }
+    break;
+  case 4:
+    last_ip_ = (last_ip_ & ~low_48) | raw.payload;
+    break;
+  default:
+    last_ip_ = raw.payload;
+    break;
+  }
+  packet.has_ip = true;
+  packet.value = last_ip_;
+}
+
+void PacketStream::add(const RawPacket& raw, PacketKind kind, std::uint64_t offset) {
+  Packet& packet = packets_.emplace_back();
+  packet.kind = kind;
+  packet.offset = offset;
+  packet.size = raw.size;
+  if (kind == PacketKind::tnt) {
+    constexpr std::uint8_t room_of_short = 6;
+    constexpr std::uint8_t room_of_long = 47;
+    packet.value = raw.payload;
+    packet.bit_count = raw.count;
+    packet.room = raw.size == 1 ? room_of_short : room_of_long;
+  } else if (has_address(kind)) {
+    resolve_ip(raw, packet);
+  }
+  const auto now = clock_.now();
+  if (!now) {
+    ticks_.push_back(has_latest);
+    placed_ += placed_ + 1 == packets_.size() ? 1 : 0;
+    return;
+  }
+  packet.timed = true;
+  packet.earliest_ns = to_ns(*now);
+  packet.reported_ns = last_flow_ns_.value_or(packet.earliest_ns);
+  if (kind != PacketKind::psb && kind != PacketKind::overflow && kind != PacketKind::binding) {
+    last_flow_ns_ = packet.earliest_ns;
+  }
+  const bool exact = after_cycles_ || (clock_config_.every_cycle && kind != PacketKind::fup &&
+                                       kind != PacketKind::psbend);
+  if (exact && clock_.is_certain()) {
+    packet.latest_ns = packet.earliest_ns;
+    ticks_.push_back(has_latest);
+    placed_ += placed_ + 1 == packets_.size() ? 1 : 0;
+  } else {
+    ticks_.push_back(*now);
+  }
+}
+
+// The clock was set: what was sent before that time is placed.
+void PacketStream::time_passed() {
+  if (placed_ == packets_.size() || !clock_.is_certain()) {
+    return;
+  }
+  const std::uint64_t now = clock_.now().value_or(0);
+  while (placed_ < packets_.size() && (ticks_[placed_] < now || ticks_[placed_] == has_latest)) {
+    place_first(to_ns(now));
+  }
+}
+
+void PacketStream::place_first(std::optional<std::uint64_t> next_ns) {
+  if (ticks_[placed_] != has_latest) {
+    place(packets_[placed_], next_ns);
+  }
+  ++placed_;
+}
+
+// When it was sent at the latest: before the next timing packet, and before the kernel announced
+// it, which comes first where the processor slept or the trace ends.
+void PacketStream::place(Packet& packet, std::optional<std::uint64_t> next_ns) {
+  packet.latest_ns = next_ns.value_or(packet.earliest_ns);
+  while (next_bound_ < bounds_.size() && bounds_[next_bound_].end < packet.end()) {
+    ++next_bound_;
+  }
+  if (next_bound_ != bounds_.size()) {
+    const std::uint64_t bound = std::max(bounds_[next_bound_].time_ns, packet.earliest_ns);
+    packet.latest_ns = next_ns ? std::min(packet.latest_ns, bound) : bound;
+  }
+}
+
+} // namespace ptlens::flow

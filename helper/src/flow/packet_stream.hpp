@@ -1,0 +1,100 @@
+// A walk over the packets of a stretch of trace, ahead of any knowledge of the code: keeps the last
+// IP (SDM vol. 3, "IP compression") and the clock, and says between which times each packet was
+// sent. A CYC packet is sent with the packet that it precedes and gives its exact time, and without
+// a threshold its absence says that no cycle passed (SDM, "CYC packet"). Any other packet was sent
+// between the timing packets around it. All state begins anew at each PSB, so that a walk from any
+// PSB tells the same as one that came there.
+#pragma once
+
+#include "flow/packet.hpp"
+#include "flow/packet_parser.hpp"
+#include "flow/trace_clock.hpp"
+#include "perfdata/time_conversion.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ptlens::flow {
+
+class PacketStream {
+public:
+  // Packets that end at `end` or before were sent no later than `time_ns`.
+  struct Bound {
+    std::uint64_t end = 0;
+    std::uint64_t time_ns = 0;
+  };
+
+  // The bytes must outlive the stream. `bounds` by end.
+  PacketStream(std::span<const std::uint8_t> bytes, const ClockConfig& clock,
+               const perfdata::TimeConversion& conversion, std::vector<Bound> bounds = {});
+
+  // The next packet, nullptr at the end; it stands until pop(). Bytes that are no packet are
+  // skipped up to the next PSB and counted in bad_packets().
+  [[nodiscard]] const Packet* peek() {
+    return next_ < placed_ || fill() ? &packets_[next_] : nullptr;
+  }
+  // Passes the packet that peek() showed.
+  void pop() {
+    const Packet& packet = packets_[next_++];
+    offset_ = packet.end();
+    if (packet.timed) {
+      now_ns_ = packet.earliest_ns;
+      has_time_ = true;
+    }
+  }
+
+  // Passes the packets that begin before `offset`.
+  void advance_to(std::uint64_t offset) {
+    while (peek() != nullptr && peek()->offset < offset) {
+      pop();
+    }
+  }
+
+  // Time at the last packet passed; at the end, at the last timing packet. Nothing before the
+  // first TSC.
+  [[nodiscard]] std::optional<std::uint64_t> now_ns() const {
+    return has_time_ ? std::optional(now_ns_) : std::nullopt;
+  }
+  // Behind the last packet passed.
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  [[nodiscard]] std::uint64_t bad_packets() const { return bad_packets_; }
+
+private:
+  bool fill();
+  bool parse_batch();
+  bool skip_to_psb();
+  void parse(const RawPacket& raw, std::uint64_t offset);
+  void add(const RawPacket& raw, PacketKind kind, std::uint64_t offset);
+  void resolve_ip(const RawPacket& raw, Packet& packet);
+  void begin_anew();
+  void time_passed();
+  void place(Packet& packet, std::optional<std::uint64_t> next_ns);
+  void place_first(std::optional<std::uint64_t> next_ns);
+  [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc);
+
+  std::span<const std::uint8_t> bytes_;
+  PacketParser parser_;
+  ClockConfig clock_config_;
+  perfdata::TimeConversion conversion_;
+  std::vector<Bound> bounds_;
+  std::size_t next_bound_ = 0;
+  TraceClock clock_; // behind the last packet parsed
+  std::uint64_t last_ip_ = 0;
+  bool after_cycles_ = false;                 // the last packet parsed was a CYC
+  std::optional<std::uint64_t> last_flow_ns_; // earliest time of the last flow packet since the PSB
+  std::uint64_t converted_tsc_ = 0;           // the last time converted, and
+  std::uint64_t converted_ns_ = 0;            // what to
+  std::vector<Packet> packets_;               // parsed
+  std::vector<std::uint64_t> ticks_;          // TSC ticks at which each was sent at the earliest
+  std::size_t next_ = 0;                      // of packets_: not passed
+  std::size_t placed_ = 0; // of packets_: those before have their latest time too
+  std::uint64_t now_ns_ = 0;
+  bool has_time_ = false;
+  std::uint64_t offset_ = 0;
+  std::uint64_t bad_packets_ = 0;
+};
+
+} // namespace ptlens::flow
