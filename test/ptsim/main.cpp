@@ -24,19 +24,23 @@
 //
 // What is simulated: user code of all threads of a program or process and, where buffers are of
 // processors, of the threads and processes that these make, as perf inherits; with -t of that
-// thread, with --per-thread of the threads that there are. They run interleaved on --cpus simulated
-// processors, preempted and moved by a generator with --seed (see stepper.hpp). Time is simulated:
-// a fixed cost for each class of instruction at 3.6 GHz and for each system call; who sleeps comes
-// back after the time asked for, who waits for another thread at that one's time, and where nothing
-// runs real time passes (--wait-scale: so many times as long). TSC 3 GHz, crystal 24 MHz. A program that ptsim starts runs at full speed
-// until its own entry point, so that the dynamic linker is not stepped (--start-at exec traces that
-// too; --start-at main, --stop-at F, and the environment's PTSIM_START_AT and PTSIM_STOP_AT choose
-// otherwise), and with LD_BIND_NOW=1, so that no call goes through the lazy resolver. After
-// --max-steps or --stop-at the program runs on untraced.
+// thread, with --per-thread of the threads that there are. With -a, or -C for some of them, it is
+// the processors that are recorded, and what runs on them is the program, what it makes, and the
+// processes given with --beside; their records are those of perf 6.1, which knows nothing of the
+// processors that -C leaves out, or with --all-records those of perf 6.7. They run interleaved on
+// --cpus simulated processors, preempted and moved by a generator with --seed (see stepper.hpp).
+// Time is simulated: a fixed cost for each class of instruction at 3.6 GHz and for each system
+// call; who sleeps comes back after the time asked for, who waits for another thread at that one's
+// time, and where nothing runs real time passes (--wait-scale: so many times as long). TSC 3 GHz,
+// crystal 24 MHz. A program that ptsim starts runs at full speed until its own entry point, so that
+// the dynamic linker is not stepped (--start-at exec traces that too; --start-at main, --stop-at F,
+// and the environment's PTSIM_START_AT and PTSIM_STOP_AT choose otherwise), and with LD_BIND_NOW=1,
+// so that no call goes through the lazy resolver. After --max-steps or --stop-at the program runs
+// on untraced.
 //
-// What is not: kernel code, processors as a whole. Code of the vDSO is mapped as perf maps it; perf
-// decodes it on the same running kernel only, as it takes the vDSO's bytes from itself. Code
-// without a file (JIT) is traced, and as with real recordings no decoder can follow it.
+// What is not: kernel code, other processes of the machine. Code of the vDSO is mapped as perf maps
+// it; perf decodes it on the same running kernel only, as it takes the vDSO's bytes from itself.
+// Code without a file (JIT) is traced, and as with real recordings no decoder can follow it.
 //
 //   ptsim synth --seed 7 --bytes 200MB -o perf.data --counts calls.tsv BINARY LIBRARY...
 //

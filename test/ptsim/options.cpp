@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 namespace ptlens::ptsim {
 namespace {
@@ -27,8 +28,6 @@ struct Raw {
   std::vector<std::string> filters;
   std::optional<std::string> snapshot;
   std::vector<std::string> faults;
-  bool refused_all_cpus = false;
-  std::string refused_cpus;
 };
 
 Error bad_usage(std::string message, std::string remedy = {}) {
@@ -56,6 +55,14 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
       ->default_str("");
   app.add_flag("--unprivileged", options.unprivileged,
                "as perf without rights: no switch records of others' tasks");
+  app.add_flag("-a,--all-cpus", options.system_wide, "whatever runs on the simulated processors");
+  app.add_option("-C,--cpu", options.cpu_list, "0,2-3: whatever runs on these");
+  app.add_option("--beside", options.beside, "with -a, -C: processes that run there too")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->envname("PTSIM_BESIDE");
+  app.add_flag("--all-records", options.all_records,
+               "with -C: records of the other processors too, as perf since 6.7");
   app.add_option("--cpus", options.cpus, "simulated processors [2]")->check(CLI::Range(1, 64));
   app.add_option("--seed", options.seed, "of preemptions, migrations and faults [1]");
   app.add_option("--slice", options.slice_cycles, "mean cycles until preemption, 0: never [60000]")
@@ -75,8 +82,6 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   const std::string refused = "not simulated: refused";
   app.add_flag("-z,--compression-level{1}", raw.refused_compression, refused)->expected(0, 1);
   app.add_option("-k,--clockid", raw.refused_clock, refused);
-  app.add_flag("-a,--all-cpus", raw.refused_all_cpus, refused);
-  app.add_option("-C,--cpu", raw.refused_cpus, refused);
   app.allow_extras();
 }
 
@@ -161,12 +166,66 @@ Result<void> take_extras(const std::vector<std::string>& extras, Options& option
   return {};
 }
 
+// "0,2-3"
+std::optional<std::set<std::uint32_t>> parse_cpus(std::string_view text) {
+  std::set<std::uint32_t> cpus;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    std::uint32_t first = 0;
+    auto parsed = std::from_chars(at, end, first);
+    std::uint32_t last = first;
+    if (parsed.ec == std::errc{} && parsed.ptr != end && *parsed.ptr == '-') {
+      parsed = std::from_chars(parsed.ptr + 1, end, last);
+    }
+    if (parsed.ec != std::errc{} || last < first || last - first > 1000) {
+      return std::nullopt;
+    }
+    for (std::uint32_t cpu = first; cpu <= last; ++cpu) {
+      cpus.insert(cpu);
+    }
+    if (parsed.ptr == end) {
+      return cpus;
+    }
+    if (*parsed.ptr != ',') {
+      return std::nullopt;
+    }
+    at = parsed.ptr + 1;
+  }
+}
+
+// perf's precedence: a process or thread overrides processors, these override --per-thread.
+Result<void> take_processors(Options& options) {
+  options.system_wide = options.system_wide || options.cpu_list;
+  if (options.system_wide && (options.pid || options.tid)) {
+    options.warnings.emplace_back("-p and -t override -a and -C");
+    options.system_wide = false;
+    options.cpu_list.reset();
+  }
+  if (options.system_wide) {
+    options.per_thread = false;
+  } else if (!options.beside.empty()) {
+    return std::unexpected(bad_usage("--beside goes with -a and -C alone"));
+  }
+  for (std::uint32_t cpu = 0; cpu < options.cpus; ++cpu) {
+    options.traced_cpus.push_back(cpu);
+  }
+  if (options.cpu_list) {
+    const auto cpus = parse_cpus(*options.cpu_list);
+    if (!cpus || *cpus->rbegin() >= options.cpus) {
+      return std::unexpected(bad_usage(
+          fmt::format("-C {}: not a list of processors below {}", *options.cpu_list, options.cpus),
+          "give more --cpus"));
+    }
+    options.traced_cpus.assign(cpus->begin(), cpus->end());
+  }
+  return {};
+}
+
 Result<void> check(const Raw& raw, Options& options) {
-  const std::array<std::pair<bool, const char*>, 4> refused{
+  const std::array<std::pair<bool, const char*>, 2> refused{
       {{raw.refused_compression, "-z: compressed records"},
-       {!raw.refused_clock.empty(), "--clockid: other clocks"},
-       {raw.refused_all_cpus, "-a: whole processors"},
-       {!raw.refused_cpus.empty(), "--cpu: whole processors"}}};
+       {!raw.refused_clock.empty(), "--clockid: other clocks"}}};
   for (const auto& [given, what] : refused) {
     if (given) {
       return std::unexpected(Error{.kind = Error::Kind::unsupported,
@@ -176,8 +235,13 @@ Result<void> check(const Raw& raw, Options& options) {
   if (options.pid && options.tid) {
     return std::unexpected(bad_usage("give one of -p and -t"));
   }
-  if (!options.pid && !options.tid && options.program.empty()) {
-    return std::unexpected(bad_usage("nothing to trace", "give -p PID, -t TID or -- PROGRAM"));
+  if (auto taken = take_processors(options); !taken) {
+    return taken;
+  }
+  if (!options.pid && !options.tid && options.program.empty() && options.beside.empty()) {
+    return std::unexpected(
+        bad_usage("nothing to trace", options.system_wide ? "give --beside PID or -- PROGRAM"
+                                                          : "give -p PID, -t TID or -- PROGRAM"));
   }
   for (const std::string& event : raw.events) {
     if (event.starts_with("intel_pt")) {

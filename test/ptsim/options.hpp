@@ -29,7 +29,10 @@ struct Options {
   std::optional<pid_t> pid;
   std::optional<pid_t> tid;
   std::vector<std::string> program;
-  bool start_enabled = true; // -D -1: wait for the command to enable
+  bool system_wide = false;               // -a or -C: whatever runs on the processors
+  std::optional<std::string> cpu_list;    // -C: these are traced alone
+  std::vector<std::uint32_t> traced_cpus; // of `cpus`, in order
+  bool start_enabled = true;              // -D -1: wait for the command to enable
   std::vector<AddressFilter> filters;
   bool snapshot = false;
   bool snapshot_at_end = false;
@@ -38,6 +41,8 @@ struct Options {
 
   // ptsim's own
   bool unprivileged = false; // what perf records without the right to see other tasks' switches
+  std::vector<pid_t> beside; // with -a, -C: other processes that run on the simulated processors
+  bool all_records = false;  // with -C: records of the other processors too, as perf since 6.7
   std::uint32_t cpus = 2;
   std::uint64_t seed = 1;
   std::uint64_t slice_cycles = 60'000; // mean time until a thread may be preempted, 0: never

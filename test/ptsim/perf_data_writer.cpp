@@ -89,6 +89,9 @@ void PerfDataWriter::write(const ByteBuffer& bytes) {
 
 void PerfDataWriter::event(std::uint32_t type, std::uint16_t misc, ByteBuffer body,
                            const Stamp& stamp, std::size_t of) {
+  if (!config_.lanes[stamp.lane].recorded) {
+    return;
+  }
   body.append(task_bytes(stamp.task)).u64(stamp.time);
   if (records_have_cpu(config_)) {
     body.u32(stamp.cpu).u32(0);

@@ -16,6 +16,7 @@ struct Recorder {
   std::ostream* filtered_truth = nullptr; // null: there is no filter
   std::ostream* branches = nullptr;       // null: not wanted
   bool per_thread = false;                // buffers of threads, not of CPUs
+  bool system_wide = false;               // whatever runs on the processors is recorded
   bool cpu_wide_switches = true;          // switch records of tasks that are not recorded too
 
   // A switch or mapping record in its place is lost, and the kernel says so.

@@ -16,7 +16,9 @@ namespace ptlens::ptsim {
 // list.
 struct Lane {
   std::int32_t cpu = -1; // -1: the buffer of one thread, on whatever CPU it runs
-  pid_t tid = -1;        // of a CPU's buffer: the first thread recorded
+  pid_t tid = -1;        // of a CPU's buffer: the first thread recorded, -1: whatever runs there
+  bool traced = true;    // else the CPU's other records alone
+  bool recorded = true;  // records other than of trace are kept
 };
 
 struct Task {

@@ -99,8 +99,9 @@ Result<int> Session::run() {
 }
 
 Result<void> Session::find_target() {
-  if (options_.pid || options_.tid) {
-    tid_ = options_.tid.value_or(options_.pid.value_or(-1));
+  const bool beside = options_.system_wide && options_.program.empty();
+  if (options_.pid || options_.tid || beside) {
+    tid_ = beside ? options_.beside.front() : options_.tid.value_or(options_.pid.value_or(-1));
     auto process = process_of(tid_);
     if (!process) {
       return std::unexpected(process.error());
@@ -134,13 +135,33 @@ Result<void> Session::start_companion() {
   return {};
 }
 
-// All threads of the process, or the one asked for, stopped.
+// What is to be traced, but what runs beside it.
 Result<void> Session::attach() {
-  const bool one = options_.tid || (launched_ && options_.per_thread);
+  if (auto attached = attach(pid_, options_.tid || (launched_ && options_.per_thread)); !attached) {
+    return attached;
+  }
+  if (stopped_.empty()) {
+    look_for_end();
+    ended_ = true;
+  }
+  return {};
+}
+
+Result<void> Session::attach_beside() {
+  for (const pid_t pid : options_.beside) {
+    if (auto attached = attach(pid, false); !attached) {
+      return attached;
+    }
+  }
+  return {};
+}
+
+// All threads of the process, or the one asked for, stopped.
+Result<void> Session::attach(pid_t pid, bool one) {
   bool all = false;
   while (!all) { // those that are not stopped yet may make more
     all = true;
-    for (const pid_t tid : one ? std::vector{tid_} : threads_of(pid_)) {
+    for (const pid_t tid : one ? std::vector{tid_} : threads_of(pid)) {
       if (std::ranges::any_of(stopped_, [tid](const auto& each) { return each->tid() == tid; })) {
         continue;
       }
@@ -151,23 +172,19 @@ Result<void> Session::attach() {
       all = false;
       if (attached) {
         stopped_.push_back(std::make_unique<Tracee>(std::move(*attached)));
-        adopt_children(*stopped_.back(), one);
+        adopt_children(*stopped_.back(), pid, one);
       } else if (tracer_of(tid) != getpid()) { // else one of ours has made it just now
         return std::unexpected(attached.error());
       }
     }
   }
-  if (stopped_.empty()) {
-    look_for_end();
-    ended_ = true;
-  }
   return {};
 }
 
-void Session::adopt_children(Tracee& parent, bool alone) {
+void Session::adopt_children(Tracee& parent, pid_t pid, bool alone) {
   const CpuSet cpus = parent.cpus();
   for (const pid_t child : parent.take_children()) {
-    if (alone || process_of(child).value_or(-1) != pid_) {
+    if (alone || process_of(child).value_or(-1) != pid) {
       let_child_go(child, cpus);
     } else {
       stopped_.push_back(std::make_unique<Tracee>(Tracee::adopt(child, cpus)));
@@ -214,27 +231,14 @@ Result<void> Session::open_files() {
   config.per_thread = options_.per_thread;
   config.switch_events = options_.switch_events;
   config.privileged = !options_.unprivileged;
-  config.inherit = !options_.per_thread && !options_.tid;
+  config.inherit = !options_.per_thread && !options_.tid && !options_.system_wide;
   config.build_ids = options_.build_ids;
   config.snapshot = options_.snapshot;
   config.filter = resolved_text(options_.filters);
   config.rates = rates;
   config.conversion = Clock(rates, start_ns).conversion();
-  for (const auto& thread : stopped_) {
-    config.threads.push_back({thread->tid(), thread_name(thread->tid())});
-  }
-  if (config.threads.empty()) {
-    config.threads.push_back({tid_, thread_name(tid_)});
-  }
-  if (options_.per_thread) {
-    for (const RecordedThread& thread : config.threads) {
-      config.lanes.push_back({-1, thread.tid});
-    }
-  } else {
-    for (std::uint32_t cpu = 0; cpu < options_.cpus; ++cpu) {
-      config.lanes.push_back({static_cast<std::int32_t>(cpu), config.threads.front().tid});
-    }
-  }
+  config.threads = recorded_threads();
+  config.lanes = lanes(config.threads);
   auto file = PerfDataWriter::create(config);
   if (!file) {
     return std::unexpected(file.error());
@@ -252,10 +256,42 @@ Result<void> Session::open_files() {
                           .filtered_truth = options_.filters.empty() ? nullptr : &filtered_truth_,
                           .branches = options_.branches.empty() ? nullptr : &branches_,
                           .per_thread = options_.per_thread,
+                          .system_wide = options_.system_wide,
                           .cpu_wide_switches = config.cpu_wide_switches()};
   stepper_ = std::make_unique<Stepper>(stepper, recorder);
-  process_ = std::make_shared<Process>(pid_, options_.filters);
   return {};
+}
+
+std::vector<RecordedThread> Session::recorded_threads() const {
+  if (options_.system_wide) {
+    return {{-1, ""}};
+  }
+  std::vector<RecordedThread> threads;
+  for (const auto& thread : stopped_) {
+    threads.push_back({thread->tid(), thread_name(thread->tid())});
+  }
+  if (threads.empty()) {
+    threads.push_back({tid_, thread_name(tid_)});
+  }
+  return threads;
+}
+
+std::vector<Lane> Session::lanes(const std::vector<RecordedThread>& threads) const {
+  std::vector<Lane> lanes;
+  if (options_.per_thread) {
+    for (const RecordedThread& thread : threads) {
+      lanes.push_back({-1, thread.tid});
+    }
+    return lanes;
+  }
+  for (std::uint32_t cpu = 0; cpu < options_.cpus; ++cpu) {
+    const bool traced = std::ranges::binary_search(options_.traced_cpus, cpu);
+    lanes.push_back({.cpu = static_cast<std::int32_t>(cpu),
+                     .tid = threads.front().tid,
+                     .traced = traced,
+                     .recorded = traced || options_.all_records});
+  }
+  return lanes;
 }
 
 Result<void> Session::open_logs() {
@@ -275,7 +311,7 @@ StepperConfig Session::stepper_config(const RecordingConfig& recording) const {
           .seed = options_.seed,
           .slice_cycles = options_.slice_cycles,
           .wait_scale = options_.wait_scale,
-          .inherit = recording.inherit,
+          .inherit = recording.inherit || options_.system_wide,
           .rates = recording.rates,
           .lanes = recording.lanes,
           .trace = options_.trace,
@@ -301,28 +337,41 @@ Result<void> Session::begin_tracing() {
       return opened;
     }
   }
+  if (auto attached = attach_beside(); !attached) {
+    return attached;
+  }
   for (auto& tracee : std::exchange(stopped_, {})) {
     const pid_t tid = tracee->tid();
     const bool per_thread_stranger = options_.per_thread && !stepper_->has_channel(tid);
     if (per_thread_stranger) { // made while tracing was disabled
       continue;
     }
-    const Stepper::Introduction introduction{first && !launched_ ? 0 : stepper_->ns(),
-                                             first && launched_};
-    auto added = stepper_->add(process_, std::move(tracee), introduction);
+    const bool started = launched_ && process_of(tid).value_or(-1) == pid_;
+    const Stepper::Introduction introduction{first && !started ? 0 : stepper_->ns(),
+                                             first && started};
+    auto added =
+        stepper_->add(process(process_of(tid).value_or(tid)), std::move(tracee), introduction);
     if (!added && added.error().kind != Error::Kind::gone) {
       return added;
     }
   }
   tracing_ = true;
   if (!options_.stop_at.empty() && stop_address_ == 0) {
-    auto address = resolve_place(pid_, process_->places(), options_.stop_at);
+    auto address = resolve_place(pid_, process(pid_)->places(), options_.stop_at);
     if (!address) {
       return std::unexpected(address.error());
     }
     stop_address_ = *address;
   }
   return {};
+}
+
+std::shared_ptr<Process> Session::process(pid_t pid) {
+  auto& process = processes_[pid];
+  if (process == nullptr) {
+    process = std::make_shared<Process>(pid, options_.filters);
+  }
+  return process;
 }
 
 Result<void> Session::step_until_told() {
@@ -372,7 +421,8 @@ void Session::look_for_end() {
 }
 
 bool Session::target_lives() const {
-  return kill(pid_, 0) == 0 || errno == EPERM;
+  const auto lives = [](pid_t pid) { return kill(pid, 0) == 0 || errno == EPERM; };
+  return lives(pid_) || (!launched_ && std::ranges::any_of(options_.beside, lives));
 }
 
 void Session::read_commands() {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -27,10 +28,15 @@ private:
   Result<void> find_target();
   Result<void> start_companion();
   Result<void> attach();
-  void adopt_children(Tracee& parent, bool alone);
+  Result<void> attach_beside();
+  Result<void> attach(pid_t pid, bool one);
+  void adopt_children(Tracee& parent, pid_t pid, bool alone);
   Result<bool> run_to_start();
   Result<void> open_files();
+  [[nodiscard]] std::vector<RecordedThread> recorded_threads() const;
+  [[nodiscard]] std::vector<Lane> lanes(const std::vector<RecordedThread>& threads) const;
   Result<void> open_logs();
+  [[nodiscard]] std::shared_ptr<Process> process(pid_t pid);
   [[nodiscard]] StepperConfig stepper_config(const RecordingConfig& recording) const;
   Result<void> begin_tracing();
   Result<void> step_until_told();
@@ -66,7 +72,7 @@ private:
   std::ofstream filtered_truth_;
   std::ofstream branches_;
   std::unique_ptr<Faults> faults_;
-  std::shared_ptr<Process> process_;
+  std::map<pid_t, std::shared_ptr<Process>> processes_; // by pid, those that were found or started
   std::unique_ptr<Stepper> stepper_;
 };
 

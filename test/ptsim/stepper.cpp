@@ -23,6 +23,7 @@ constexpr std::uint64_t untraced_one_in = 4; // preemptions with nobody ready
 constexpr std::uint64_t shortest_untraced_ns = 2000;
 constexpr std::uint64_t longest_untraced_ns = 40'000;
 constexpr std::size_t round_bytes = 1 << 20;
+constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 
 // A kernel thread: never traced, but it needs a processor now and then.
 constexpr Task untraced_task{13, 13};
@@ -49,6 +50,7 @@ Stepper::Stepper(const StepperConfig& config, const Recorder& recorder)
     if (recorder.per_thread) {
       thread_channels_.push_back(std::move(channel));
     } else {
+      channel->disable_until(config.lanes[lane].traced ? 0 : for_ever);
       processor.channel = std::move(channel);
     }
   }
@@ -59,6 +61,11 @@ TraceChannel* Stepper::channel_of(pid_t tid) const {
   return recorder_.per_thread && lane != config_.lanes.end()
              ? thread_channels_[static_cast<std::size_t>(lane - config_.lanes.begin())].get()
              : nullptr;
+}
+
+std::size_t Stepper::first_recorded() const {
+  return static_cast<std::size_t>(std::ranges::find(config_.lanes, true, &Lane::recorded) -
+                                  config_.lanes.begin());
 }
 
 std::uint64_t Stepper::drawn(std::uint64_t low, std::uint64_t high) {
@@ -86,7 +93,8 @@ Result<void> Stepper::add(std::shared_ptr<Process> process, std::unique_ptr<Trac
   TraceChannel* own = channel_of(tid);
   auto thread =
       std::make_unique<TracedThread>(recorder_, std::move(process), std::move(tracee), tid, own);
-  const Stamp stamp{own == nullptr ? 0 : own->lane(), introduction.ns, thread->task(), 0};
+  const Stamp stamp{own == nullptr ? first_recorded() : own->lane(), introduction.ns,
+                    thread->task(), 0};
   thread->record_name(stamp, introduction.exec);
   if (auto recorded = thread->record_mappings(stamp); !recorded) {
     return recorded;
@@ -285,7 +293,8 @@ Result<void> Stepper::maybe_preempt(Processor& processor, Entry& entry) {
 
 // The switch itself, in the kernel's order: the record of who leaves, the trace's end, the trace's
 // start, the record of who comes. Where the next thread has inherited the same event the kernel
-// swaps their contexts instead (perf_event_context_sched_out), and the trace goes on.
+// swaps their contexts instead (perf_event_context_sched_out), and the trace goes on; so it does
+// where the event is the processor's.
 void Stepper::occupy(Processor& processor, TracedThread* next, Task task, bool preempted) {
   const Task previous = processor.occupant;
   bool goes_on = false;
@@ -294,7 +303,8 @@ void Stepper::occupy(Processor& processor, TracedThread* next, Task task, bool p
     if (!recorder_.loses_record(stamp, "switch")) {
       recorder_.file->switch_out(stamp, task, preempted);
     }
-    goes_on = next != nullptr && !recorder_.per_thread && next->root() == leaving->root();
+    goes_on = next != nullptr && !recorder_.per_thread &&
+              (recorder_.system_wide || next->root() == leaving->root());
     leaving->switched_out();
     if (goes_on) {
       processor.channel->unit().run_kernel(switch_cycles);
@@ -338,7 +348,9 @@ void Stepper::occupy(Processor& processor, TracedThread* next, Task task, bool p
 }
 
 void Stepper::announce(const TracedThread& thread) {
-  if (announced_.emplace(thread.channel().lane(), thread.root()).second) {
+  const pid_t of = recorder_.system_wide ? -1 : thread.root();
+  if (thread.channel().disabled_until() != for_ever &&
+      announced_.emplace(thread.channel().lane(), of).second) {
     recorder_.file->trace_start(thread.stamp());
   }
 }

@@ -109,7 +109,8 @@ private:
   [[nodiscard]] Entry* ready_by(std::uint64_t units); // one of those, drawn
   [[nodiscard]] Entry& entry_of(const TracedThread& thread);
   [[nodiscard]] TraceChannel* channel_of(pid_t tid) const;
-  [[nodiscard]] std::uint64_t slice(); // units of the clocks
+  [[nodiscard]] std::size_t first_recorded() const; // of the lanes
+  [[nodiscard]] std::uint64_t slice();              // units of the clocks
   [[nodiscard]] std::uint64_t units(std::uint64_t nanoseconds) const;
   [[nodiscard]] std::uint64_t drawn(std::uint64_t low, std::uint64_t high);
 

@@ -109,7 +109,7 @@ void TracedThread::switched_out() {
 
 void TracedThread::switched_in() {
   if (channel().disabled_until() == 0) {
-    end_loss();
+    end_loss(processor_->clock.ns());
   }
   if (out_since_) {
     off_cpu_ns_ += processor_->clock.ns() - *out_since_;
@@ -293,7 +293,7 @@ void TracedThread::interrupt_user(bool at_end) {
 void TracedThread::left_user() {
   in_user_ = false;
   if (std::exchange(overflows_, false)) { // the kernel's packets had room again
-    end_loss();
+    end_loss(processor_->clock.ns());
   }
 }
 
@@ -402,7 +402,7 @@ void TracedThread::start_hardware() {
   if (channel().disabled_until() > processor_->clock.tsc()) {
     return;
   }
-  end_loss();
+  end_loss(processor_->clock.ns());
   channel().disable_until(0);
   unit().filter(process_->filtered());
   unit().trigger_on();
@@ -412,11 +412,12 @@ void TracedThread::end(bool ended, std::uint64_t ns) {
   if (processor_ == nullptr) {
     truth_.finish(ended, {ns, off_cpu_ns_ + (out_since_ ? ns - std::min(ns, *out_since_) : 0)});
     out_since_.reset();
+    end_loss(ns);
     return;
   }
   end_abruptly();
   interrupt_user(!ended);
-  end_loss();
+  end_loss(processor_->clock.ns());
   if (ended) {
     unit().run_kernel(exit_cycles);
   }
@@ -447,7 +448,7 @@ void TracedThread::let_faults_happen() {
     if (clock.cycles() >= overflow_until_) {
       unit().recover(registers_.ip);
       overflows_ = false;
-      end_loss();
+      end_loss(processor_->clock.ns());
     }
     return;
   }
@@ -502,10 +503,9 @@ void TracedThread::begin_loss(std::uint64_t ns) {
   }
 }
 
-void TracedThread::end_loss() {
+void TracedThread::end_loss(std::uint64_t ns) {
   if (lost_since_) {
-    fmt::print(*recorder_.truth, "{{\"lost\":[{},{}],\"tid\":{}}}\n", *lost_since_,
-               processor_->clock.ns(), tid_);
+    fmt::print(*recorder_.truth, "{{\"lost\":[{},{}],\"tid\":{}}}\n", *lost_since_, ns, tid_);
     lost_since_.reset();
   }
 }

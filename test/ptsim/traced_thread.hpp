@@ -104,7 +104,7 @@ private:
   void fill_buffer();
   void end_abruptly();
   void begin_loss(std::uint64_t ns);
-  void end_loss();
+  void end_loss(std::uint64_t ns);
   [[nodiscard]] std::uint64_t word_at(std::uint64_t address) const;
 
   Recorder recorder_;

@@ -67,6 +67,25 @@ TEST(CommandLine, SizesOfBuffers) {
   EXPECT_FALSE(parse({"-m", ",much", "--", "true"}));
 }
 
+TEST(CommandLine, WholeProcessors) {
+  const auto all = parse({"-a", "--cpus", "3", "--", "true"});
+  ASSERT_TRUE(all) << all.error().one_line();
+  EXPECT_TRUE(all->system_wide);
+  EXPECT_EQ(all->traced_cpus, (std::vector<std::uint32_t>{0, 1, 2}));
+  const auto some = parse({"-C", "3,0-1", "--cpus", "4", "--beside", "11,12"});
+  ASSERT_TRUE(some) << some.error().one_line();
+  EXPECT_TRUE(some->system_wide);
+  EXPECT_EQ(some->traced_cpus, (std::vector<std::uint32_t>{0, 1, 3}));
+  EXPECT_EQ(some->beside, (std::vector<pid_t>{11, 12}));
+  const auto process = parse({"-a", "-p", "7"});
+  ASSERT_TRUE(process);
+  EXPECT_FALSE(process->system_wide);
+  EXPECT_EQ(process->warnings.size(), 1U);
+  for (const char* list : {"2", "1-0", "0,", "x", ""}) {
+    EXPECT_FALSE(parse({"-C", list, "--", "true"})) << list;
+  }
+}
+
 TEST(CommandLine, IgnoresUnknownOptionsWithAWarning) {
   const auto options = parse({"--no-bpf-event", "--", "true"});
   ASSERT_TRUE(options);
@@ -79,6 +98,7 @@ TEST(CommandLine, RefusesWithAReason) {
       {"-z", "--", "true"},
       {"--clockid", "mono", "--", "true"},
       {"-a"},
+      {"--beside", "1", "--", "true"},
       {"--snapshot=x", "-p", "1"},
       {"--filter", "filter main", "-p", "1"},
       {"--filter", "start f @ /bin/true", "-p", "1"},
