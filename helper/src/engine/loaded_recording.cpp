@@ -10,6 +10,7 @@
 #include <set>
 #include <sys/utsname.h>
 #include <system_error>
+#include <vector>
 
 namespace ptlens::engine {
 
@@ -30,6 +31,14 @@ Result<void> check_process(const perfdata::Recording& recording, std::optional<s
   for (const perfdata::Mapping& mapping : recording.mappings()) {
     if (mapping.pid > 0) {
       processes.try_emplace(mapping.pid);
+    }
+  }
+  std::vector<perfdata::ThreadStart> forks(recording.thread_starts().begin(),
+                                           recording.thread_starts().end());
+  std::ranges::stable_sort(forks, {}, &perfdata::ThreadStart::time_ns);
+  for (const perfdata::ThreadStart& start : forks) {
+    if (const auto parent = processes.find(start.parent_pid); parent != processes.end()) {
+      processes.try_emplace(start.pid, parent->second);
     }
   }
   if (!pid || processes.contains(*pid)) {

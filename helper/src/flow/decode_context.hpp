@@ -42,11 +42,10 @@ public:
   // them, the one process that was recorded.
   [[nodiscard]] Running owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const;
 
-  // False for threads of processes whose code was not recorded, or that were not asked for: their
-  // trace is not ours.
-  [[nodiscard]] bool is_recorded(std::int32_t pid) const {
-    return recorded_.contains(pid) && (!pid_ || *pid_ == pid);
-  }
+  // False for threads of processes whose code was not recorded: their trace is not ours.
+  [[nodiscard]] bool is_recorded(std::int32_t pid) const { return recorded_.contains(pid); }
+  // Others are decoded as well, since the processor's return stack goes on from one to the next.
+  [[nodiscard]] bool is_asked_for(std::int32_t pid) const { return !pid_ || *pid_ == pid; }
 
   // The code of a process at a time. Made once for each version of its address space.
   [[nodiscard]] CodeGraph& graph(std::int32_t pid, std::uint64_t time_ns);

@@ -170,7 +170,7 @@ void PacketWalker::follow_bits(Way* way, const Packet& packet) {
       const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
       decide(*way, BranchKind::ret, point.address, when);
       address_ = point.address;
-      way = point.way;
+      way = point.way != nullptr ? point.way : graph_->at(point.address);
     } else {
       break;
     }

@@ -26,8 +26,10 @@ PieceDecoder::PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& bu
 
 std::optional<Run> PieceDecoder::next() {
   for (;;) {
-    if (auto run = run_.take()) {
-      return run;
+    while (auto run = run_.take()) {
+      if (context_->is_asked_for(run->pid)) {
+        return run;
+      }
     }
     if (run_.is_long()) {
       run_.break_run(owner_);
@@ -50,7 +52,10 @@ std::optional<Run> PieceDecoder::next() {
         gap(GapReason::truncated, last_address_);
       }
       run_.break_run(owner_);
-      return run_.take();
+      if (run_.empty()) {
+        return std::nullopt;
+      }
+      break;
     }
   }
 }
@@ -60,9 +65,11 @@ void PieceDecoder::gap(GapReason reason, std::uint64_t address) {
     return;
   }
   run_.add_decided({.from = address, .kind = BranchKind::gap, .gap = reason});
-  ++gaps_;
-  if (reason == GapReason::bad_trace || reason == GapReason::bad_instruction) {
-    ++decode_errors_;
+  if (context_->is_asked_for(owner_.pid)) {
+    ++gaps_;
+    if (reason == GapReason::bad_trace || reason == GapReason::bad_instruction) {
+      ++decode_errors_;
+    }
   }
   in_gap_ = true;
   tracing_ = false;
@@ -81,8 +88,7 @@ bool PieceDecoder::owned_from(std::uint64_t time_ns) {
   if (owner.tid != owner_.tid || buffer_->cpu >= 0) {
     run_.break_run(owner_);
     if (owner.tid != owner_.tid) {
-      in_gap_ = false;
-      returns_.clear();
+      in_gap_ = false; // returns_ stays: the processor's return stack knows of no threads
     }
   }
   owner_ = owner;
@@ -92,7 +98,7 @@ bool PieceDecoder::owned_from(std::uint64_t time_ns) {
   }
   CodeGraph& graph = context_->graph(owner_.pid, time_ns);
   if (&graph != graph_) {
-    returns_.clear(); // they lead into the other graph
+    returns_.forget_ways();
   }
   graph_ = &graph;
   return true;
@@ -122,6 +128,7 @@ void PieceDecoder::seek() {
     switch (packet.kind) {
     case PacketKind::psb:
       synchronised_ = true;
+      returns_.clear();
       in_psb = true;
       psb_offset = packet.offset;
       psb_address = 0;

@@ -19,6 +19,12 @@ public:
     size_ += size_ == entries ? 0 : 1;
   }
   void clear() { size_ = 0; }
+  // Another thread or process, or other code: the processor's stack goes on, the ways are none.
+  void forget_ways() {
+    for (ReturnPoint& point : points_) {
+      point.way = nullptr;
+    }
+  }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   // Nothing where the stack is empty.
   std::optional<ReturnPoint> pop() {

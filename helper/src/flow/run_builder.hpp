@@ -48,6 +48,7 @@ public:
 
   // Runs that are complete, in order.
   [[nodiscard]] std::optional<Run> take();
+  [[nodiscard]] bool empty() const { return ready_next_ == ready_.size(); }
 
   // Widths of the intervals of branches, ns: of the first 2^20.
   [[nodiscard]] const std::vector<std::uint64_t>& widths() const { return widths_; }
