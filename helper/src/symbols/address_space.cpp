@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -266,6 +267,21 @@ const AddressSpaceVersion& AddressSpaces::at(std::int32_t pid, std::uint64_t tim
   const auto behind =
       std::ranges::upper_bound(versions, time_ns, {}, &AddressSpaceVersion::from_ns);
   return behind == versions.begin() ? versions.front() : *std::prev(behind);
+}
+
+std::vector<const MappedCode*> AddressSpaces::binaries() const {
+  std::set<std::pair<const Binary*, std::string_view>> seen;
+  std::vector<const MappedCode*> found;
+  for (const auto& [pid, versions] : versions_) {
+    for (const AddressSpaceVersion& version : versions) {
+      for (const MappedCode& code : version.code) {
+        if (code.binary && seen.emplace(code.binary.get(), code.path).second) {
+          found.push_back(&code);
+        }
+      }
+    }
+  }
+  return found;
 }
 
 } // namespace ptlens::symbols

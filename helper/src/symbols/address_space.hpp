@@ -41,6 +41,9 @@ public:
   // one. A process without any mapping gets an empty version. The kernel is pid -1.
   [[nodiscard]] const AddressSpaceVersion& at(std::int32_t pid, std::uint64_t time_ns) const;
 
+  // Every binary that was found, once for each path that it was mapped by.
+  [[nodiscard]] std::vector<const MappedCode*> binaries() const;
+
 private:
   std::map<std::int32_t, std::vector<AddressSpaceVersion>> versions_;
   AddressSpaceVersion empty_;

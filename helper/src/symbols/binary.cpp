@@ -7,6 +7,7 @@
 #include "symbols/debug_info.hpp"
 #include "symbols/elf_image.hpp"
 #include "symbols/function_table.hpp"
+#include "symbols/inlined.hpp"
 #include "symbols/landing_pads.hpp"
 #include "symbols/name_search.hpp"
 #include "symbols/unwind_table.hpp"
@@ -186,6 +187,14 @@ std::vector<std::uint32_t> Binary::find(std::string_view name) const {
 
 std::vector<std::string> Binary::nearest_names(std::string_view name, std::size_t count) const {
   return names_near(contents_->table.get(), name, count);
+}
+
+std::vector<InlinedPlace> Binary::inlined(std::string_view name) const {
+  return find_inlined(contents_->debug_file.get(), contents_->image, contents_->table.get(), name);
+}
+
+std::span<const std::string> Binary::inlined_names() const {
+  return contents_->debug_info.get().inlined_names;
 }
 
 std::vector<std::uint32_t> Binary::find_at_line(std::string_view file, std::uint32_t line) const {

@@ -64,6 +64,23 @@ struct Exit {
   std::uint64_t target = 0; // of a direct jump, else 0
 };
 
+// One place where the compiler put the code of a function into another function's
+// (DW_TAG_inlined_subroutine).
+struct InlinedPlace {
+  std::string name = {};         // demangled, of the function that was inlined
+  std::string linkage_name = {}; // empty for functions that the linker does not see
+  std::string file = {};         // of its declaration, empty where not said
+  std::uint32_t line = 0;
+  std::optional<std::uint32_t> function = {}; // index of the function whose code holds the place
+  std::string call_file = {};                 // of the call that was replaced, empty where not said
+  std::uint32_t call_line = 0;
+  // Where its first statement is. The instruction there may belong to the code around the place: no
+  // range holds the entry then.
+  std::uint64_t entry = 0;
+  std::vector<AddressRange> ranges = {}; // the one that holds `entry` first
+  std::uint32_t depth = 0;               // inlined functions around it in the same function
+};
+
 struct Segment { // PT_LOAD with execute permission
   std::uint64_t address = 0;
   std::uint64_t file_offset = 0;
@@ -112,6 +129,13 @@ public:
   // Up to `count` names nearest to `name` by edit distance, nearest first.
   [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name,
                                                        std::size_t count) const;
+  // Places where functions that answer to `name`, by the rules of find, were inlined, also into
+  // other inlined code; ordered by entry, outer places first, some ten thousand at most. Reads all
+  // DIEs of the file each time: slow.
+  [[nodiscard]] std::vector<InlinedPlace> inlined(std::string_view name) const;
+  // Last components of the names of functions that were inlined somewhere, without template
+  // arguments; ascending, each once.
+  [[nodiscard]] std::span<const std::string> inlined_names() const;
   // Functions declared in a source file whose path ends in the same components as `file`, and whose
   // lines hold `line` (0: all of the file).
   [[nodiscard]] std::vector<std::uint32_t> find_at_line(std::string_view file,

@@ -1,15 +1,13 @@
-// Walk over the DIE tree by libdw (DWARF 5, sections 3.1 and 3.3). A definition is described in up
-// to three places: the concrete DIE (ranges), its abstract origin (an inlined function's own lines)
+// Subprograms among the DIEs (DWARF 5, section 3.3). A definition is described in up to three
+// places: the concrete DIE (ranges), its abstract origin (an inlined function's own lines)
 // and the declaration in its class; dwarf_attr_integrate looks in that order.
 #include "symbols/debug_info.hpp"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
+#include "symbols/demangle.hpp"
+#include "symbols/dwarf_walk.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
-#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -17,118 +15,29 @@ namespace ptlens::symbols {
 
 namespace {
 
-struct OpenDwarf {
-  ElfFile file;
-  std::unique_ptr<Dwarf, DwarfDeleter> dwarf;
-};
-
-std::optional<OpenDwarf> open_dwarf(const DebugFile& debug_file) {
-  if (!debug_file.has_dwarf) {
-    return std::nullopt;
-  }
-  Result<ElfFile> file = ElfFile::open(debug_file.path, debug_file.identity);
-  if (!file) {
-    return std::nullopt;
-  }
-  std::unique_ptr<Dwarf, DwarfDeleter> dwarf(dwarf_begin_elf(file->elf(), DWARF_C_READ, nullptr));
-  if (!dwarf) {
-    return std::nullopt;
-  }
-  return OpenDwarf{.file = std::move(*file), .dwarf = std::move(dwarf)};
-}
-
-// Calls `visit` with the first DIE of every unit that holds code.
-template <class Visit>
-void for_each_unit(Dwarf* dwarf, const Visit& visit) {
-  Dwarf_CU* unit = nullptr;
-  std::uint8_t type = 0;
-  Dwarf_Die die = {};
-  Dwarf_Die split = {};
-  while (dwarf_get_units(dwarf, unit, &unit, nullptr, &type, &die, &split) == 0) {
-    const bool is_skeleton = type == DW_UT_skeleton && split.addr != nullptr;
-    if (type == DW_UT_compile || type == DW_UT_partial || is_skeleton) {
-      visit(die, is_skeleton ? split : die);
-    }
-  }
-}
-
-bool may_hold_subprograms(int tag) {
-  switch (tag) {
-  case DW_TAG_namespace:
-  case DW_TAG_class_type:
-  case DW_TAG_structure_type:
-  case DW_TAG_union_type:
-  case DW_TAG_enumeration_type:
-  case DW_TAG_module:
-  case DW_TAG_subprogram:
-  case DW_TAG_lexical_block:
-    return true;
-  default:
-    return false;
-  }
-}
-
 class SubprogramReader {
 public:
-  SubprogramReader(const ElfImage& image, std::vector<Subprogram>& found)
-      : image_(image), found_(found) {}
+  SubprogramReader(const ElfImage& image, DebugInfo& info) : image_(image), info_(info) {}
 
-  // Depth first, without recursion. DIEs must come at growing offsets: a sibling reference that
-  // goes back would never end.
   void read_unit(Dwarf_Die unit, std::string folder) {
     folder_ = std::move(folder);
-    constexpr std::size_t deepest = 256;
-    std::vector<Dwarf_Die> parents;
-    Dwarf_Die die = {};
-    if (dwarf_child(&unit, &die) != 0) {
-      return;
-    }
-    Dwarf_Off last = dwarf_dieoffset(&unit);
-    for (;;) {
-      const Dwarf_Off offset = dwarf_dieoffset(&die);
-      if (offset <= last) {
-        return;
-      }
-      last = offset;
+    for_each_die(unit, [this](Dwarf_Die& die, const std::vector<Dwarf_Die>&) {
       const int tag = dwarf_tag(&die);
       if (tag == DW_TAG_subprogram) {
         read(die);
       }
-      Dwarf_Die next = {};
-      if (may_hold_subprograms(tag) && parents.size() < deepest && dwarf_child(&die, &next) == 0) {
-        parents.push_back(die);
-        die = next;
-        continue;
-      }
-      while (dwarf_siblingof(&die, &next) != 0) {
-        if (parents.empty()) {
-          return;
-        }
-        die = parents.back();
-        parents.pop_back();
-      }
-      die = next;
-    }
+      return may_hold_subprograms(tag);
+    });
   }
 
 private:
   void read(Dwarf_Die die) {
     if (!dwarf_hasattr(&die, DW_AT_low_pc) && !dwarf_hasattr(&die, DW_AT_ranges)) {
+      note_inlined(die);
       return;
     }
     Subprogram subprogram;
-    Dwarf_Addr base = 0;
-    Dwarf_Addr low = 0;
-    Dwarf_Addr high = 0;
-    std::ptrdiff_t offset = 0;
-    constexpr std::size_t most_ranges = 4096;
-    while ((offset = dwarf_ranges(&die, offset, &base, &low, &high)) > 0) {
-      const Section* section = image_.code_section(low);
-      if (section != nullptr && low < high && high <= section->end() &&
-          subprogram.ranges.size() < most_ranges) {
-        subprogram.ranges.push_back({.low = low, .high = high});
-      }
-    }
+    subprogram.ranges = code_ranges(die, image_);
     if (subprogram.ranges.empty()) {
       return;
     }
@@ -137,14 +46,8 @@ private:
       entry = subprogram.ranges.front().low;
     }
     subprogram.entry = entry;
+    subprogram.linkage_name = linker_name(die);
     Dwarf_Attribute attribute = {};
-    for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
-      const char* text = dwarf_formstring(dwarf_attr_integrate(&die, kind, &attribute));
-      if (text != nullptr) {
-        subprogram.linkage_name = text;
-        break;
-      }
-    }
     // GCC marks a closure's operator() as artificial, too, but its body is the user's.
     const char* name = dwarf_diename(&die);
     const bool closure = name != nullptr && std::string_view(name) == "operator()";
@@ -158,22 +61,24 @@ private:
       subprogram.file = normal_path(file, folder_);
       subprogram.line = static_cast<std::uint32_t>(line);
     }
-    found_.push_back(std::move(subprogram));
+    info_.subprograms.push_back(std::move(subprogram));
   }
 
-  static bool put_entry_first(std::vector<AddressRange>& ranges, std::uint64_t entry) {
-    const auto hot = std::ranges::find_if(ranges, [entry](const AddressRange& range) {
-      return range.low <= entry && entry < range.high;
-    });
-    if (hot == ranges.end()) {
-      return false;
+  // The abstract instance of a function that was inlined somewhere.
+  void note_inlined(Dwarf_Die die) {
+    Dwarf_Attribute attribute = {};
+    Dwarf_Word kind = DW_INL_not_inlined;
+    if (dwarf_formudata(dwarf_attr(&die, DW_AT_inline, &attribute), &kind) != 0 ||
+        (kind != DW_INL_inlined && kind != DW_INL_declared_inlined)) {
+      return;
     }
-    std::rotate(ranges.begin(), hot, std::next(hot));
-    return true;
+    if (const char* name = dwarf_diename(&die); name != nullptr) {
+      info_.inlined_names.push_back(without_parameters(name));
+    }
   }
 
   const ElfImage& image_;
-  std::vector<Subprogram>& found_;
+  DebugInfo& info_;
   std::string folder_; // of the unit
 };
 
@@ -182,13 +87,16 @@ private:
 DebugInfo read_debug_info(const DebugFile& file, const ElfImage& image) {
   DebugInfo info;
   if (const std::optional<OpenDwarf> open = open_dwarf(file)) {
-    SubprogramReader reader(image, info.subprograms);
+    SubprogramReader reader(image, info);
     for_each_unit(open->dwarf.get(), [&](Dwarf_Die unit, Dwarf_Die contents) {
       info.lines.add_unit(&unit, image);
       reader.read_unit(contents, compilation_folder(&unit));
     });
   }
   info.lines.finish();
+  std::ranges::sort(info.inlined_names);
+  const auto repeats = std::ranges::unique(info.inlined_names);
+  info.inlined_names.erase(repeats.begin(), repeats.end());
   std::ranges::stable_sort(info.subprograms, {}, &Subprogram::entry);
   return info;
 }

@@ -24,6 +24,7 @@ struct Subprogram { // DW_TAG_subprogram with code
 struct DebugInfo {
   std::vector<Subprogram> subprograms; // by entry
   LineTable lines;
+  std::vector<std::string> inlined_names; // see Binary::inlined_names
 };
 
 // Empty tables where the file has no DWARF, was changed since, or is damaged (up to the damage).

@@ -17,30 +17,6 @@ namespace ptlens::symbols {
 
 namespace {
 
-constexpr std::size_t match_kinds = 4;
-
-// 0: demangled, 1: without parameters, 2: last component, 3: linkage name.
-std::optional<std::size_t> match(std::string_view wanted, std::string_view wanted_bare,
-                                 std::string_view demangled, std::string_view linkage_name) {
-  if (demangled == wanted) {
-    return 0;
-  }
-  const std::string bare = without_parameters(demangled);
-  // Parameters that were typed must be right.
-  if (wanted == wanted_bare) {
-    if (bare == wanted) {
-      return 1;
-    }
-    if (last_component(bare) == wanted) {
-      return 2;
-    }
-  }
-  if (linkage_name == wanted) {
-    return 3;
-  }
-  return std::nullopt;
-}
-
 std::string without_spaces(std::string_view text) {
   std::string packed(text);
   std::erase(packed, ' ');
@@ -57,24 +33,49 @@ std::string lower_case(std::string_view text) {
 
 } // namespace
 
-std::vector<std::uint32_t> find_by_name(const FunctionTable& table, std::string_view name) {
-  if (name.empty()) {
-    return {};
+// A bare operator, template or lambda loses no parameters that a user would have typed.
+WantedName::WantedName(std::string_view name)
+    : name_(name),
+      bare_(name.ends_with(')') && !name.ends_with("operator()") ? without_parameters(name)
+                                                                 : std::string(name)) {}
+
+std::optional<std::size_t> WantedName::match(std::string_view demangled,
+                                             std::string_view linkage_name) const {
+  if (name_.empty()) {
+    return std::nullopt;
   }
-  // A bare operator, template or lambda loses no parameters that a user would have typed.
-  const std::string bare = name.ends_with(')') && !name.ends_with("operator()")
-                               ? without_parameters(name)
-                               : std::string(name);
-  std::array<std::vector<std::uint32_t>, match_kinds> found;
+  if (demangled == name_) {
+    return 0;
+  }
+  if (name_ == bare_) {
+    const std::string bare = without_parameters(demangled);
+    if (bare == name_) {
+      return 1;
+    }
+    if (last_component(bare) == name_) {
+      return 2;
+    }
+  }
+  if (linkage_name == name_) {
+    return 3;
+  }
+  // Parameters that were typed must be right, but for their spaces: "f(int,int)".
+  if (name_ != bare_ && without_spaces(demangled) == without_spaces(name_)) {
+    return 0;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> find_by_name(const FunctionTable& table, std::string_view name) {
+  const WantedName wanted(name);
+  std::array<std::vector<std::uint32_t>, WantedName::match_kinds> found;
   const auto look_at = [&](std::uint32_t index, std::string_view demangled,
                            std::string_view linkage_name) {
     if (table.functions()[index].kind == Function::Kind::plt_stub) {
       return;
     }
-    if (const std::optional<std::size_t> kind = match(name, bare, demangled, linkage_name)) {
+    if (const std::optional<std::size_t> kind = wanted.match(demangled, linkage_name)) {
       found[*kind].push_back(index);
-    } else if (bare != name && without_spaces(demangled) == without_spaces(name)) {
-      found[0].push_back(index); // "f(int,int)"
     }
   };
   for (std::uint32_t index = 0; index < table.functions().size(); ++index) {

@@ -5,11 +5,28 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ptlens::symbols {
+
+// A name as typed by a user.
+class WantedName {
+public:
+  explicit WantedName(std::string_view name);
+
+  static constexpr std::size_t match_kinds = 4;
+  // The kind of match, best first: demangled, without parameters and template arguments, last
+  // component, linkage name. Nothing: another function.
+  [[nodiscard]] std::optional<std::size_t> match(std::string_view demangled,
+                                                 std::string_view linkage_name) const;
+
+private:
+  std::string name_;
+  std::string bare_;
+};
 
 // See Binary::find and Binary::nearest_names.
 [[nodiscard]] std::vector<std::uint32_t> find_by_name(const FunctionTable& table,

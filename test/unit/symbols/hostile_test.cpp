@@ -42,6 +42,9 @@ void use(const std::string& path) {
     (void)binary.call_before(function.address + 9);
     (void)binary.stub_target(index);
   }
+  for (const InlinedPlace& place : binary.inlined("twice")) {
+    EXPECT_FALSE(place.ranges.empty());
+  }
   (void)binary.find("main");
   (void)binary.nearest_names("mian", 2);
   (void)binary.has_source("damaged.cpp");

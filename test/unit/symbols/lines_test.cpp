@@ -75,8 +75,10 @@ void expect_lines_as_addr2line_says(const std::string& path, std::size_t at_leas
     ASSERT_TRUE(std::regex_match(answers[at], match, shape)) << answers[at];
     const auto line = binary->line_at(asked[at]);
     if (match.str(2) == "?" || match.str(2) == "0") {
-      EXPECT_FALSE(line) << hexadecimal(asked[at]) << " is " << line->file << ":" << line->line
-                         << ", not " << answers[at];
+      // It also says so of some addresses that it knows when it is asked for them alone.
+      if (line) {
+        disputed.emplace(asked[at], *line);
+      }
       continue;
     }
     ASSERT_TRUE(line) << hexadecimal(asked[at]) << " is " << answers[at];
