@@ -42,11 +42,22 @@ public:
   void exec(std::uint64_t time_ns) override;
   void finish(bool exited) override;
 
+protected:
+  // Takes a branch in: later than add() where what follows must be known first.
+  virtual void take(const flow::Branch& branch, const symbols::AddressSpaceVersion& space);
+  // The call that control is in, no_call before the first branch.
+  [[nodiscard]] std::uint32_t current_call() const {
+    const Stack& stack = stacks_[current_];
+    return stack.empty() ? no_call : stack.frames.back().call;
+  }
+  // True while it is not known which stack control has come to.
+  [[nodiscard]] bool undecided() const { return lookahead_.has_value(); }
+  [[nodiscard]] CallLog& log() { return log_; }
+
 private:
   using Branch = flow::Branch;
   using Space = symbols::AddressSpaceVersion;
 
-  void take(const Branch& branch, const Space& space);
   [[nodiscard]] Stack& stack() { return stacks_[current_]; }
   [[nodiscard]] Frame& top() { return stack().frames.back(); }
 

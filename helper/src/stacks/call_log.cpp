@@ -23,7 +23,7 @@ std::uint32_t CallLog::open(std::uint32_t function, std::uint32_t parent, std::u
   const auto call = static_cast<std::uint32_t>(table_->size());
   table_->thread.push_back(thread_);
   table_->function.push_back(function);
-  table_->parent.push_back(parent);
+  table_->parent.push_back(innermost(parent));
   table_->site.push_back(site);
   table_->start.push_back(start_ns);
   table_->latency.push_back(0);
@@ -39,7 +39,27 @@ std::uint32_t CallLog::open(std::uint32_t function, std::uint32_t parent, std::u
   return call;
 }
 
+void CallLog::nest(std::uint32_t call, std::uint32_t row) {
+  if (row == no_call) {
+    nested_.erase(call);
+  } else {
+    nested_.insert_or_assign(call, row);
+  }
+}
+
+std::uint32_t CallLog::innermost(std::uint32_t call) const {
+  if (nested_.empty()) {
+    return call;
+  }
+  const auto found = nested_.find(call);
+  return found == nested_.end() ? call : found->second;
+}
+
 void CallLog::close(std::uint32_t call, std::uint64_t end_ns, CallState state) {
+  if (listener_ != nullptr) {
+    listener_->closing(call, end_ns, state);
+    nested_.erase(call);
+  }
   const std::uint64_t start = table_->start[call];
   const std::uint64_t end = std::max(start, end_ns);
   const flow::OffCpu off = schedule_->off_cpu(tid_, start, end);

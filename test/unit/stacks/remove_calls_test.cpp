@@ -1,0 +1,48 @@
+// Rows taken out of the table: what they did is their parents'.
+#include "stacks/call_log.hpp"
+#include "stacks/remove_calls.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptlens::stacks {
+namespace {
+
+TEST(RemoveCalls, GivesChildrenAndOwnTimeToTheParent) {
+  CallTable table;
+  const flow::Schedule schedule({});
+  CallLog log(table, schedule, 0, 1);
+  // root [0, 100) > gone [10, 90) > gone [20, 80) > kept [30, 40), which was outside for 3 ns; the
+  // outer one that goes has a child of its own, [82, 85).
+  const std::uint32_t root = log.open(0, no_call, no_site, 0, false);
+  const std::uint32_t outer = log.open(1, root, no_site, 10, false);
+  const std::uint32_t inner = log.open(2, outer, no_site, 20, false);
+  const std::uint32_t kept = log.open(3, inner, no_site, 30, false);
+  log.spend_outside(kept, 3);
+  log.close(kept, 40, CallState::complete);
+  log.close(inner, 80, CallState::complete);
+  const std::uint32_t second = log.open(4, outer, no_site, 82, false);
+  log.close(second, 85, CallState::unwound);
+  log.close(outer, 90, CallState::complete);
+  log.close(root, 100, CallState::complete);
+  remove_calls(table, {0, 1, 1, 0, 0});
+  EXPECT_EQ(table.function, (std::vector<std::uint32_t>{0, 3, 4}));
+  EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, 0}));
+  EXPECT_EQ(table.latency, (std::vector<std::uint64_t>{100, 10, 3}));
+  EXPECT_EQ(table.children, (std::vector<std::uint64_t>{13, 0, 0}));
+  EXPECT_EQ(table.outside, (std::vector<std::uint64_t>{3, 3, 0}));
+  EXPECT_EQ(table.state[2], CallState::unwound);
+}
+
+TEST(RemoveCalls, LeavesATableWithNothingToRemoveAlone) {
+  CallTable table;
+  const flow::Schedule schedule({});
+  CallLog log(table, schedule, 0, 1);
+  const std::uint32_t root = log.open(7, no_call, no_site, 5, false);
+  log.close(root, 9, CallState::complete);
+  remove_calls(table, {0});
+  EXPECT_EQ(table.size(), 1U);
+  EXPECT_EQ(table.latency[0], 4U);
+}
+
+} // namespace
+} // namespace ptlens::stacks
