@@ -1,12 +1,14 @@
 // Commands that answer from a recording: functions, report, calls, flame, lines.
 #include "cli/commands.hpp"
 #include "engine/engine.hpp"
+#include "engine/inlined_report.hpp"
 #include "export/calls.hpp"
 #include "export/folded.hpp"
 #include "export/json.hpp"
 #include "export/text.hpp"
 #include "measure/flame.hpp"
 #include "measure/lines.hpp"
+#include "measure/names.hpp"
 #include "measure/report.hpp"
 #include "measure/selection.hpp"
 
@@ -112,31 +114,69 @@ Result<void> functions(const RecordingOptions& options) {
 }
 
 Result<void> report(const QueryOptions& options) {
-  auto query = prepare(options);
-  if (!query) {
-    return std::unexpected(query.error());
+  auto source = engine::open_with_inlined(options.source.recording, open_options(options.source),
+                                          measure::parse_selector(options.function).name,
+                                          options.binary, Progress{});
+  if (!source) {
+    return std::unexpected(source.error());
   }
-  const auto report = measure::report(*query->measurement, *query->function, query->selection);
+  const measure::Measurement& measurement = *source->measurement;
+  auto selection = select(measurement, options.selection);
+  if (!selection) {
+    return std::unexpected(selection.error());
+  }
+  const auto report =
+      engine::report(measurement, options.function, options.binary, *selection,
+                     [&](const std::string&, const std::string&) -> Result<engine::SharedInlined> {
+                       return source->inlined;
+                     });
+  if (!report) {
+    return std::unexpected(report.error());
+  }
+  const measure::Measurement& shown = report->source(measurement);
   if (options.source.json) {
-    std::cout << exporting::dump(exporting::report_json(*query->measurement, report)) << '\n';
+    auto json = exporting::report_json(shown, report->report);
+    if (report->inlined) {
+      exporting::add_inlined(json, shown, *report->inlined);
+    }
+    std::cout << exporting::dump(json) << '\n';
   } else {
-    std::cout << exporting::report_text(*query->measurement, report);
+    std::cout << exporting::report_text(shown, report->report,
+                                        report->inlined.value_or(measure::InlinedPart{}));
   }
   return {};
 }
 
+// Of a function that was inlined and never called: the executions of its code.
 Result<void> calls(const CallsOptions& options) {
-  auto query = prepare(options.query);
-  if (!query) {
-    return std::unexpected(query.error());
+  const QueryOptions& query = options.query;
+  auto source = engine::open_with_inlined(query.source.recording, open_options(query.source),
+                                          measure::parse_selector(query.function).name,
+                                          query.binary, Progress{});
+  if (!source) {
+    return std::unexpected(source.error());
   }
-  const auto selected = exporting::by_start(
-      *query->measurement,
-      measure::select_calls(*query->measurement, *query->function, query->selection));
+  auto selection = select(*source->measurement, query.selection);
+  if (!selection) {
+    return std::unexpected(selection.error());
+  }
+  const measure::Measurement* measurement = source->measurement.get();
+  auto function = measure::find_function(*measurement, query.function, query.binary);
+  if (!function && function.error().kind == Error::Kind::not_found && source->inlined) {
+    if (const auto inlined = measure::choose_inlined(*source->inlined, query.function)) {
+      measurement = &source->inlined->measurement;
+      function = *inlined;
+    }
+  }
+  if (!function) {
+    return std::unexpected(function.error());
+  }
+  const auto selected =
+      exporting::by_start(*measurement, measure::select_calls(*measurement, *function, *selection));
   if (options.csv) {
-    exporting::write_calls_csv(std::cout, *query->measurement, selected);
+    exporting::write_calls_csv(std::cout, *measurement, selected);
   } else {
-    exporting::write_calls_json_lines(std::cout, *query->measurement, selected);
+    exporting::write_calls_json_lines(std::cout, *measurement, selected);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include "base/progress.hpp"
 #include "flow/branch.hpp"
 #include "flow/branch_source.hpp"
+#include "measure/inlined.hpp"
 #include "measure/measurement.hpp"
 
 #include <cstdint>
@@ -21,12 +22,30 @@ struct OpenOptions {
   std::string symfs; // empty: none
   flow::Decoder decoder = flow::Decoder::graph;
   std::optional<std::int32_t> pid = {}; // only this process of the recording; nothing: all
+  bool inlined_names = false;           // fill Measurement::inlined_names: reads all DIEs
 };
 
 // RECORDING is a perf.data file or a directory that `ptlens record` wrote. Errors: those of
 // perfdata::Recording::open, and bad_input when there is neither PT nor one of our probes in it.
 [[nodiscard]] Result<std::shared_ptr<const measure::Measurement>>
 open(const std::string& recording, const OpenOptions& options, const Progress& progress);
+
+// Decodes with the executions of inlined functions that answer to `name` by the rules of
+// symbols::Binary::find as calls; `binary`: a path or its end, empty for any. Null where no such
+// function was inlined: nothing is decoded then. Errors: those of open.
+[[nodiscard]] Result<std::shared_ptr<const measure::InlinedMeasurement>>
+inlined(const std::string& recording, const OpenOptions& options, const std::string& name,
+        const std::string& binary, const Progress& progress);
+
+struct Opened {
+  std::shared_ptr<const measure::Measurement> measurement;
+  std::shared_ptr<const measure::InlinedMeasurement> inlined; // null where inlined nowhere
+};
+
+// Both in one decode.
+[[nodiscard]] Result<Opened> open_with_inlined(const std::string& recording,
+                                               const OpenOptions& options, const std::string& name,
+                                               const std::string& binary, const Progress& progress);
 
 // A decoded branch: its kind as a word ("tail" for a jump that is a tail call), and the name of
 // what it goes to ("function+0x12"; of where it comes from when `to` is 0).

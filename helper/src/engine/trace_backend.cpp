@@ -6,12 +6,15 @@
 #include "stacks/call_builder.hpp"
 #include "stacks/call_log.hpp"
 #include "stacks/filtered_calls.hpp"
+#include "stacks/inlined_calls.hpp"
 #include "stacks/resolver.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 namespace ptlens::engine {
@@ -32,8 +35,8 @@ struct Thread {
 class Threads {
 public:
   Threads(const LoadedRecording& loaded, measure::Measurement& measurement,
-          stacks::Resolver& resolver)
-      : loaded_(&loaded), measurement_(&measurement), resolver_(&resolver) {}
+          stacks::Resolver& resolver, InlinedPlaces* inlined)
+      : loaded_(&loaded), measurement_(&measurement), resolver_(&resolver), inlined_(inlined) {}
 
   Thread& of(const flow::Run& run) {
     const auto [entry, added] = index_.try_emplace(run.tid, threads_.size());
@@ -74,17 +77,22 @@ public:
 
 private:
   std::unique_ptr<stacks::ThreadCalls> make_calls(std::uint32_t thread, std::int32_t tid) {
-    if (loaded_->address_filter().empty()) {
-      return std::make_unique<stacks::CallBuilder>(measurement_->calls, *resolver_, facts_,
-                                                   *loaded_->schedule, thread, tid);
+    stacks::CallTable& table = measurement_->calls;
+    const flow::Schedule& schedule = *loaded_->schedule;
+    if (!loaded_->address_filter().empty()) {
+      return std::make_unique<stacks::FilteredCalls>(table, *resolver_, schedule, thread, tid);
     }
-    return std::make_unique<stacks::FilteredCalls>(measurement_->calls, *resolver_,
-                                                   *loaded_->schedule, thread, tid);
+    if (inlined_ != nullptr) {
+      return std::make_unique<stacks::InlinedCalls>(inlined_->counted(), table, *resolver_, facts_,
+                                                    schedule, thread, tid);
+    }
+    return std::make_unique<stacks::CallBuilder>(table, *resolver_, facts_, schedule, thread, tid);
   }
 
   const LoadedRecording* loaded_;
   measure::Measurement* measurement_;
   stacks::Resolver* resolver_;
+  InlinedPlaces* inlined_; // null: inlined code is not asked for
   stacks::CodeFacts facts_;
   std::uint64_t indistinct_switches_ = 0;
   std::deque<Thread> threads_;
@@ -154,15 +162,18 @@ private:
 
 } // namespace
 
-Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
+namespace {
+
+// `inlined`: the inlined code that is asked for, null for none.
+Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined,
                                            const Progress& progress) {
+  stacks::Resolver resolver;
   measure::Measurement measurement;
   measurement.recording = describe(loaded);
   measurement.recording.backend = "intel_pt";
   flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule, loaded.pid);
   flow::BranchSource source(loaded.recording, context, loaded.decoder);
-  stacks::Resolver resolver;
-  Threads threads(loaded, measurement, resolver);
+  Threads threads(loaded, measurement, resolver, inlined);
   std::uint64_t reported = 0;
   while (const auto run = source.next()) {
     if (progress.cancelled()) {
@@ -175,6 +186,9 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
     }
   }
   auto gaps = threads.finish();
+  if (inlined != nullptr) {
+    inlined->settle(measurement.calls, resolver);
+  }
   stacks::order(measurement.calls);
   measurement.functions = std::move(resolver.functions());
   measurement.sites = std::move(resolver.sites());
@@ -215,6 +229,50 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
                             "not known; record with tsc, mtc and cyc");
   }
   return measurement;
+}
+
+// Names that compilers inlined, of the binaries whose symbols the decode has read.
+std::vector<std::string> names_inlined(const LoadedRecording& loaded,
+                                       const std::vector<stacks::FunctionInfo>& functions) {
+  std::set<std::string_view> used;
+  for (const stacks::FunctionInfo& function : functions) {
+    if (function.address != 0) {
+      used.insert(function.binary);
+    }
+  }
+  std::vector<std::string> names;
+  for (const symbols::MappedCode* code : loaded.spaces->binaries()) {
+    if (used.contains(code->path)) {
+      const auto more = code->binary->inlined_names();
+      names.insert(names.end(), more.begin(), more.end());
+    }
+  }
+  std::ranges::sort(names);
+  const auto repeats = std::ranges::unique(names);
+  names.erase(repeats.begin(), repeats.end());
+  return names;
+}
+
+} // namespace
+
+Result<measure::Measurement> measure_trace(const LoadedRecording& loaded, bool inlined_names,
+                                           const Progress& progress) {
+  auto measurement = measure_calls(loaded, nullptr, progress);
+  if (measurement && inlined_names) {
+    measurement->inlined_names = names_inlined(loaded, measurement->functions);
+  }
+  return measurement;
+}
+
+Result<measure::InlinedMeasurement>
+measure_inlined(const LoadedRecording& loaded, InlinedPlaces& places, const Progress& progress) {
+  auto measurement = measure_calls(loaded, &places, progress);
+  if (!measurement) {
+    return std::unexpected(measurement.error());
+  }
+  measure::InlinedMeasurement inlined = places.take();
+  inlined.measurement = std::move(*measurement);
+  return inlined;
 }
 
 Result<flow::DecodeSummary> decode_trace(const LoadedRecording& loaded, bool calls_only,

@@ -3,12 +3,19 @@
 
 #include "base/error.hpp"
 #include "base/progress.hpp"
+#include "engine/inlined_places.hpp"
 #include "engine/loaded_recording.hpp"
+#include "measure/inlined.hpp"
 
 namespace ptlens::engine {
 
-[[nodiscard]] Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
-                                                         const Progress& progress);
+// `inlined_names`: fill in the field of that name.
+[[nodiscard]] Result<measure::Measurement>
+measure_trace(const LoadedRecording& loaded, bool inlined_names, const Progress& progress);
+
+// The same with the executions of inlined code at the places as calls.
+[[nodiscard]] Result<measure::InlinedMeasurement>
+measure_inlined(const LoadedRecording& loaded, InlinedPlaces& places, const Progress& progress);
 
 [[nodiscard]] Result<flow::DecodeSummary> decode_trace(const LoadedRecording& loaded,
                                                        bool calls_only,

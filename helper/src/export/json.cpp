@@ -208,6 +208,31 @@ Json report_json(const measure::Measurement& measurement, const measure::Report&
           {"threads", threads_json(measurement, report.threads)}};
 }
 
+void add_inlined(Json& report, const measure::Measurement& measurement,
+                 const measure::InlinedPart& inlined) {
+  Json list = Json::array();
+  for (const measure::InlinedRow& row : inlined.rows) {
+    Json entry = {{"function", row.holder.name},
+                  {"binary", row.holder.binary},
+                  {"address", hexadecimal(row.site.address)},
+                  {"file", row.site.file},
+                  {"line", row.site.line},
+                  {"calls", nullptr},
+                  {"latency", nullptr}};
+    if (row.countable) {
+      entry["calls"] = {
+          {"complete", row.complete}, {"incomplete", row.incomplete}, {"unwound", row.unwound}};
+      entry["latency"] = latency_json(row.latency);
+    }
+    list.push_back(std::move(entry));
+  }
+  report["called"] = inlined.called;
+  report["inlined"] = std::move(list);
+  for (std::string& note : measure::inlined_notes(inlined, measurement.recording)) {
+    report["recording"]["notes"].push_back(std::move(note));
+  }
+}
+
 Json functions_json(const measure::Measurement& measurement,
                     std::span<const measure::FunctionRow> rows) {
   Json list = Json::array();

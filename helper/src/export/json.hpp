@@ -4,6 +4,7 @@
 #pragma once
 
 #include "measure/flame.hpp"
+#include "measure/inlined.hpp"
 #include "measure/lines.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report.hpp"
@@ -31,6 +32,10 @@ using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json report_json(const measure::Measurement& measurement,
                                const measure::Report& report);
+
+// Adds the field `inlined` and the notes on it.
+void add_inlined(Json& report, const measure::Measurement& measurement,
+                 const measure::InlinedPart& inlined);
 
 [[nodiscard]] Json functions_json(const measure::Measurement& measurement,
                                   std::span<const measure::FunctionRow> rows);

@@ -170,9 +170,48 @@ std::string threads(const measure::Measurement& measurement,
   return "\nThreads\n" + table.text(2);
 }
 
+std::string inlined_table(const measure::Measurement& measurement,
+                          const measure::InlinedPart& inlined) {
+  if (inlined.rows.empty()) {
+    return {};
+  }
+  constexpr std::size_t most_rows = 30;
+  Table table({{"calls"},
+               {"mean"},
+               {"p99"},
+               {"total"},
+               {"incomplete"},
+               {"unwound"},
+               {"entry"},
+               {"function", Align::left},
+               {"call site", Align::left}});
+  for (const measure::InlinedRow& row :
+       std::span(inlined.rows).first(std::min(most_rows, inlined.rows.size()))) {
+    const std::string site = place(row.site.file, row.site.line);
+    const std::string entry = hexadecimal(row.site.address);
+    if (row.countable) {
+      const std::uint64_t resolution = row.latency.resolution;
+      table.add({count(row.complete), duration(row.latency.mean, resolution),
+                 duration(real(row.latency.p99), resolution), duration(real(row.latency.total)),
+                 some(row.incomplete), some(row.unwound), entry, printable(row.holder.name), site});
+    } else {
+      table.add({"not countable", "", "", "", "", "", entry, printable(row.holder.name), site});
+    }
+  }
+  std::string text = "\nInlined at\n" + table.text(2);
+  if (inlined.rows.size() > most_rows) {
+    text += fmt::format("  and {} more\n", inlined.rows.size() - most_rows);
+  }
+  for (const std::string& note : measure::inlined_notes(inlined, measurement.recording)) {
+    text += fmt::format("  {}\n", note);
+  }
+  return text;
+}
+
 } // namespace
 
-std::string report_text(const measure::Measurement& measurement, const measure::Report& report) {
+std::string report_text(const measure::Measurement& measurement, const measure::Report& report,
+                        const measure::InlinedPart& inlined) {
   const measure::RecordingInfo& info = measurement.recording;
   std::string text = heading(measurement, report.function);
   text += fmt::format("  measured by {} over {} on {}\n\n", printable(info.backend),
@@ -182,6 +221,9 @@ std::string report_text(const measure::Measurement& measurement, const measure::
     text += histogram(report);
     text += related(measurement, "Callers", report.callers);
     text += related(measurement, "Children", report.children);
+  }
+  text += inlined_table(measurement, inlined);
+  if (info.resolution_ns) {
     text += threads(measurement, report.threads);
   }
   return text + notes_text(measurement);

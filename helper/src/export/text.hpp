@@ -2,6 +2,7 @@
 // in names are replaced, so that a binary cannot write to the terminal.
 #pragma once
 
+#include "measure/inlined.hpp"
 #include "measure/lines.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report.hpp"
@@ -13,10 +14,11 @@
 
 namespace ptlens::exporting {
 
-// One function: what was lost and left out first, then figures, histogram, callers, children,
-// threads and the notes of the backend.
+// One function: what was lost and left out first, then figures, histogram, callers, children, the
+// places where it was inlined, threads and the notes of the backend.
 [[nodiscard]] std::string report_text(const measure::Measurement& measurement,
-                                      const measure::Report& report);
+                                      const measure::Report& report,
+                                      const measure::InlinedPart& inlined = {});
 
 // A table of all functions, most inclusive time first.
 [[nodiscard]] std::string functions_text(const measure::Measurement& measurement,

@@ -38,6 +38,9 @@ struct Measurement {
   std::vector<stacks::FunctionInfo> functions;
   std::vector<stacks::CallSite> sites;
   stacks::CallTable calls;
+  // Last components of the names of functions that compilers inlined somewhere in the binaries
+  // whose code ran, without template arguments; ascending.
+  std::vector<std::string> inlined_names;
 };
 
 } // namespace ptlens::measure
