@@ -1,4 +1,4 @@
-// One function: figures, histogram of latency, callers, children, threads.
+// One function: figures, histogram of latency, callers, children, inlined places, threads.
 import type { FunctionRef, Report } from "../extension/src/panel-messages";
 import { formatCalls, formatCount, formatDuration, formatPercent, percentOf } from "../extension/src/units";
 import { baseName, el, link } from "./dom";
@@ -54,8 +54,34 @@ export function functionTables(report: Report): HTMLElement[] {
     histogramView(report.histogram, known),
     table("Callers", 2, ["caller", ...heads], rows(report.callers)),
     table("Children", 2, ["child", ...heads], rows(report.children)),
+    ...inlinedTable(report, time),
     table("Threads", 1, ["thread", "calls", "mean", "p99", "total", "off-CPU", "incomplete", "unwound", "lost"], threads),
   ];
+}
+
+function inlinedTable(report: Report, time: (ns: number) => string): HTMLElement[] {
+  if (report.may_be_inlined === true) {
+    const count = link("Count where it was inlined", "Decodes the trace again", () => {
+      post({ type: "function", function: report.function, inlined: true });
+    });
+    return [el("p", { className: "inlined" }, "The compiler also inlined this function. ", count)];
+  }
+  if (report.inlined === undefined || report.inlined.length === 0) return [];
+  const rows = report.inlined.map(({ function: name, binary, address, file, line, calls, latency }): Row => {
+    const place = `${baseName(file)}:${String(line)}`;
+    return {
+      cells: [
+        el("span", { title: binary }, name),
+        file === "" ? address : link(place, `${file}:${String(line)}`, () => { reveal(file, line); }),
+        calls === null ? "not countable" : formatCount(calls.complete),
+        latency === null ? "" : time(latency.mean),
+        latency === null ? "" : time(latency.p99),
+        latency === null ? "" : time(latency.total),
+        latency === null ? "" : `± ${formatDuration(latency.resolution)}`,
+      ],
+    };
+  });
+  return [table("Inlined at", 2, ["function", "line", "executions", "mean", "p99", "total", "known to"], rows)];
 }
 
 function figures(report: Report): HTMLElement {

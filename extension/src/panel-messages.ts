@@ -35,6 +35,7 @@ export type ToPanel =
 export type FromPanel =
   | { readonly type: "ready" }
   | { readonly type: "overview" }
-  | { readonly type: "function"; readonly function: FunctionRef }
+  /** `inlined`: also count what was inlined of a function that was called. */
+  | { readonly type: "function"; readonly function: FunctionRef; readonly inlined?: boolean }
   | { readonly type: "flame"; readonly view: FlameView }
   | { readonly type: "reveal"; readonly file: string; readonly line: number };

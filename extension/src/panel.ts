@@ -46,13 +46,19 @@ export class Panel implements vscode.Disposable {
     await this.#showFlame();
   }
 
-  async showFunction(selector: FunctionSelector): Promise<void> {
+  async showFunction(selector: FunctionSelector, inlined = false): Promise<void> {
     const recording = this.session.recording;
     if (recording === undefined) return;
-    const report = await this.client.request("ptlens/report", { id: recording.id, function: selector });
+    const report = await this.client.request("ptlens/report", {
+      id: recording.id,
+      function: selector,
+      ...(inlined ? { inlined } : {}),
+    });
     if (this.session.recording?.id !== recording.id) return;
-    this.#shown = report;
-    this.#view = { time: this.#view.time, scope: "function" };
+    // A function that was inlined and never called has no flame graph of its own.
+    const called = report.called !== false;
+    this.#shown = called ? report : undefined;
+    this.#view = { time: this.#view.time, scope: called ? "function" : "all" };
     const title = `PT Lens: ${report.function.name}`;
     this.#open(title).title = title;
     this.#post((this.#main = { type: "function", report }));
@@ -119,7 +125,7 @@ export class Panel implements vscode.Disposable {
       case "overview":
         return this.showOverview();
       case "function":
-        return this.showFunction(selectorOf(message.function));
+        return this.showFunction(selectorOf(message.function), message.inlined);
       case "flame":
         this.#view = message.view;
         return this.#showFlame();

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/progress.hpp"
+#include "measure/inlined.hpp"
 #include "measure/measurement.hpp"
 #include "record/doctor.hpp"
 #include "record/processes.hpp"
@@ -27,6 +28,11 @@ struct Host {
   std::function<Result<std::shared_ptr<const measure::Measurement>>(const OpenRequest&,
                                                                     const Progress&)>
       open;
+  // The executions of the inlined functions of that name in a recording, in that binary where it is
+  // not empty. May be empty: inlined code is not looked for then.
+  std::function<Result<std::shared_ptr<const measure::InlinedMeasurement>>(
+      const OpenRequest&, const std::string& name, const std::string& binary, const Progress&)>
+      inlined = {};
   std::function<Result<record::Outcome>(const record::Request&, const Progress&)> record;
   std::function<record::Diagnosis(const DoctorRequest&)> diagnose;
   std::function<std::vector<record::Process>(const std::string& source)> processes;

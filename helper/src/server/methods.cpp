@@ -76,9 +76,10 @@ void Connection::add_methods() {
   methods_["ptlens/functions"] = {.work = [this](Pending&, const Input& params) {
     return ask(params, read_id, [this](const std::string& id) { return session_.functions(id); });
   }};
-  methods_["ptlens/report"] = {.work = [this](Pending&, const Input& params) {
-    return ask(params, read_report,
-               [this](const ReportRequest& request) { return session_.report(request); });
+  methods_["ptlens/report"] = {.work = [this](Pending& pending, const Input& params) {
+    return ask(params, read_report, [&](const ReportRequest& request) {
+      return session_.report(request, pending.progress());
+    });
   }};
   methods_["ptlens/lines"] = {.work = [this](Pending&, const Input& params) {
     return ask(params, read_lines,

@@ -5,10 +5,23 @@
 
 namespace ptlens::server {
 
+namespace {
+
+engine::OpenOptions options_of(const OpenRequest& request) {
+  return {.symfs = request.symfs, .inlined_names = true};
+}
+
+} // namespace
+
 Host real_host() {
   return {.open =
               [](const OpenRequest& request, const Progress& progress) {
-                return engine::open(request.path, {.symfs = request.symfs}, progress);
+                return engine::open(request.path, options_of(request), progress);
+              },
+          .inlined =
+              [](const OpenRequest& request, const std::string& name, const std::string& binary,
+                 const Progress& progress) {
+                return engine::inlined(request.path, options_of(request), name, binary, progress);
               },
           .record = record::record,
           .diagnose =

@@ -171,6 +171,7 @@ Read<ReportRequest> read_report(const Input& params) {
     fields.read_name("id", request.id);
     read_function(fields, request.function);
     read_selection(fields, "time", request.selection);
+    fields.read("inlined", request.inlined);
   });
 }
 

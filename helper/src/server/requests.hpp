@@ -52,6 +52,7 @@ struct ReportRequest {
   std::string id;
   FunctionSelector function;
   measure::Selection selection;
+  bool inlined = false; // also of a function that was called: decodes again
 };
 
 struct FlameRequest {

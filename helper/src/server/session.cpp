@@ -1,6 +1,7 @@
 // The recordings that a client has open, and the answers about them.
 #include "server/session.hpp"
 
+#include "engine/inlined_report.hpp"
 #include "export/calls.hpp"
 #include "measure/report.hpp"
 #include "server/output_folder.hpp"
@@ -60,6 +61,25 @@ Result<std::shared_ptr<const measure::FileLines>> OpenRecording::lines(const std
   return lines_[file] = std::make_shared<const measure::FileLines>(std::move(*found));
 }
 
+Result<OpenRecording::SharedInlined>
+OpenRecording::inlined(const std::string& name, const std::string& binary,
+                       const std::function<Result<SharedInlined>()>& measure) {
+  const std::string key = name + '\n' + binary;
+  {
+    const std::lock_guard lock(mutex_);
+    if (inlined_ != nullptr && inlined_of_ == key) {
+      return inlined_;
+    }
+  }
+  auto measured = measure();
+  if (measured) {
+    const std::lock_guard lock(mutex_);
+    inlined_of_ = key;
+    inlined_ = *measured;
+  }
+  return measured;
+}
+
 // Registers a piece of work, so that stop() can end it.
 class Session::Running {
 public:
@@ -111,6 +131,7 @@ Result<Json> Session::load(const OpenRequest& request, Progress& progress) {
   }
   auto opened = std::make_shared<OpenRecording>();
   opened->measurement = std::move(*measurement);
+  opened->source = request;
   {
     const std::lock_guard lock(mutex_);
     opened->id = fmt::format("{}", ++last_id_);
@@ -183,22 +204,49 @@ Result<Json> Session::functions(const std::string& id) {
                  exporting::functions_json(measurement, measure::functions(measurement)));
 }
 
-Result<Json> Session::report(const ReportRequest& request) {
+Result<Json> Session::report(const ReportRequest& request, Progress& progress) {
   auto recording = find(request.id);
   if (!recording) {
     return std::unexpected(std::move(recording.error()));
   }
   const measure::Measurement& measurement = *(*recording)->measurement;
-  auto function = function_index(measurement, request.function);
-  if (!function) {
-    return std::unexpected(std::move(function.error()));
-  }
   if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
     return std::unexpected(std::move(checked.error()));
   }
-  return with_id(**recording,
-                 exporting::report_json(
-                     measurement, measure::report(measurement, *function, request.selection)));
+  const Running running(*this, progress, false);
+  if (!running.accepted()) {
+    return std::unexpected(stopped());
+  }
+  const engine::MeasureInlined measure_inlined =
+      [&](const std::string& name, const std::string& binary) -> Result<engine::SharedInlined> {
+    if (!measure::may_be_inlined(measurement, name)) {
+      return nullptr;
+    }
+    return (*recording)->inlined(name, binary, [&] {
+      return host_.inlined((*recording)->source, name, binary, progress);
+    });
+  };
+  const auto function = function_index(measurement, request.function);
+  if (!function && (request.function.address || !host_.inlined)) {
+    return std::unexpected(function.error());
+  }
+  const bool wanted = request.inlined && host_.inlined;
+  const auto report =
+      function ? engine::report(measurement, *function, request.selection,
+                                wanted ? measure_inlined : nullptr)
+               : engine::report(measurement, request.function.name, request.function.binary,
+                                request.selection, measure_inlined);
+  if (!report) {
+    return std::unexpected(report.error());
+  }
+  Json json = exporting::report_json(report->source(measurement), report->report);
+  if (report->inlined) {
+    exporting::add_inlined(json, report->source(measurement), *report->inlined);
+  } else if (function && !wanted && host_.inlined) {
+    json["may_be_inlined"] =
+        measure::may_be_inlined(measurement, measurement.functions[*function].name);
+  }
+  return with_id(**recording, std::move(json));
 }
 
 Result<Json> Session::lines(const LinesRequest& request) {

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,12 +20,21 @@ namespace ptlens::server {
 struct OpenRecording {
   std::string id;
   std::shared_ptr<const measure::Measurement> measurement;
+  OpenRequest source; // what it was opened as
 
   // As measure::lines; remembered by file.
   [[nodiscard]] Result<std::shared_ptr<const measure::FileLines>> lines(const std::string& file);
 
+  using SharedInlined = std::shared_ptr<const measure::InlinedMeasurement>;
+  // What `measure` gives for the inlined functions of that name and binary; the last is remembered.
+  [[nodiscard]] Result<SharedInlined>
+  inlined(const std::string& name, const std::string& binary,
+          const std::function<Result<SharedInlined>()>& measure);
+
 private:
   std::mutex mutex_;
+  std::string inlined_of_; // name and binary of `inlined_`
+  SharedInlined inlined_;
   std::map<std::string, std::shared_ptr<const measure::FileLines>> lines_;
 };
 
@@ -38,7 +48,7 @@ public:
   [[nodiscard]] Result<Json> close(const std::string& id);
 
   [[nodiscard]] Result<Json> functions(const std::string& id);
-  [[nodiscard]] Result<Json> report(const ReportRequest& request);
+  [[nodiscard]] Result<Json> report(const ReportRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> lines(const LinesRequest& request);
   [[nodiscard]] Result<Json> flame(const FlameRequest& request);
   [[nodiscard]] Result<Json> calls(const CallsRequest& request);
