@@ -104,7 +104,7 @@ Result<measure::Measurement> measured(const std::string& path) {
                                  std::move(spaces),
                                  std::move(schedule),
                                  std::nullopt};
-  auto measurement = engine::measure_trace(loaded, Progress());
+  auto measurement = engine::measure_trace(loaded, false, Progress());
   store = std::move(loaded.store);
   return measurement;
 }
