@@ -151,25 +151,30 @@ Result<TracedThread::Current> TracedThread::current() {
 Result<Turn> TracedThread::step() {
   // Where there is no instruction, the processor faults: a signal must come.
   current_ = current();
+  const bool calls_kernel = current_ && current_->instruction.flow == FlowKind::syscall;
   const bool restarted = current_ && current_->ip != registers_.ip;
+  const std::optional<std::uint64_t> asked =
+      calls_kernel && !restarted ? sleep_time(tid_, current_->system_call, registers_)
+                                 : std::nullopt;
   sleep_ns_.reset();
   if (auto resumed = tracee_->step(); !resumed) {
     return std::unexpected(resumed.error());
   }
   const auto stop = was_in_kernel() ? tracee_->settle() : tracee_->wait();
-  if (stop) {
+  // It sleeps as long as it asked for, also where we were kept from looking for longer.
+  const bool slept = stop && asked && slept_until(*stop);
+  if (stop && !slept) {
     return handle(*stop);
   }
-  if (!current_ || current_->instruction.flow != FlowKind::syscall) { // stopped by job control
+  if (!calls_kernel) { // stopped by job control
     interrupt_user(false);
     return Turn::waits;
   }
   if (!in_system_call_) {
     enter_kernel();
   }
-  if (!restarted) {
-    sleep_ns_ = sleep_time(tid_, current_->system_call, registers_);
-  }
+  sleep_ns_ = asked;
+  woken_by_ = stop;
   return Turn::waits;
 }
 
@@ -185,10 +190,13 @@ bool TracedThread::woken() {
 }
 
 bool TracedThread::slept_well() const {
+  return sleep_ns_ && woken_by_ && slept_until(*woken_by_);
+}
+
+bool TracedThread::slept_until(const Stop& stop) const {
   const auto registers = tracee_->registers();
-  return sleep_ns_ && woken_by_ &&
-         (woken_by_->kind == StopKind::left_kernel || woken_by_->kind == StopKind::executed) &&
-         registers && registers->ax == 0;
+  return (stop.kind == StopKind::left_kernel || stop.kind == StopKind::executed) && registers &&
+         registers->ax == 0;
 }
 
 Result<Turn> TracedThread::after_waiting() {

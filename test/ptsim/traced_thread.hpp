@@ -87,6 +87,7 @@ private:
   [[nodiscard]] Moment now() const;
   [[nodiscard]] TraceUnit& unit() const { return channel().unit(); }
   [[nodiscard]] std::uint64_t effective_ip() const;
+  [[nodiscard]] bool slept_until(const Stop& stop) const; // to the end of the sleep it asked for
   Result<Current> current();
   Result<Turn> handle(const Stop& stop);
   Result<void> executed();
