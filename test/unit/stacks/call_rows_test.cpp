@@ -1,11 +1,19 @@
 // Calls as compilers make them: tail calls, recursion, the parts and copies of one function. Each
 // sample's numbers are those of its own loops.
 #include "sample_runs.hpp"
+#include "support/run_command.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <set>
 #include <string>
+#include <unistd.h>
+#include <vector>
 
 namespace ptlens::stacks::testing {
 namespace {
@@ -72,6 +80,24 @@ TEST_F(CallRows, ThreeRecursiveActivationsAreThreeCalls) {
   });
 }
 
+TEST_F(CallRows, MutualRecursionsInclusiveTimeIsThatOfTheOutermostActivations) {
+  for_each_run({.source = "recursion.c"}, few_variants(), [](const SampleRun& run) {
+    const CallTable& table = run.measurement->calls;
+    for (const char* name : {"ping", "pong"}) {
+      const auto calls = run.calls(name);
+      ASSERT_GE(calls.size(), 2U);
+      std::uint64_t inclusive = 0;
+      std::uint64_t all = 0;
+      for (const std::uint32_t call : calls) {
+        inclusive += table.inner[call] == 0 ? table.latency[call] : 0;
+        all += table.latency[call];
+      }
+      EXPECT_EQ(inclusive, table.latency[calls.front()]) << name; // holds all the others
+      EXPECT_LT(inclusive, all) << name;
+    }
+  });
+}
+
 std::vector<Variant> splitting_variants() {
   std::vector<Variant> variants;
   for (const Variant& variant : all_variants()) {
@@ -122,6 +148,70 @@ TEST_F(CallRows, HotAndColdPartsAndCopiesAreOneFunction) {
   for (const char* name : {"split.cold", "partial.part.0", "fixed.constprop.0"}) {
     EXPECT_TRUE(made.contains(name)) << name << ": the compiler no longer makes it";
   }
+}
+
+// The library of same_names.cpp, built into a file of that name.
+std::string library(const std::string& name) {
+  const std::string folder = PTLENS_BUILD_DIR "/samples/stacks";
+  std::filesystem::create_directories(folder);
+  const std::string file = fmt::format("{}/{}.{}.so", folder, name, ::getpid());
+  test::run_command({"gcc", "-g", "-O2", "-shared", "-fPIC", "-o", file,
+                     PTLENS_SOURCE_ROOT "/test/samples/stacks/same_names_library.c"});
+  return file;
+}
+
+// Calls by the file that the function is in and, where asked, its source file.
+std::map<std::string, std::size_t> calls_by_file(const SampleRun& run, const std::string& name,
+                                                 bool source) {
+  std::map<std::string, std::size_t> counts;
+  for (const std::uint32_t call : run.calls(name)) {
+    const FunctionInfo& function =
+        run.measurement->functions[run.measurement->calls.function[call]];
+    const std::string& file = source ? function.file : function.binary;
+    ++counts[std::filesystem::path(file).filename()];
+  }
+  return counts;
+}
+
+TEST_F(CallRows, FunctionsOfOneNameAreToldApart) {
+  Sample sample{.source = "same_names.cpp"};
+  sample.libraries = {PTLENS_SOURCE_ROOT "/test/samples/stacks/same_names_other.cpp", "-ldl"};
+  sample.arguments = {library("libone"), library("libtwo")};
+  for_each_run(sample, few_variants(), [&sample](const SampleRun& run) {
+    using Counts = std::map<std::string, std::size_t>;
+    EXPECT_EQ(calls_by_file(run, "local(int)", true),
+              (Counts{{"same_names.cpp", 3}, {"same_names_other.cpp", 5}}));
+    const auto name = [&sample](std::size_t index) {
+      return std::filesystem::path(sample.arguments[index]).filename().string();
+    };
+    EXPECT_EQ(calls_by_file(run, "exported", false), (Counts{{name(0), 7}, {name(1), 8}}));
+    EXPECT_EQ(run.calls("step(int)").size(), 4U);
+    EXPECT_EQ(run.calls("step(double)").size(), 6U);
+  });
+  for (const std::string& file : sample.arguments) {
+    std::filesystem::remove(file);
+  }
+}
+
+TEST_F(CallRows, CallsOfPositionIndependentProgramsHaveLines) {
+  std::vector<Variant> variants = all_variants();
+  std::erase_if(variants, [](const Variant& variant) {
+    return std::ranges::find(variant.flags, "-pie") == variant.flags.end();
+  });
+  ASSERT_FALSE(variants.empty());
+  for_each_run({.source = "tail.c"}, variants, [](const SampleRun& run) {
+    std::ifstream source(PTLENS_SOURCE_ROOT "/test/samples/stacks/tail.c");
+    std::uint32_t line = 1;
+    for (std::string text;
+         std::getline(source, text) && text.find("sum += start(i)") == std::string::npos;) {
+      ++line;
+    }
+    for (const std::uint32_t call : run.calls("start")) {
+      const CallSite& site = run.measurement->sites[run.measurement->calls.site[call]];
+      EXPECT_EQ(std::filesystem::path(site.file).filename(), "tail.c");
+      EXPECT_EQ(site.line, line);
+    }
+  });
 }
 
 } // namespace

@@ -108,6 +108,25 @@ TEST_F(InterruptionRows, SixSecondsOfSleepAreSixSecondsOffCpu) {
   });
 }
 
+// Three threads on two processors, each of the three on both.
+TEST_F(InterruptionRows, ThreadsThatAreMovedBetweenProcessorsKeepTheirCalls) {
+  Sample sample{.source = "migrates.c", .flags = {"-pthread"}};
+  sample.record.insert(sample.record.end(), {"--cpus", "2", "--slice", "1000"});
+  std::vector<Variant> variants = few_variants();
+  variants.resize(1);
+  for_each_run(sample, variants, [](const SampleRun& run) {
+    expect_calls(run, {{"works", "start_thread", complete, false, 3},
+                       {"deep", "works", complete, false, 36},
+                       {"deep", "deep", complete, false, 252}});
+    expect_time_adds_up(run);
+    EXPECT_EQ(run.measurement->recording.gaps, 0U);
+    const CallTable& table = run.measurement->calls;
+    for (const std::uint32_t call : run.calls("works")) {
+      EXPECT_GT(table.switches[call], 0U);
+    }
+  });
+}
+
 TEST_F(InterruptionRows, CallsThatBeginBeforeTheTraceOrEndAfterItAreIncomplete) {
   Sample sample{.source = "edges.c"};
   sample.record = {"--start-at", "inner", "--stop-at", "stop_here"};

@@ -76,9 +76,12 @@ std::string build(const Sample& sample, const Variant& variant, std::string& pro
   std::vector<std::string> command{compiler, "-g"};
   command.insert(command.end(), variant.flags.begin(), variant.flags.end());
   command.insert(command.end(), sample.flags.begin(), sample.flags.end());
-  const std::string key =
+  std::string key =
       fmt::format("{} {} {} {} {}", fmt::join(command, " "), fmt::join(sample.libraries, " "),
                   sample.source, contents(source), contents(sources + "sample.h"));
+  for (const std::string& more : sample.libraries) {
+    key += contents(more); // of a second source file
+  }
   const std::filesystem::path folder =
       fmt::format(PTLENS_BUILD_DIR "/samples/stacks/{:016x}", std::hash<std::string>{}(key));
   const std::string program = folder / std::filesystem::path(sample.source).stem();
@@ -102,8 +105,8 @@ std::vector<TruthCall> read_truth(const std::string& path) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const auto json = nlohmann::json::parse(line);
-    if (json.contains("format")) {
-      continue;
+    if (!json.contains("call")) {
+      continue; // the format, or what a fault took away
     }
     const auto number = [&json](const char* key) {
       return std::stoull(json.at(key).get<std::string>(), nullptr, 16);

@@ -86,6 +86,15 @@ TEST_F(StubRows, LazyBindingIsFoldedIntoTheFunctionThatItFinds) {
   EXPECT_GE(bound_late, 2U) << "no variant binds late: the test shows nothing";
 }
 
+// Through the PLT, and through IRELATIVE relocations of a static program.
+TEST_F(StubRows, CallsOfAnIndirectFunctionAreThoseOfTheOneThatItChose) {
+  for_each_run({.source = "stubs.c"}, all_variants(), [](const SampleRun& run) {
+    expect_calls(run, {{"quick", "uses_selected", complete, false, 3}});
+    EXPECT_EQ(run.calls("selected").size(), 0U);
+    EXPECT_EQ(run.calls("choose").size(), 0U); // before main
+  });
+}
+
 TEST_F(StubRows, ReturnsAndCallsThatAreNone) {
   for_each_run({.source = "odd_returns.c"}, all_variants(), [](const SampleRun& run) {
     std::vector<Edge> edges{{"all_of_them", "main", complete, false, 3},

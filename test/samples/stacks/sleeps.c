@@ -1,0 +1,21 @@
+// Of each three calls of works, two sleep: means are no whole numbers.
+#include "sample.h"
+
+#include <time.h>
+
+FUNCTION void works(int sleeps) {
+  struct timespec time = {0, 1000000};
+  WORK();
+  if (sleeps) {
+    nanosleep(&time, 0);
+  }
+  WORK();
+}
+
+int main(void) {
+  for (int i = 0; i < 3; ++i) {
+    works(i < 2);
+    WORK();
+  }
+  return 0;
+}
