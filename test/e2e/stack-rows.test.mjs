@@ -80,13 +80,14 @@ function nothingIsLost({ recording }) {
   assert.deepEqual([recording.gaps, recording.lost_ns, recording.decode_errors], [0, 0, 0]);
 }
 
-// Each latency is the stepped one, to within the resolution that is stated with it.
+// Each call ended as the stepped one did, after as long, to within the resolution that is stated with it.
 function latenciesAreTrue(run, name) {
   const calls = run.calls(name);
   const truth = truthOf(run, name);
   assert.equal(calls.length, truth.length, name);
   calls.forEach((call, index) => {
     const exact = truth[index].end - truth[index].start;
+    assert.equal(call.state, truth[index].state, `${name} ${index}`);
     assert.ok(Math.abs(call.latency - exact) <= call.resolution + rounding, `${name} ${index}: ${call.latency} ns, not ${exact} ns`);
   });
 }
@@ -156,21 +157,23 @@ describe("rows", { skip: whyNot() }, () => {
   });
 
   test("exception: what it passes is unwound, with its time, and its handler's function goes on", () => {
-    const run = recorded("exceptions.cpp");
+    const run = record(build("exceptions.cpp", ["-O0"]));
     assert.deepEqual(run.callers("catcher"), { main: 2 });
     assert.deepEqual(run.callers("between"), { "catcher unwound": 2 });
     assert.deepEqual(run.callers("thrower"), { "guarded unwound": 2, "rethrows unwound": 1 });
     assert.deepEqual(run.callers("descend"), { main: 1, descend: 2, "descend unwound": 3 });
     assert.ok(run.calls("between").every((call) => call.latency > 0));
     latenciesAreTrue(run, "catcher");
+    latenciesAreTrue(run, "descend");
     timeAddsUp(run);
   });
 
   test("longjmp: what it passes is unwound, and the activation that called setjmp goes on", () => {
-    const run = recorded("longjmp.c");
+    const run = record(build("longjmp.c", ["-O0"]));
     assert.deepEqual(run.callers("lands"), { main: 3 });
     assert.deepEqual(run.callers("passes"), { "lands unwound": 3 });
     assert.deepEqual(run.callers("search"), { main: 1, search: 2, "search unwound": 4 });
+    latenciesAreTrue(run, "search");
     timeAddsUp(run);
   });
 
