@@ -383,8 +383,8 @@ Result<void> TracedThread::replaced() {
     return read;
   }
   in_system_call_ = false;
-  truth_.finish(true, now());
   unit().run_kernel(execve_cycles);
+  truth_.finish(true, now()); // the time in the kernel is the old program's
   record_name(stamp(), true);
   process_->forget();
   if (auto updated = record_mappings(stamp()); !updated) {

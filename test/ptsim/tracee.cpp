@@ -59,8 +59,8 @@ Tracee::Tracee(Tracee&& other) noexcept
     : tid_(other.tid_), state_(std::exchange(other.state_, State::gone)), how_(other.how_),
       interrupting_(other.interrupting_), ending_(other.ending_), delivering_(other.delivering_),
       replaced_(other.replaced_), former_(other.former_), signal_(other.signal_),
-      exit_status_(other.exit_status_), children_(std::move(other.children_)),
-      cpus_before_(std::move(other.cpus_before_)) {}
+      exit_status_(other.exit_status_), kept_status_(other.kept_status_),
+      children_(std::move(other.children_)), cpus_before_(std::move(other.cpus_before_)) {}
 
 Tracee::~Tracee() {
   detach();
@@ -151,6 +151,9 @@ Result<void> Tracee::resume(int how) {
 }
 
 std::optional<int> Tracee::take_status(bool wait) {
+  if (kept_status_) {
+    return std::exchange(kept_status_, std::nullopt);
+  }
   int status = 0;
   pid_t stopped = 0;
   do {
@@ -384,6 +387,9 @@ void Tracee::let_end() {
     if (status && !WIFSTOPPED(*status)) {
       state_ = State::gone;
       exit_status_ = *status;
+    } else if (status && *status >> 16 == PTRACE_EVENT_EXEC) { // another thread has its id now
+      kept_status_ = *status;
+      return;
     } else if (status) {
       ptrace(PTRACE_CONT, tid_, nullptr, nullptr);
     } else if (const char state = kernel_state(); state == 'Z' || state == 'X') {

@@ -117,6 +117,7 @@ private:
   pid_t former_ = -1;
   int signal_ = 0; // to deliver with the next resumption
   std::optional<int> exit_status_;
+  std::optional<int> kept_status_; // waited for too early
   std::vector<pid_t> children_;
   CpuSet cpus_before_; // affinity of the thread before it was attached to
 };
