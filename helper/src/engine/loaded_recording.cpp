@@ -88,7 +88,8 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
       options.symfs, std::filesystem::path(file).parent_path().string(),
       recording->hostname() == own_hostname()});
   auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store);
-  auto schedule = std::make_unique<flow::Schedule>(recording->switches());
+  auto schedule =
+      std::make_unique<flow::Schedule>(recording->switches(), recording->thread_names());
   return LoadedRecording{path,
                          std::move(*recording),
                          std::move(manifest),
@@ -119,9 +120,17 @@ stacks::ThreadInfo LoadedRecording::thread(std::int32_t pid, std::int32_t tid) c
   return info;
 }
 
-bool LoadedRecording::exited(std::int32_t tid) const {
-  return std::ranges::any_of(recording.thread_exits(),
-                             [&](const perfdata::ThreadExit& exit) { return exit.tid == tid; });
+bool LoadedRecording::exited(const stacks::ThreadInfo& thread, std::uint64_t ran_at) const {
+  // The thread that calls execve goes on under its process's id, and no record says that its own
+  // is gone.
+  const auto replaced = [&](const perfdata::ThreadName& name) {
+    return name.exec && name.pid == thread.pid && thread.tid != thread.pid &&
+           name.time_ns >= ran_at;
+  };
+  return std::ranges::any_of(
+             recording.thread_exits(),
+             [&](const perfdata::ThreadExit& exit) { return exit.tid == thread.tid; }) ||
+         std::ranges::any_of(recording.thread_names(), replaced);
 }
 
 measure::RecordingInfo describe(const LoadedRecording& loaded) {

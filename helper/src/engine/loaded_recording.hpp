@@ -35,7 +35,9 @@ struct LoadedRecording {
 
   // pid, tid and name of a thread; the pid is the tid where no record says more.
   [[nodiscard]] stacks::ThreadInfo thread(std::int32_t pid, std::int32_t tid) const;
-  [[nodiscard]] bool exited(std::int32_t tid) const;
+  // Whether the thread that ran at that time, ns, has ended since: by itself, or because another
+  // program took the place of its process's.
+  [[nodiscard]] bool exited(const stacks::ThreadInfo& thread, std::uint64_t ran_at) const;
 };
 
 [[nodiscard]] Result<LoadedRecording> load(const std::string& path, const OpenOptions& options);

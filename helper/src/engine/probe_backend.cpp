@@ -88,7 +88,7 @@ public:
   void finish(std::uint64_t first_ns, std::uint64_t last_ns) {
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
-      const bool exited = loaded_->exited(info.tid);
+      const bool exited = loaded_->exited(info, info.first_ns);
       threads_[i].finish(exited ? info.last_ns : last_ns, exited);
       // The probes watch every thread for as long as they are on, hits or not.
       info.first_ns = first_ns;

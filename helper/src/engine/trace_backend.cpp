@@ -59,7 +59,7 @@ public:
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
       stacks::ThreadCalls& calls = *threads_[i].calls;
-      calls.finish(loaded_->exited(info.tid));
+      calls.finish(loaded_->exited(info, calls.first_ns()));
       info.first_ns = calls.first_ns();
       info.last_ns = calls.last_ns();
       info.gaps = calls.gaps().size();

@@ -5,14 +5,28 @@
 
 namespace ptlens::flow {
 
-Schedule::Schedule(std::span<const perfdata::Switch> switches) {
+Schedule::Schedule(std::span<const perfdata::Switch> switches,
+                   std::span<const perfdata::ThreadName> names) {
   known_ = !switches.empty();
   struct Open {
     std::uint64_t since = 0;
     bool preempted = false;
   };
   std::map<std::int32_t, Open> out;
+  const auto runs_from = [&](std::int32_t tid, std::uint64_t time_ns) {
+    if (const auto open = out.find(tid); open != out.end()) {
+      off_[tid].push_back({open->second.since, std::max(open->second.since, time_ns),
+                           open->second.preempted, 0, 0});
+      out.erase(open);
+    }
+  };
+  auto name = names.begin();
   for (const perfdata::Switch& record : switches) {
+    for (; name != names.end() && name->time_ns <= record.time_ns; ++name) {
+      if (name->exec) {
+        runs_from(name->tid, name->time_ns);
+      }
+    }
     auto& slots = slots_[record.cpu];
     if (slots.empty()) {
       // The first record of a CPU also says who was there before it.
@@ -27,10 +41,11 @@ Schedule::Schedule(std::span<const perfdata::Switch> switches) {
       continue;
     }
     slots.push_back({record.time_ns, {record.pid, record.tid}});
-    if (const auto open = out.find(record.tid); open != out.end()) {
-      off_[record.tid].push_back({open->second.since, std::max(open->second.since, record.time_ns),
-                                  open->second.preempted, 0, 0});
-      out.erase(open);
+    runs_from(record.tid, record.time_ns);
+  }
+  for (; name != names.end(); ++name) {
+    if (name->exec) {
+      runs_from(name->tid, name->time_ns);
     }
   }
   for (const auto& [tid, open] : out) {

@@ -25,8 +25,10 @@ struct Running {
 
 class Schedule {
 public:
-  // Records in order of time.
-  explicit Schedule(std::span<const perfdata::Switch> switches);
+  // Records in order of time. A thread that runs another program now runs: one that took over its
+  // process's id with execve comes to it without a switch record.
+  explicit Schedule(std::span<const perfdata::Switch> switches,
+                    std::span<const perfdata::ThreadName> names = {});
 
   // False when the recording has no switch record at all: off-CPU is then unknown, not 0.
   [[nodiscard]] bool known() const;
