@@ -171,7 +171,10 @@ Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, Inline
   measure::Measurement measurement;
   measurement.recording = describe(loaded);
   measurement.recording.backend = "intel_pt";
-  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule, loaded.pid);
+  const bool calls_alone = loaded.address_filter().empty() && inlined == nullptr;
+  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule,
+                              calls_alone ? flow::Detail::calls : flow::Detail::branches,
+                              loaded.pid);
   flow::BranchSource source(loaded.recording, context, loaded.decoder);
   Threads threads(loaded, measurement, resolver, inlined);
   std::uint64_t reported = 0;
@@ -277,7 +280,8 @@ measure_inlined(const LoadedRecording& loaded, InlinedPlaces& places, const Prog
 
 Result<flow::DecodeSummary> decode_trace(const LoadedRecording& loaded, bool calls_only,
                                          const BranchListener& listener, const Progress& progress) {
-  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule, loaded.pid);
+  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule,
+                              flow::Detail::branches, loaded.pid);
   flow::BranchSource source(loaded.recording, context, loaded.decoder);
   stacks::Resolver resolver;
   Namer namer(*loaded.spaces, resolver);

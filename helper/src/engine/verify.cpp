@@ -16,7 +16,8 @@ Result<Verdict> verify(const std::string& recording, const OpenOptions& options,
   if (!loaded->has_trace()) {
     return std::unexpected(nothing_to_decode(*loaded));
   }
-  flow::DecodeContext context(loaded->recording, *loaded->spaces, *loaded->schedule);
+  flow::DecodeContext context(loaded->recording, *loaded->spaces, *loaded->schedule,
+                              flow::Detail::branches);
   Verdict verdict;
   std::uint64_t done = 0;
   for (const perfdata::AuxBuffer& buffer : loaded->recording.aux_buffers()) {

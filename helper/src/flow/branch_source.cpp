@@ -32,8 +32,7 @@ void BranchSource::advance(Lane& lane) {
         return;
       }
       lane.decoder->summarise(summary_);
-      const auto& widths = lane.decoder->widths();
-      widths_.insert(widths_.end(), widths.begin(), widths.end());
+      widths_.add(lane.decoder->widths());
       bytes_done_ += lane.pieces[lane.next_piece - 1].size;
       lane.decoder.reset();
     }
@@ -67,12 +66,7 @@ std::optional<Run> BranchSource::next() {
 DecodeSummary BranchSource::summary() const {
   DecodeSummary summary = summary_;
   summary.warnings = context_->warnings();
-  if (!widths_.empty()) {
-    std::vector<std::uint64_t> widths = widths_;
-    const auto rank = widths.begin() + static_cast<std::ptrdiff_t>((widths.size() - 1) * 19 / 20);
-    std::ranges::nth_element(widths, rank);
-    summary.resolution_ns = *rank;
-  }
+  summary.resolution_ns = widths_.of_nineteen_in_twenty();
   return summary;
 }
 

@@ -51,7 +51,7 @@ private:
   Decoder decoder_;
   std::vector<Lane> lanes_;
   DecodeSummary summary_;
-  std::vector<std::uint64_t> widths_;
+  WidthCounts widths_;
   std::uint64_t bytes_done_ = 0;
 };
 

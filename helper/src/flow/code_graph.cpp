@@ -41,20 +41,25 @@ void CodeGraph::explore(Way& way) const {
     case InstructionClass::call_direct:
     case InstructionClass::jump_direct: {
       const bool call = instruction->kind == InstructionClass::call_direct;
+      address = instruction->target;
+      if (instruction->inside && detail_ == Detail::calls) {
+        continue;
+      }
       Way::Step& step = way.steps.emplace_back();
-      step.branch = {.from = address,
+      step.branch = {.from = way.end_address,
                      .to = instruction->target,
                      .kind = call ? BranchKind::call : BranchKind::jump,
                      .from_size = instruction->size};
       step.returns = call && instruction->target != behind;
       step.behind.address = behind;
       way.calls = way.calls || step.returns;
-      address = instruction->target;
       continue;
     }
     case InstructionClass::conditional:
       way.end = Way::End::conditional;
       way.target = instruction->target;
+      way.untold =
+          instruction->target == behind || (instruction->inside && detail_ == Detail::calls);
       return;
     case InstructionClass::ret:
       way.end = Way::End::ret;

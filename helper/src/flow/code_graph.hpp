@@ -32,32 +32,42 @@ struct Way {
     jump,    // indirect
     unclear, // far, unknown or too far to see: to be followed instruction by instruction
   };
-  struct Step { // a direct call or jump on the way
+  struct Step { // a direct call or jump on the way that is told
     Branch branch;
     bool returns = false; // a call that is not to the next instruction
     ReturnPoint behind;   // of such a call
   };
 
-  std::uint64_t begin = 0;
-  std::uint64_t end_address = 0;  // of the instruction that decides
-  std::uint64_t target = 0;       // of a conditional branch
-  std::uint32_t instructions = 0; // that one included
-  End end = End::unclear;
-  std::uint8_t end_size = 0; // bytes of that instruction
-  bool calls = false;        // one of the steps returns
-  std::vector<Step> steps;
-  ReturnPoint behind;         // of an indirect call
   Way* taken = nullptr;       // of a conditional branch, nullptr until it was
   Way* not_taken = nullptr;   // the same
   Way* last_target = nullptr; // of an indirect transfer
+  End end = End::unclear;
+  bool calls = false;             // one of the steps returns
+  bool untold = false;            // of a conditional branch: it is none of those that are told
+  std::uint8_t end_size = 0;      // bytes of the instruction that decides
+  std::uint32_t instructions = 0; // that one included
+  std::vector<Step> steps;
+  std::uint64_t begin = 0;
+  std::uint64_t end_address = 0; // of that instruction
+  std::uint64_t target = 0;      // of a conditional branch
+  ReturnPoint behind;            // of an indirect call
+
+  [[nodiscard]] std::uint64_t address_behind() const { return end_address + end_size; }
+};
+
+// Which branches are told.
+enum class Detail : std::uint8_t {
+  branches, // all that were taken
+  calls,    // not direct ones inside a function, but for the last conditional one before a break
 };
 
 class CodeGraph {
 public:
   // The image must outlive the graph.
-  explicit CodeGraph(CodeImage& image) : image_(&image) {}
+  CodeGraph(CodeImage& image, Detail detail) : image_(&image), detail_(detail) {}
 
   [[nodiscard]] CodeImage& image() const { return *image_; }
+  [[nodiscard]] Detail detail() const { return detail_; }
 
   // The way that begins at the process address; nullptr where no code is known there. It stands as
   // long as the graph.
@@ -75,6 +85,7 @@ private:
   void explore(Way& way) const;
 
   CodeImage* image_;
+  Detail detail_;
   std::deque<Way> ways_;
   std::unordered_map<std::uint64_t, Way*> by_address_;
   std::array<Way*, recent_size> recent_{};

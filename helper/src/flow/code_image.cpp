@@ -21,6 +21,18 @@ bool CodeImage::holds(std::uint64_t address) const {
          !mapped->binary->code_at(address - mapped->bias).empty();
 }
 
+bool CodeImage::stays_inside(const symbols::MappedCode& mapped, std::uint64_t from,
+                             std::uint64_t to) {
+  if (to < mapped.start || to >= mapped.end) {
+    return false;
+  }
+  const symbols::Binary& binary = *mapped.binary;
+  const auto function = binary.function_at(from - mapped.bias);
+  return function && function == binary.function_at(to - mapped.bias) &&
+         binary.functions()[*function].kind == symbols::Function::Kind::code &&
+         binary.functions()[*function].address != to - mapped.bias;
+}
+
 std::optional<Instruction> CodeImage::instruction(std::uint64_t address) const {
   const symbols::MappedCode* mapped = version_->find(address);
   if (mapped == nullptr || !mapped->binary) {
@@ -28,8 +40,15 @@ std::optional<Instruction> CodeImage::instruction(std::uint64_t address) const {
   }
   const auto bytes = mapped->binary->code_at(address - mapped->bias);
   const auto held = bytes.first(std::min<std::uint64_t>(bytes.size(), mapped->end - address));
-  return held.empty() ? std::nullopt
-                      : decode_instruction(held, address, mapped->binary->is_64_bit());
+  if (held.empty()) {
+    return std::nullopt;
+  }
+  auto instruction = decode_instruction(held, address, mapped->binary->is_64_bit());
+  if (instruction && (instruction->kind == InstructionClass::conditional ||
+                      instruction->kind == InstructionClass::jump_direct)) {
+    instruction->inside = stays_inside(*mapped, address, instruction->target);
+  }
+  return instruction;
 }
 
 std::optional<Instruction> CodeImage::known_instruction(std::uint64_t address) {

@@ -31,6 +31,9 @@ private:
   struct Free {
     void operator()(pt_image* image) const { pt_image_free(image); }
   };
+  [[nodiscard]] static bool stays_inside(const symbols::MappedCode& mapped, std::uint64_t from,
+                                         std::uint64_t to);
+
   const symbols::AddressSpaceVersion* version_;
   std::unique_ptr<pt_image, Free> image_;
   std::unordered_map<std::uint64_t, std::optional<Instruction>> instructions_;

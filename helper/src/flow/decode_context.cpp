@@ -39,8 +39,8 @@ std::optional<pt_cpu> parse_cpu(std::string_view text) {
 
 DecodeContext::DecodeContext(const perfdata::Recording& recording,
                              const symbols::AddressSpaces& spaces, const Schedule& schedule,
-                             std::optional<std::int32_t> pid)
-    : recording_(&recording), spaces_(&spaces), schedule_(&schedule), pid_(pid) {
+                             Detail detail, std::optional<std::int32_t> pid)
+    : recording_(&recording), spaces_(&spaces), schedule_(&schedule), detail_(detail), pid_(pid) {
   pt_config_init(&config_);
   config_.flags.variant.block.end_on_call = 1;
   config_.flags.variant.block.end_on_jump = 1;
@@ -121,7 +121,7 @@ CodeGraph& DecodeContext::graph(std::int32_t pid, std::uint64_t time_ns) {
   const symbols::AddressSpaceVersion& version = spaces_->at(pid, time_ns);
   auto& code = code_[version.serial];
   if (!code) {
-    code = std::make_unique<Code>(version);
+    code = std::make_unique<Code>(version, detail_);
   }
   return code->graph;
 }

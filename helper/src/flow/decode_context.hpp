@@ -25,7 +25,10 @@ class DecodeContext {
 public:
   // The references must outlive the context. With a pid, the trace of that process alone is ours.
   DecodeContext(const perfdata::Recording& recording, const symbols::AddressSpaces& spaces,
-                const Schedule& schedule, std::optional<std::int32_t> pid = std::nullopt);
+                const Schedule& schedule, Detail detail,
+                std::optional<std::int32_t> pid = std::nullopt);
+
+  [[nodiscard]] Detail detail() const { return detail_; }
 
   // libipt's configuration without a buffer: processor errata, clock ratios, block ends at calls
   // and jumps.
@@ -54,6 +57,7 @@ private:
   const perfdata::Recording* recording_;
   const symbols::AddressSpaces* spaces_;
   const Schedule* schedule_;
+  Detail detail_;
   pt_config config_{};
   ClockConfig clock_;
   std::vector<std::string> warnings_;
@@ -62,7 +66,8 @@ private:
   std::optional<std::int32_t> pid_;
   Running only_;
   struct Code {
-    explicit Code(const symbols::AddressSpaceVersion& version) : image(version), graph(image) {}
+    Code(const symbols::AddressSpaceVersion& version, Detail detail)
+        : image(version), graph(image, detail) {}
     CodeImage image;
     CodeGraph graph;
   };

@@ -27,6 +27,7 @@ struct Instruction {
   InstructionClass kind = InstructionClass::other;
   std::uint8_t size = 0;    // bytes
   std::uint64_t target = 0; // of a direct branch
+  bool inside = false;      // a direct jump that stays inside its function, not to its entry
 };
 
 // What a branch by such an instruction is; nothing where it does not branch.

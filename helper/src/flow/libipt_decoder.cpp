@@ -31,11 +31,6 @@ void LibiptDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t to, 
   tracing_ = kind != BranchKind::off && !(kind == BranchKind::syscall && to == 0);
 }
 
-void LibiptDecoder::emit_between(BranchKind kind, std::uint64_t from, std::uint64_t to,
-                                 std::uint8_t size) {
-  run_.add_between({.from = from, .to = to, .kind = kind, .from_size = size});
-}
-
 void LibiptDecoder::passed(const Packet& packet) {
   switch (packet.kind) {
   case PacketKind::psb:
@@ -230,15 +225,24 @@ void LibiptDecoder::finish_block(std::uint64_t next) {
   if (*kind == BranchKind::call && next != behind) {
     returns_.push({behind, nullptr});
   }
-  const bool direct = instruction.kind == InstructionClass::call_direct ||
-                      instruction.kind == InstructionClass::jump_direct;
-  if (direct) {
-    emit_between(*kind, address, next, instruction.size);
+  const Branch branch{.from = address, .to = next, .kind = *kind, .from_size = instruction.size};
+  const bool told = !instruction.inside || context_->detail() == Detail::branches;
+  if (instruction.kind == InstructionClass::call_direct ||
+      instruction.kind == InstructionClass::jump_direct) {
+    if (told) {
+      run_.add_between(branch);
+    }
     return;
   }
   const bool may_go_on = *kind == BranchKind::cond || *kind == BranchKind::syscall;
-  if (!may_go_on || next != behind) {
+  if (may_go_on && next == behind) {
+    return;
+  }
+  if (told) {
     emit(*kind, address, next, instruction.size);
+  } else {
+    run_.hold(branch, Moment(run_.last()));
+    tracing_ = true;
   }
 }
 

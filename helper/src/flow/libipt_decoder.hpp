@@ -39,9 +39,7 @@ private:
   void finish_block(std::uint64_t next);
   void finish_decided_block();
   void leave(std::uint64_t to);
-  // A branch of the last decision; one without a decision of its own.
-  void emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size);
-  void emit_between(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size);
+  void emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size); // decided
   void switch_on(std::uint64_t address);
   void read_packets();
   void advance_to(std::uint64_t offset);

@@ -8,6 +8,10 @@ namespace {
 // direct jumps would never end.
 constexpr std::uint64_t most_undecided = 1U << 20U;
 
+Branch branch_of(const Way& way, BranchKind kind, std::uint64_t to) {
+  return {.from = way.end_address, .to = to, .kind = kind, .from_size = way.end_size};
+}
+
 } // namespace
 
 std::uint64_t PacketWalker::take_instructions() {
@@ -117,6 +121,10 @@ void PacketWalker::fetch() {
   next_.kind = Flow::end;
 }
 
+void PacketWalker::hold(const Way& way, const Moment& moment) {
+  run_->hold(branch_of(way, BranchKind::cond, way.target), moment);
+}
+
 void PacketWalker::push(ReturnPoint& point) {
   if (point.way == nullptr) {
     point.way = graph_->at(point.address);
@@ -125,112 +133,162 @@ void PacketWalker::push(ReturnPoint& point) {
 }
 
 // What lies on the way to its decision happens.
-void PacketWalker::pass(Way& way) {
+void PacketWalker::pass(Way& way, const Moment& moment) {
   instructions_ += way.instructions;
   for (Way::Step& step : way.steps) {
-    run_->add_between(step.branch);
+    run_->add_at(step.branch, moment);
     if (step.returns) {
       push(step.behind);
     }
   }
 }
 
-void PacketWalker::decide(const Way& way, BranchKind kind, std::uint64_t to,
-                          const std::optional<TimeInterval>& when) {
-  run_->decide(when);
-  run_->add_decided({.from = way.end_address, .to = to, .kind = kind, .from_size = way.end_size});
-}
-
-// As far as the bits lead; address_ is where they lead to, and those that are left are to be
-// followed by hand.
-void PacketWalker::follow_bits(Way* way, const Packet& packet) {
-  std::uint8_t left = packet.bit_count;
+// As far as the bits lead; nullptr where those that are left are to be followed by hand, from
+// address_ on.
+Way* PacketWalker::follow_bits(Way* way, const Packet& packet) {
+  const TimeInterval last = run_->last();
+  run_->decide(packet.timed ? TimeInterval{packet.reported_ns, packet.latest_ns} : last);
+  const Moment reported(run_->last());
+  Moment before({last.earliest, run_->last().latest});
+  Moment decided = reported;
+  const Way* held = nullptr;
+  unsigned left = packet.bit_count;
   while (way != nullptr && left != 0) {
+    if (left == 1 && packet.bit_count == packet.room && packet.timed) {
+      if (held != nullptr) {
+        hold(*held, reported);
+        held = nullptr;
+      }
+      run_->decide(TimeInterval{packet.earliest_ns, packet.latest_ns});
+      decided = Moment(run_->last());
+    }
     const bool taken = (packet.value >> (left - 1U) & 1U) != 0;
-    const auto when = packet.when(static_cast<std::uint8_t>(packet.bit_count - left + 1));
-    address_ = way->begin;
     if (way->end == Way::End::conditional) {
-      const std::uint64_t behind = way->end_address + way->end_size;
       Way*& edge = taken ? way->taken : way->not_taken;
       if (edge == nullptr) {
-        edge = graph_->at(taken ? way->target : behind);
+        edge = graph_->at(taken ? way->target : way->address_behind());
+        if (edge == nullptr) {
+          break;
+        }
       }
-      if (edge == nullptr) {
-        break;
-      }
-      pass(*way);
-      if (taken && way->target != behind) {
-        decide(*way, BranchKind::cond, way->target, when);
-      } else {
-        run_->decide(when);
+      held = way->steps.empty() ? held : nullptr;
+      pass(*way, before);
+      if (taken && way->untold) {
+        held = way;
+      } else if (taken) {
+        held = nullptr;
+        run_->add_at(branch_of(*way, BranchKind::cond, way->target), decided);
       }
       way = edge;
     } else if (way->end == Way::End::ret && taken && (way->calls || !returns_->empty())) {
-      pass(*way);
+      held = nullptr;
+      pass(*way, before);
       const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
-      decide(*way, BranchKind::ret, point.address, when);
-      address_ = point.address;
+      run_->add_at(branch_of(*way, BranchKind::ret, point.address), decided);
       way = point.way != nullptr ? point.way : graph_->at(point.address);
+      if (way == nullptr) {
+        address_ = point.address;
+      }
     } else {
+      address_ = way->begin;
+      way = nullptr;
       break;
     }
+    before = reported;
     --left;
   }
-  if (way != nullptr) {
-    address_ = way->begin;
+  if (held != nullptr) {
+    hold(*held, decided);
   }
-  bits_ = packet.value;
-  bit_count_ = left;
-  bits_packet_ = packet;
+  if (left == packet.bit_count) {
+    run_->undo_decision(last);
+  }
+  if (left != 0) {
+    address_ = way == nullptr ? address_ : way->begin;
+    way = nullptr;
+    bits_ = packet.value;
+    bit_count_ = static_cast<std::uint8_t>(left);
+    bits_packet_ = packet;
+  }
+  return way;
 }
 
-// False where the packet's address is none of code that is known, or the way does not lead by one.
-bool PacketWalker::follow_target(Way& way, const Packet& packet) {
-  const bool fits =
-      way.end == Way::End::call || way.end == Way::End::jump || way.end == Way::End::ret;
-  if (!fits || !packet.has_ip) {
-    return false;
+// nullptr where the packet's address is none of code that is known, or the way does not lead by
+// one: nothing was followed then.
+Way* PacketWalker::follow_target(Way* way, const Packet& packet) {
+  BranchKind kind = BranchKind::indirect;
+  switch (way->end) {
+  case Way::End::call:
+    kind = BranchKind::call;
+    break;
+  case Way::End::ret:
+    kind = BranchKind::ret;
+    break;
+  case Way::End::jump:
+    break;
+  default:
+    return nullptr;
   }
-  Way* to = way.last_target;
+  if (!packet.has_ip) {
+    return nullptr;
+  }
+  Way* to = way->last_target;
   if (to == nullptr || to->begin != packet.value) {
     to = graph_->at(packet.value);
     if (to == nullptr) {
-      return false;
+      return nullptr;
     }
-    way.last_target = to;
+    way->last_target = to;
   }
-  pass(way);
-  switch (way.end) {
-  case Way::End::call:
-    push(way.behind);
-    decide(way, BranchKind::call, packet.value, packet.sent());
-    break;
-  case Way::End::ret:
+  const TimeInterval last = run_->last();
+  run_->decide(packet.sent());
+  pass(*way, Moment({last.earliest, run_->last().latest}));
+  if (kind == BranchKind::call) {
+    push(way->behind);
+  } else if (kind == BranchKind::ret) {
     returns_->pop();
-    decide(way, BranchKind::ret, packet.value, packet.sent());
-    break;
-  default:
-    decide(way, BranchKind::indirect, packet.value, packet.sent());
-    break;
   }
-  address_ = packet.value;
-  return true;
+  run_->add_at(branch_of(*way, kind, packet.value), Moment(run_->last()));
+  return to;
 }
 
 // While the packets are such that nothing can take effect between two decisions.
 void PacketWalker::follow_graph() {
-  while (bit_count_ == 0 && next_.kind == Flow::none && !run_->is_long()) {
+  if (bit_count_ != 0 || next_.kind != Flow::none) {
+    return;
+  }
+  Way* way = nullptr;
+  while (!run_->is_long()) {
     const Packet* const packet = packets_->peek();
-    Way* const way = packet == nullptr ? nullptr : graph_->at(address_);
+    if (packet == nullptr || (packet->kind != PacketKind::tnt && packet->kind != PacketKind::tip)) {
+      break;
+    }
     if (way == nullptr) {
-      return;
+      way = graph_->at(address_);
+      if (way == nullptr) {
+        return;
+      }
     }
     if (packet->kind == PacketKind::tnt) {
-      follow_bits(way, *packet);
-    } else if (packet->kind != PacketKind::tip || !follow_target(*way, *packet)) {
-      return;
+      way = follow_bits(way, *packet);
+      packets_->pop();
+      if (bit_count_ != 0) {
+        return;
+      }
+      if (way == nullptr) {
+        continue;
+      }
+    } else {
+      Way* const to = follow_target(way, *packet);
+      if (to == nullptr) {
+        break;
+      }
+      way = to;
+      packets_->pop();
     }
-    packets_->pop();
+  }
+  if (way != nullptr) {
+    address_ = way->begin;
   }
 }
 
@@ -306,6 +364,7 @@ PacketWalker::Stop PacketWalker::at_stop() {
   case Flow::psb:
     return next_.has_ip ? Stop::synchronised : Stop::bad_trace;
   case Flow::event: {
+    untold_ = false;
     branch_ = Branch{};
     branch_.from = address_;
     if (next_.event_disables || !next_.has_ip) {
@@ -401,6 +460,7 @@ PacketWalker::Stop PacketWalker::take(BranchKind kind, const Instruction& instru
   branch_.from = address_;
   branch_.from_size = instruction.size;
   branch_.to = to;
+  untold_ = instruction.inside && graph_->detail() == Detail::calls;
   address_ = to;
   return Stop::branch;
 }

@@ -42,6 +42,8 @@ public:
   Stop next();
 
   [[nodiscard]] const Branch& branch() const { return branch_; } // without time
+  // It is none of those that are told, but may be held.
+  [[nodiscard]] bool is_untold() const { return untold_; }
   // The last decision is branch()'s own.
   [[nodiscard]] bool decided() const { return decided_; }
   [[nodiscard]] std::uint64_t address() const { return address_; }
@@ -66,12 +68,11 @@ private:
   };
 
   void follow_graph();
-  void follow_bits(Way* way, const Packet& packet);
-  bool follow_target(Way& way, const Packet& packet);
-  void pass(Way& way);
+  Way* follow_bits(Way* way, const Packet& packet);
+  Way* follow_target(Way* way, const Packet& packet);
+  void pass(Way& way, const Moment& moment);
   void push(ReturnPoint& point);
-  void decide(const Way& way, BranchKind kind, std::uint64_t to,
-              const std::optional<TimeInterval>& when);
+  void hold(const Way& way, const Moment& moment);
 
   void fetch();
   void read_event(std::uint64_t at);
@@ -100,6 +101,7 @@ private:
   Packet bits_packet_;
   std::uint64_t instructions_ = 0;
   bool decided_ = false;
+  bool untold_ = false;
   Branch branch_;
 };
 

@@ -232,7 +232,11 @@ void PieceDecoder::walk() {
       state_ = State::seeking;
     }
     tracing_ = state_ == State::walking;
-    if (walker_->decided()) {
+    if (walker_->is_untold()) {
+      if (walker_->decided()) {
+        run_.hold(branch, Moment(run_.last()));
+      }
+    } else if (walker_->decided()) {
       run_.add_decided(branch);
     } else {
       run_.add_between(branch);

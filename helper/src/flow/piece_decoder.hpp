@@ -46,8 +46,8 @@ public:
 
   // Adds what this piece saw.
   void summarise(DecodeSummary& summary) const;
-  // How well the branches' times are known: widths of their intervals, ns.
-  [[nodiscard]] const std::vector<std::uint64_t>& widths() const { return run_.widths(); }
+  // How wide the intervals of its branches are.
+  [[nodiscard]] const WidthCounts& widths() const { return run_.widths(); }
 
 protected:
   enum class State { seeking, walking, elsewhere, ended };

@@ -40,7 +40,7 @@ TEST(RunBuilder, BranchWithoutADecisionLiesBetweenItsNeighbours) {
   EXPECT_EQ(run->branches[1].time_ns, 250U); // 200 .. 300
   EXPECT_EQ(run->branches[1].spread_ns, 50U);
   EXPECT_EQ(run->branches[2].time_ns, 250U);
-  EXPECT_EQ(builder.widths(), (std::vector<std::uint64_t>{20, 100, 100}));
+  EXPECT_EQ(builder.widths().of_nineteen_in_twenty(), 100U); // of 20, 100 and 100
 }
 
 TEST(RunBuilder, TimeNeverGoesBack) {

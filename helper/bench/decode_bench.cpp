@@ -1,0 +1,133 @@
+// Each stage of decoding over one recording, in bytes of trace a second: parsing packets, placing
+// them in time, following the code, rebuilding calls. PTLENS_BENCH_RECORDING names the recording.
+#include "engine/engine.hpp"
+#include "engine/loaded_recording.hpp"
+#include "flow/branch_source.hpp"
+#include "flow/packet_parser.hpp"
+#include "flow/packet_stream.hpp"
+
+#include <benchmark/benchmark.h>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+namespace ptlens::bench {
+namespace {
+
+const engine::LoadedRecording* recording() {
+  static const auto loaded = [] {
+    const char* const path = std::getenv("PTLENS_BENCH_RECORDING");
+    return engine::load(path == nullptr ? "" : path, {});
+  }();
+  return loaded ? &*loaded : nullptr;
+}
+
+// Every piece of trace, its bytes in one place.
+const std::vector<flow::PieceBytes>& pieces() {
+  static const auto all = [] {
+    std::vector<flow::PieceBytes> list;
+    for (const perfdata::AuxBuffer& buffer : recording()->recording.aux_buffers()) {
+      for (const flow::TracePiece& piece : flow::trace_pieces(recording()->recording, buffer)) {
+        list.emplace_back(piece);
+      }
+    }
+    return list;
+  }();
+  return all;
+}
+
+void count_bytes(benchmark::State& state) {
+  state.SetBytesProcessed(static_cast<std::int64_t>(recording()->recording.trace_bytes()) *
+                          state.iterations());
+}
+
+bool skipped(benchmark::State& state) {
+  if (recording() == nullptr) {
+    state.SkipWithError("PTLENS_BENCH_RECORDING names no recording");
+    return true;
+  }
+  return false;
+}
+
+void parse_packets(benchmark::State& state) {
+  if (skipped(state)) {
+    return;
+  }
+  for (auto step : state) {
+    std::uint64_t sum = 0;
+    for (const flow::PieceBytes& piece : pieces()) {
+      flow::PacketParser parser(piece.bytes().data(), piece.bytes().data() + piece.bytes().size());
+      while (!parser.at_end()) {
+        const flow::RawPacket packet = parser.next();
+        if (packet.size == 0) {
+          break;
+        }
+        sum += packet.payload;
+      }
+    }
+    benchmark::DoNotOptimize(sum);
+  }
+  count_bytes(state);
+}
+BENCHMARK(parse_packets);
+
+void place_packets(benchmark::State& state) {
+  if (skipped(state)) {
+    return;
+  }
+  const flow::DecodeContext context(recording()->recording, *recording()->spaces,
+                                    *recording()->schedule, flow::Detail::calls);
+  for (auto step : state) {
+    std::uint64_t sum = 0;
+    for (const flow::PieceBytes& piece : pieces()) {
+      flow::PacketStream stream(piece.bytes(), context.clock(), context.time_conversion());
+      for (; stream.peek() != nullptr; stream.pop()) {
+        sum += stream.peek()->latest_ns;
+      }
+    }
+    benchmark::DoNotOptimize(sum);
+  }
+  count_bytes(state);
+}
+BENCHMARK(place_packets);
+
+void follow_code(benchmark::State& state, flow::Decoder decoder) {
+  if (skipped(state)) {
+    return;
+  }
+  // The graph of the code is made once: what is measured is following it.
+  flow::DecodeContext context(recording()->recording, *recording()->spaces, *recording()->schedule,
+                              flow::Detail::calls);
+  const auto follow = [&] {
+    flow::BranchSource source(recording()->recording, context, decoder);
+    std::uint64_t branches = 0;
+    while (const auto run = source.next()) {
+      branches += run->branches.size();
+    }
+    return branches;
+  };
+  follow();
+  for (auto step : state) {
+    benchmark::DoNotOptimize(follow());
+  }
+  count_bytes(state);
+}
+BENCHMARK_CAPTURE(follow_code, graph, flow::Decoder::graph)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(follow_code, libipt, flow::Decoder::libipt)->Unit(benchmark::kMillisecond);
+
+void rebuild_calls(benchmark::State& state) {
+  if (skipped(state)) {
+    return;
+  }
+  for (auto step : state) {
+    const auto measurement = engine::open(recording()->recording.path(), {}, Progress());
+    benchmark::DoNotOptimize(measurement.has_value());
+  }
+  count_bytes(state);
+}
+BENCHMARK(rebuild_calls)->Unit(benchmark::kMillisecond);
+
+} // namespace
+} // namespace ptlens::bench
+
+BENCHMARK_MAIN();
