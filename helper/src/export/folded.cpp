@@ -10,8 +10,7 @@ namespace ptlens::exporting {
 namespace {
 
 std::string frame_name(const measure::Measurement& measurement, std::uint32_t function) {
-  std::string name = function < measurement.functions.size() ? measurement.functions[function].name
-                                                             : std::string();
+  std::string name = measure::frame_function(measurement, function).name;
   if (name.empty()) {
     return "[unknown]";
   }

@@ -87,19 +87,31 @@ Json threads_json(const measure::Measurement& measurement,
   return list;
 }
 
+// The function of a frame that is in no table: time outside user code has no address.
+Json outside_json(const measure::Measurement& measurement) {
+  const auto info = measure::frame_function(measurement, measure::outside_user_code);
+  return {{"name", info.name},
+          {"binary", info.binary},
+          {"address", nullptr},
+          {"file", ""},
+          {"line", 0}};
+}
+
 // Numbers the functions of a list in the order of their first use, and describes each once.
 class FunctionTable {
 public:
   explicit FunctionTable(const measure::Measurement& measurement) : measurement_(measurement) {}
 
+  // -1 for none; measure::outside_user_code is one.
   std::int64_t index(std::uint32_t function) {
-    if (!known(measurement_, function)) {
+    const bool outside = function == measure::outside_user_code;
+    if (!outside && !known(measurement_, function)) {
       return -1;
     }
     const auto [at, added] =
         numbers_.try_emplace(function, static_cast<std::int64_t>(numbers_.size()));
     if (added) {
-      list_.push_back(function_json(measurement_, function));
+      list_.push_back(outside ? outside_json(measurement_) : function_json(measurement_, function));
     }
     return at->second;
   }

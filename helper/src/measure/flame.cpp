@@ -19,11 +19,12 @@ std::uint64_t subtract(std::uint64_t from, std::uint64_t what) {
   return from > what ? from - what : 0;
 }
 
-// off-CPU time of each call that is in none of its children, ns.
-std::vector<std::uint64_t> own_off_cpu(const stacks::CallTable& calls) {
+// The part of each call's time of one kind that is in none of its children, ns. `total`: of a call.
+template <class Total>
+std::vector<std::uint64_t> own_part(const stacks::CallTable& calls, const Total& total) {
   std::vector<std::uint64_t> own(calls.size());
   for (std::size_t call = 0; call < calls.size(); ++call) {
-    own[call] = calls.off_cpu(call);
+    own[call] = total(call);
     if (const std::uint32_t parent = calls.parent[call]; parent != no_call) {
       own[parent] = subtract(own[parent], own[call]);
     }
@@ -119,6 +120,17 @@ private:
 
 } // namespace
 
+stacks::FunctionInfo frame_function(const Measurement& measurement, std::uint32_t function) {
+  if (function == outside_user_code) {
+    stacks::FunctionInfo outside;
+    outside.name = "[outside user code]";
+    outside.binary = "[kernel]";
+    return outside;
+  }
+  return function < measurement.functions.size() ? measurement.functions[function]
+                                                 : stacks::FunctionInfo{};
+}
+
 FlameTree flame(const Measurement& measurement, std::optional<std::uint32_t> function,
                 const Selection& selection, FlameTime time, double smallest) {
   const stacks::CallTable& calls = measurement.calls;
@@ -126,7 +138,13 @@ FlameTree flame(const Measurement& measurement, std::optional<std::uint32_t> fun
   const std::vector<std::uint8_t> counted =
       everything ? std::vector<std::uint8_t>() : counted_calls(measurement, function, selection);
   const std::vector<std::uint64_t> own_off =
-      time == FlameTime::wall ? std::vector<std::uint64_t>() : own_off_cpu(calls);
+      time == FlameTime::wall
+          ? std::vector<std::uint64_t>()
+          : own_part(calls, [&](std::size_t call) { return calls.off_cpu(call); });
+  const std::vector<std::uint64_t> own_outside =
+      time == FlameTime::off_cpu
+          ? std::vector<std::uint64_t>()
+          : own_part(calls, [&](std::size_t call) { return calls.outside[call]; });
 
   Builder builder;
   std::vector<std::uint32_t> node(calls.size(), no_node);
@@ -142,12 +160,20 @@ FlameTree flame(const Measurement& measurement, std::optional<std::uint32_t> fun
       continue;
     }
     std::uint64_t self = calls.self(call);
-    if (time == FlameTime::on_cpu) {
-      self = subtract(self, own_off[call]);
-    } else if (time == FlameTime::off_cpu) {
+    std::uint64_t outside = 0;
+    if (time == FlameTime::off_cpu) {
       self = std::min(self, own_off[call]);
+    } else {
+      outside = std::min(self, own_outside[call]);
+      if (time == FlameTime::on_cpu) {
+        self = subtract(self, own_off[call]);
+        outside = std::min(self, subtract(outside, own_off[call]));
+      }
     }
-    builder.count(node[call], self);
+    builder.count(node[call], self - outside);
+    if (outside != 0) {
+      builder.count(builder.child(node[call], outside_user_code), outside);
+    }
   }
   return builder.finish(smallest);
 }

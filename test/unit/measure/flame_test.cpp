@@ -80,6 +80,50 @@ constexpr std::pair<FlameTime, naive::Time> times[] = {{FlameTime::wall, naive::
                                                        {FlameTime::on_cpu, naive::Time::on},
                                                        {FlameTime::off_cpu, naive::Time::off}};
 
+// 100 ns in function 0, of which it spent 30 outside user code and 40 in function 1, which was
+// outside for 25 and switched out for 15 of these.
+Measurement with_time_outside() {
+  Measurement m;
+  m.functions.resize(2);
+  m.threads.resize(1);
+  stacks::CallTable& c = m.calls;
+  c.thread = {0, 0};
+  c.function = {0, 1};
+  c.parent = {no_call, 0};
+  c.site = {stacks::no_site, stacks::no_site};
+  c.start = {1000, 1010};
+  c.latency = {100, 40};
+  c.resolution = {0, 0};
+  c.children = {40, 0};
+  c.outside = {55, 25};
+  c.blocked = {15, 15};
+  c.preempted = {0, 0};
+  c.switches = {1, 1};
+  c.state = {stacks::CallState::complete, stacks::CallState::complete};
+  c.tail_call = {0, 0};
+  c.inner = {0, 0};
+  return m;
+}
+
+TEST(Flame, NamesTimeOutsideUserCode) {
+  const Measurement m = with_time_outside();
+  const FlameTree wall = flame(m, {}, {}, FlameTime::wall, 0);
+  expect_sums(wall);
+  const std::map<Path, naive::Frame> frames = frames_of(wall);
+  EXPECT_EQ(frames.at({0}).self, 30U);
+  EXPECT_EQ(frames.at({0, outside_user_code}).self, 30U);
+  EXPECT_EQ(frames.at({0, 1}).self, 15U);
+  EXPECT_EQ(frames.at({0, 1, outside_user_code}).self, 25U);
+  EXPECT_EQ(wall.inclusive[0], 100U);
+  const std::map<Path, naive::Frame> on = frames_of(flame(m, {}, {}, FlameTime::on_cpu, 0));
+  EXPECT_EQ(on.at({0, 1, outside_user_code}).self, 10U);
+  EXPECT_EQ(on.at({0, 1}).self, 15U);
+  const std::map<Path, naive::Frame> off = frames_of(flame(m, {}, {}, FlameTime::off_cpu, 0));
+  EXPECT_EQ(off.size(), 2U);
+  EXPECT_EQ(off.at({0, 1}).self, 15U);
+  EXPECT_EQ(frame_function(m, outside_user_code).name, "[outside user code]");
+}
+
 class RandomFlame : public testing::TestWithParam<std::uint32_t> {
 protected:
   Measurement m_ = test::random_recording({.seed = GetParam(), .threads = 2, .calls = 200});
