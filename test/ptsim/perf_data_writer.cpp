@@ -124,6 +124,15 @@ void PerfDataWriter::mapping(const Stamp& stamp, const Mapping& mapping,
   }
 }
 
+void PerfDataWriter::kernel_mapping(std::uint64_t start, std::uint64_t length) {
+  const std::string name = "[kernel.kallsyms]_text";
+  ByteBuffer body = task_bytes({-1, 0});
+  body.u64(start).u64(length).u64(start);
+  body.text(name, rounded_up(name.size() + 1, sizeof(std::uint64_t)));
+  event(PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, std::move(body), {0, 0, {-1, 0}, 0},
+        tracking_event);
+}
+
 void PerfDataWriter::fork(const Stamp& stamp, Task child) {
   event(PERF_RECORD_FORK, 0, family(child, stamp.task, stamp.time), stamp, tracking_event);
 }

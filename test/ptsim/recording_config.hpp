@@ -49,6 +49,7 @@ struct RecordingConfig {
   bool inherit = false;       // threads and processes that the recorded ones make are recorded too
   bool build_ids = true;
   bool snapshot = false;
+  bool kernel = false; // the kernel is traced too
   std::string filter; // address filters, as perf resolves them
   std::vector<Lane> lanes;
   std::vector<RecordedThread> threads; // when recording began

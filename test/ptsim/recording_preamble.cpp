@@ -48,7 +48,7 @@ perf_event_attr common_attributes(const RecordingConfig& config) {
   attributes.read_format = PERF_FORMAT_ID;
   attributes.disabled = 1;
   attributes.inherit = config.inherit ? 1 : 0;
-  attributes.exclude_kernel = 1;
+  attributes.exclude_kernel = config.kernel ? 0 : 1;
   attributes.exclude_hv = 1;
   attributes.sample_id_all = 1;
   return attributes;

@@ -82,6 +82,15 @@ void TraceUnit::interrupt(std::uint64_t ip) {
   leave_user();
 }
 
+void TraceUnit::interrupt_to(std::uint64_t ip, std::uint64_t entry) {
+  if (sending_) {
+    flush_outcomes();
+    count_cycles();
+    packets_->ip(IpPacket::fup, ip);
+  }
+  indirect_jump(entry);
+}
+
 void TraceUnit::leave_by_far_transfer() {
   if (sending_) {
     flush_outcomes();

@@ -74,6 +74,9 @@ public:
   // An exception, interrupt or signal takes user code away before the instruction at `ip`.
   void interrupt(std::uint64_t ip);
 
+  // The same into a kernel that is traced, at `entry`.
+  void interrupt_to(std::uint64_t ip, std::uint64_t entry);
+
   // User code retired the instruction at `ip` and went on at `next`: the clock runs by its cost and
   // the packets follow. A system call or trap leaves user code.
   void retire(const Instruction& instruction, std::uint64_t ip, std::uint64_t next);

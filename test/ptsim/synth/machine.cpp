@@ -329,6 +329,11 @@ void Machine::at_time(Processor& processor) {
 void Machine::interrupt(Processor& processor) {
   Thread& thread = *processor.thread;
   thread.last = processor.clock.units();
+  if (!options_->kernel.empty()) {
+    thread.walker->interrupt_through_kernel();
+    processor.next_interrupt = processor.clock.units() + time_around(options_->interrupts);
+    return;
+  }
   thread.walker->interrupt();
   lane_of(processor, thread).unit.run_kernel(random_.between(1500, 6000));
   processor.next_interrupt = processor.clock.units() + time_around(options_->interrupts);

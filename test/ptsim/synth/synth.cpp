@@ -103,8 +103,16 @@ Result<Summary> synthesise(const SynthOptions& options, const CodeGraph& graph,
   const Clock clock(ClockRates{}, 1'000'000'000'000 + random.below(1'000'000'000'000));
   const auto pid = static_cast<pid_t>(random.between(1000, 100'000));
   const Task main{pid, pid};
-  WalkerConfig walk{options.unwind, std::nullopt};
+  WalkerConfig walk{options.unwind, std::nullopt, nullptr};
   std::string filter_text;
+  std::optional<Kernel> kernel;
+  if (!options.kernel.empty()) {
+    kernel.emplace(static_cast<FunctionId>(graph.functions().size()));
+    if (auto written = kernel->write(options.kernel); !written) {
+      return std::unexpected(written.error());
+    }
+    walk.kernel = &*kernel;
+  }
   if (options.filter) {
     auto filter = resolve(*options.filter, process);
     if (!filter) {
@@ -132,7 +140,7 @@ Result<Summary> synthesise(const SynthOptions& options, const CodeGraph& graph,
   std::optional<CallCounts> counts;
   std::vector<CallSink*> sinks;
   if (!options.truth.empty()) {
-    sinks.push_back(&truth.emplace(truth_file, process, clock));
+    sinks.push_back(&truth.emplace(truth_file, process, clock, walk.kernel));
   }
   if (!options.counts.empty()) {
     sinks.push_back(&counts.emplace(process, clock));
@@ -145,9 +153,13 @@ Result<Summary> synthesise(const SynthOptions& options, const CodeGraph& graph,
   const std::string comm = std::filesystem::path(graph.binaries()[0].path()).filename().string();
   RecordingConfig config = recording_config(options, clock, main, comm);
   config.filter = filter_text;
+  config.kernel = kernel.has_value();
   auto file = PerfDataWriter::create(config);
   if (!file) {
     return std::unexpected(file.error());
+  }
+  if (kernel) {
+    file->kernel_mapping(Kernel::base, kernel->size());
   }
   write_process(*file, process, main, comm);
   const auto start = std::chrono::steady_clock::now();

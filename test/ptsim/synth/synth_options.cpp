@@ -14,6 +14,7 @@
 namespace ptlens::ptsim::synth {
 namespace {
 
+constexpr double longest_slice = 1e9; // us
 constexpr std::uint64_t usual_fault_distance = 64 << 10;
 constexpr std::array<std::pair<std::string_view, FaultKind>, 5> fault_words{
     {{"ovf", FaultKind::overflow},
@@ -68,6 +69,8 @@ void declare(CLI::App& app, SynthOptions& options, Raw& raw) {
   app.add_option("--fault", raw.faults,
                  "ovf, truncate, cut, no-pgd: with :every=BYTES; lost-sideband:every=SWITCHES")
       ->allow_extra_args(false);
+  app.add_option("--kernel", options.kernel,
+                 "trace a made-up kernel too, and write its kcore and kallsyms to this folder");
   app.add_option("--filter", raw.filter, "'filter FUNCTION @ BINARY': only its code is traced");
 }
 
@@ -127,6 +130,13 @@ Result<void> check(const Raw& raw, SynthOptions& options) {
       return std::unexpected(filter.error());
     }
     options.filter = std::move(*filter);
+  }
+  if (!options.kernel.empty()) {
+    if (options.threads != 1 || options.filter || !options.faults.empty() || options.signals != 0) {
+      return std::unexpected(
+          bad_usage("--kernel goes with one thread and without faults, filters and signals"));
+    }
+    options.slice = longest_slice;
   }
   if (options.per_thread && options.system_wide) {
     return std::unexpected(bad_usage("give one of --per-thread and -a"));

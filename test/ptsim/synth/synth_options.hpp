@@ -62,6 +62,7 @@ struct SynthOptions {
   std::uint64_t aux_bytes = 4 << 20;
   std::vector<Fault> faults;
   std::optional<FilterRequest> filter;
+  std::string kernel; // folder for kcore and kallsyms of a made-up kernel that is traced too
 
   std::vector<std::string> command_line;
 };

@@ -31,7 +31,8 @@ std::string quoted(const std::string& text) {
 
 } // namespace
 
-TruthFile::TruthFile(std::ostream& out, const Process& process, const Clock& clock)
+TruthFile::TruthFile(std::ostream& out, const Process& process, const Clock& clock,
+                     const Kernel* kernel)
     : out_(&out), process_(&process), clock_(&clock) {
   const CodeGraph& graph = process.graph();
   names_.reserve(graph.functions().size());
@@ -40,6 +41,12 @@ TruthFile::TruthFile(std::ostream& out, const Process& process, const Clock& clo
     names_.push_back(fmt::format(
         R"("function":"{:#x}","binary":{},"address":"{:#x}","symbol":{})", process.entry(id),
         quoted(graph.binaries()[function.binary].path()), function.address, quoted(function.name)));
+  }
+  for (std::size_t at = 0; kernel != nullptr && at < kernel->functions().size(); ++at) {
+    const Kernel::Function& function = kernel->functions()[at];
+    names_.push_back(fmt::format(
+        R"("function":"{0:#x}","binary":"[kernel.kallsyms]","address":"{0:#x}","symbol":"{1}")",
+        function.entry, function.name));
   }
   fmt::format_to(std::back_inserter(buffer_),
                  "{{\"format\":\"ptsim-truth\",\"version\":1,\"tsc_hz\":{}}}\n",
@@ -72,6 +79,9 @@ void TruthFile::lost(pid_t tid, std::uint64_t begin, std::uint64_t end, std::str
 }
 
 void CallCounts::ended(const EndedCall& call) {
+  if (call.frame->function >= process_->graph().functions().size()) {
+    return; // of the kernel
+  }
   if (call.tid != last_tid_ || last_ == nullptr) {
     last_tid_ = call.tid;
     last_ = &sums_[call.tid];

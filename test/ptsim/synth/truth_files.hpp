@@ -3,6 +3,7 @@
 
 #include "clock.hpp"
 #include "synth/call_stack.hpp"
+#include "synth/kernel.hpp"
 #include "synth/process.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,8 @@ namespace ptlens::ptsim::synth {
 class TruthFile : public CallSink {
 public:
   // References are not owned. `clock` gives the time of units.
-  TruthFile(std::ostream& out, const Process& process, const Clock& clock);
+  TruthFile(std::ostream& out, const Process& process, const Clock& clock,
+            const Kernel* kernel = nullptr);
   ~TruthFile() override { flush(); }
   TruthFile(const TruthFile&) = delete;
   TruthFile& operator=(const TruthFile&) = delete;

@@ -181,12 +181,21 @@ void Walker::enter_user() {
   }
 }
 
-void Walker::interrupt() {
+void Walker::choose_interrupted() {
   if (resume_ip_ == 0 && !in_signal_return_ && !in_stub() && random_.chance(0.5)) {
     const std::vector<std::uint32_t> places = graph_->instructions(graph_->block(at_));
     const std::uint32_t place = places[random_.below(places.size())];
     resume_ip_ = process_->begin(graph_->block(at_)) + (place - graph_->block(at_).begin);
   }
+}
+
+void Walker::interrupt_through_kernel() {
+  choose_interrupted();
+  config_.kernel->interrupt({&seat_, stack_, log_, &random_}, ip());
+}
+
+void Walker::interrupt() {
+  choose_interrupted();
   seat_.unit->interrupt(ip());
   if (log_ != nullptr && !stack_->in_loss() && (!config_.filter || config_.filter->holds(ip()))) {
     log_->line(ip(), 0, "interrupt");
@@ -480,6 +489,12 @@ Walker::Stop Walker::run(std::uint64_t until, std::uint64_t bytes) {
       break;
     }
     case End::system_call:
+      if (config_.kernel != nullptr) {
+        config_.kernel->system_call({&seat_, stack_, log_, &random_}, process_->last(block),
+                                    process_->behind(block));
+        at_ = block.next;
+        break;
+      }
       unit.leave_by_far_transfer();
       log(process_->last(block), 0, "syscall");
       at_ = block.next;

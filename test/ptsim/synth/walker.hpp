@@ -7,6 +7,7 @@
 #include "packet_writer.hpp"
 #include "synth/behaviour.hpp"
 #include "synth/call_stack.hpp"
+#include "synth/kernel.hpp"
 #include "synth/process.hpp"
 #include "synth/random.hpp"
 #include "trace_unit.hpp"
@@ -37,6 +38,7 @@ struct Seat {
 struct WalkerConfig {
   double unwind = 0; // probability of an exception where a function could return
   std::optional<AddressFilter> filter;
+  const Kernel* kernel = nullptr; // that is traced too
 };
 
 class Walker {
@@ -63,6 +65,8 @@ public:
   void enter_user();
   // An interrupt takes user code away, at a random instruction of the next block.
   void interrupt();
+  // The same, with the traced kernel's work; user code goes on.
+  void interrupt_through_kernel();
   // A signal's handler will run next, in place of what was interrupted. False where it cannot.
   bool deliver_signal(FunctionId handler);
 
@@ -80,6 +84,7 @@ private:
     std::vector<bool> reach; // blocks of the function that lead to it
   };
 
+  void choose_interrupted();
   void find_reach(Anchor& anchor) const;
   [[nodiscard]] bool find_anchor(Anchor& anchor);
   [[nodiscard]] bool find_anchor(Anchor& anchor, End kind);

@@ -1,0 +1,73 @@
+// A made-up kernel: a few functions as they lie in memory, with an entry for system calls and one
+// for interrupts, and the walk through them from entry to return. On disk it is what perf record
+// --kcore keeps: a core file with the code, and kallsyms.
+#pragma once
+
+#include "base/error.hpp"
+#include "branch_log.hpp"
+#include "synth/call_stack.hpp"
+#include "synth/random.hpp"
+#include "trace_unit.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptlens::ptsim::synth {
+
+struct Seat;
+
+class Kernel {
+public:
+  // Functions are numbered from `first_function` on.
+  explicit Kernel(FunctionId first_function);
+
+  static constexpr std::uint64_t base = 0xffffffff81000000;
+  [[nodiscard]] std::uint64_t size() const { return code_.size(); }
+  [[nodiscard]] FunctionId first_function() const { return first_function_; }
+
+  struct Function {
+    std::string_view name;
+    std::uint64_t entry = 0;
+  };
+  [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
+
+  // Writes `folder`/kcore, /kallsyms and an empty /modules.
+  Result<void> write(const std::string& folder) const;
+
+  // User code that stands at `from` enters the kernel, which goes back to `back`. `log` may be
+  // null.
+  struct Walk {
+    const Seat* seat = nullptr;
+    CallStack* stack = nullptr;
+    BranchLog* log = nullptr;
+    Random* random = nullptr;
+  };
+  void system_call(const Walk& walk, std::uint64_t from, std::uint64_t back) const;
+  void interrupt(const Walk& walk, std::uint64_t ip) const;
+
+private:
+  enum class Step : std::uint8_t { work, call, call_any, skip, ret, leave };
+  struct Placed {
+    Step step = Step::work;
+    std::uint64_t begin = 0;
+    std::uint64_t behind = 0;
+    std::size_t target = 0; // function that is called; of call_any, the first of three
+  };
+  struct Plan;
+
+  [[nodiscard]] const std::vector<Plan>& plans() const;
+  void assemble();
+  void enter(const Walk& walk, std::size_t function, std::uint64_t caller,
+             std::uint64_t back) const;
+  void run(const Walk& walk, std::size_t function, std::uint64_t back) const;
+
+  FunctionId first_function_;
+  std::vector<std::uint8_t> code_;
+  std::vector<Function> functions_;
+  std::vector<std::vector<Placed>> steps_; // by function
+};
+
+} // namespace ptlens::ptsim::synth
