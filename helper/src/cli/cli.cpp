@@ -24,6 +24,12 @@ void add_source(CLI::App& command, RecordingOptions& options) {
   command.add_option("--symfs", options.symfs, "look for every mapped binary under DIR first")
       ->type_name("DIR");
   command
+      .add_option("--kallsyms", options.kallsyms,
+                  "names of kernel functions; the code is the kcore beside it, or --kcore")
+      ->type_name("FILE");
+  command.add_option("--kcore", options.kcore, "kernel code, as 'perf record --kcore' keeps it")
+      ->type_name("FILE");
+  command
       .add_option("--decoder", options.decoder,
                   "decoder of the trace: fast, or libipt for its block decoder")
       ->check(CLI::IsMember({"fast", "libipt"}))

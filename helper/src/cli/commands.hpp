@@ -14,6 +14,8 @@ namespace ptlens::cli {
 struct RecordingOptions {
   std::string recording;
   std::string symfs;
+  std::string kallsyms;
+  std::string kcore;
   std::string decoder = "fast";
   std::int32_t pid = 0; // 0: all processes
   bool json = false;

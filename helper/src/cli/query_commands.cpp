@@ -90,6 +90,8 @@ Result<Query> prepare(const QueryOptions& options) {
 
 engine::OpenOptions open_options(const RecordingOptions& options) {
   engine::OpenOptions open{.symfs = options.symfs};
+  open.kallsyms = options.kallsyms;
+  open.kcore = options.kcore;
   if (options.decoder == "libipt") {
     open.decoder = flow::Decoder::libipt;
   }

@@ -19,7 +19,9 @@
 namespace ptlens::engine {
 
 struct OpenOptions {
-  std::string symfs; // empty: none
+  std::string symfs;         // empty: none
+  std::string kallsyms = {}; // of the traced kernel; empty: that of the recording's kcore_dir
+  std::string kcore = {};    // its code; empty: beside kallsyms
   flow::Decoder decoder = flow::Decoder::graph;
   std::optional<std::int32_t> pid = {}; // only this process of the recording; nothing: all
   bool inlined_names = false;           // fill Measurement::inlined_names: reads all DIEs

@@ -61,6 +61,51 @@ Result<void> check_process(const perfdata::Recording& recording, std::optional<s
             .remedy = there.empty() ? "leave out --pid" : "it holds " + there});
 }
 
+// The kernel's code as `perf record --kcore` leaves it beside the trace, or as the user names it.
+Result<std::shared_ptr<const symbols::Binary>> open_kernel(const std::filesystem::path& data,
+                                                           const OpenOptions& options) {
+  std::filesystem::path names = options.kallsyms;
+  std::filesystem::path code = options.kcore;
+  std::error_code ignored;
+  if (names.empty() && !code.empty()) {
+    names = code.parent_path() / "kallsyms";
+  } else if (names.empty()) {
+    names = data.parent_path() / "kcore_dir" / "kallsyms";
+    if (!std::filesystem::exists(names, ignored)) {
+      return nullptr;
+    }
+  }
+  if (code.empty()) {
+    code = names.parent_path() / "kcore";
+  }
+  for (const std::filesystem::path& file : {names, code}) {
+    if (!std::filesystem::exists(file, ignored)) {
+      return std::unexpected(Error{
+          .kind = Error::Kind::not_found,
+          .message = "No such file or directory",
+          .file = file.string(),
+          .offset = std::nullopt,
+          .remedy = "give a copy of /proc/kallsyms with --kallsyms, and the kernel's code, as "
+                    "'perf record --kcore' keeps it, beside it or with --kcore"});
+    }
+  }
+  return symbols::Binary::open_kernel(code.string(), names.string());
+}
+
+// Of a folder: the file that `ptlens record` wrote to it, or perf itself where it keeps the
+// kernel's code too.
+std::string data_of(const std::string& folder) {
+  std::error_code ignored;
+  const std::filesystem::path own = std::filesystem::path(folder) / "perf.data";
+  const std::filesystem::path of_perf = std::filesystem::path(folder) / "data";
+  if (std::filesystem::is_directory(own, ignored)) {
+    return (own / "data").string();
+  }
+  const bool only_perfs =
+      !std::filesystem::exists(own, ignored) && std::filesystem::exists(of_perf, ignored);
+  return (only_perfs ? of_perf : own).string();
+}
+
 } // namespace
 
 Result<LoadedRecording> load(const std::string& path, const OpenOptions& options) {
@@ -68,7 +113,7 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
   std::optional<record::Manifest> manifest;
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    file = (std::filesystem::path(path) / "perf.data").string();
+    file = data_of(path);
     if (std::filesystem::exists(std::filesystem::path(path) / record::manifest_name, ignored)) {
       auto read = record::read_manifest(path);
       if (!read) {
@@ -87,13 +132,18 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
   auto store = std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{
       options.symfs, std::filesystem::path(file).parent_path().string(),
       recording->hostname() == own_hostname()});
-  auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store);
+  auto kernel = open_kernel(file, options);
+  if (!kernel) {
+    return std::unexpected(kernel.error());
+  }
+  auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store, *kernel);
   auto schedule =
       std::make_unique<flow::Schedule>(recording->switches(), recording->thread_names());
   return LoadedRecording{path,
                          std::move(*recording),
                          std::move(manifest),
                          std::move(store),
+                         std::move(*kernel),
                          std::move(spaces),
                          std::move(schedule),
                          options.pid,
@@ -167,11 +217,11 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
   const auto of_kernel = [](const std::string& path) {
     return path.starts_with("[kernel") || path.starts_with("[guest") || path.ends_with(".ko");
   };
-  const std::string kernel_reason =
-      "kernel code is not decoded: its time counts as outside user code";
+  const std::string kernel_reason = "the kernel's code is not at hand, so that its time counts as "
+                                    "outside user code: record with --kcore, or give --kallsyms";
   for (const bool kernel : {false, true}) {
     for (const symbols::MissingBinary& missing : loaded.store->missing()) {
-      if (of_kernel(missing.path) == kernel) {
+      if (of_kernel(missing.path) == kernel && !(kernel && loaded.kernel)) {
         add(missing.path, missing.build_id, kernel ? kernel_reason : missing.reason);
       }
     }
@@ -181,7 +231,7 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
         return loaded.recording.intel_pt() &&
                attribute.type == loaded.recording.intel_pt()->pmu_type && !attribute.exclude_kernel;
       });
-  if (kernel_traced) {
+  if (kernel_traced && !loaded.kernel) {
     for (const perfdata::Mapping& mapping : loaded.recording.mappings()) {
       if (mapping.pid == -1 && build_ids.contains(mapping.path)) {
         add(mapping.path, "", kernel_reason);
@@ -190,6 +240,7 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
     if (build_ids.contains("[kernel.kallsyms]")) {
       add("[kernel.kallsyms]", "", kernel_reason);
     }
+    info.notes.push_back("the kernel was traced: " + kernel_reason);
   }
   return info;
 }

@@ -101,6 +101,7 @@ private:
   void doubt(std::uint64_t since_ns);
   void spend_outside(std::uint64_t time_ns);
   void leave(const Branch& branch, const Space& space);
+  void return_to_user(const Branch& branch, const Space& space);
   void begin_signal(std::uint64_t time_ns, const Place& handler);
   bool end_signal(const Branch& branch, const Place& place);
   bool return_from_handler(const Branch& branch);

@@ -21,6 +21,7 @@ struct Frame {
   bool folded = false;               // all of it so far is a stub
   bool tail = false;                 // shares the return address of the frame below
   bool signal = false;
+  bool kernel = false;  // entered from user code: where the kernel, which was traced, began
   bool damaged = false; // start unknown, or a gap inside
 };
 

@@ -173,12 +173,46 @@ void CallBuilder::leave(const Branch& branch, const Space& space) {
     interrupted_ = branch.kind == flow::BranchKind::interrupt;
     return;
   }
-  if (branch.from >= first_kernel_address && branch.to < first_kernel_address) {
-    ret(branch, space);
+  const bool from_kernel = branch.from >= first_kernel_address;
+  if (from_kernel && branch.to < first_kernel_address) {
+    return_to_user(branch, space);
+  } else if (from_kernel && stack().returns_to(branch.to)) {
+    finish_top(branch.time_ns); // from an interrupt of the kernel
+  } else {
+    push(branch.time_ns, resolver_->resolve(space, branch.to).function,
+         resolver_->site(space, branch.from), branch.from + branch.from_size)
+        .kernel = !from_kernel;
+  }
+}
+
+// From a traced kernel: back to what it interrupted, to a signal's handler, or from one.
+void CallBuilder::return_to_user(const Branch& branch, const Space& space) {
+  std::size_t entry = stack().size();
+  while (entry > 0 && !stack().frames[entry - 1].kernel) {
+    --entry;
+  }
+  if (entry == 0) {
+    ret(branch, space); // the trace began in the kernel
     return;
   }
-  push(branch.time_ns, resolver_->resolve(space, branch.to).function,
-       resolver_->site(space, branch.from), branch.from + branch.from_size);
+  const std::uint64_t interrupted = stack().frames[entry - 1].return_address;
+  while (stack().size() > entry && top().tail) {
+    pop(branch.time_ns, CallState::complete);
+  }
+  pop_to(entry, branch.time_ns, CallState::unwound);
+  pop(branch.time_ns, CallState::complete);
+  const Place place = resolver_->resolve(space, branch.to);
+  if (branch.to == interrupted || stack().empty() || end_signal(branch, place)) {
+    return;
+  }
+  if (place.entry || !place.known) {
+    resume_address_ = interrupted;
+    interrupted_ = false;
+    outside_since_ = branch.time_ns;
+    begin_signal(branch.time_ns, place);
+  } else {
+    arrive(branch, space, place);
+  }
 }
 
 // All frames of all stacks.

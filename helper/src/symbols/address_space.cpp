@@ -15,6 +15,7 @@ namespace ptlens::symbols {
 namespace {
 
 constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
 // Linux allows a process 65,530 mappings of all kinds; a recording that claims more code mappings
 // than this is damaged or hostile, and what goes beyond is left out.
 constexpr std::size_t most_mappings = 8192;
@@ -105,6 +106,26 @@ bool overlaps(const std::vector<MappedCode>& code, std::uint64_t start, std::uin
 
 bool is_file(const std::string& path) {
   return path == "[vdso]" || (path.starts_with('/') && !path.starts_with("//"));
+}
+
+// By start, without overlaps. A core holds code where it ran: there is no bias.
+std::vector<MappedCode> kernel_code(const std::shared_ptr<const Binary>& kernel) {
+  std::vector<MappedCode> code;
+  std::uint64_t behind = first_kernel_address;
+  for (const Segment& segment : kernel->code_segments()) {
+    if (segment.address < behind || segment.file_size == 0) {
+      continue;
+    }
+    MappedCode mapped;
+    mapped.start = segment.address;
+    mapped.end = segment.address + segment.file_size;
+    mapped.file_offset = segment.file_offset;
+    mapped.path = "[kernel.kallsyms]";
+    mapped.binary = kernel;
+    behind = mapped.end;
+    code.push_back(std::move(mapped));
+  }
+  return code;
 }
 
 class Replay {
@@ -220,8 +241,7 @@ private:
     all.insert(place, std::move(code));
   }
 
-  // Kernel code is never decoded; a recording that traced it says in missing() what that would
-  // take.
+  // A recording that traced the kernel says in missing() what decoding it would take.
   void note_missing_kernel_code(const MappedCode& code) {
     constexpr std::string_view kernel_image = "[kernel.kallsyms]";
     const bool image = code.path.starts_with(kernel_image);
@@ -255,8 +275,22 @@ const MappedCode* AddressSpaceVersion::find(std::uint64_t address) const {
   return found != code.end() && found->start <= address ? &*found : nullptr;
 }
 
-AddressSpaces::AddressSpaces(const perfdata::Recording& recording, BinaryStore& store)
-    : versions_(Replay(recording, store).run()) {}
+AddressSpaces::AddressSpaces(const perfdata::Recording& recording, BinaryStore& store,
+                             const std::shared_ptr<const Binary>& kernel)
+    : versions_(Replay(recording, store).run()) {
+  if (kernel == nullptr) {
+    return;
+  }
+  const std::vector<MappedCode> code = kernel_code(kernel);
+  empty_.code = code;
+  for (auto& [pid, versions] : versions_) {
+    for (AddressSpaceVersion& version : versions) {
+      std::erase_if(version.code,
+                    [](const MappedCode& each) { return each.end > first_kernel_address; });
+      version.code.insert(version.code.end(), code.begin(), code.end());
+    }
+  }
+}
 
 const AddressSpaceVersion& AddressSpaces::at(std::int32_t pid, std::uint64_t time_ns) const {
   const auto process = versions_.find(pid);

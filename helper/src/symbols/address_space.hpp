@@ -35,7 +35,9 @@ struct AddressSpaceVersion {
 
 class AddressSpaces {
 public:
-  AddressSpaces(const perfdata::Recording& recording, BinaryStore& store);
+  // `kernel`: its code, which all processes share; nullptr where it is not at hand.
+  AddressSpaces(const perfdata::Recording& recording, BinaryStore& store,
+                const std::shared_ptr<const Binary>& kernel = nullptr);
 
   // The version in force at `time_ns`: the last one that began at or before it, else the first
   // one. A process without any mapping gets an empty version. The kernel is pid -1.

@@ -8,6 +8,7 @@
 #include "symbols/elf_image.hpp"
 #include "symbols/function_table.hpp"
 #include "symbols/inlined.hpp"
+#include "symbols/kernel_code.hpp"
 #include "symbols/landing_pads.hpp"
 #include "symbols/name_search.hpp"
 #include "symbols/unwind_table.hpp"
@@ -72,10 +73,15 @@ std::vector<FrameDescription> read_descriptions(const ElfImage& image) {
 } // namespace
 
 struct Binary::Contents {
-  explicit Contents(ElfImage opened)
-      : image(std::move(opened)), debug_file([this] { return locate_debug_file(image); }),
+  // `kernel_symbols`: of a kernel, whose file has no tables of its own.
+  explicit Contents(ElfImage opened, std::vector<Symbol> kernel_symbols = {})
+      : kernel(std::move(kernel_symbols)), image(std::move(opened)),
+        debug_file([this] { return locate_debug_file(image); }),
         unit_names([this] { return read_unit_names(debug_file.get()); }),
         debug_info([this] { return read_debug_info(debug_file.get(), image); }), table([this] {
+          if (!kernel.empty()) {
+            return FunctionTable(image, {.symbols = kernel, .stubs = {}, .unwind_ranges = {}}, {});
+          }
           return FunctionTable(image, read_function_sources(image, debug_file.get()),
                                debug_info.get());
         }),
@@ -91,6 +97,7 @@ struct Binary::Contents {
     return at->second; // nodes of a map stay where they are
   }
 
+  std::vector<Symbol> kernel;
   ElfImage image;
   Lazy<DebugFile> debug_file;
   Lazy<std::vector<std::string>> unit_names;
@@ -105,6 +112,13 @@ struct Binary::Contents {
 Binary::Binary(std::unique_ptr<Contents> contents) : contents_(std::move(contents)) {}
 Binary::~Binary() = default;
 
+std::shared_ptr<const Binary> Binary::made(std::unique_ptr<Contents> contents) {
+  struct Openable : Binary { // std::make_shared needs a constructor that it can see
+    explicit Openable(std::unique_ptr<Contents> contents) : Binary(std::move(contents)) {}
+  };
+  return std::make_shared<const Openable>(std::move(contents));
+}
+
 Result<std::shared_ptr<const Binary>> Binary::open(const std::string& path) {
   const Result<ElfFile> file = ElfFile::open(path);
   if (!file) {
@@ -114,10 +128,24 @@ Result<std::shared_ptr<const Binary>> Binary::open(const std::string& path) {
   if (!image) {
     return std::unexpected(std::move(image).error());
   }
-  struct Openable : Binary { // std::make_shared needs a constructor that it can see
-    explicit Openable(std::unique_ptr<Contents> contents) : Binary(std::move(contents)) {}
-  };
-  return std::make_shared<const Openable>(std::make_unique<Contents>(std::move(*image)));
+  return made(std::make_unique<Contents>(std::move(*image)));
+}
+
+Result<std::shared_ptr<const Binary>> Binary::open_kernel(const std::string& kcore,
+                                                          const std::string& kallsyms) {
+  const Result<ElfFile> file = ElfFile::open(kcore);
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  Result<ElfImage> image = ElfImage::read(kcore, *file, true);
+  if (!image) {
+    return std::unexpected(std::move(image).error());
+  }
+  auto symbols = read_kallsyms(kallsyms, *image);
+  if (!symbols) {
+    return std::unexpected(std::move(symbols).error());
+  }
+  return made(std::make_unique<Contents>(std::move(*image), std::move(*symbols)));
 }
 
 const std::string& Binary::path() const {

@@ -94,6 +94,11 @@ public:
   // truncated).
   static Result<std::shared_ptr<const Binary>> open(const std::string& path);
 
+  // The kernel: code from a core file such as the kcore of `perf record --kcore`, functions from a
+  // copy of /proc/kallsyms. Errors: the same, and bad_input without functions in that code.
+  static Result<std::shared_ptr<const Binary>> open_kernel(const std::string& kcore,
+                                                           const std::string& kallsyms);
+
   Binary(const Binary&) = delete;
   Binary& operator=(const Binary&) = delete;
   Binary(Binary&&) = delete;
@@ -168,6 +173,7 @@ public:
 private:
   struct Contents;
   explicit Binary(std::unique_ptr<Contents> contents);
+  static std::shared_ptr<const Binary> made(std::unique_ptr<Contents> contents);
   std::unique_ptr<Contents> contents_;
 };
 

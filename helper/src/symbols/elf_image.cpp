@@ -39,8 +39,8 @@ bool read_exactly(int descriptor, std::uint64_t offset, std::span<std::byte> int
   return true;
 }
 
-Result<void> check_header(const std::string& path, const GElf_Ehdr& header,
-                          std::uint64_t file_size) {
+Result<void> check_header(const std::string& path, const GElf_Ehdr& header, std::uint64_t file_size,
+                          bool core) {
   constexpr std::uint64_t type_offset = 16; // e_type, e_machine
   if (header.e_machine != EM_X86_64 && header.e_machine != EM_386) {
     return std::unexpected(Error{.kind = Error::Kind::unsupported,
@@ -50,14 +50,16 @@ Result<void> check_header(const std::string& path, const GElf_Ehdr& header,
                                  .file = path,
                                  .offset = type_offset + 2});
   }
-  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
-    return std::unexpected(
-        Error{.kind = Error::Kind::unsupported,
-              .message = fmt::format("neither a program nor a shared library (ELF type {})",
-                                     header.e_type),
-              .file = path,
-              .offset = type_offset,
-              .remedy = "give the linked program or library"});
+  if (core ? header.e_type != ET_CORE : header.e_type != ET_EXEC && header.e_type != ET_DYN) {
+    return std::unexpected(Error{
+        .kind = Error::Kind::unsupported,
+        .message = fmt::format("{} (ELF type {})",
+                               core ? "not a core file" : "neither a program nor a shared library",
+                               header.e_type),
+        .file = path,
+        .offset = type_offset,
+        .remedy = core ? "give the kcore file that 'perf record --kcore' wrote"
+                       : "give the linked program or library"});
   }
   if (!lies_within(header.e_phoff, std::uint64_t{header.e_phnum} * header.e_phentsize, file_size)) {
     return std::unexpected(
@@ -117,7 +119,7 @@ std::vector<std::uint8_t> read_build_id(Elf* elf) {
   return {first, first + size};
 }
 
-Result<ElfImage> ElfImage::read(const std::string& path, const ElfFile& file) {
+Result<ElfImage> ElfImage::read(const std::string& path, const ElfFile& file, bool core) {
   ElfImage image;
   image.path_ = path;
   image.identity_ = file.identity();
@@ -127,7 +129,7 @@ Result<ElfImage> ElfImage::read(const std::string& path, const ElfFile& file) {
   if (gelf_getehdr(file.elf(), &header) == nullptr) {
     return std::unexpected(bad(path, 0, "the file ends inside its ELF header: truncated"));
   }
-  if (Result<void> checked = check_header(path, header, file_size); !checked) {
+  if (Result<void> checked = check_header(path, header, file_size, core); !checked) {
     return std::unexpected(std::move(checked).error());
   }
   image.is_64_bit_ = header.e_machine == EM_X86_64;

@@ -43,7 +43,8 @@ class ElfImage {
 public:
   // Errors: those of ElfFile::open; bad_input with the offset of what is truncated or contradicts
   // itself; unsupported for other machines than x86 and for relocatable objects.
-  static Result<ElfImage> read(const std::string& path, const ElfFile& file);
+  // `core`: the file is one, as /proc/kcore and what perf copies of it are.
+  static Result<ElfImage> read(const std::string& path, const ElfFile& file, bool core = false);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const FileIdentity& identity() const { return identity_; }
