@@ -80,7 +80,8 @@ void describe(const Request& request, const Machine& machine, std::vector<std::s
                                 request.perf));
   }
   if (request.kernel) {
-    notes.emplace_back("kernel code was traced too, but is not decoded");
+    notes.emplace_back(
+        "kernel code was traced too; its code is not kept: --kallsyms and --kcore give it");
   }
   if (request.snapshot) {
     notes.emplace_back("a snapshot: only what the trace buffers held at the end was kept");
