@@ -41,7 +41,11 @@ function record(program, { options = [], args = [], environment = {} } = {}) {
   });
   const { recording, functions } = json(["functions", "--json", file]);
   const one = (name, binary) => (binary ? ["--function", name, "--binary", binary] : ["--function", name]);
-  const calls = (name, binary) => jsonLines(output(helper, ["calls", "--json-lines", ...one(name, binary), file]));
+  const asked = new Map();
+  const calls = (name) => {
+    if (!asked.has(name)) asked.set(name, jsonLines(output(helper, ["calls", "--json-lines", ...one(name), file])));
+    return asked.get(name);
+  };
   return {
     file,
     program,
