@@ -93,6 +93,29 @@ describe("a recording of several processes", { skip: whyNot() }, () => {
     }
   });
 
+  test("one processor of two: what a thread did on the other is missing, and said to be", (t) => {
+    const { file, threads } = record(t, ["-C", "1", "--all-records", "--seed", "8"]);
+    const rows = jsonLines(readFileSync(`${file}.truth.jsonl`, "utf8"));
+    const missing = rows.filter((row) => row.lost !== undefined);
+    const whole = rows.filter((row) => row.state === "complete" &&
+      !missing.some(({ tid, lost: [begin, end] }) => tid === row.tid && begin < row.end && end > row.start));
+    assert.ok(missing.length > 2);
+    for (const name of ["item", "part", "nap", "worker"]) {
+      const calls = callsOf(file, name);
+      assert.deepEqual(calls.filter(({ state }) => state === "unwound"), [], name);
+      const exact = whole.filter(({ symbol }) => symbol === name).sort(inOrder);
+      const complete = calls.filter(({ state }) => state === "complete").sort(inOrder);
+      assert.deepEqual(complete.map(({ tid }) => tid), exact.map(({ tid }) => tid), name);
+      for (const [index, call] of complete.entries()) {
+        assert.ok(Math.abs(call.latency - (exact[index].end - exact[index].start)) <= 2 * (call.resolution + rounding), `${name} ${index}`);
+      }
+    }
+    assert.ok(callsOf(file, "part").length < 2 * sum(threads, ({ items }) => items));
+    const { recording } = json(["functions", "--json", file]);
+    assert.ok(recording.gaps > 0 && recording.lost_ns > 0);
+    assert.ok(recording.notes.some((note) => /ran on processors that were not traced/.test(note)));
+  });
+
   test("buffers of threads: two threads that change processors", async (t) => {
     const folder = temporaryFolder(t);
     const file = path.join(folder, "perf.data");

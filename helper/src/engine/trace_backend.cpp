@@ -1,6 +1,7 @@
 // Runs of branches, in order of time, to one call builder for each thread.
 #include "engine/trace_backend.hpp"
 
+#include "engine/untraced_time.hpp"
 #include "flow/branch_source.hpp"
 #include "flow/decode_context.hpp"
 #include "stacks/call_builder.hpp"
@@ -36,7 +37,8 @@ class Threads {
 public:
   Threads(const LoadedRecording& loaded, measure::Measurement& measurement,
           stacks::Resolver& resolver, InlinedPlaces* inlined)
-      : loaded_(&loaded), measurement_(&measurement), resolver_(&resolver), inlined_(inlined) {}
+      : loaded_(&loaded), measurement_(&measurement), resolver_(&resolver), inlined_(inlined),
+        untraced_(loaded.recording) {}
 
   Thread& of(const flow::Run& run) {
     const auto [entry, added] = index_.try_emplace(run.tid, threads_.size());
@@ -50,7 +52,11 @@ public:
       }
     }
     measurement_->threads[entry->second].instructions += run.instructions;
-    return threads_[entry->second];
+    Thread& thread = threads_[entry->second];
+    if (!added && !run.branches.empty()) {
+      note_untraced(thread, run);
+    }
+    return thread;
   }
 
   // Ends all calls; gaps of all threads.
@@ -59,7 +65,8 @@ public:
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
       stacks::ThreadCalls& calls = *threads_[i].calls;
-      calls.finish(loaded_->exited(info, calls.first_ns()));
+      const bool seen_to_end = !untraced_.in(info.tid, calls.last_ns(), UINT64_MAX);
+      calls.finish(seen_to_end && loaded_->exited(info, calls.first_ns()));
       info.first_ns = calls.first_ns();
       info.last_ns = calls.last_ns();
       info.gaps = calls.gaps().size();
@@ -74,8 +81,21 @@ public:
 
   // After finish(): see ThreadCalls.
   [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
+  [[nodiscard]] const UntracedTime& untraced() const { return untraced_; }
 
 private:
+  // Where the thread ran untraced since its last branch, trace is missing.
+  void note_untraced(Thread& thread, const flow::Run& run) const {
+    const std::uint64_t last = thread.calls->last_ns();
+    if (const auto at = untraced_.in(run.tid, last, run.branches.front().time_ns)) {
+      const symbols::AddressSpaceVersion& space = loaded_->spaces->at(run.pid, *at);
+      thread.calls->add(flow::Branch{.time_ns = *at,
+                                     .kind = flow::BranchKind::gap,
+                                     .gap = flow::GapReason::truncated},
+                        space);
+    }
+  }
+
   std::unique_ptr<stacks::ThreadCalls> make_calls(std::uint32_t thread, std::int32_t tid) {
     stacks::CallTable& table = measurement_->calls;
     const flow::Schedule& schedule = *loaded_->schedule;
@@ -93,6 +113,7 @@ private:
   measure::Measurement* measurement_;
   stacks::Resolver* resolver_;
   InlinedPlaces* inlined_; // null: inlined code is not asked for
+  UntracedTime untraced_;
   stacks::CodeFacts facts_;
   std::uint64_t indistinct_switches_ = 0;
   std::deque<Thread> threads_;
@@ -218,6 +239,9 @@ Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, Inline
         fmt::format("{} bytes of trace are left out: the switch records show their "
                     "CPU idle then, so their thread is not certain",
                     summary.unowned_bytes));
+  }
+  if (const std::string note = threads.untraced().note(); !note.empty()) {
+    info.notes.push_back(note);
   }
   if (threads.indistinct_switches() != 0) {
     info.notes.push_back(fmt::format(
