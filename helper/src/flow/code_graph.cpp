@@ -9,21 +9,18 @@ constexpr std::size_t most_steps = 64;
 
 } // namespace
 
-Way* CodeGraph::find(std::uint64_t address) {
-  const auto [entry, added] = by_address_.try_emplace(address, nullptr);
-  if (added && image_->holds(address)) {
-    Way& way = ways_.emplace_back();
-    way.begin = address;
-    explore(way);
-    entry->second = &way;
+Way* CodeGraph::explore(std::uint64_t address) {
+  Way* way = nullptr;
+  if (image_->holds(address)) {
+    way = &ways_.emplace_back();
+    way->begin = address;
+    follow(*way);
   }
-  if (entry->second != nullptr) {
-    recent_[slot(address)] = entry->second;
-  }
-  return entry->second;
+  by_address_.emplace(address, way);
+  return way;
 }
 
-void CodeGraph::explore(Way& way) const {
+void CodeGraph::follow(Way& way) const {
   std::uint64_t address = way.begin;
   while (way.instructions < most_instructions && way.steps.size() < most_steps) {
     way.end_address = address;

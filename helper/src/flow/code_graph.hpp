@@ -4,14 +4,12 @@
 // Built where the trace leads, and kept.
 #pragma once
 
+#include "flow/address_map.hpp"
 #include "flow/branch.hpp"
 #include "flow/code_image.hpp"
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <unordered_map>
 #include <vector>
 
 namespace ptlens::flow {
@@ -72,23 +70,18 @@ public:
   // The way that begins at the process address; nullptr where no code is known there. It stands as
   // long as the graph.
   [[nodiscard]] Way* at(std::uint64_t address) {
-    Way* const recent = recent_[slot(address)];
-    return recent != nullptr && recent->begin == address ? recent : find(address);
+    const auto found = by_address_.find(address);
+    return found != by_address_.end() ? found->second : explore(address);
   }
 
 private:
-  static constexpr std::size_t recent_size = 4096;
-  [[nodiscard]] static std::size_t slot(std::uint64_t address) {
-    return (address ^ (address >> 12U)) % recent_size;
-  }
-  Way* find(std::uint64_t address);
-  void explore(Way& way) const;
+  Way* explore(std::uint64_t address);
+  void follow(Way& way) const;
 
   CodeImage* image_;
   Detail detail_;
   std::deque<Way> ways_;
-  std::unordered_map<std::uint64_t, Way*> by_address_;
-  std::array<Way*, recent_size> recent_{};
+  AddressMap<Way*> by_address_;
 };
 
 } // namespace ptlens::flow

@@ -52,11 +52,10 @@ std::optional<Instruction> CodeImage::instruction(std::uint64_t address) const {
 }
 
 std::optional<Instruction> CodeImage::known_instruction(std::uint64_t address) {
-  const auto [entry, added] = instructions_.try_emplace(address);
-  if (added) {
-    entry->second = instruction(address);
-  }
-  return entry->second;
+  const auto known = instructions_.find(address);
+  return known != instructions_.end()
+             ? known->second
+             : instructions_.emplace(address, instruction(address)).first->second;
 }
 
 } // namespace ptlens::flow

@@ -2,6 +2,7 @@
 // instructions by which blocks end.
 #pragma once
 
+#include "flow/address_map.hpp"
 #include "flow/instruction.hpp"
 #include "symbols/address_space.hpp"
 
@@ -10,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 
 namespace ptlens::flow {
 
@@ -36,7 +36,7 @@ private:
 
   const symbols::AddressSpaceVersion* version_;
   std::unique_ptr<pt_image, Free> image_;
-  std::unordered_map<std::uint64_t, std::optional<Instruction>> instructions_;
+  AddressMap<std::optional<Instruction>> instructions_;
 };
 
 } // namespace ptlens::flow

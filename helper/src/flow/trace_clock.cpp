@@ -73,8 +73,4 @@ void TraceClock::on_cbr(std::uint8_t ratio) {
   ratio_ = ratio;
 }
 
-std::optional<std::uint64_t> TraceClock::now() const {
-  return has_base_ ? std::optional{latest_} : std::nullopt;
-}
-
 } // namespace ptlens::flow

@@ -31,7 +31,9 @@ public:
   void on_overflow();
 
   // TSC ticks at the last timing packet; nothing before the first TSC.
-  [[nodiscard]] std::optional<std::uint64_t> now() const;
+  [[nodiscard]] std::optional<std::uint64_t> now() const {
+    return has_base_ ? std::optional{latest_} : std::nullopt;
+  }
   // False where lost or unscaled cycles make now() a lower bound only.
   [[nodiscard]] bool is_certain() const { return has_base_ && !lost_cycles_; }
 

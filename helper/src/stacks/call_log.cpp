@@ -140,6 +140,20 @@ void mark_inner(CallTable& table) {
   }
 }
 
+// Calls of the first thread, of the second, and so on, each in the order of opening.
+std::vector<std::uint32_t> by_thread(const std::vector<std::uint32_t>& thread) {
+  std::vector<std::uint32_t> next(thread.empty() ? 0 : std::ranges::max(thread) + 1);
+  for (const std::uint32_t each : thread) {
+    ++next[each];
+  }
+  std::exclusive_scan(next.begin(), next.end(), next.begin(), 0U);
+  std::vector<std::uint32_t> order(thread.size());
+  for (std::uint32_t call = 0; call < thread.size(); ++call) {
+    order[next[thread[call]]++] = call;
+  }
+  return order;
+}
+
 } // namespace
 
 void order(CallTable& table) {
@@ -160,15 +174,17 @@ void order(CallTable& table) {
   if (any_late) {
     depth = depths(table.parent);
   }
-  std::vector<std::uint32_t> order(count);
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, [&](std::uint32_t one, std::uint32_t other) {
+  std::vector<std::uint32_t> order = by_thread(table.thread);
+  const auto before = [&](std::uint32_t one, std::uint32_t other) {
     const auto key = [&](std::uint32_t call) {
       return std::tuple(table.thread[call], table.start[call], opened[call],
                         any_late ? depth[call] : 0, call);
     };
     return key(one) < key(other);
-  });
+  };
+  if (!std::ranges::is_sorted(order, before)) {
+    std::ranges::sort(order, before);
+  }
   std::vector<std::uint32_t> place(count);
   for (std::size_t i = 0; i < count; ++i) {
     place[order[i]] = static_cast<std::uint32_t>(i);

@@ -92,17 +92,16 @@ Place Resolver::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t
 }
 
 Place Resolver::resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
-  const auto [entry, added] = places_[space.serial].try_emplace(address);
-  if (added) {
-    entry->second = look_up(space, address);
-  }
-  return entry->second;
+  auto& places = known_in(space).places;
+  const auto known = places.find(address);
+  return known != places.end() ? known->second
+                               : places.emplace(address, look_up(space, address)).first->second;
 }
 
 std::uint32_t Resolver::site(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
-  const auto [cached, fresh] = site_cache_[space.serial].try_emplace(address, no_site);
-  if (!fresh) {
-    return cached->second;
+  auto& known = known_in(space).sites;
+  if (const auto found = known.find(address); found != known.end()) {
+    return found->second;
   }
   const symbols::MappedCode* mapped = space.find(address);
   const symbols::Binary* binary = mapped == nullptr ? nullptr : mapped->binary.get();
@@ -121,7 +120,7 @@ std::uint32_t Resolver::site(const symbols::AddressSpaceVersion& space, std::uin
     }
     sites_.push_back(std::move(site));
   }
-  cached->second = entry->second;
+  known.emplace(address, entry->second);
   return entry->second;
 }
 

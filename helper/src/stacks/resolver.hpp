@@ -1,6 +1,7 @@
 // Process addresses to functions and call sites, each named once for the whole recording.
 #pragma once
 
+#include "flow/address_map.hpp"
 #include "stacks/call.hpp"
 #include "symbols/address_space.hpp"
 
@@ -67,8 +68,20 @@ private:
   std::map<std::pair<std::string, std::string>, std::uint32_t> stand_ins_;
   std::map<std::pair<const symbols::Binary*, std::uint64_t>, std::uint32_t> site_of_;
   // By version of the address space, then by address.
-  std::unordered_map<std::uint64_t, std::unordered_map<std::uint64_t, Place>> places_;
-  std::unordered_map<std::uint64_t, std::unordered_map<std::uint64_t, std::uint32_t>> site_cache_;
+  struct Known {
+    flow::AddressMap<Place> places;
+    flow::AddressMap<std::uint32_t> sites;
+  };
+  [[nodiscard]] Known& known_in(const symbols::AddressSpaceVersion& space) {
+    if (recent_ == nullptr || recent_serial_ != space.serial) {
+      recent_ = &known_[space.serial];
+      recent_serial_ = space.serial;
+    }
+    return *recent_;
+  }
+  std::unordered_map<std::uint64_t, Known> known_;
+  Known* recent_ = nullptr;
+  std::uint64_t recent_serial_ = 0;
 };
 
 } // namespace ptlens::stacks
