@@ -21,12 +21,12 @@ namespace ptlens::engine {
 struct LoadedRecording {
   std::string path; // as the user named it
   perfdata::Recording recording;
-  std::optional<record::Manifest> manifest; // of a directory that `ptlens record` wrote
+  std::optional<record::Manifest> manifest = {}; // of a directory that `ptlens record` wrote
   std::unique_ptr<symbols::BinaryStore> store;
-  std::shared_ptr<const symbols::Binary> kernel; // its code; nullptr where it is not at hand
+  std::shared_ptr<const symbols::Binary> kernel = {}; // its code; nullptr where it is not at hand
   std::unique_ptr<symbols::AddressSpaces> spaces;
   std::unique_ptr<flow::Schedule> schedule;
-  std::optional<std::int32_t> pid; // only this process is asked about
+  std::optional<std::int32_t> pid = {}; // only this process is asked about
   flow::Decoder decoder = flow::Decoder::graph;
 
   [[nodiscard]] bool has_trace() const { return recording.trace_bytes() != 0; }

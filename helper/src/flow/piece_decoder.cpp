@@ -194,8 +194,8 @@ bool PieceDecoder::begins_now() {
 
 bool PieceDecoder::synchronise(std::uint64_t psb_offset, std::uint64_t address, bool anew) {
   static_cast<void>(psb_offset);
+  decide_now();
   if (anew) {
-    decide_now();
     begin_at(address, std::nullopt);
     returns_.clear();
   } else {

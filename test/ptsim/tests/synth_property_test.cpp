@@ -88,7 +88,7 @@ Recipe recipe_of(std::uint64_t seed) {
 }
 
 // The same binaries in each recording: read once.
-Result<measure::Measurement> measured(const std::string& path) {
+Result<measure::Measurement> measured(const std::string& path, flow::Decoder decoder) {
   static auto store =
       std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{"", "", false});
   auto recording = perfdata::Recording::open(path);
@@ -97,16 +97,42 @@ Result<measure::Measurement> measured(const std::string& path) {
   }
   auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store);
   auto schedule = std::make_unique<flow::Schedule>(recording->switches());
-  engine::LoadedRecording loaded{path,
-                                 std::move(*recording),
-                                 std::nullopt,
-                                 std::move(store),
-                                 std::move(spaces),
-                                 std::move(schedule),
-                                 std::nullopt};
+  engine::LoadedRecording loaded{.path = path,
+                                 .recording = std::move(*recording),
+                                 .store = std::move(store),
+                                 .spaces = std::move(spaces),
+                                 .schedule = std::move(schedule),
+                                 .decoder = decoder};
   auto measurement = engine::measure_trace(loaded, false, Progress());
   store = std::move(loaded.store);
   return measurement;
+}
+
+// Where two decoders' measurements of one recording differ; empty: nowhere. Each may know times
+// that the other does not, so that latencies need only be possible for both.
+std::string first_difference(const measure::Measurement& one, const measure::Measurement& other) {
+  const auto line = [](const measure::Measurement& measurement, std::size_t call) {
+    const stacks::CallTable& calls = measurement.calls;
+    return call >= calls.size()
+               ? std::string("no call")
+               : fmt::format("{} in thread {}, state {}",
+                             measurement.functions[calls.function[call]].name, calls.thread[call],
+                             static_cast<int>(calls.state[call]));
+  };
+  for (std::size_t call = 0; call < std::max(one.calls.size(), other.calls.size()); ++call) {
+    if (line(one, call) != line(other, call)) {
+      return fmt::format("call {}: {}; {}", call, line(one, call), line(other, call));
+    }
+    const auto [less, more] = std::minmax(one.calls.latency[call], other.calls.latency[call]);
+    const bool whole = one.calls.state[call] != stacks::CallState::incomplete;
+    if (whole && more - less > one.calls.resolution[call] + other.calls.resolution[call]) {
+      return fmt::format("call {}, {}: {} ns; {} ns", call, line(one, call),
+                         one.calls.latency[call], other.calls.latency[call]);
+    }
+  }
+  return one.recording.gaps == other.recording.gaps
+             ? ""
+             : fmt::format("{} gaps; {} gaps", one.recording.gaps, other.recording.gaps);
 }
 
 // Per thread: self times of all calls, and the time from the first to the last that was traced.
@@ -184,7 +210,7 @@ void check(std::uint64_t seed) {
         return collect(truth, process, clock);
       });
   ASSERT_TRUE(made) << made.error().one_line();
-  const auto measurement = measured(options.output);
+  const auto measurement = measured(options.output, flow::Decoder::graph);
   ASSERT_TRUE(measurement) << measurement.error().one_line();
   const View ours = view_of(*measurement);
   const std::string different = difference(truth, ours);
@@ -198,6 +224,9 @@ void check(std::uint64_t seed) {
     EXPECT_EQ(measurement->recording.gaps, 0U);
     EXPECT_EQ(measurement->recording.decode_errors, 0U);
   }
+  const auto by_libipt = measured(options.output, flow::Decoder::libipt);
+  ASSERT_TRUE(by_libipt) << by_libipt.error().one_line();
+  EXPECT_EQ(first_difference(*measurement, *by_libipt), "");
   if (by_perf && ptsim::testing::run({"perf", "--version"}).status == 0) {
     EXPECT_EQ(difference(written_down(options.branches), decoded_by_perf(options.output)), "");
   }
