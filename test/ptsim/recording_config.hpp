@@ -50,7 +50,7 @@ struct RecordingConfig {
   bool build_ids = true;
   bool snapshot = false;
   bool kernel = false; // the kernel is traced too
-  std::string filter; // address filters, as perf resolves them
+  std::string filter;  // address filters, as perf resolves them
   std::vector<Lane> lanes;
   std::vector<RecordedThread> threads; // when recording began
   ClockRates rates;

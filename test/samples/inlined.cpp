@@ -71,9 +71,8 @@ int main(int argc, char** argv) {
   for (std::uint64_t i = 0; i < count; i += 3) {
     total += sums::nested(i);
   }
-  std::printf("in_a_loop %llu\nonce 5\nnested %llu\ntotal %llu\n",
-              static_cast<unsigned long long>(count),
-              static_cast<unsigned long long>((count + 2) / 3),
-              static_cast<unsigned long long>(total));
+  std::printf(
+      "in_a_loop %llu\nonce 5\nnested %llu\ntotal %llu\n", static_cast<unsigned long long>(count),
+      static_cast<unsigned long long>((count + 2) / 3), static_cast<unsigned long long>(total));
   return 0;
 }
