@@ -1,6 +1,6 @@
-// Coroutines by swapcontext: two workers of different functions, resumed in turns, one of which calls
-// functions on both sides of a switch; a generator that is resumed from a function of its own and ends;
-// and two instances of one function.
+// Coroutines by swapcontext: two workers of different functions, resumed in turns, one of which
+// calls functions on both sides of a switch; a generator that is resumed from a function of its own
+// and ends; and two instances of one function.
 #include "sample.h"
 
 #include <ucontext.h>
@@ -9,7 +9,9 @@ static ucontext_t main_context;
 static ucontext_t contexts[5];
 static _Alignas(16) char stacks[5][16384];
 
-FUNCTION void inner(int value) { work_done = work_done + value; }
+FUNCTION void inner(int value) {
+  work_done = work_done + value;
+}
 
 FUNCTION void yield(int index) {
   swapcontext(&contexts[index], &main_context);

@@ -1,7 +1,9 @@
 // A trace that begins and ends in the middle: at the entry of inner, and at that of stop_here.
 #include "sample.h"
 
-FUNCTION void leaf(void) { WORK(); }
+FUNCTION void leaf(void) {
+  WORK();
+}
 FUNCTION void inner(void) {
   leaf();
   leaf();
@@ -13,7 +15,9 @@ FUNCTION void outer(void) {
   leaf();
   WORK();
 }
-FUNCTION void stop_here(void) { WORK(); }
+FUNCTION void stop_here(void) {
+  WORK();
+}
 FUNCTION void last_one(void) {
   leaf();
   stop_here();

@@ -1,9 +1,10 @@
-// Switches of the stack by hand: by `ret`, as most fiber libraries do, and by a jump to the address that
-// the other side saved, as Boost.Context and Go's scheduler do. The first switch to a fiber enters its
-// function; two fibers hand over to each other as well as to main.
+// Switches of the stack by hand: by `ret`, as most fiber libraries do, and by a jump to the address
+// that the other side saved, as Boost.Context and Go's scheduler do. The first switch to a fiber
+// enters its function; two fibers hand over to each other as well as to main.
 #include "sample.h"
 
-// void by_return(void** save, void* stack): saves what a callee must keep, and returns on the other stack.
+// void by_return(void** save, void* stack): saves what a callee must keep, and returns on the other
+// stack.
 asm(".text\n"
     ".globl by_return\n"
     ".type by_return, @function\n"
@@ -29,11 +30,13 @@ asm(".text\n"
 void by_return(void** save, void* stack);
 void by_jump(void** save, void* stack);
 
-static void* saved[3]; // main, then the fibers
+static void* saved[3];                     // main, then the fibers
 static _Alignas(16) void* stacks[4][1024]; // two for each round trip
 static void (*volatile change)(void**, void*);
 
-FUNCTION void step(int value) { work_done = work_done + value; }
+FUNCTION void step(int value) {
+  work_done = work_done + value;
+}
 
 FUNCTION void go(int from, int to) {
   change(&saved[from], saved[to]);

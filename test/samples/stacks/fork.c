@@ -1,5 +1,6 @@
-// Children that begin inside their parent's calls, at its addresses: what the parent called is none of
-// theirs, though they return from it; and vfork's, which run on the parent's stack until they end.
+// Children that begin inside their parent's calls, at its addresses: what the parent called is none
+// of theirs, though they return from it; and vfork's, which run on the parent's stack until they
+// end.
 #define _GNU_SOURCE
 #include "sample.h"
 

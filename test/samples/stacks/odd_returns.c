@@ -1,8 +1,11 @@
-// Returns and calls that are none: `ret` to a pushed address, a call that reads the instruction pointer,
-// a call over data, a subroutine inside a function, a return by a jump, and one past the caller.
+// Returns and calls that are none: `ret` to a pushed address, a call that reads the instruction
+// pointer, a call over data, a subroutine inside a function, a return by a jump, and one past the
+// caller.
 #include "sample.h"
 
-FUNCTION void target(void) { WORK(); }
+FUNCTION void target(void) {
+  WORK();
+}
 
 asm(".text\n"
     ".globl pushes_target, reads_pointer, skips_data, has_subroutine, returns_by_jump\n"

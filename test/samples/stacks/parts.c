@@ -1,7 +1,9 @@
 // Hot and cold parts of one function, and the copies that the compiler makes of one.
 #include "sample.h"
 
-__attribute__((cold)) FUNCTION void complain(int value) { work_done = work_done + value; }
+__attribute__((cold)) FUNCTION void complain(int value) {
+  work_done = work_done + value;
+}
 
 // Its rare half goes to split.cold, to which GCC jumps, or to split.cold.1, which LLVM calls.
 int split(int value) {

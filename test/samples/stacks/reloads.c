@@ -1,5 +1,6 @@
-// Two libraries, one after the other at the same address: the same addresses are other functions then.
-// Built with LIBRARY=1 or 2 it is one of them, else the program; status 2 where the addresses differ.
+// Two libraries, one after the other at the same address: the same addresses are other functions
+// then. Built with LIBRARY=1 or 2 it is one of them, else the program; status 2 where the addresses
+// differ.
 #ifdef LIBRARY
 #include "sample.h"
 #define JOINED(name, number) name##number

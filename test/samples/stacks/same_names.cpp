@@ -1,5 +1,5 @@
-// Functions of one name: two static ones (the other is in same_names_other.cpp), overloads, and the same
-// name exported by each library (same_names_library.c) that the arguments name.
+// Functions of one name: two static ones (the other is in same_names_other.cpp), overloads, and the
+// same name exported by each library (same_names_library.c) that the arguments name.
 #include "sample.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// Calls through the PLT that are bound when first made, also by a jump, and functions that choose their
-// implementation when the program is loaded.
+// Calls through the PLT that are bound when first made, also by a jump, and functions that choose
+// their implementation when the program is loaded.
 #include "sample.h"
 
 #include <stdlib.h>
@@ -8,8 +8,11 @@ FUNCTION int quick(int value) {
   WORK();
   return value + 1;
 }
-static int (*choose(void))(int) { return quick; }
-// With the compilers' own resolution: IRELATIVE in a program linked statically, a PLT slot otherwise.
+static int (*choose(void))(int) {
+  return quick;
+}
+// With the compilers' own resolution: IRELATIVE in a program linked statically, a PLT slot
+// otherwise.
 __attribute__((ifunc("choose"))) int selected(int value);
 
 FUNCTION int bound_once(int rounds) {

@@ -6,8 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
-FUNCTION void before(void) { WORK(); }
-FUNCTION void after(void) { WORK(); }
+FUNCTION void before(void) {
+  WORK();
+}
+FUNCTION void after(void) {
+  WORK();
+}
 
 FUNCTION int asks(void) {
   before();

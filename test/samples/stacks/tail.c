@@ -1,6 +1,6 @@
-// Tail calls. chain: middle and last are entered by jumps where the compiler optimises, and last returns
-// to start. Mutual: even and odd jump to each other. By pointer, by a conditional jump, and through the
-// PLT or the GOT to a function of the C library.
+// Tail calls. chain: middle and last are entered by jumps where the compiler optimises, and last
+// returns to start. Mutual: even and odd jump to each other. By pointer, by a conditional jump, and
+// through the PLT or the GOT to a function of the C library.
 #include "sample.h"
 
 #include <stdlib.h>
@@ -19,8 +19,12 @@ FUNCTION int start(int value) {
 }
 
 FUNCTION int odd(int value);
-FUNCTION int even(int value) { return value == 0 ? 1 : odd(value - 1); }
-FUNCTION int odd(int value) { return value == 0 ? 0 : even(value - 1); }
+FUNCTION int even(int value) {
+  return value == 0 ? 1 : odd(value - 1);
+}
+FUNCTION int odd(int value) {
+  return value == 0 ? 0 : even(value - 1);
+}
 
 static int (*volatile chosen)(int) = last;
 FUNCTION int by_pointer(int value) {

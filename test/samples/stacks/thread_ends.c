@@ -1,5 +1,5 @@
-// Threads that end in the middle of calls: by pthread_exit, with clean-up handlers run on the way, and by
-// cancellation where they wait.
+// Threads that end in the middle of calls: by pthread_exit, with clean-up handlers run on the way,
+// and by cancellation where they wait.
 #include "sample.h"
 
 #include <pthread.h>
@@ -32,7 +32,9 @@ FUNCTION void cleaned(int cancelled) {
   WORK();
   pthread_cleanup_pop(0);
 }
-FUNCTION void leaf(void) { WORK(); }
+FUNCTION void leaf(void) {
+  WORK();
+}
 FUNCTION void descends(int level, int cancelled) {
   leaf();
   if (level > 0) {
