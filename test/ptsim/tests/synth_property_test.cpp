@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -232,7 +233,125 @@ void check(std::uint64_t seed) {
   }
 }
 
+struct WalkedCall {
+  std::uint64_t start = 0; // ns
+  std::uint64_t end = 0;
+  bool began = false; // in the walk
+};
+using WalkedCalls = std::map<std::int32_t, std::vector<WalkedCall>>; // by tid, by start
+
+// All calls of one function, whatever of them is in the trace.
+class CallsOf : public CallSink {
+public:
+  CallsOf(FunctionId function, WalkedCalls& calls, const Clock& clock)
+      : function_(function), calls_(&calls), clock_(&clock) {}
+
+  void ended(const EndedCall& call) override {
+    if (call.frame->function != function_) {
+      return;
+    }
+    std::vector<WalkedCall>& calls = (*calls_)[call.tid];
+    calls.push_back({clock_->ns_at(call.frame->start), clock_->ns_at(call.end),
+                     call.frame->kind != Frame::Kind::root});
+    std::ranges::sort(calls, {}, &WalkedCall::start);
+  }
+  void lost(pid_t, std::uint64_t, std::uint64_t, std::string_view) override {}
+
+private:
+  FunctionId function_;
+  WalkedCalls* calls_;
+  const Clock* clock_;
+};
+
+std::uint64_t apart(std::uint64_t one, std::uint64_t other) {
+  return one < other ? other - one : one - other;
+}
+
+// A function that the walk of the seed calls, the only one of its name in its file.
+FunctionId some_callee(const SynthOptions& options, Random& random) {
+  View whole;
+  const auto made =
+      synthesise(options, walked_graph(), [&whole](const Process& process, const Clock& clock) {
+        return collect(whole, process, clock);
+      });
+  const auto& calls = whole.begin()->second.calls;
+  const auto functions = walked_graph().functions();
+  for (;;) {
+    const SeenCall& chosen = calls[random.below(calls.size())];
+    const auto found = std::ranges::find_if(functions, [&](const FunctionNode& node) {
+      return node.address == chosen.address &&
+             walked_graph().binaries()[node.binary].path() == chosen.binary;
+    });
+    const auto same_name = std::ranges::count_if(functions, [&](const FunctionNode& node) {
+      return node.name == found->name && node.binary == found->binary;
+    });
+    if (same_name == 1) {
+      return static_cast<FunctionId>(found - functions.begin());
+    }
+  }
+}
+
+// Only the code of one function is traced.
+void check_filtered(std::uint64_t seed) {
+  Random random(seed ^ 0xf117e4);
+  const TemporaryFolder folder;
+  const std::vector<std::string> arguments = {fmt::format("--seed={}", seed), "--calls=3000",
+                                              "--cyc",
+                                              fmt::format("--threads={}", random.between(1, 4)),
+                                              fmt::format("--cpus={}", random.between(1, 2))};
+  SynthOptions options = options_of(arguments);
+  options.output = folder / "perf.data";
+  const FunctionId function = some_callee(options, random);
+  const FunctionNode& node = walked_graph().function(function);
+  const std::string binary(walked_graph().binaries()[node.binary].path());
+  options.filter = FilterRequest{.function = node.name, .binary = binary};
+  SCOPED_TRACE(
+      fmt::format("{} --filter='filter {} @ {}'", command_for(arguments), node.name, binary));
+  WalkedCalls truth;
+  const auto made = synthesise(options, walked_graph(), [&](const Process&, const Clock& clock) {
+    return std::make_unique<CallsOf>(function, truth, clock);
+  });
+  ASSERT_TRUE(made) << made.error().one_line();
+  const auto measurement = measured(options.output, flow::Decoder::graph);
+  ASSERT_TRUE(measurement) << measurement.error().one_line();
+  const stacks::CallTable& calls = measurement->calls;
+  std::map<std::int32_t, std::size_t> seen;
+  for (std::size_t call = 0; call < calls.size(); ++call) {
+    const stacks::FunctionInfo& of = measurement->functions[calls.function[call]];
+    if (of.binary != binary || of.address != node.address) {
+      continue;
+    }
+    const std::int32_t tid = measurement->threads[calls.thread[call]].tid;
+    const std::size_t index = seen[tid]++;
+    ASSERT_LT(index, truth[tid].size()) << "thread " << tid;
+    const WalkedCall& walked = truth[tid][index];
+    constexpr std::uint64_t rounding = 2; // each of two times is a whole number
+    const std::uint64_t most = calls.resolution[call] + rounding;
+    const bool complete = calls.state[call] == stacks::CallState::complete;
+    if (!walked.began) {
+      EXPECT_FALSE(complete) << "call " << index;
+      continue;
+    }
+    EXPECT_LE(apart(calls.start[call], walked.start), most) << "call " << index;
+    if (complete) {
+      EXPECT_LE(apart(calls.latency[call], walked.end - walked.start), most) << "call " << index;
+    }
+  }
+  for (const auto& [tid, walked] : truth) {
+    EXPECT_EQ(seen[tid], walked.size()) << "thread " << tid;
+  }
+}
+
 class Seeds : public ::testing::TestWithParam<std::uint64_t> {};
+
+class FilteredSeeds : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(FilteredSeeds, CallsOfTheFilteredFunctionAreThoseOfTheWalk) {
+  check_filtered(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Properties, FilteredSeeds,
+                         ::testing::Range(std::uint64_t{0}, std::uint64_t{60}));
 
 TEST_P(Seeds, CallsAreThoseOfTheWalk) {
   check(GetParam());
