@@ -43,7 +43,8 @@ std::optional<Payload> read_payload(std::span<const std::byte> raw) {
 class ProbeThreads {
 public:
   ProbeThreads(const LoadedRecording& loaded, measure::Measurement& measurement)
-      : loaded_(&loaded), measurement_(&measurement), table_(loaded.manifest->probes) {}
+      : loaded_(&loaded), measurement_(&measurement),
+        table_(loaded.manifest.value_or(record::Manifest{}).probes) {}
 
   // False when no probe of ours made the sample.
   bool add(const perfdata::Sample& sample) {

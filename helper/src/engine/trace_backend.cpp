@@ -44,7 +44,8 @@ public:
     const auto [entry, added] = index_.try_emplace(run.tid, threads_.size());
     if (added) {
       measurement_->threads.push_back(loaded_->thread(run.pid, run.tid));
-      threads_.push_back({make_calls(static_cast<std::uint32_t>(entry->second), run.tid), {}, 0});
+      threads_.emplace_back().calls =
+          make_calls(static_cast<std::uint32_t>(entry->second), run.tid);
       for (const perfdata::ThreadName& name : loaded_->recording.thread_names()) {
         if (name.exec && name.tid == run.tid) {
           threads_.back().exec_times.push_back(name.time_ns);

@@ -2,6 +2,7 @@
 #include "flow/branch_source.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptlens::flow {
 
@@ -46,19 +47,23 @@ void BranchSource::advance(Lane& lane) {
 }
 
 std::optional<Run> BranchSource::next() {
-  const auto begin = [](const Run& run) {
-    return run.branches.empty() ? 0 : run.branches.front().time_ns;
-  };
   Lane* first = nullptr;
+  std::uint64_t earliest = 0;
   for (Lane& lane : lanes_) {
-    if (lane.head && (first == nullptr || begin(*lane.head) < begin(*first->head))) {
+    if (!lane.head) {
+      continue;
+    }
+    const auto& branches = lane.head->branches;
+    const std::uint64_t begin = branches.empty() ? 0 : branches.front().time_ns;
+    if (first == nullptr || begin < earliest) {
       first = &lane;
+      earliest = begin;
     }
   }
   if (first == nullptr) {
     return std::nullopt;
   }
-  Run run = std::move(*first->head);
+  std::optional<Run> run = std::exchange(first->head, std::nullopt);
   advance(*first);
   return run;
 }

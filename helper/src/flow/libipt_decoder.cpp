@@ -214,9 +214,9 @@ void LibiptDecoder::finish_decided_block() {
 }
 
 void LibiptDecoder::finish_block(std::uint64_t next) {
-  const std::uint64_t address = pending_->address;
-  const Instruction instruction = pending_->instruction;
-  pending_.reset();
+  const Pending pending = std::exchange(pending_, std::nullopt).value_or(Pending{});
+  const std::uint64_t address = pending.address;
+  const Instruction instruction = pending.instruction;
   const auto kind = branch_kind(instruction.kind);
   if (!kind) {
     return;

@@ -35,9 +35,16 @@ public:
 
   // All must outlive the walker. `run` hears of each decision in time, and of the branches that
   // come before the one at which next() stops.
-  PacketWalker(PacketStream& packets, CodeGraph& graph, ReturnStack& returns, RunBuilder& run,
-               std::uint64_t address)
-      : packets_(&packets), graph_(&graph), returns_(&returns), run_(&run), address_(address) {}
+  PacketWalker(PacketStream& packets, ReturnStack& returns, RunBuilder& run)
+      : packets_(&packets), returns_(&returns), run_(&run) {}
+
+  // From here on.
+  void begin(CodeGraph& graph, std::uint64_t address) {
+    graph_ = &graph;
+    address_ = address;
+    next_ = Next{};
+    bit_count_ = 0;
+  }
 
   Stop next();
 
@@ -91,10 +98,10 @@ private:
   Stop take(BranchKind kind, const Instruction& instruction, std::uint64_t to);
 
   PacketStream* packets_;
-  CodeGraph* graph_;
+  CodeGraph* graph_ = nullptr; // after begin()
   ReturnStack* returns_;
   RunBuilder* run_;
-  std::uint64_t address_;
+  std::uint64_t address_ = 0;
   Next next_;
   std::uint64_t bits_ = 0;
   std::uint8_t bit_count_ = 0;

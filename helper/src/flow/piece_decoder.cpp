@@ -10,6 +10,7 @@ constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
 
 std::vector<PacketStream::Bound> bounds_of(const TracePiece& piece) {
   std::vector<PacketStream::Bound> bounds;
+  bounds.reserve(piece.announcements.size());
   for (const Announcement& announcement : piece.announcements) {
     bounds.push_back({announcement.end, announcement.time_ns});
   }
@@ -22,7 +23,7 @@ PieceDecoder::PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& bu
                            const TracePiece& piece)
     : context_(&context), buffer_(&buffer), bytes_(piece),
       packets_(bytes_.bytes(), context.clock(), context.time_conversion(), bounds_of(piece)),
-      run_(buffer.cpu), truncated_(piece.truncated) {}
+      run_(buffer.cpu), truncated_(piece.truncated), walker_(packets_, returns_, run_) {}
 
 std::optional<Run> PieceDecoder::next() {
   for (;;) {
@@ -199,7 +200,7 @@ bool PieceDecoder::synchronise(std::uint64_t psb_offset, std::uint64_t address, 
     begin_at(address, std::nullopt);
     returns_.clear();
   } else {
-    walker_->pass_psb();
+    walker_.pass_psb();
   }
   return true;
 }
@@ -207,23 +208,23 @@ bool PieceDecoder::synchronise(std::uint64_t psb_offset, std::uint64_t address, 
 void PieceDecoder::begin_at(std::uint64_t address, const std::optional<TimeInterval>& when) {
   run_.decide(when);
   trace_on(address);
-  walker_.emplace(packets_, *graph_, returns_, run_, address);
+  walker_.begin(*graph_, address);
   state_ = State::walking;
 }
 
 void PieceDecoder::walk() {
-  const PacketWalker::Stop stop = walker_->next();
-  const std::uint64_t instructions = walker_->take_instructions();
+  const PacketWalker::Stop stop = walker_.next();
+  const std::uint64_t instructions = walker_.take_instructions();
   instructions_ += instructions;
   run_.count_instructions(instructions);
-  last_address_ = walker_->address();
+  last_address_ = walker_.address();
   GapReason reason = GapReason::bad_trace;
   switch (stop) {
   case PacketWalker::Stop::full:
     return;
   case PacketWalker::Stop::branch:
   case PacketWalker::Stop::off: {
-    Branch branch = walker_->branch();
+    Branch branch = walker_.branch();
     if (stop == PacketWalker::Stop::off) {
       state_ = State::seeking;
     } else if (outside(branch.to)) {
@@ -232,11 +233,11 @@ void PieceDecoder::walk() {
       state_ = State::seeking;
     }
     tracing_ = state_ == State::walking;
-    if (walker_->is_untold()) {
-      if (walker_->decided()) {
+    if (walker_.is_untold()) {
+      if (walker_.decided()) {
         run_.hold(branch, Moment(run_.last()));
       }
-    } else if (walker_->decided()) {
+    } else if (walker_.decided()) {
       run_.add_decided(branch);
     } else {
       run_.add_between(branch);
@@ -245,9 +246,9 @@ void PieceDecoder::walk() {
     return;
   }
   case PacketWalker::Stop::synchronised:
-    run_.mark(walker_->psb_offset());
+    run_.mark(walker_.psb_offset());
     tracing_ = true;
-    if (synchronise(walker_->psb_offset(), walker_->address(), false)) {
+    if (synchronise(walker_.psb_offset(), walker_.address(), false)) {
       return;
     }
     break;

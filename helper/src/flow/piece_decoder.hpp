@@ -90,8 +90,8 @@ private:
   void walk();
 
   bool truncated_;
-  bool synchronised_ = false;          // a PSB was passed: addresses can be trusted
-  std::optional<PacketWalker> walker_; // while walking
+  bool synchronised_ = false; // a PSB was passed: addresses can be trusted
+  PacketWalker walker_;
   std::uint64_t decode_errors_ = 0;
   std::uint64_t gaps_ = 0;
   std::uint64_t unowned_bytes_ = 0;

@@ -61,6 +61,7 @@ public:
   // returns) the kernel runs the one opened last first.
   [[nodiscard]] std::vector<ProbeEvent> events() const {
     std::vector<ProbeEvent> list;
+    list.reserve(conditional_.size() + ids_.size());
     for (const auto& [condition, event] : conditional_) {
       list.push_back({.name = group_.name() + "/" + event, .filter = condition});
     }
