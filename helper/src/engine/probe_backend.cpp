@@ -2,7 +2,7 @@
 // called from the return address in its payload.
 #include "engine/probe_backend.hpp"
 
-#include "stacks/call_log.hpp"
+#include "stacks/call_table.hpp"
 #include "stacks/probe_calls.hpp"
 #include "stacks/resolver.hpp"
 
@@ -95,7 +95,7 @@ public:
       info.first_ns = first_ns;
       info.last_ns = std::max(info.last_ns, last_ns);
     }
-    stacks::order(measurement_->calls);
+    measurement_->calls = calls_.take();
     measurement_->functions = std::move(resolver_.functions());
     measurement_->sites = std::move(resolver_.sites());
   }
@@ -107,8 +107,8 @@ private:
       stacks::ThreadInfo info = loaded_->thread(sample.pid, sample.tid);
       info.first_ns = sample.time_ns;
       measurement_->threads.push_back(std::move(info));
-      threads_.emplace_back(measurement_->calls, *loaded_->schedule,
-                            static_cast<std::uint32_t>(entry->second), sample.tid);
+      threads_.emplace_back(calls_.thread(static_cast<std::uint32_t>(entry->second)),
+                            *loaded_->schedule, sample.tid);
     }
     return entry->second;
   }
@@ -145,6 +145,7 @@ private:
   const LoadedRecording* loaded_;
   measure::Measurement* measurement_;
   record::ProbeTable table_;
+  stacks::CallTableBuilder calls_;
   stacks::Resolver resolver_;
   std::deque<stacks::ProbeCalls> threads_;
   std::unordered_map<std::int32_t, std::size_t> index_;

@@ -5,7 +5,7 @@
 #include "flow/branch_source.hpp"
 #include "flow/decode_context.hpp"
 #include "stacks/call_builder.hpp"
-#include "stacks/call_log.hpp"
+#include "stacks/call_table.hpp"
 #include "stacks/filtered_calls.hpp"
 #include "stacks/inlined_calls.hpp"
 #include "stacks/resolver.hpp"
@@ -45,7 +45,7 @@ public:
     if (added) {
       measurement_->threads.push_back(loaded_->thread(run.pid, run.tid));
       threads_.emplace_back().calls =
-          make_calls(static_cast<std::uint32_t>(entry->second), run.tid);
+          make_calls(table_.thread(static_cast<std::uint32_t>(entry->second)), run.tid);
       for (const perfdata::ThreadName& name : loaded_->recording.thread_names()) {
         if (name.exec && name.tid == run.tid) {
           threads_.back().exec_times.push_back(name.time_ns);
@@ -60,7 +60,7 @@ public:
     return thread;
   }
 
-  // Ends all calls; gaps of all threads.
+  // Ends all calls, which are then in the measurement; gaps of all threads.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> finish() {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
@@ -77,6 +77,7 @@ public:
         gaps.emplace_back(begin, end);
       }
     }
+    measurement_->calls = table_.take();
     return gaps;
   }
 
@@ -97,17 +98,16 @@ private:
     }
   }
 
-  std::unique_ptr<stacks::ThreadCalls> make_calls(std::uint32_t thread, std::int32_t tid) {
-    stacks::CallTable& table = measurement_->calls;
+  std::unique_ptr<stacks::ThreadCalls> make_calls(stacks::CallSink& sink, std::int32_t tid) {
     const flow::Schedule& schedule = *loaded_->schedule;
     if (!loaded_->address_filter().empty()) {
-      return std::make_unique<stacks::FilteredCalls>(table, *resolver_, schedule, thread, tid);
+      return std::make_unique<stacks::FilteredCalls>(sink, *resolver_, schedule, tid);
     }
     if (inlined_ != nullptr) {
-      return std::make_unique<stacks::InlinedCalls>(inlined_->counted(), table, *resolver_, facts_,
-                                                    schedule, thread, tid);
+      return std::make_unique<stacks::InlinedCalls>(inlined_->counted(), sink, *resolver_, facts_,
+                                                    schedule, tid);
     }
-    return std::make_unique<stacks::CallBuilder>(table, *resolver_, facts_, schedule, thread, tid);
+    return std::make_unique<stacks::CallBuilder>(sink, *resolver_, facts_, schedule, tid);
   }
 
   const LoadedRecording* loaded_;
@@ -115,6 +115,7 @@ private:
   stacks::Resolver* resolver_;
   InlinedPlaces* inlined_; // null: inlined code is not asked for
   UntracedTime untraced_;
+  stacks::CallTableBuilder table_;
   stacks::CodeFacts facts_;
   std::uint64_t indistinct_switches_ = 0;
   std::deque<Thread> threads_;
@@ -214,7 +215,6 @@ Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, Inline
   if (inlined != nullptr) {
     inlined->settle(measurement.calls, resolver);
   }
-  stacks::order(measurement.calls);
   measurement.functions = std::move(resolver.functions());
   measurement.sites = std::move(resolver.sites());
   sum_up(measurement, std::move(gaps));

@@ -15,8 +15,8 @@ Schedule::Schedule(std::span<const perfdata::Switch> switches,
   std::map<std::int32_t, Open> out;
   const auto runs_from = [&](std::int32_t tid, std::uint64_t time_ns) {
     if (const auto open = out.find(tid); open != out.end()) {
-      off_[tid].push_back({open->second.since, std::max(open->second.since, time_ns),
-                           open->second.preempted, 0, 0});
+      off_[tid].push_back(
+          {open->second.since, std::max(open->second.since, time_ns), open->second.preempted});
       out.erase(open);
     }
   };
@@ -49,16 +49,15 @@ Schedule::Schedule(std::span<const perfdata::Switch> switches,
     }
   }
   for (const auto& [tid, open] : out) {
-    off_[tid].push_back({open.since, UINT64_MAX, open.preempted, 0, 0});
+    off_[tid].push_back({open.since, UINT64_MAX, open.preempted});
   }
   for (auto& [tid, intervals] : off_) {
-    std::ranges::stable_sort(intervals, {}, &Interval::begin);
-    std::uint64_t blocked = 0;
-    std::uint64_t preempted = 0;
-    for (Interval& interval : intervals) {
-      interval.blocked_before = blocked;
-      interval.preempted_before = preempted;
-      (interval.preempted ? preempted : blocked) += interval.end - interval.begin;
+    std::ranges::stable_sort(intervals, {}, &OffCpuInterval::begin);
+    OffCpu sum;
+    for (OffCpuInterval& interval : intervals) {
+      interval.before = sum;
+      (interval.preempted ? sum.preempted_ns : sum.blocked_ns) += interval.end - interval.begin;
+      ++sum.switches;
     }
   }
 }
@@ -68,30 +67,31 @@ bool Schedule::known() const {
 }
 
 OffCpu Schedule::off_cpu(std::int32_t tid, std::uint64_t begin_ns, std::uint64_t end_ns) const {
-  OffCpu sum;
+  OffCpuClock clock = off_cpu_clock(tid);
+  return end_ns <= begin_ns ? OffCpu{} : clock.before(end_ns) - clock.before(begin_ns);
+}
+
+OffCpuClock Schedule::off_cpu_clock(std::int32_t tid) const {
   const auto found = off_.find(tid);
-  if (found == off_.end() || end_ns <= begin_ns) {
-    return sum;
+  return OffCpuClock(found == off_.end() ? std::span<const OffCpuInterval>{} : found->second);
+}
+
+OffCpu OffCpuClock::find(std::uint64_t time_ns) {
+  const auto next = std::ranges::lower_bound(intervals_, time_ns, {}, &OffCpuInterval::begin);
+  if (next == intervals_.begin()) {
+    from_ = 0;
+    to_ = next == intervals_.end() ? UINT64_MAX : next->begin;
+    sum_ = {};
+    return sum_;
   }
-  const auto& intervals = found->second;
-  const auto first = std::ranges::upper_bound(intervals, begin_ns, {}, &Interval::end);
-  const auto past = std::ranges::lower_bound(intervals, end_ns, {}, &Interval::begin);
-  if (first >= past) {
-    return sum;
-  }
-  const auto last = past - 1;
-  // Whole intervals by the running sums, then what sticks out at both ends.
-  sum.blocked_ns = last->blocked_before - first->blocked_before;
-  sum.preempted_ns = last->preempted_before - first->preempted_before;
-  (last->preempted ? sum.preempted_ns : sum.blocked_ns) +=
-      std::min(last->end, end_ns) - last->begin;
-  if (first->begin < begin_ns) {
-    (first->preempted ? sum.preempted_ns : sum.blocked_ns) -= begin_ns - first->begin;
-  }
-  sum.total_ns = sum.blocked_ns + sum.preempted_ns;
-  sum.switches = static_cast<std::uint32_t>(past - first);
-  if (first->begin < begin_ns) {
-    --sum.switches;
+  const OffCpuInterval& last = *std::prev(next);
+  OffCpu sum = last.before;
+  (last.preempted ? sum.preempted_ns : sum.blocked_ns) += std::min(last.end, time_ns) - last.begin;
+  ++sum.switches;
+  if (last.end <= time_ns) {
+    from_ = last.end;
+    to_ = next == intervals_.end() ? UINT64_MAX : next->begin;
+    sum_ = sum;
   }
   return sum;
 }

@@ -184,10 +184,11 @@ void CallBuilder::return_to_unknown(const Branch& branch, const Place& place) {
   }
   // The caller holds all that was seen of this stack so far.
   const std::uint32_t old_root = top().call;
-  const std::uint64_t start = log_.start(old_root);
-  pop(branch.time_ns, CallState::incomplete);
-  push_damaged(start, place.function);
-  log_.adopt(old_root, top().call);
+  stack().frames.pop_back();
+  stack().forget_above();
+  push_damaged(log_.start(old_root), place.function);
+  log_.reparent(old_root, top().call);
+  log_.close(old_root, branch.time_ns, CallState::incomplete);
 }
 
 // From a frame entered in a gap to its caller: a frame from before the gap, which so turns out to

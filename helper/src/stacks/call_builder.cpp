@@ -94,6 +94,12 @@ void CallBuilder::push_damaged(std::uint64_t time_ns, std::uint32_t function) {
   push(time_ns, function, no_site, 0).damaged = true;
 }
 
+// The innermost frame is a stub so far.
+void CallBuilder::fold_top() {
+  top().folded = true;
+  log_.set_provisional(top().call);
+}
+
 void CallBuilder::pop(std::uint64_t time_ns, CallState state) {
   const Frame& frame = top();
   log_.close(frame.call, time_ns, frame.damaged ? CallState::incomplete : state);
@@ -152,8 +158,10 @@ void CallBuilder::call(const Branch& branch, const Space& space) {
       return; // a subroutine inside the function, or a part of it
     }
   }
-  push(branch.time_ns, place.function, resolver_->site(space, branch.from), return_address).folded =
-      place.folded;
+  push(branch.time_ns, place.function, resolver_->site(space, branch.from), return_address);
+  if (place.folded) {
+    fold_top();
+  }
 }
 
 // Direct jumps; those to no entry stay in the function, or are in assembly that shares code.
@@ -196,7 +204,7 @@ void CallBuilder::enter_stub(const Branch& branch, const Space& space, const Pla
     top().stub_site = site;
   } else {
     push_tail(branch.time_ns, place.function, site);
-    top().folded = true;
+    fold_top();
   }
 }
 

@@ -32,11 +32,10 @@ namespace ptlens::stacks {
 
 class CallBuilder : public ThreadCalls {
 public:
-  // The references must outlive the builder. `thread` is the calls' thread index.
-  // Spaces given to add() must live as long.
-  CallBuilder(CallTable& table, Resolver& resolver, CodeFacts& facts,
-              const flow::Schedule& schedule, std::uint32_t thread, std::int32_t tid)
-      : log_(table, schedule, thread, tid), resolver_(&resolver), facts_(&facts) {}
+  // The references must outlive the builder. Spaces given to add() must live as long.
+  CallBuilder(CallSink& sink, Resolver& resolver, CodeFacts& facts, const flow::Schedule& schedule,
+              std::int32_t tid)
+      : log_(sink, schedule, tid), resolver_(&resolver), facts_(&facts) {}
 
   void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) override;
   void exec(std::uint64_t time_ns) override;
@@ -70,6 +69,7 @@ private:
               std::uint64_t return_address);
   void push_tail(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site);
   void push_damaged(std::uint64_t time_ns, std::uint32_t function);
+  void fold_top();
   void pop(std::uint64_t time_ns, CallState state);
   void pop_to(std::size_t size, std::uint64_t time_ns, CallState state);
   void pop_tails(std::uint64_t time_ns);

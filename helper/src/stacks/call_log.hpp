@@ -1,10 +1,12 @@
-// Opening and closing of one thread's calls in the table: parents and off-CPU time. The rules by
-// which calls open and close are its users'.
+// One thread's open calls: parents, children's time and off-CPU time; each is handed on when it
+// closes. The rules by which calls open and close are its users'.
 #pragma once
 
 #include "flow/schedule.hpp"
 #include "stacks/call.hpp"
+#include "stacks/closed_call.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -13,12 +15,13 @@ namespace ptlens::stacks {
 
 class CallLog {
 public:
-  // `thread` is the index to write; both references must outlive the log.
-  CallLog(CallTable& table, const flow::Schedule& schedule, std::uint32_t thread, std::int32_t tid)
-      : table_(&table), schedule_(&schedule), thread_(thread), tid_(tid) {}
+  // The references must outlive the log.
+  CallLog(CallSink& sink, const flow::Schedule& schedule, std::int32_t tid)
+      : sink_(&sink), off_cpu_(schedule.off_cpu_clock(tid)) {}
 
   // The times given from here on are right to within this, ns, either way.
   void set_spread(std::uint32_t spread_ns) { spread_ns_ = spread_ns; }
+  [[nodiscard]] std::uint32_t spread() const { return spread_ns_; }
 
   // Is told of every call just before it closes.
   class Listener {
@@ -37,45 +40,68 @@ public:
   // stands for code of its own inside it; no_call: in itself.
   void nest(std::uint32_t call, std::uint32_t row);
 
-  // A call that begins now. Returns its index.
+  // A call that begins now. Returns its handle, which another call may get once it has closed.
+  // `parent` is a handle too.
   std::uint32_t open(std::uint32_t function, std::uint32_t parent, std::uint32_t site,
                      std::uint64_t start_ns, bool tail_call);
+  // Its parent closes later.
   void close(std::uint32_t call, std::uint64_t end_ns, CallState state);
   // Where the open call was made turned out.
-  void set_site(std::uint32_t call, std::uint32_t site) { table_->site[call] = site; }
-  // The call turned out to be one of another function: it was opened at a stub.
-  void rename(std::uint32_t call, std::uint32_t function) { table_->function[call] = function; }
-  // The closed call turned out to be made inside `parent`, which began no later.
-  void adopt(std::uint32_t call, std::uint32_t parent);
-  // The same for a call that is still open.
-  void reparent(std::uint32_t call, std::uint32_t parent) { table_->parent[call] = parent; }
+  void set_site(std::uint32_t call, std::uint32_t site) { calls_[call].row.site = site; }
+  // The open call began at a stub: it will turn out whose call it is, by rename().
+  void set_provisional(std::uint32_t call);
+  void rename(std::uint32_t call, std::uint32_t function);
+  // The open call turned out to be made inside `parent`, which began no later.
+  void reparent(std::uint32_t call, std::uint32_t parent);
   // The open call waited for `ns` while another stack of the thread ran: no self time of its own.
   void spend_elsewhere(std::uint32_t call, std::uint64_t ns) {
-    table_->children[innermost(call)] += ns;
+    calls_[innermost(call)].row.children += ns;
   }
   // Tracing was off for `ns` while the open call was the innermost.
   void spend_outside(std::uint32_t call, std::uint64_t ns) {
-    table_->outside[innermost(call)] += ns;
+    calls_[innermost(call)].row.outside += ns;
   }
-  [[nodiscard]] bool was_switched_out(std::uint64_t begin_ns, std::uint64_t end_ns) const {
-    return schedule_->off_cpu(tid_, begin_ns, end_ns).switches != 0;
+  [[nodiscard]] bool was_switched_out(std::uint64_t begin_ns, std::uint64_t end_ns) {
+    return begin_ns < end_ns && (off_cpu_.before(end_ns) - off_cpu_.before(begin_ns)).switches != 0;
   }
-  [[nodiscard]] std::uint64_t start(std::uint32_t call) const { return table_->start[call]; }
+
+  // Of an open call.
+  [[nodiscard]] std::uint64_t start(std::uint32_t call) const { return calls_[call].row.start; }
+  [[nodiscard]] std::uint32_t site(std::uint32_t call) const { return calls_[call].row.site; }
+  [[nodiscard]] std::uint32_t order(std::uint32_t call) const { return calls_[call].row.order; }
+  // How many calls were opened so far.
+  [[nodiscard]] std::uint32_t opened() const { return opened_; }
 
 private:
-  [[nodiscard]] std::uint32_t innermost(std::uint32_t call) const;
+  struct Open {
+    ClosedCall row;
+    flow::OffCpu before_start;      // of the thread
+    std::uint32_t parent = no_call; // handle
+    bool provisional = false;
+  };
 
-  CallTable* table_;
-  const flow::Schedule* schedule_;
-  std::uint32_t thread_;
-  std::int32_t tid_;
+  [[nodiscard]] std::uint32_t innermost(std::uint32_t call) const {
+    return nested_.empty() ? call : nested_row(call);
+  }
+  [[nodiscard]] std::uint32_t nested_row(std::uint32_t call) const;
+  std::uint32_t& active(std::uint32_t function);
+  void activate(ClosedCall& row) { row.inner = active(row.function)++ != 0; }
+  void settle(Open& call);
+  void hand_on_waiting();
+
+  CallSink* sink_;
+  flow::OffCpuClock off_cpu_;
+  std::vector<Open> calls_;                                         // by handle
+  std::vector<std::uint32_t> free_;                                 // handles
+  std::vector<std::uint32_t> active_;                               // open calls, by function
+  std::unordered_map<std::uint32_t, std::uint32_t> active_inlined_; // the same of high numbers
+  std::uint32_t opened_ = 0;
   std::uint32_t spread_ns_ = 0;
+  std::uint64_t latest_ns_ = 0;
   Listener* listener_ = nullptr;
   std::unordered_map<std::uint32_t, std::uint32_t> nested_; // row by call
+  std::size_t provisional_ = 0;                             // open calls
+  std::vector<ClosedCall> waiting_;                         // closed while there were such
 };
-
-// Orders the table by thread, then by start, parents before children, renumbers the parents, and
-// marks the inner activations.
-void order(CallTable& table);
 
 } // namespace ptlens::stacks

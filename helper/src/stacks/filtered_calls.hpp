@@ -24,10 +24,10 @@ namespace ptlens::stacks {
 
 class FilteredCalls : public ThreadCalls {
 public:
-  // The references must outlive the builder. `thread` is the calls' thread index.
-  FilteredCalls(CallTable& table, Resolver& resolver, const flow::Schedule& schedule,
-                std::uint32_t thread, std::int32_t tid)
-      : log_(table, schedule, thread, tid), resolver_(&resolver) {}
+  // The references must outlive the builder.
+  FilteredCalls(CallSink& sink, Resolver& resolver, const flow::Schedule& schedule,
+                std::int32_t tid)
+      : log_(sink, schedule, tid), resolver_(&resolver) {}
 
   void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) override;
   void exec(std::uint64_t time_ns) override;

@@ -131,8 +131,8 @@ InlinedCalls::Frame* InlinedCalls::find(std::uint32_t call) {
 }
 
 // True for calls whose start was not traced, or that a gap is in.
-bool InlinedCalls::has_unknown_past(std::uint32_t call) const {
-  return call < rows_at_gap_ || table_->site[call] == no_site;
+bool InlinedCalls::has_unknown_past(std::uint32_t call) {
+  return log().order(call) < opened_at_gap_ || log().site(call) == no_site;
 }
 
 void InlinedCalls::begin(std::uint32_t call, std::uint32_t place, std::uint64_t bias, bool damaged,
@@ -140,12 +140,14 @@ void InlinedCalls::begin(std::uint32_t call, std::uint32_t place, std::uint64_t 
   Frame& frame = frames_[call];
   const CountedPlace& counted = places_->places()[place];
   const std::uint32_t parent = frame.open.empty() ? call : frame.open.back().row;
-  rows_.set_spread(moment.spread());
+  const std::uint32_t spread = log().spread();
+  log().set_spread(moment.spread());
   frame.open.push_back({.place = place,
-                        .row = rows_.open(counted.function, parent, counted.site, moment.at, false),
+                        .row = log().open(counted.function, parent, counted.site, moment.at, false),
                         .bias = bias,
                         .gaps = gaps_,
                         .damaged = damaged});
+  log().set_spread(spread);
   nest(call, frame);
 }
 
@@ -155,9 +157,11 @@ void InlinedCalls::nest(std::uint32_t call, const Frame& frame) {
 }
 
 void InlinedCalls::end(const Execution& execution, CallState state, const Moment& moment) {
-  rows_.set_spread(moment.spread());
+  const std::uint32_t spread = log().spread();
+  log().set_spread(moment.spread());
   const bool damaged = execution.damaged || execution.gaps != gaps_;
-  rows_.close(execution.row, moment.at, damaged ? CallState::incomplete : state);
+  log().close(execution.row, moment.at, damaged ? CallState::incomplete : state);
+  log().set_spread(spread);
 }
 
 // Straight code in [begin, end).
@@ -321,10 +325,11 @@ void InlinedCalls::note_departure(std::uint32_t from, std::uint32_t to,
 
 // Ends what runs in the call. A call that began before it was traced may have been incomplete while
 // its return shows that an execution in it came to its end.
-void InlinedCalls::closing(std::uint32_t call, std::uint64_t end_ns, CallState state) {
+void InlinedCalls::closing(std::uint32_t call, std::uint64_t end_ns, CallState closed_as) {
+  CallState state = closed_as;
   if (const auto found = frames_.find(call); found != frames_.end()) {
     if (state == CallState::incomplete && returning_ != no_call &&
-        (call == returning_ || (returned_ && table_->state[returning_] == CallState::complete))) {
+        (call == returning_ || completed_)) {
       state = CallState::complete;
     }
     const Moment moment{
@@ -335,7 +340,10 @@ void InlinedCalls::closing(std::uint32_t call, std::uint64_t end_ns, CallState s
     }
     frames_.erase(found);
   }
-  returned_ = returned_ || call == returning_;
+  if (call == returning_ && !returned_) {
+    returned_ = true;
+    completed_ = closed_as == CallState::complete;
+  }
 }
 
 // True when control is at the branch's target and nowhere else.
@@ -360,12 +368,13 @@ void InlinedCalls::take(const flow::Branch& branch, const symbols::AddressSpaceV
   }
   returning_ = branch.kind == flow::BranchKind::ret ? from : no_call;
   returned_ = false;
+  completed_ = false;
   CallBuilder::take(branch, space);
   const std::uint32_t call = current_call();
   note_departure(from, call, branch);
   if (gap) {
     ++gaps_;
-    rows_at_gap_ = table_->size();
+    opened_at_gap_ = log().opened();
   }
   if (goes_on(branch) && call != no_call && !undecided()) {
     arrive(from, call, branch, now_);

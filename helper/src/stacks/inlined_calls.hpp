@@ -66,10 +66,9 @@ private:
 class InlinedCalls final : public CallBuilder, private CallLog::Listener {
 public:
   // As CallBuilder's; `places` must outlive the object.
-  InlinedCalls(CountedPlaces& places, CallTable& table, Resolver& resolver, CodeFacts& facts,
-               const flow::Schedule& schedule, std::uint32_t thread, std::int32_t tid)
-      : CallBuilder(table, resolver, facts, schedule, thread, tid), table_(&table),
-        places_(&places), rows_(table, schedule, thread, tid) {
+  InlinedCalls(CountedPlaces& places, CallSink& sink, Resolver& resolver, CodeFacts& facts,
+               const flow::Schedule& schedule, std::int32_t tid)
+      : CallBuilder(sink, resolver, facts, schedule, tid), places_(&places) {
     log().set_listener(this);
   }
 
@@ -90,7 +89,7 @@ private:
   };
   struct Execution {
     std::uint32_t place = 0;
-    std::uint32_t row = 0;  // in the table
+    std::uint32_t row = 0;  // open in the log
     std::uint64_t bias = 0; // of the binary
     std::uint64_t gaps = 0; // of the thread, when it began
     bool damaged = false;   // its start is not known
@@ -109,7 +108,7 @@ private:
   static Moment between(const Moment& one, const Moment& other);
 
   [[nodiscard]] Frame* find(std::uint32_t call);
-  [[nodiscard]] bool has_unknown_past(std::uint32_t call) const;
+  [[nodiscard]] bool has_unknown_past(std::uint32_t call);
   void run(std::uint32_t call, std::uint64_t begin, std::uint64_t end, const Moment& moment);
   void cross(std::uint32_t call, std::uint64_t address, const Segment* segment,
              const Moment& moment);
@@ -125,9 +124,7 @@ private:
   void closing(std::uint32_t call, std::uint64_t end_ns, CallState state) override;
   void nest(std::uint32_t call, const Frame& frame);
 
-  CallTable* table_;
   CountedPlaces* places_;
-  CallLog rows_;
   std::unordered_map<std::uint32_t, Frame> frames_;
   const std::vector<Segment>* segments_ = nullptr;
   std::uint64_t space_serial_ = UINT64_MAX;
@@ -137,9 +134,10 @@ private:
   Moment now_;                        // of the branch at hand
   std::uint32_t left_in_ = no_call;   // the call that control was in after the last branch
   std::uint32_t returning_ = no_call; // the branch at hand returns from this call
-  bool returned_ = false;             // which has been closed by it
+  bool returned_ = false;             // which has been closed by it,
+  bool completed_ = false;            // as complete
   std::uint64_t gaps_ = 0;
-  std::size_t rows_at_gap_ = 0; // calls below began before the last gap
+  std::uint32_t opened_at_gap_ = 0; // calls of a lower order began before the last gap
 };
 
 // 1 for the rows of the table that are executions of places that are not countable.

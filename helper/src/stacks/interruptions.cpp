@@ -35,7 +35,9 @@ void CallBuilder::on(const Branch& branch, const Space& space) {
   }
   if (stack().empty()) {
     push_damaged(root_start_ns_, place.function);
-    top().folded = place.folded;
+    if (place.folded) {
+      fold_top();
+    }
     return;
   }
   const bool handler = place.entry || !place.known;
@@ -87,7 +89,9 @@ void CallBuilder::on_after_gap(const Branch& branch, const Place& place) {
     pop_to(size, branch.time_ns, CallState::incomplete);
   } else {
     push_damaged(branch.time_ns, place.function);
-    top().folded = place.folded;
+    if (place.folded) {
+      fold_top();
+    }
   }
   if (!place.folded) {
     top().stub_site = no_site; // the jump into a stub was before the gap

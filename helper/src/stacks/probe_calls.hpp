@@ -24,9 +24,8 @@ struct ProbeHit {
 
 class ProbeCalls {
 public:
-  ProbeCalls(CallTable& table, const flow::Schedule& schedule, std::uint32_t thread,
-             std::int32_t tid)
-      : log_(table, schedule, thread, tid) {}
+  ProbeCalls(CallSink& sink, const flow::Schedule& schedule, std::int32_t tid)
+      : log_(sink, schedule, tid) {}
 
   // Hits in order of time.
   void add(const ProbeHit& hit);

@@ -26,13 +26,13 @@ TEST(Schedule, SplitsOffCpuIntoBlockedAndPreempted) {
   ASSERT_TRUE(schedule.known());
 
   const OffCpu all = schedule.off_cpu(7, 0, 1000);
-  EXPECT_EQ(all.total_ns, 180U);
+  EXPECT_EQ(all.total_ns(), 180U);
   EXPECT_EQ(all.blocked_ns, 150U);
   EXPECT_EQ(all.preempted_ns, 30U);
   EXPECT_EQ(all.switches, 3U);
 
   const OffCpu middle = schedule.off_cpu(7, 160, 250);
-  EXPECT_EQ(middle.total_ns, 30U);
+  EXPECT_EQ(middle.total_ns(), 30U);
   EXPECT_EQ(middle.preempted_ns, 30U);
   EXPECT_EQ(middle.switches, 1U);
 }
@@ -48,12 +48,12 @@ TEST(Schedule, CutsIntervalsThatStickOut) {
   EXPECT_EQ(both_ends.switches, 1U); // the first began before
 
   const OffCpu inside_one = schedule.off_cpu(7, 120, 180);
-  EXPECT_EQ(inside_one.total_ns, 60U);
+  EXPECT_EQ(inside_one.total_ns(), 60U);
   EXPECT_EQ(inside_one.switches, 0U);
 
-  EXPECT_EQ(schedule.off_cpu(7, 200, 300).total_ns, 0U);
-  EXPECT_EQ(schedule.off_cpu(7, 350, 350).total_ns, 0U);
-  EXPECT_EQ(schedule.off_cpu(8, 0, 1000).total_ns, 0U);
+  EXPECT_EQ(schedule.off_cpu(7, 200, 300).total_ns(), 0U);
+  EXPECT_EQ(schedule.off_cpu(7, 350, 350).total_ns(), 0U);
+  EXPECT_EQ(schedule.off_cpu(8, 0, 1000).total_ns(), 0U);
 }
 
 TEST(Schedule, CountsAThreadThatNeverCameBack) {
@@ -65,7 +65,7 @@ TEST(Schedule, SixSecondsOfSleepAreSixSeconds) {
   constexpr std::uint64_t second = 1'000'000'000;
   const std::vector<perfdata::Switch> records = {out(1 * second, 7, 0, false),
                                                  in(7 * second, 7, 0)};
-  EXPECT_EQ(Schedule(records).off_cpu(7, 0, 10 * second).total_ns, 6 * second);
+  EXPECT_EQ(Schedule(records).off_cpu(7, 0, 10 * second).total_ns(), 6 * second);
 }
 
 TEST(Schedule, WithoutRecordsOffCpuIsUnknown) {

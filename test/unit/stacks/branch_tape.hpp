@@ -3,7 +3,7 @@
 #pragma once
 
 #include "stacks/call_builder.hpp"
-#include "stacks/call_log.hpp"
+#include "stacks/call_table.hpp"
 #include "support/run_command.hpp"
 #include "symbols/binary.hpp"
 
@@ -57,7 +57,7 @@ class Tape {
 public:
   explicit Tape(std::span<const perfdata::Switch> switches = {})
       : binary_(tape_binary()), schedule_(switches),
-        builder_(table_, resolver_, facts_, schedule_, 0, 1) {
+        builder_(calls_.thread(0), resolver_, facts_, schedule_, 1) {
     space_.serial = 1;
     const symbols::Segment& segment = binary_->code_segments().front();
     space_.code.push_back({.start = segment.address,
@@ -100,7 +100,7 @@ public:
 
   void finish(bool exited = false) {
     builder_.finish(exited);
-    order(table_);
+    table_ = calls_.take();
   }
 
   // One line a call: "name in parent: state start+latency".
@@ -141,6 +141,7 @@ private:
 
   std::shared_ptr<const symbols::Binary> binary_;
   flow::Schedule schedule_;
+  CallTableBuilder calls_;
   CallTable table_;
   Resolver resolver_;
   CodeFacts facts_;

@@ -1,5 +1,6 @@
 // Executions of inlined code from branches written by hand over an address space without binaries:
 // every address belongs to one function, so that calls nest as the branches say.
+#include "stacks/call_table.hpp"
 #include "stacks/inlined_calls.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,8 @@ protected:
 
   // Each branch 10 ns after the last, known to ± `spread`.
   void feed(std::initializer_list<Branch> branches, std::uint32_t spread = 1) {
-    InlinedCalls inlined(places_, table_, resolver_, facts_, schedule_, 0, 1);
+    CallTableBuilder calls;
+    InlinedCalls inlined(places_, calls.thread(0), resolver_, facts_, schedule_, 1);
     std::uint64_t time = 1000;
     for (Branch branch : branches) {
       branch.time_ns = time;
@@ -45,6 +47,7 @@ protected:
       time += 10;
     }
     inlined.finish(false);
+    table_ = calls.take();
   }
 
   static Branch on(std::uint64_t to) { return {.to = to, .kind = BranchKind::on}; }
@@ -130,7 +133,6 @@ TEST_F(InlinedCallsTest, GapsAndUntracedStartsMakeThemIncomplete) {
 TEST_F(InlinedCallsTest, RecursionThroughTheirCallsNests) {
   feed({on(0x80), call(0x80, 0x100), call(0x114, 0x100), call(0x114, 0x300), ret(0x310, 0x116),
         ret(0x150, 0x116), ret(0x150, 0x82)});
-  order(table_);
   ASSERT_EQ(executions().size(), 2U);
   const std::uint32_t inner = executions().back();
   // The inner one was made in the call that the outer one made.

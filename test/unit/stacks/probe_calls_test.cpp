@@ -1,5 +1,5 @@
 // Probe hits with the stack pointers that a program of known shape would have.
-#include "stacks/call_log.hpp"
+#include "stacks/call_table.hpp"
 #include "stacks/probe_calls.hpp"
 
 #include <gtest/gtest.h>
@@ -28,9 +28,15 @@ protected:
     return count;
   }
 
+  void finish(std::uint64_t time, bool exited) {
+    calls_.finish(time, exited);
+    table_ = builder_.take();
+  }
+
+  CallTableBuilder builder_;
   CallTable table_;
   flow::Schedule schedule_{{}};
-  ProbeCalls calls_{table_, schedule_, 0, 1};
+  ProbeCalls calls_{builder_.thread(0), schedule_, 1};
 };
 
 TEST_F(ProbeCallsTest, NestedCallsHaveParentsAndSelfTime) {
@@ -38,7 +44,7 @@ TEST_F(ProbeCallsTest, NestedCallsHaveParentsAndSelfTime) {
   enter(120, g, 900);
   leave(150, g, 900);
   leave(200, f, 1000);
-  calls_.finish(300, false);
+  finish(300, false);
   ASSERT_EQ(table_.size(), 2U);
   EXPECT_EQ(table_.latency[0], 100U);
   EXPECT_EQ(table_.self(0), 70U);
@@ -54,8 +60,7 @@ TEST_F(ProbeCallsTest, ThreeRecursiveActivationsAreThreeCalls) {
   leave(4, f, 800);
   leave(5, f, 900);
   leave(6, f, 1000);
-  calls_.finish(7, false);
-  order(table_);
+  finish(7, false);
   EXPECT_EQ(count(f, CallState::complete), 3U);
   EXPECT_EQ(table_.inner, (std::vector<std::uint8_t>{0, 1, 1}));
   EXPECT_EQ(table_.latency, (std::vector<std::uint64_t>{5, 3, 1}));
@@ -66,7 +71,7 @@ TEST_F(ProbeCallsTest, ATailCallEndsWithItsCaller) {
   leave(20, f, 1000, true);
   enter(21, g, 1000);
   leave(50, g, 1000);
-  calls_.finish(60, false);
+  finish(60, false);
   ASSERT_EQ(table_.size(), 2U);
   EXPECT_EQ(table_.latency[0], 40U); // f includes what it jumped to
   EXPECT_EQ(table_.latency[1], 29U);
@@ -80,7 +85,7 @@ TEST_F(ProbeCallsTest, AJumpToAFunctionWithoutProbeLeavesALowerBound) {
   leave(20, f, 1000, true);
   enter(100, f, 1000); // called again: the first is long over
   leave(130, f, 1000);
-  calls_.finish(200, false);
+  finish(200, false);
   EXPECT_EQ(count(f, CallState::incomplete), 1U);
   EXPECT_EQ(count(f, CallState::complete), 1U);
   EXPECT_EQ(table_.latency[0], 10U);
@@ -91,7 +96,7 @@ TEST_F(ProbeCallsTest, ACallAtTheSameSlotThatIsNotTheJumpsTargetIsNoTailCall) {
   leave(20, f, 1000, true, f); // jumps elsewhere than to g
   enter(21, g, 1000);
   leave(50, g, 1000);
-  calls_.finish(60, false);
+  finish(60, false);
   EXPECT_EQ(table_.tail_call[1], 0);
   EXPECT_EQ(table_.parent[1], no_call);
   EXPECT_EQ(count(f, CallState::incomplete), 1U);
@@ -102,7 +107,7 @@ TEST_F(ProbeCallsTest, ACallFromElsewhereAtTheSameSlotIsNoTailCall) {
   leave(20, f, 1000, true);  // to a function without probe
   enter(30, g, 1000, 0x200); // the caller's next call, from its next line
   leave(50, g, 1000);
-  calls_.finish(60, false);
+  finish(60, false);
   EXPECT_EQ(table_.tail_call[1], 0);
   EXPECT_EQ(table_.latency[1], 20U);
   EXPECT_EQ(count(f, CallState::incomplete), 1U);
@@ -112,7 +117,7 @@ TEST_F(ProbeCallsTest, AConditionalJumpThatWasNotTakenIsNoExit) {
   enter(10, f, 1000);
   leave(20, f, 1000, true);
   leave(30, f, 1000);
-  calls_.finish(40, false);
+  finish(40, false);
   ASSERT_EQ(table_.size(), 1U);
   EXPECT_EQ(count(f, CallState::complete), 1U);
   EXPECT_EQ(table_.latency[0], 20U);
@@ -122,7 +127,7 @@ TEST_F(ProbeCallsTest, FramesBelowTheStackPointerWereUnwound) {
   enter(10, f, 1000);
   enter(20, g, 900);
   leave(50, f, 1000); // g never left: it threw, f caught
-  calls_.finish(60, false);
+  finish(60, false);
   EXPECT_EQ(count(g, CallState::unwound), 1U);
   EXPECT_EQ(count(f, CallState::complete), 1U);
 }
@@ -131,21 +136,21 @@ TEST_F(ProbeCallsTest, ACallThatWasRunningAtTheStartIsIncomplete) {
   leave(30, f, 1000);
   enter(40, f, 1000);
   leave(45, f, 1000);
-  calls_.finish(60, false);
+  finish(60, false);
   EXPECT_EQ(count(f, CallState::incomplete), 1U);
   EXPECT_EQ(count(f, CallState::complete), 1U);
 }
 
 TEST_F(ProbeCallsTest, TheEndOfTheThreadUnwindsAndTheEndOfTheRecordingCuts) {
   enter(10, f, 1000);
-  calls_.finish(60, false);
+  finish(60, false);
   EXPECT_EQ(count(f, CallState::incomplete), 1U);
 
-  CallTable other;
-  ProbeCalls exited(other, schedule_, 0, 1);
+  CallTableBuilder builder;
+  ProbeCalls exited(builder.thread(0), schedule_, 1);
   exited.add({10, 1000, f, no_site, 0x100, true, false, no_call});
   exited.finish(60, true);
-  EXPECT_EQ(other.state[0], CallState::unwound);
+  EXPECT_EQ(builder.take().state[0], CallState::unwound);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // Rows taken out of the table: what they did is their parents'.
 #include "stacks/call_log.hpp"
+#include "stacks/call_table.hpp"
 #include "stacks/remove_calls.hpp"
 
 #include <gtest/gtest.h>
@@ -8,9 +9,9 @@ namespace ptlens::stacks {
 namespace {
 
 TEST(RemoveCalls, GivesChildrenAndOwnTimeToTheParent) {
-  CallTable table;
+  CallTableBuilder calls;
   const flow::Schedule schedule({});
-  CallLog log(table, schedule, 0, 1);
+  CallLog log(calls.thread(0), schedule, 1);
   // root [0, 100) > gone [10, 90) > gone [20, 80) > kept [30, 40), which was outside for 3 ns; the
   // outer one that goes has a child of its own, [82, 85).
   const std::uint32_t root = log.open(0, no_call, no_site, 0, false);
@@ -24,6 +25,7 @@ TEST(RemoveCalls, GivesChildrenAndOwnTimeToTheParent) {
   log.close(second, 85, CallState::unwound);
   log.close(outer, 90, CallState::complete);
   log.close(root, 100, CallState::complete);
+  CallTable table = calls.take();
   remove_calls(table, {0, 1, 1, 0, 0});
   EXPECT_EQ(table.function, (std::vector<std::uint32_t>{0, 3, 4}));
   EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, 0}));
@@ -34,11 +36,12 @@ TEST(RemoveCalls, GivesChildrenAndOwnTimeToTheParent) {
 }
 
 TEST(RemoveCalls, LeavesATableWithNothingToRemoveAlone) {
-  CallTable table;
+  CallTableBuilder calls;
   const flow::Schedule schedule({});
-  CallLog log(table, schedule, 0, 1);
+  CallLog log(calls.thread(0), schedule, 1);
   const std::uint32_t root = log.open(7, no_call, no_site, 5, false);
   log.close(root, 9, CallState::complete);
+  CallTable table = calls.take();
   remove_calls(table, {0});
   EXPECT_EQ(table.size(), 1U);
   EXPECT_EQ(table.latency[0], 4U);

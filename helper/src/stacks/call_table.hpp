@@ -1,0 +1,33 @@
+// All calls of all threads in one table.
+#pragma once
+
+#include "stacks/call.hpp"
+#include "stacks/closed_call.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ptlens::stacks {
+
+// Orders the table by thread, then by start, parents before children, renumbers the parents, and
+// marks the inner activations.
+void order(CallTable& table);
+
+class CallTableBuilder {
+public:
+  // Where the calls of the thread with that index go. It stands until take().
+  [[nodiscard]] CallSink& thread(std::uint32_t index);
+
+  // The ordered table of all that was given, once all calls are closed.
+  [[nodiscard]] CallTable take();
+
+private:
+  struct Rows final : CallSink {
+    std::vector<ClosedCall> rows;
+    void take(const ClosedCall& call) override { rows.push_back(call); }
+  };
+  std::vector<std::unique_ptr<Rows>> threads_;
+};
+
+} // namespace ptlens::stacks
