@@ -1,6 +1,8 @@
 // libipt's blocks and events to branches; see the header for how it goes on after gaps.
 #include "flow/libipt_decoder.hpp"
 
+#include "flow/code_time.hpp"
+
 #include <utility>
 
 namespace ptlens::flow {
@@ -241,7 +243,7 @@ void LibiptDecoder::finish_block(std::uint64_t next) {
   if (told) {
     emit(*kind, address, next, instruction.size);
   } else {
-    run_.hold(branch, Moment(run_.last()));
+    run_.hold(branch, run_.decided());
     tracing_ = true;
   }
 }
@@ -269,7 +271,7 @@ void LibiptDecoder::handle(const pt_event& event) {
     if (event.status_update != 0) {
       return;
     }
-    if (!owned_from(packets_.now_ns().value_or(0))) {
+    if (!owned_from(packets_.now_ns().value_or(0), code_time_of_on(last_enabling_.latest_ns))) {
       state_ = State::seeking;
       return;
     }

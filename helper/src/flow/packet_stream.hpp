@@ -42,6 +42,7 @@ public:
     offset_ = packet.end();
     if (packet.timed) {
       now_ns_ = packet.earliest_ns;
+      latest_ns_ = packet.latest_ns;
       has_time_ = true;
     }
   }
@@ -58,6 +59,8 @@ public:
   [[nodiscard]] std::optional<std::uint64_t> now_ns() const {
     return has_time_ ? std::optional(now_ns_) : std::nullopt;
   }
+  // The latest time at which the last packet passed may have been sent; 0 before the first TSC.
+  [[nodiscard]] std::uint64_t latest_ns() const { return latest_ns_; }
   // Behind the last packet passed.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] std::uint64_t bad_packets() const { return bad_packets_; }
@@ -92,6 +95,7 @@ private:
   std::size_t next_ = 0;                      // of packets_: not passed
   std::size_t placed_ = 0; // of packets_: those before have their latest time too
   std::uint64_t now_ns_ = 0;
+  std::uint64_t latest_ns_ = 0;
   bool has_time_ = false;
   std::uint64_t offset_ = 0;
   std::uint64_t bad_packets_ = 0;

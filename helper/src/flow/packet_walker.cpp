@@ -148,8 +148,8 @@ void PacketWalker::pass(Way& way, const Moment& moment) {
 Way* PacketWalker::follow_bits(Way* way, const Packet& packet) {
   const TimeInterval last = run_->last();
   run_->decide(packet.timed ? TimeInterval{packet.reported_ns, packet.latest_ns} : last);
-  const Moment reported(run_->last());
-  Moment before({last.earliest, run_->last().latest});
+  const Moment reported = run_->decided();
+  Moment before = run_->between(last);
   Moment decided = reported;
   const Way* held = nullptr;
   unsigned left = packet.bit_count;
@@ -160,7 +160,7 @@ Way* PacketWalker::follow_bits(Way* way, const Packet& packet) {
         held = nullptr;
       }
       run_->decide(TimeInterval{packet.earliest_ns, packet.latest_ns});
-      decided = Moment(run_->last());
+      decided = run_->decided();
     }
     const bool taken = (packet.value >> (left - 1U) & 1U) != 0;
     if (way->end == Way::End::conditional) {
@@ -242,13 +242,13 @@ Way* PacketWalker::follow_target(Way* way, const Packet& packet) {
   }
   const TimeInterval last = run_->last();
   run_->decide(packet.sent());
-  pass(*way, Moment({last.earliest, run_->last().latest}));
+  pass(*way, run_->between(last));
   if (kind == BranchKind::call) {
     push(way->behind);
   } else if (kind == BranchKind::ret) {
     returns_->pop();
   }
-  run_->add_at(branch_of(*way, kind, packet.value), Moment(run_->last()));
+  run_->add_at(branch_of(*way, kind, packet.value), run_->decided());
   return to;
 }
 

@@ -1,6 +1,8 @@
 // Where decoding begins, stops and goes on; the way in between is the walker's.
 #include "flow/piece_decoder.hpp"
 
+#include "flow/code_time.hpp"
+
 #include <utility>
 
 namespace ptlens::flow {
@@ -84,7 +86,7 @@ void PieceDecoder::decide_now() {
   }
 }
 
-bool PieceDecoder::owned_from(std::uint64_t time_ns) {
+bool PieceDecoder::owned_from(std::uint64_t time_ns, std::uint64_t code_ns) {
   const Running owner = context_->owner(*buffer_, time_ns);
   if (owner.tid != owner_.tid || buffer_->cpu >= 0) {
     run_.break_run(owner_);
@@ -97,7 +99,7 @@ bool PieceDecoder::owned_from(std::uint64_t time_ns) {
     graph_ = nullptr;
     return false;
   }
-  CodeGraph& graph = context_->graph(owner_.pid, time_ns);
+  CodeGraph& graph = context_->graph(owner_.pid, code_ns);
   if (&graph != graph_) {
     returns_.forget_ways();
   }
@@ -145,7 +147,7 @@ void PieceDecoder::seek() {
       }
       break;
     case PacketKind::psbend:
-      if (in_psb && psb_address != 0 && !begins_now() && owned_from(now) &&
+      if (in_psb && psb_address != 0 && !begins_now() && owned_from(now, now) &&
           graph_->image().holds(psb_address) && synchronise(psb_offset, psb_address, true)) {
         return;
       }
@@ -161,7 +163,8 @@ void PieceDecoder::seek() {
       }
       continue;
     case PacketKind::pge:
-      if (!synchronised_ || !packet.has_ip || !owned_from(now)) {
+      if (!synchronised_ || !packet.has_ip ||
+          !owned_from(now, code_time_of_on(packets_.latest_ns()))) {
         continue;
       }
       break;
@@ -235,7 +238,7 @@ void PieceDecoder::walk() {
     tracing_ = state_ == State::walking;
     if (walker_.is_untold()) {
       if (walker_.decided()) {
-        run_.hold(branch, Moment(run_.last()));
+        run_.hold(branch, run_.decided());
       }
     } else if (walker_.decided()) {
       run_.add_decided(branch);

@@ -66,7 +66,8 @@ protected:
   void trace_on(std::uint64_t address);
   void gap(GapReason reason, std::uint64_t address);
   void decide_now();
-  bool owned_from(std::uint64_t time_ns); // true when its code was recorded
+  // Who runs from then on; true when its code was recorded, which is then the one of `code_ns`.
+  bool owned_from(std::uint64_t time_ns, std::uint64_t code_ns);
   [[nodiscard]] bool outside(std::uint64_t address) const;
 
   DecodeContext* context_;

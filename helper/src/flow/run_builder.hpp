@@ -3,6 +3,10 @@
 // bound when each was made. A branch without a decision of its own, such as a direct call, happened
 // between the decisions around it. A branch's time is the middle of its interval, with half of the
 // width as its uncertainty; nothing finer is invented.
+//
+// After a loss the interval is wide: processors send no time before they go on. The middle of it
+// would make calls that began in it longer than they were, by microseconds. What happened in it is
+// placed at its end, with the whole width as uncertainty, so that the time lost is an upper bound.
 #pragma once
 
 #include "flow/branch.hpp"
@@ -19,19 +23,19 @@
 
 namespace ptlens::flow {
 
-// An interval as branches bear it.
+// An interval as branches bear it: its middle, or `not_before` where that comes later.
 struct Moment {
   std::uint64_t time_ns = 0;
   std::uint64_t width_ns = 0;
+  std::uint32_t spread_ns = 0;
 
-  explicit Moment(TimeInterval interval)
-      : time_ns(interval.earliest + (interval.latest - interval.earliest) / 2),
-        width_ns(interval.latest - interval.earliest) {}
-
-  [[nodiscard]] std::uint32_t spread_ns() const {
-    return static_cast<std::uint32_t>(
-        std::min<std::uint64_t>((width_ns + 1) / 2, std::numeric_limits<std::uint32_t>::max()));
-  }
+  explicit Moment(TimeInterval interval, std::uint64_t not_before = 0)
+      : time_ns(std::max(interval.earliest + (interval.latest - interval.earliest) / 2,
+                         std::min(interval.latest, not_before))),
+        width_ns(interval.latest - interval.earliest),
+        spread_ns(static_cast<std::uint32_t>(std::min<std::uint64_t>(
+            std::max(time_ns - interval.earliest, interval.latest - time_ns),
+            std::numeric_limits<std::uint32_t>::max()))) {}
 };
 
 class RunBuilder {
@@ -44,6 +48,13 @@ public:
   void decide(TimeInterval interval) {
     interval.latest = std::max(interval.latest, last_.latest);
     interval.earliest = std::max(interval.earliest, last_.earliest);
+    if (after_loss_) {
+      after_loss_ = false;
+      loss_until_ = interval.latest;
+      not_before_ = interval.latest;
+    } else if (last_.earliest < loss_until_) {
+      not_before_ = interval.latest;
+    }
     close_open(interval.latest);
     last_ = interval;
   }
@@ -51,6 +62,11 @@ public:
   void undo_decision(TimeInterval last) { last_ = last; }
   // Of the last decision.
   [[nodiscard]] TimeInterval last() const { return last_; }
+  // Of the last decision, and of what lies between it and the one before.
+  [[nodiscard]] Moment decided() const { return Moment(last_, not_before_); }
+  [[nodiscard]] Moment between(TimeInterval before) const {
+    return Moment({before.earliest, last_.latest}, not_before_);
+  }
 
   // A branch of the last decision, and one between it and the next.
   void add_decided(const Branch& branch) {
@@ -58,7 +74,8 @@ public:
     if (is_break(branch.kind)) {
       release();
     }
-    add_at(branch, Moment(last_));
+    add_at(branch, decided());
+    after_loss_ = after_loss_ || branch.kind == BranchKind::gap;
   }
   void add_between(const Branch& branch) { run_.branches.push_back(branch); }
   // A branch whose moment is known; none may be waiting for the next decision.
@@ -72,7 +89,7 @@ public:
   void hold(const Branch& branch, const Moment& moment) {
     held_ = branch;
     held_.time_ns = moment.time_ns;
-    held_.spread_ns = moment.spread_ns();
+    held_.spread_ns = moment.spread_ns;
     held_behind_ = run_.branches.size();
     holds_ = true;
   }
@@ -106,14 +123,14 @@ private:
   }
   void place(Branch& branch, const Moment& moment) {
     branch.time_ns = moment.time_ns;
-    branch.spread_ns = moment.spread_ns();
+    branch.spread_ns = moment.spread_ns;
     if (branch.kind != BranchKind::gap) {
       widths_.add(moment.width_ns);
     }
   }
   void close_open(std::uint64_t latest) {
     if (open_ != run_.branches.size()) {
-      const Moment moment({last_.earliest, std::max(latest, last_.earliest)});
+      const Moment moment({last_.earliest, std::max(latest, last_.earliest)}, not_before_);
       for (; open_ < run_.branches.size(); ++open_) {
         place(run_.branches[open_], moment);
       }
@@ -123,6 +140,9 @@ private:
 
   std::int32_t cpu_;
   TimeInterval last_;
+  bool after_loss_ = false;      // a gap was added behind the last decision
+  std::uint64_t loss_until_ = 0; // end of the first interval behind the last gap
+  std::uint64_t not_before_ = 0; // end of the last interval that reaches into that one
   Branch held_;
   std::size_t held_behind_ = 0; // branches of run_
   bool holds_ = false;

@@ -25,6 +25,7 @@ Schedule::Schedule(std::span<const perfdata::Switch> switches,
     for (; name != names.end() && name->time_ns <= record.time_ns; ++name) {
       if (name->exec) {
         runs_from(name->tid, name->time_ns);
+        take_over(*name);
       }
     }
     auto& slots = slots_[record.cpu];
@@ -46,6 +47,7 @@ Schedule::Schedule(std::span<const perfdata::Switch> switches,
   for (; name != names.end(); ++name) {
     if (name->exec) {
       runs_from(name->tid, name->time_ns);
+      take_over(*name);
     }
   }
   for (const auto& [tid, open] : out) {
@@ -59,6 +61,22 @@ Schedule::Schedule(std::span<const perfdata::Switch> switches,
       (interval.preempted ? sum.preempted_ns : sum.blocked_ns) += interval.end - interval.begin;
       ++sum.switches;
     }
+  }
+}
+
+// The thread that called execve, where it is not the first, goes on under its process's id on the
+// processor that it is on: all others of the process are gone by then.
+void Schedule::take_over(const perfdata::ThreadName& name) {
+  std::vector<Slot>* caller = nullptr;
+  for (auto& [cpu, slots] : slots_) {
+    const Running& last = slots.back().thread;
+    if (last.tid == name.tid) {
+      return;
+    }
+    caller = last.pid == name.pid ? &slots : caller;
+  }
+  if (caller != nullptr) {
+    caller->push_back({name.time_ns, {name.pid, name.tid}});
   }
 }
 

@@ -87,6 +87,9 @@ private:
     std::uint64_t begin = 0;
     Running thread;
   };
+
+  void take_over(const perfdata::ThreadName& name);
+
   std::map<std::int32_t, std::vector<OffCpuInterval>> off_; // by tid
   std::map<std::int32_t, std::vector<Slot>> slots_;         // by cpu
   bool known_ = false;

@@ -67,5 +67,54 @@ TEST(RunBuilder, OddWidthIsRoundedUp) {
   EXPECT_EQ(run->branches[0].spread_ns, 3U); // 9 .. 15 holds 10 .. 15
 }
 
+// After a loss the clock stands up to 1100, where a timing packet sets it; a call begins before
+// that and ends exactly at 1104.
+TEST(RunBuilder, BehindALossTimesAreTheLatestPossible) {
+  RunBuilder builder(0);
+  builder.decide(TimeInterval{200, 200});
+  builder.add_decided(branch(BranchKind::gap));
+  builder.decide(TimeInterval{300, 1100});
+  builder.add_decided(branch(BranchKind::on));
+  builder.add_between(branch(BranchKind::call)); // 300 .. 1104
+  builder.decide(TimeInterval{1104, 1104});
+  builder.add_decided(branch(BranchKind::ret));
+  builder.decide(TimeInterval{1200, 1220}); // the loss is over
+  builder.add_decided(branch(BranchKind::cond));
+  builder.break_run({7, 8});
+  const auto run = builder.take();
+  ASSERT_TRUE(run);
+  ASSERT_EQ(run->branches.size(), 5U);
+  const auto expect = [&](std::size_t at, std::uint64_t time_ns, std::uint32_t spread_ns) {
+    EXPECT_EQ(run->branches[at].time_ns, time_ns) << at;
+    EXPECT_EQ(run->branches[at].spread_ns, spread_ns) << at;
+  };
+  expect(0, 200, 0);
+  expect(1, 1100, 800); // 300 .. 1900 holds 300 .. 1100
+  expect(2, 1104, 804);
+  expect(3, 1104, 0);
+  expect(4, 1210, 10);
+}
+
+// Without cycle packets each interval is as wide as the timing packets are apart, and a branch of a
+// packet sent later may have happened in the interval of the loss.
+TEST(RunBuilder, BehindALossTimeNeverGoesBack) {
+  RunBuilder builder(0);
+  builder.decide(TimeInterval{200, 200});
+  builder.add_decided(branch(BranchKind::gap));
+  for (const TimeInterval interval : {TimeInterval{300, 400}, TimeInterval{300, 500},
+                                      TimeInterval{400, 500}, TimeInterval{500, 600}}) {
+    builder.decide(interval);
+    builder.add_decided(branch(BranchKind::cond));
+  }
+  builder.break_run({7, 8});
+  const auto run = builder.take();
+  ASSERT_TRUE(run);
+  std::vector<std::uint64_t> times;
+  for (const Branch& each : run->branches) {
+    times.push_back(each.time_ns);
+  }
+  EXPECT_EQ(times, (std::vector<std::uint64_t>{200, 400, 500, 500, 550}));
+}
+
 } // namespace
 } // namespace ptlens::flow

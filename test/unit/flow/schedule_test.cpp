@@ -93,5 +93,19 @@ TEST(Schedule, WithRecordsOfTheTracedThreadsAloneTheNextOneInOwnsTheCpu) {
   EXPECT_EQ(schedule.running(0, 295).tid, 8); // its trace began a little before its record
 }
 
+// Thread 8 of process 7 becomes another program while the first thread sleeps: no record tells of a
+// switch between the two ids.
+TEST(Schedule, AThreadThatBecomesAnotherProgramOwnsItsCpuUnderTheProcessId) {
+  std::vector<perfdata::Switch> records = {out(100, 7, 0, false, 8), in(101, 8, 0, 7),
+                                           out(900, 7, 0, false, 0)};
+  records[1].pid = 7;
+  const std::vector<perfdata::ThreadName> names = {
+      {.time_ns = 500, .pid = 7, .tid = 7, .name = "next", .exec = true}};
+  const Schedule schedule(records, names);
+  EXPECT_EQ(schedule.running(0, 499).tid, 8);
+  EXPECT_EQ(schedule.running(0, 500).tid, 7);
+  EXPECT_EQ(schedule.off_cpu(7, 0, 900).blocked_ns, 400U); // 100 .. 500
+}
+
 } // namespace
 } // namespace ptlens::flow

@@ -141,7 +141,7 @@ std::vector<std::size_t> calls_by_thread(const SampleRun& run, const std::string
 
 TEST_F(ProcessRows, ExecEndsWhatIsOpenAndTheNewProgramBeginsAnew) {
   for_each_run({.source = "exec.c", .flags = {"-pthread"}, .record = on_one_processor},
-               static_variants(), [](const SampleRun& run) {
+               all_variants(), [](const SampleRun& run) {
                  EXPECT_EQ(run.status, 0);
                  const std::string thread = run.calls("start_thread").empty() ? "" : "start_thread";
                  expect_calls(run, {{"becomes", "between", unwound, false, 2},
