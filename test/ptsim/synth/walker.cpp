@@ -173,12 +173,22 @@ bool Walker::decides_next() const {
 
 void Walker::enter_user() {
   seat_.unit->enter_user(ip());
-  if (log_ != nullptr && !stack_->in_loss() && (!config_.filter || config_.filter->holds(ip()))) {
+  const bool traced = !config_.filter || config_.filter->holds(ip());
+  if (stack_->in_loss() || !traced) {
+    return;
+  }
+  if (log_ != nullptr) {
     log_->line(0, ip(), "on");
   }
-  if (!stack_->in_loss()) {
-    stack_->top().observed = stack_->top().observed || !config_.filter;
+  Frame& top = stack_->top();
+  const bool began_before = top.kind == Frame::Kind::root && !top.observed;
+  if (began_before && config_.filter && ip() == process_->entry(top.function)) {
+    // A filtered trace shows calls from elsewhere no other way.
+    top.kind = Frame::Kind::call;
+    top.start = now();
+    top.seen = true;
   }
+  top.observed = true;
 }
 
 void Walker::choose_interrupted() {

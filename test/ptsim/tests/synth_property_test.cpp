@@ -351,7 +351,7 @@ TEST_P(FilteredSeeds, CallsOfTheFilteredFunctionAreThoseOfTheWalk) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Properties, FilteredSeeds,
-                         ::testing::Range(std::uint64_t{0}, std::uint64_t{60}));
+                         ::testing::Range(std::uint64_t{0}, std::uint64_t{150}));
 
 TEST_P(Seeds, CallsAreThoseOfTheWalk) {
   check(GetParam());
