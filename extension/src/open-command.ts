@@ -4,6 +4,7 @@ import type { Client } from "./client";
 import type { Log } from "./log";
 import { withSteps } from "./long-work";
 import type { Panel } from "./panel";
+import type { Params } from "./protocol";
 import type { Session } from "./session";
 import { readSettings } from "./settings";
 
@@ -15,14 +16,19 @@ export class OpenCommand {
     private readonly log: Log,
   ) {}
 
-  /** `argument`: a path or an address of a file; anything else asks. `functionName` is shown at once. */
+  /**
+   * `argument`: a path, an address of a file, or parameters of ptlens/open; anything else asks. `functionName` is shown
+   * at once.
+   */
   async run(argument: unknown, functionName = ""): Promise<void> {
     try {
-      const path = givenPath(argument) ?? (await ask());
+      const given = givenParams(argument);
+      const path = given.path ?? (await ask());
       if (path === undefined) return;
-      const { symfs } = readSettings();
+      const { symfs, kallsyms, kcore } = readSettings();
+      const params = { symfs, kallsyms, kcore, ...given, path };
       const { recording } = await withSteps(`PT Lens: opening ${path}`, (onStep, token) =>
-        this.client.requestWithProgress("ptlens/open", { path, symfs }, this.client.newProgressToken(), onStep, token),
+        this.client.requestWithProgress("ptlens/open", params, this.client.newProgressToken(), onStep, token),
       );
       await this.session.show(recording);
       if (functionName === "") await this.panel.showOverview();
@@ -34,9 +40,17 @@ export class OpenCommand {
   }
 }
 
-function givenPath(argument: unknown): string | undefined {
-  if (typeof argument === "string" && argument !== "") return argument;
-  return argument instanceof vscode.Uri ? argument.fsPath : undefined;
+function givenParams(argument: unknown): Partial<Params<"ptlens/open">> {
+  if (typeof argument === "string" && argument !== "") return { path: argument };
+  if (argument instanceof vscode.Uri) return { path: argument.fsPath };
+  const values = (typeof argument === "object" && argument !== null ? argument : {}) as Record<string, unknown>;
+  const given: Partial<Params<"ptlens/open">> = {};
+  for (const name of ["path", "symfs", "kallsyms", "kcore"] as const) {
+    const value = values[name];
+    if (typeof value === "string" && value !== "") given[name] = value;
+  }
+  if (typeof values.pid === "number") given.pid = values.pid;
+  return given;
 }
 
 async function ask(): Promise<string | undefined> {

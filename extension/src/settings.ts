@@ -13,6 +13,9 @@ export interface Settings {
   readonly backend: Backend;
   readonly helperPath: string;
   readonly symfs: string;
+  /** Names and code of the kernel that recordings traced, empty: what lies beside each. */
+  readonly kallsyms: string;
+  readonly kcore: string;
 }
 
 export function readSettings(): Settings {
@@ -26,6 +29,8 @@ export function readSettings(): Settings {
     backend: values.get<Backend>("backend", "auto"),
     helperPath: values.get<string>("helperPath", ""),
     symfs: expand(values.get<string>("symfs", "")),
+    kallsyms: expand(values.get<string>("kallsyms", "")),
+    kcore: expand(values.get<string>("kcore", "")),
   };
 }
 

@@ -8,7 +8,11 @@ namespace ptlens::server {
 namespace {
 
 engine::OpenOptions options_of(const OpenRequest& request) {
-  return {.symfs = request.symfs, .inlined_names = true};
+  return {.symfs = request.symfs,
+          .kallsyms = request.kallsyms,
+          .kcore = request.kcore,
+          .pid = request.pid,
+          .inlined_names = true};
 }
 
 } // namespace

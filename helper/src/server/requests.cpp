@@ -158,6 +158,13 @@ Read<OpenRequest> read_open(const Input& params) {
   return read_with<OpenRequest>(params, [](const Fields& fields, OpenRequest& request) {
     fields.read_name("path", request.path);
     fields.read("symfs", request.symfs);
+    fields.read("kallsyms", request.kallsyms);
+    fields.read("kcore", request.kcore);
+    if (fields.has("pid")) {
+      std::int64_t pid = 0;
+      fields.read_integer("pid", pid, 1, last_pid);
+      request.pid = static_cast<std::int32_t>(pid);
+    }
   });
 }
 

@@ -41,6 +41,9 @@ struct RecordRequest {
 struct OpenRequest {
   std::string path;
   std::string symfs;
+  std::string kallsyms = {}; // as in engine::OpenOptions, like the next two
+  std::string kcore = {};
+  std::optional<std::int32_t> pid = {};
 };
 
 struct LinesRequest {

@@ -98,6 +98,10 @@ TEST(Parameters, ThePathOfTheBadField) {
   EXPECT_EQ(bad_path("open", R"({"path":""})"), "path");
   EXPECT_EQ(bad_path("open", R"({"path":"a\u0000b"})"), "path");
   EXPECT_EQ(bad_path("open", R"({"path":"a","symfs":1})"), "symfs");
+  EXPECT_EQ(bad_path("open", R"({"path":"a","kallsyms":[]})"), "kallsyms");
+  EXPECT_EQ(bad_path("open", R"({"path":"a","kcore":0})"), "kcore");
+  EXPECT_EQ(bad_path("open", R"({"path":"a","pid":0})"), "pid");
+  EXPECT_EQ(bad_path("open", R"({"path":"a","pid":2147483648})"), "pid");
   EXPECT_EQ(bad_path("report", R"({"id":"1"})"), "function");
   EXPECT_EQ(bad_path("report", R"({"id":1,"function":{"name":"f"}})"), "id");
   EXPECT_EQ(bad_path("report", R"({"id":"1","function":[]})"), "function");
@@ -158,6 +162,18 @@ TEST(Parameters, ARecordRequest) {
   EXPECT_EQ(request.output, "/o");
   EXPECT_EQ(read->symfs, "/s");
   EXPECT_FALSE(request.pid);
+}
+
+TEST(Parameters, AnOpenRequest) {
+  const auto read =
+      read_open(Input::parse(R"({"path":"/r","symfs":"/s","kallsyms":"/k","kcore":"/c","pid":7})"));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->path, "/r");
+  EXPECT_EQ(read->symfs, "/s");
+  EXPECT_EQ(read->kallsyms, "/k");
+  EXPECT_EQ(read->kcore, "/c");
+  EXPECT_EQ(read->pid, 7);
+  EXPECT_FALSE(read_open(Input::parse(R"({"path":"/r"})"))->pid);
 }
 
 TEST(Parameters, ASelection) {
