@@ -100,6 +100,8 @@ private:
   void gap(const Branch& branch);
   void doubt(std::uint64_t since_ns);
   void spend_outside(std::uint64_t time_ns);
+  [[nodiscard]] bool resumes_in_kernel(const Branch& branch);
+  void resume_in_kernel(const Branch& branch, const Place& place);
   void leave(const Branch& branch, const Space& space);
   void return_to_user(const Branch& branch, const Space& space);
   void begin_signal(std::uint64_t time_ns, const Place& handler);

@@ -64,6 +64,12 @@ public:
   [[nodiscard]] bool was_switched_out(std::uint64_t begin_ns, std::uint64_t end_ns) {
     return begin_ns < end_ns && (off_cpu_.before(end_ns) - off_cpu_.before(begin_ns)).switches != 0;
   }
+  // All of that time, but for what lies between a switch and its record.
+  [[nodiscard]] bool was_off_cpu(std::uint64_t begin_ns, std::uint64_t end_ns) {
+    constexpr std::uint64_t between_ns = 5000;
+    const std::uint64_t off_ns = (off_cpu_.before(end_ns) - off_cpu_.before(begin_ns)).total_ns();
+    return begin_ns < end_ns && off_ns != 0 && end_ns - begin_ns <= off_ns + between_ns;
+  }
 
   // Of an open call.
   [[nodiscard]] std::uint64_t start(std::uint32_t call) const { return calls_[call].row.start; }

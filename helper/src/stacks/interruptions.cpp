@@ -40,6 +40,10 @@ void CallBuilder::on(const Branch& branch, const Space& space) {
     }
     return;
   }
+  if (!expected && resumes_in_kernel(branch)) {
+    resume_in_kernel(branch, place);
+    return;
+  }
   const bool handler = place.entry || !place.known;
   if (!expected && handler && !top().signal && !stack().returns_to(branch.to) &&
       stack().with_interruption(branch.to) == 0) {
@@ -63,6 +67,24 @@ void CallBuilder::on(const Branch& branch, const Space& space) {
       push_damaged(branch.time_ns, place.function);
     }
   }
+}
+
+// The thread left its processor in a traced kernel, which switches tracing off in perf's code on
+// the way out and on again in other code of perf's on the way in.
+bool CallBuilder::resumes_in_kernel(const Branch& branch) {
+  return resume_address_ >= first_kernel_address && branch.to >= first_kernel_address &&
+         outside_since_ < branch.time_ns && log_.was_off_cpu(outside_since_, branch.time_ns);
+}
+
+// What was on the way out has ended unseen: which frames that were, the returns tell. The thread
+// has not left the kernel, so that all else lives.
+void CallBuilder::resume_in_kernel(const Branch& branch, const Place& place) {
+  spend_outside(branch.time_ns);
+  std::vector<Frame>& frames = stack().frames;
+  for (auto frame = frames.rbegin(); frame != frames.rend() && !frame->kernel; ++frame) {
+    frame->lost_ns = frame->lost_ns != 0 ? frame->lost_ns : outside_since_;
+  }
+  push_damaged(branch.time_ns, place.function);
 }
 
 // Tracing was off while the innermost frame ran.

@@ -65,12 +65,25 @@ public:
                            .file_offset = segment.file_offset,
                            .path = "/tape",
                            .binary = binary_});
+    // The same code once more, as the kernel's.
+    space_.code.push_back({.start = segment.address + kernel_base,
+                           .end = segment.address + segment.file_size + kernel_base,
+                           .file_offset = segment.file_offset,
+                           .bias = kernel_base,
+                           .path = "/tape",
+                           .binary = binary_});
   }
 
   std::uint64_t now = 1000; // ns, of the next branch; each moves it on by 10
 
   [[nodiscard]] std::uint64_t at(const std::string& function, std::uint64_t offset = 0) const {
     return binary_->functions()[binary_->find(function).front()].address + offset;
+  }
+
+  static constexpr std::uint64_t kernel_base = 0xffffffff80000000;
+  [[nodiscard]] std::uint64_t in_kernel(const std::string& function,
+                                        std::uint64_t offset = 0) const {
+    return kernel_base + at(function, offset);
   }
 
   // From a call instruction at `offset` of `from`; it returns to offset + 5.
