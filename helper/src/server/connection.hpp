@@ -25,6 +25,8 @@ public:
   Connection(Host host, Output& output, std::string version);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
+  Connection(Connection&&) = delete;
+  Connection& operator=(Connection&&) = delete;
   ~Connection();
 
   // One message, or what was wrong with the frame of one. From one thread only.

@@ -91,6 +91,8 @@ public:
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
+  Running(Running&&) = delete;
+  Running& operator=(Running&&) = delete;
   ~Running() {
     const std::lock_guard lock(session_.mutex_);
     session_.running_.erase(&progress_);

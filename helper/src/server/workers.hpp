@@ -18,6 +18,8 @@ public:
   Workers(std::size_t threads, std::size_t waiting) : threads_(threads), waiting_(waiting) {}
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
+  Workers(Workers&&) = delete;
+  Workers& operator=(Workers&&) = delete;
   ~Workers() { finish(); }
 
   // False when the queue is full. Tasks do not throw.

@@ -137,8 +137,8 @@ public:
     for (const perfdata::BuildIdEntry& entry : recording.build_ids()) {
       build_ids_.emplace(entry.path, entry.build_id);
     }
-    if (recording.intel_pt()) {
-      const std::uint32_t type = recording.intel_pt()->pmu_type;
+    if (const auto& trace = recording.intel_pt()) {
+      const std::uint32_t type = trace->pmu_type;
       kernel_traced_ =
           std::ranges::any_of(recording.attributes(), [type](const perfdata::Attribute& attribute) {
             return attribute.type == type && !attribute.exclude_kernel;

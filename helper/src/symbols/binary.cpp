@@ -30,14 +30,15 @@ public:
   explicit Lazy(std::function<T()> make) : make_(std::move(make)) {}
 
   const T& get() {
-    std::call_once(once_, [this] { value_.emplace(make_()); });
-    return *value_;
+    std::call_once(once_, [this] { made_ = &value_.emplace(make_()); });
+    return *made_;
   }
 
 private:
   std::function<T()> make_;
   std::once_flag once_;
   std::optional<T> value_;
+  const T* made_ = nullptr;
 };
 
 DebugFile locate_debug_file(const ElfImage& image) {

@@ -33,7 +33,7 @@ Machine::Lane::Lane(const SynthOptions& options, Clock& clock, PerfDataWriter& f
 Machine::Machine(const SynthOptions& options, const Process& process, const Behaviour& behaviour,
                  const Clock& clock, const WalkerConfig& walk, Task main, PerfDataWriter& file,
                  const std::vector<CallSink*>& sinks, std::ostream* branches)
-    : options_(&options), process_(&process), file_(&file), random_(options.seed) {
+    : options_(&options), file_(&file), random_(options.seed) {
   for (std::uint32_t cpu = 0; cpu < options.cpus; ++cpu) {
     processors_.push_back(std::make_unique<Processor>(clock, cpu));
     processors_.back()->next_interrupt = time_around(options.interrupts);

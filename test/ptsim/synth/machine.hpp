@@ -104,7 +104,6 @@ private:
   [[nodiscard]] std::uint64_t units_of_ns(std::uint64_t ns) const;
 
   const SynthOptions* options_;
-  const Process* process_;
   PerfDataWriter* file_;
   Random random_;
   std::vector<std::unique_ptr<Lane>> lanes_;
