@@ -2,11 +2,11 @@
 // every call is known. With the kernel's code at hand its functions are calls; without, their time is
 // outside user code, and nothing else changes.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { helper, json, jsonLines, noPerf, orderServer, output, ptlens, simulator } from "./support.mjs";
+import { helper, json, jsonLines, noPerf, orderServer, output, ptlens, sampleFunction, simulator } from "./support.mjs";
 
 const libc = ["/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6"].find(existsSync);
 
@@ -93,6 +93,38 @@ describe("a traced kernel", { skip: whyNot() }, () => {
     const total = entries.reduce((time, { start, end }) => time + end - start, 0);
     assert.ok(Math.abs(sum - total) <= 2 * entries.length, `${sum} ns, true ${total} ns`);
     assert.ok(!output(helper, ["flame", recording]).includes("[outside user code]"));
+  });
+
+  test("code and names of another kernel, or of another start of it, are refused", () => {
+    assert.doesNotMatch(output(helper, ["functions", recording]), /believed/);
+    const other = path.join(folder, "other");
+    const refused = () => ptlens(["functions", "--kallsyms", path.join(other, "kallsyms"), bare]);
+    const copy = () => output("cp", ["-rT", code, other]);
+    copy();
+    const core = readFileSync(path.join(other, "kcore"));
+    const id = core.indexOf("PtSim made-up kernel");
+    assert.notEqual(id, -1);
+    core.write("Q", id);
+    writeFileSync(path.join(other, "kcore"), core);
+    assert.match(refused().stderr, /kcore: is of another kernel.*build-id 51745369\S*, not 50745369/);
+    core.fill(0, id - 16, id); // no note: perf's own copy of a kernel has none
+    writeFileSync(path.join(other, "kcore"), core);
+    assert.match(output(helper, ["functions", "--kallsyms", path.join(other, "kallsyms"), bare]), /believed to be the recorded kernel's.*no build-id.*names are where/);
+    const names = readFileSync(path.join(other, "kallsyms"), "utf8");
+    writeFileSync(path.join(other, "kallsyms"), names.replaceAll("ffffffff81", "ffffffff92"));
+    assert.match(refused().stderr, /kallsyms: is of another kernel.*_text is at 0xffffffff92000000, in the recording at 0xffffffff81000000/);
+  });
+
+  test("ptlens record keeps a kernel's code, and opens what it has made", () => {
+    const made = path.join(folder, "made");
+    output(helper, ["record", "--kernel", "--backend", "intel_pt", "--perf", simulator, "-o", made, "--", orderServer, "--orders", "2", "--threads", "1", "--rate", "0"], { env: { ...process.env, PTSIM_START_AT: "main" } });
+    assert.ok(readFileSync(path.join(made, "perf.data/kcore_dir/kcore")).includes("PtSim made-up kernel"));
+    for (const each of [made, path.join(made, "perf.data"), path.join(made, "perf.data/data")]) {
+      const { recording: { gaps, decode_errors: errors, notes }, functions } = json(["functions", "--json", each]);
+      assert.deepEqual([gaps, errors], [0, 0]);
+      assert.ok(!notes.some((note) => /not at hand|believed/.test(note)), notes.join("\n"));
+      assert.equal(sampleFunction(functions, "handle_order")[0].complete, 2);
+    }
   });
 
   test("code that is not what it should be is an error that says what to give", () => {

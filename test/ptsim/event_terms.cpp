@@ -78,7 +78,11 @@ Result<void> parse_event(const std::string& event, Options& options) {
     return std::unexpected(bad_event(event, "is not an intel_pt event"));
   }
   const std::string_view modifier = std::string_view(event).substr(close + 1);
-  if (modifier != "u" && modifier != "uu" && modifier != "uP") {
+  options.kernel = modifier.empty();
+  if (options.kernel) {
+    options.warnings.emplace_back(
+        "kernel code cannot be single-stepped: user code alone is traced");
+  } else if (modifier != "u" && modifier != "uu" && modifier != "uP") {
     return std::unexpected(bad_event(event, "only user code can be single-stepped, modifier 'u'"));
   }
   std::uint64_t config = 0;

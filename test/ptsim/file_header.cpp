@@ -92,8 +92,10 @@ ByteBuffer build_id_section(const Features& features) {
     const std::size_t name_size = rounded_up(entry.path.size() + 1, name_alignment);
     constexpr std::uint16_t size_is_given = 1 << 15; // PERF_RECORD_MISC_BUILD_ID_SIZE
     const std::size_t size = sizeof(perf_event_header) + 4 + build_id_capacity + 4 + name_size;
-    buffer.u32(0).u16(PERF_RECORD_MISC_USER | size_is_given).u16(static_cast<std::uint16_t>(size));
-    buffer.u32(host_machine);
+    const bool kernel = entry.path.starts_with("[kernel");
+    const int mode = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+    buffer.u32(0).u16(static_cast<std::uint16_t>(mode | size_is_given));
+    buffer.u16(static_cast<std::uint16_t>(size)).u32(host_machine);
     for (const std::uint8_t byte : entry.bytes) {
       buffer.u8(byte);
     }

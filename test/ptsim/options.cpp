@@ -48,6 +48,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
                  "fd:COMMANDS[,ACKNOWLEDGEMENTS], or the same with fifo: and paths");
   app.add_flag("-B,--no-buildid", raw.no_build_ids, "write no build-ids");
   app.add_flag("-N,--no-buildid-cache", raw.no_build_id_cache, "there is no cache to update");
+  app.add_flag("--kcore", options.keep_kernel,
+               "make a folder of the output, with a made-up kernel's code beside the data");
   app.add_option("--filter", raw.filters, "filter FUNCTION[/SIZE] @ BINARY")
       ->allow_extra_args(false);
   app.add_option("-S,--snapshot", raw.snapshot, "[e][SIZE]: on SIGUSR2, command, or (e) at the end")

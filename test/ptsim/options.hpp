@@ -24,6 +24,8 @@ struct Options {
   bool per_thread = false;
   bool switch_events = false;
   bool build_ids = true;
+  bool keep_kernel = false; // --kcore: `output` is a folder, with the data and a made-up kernel
+  bool kernel = false;      // the event says that the kernel is traced: it is not
   std::uint64_t aux_bytes = 4 << 20;
   std::string output = "perf.data";
   std::optional<pid_t> pid;

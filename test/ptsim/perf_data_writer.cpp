@@ -124,13 +124,17 @@ void PerfDataWriter::mapping(const Stamp& stamp, const Mapping& mapping,
   }
 }
 
-void PerfDataWriter::kernel_mapping(std::uint64_t start, std::uint64_t length) {
+void PerfDataWriter::kernel_mapping(std::uint64_t start, std::uint64_t length,
+                                    std::span<const std::uint8_t> build_id) {
   const std::string name = "[kernel.kallsyms]_text";
   ByteBuffer body = task_bytes({-1, 0});
   body.u64(start).u64(length).u64(start);
   body.text(name, rounded_up(name.size() + 1, sizeof(std::uint64_t)));
   event(PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, std::move(body), {0, 0, {-1, 0}, 0},
         tracking_event);
+  if (config_.build_ids) {
+    features_.build_ids.push_back({"[kernel.kallsyms]", {build_id.begin(), build_id.end()}});
+  }
 }
 
 void PerfDataWriter::fork(const Stamp& stamp, Task child) {

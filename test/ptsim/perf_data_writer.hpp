@@ -41,7 +41,8 @@ public:
   void comm(const Stamp& stamp, const std::string& name, bool exec);
   void mapping(const Stamp& stamp, const Mapping& mapping, std::span<const std::uint8_t> build_id);
   // Of the kernel, named after the symbol at its start.
-  void kernel_mapping(std::uint64_t start, std::uint64_t length);
+  void kernel_mapping(std::uint64_t start, std::uint64_t length,
+                      std::span<const std::uint8_t> build_id);
   void fork(const Stamp& stamp, Task child);
   void exit(const Stamp& stamp);
   void trace_start(const Stamp& stamp);

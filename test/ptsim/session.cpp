@@ -2,6 +2,7 @@
 #include "session.hpp"
 
 #include "launch.hpp"
+#include "synth/kernel.hpp"
 #include "threads.hpp"
 
 #include <fmt/format.h>
@@ -225,6 +226,15 @@ Result<void> Session::open_files() {
   const ClockRates rates;
   const std::uint64_t start_ns = monotonic_ns();
   config.path = options_.output;
+  config.kernel = options_.kernel;
+  std::optional<synth::Kernel> kernel;
+  if (options_.keep_kernel) {
+    kernel.emplace(synth::FunctionId{0});
+    if (auto written = kernel->write(options_.output + "/kcore_dir"); !written) {
+      return written;
+    }
+    config.path += "/data";
+  }
   config.command_line = options_.command_line;
   config.event = options_.event;
   config.event_config = options_.event_config;
@@ -244,6 +254,9 @@ Result<void> Session::open_files() {
     return std::unexpected(file.error());
   }
   file_.emplace(std::move(*file));
+  if (kernel) {
+    file_->kernel_mapping(synth::Kernel::base, kernel->size(), synth::Kernel::build_id);
+  }
   if (auto opened = open_logs(); !opened) {
     return opened;
   }

@@ -2,6 +2,8 @@
 // backend.
 #include "engine/loaded_recording.hpp"
 
+#include "engine/kernel_copy.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,37 +63,6 @@ Result<void> check_process(const perfdata::Recording& recording, std::optional<s
             .remedy = there.empty() ? "leave out --pid" : "it holds " + there});
 }
 
-// The kernel's code as `perf record --kcore` leaves it beside the trace, or as the user names it.
-Result<std::shared_ptr<const symbols::Binary>> open_kernel(const std::filesystem::path& data,
-                                                           const OpenOptions& options) {
-  std::filesystem::path names = options.kallsyms;
-  std::filesystem::path code = options.kcore;
-  std::error_code ignored;
-  if (names.empty() && !code.empty()) {
-    names = code.parent_path() / "kallsyms";
-  } else if (names.empty()) {
-    names = data.parent_path() / "kcore_dir" / "kallsyms";
-    if (!std::filesystem::exists(names, ignored)) {
-      return nullptr;
-    }
-  }
-  if (code.empty()) {
-    code = names.parent_path() / "kcore";
-  }
-  for (const std::filesystem::path& file : {names, code}) {
-    if (!std::filesystem::exists(file, ignored)) {
-      return std::unexpected(Error{
-          .kind = Error::Kind::not_found,
-          .message = "No such file or directory",
-          .file = file.string(),
-          .offset = std::nullopt,
-          .remedy = "give a copy of /proc/kallsyms with --kallsyms, and the kernel's code, as "
-                    "'perf record --kcore' keeps it, beside it or with --kcore"});
-    }
-  }
-  return symbols::Binary::open_kernel(code.string(), names.string());
-}
-
 // Of a folder: the file that `ptlens record` wrote to it, or perf itself where it keeps the
 // kernel's code too.
 std::string data_of(const std::string& folder) {
@@ -129,21 +100,24 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
   if (auto checked = check_process(*recording, options.pid); !checked) {
     return std::unexpected(checked.error());
   }
+  const std::string folder = std::filesystem::is_directory(path, ignored)
+                                 ? path
+                                 : std::filesystem::path(file).parent_path().string();
   auto store = std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{
-      options.symfs, std::filesystem::path(file).parent_path().string(),
-      recording->hostname() == own_hostname()});
-  auto kernel = open_kernel(file, options);
+      options.symfs, folder, recording->hostname() == own_hostname()});
+  auto kernel = open_kernel(*recording, file, options);
   if (!kernel) {
     return std::unexpected(kernel.error());
   }
-  auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store, *kernel);
+  auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store, kernel->code);
   auto schedule =
       std::make_unique<flow::Schedule>(recording->switches(), recording->thread_names());
   return LoadedRecording{path,
                          std::move(*recording),
                          std::move(manifest),
                          std::move(store),
-                         std::move(*kernel),
+                         std::move(kernel->code),
+                         std::move(kernel->note),
                          std::move(spaces),
                          std::move(schedule),
                          options.pid,
@@ -193,6 +167,9 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
   }
   if (loaded.manifest) {
     info.notes = loaded.manifest->notes;
+  }
+  if (!loaded.kernel_note.empty()) {
+    info.notes.push_back(loaded.kernel_note);
   }
   if (!info.off_cpu_known) {
     info.notes.emplace_back("the recording has no context-switch records: off-CPU time is unknown; "

@@ -24,6 +24,7 @@ struct LoadedRecording {
   std::optional<record::Manifest> manifest = {}; // of a directory that `ptlens record` wrote
   std::unique_ptr<symbols::BinaryStore> store;
   std::shared_ptr<const symbols::Binary> kernel = {}; // its code; nullptr where it is not at hand
+  std::string kernel_note = {};                       // what is not certain about it
   std::unique_ptr<symbols::AddressSpaces> spaces;
   std::unique_ptr<flow::Schedule> schedule;
   std::optional<std::int32_t> pid = {}; // only this process is asked about

@@ -13,9 +13,12 @@ namespace ptlens::record {
 // The session that the request describes, with that command.
 [[nodiscard]] Session session_of(const Request& request, const std::vector<std::string>& command);
 
+// The trace in the folder that perf makes of its data file where it keeps the kernel's code.
+inline constexpr const char* data_in_folder = "data";
+
 struct FinishedSession {
   SessionEnd end = {};
-  std::string data_file = {};
+  std::string data_file = {}; // never a folder
   const Request* request = nullptr;
 };
 

@@ -1,6 +1,7 @@
 // Measures by Intel Processor Trace. Event terms, buffers and filters: perf-intel-pt(1).
 #include "record/intel_pt_backend.hpp"
 
+#include "record/child.hpp"
 #include "record/finish.hpp"
 #include "record/perf_command.hpp"
 #include "record/proc.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <fstream>
 #include <string_view>
 #include <sys/auxv.h>
@@ -69,7 +71,18 @@ Result<std::string> address_filter(const Request& request, const Machine& machin
                      files->file_of(target->binary.get())->path);
 }
 
-void describe(const Request& request, const Machine& machine, std::vector<std::string>& notes) {
+// Whether perf is to copy the kernel's code, as a trace of it cannot be decoded without; a stand-in
+// makes up its own.
+bool keeps_kernel(const Request& request, const Machine& machine, const std::string& perf) {
+  if (!request.kernel || (machine.intel_pt && !machine.kernel_readable)) {
+    return false;
+  }
+  const auto usage = run({perf, "record", "-h"}, std::chrono::seconds(10));
+  return usage && usage->find("--kcore") != std::string::npos;
+}
+
+void describe(const Request& request, const Machine& machine, bool keep_kernel,
+              std::vector<std::string>& notes) {
   if (machine.intel_pt) {
     notes.emplace_back("measured by Intel Processor Trace: the program runs at nearly its own "
                        "speed; where the trace buffer was full, calls are incomplete and the gap "
@@ -79,9 +92,13 @@ void describe(const Request& request, const Machine& machine, std::vector<std::s
                                 "perf's place, its times are not those of the machine",
                                 request.perf));
   }
-  if (request.kernel) {
-    notes.emplace_back(
-        "kernel code was traced too; its code is not kept: --kallsyms and --kcore give it");
+  if (request.kernel && keep_kernel) {
+    notes.emplace_back("kernel code was traced too; a copy of it lies beside the trace");
+  } else if (request.kernel) {
+    notes.push_back(fmt::format(
+        "kernel code was traced too; it was not copied, since {}: --kallsyms "
+        "and --kcore give it",
+        machine.kernel_readable ? "perf is older than 5.5" : "/proc/kcore cannot be read"));
   }
   if (request.snapshot) {
     notes.emplace_back("a snapshot: only what the trace buffers held at the end was kept");
@@ -108,7 +125,8 @@ Result<void> record_intel_pt(const Request& request, const Machine& machine,
       return allowed;
     }
   }
-  describe(request, machine, manifest.notes);
+  const bool keep_kernel = keeps_kernel(request, machine, perf);
+  describe(request, machine, keep_kernel, manifest.notes);
   std::string filter;
   if (request.filter) {
     auto made = address_filter(request, machine, manifest.notes);
@@ -124,15 +142,21 @@ Result<void> record_intel_pt(const Request& request, const Machine& machine,
   if (!control) {
     return std::unexpected(control.error());
   }
-  manifest.perf_command = intel_pt_command(
-      request, machine,
-      PerfSetting{.perf = perf, .data_file = data_file, .control = control->argument()}, filter);
+  manifest.perf_command = intel_pt_command(request, machine,
+                                           PerfSetting{.perf = perf,
+                                                       .data_file = data_file,
+                                                       .control = control->argument(),
+                                                       .keep_kernel = keep_kernel},
+                                           filter);
   auto end = run_session(session_of(request, manifest.perf_command), std::move(*control), progress);
   if (!end) {
     return std::unexpected(end.error());
   }
-  return finish_recording(FinishedSession{.end = *end, .data_file = data_file, .request = &request},
-                          manifest);
+  const FinishedSession finished{.end = *end,
+                                 .data_file =
+                                     keep_kernel ? data_file + "/" + data_in_folder : data_file,
+                                 .request = &request};
+  return finish_recording(finished, manifest);
 }
 
 Result<void> write_vdso(const std::string& directory) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -76,6 +77,11 @@ std::optional<IntelPtCapabilities> read_intel_pt() {
   return capabilities;
 }
 
+// Opening it takes CAP_SYS_RAWIO as well as the file's own rights.
+bool kernel_is_readable() {
+  return std::ifstream("/proc/kcore", std::ios::binary).get() == '\x7f';
+}
+
 std::string find_tracefs() {
   for (const char* folder : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
     struct statfs status{};
@@ -135,6 +141,7 @@ Machine read_machine(const std::string& perf) {
   machine.paranoid = read_number("/proc/sys/kernel/perf_event_paranoid").value_or(2);
   machine.intel_pt = read_intel_pt();
   machine.tracefs = find_tracefs();
+  machine.kernel_readable = kernel_is_readable();
   machine.rights = parse_rights(read_text("/proc/self/status").value_or(""));
   if (!perf.empty()) {
     std::array<char, 64> attribute{};

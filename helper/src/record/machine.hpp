@@ -33,6 +33,7 @@ struct Machine {
   std::int64_t paranoid = 2;      // perf_event_paranoid
   std::optional<IntelPtCapabilities> intel_pt; // nothing: no such device
   std::string tracefs;                         // where it is mounted, empty: nowhere
+  bool kernel_readable = false;                // /proc/kcore: the kernel's code can be copied
   Rights rights;                               // ours or, where larger, those of the perf binary
 };
 

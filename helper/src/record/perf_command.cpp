@@ -116,6 +116,9 @@ std::vector<std::string> intel_pt_command(const Request& request, const Machine&
   if (request.snapshot) {
     arguments.emplace_back("--snapshot=e"); // one snapshot, taken at the end
   }
+  if (setting.keep_kernel) {
+    arguments.emplace_back("--kcore");
+  }
   arguments.insert(arguments.end(),
                    {"-m", fmt::format("{},{}", data_pages(machine), aux_pages(machine)),
                     "--switch-events", "-N", "--control", setting.control, "-o",

@@ -16,6 +16,7 @@ struct PerfSetting {
   std::string perf = {};      // path
   std::string data_file = {}; // absolute
   std::string control = {};   // PerfControl::argument()
+  bool keep_kernel = false;   // data_file becomes a folder with a copy of the kernel's code
 };
 
 // An event of ours and the condition under which the kernel keeps its hits, empty: always.

@@ -2,6 +2,7 @@
 // manifest, and on failure takes away what it made.
 #include "record/recorder.hpp"
 
+#include "record/finish.hpp"
 #include "record/intel_pt_backend.hpp"
 #include "record/machine.hpp"
 #include "record/proc.hpp"
@@ -72,7 +73,7 @@ public:
       return;
     }
     for (const char* name : {data_name, "perf.data.old", manifest_name, vdso_name}) {
-      fs::remove(path_ / name, ignored);
+      fs::remove_all(path_ / name, ignored); // with the kernel's code the data is a folder
     }
   }
 
@@ -215,7 +216,8 @@ Result<Outcome> record(const Request& asked, const Progress& progress) {
     return std::unexpected(written.error());
   }
   std::error_code failed;
-  outcome.bytes = fs::file_size(directory->data_file(), failed);
+  const fs::path data = directory->data_file();
+  outcome.bytes = fs::file_size(fs::is_directory(data) ? data / data_in_folder : data, failed);
   directory->keep();
   return outcome;
 }

@@ -129,7 +129,15 @@ Result<void> Kernel::write(const std::string& folder) const {
   header.e_phoff = sizeof header;
   header.e_ehsize = sizeof header;
   header.e_phentsize = sizeof(Elf64_Phdr);
-  header.e_phnum = 1;
+  header.e_phnum = 2;
+  Elf64_Nhdr note{};
+  note.n_namesz = sizeof ELF_NOTE_GNU;
+  note.n_descsz = build_id.size();
+  note.n_type = NT_GNU_BUILD_ID;
+  Elf64_Phdr notes{};
+  notes.p_type = PT_NOTE;
+  notes.p_offset = sizeof header + 2 * sizeof notes;
+  notes.p_filesz = sizeof note + note.n_namesz + note.n_descsz;
   Elf64_Phdr segment{};
   segment.p_type = PT_LOAD;
   segment.p_flags = PF_R | PF_W | PF_X;
@@ -141,6 +149,15 @@ Result<void> Kernel::write(const std::string& folder) const {
   std::string core(page, '\0');
   std::memcpy(core.data(), &header, sizeof header);
   std::memcpy(core.data() + sizeof header, &segment, sizeof segment);
+  std::memcpy(core.data() + sizeof header + sizeof segment, &notes, sizeof notes);
+  std::size_t at = notes.p_offset;
+  const auto append = [&](const void* bytes, std::size_t size) {
+    std::memcpy(core.data() + at, bytes, size);
+    at += size;
+  };
+  append(&note, sizeof note);
+  append(ELF_NOTE_GNU, sizeof ELF_NOTE_GNU);
+  append(build_id.data(), build_id.size());
   core.append(code_.begin(), code_.end());
   std::string names = fmt::format("{:016x} T _text\n{:016x} T _stext\n", base, base);
   for (const Function& function : functions_) {

@@ -1,6 +1,6 @@
 // A made-up kernel: a few functions as they lie in memory, with an entry for system calls and one
 // for interrupts, and the walk through them from entry to return. On disk it is what perf record
-// --kcore keeps: a core file with the code, and kallsyms.
+// --kcore keeps: a core file with the code, and kallsyms; a build-id besides, in a note.
 #pragma once
 
 #include "base/error.hpp"
@@ -9,6 +9,7 @@
 #include "synth/random.hpp"
 #include "trace_unit.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,6 +26,9 @@ public:
   explicit Kernel(FunctionId first_function);
 
   static constexpr std::uint64_t base = 0xffffffff81000000;
+  static constexpr std::array<std::uint8_t, 20> build_id = {
+      0x50, 0x74, 0x53, 0x69, 0x6d, 0x20, 0x6d, 0x61, 0x64, 0x65,
+      0x2d, 0x75, 0x70, 0x20, 0x6b, 0x65, 0x72, 0x6e, 0x65, 0x6c};
   [[nodiscard]] std::uint64_t size() const { return code_.size(); }
   [[nodiscard]] FunctionId first_function() const { return first_function_; }
 

@@ -159,7 +159,7 @@ Result<Summary> synthesise(const SynthOptions& options, const CodeGraph& graph,
     return std::unexpected(file.error());
   }
   if (kernel) {
-    file->kernel_mapping(Kernel::base, kernel->size());
+    file->kernel_mapping(Kernel::base, kernel->size(), Kernel::build_id);
   }
   write_process(*file, process, main, comm);
   const auto start = std::chrono::steady_clock::now();

@@ -199,5 +199,48 @@ TEST(IntelPt, AStandInForPerfMakesARecording) {
   EXPECT_EQ(read_manifest(outcome->directory).value().backend, "intel_pt");
 }
 
+// perf then makes a folder of its data file.
+TEST(IntelPt, OfAKernelItsCodeIsKept) {
+  const std::string stand_in = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
+  if (find_program(stand_in).empty()) {
+    GTEST_SKIP() << "ptsim is not built";
+  }
+  const TemporaryFolder folder;
+  Request request;
+  request.program = {folder.compile("program", "int main() { return 0; }")};
+  request.backend = "intel_pt";
+  request.kernel = true;
+  request.perf = stand_in;
+  request.output = folder / "recording";
+  const Progress progress;
+  const auto outcome = record(request, progress);
+  ASSERT_TRUE(outcome) << outcome.error().one_line();
+  EXPECT_EQ(std::ranges::count(outcome->manifest.perf_command, "--kcore"), 1);
+  const std::filesystem::path data = folder / "recording/perf.data";
+  EXPECT_EQ(outcome->bytes, std::filesystem::file_size(data / "data"));
+  EXPECT_GT(std::filesystem::file_size(data / "kcore_dir/kcore"), 0U);
+  const auto recording = perfdata::Recording::open((data / "data").string());
+  ASSERT_TRUE(recording) << recording.error().one_line();
+  EXPECT_GT(recording->trace_bytes(), 0U);
+}
+
+TEST(IntelPt, AFailedRecordingOfAKernelLeavesNothingBehind) {
+  const std::string stand_in = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
+  if (find_program(stand_in).empty()) {
+    GTEST_SKIP() << "ptsim is not built";
+  }
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "recording");
+  Request request;
+  request.program = {folder / "no such program"};
+  request.backend = "intel_pt";
+  request.kernel = true;
+  request.perf = stand_in;
+  request.output = folder / "recording";
+  const Progress progress;
+  EXPECT_FALSE(record(request, progress));
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "recording"));
+}
+
 } // namespace
 } // namespace ptlens::record::test

@@ -77,6 +77,30 @@ TEST(PerfCommand, StartsAProgramWithItsArgumentsAsTheyAre) {
   EXPECT_EQ(intel_pt_command(request, root_machine(), setting, ""), expected);
 }
 
+TEST(PerfCommand, KeepsTheKernelsCodeWhereItIsTraced) {
+  Request request;
+  request.pid = 42;
+  request.kernel = true;
+  PerfSetting with_code = setting;
+  with_code.keep_kernel = true;
+  const Words expected = {"/usr/bin/perf",
+                          "record",
+                          "-e",
+                          "intel_pt/cyc,mtc_period=3,noretcomp=0/",
+                          "--kcore",
+                          "-m",
+                          "4096,16384",
+                          "--switch-events",
+                          "-N",
+                          "--control",
+                          "fd:5,7",
+                          "-o",
+                          "/out dir/perf.data",
+                          "-p",
+                          "42"};
+  EXPECT_EQ(intel_pt_command(request, root_machine(), with_code, ""), expected);
+}
+
 TEST(PerfCommand, TracesOneThreadWithAFilterAsSnapshot) {
   Request request;
   request.tid = 43;
