@@ -3,6 +3,7 @@
 
 #include "engine/untraced_time.hpp"
 #include "flow/branch_source.hpp"
+#include "flow/code_time.hpp"
 #include "flow/decode_context.hpp"
 #include "stacks/call_builder.hpp"
 #include "stacks/call_table.hpp"
@@ -29,6 +30,7 @@ Error cancelled() {
 
 struct Thread {
   std::unique_ptr<stacks::ThreadCalls> calls;
+  flow::CodeTime code_time;
   std::vector<std::uint64_t> exec_times;
   std::size_t next_exec = 0;
 };
@@ -126,18 +128,18 @@ void feed(Thread& thread, const flow::Run& run, const symbols::AddressSpaces& sp
   const symbols::AddressSpaceVersion* space = nullptr;
   std::uint64_t space_time = 0;
   for (const flow::Branch& branch : run.branches) {
-    if (space == nullptr || branch.time_ns != space_time) {
-      space = &spaces.at(run.pid, branch.time_ns);
-      space_time = branch.time_ns;
+    const std::uint64_t code_ns = thread.code_time.of(branch);
+    if (space == nullptr || code_ns != space_time) {
+      space = &spaces.at(run.pid, code_ns);
+      space_time = code_ns;
     }
     while (thread.next_exec < thread.exec_times.size() &&
-           thread.exec_times[thread.next_exec] <= branch.time_ns) {
+           thread.exec_times[thread.next_exec] <= code_ns) {
+      const std::uint64_t exec_ns = thread.exec_times[thread.next_exec++];
       // The exec that started the program comes before its first branch.
-      if (thread.calls->first_ns() != 0 &&
-          thread.exec_times[thread.next_exec] > thread.calls->first_ns()) {
-        thread.calls->exec(thread.exec_times[thread.next_exec]);
+      if (thread.calls->first_ns() != 0 && exec_ns > thread.calls->first_ns()) {
+        thread.calls->exec(std::min(exec_ns, branch.time_ns));
       }
-      ++thread.next_exec;
     }
     thread.calls->add(branch, *space);
   }
@@ -151,7 +153,7 @@ public:
 
   // Sets symbol and kind; false when the branch is left out.
   bool name(const flow::Run& run, const flow::Branch& branch, bool calls_only) {
-    const auto& space = spaces_->at(run.pid, branch.time_ns);
+    const auto& space = spaces_->at(run.pid, code_times_[run.tid].of(branch));
     const std::uint64_t address = branch.to != 0 ? branch.to : branch.from;
     const stacks::Place to = resolver_->resolve(space, address);
     kind = flow::word(branch.kind);
@@ -181,11 +183,8 @@ public:
 private:
   const symbols::AddressSpaces* spaces_;
   stacks::Resolver* resolver_;
+  std::unordered_map<std::int32_t, flow::CodeTime> code_times_; // by tid
 };
-
-} // namespace
-
-namespace {
 
 // `inlined`: the inlined code that is asked for, null for none.
 Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined,

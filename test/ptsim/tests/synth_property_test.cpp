@@ -233,6 +233,49 @@ void check(std::uint64_t seed) {
   }
 }
 
+// Behind an overflow the processor sends no time at first: where a call began in that interval is
+// known to microseconds. It is shown no longer than it was, but for what cycle packets leave open.
+void check_behind_overflows(std::uint64_t seed, flow::Decoder decoder, std::size_t& wide) {
+  constexpr std::uint64_t most_ns = 100;
+  const TemporaryFolder folder;
+  const std::vector<std::string> arguments = {fmt::format("--seed={}", seed), "--bytes=30000",
+                                              "--threads=2", "--cyc", "--fault=ovf:every=400"};
+  SCOPED_TRACE(command_for(arguments));
+  SynthOptions options = options_of(arguments);
+  options.output = folder / "perf.data";
+  View truth;
+  const auto made =
+      synthesise(options, walked_graph(), [&truth](const Process& process, const Clock& clock) {
+        return collect(truth, process, clock);
+      });
+  ASSERT_TRUE(made) << made.error().one_line();
+  const auto measurement = measured(options.output, decoder);
+  ASSERT_TRUE(measurement) << measurement.error().one_line();
+  const View ours = view_of(*measurement);
+  ASSERT_EQ(difference(truth, ours), "");
+  for (const auto& [tid, thread] : truth) {
+    const auto& found = ours.at(tid).calls;
+    for (std::size_t index = 0; index < thread.calls.size(); ++index) {
+      const SeenCall& exact = thread.calls[index];
+      const SeenCall& call = found[index];
+      if (exact.state == stacks::CallState::complete) {
+        wide += call.resolution > 1000 ? 1 : 0;
+        EXPECT_LE(call.latency, exact.latency + most_ns) << "± " << call.resolution;
+      }
+    }
+  }
+}
+
+TEST(BehindAnOverflow, NoCallIsShownLongerThanItWas) {
+  for (const flow::Decoder decoder : {flow::Decoder::graph, flow::Decoder::libipt}) {
+    std::size_t wide = 0;
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      check_behind_overflows(seed, decoder, wide);
+    }
+    EXPECT_GT(wide, 10U) << "no call began in such an interval";
+  }
+}
+
 struct WalkedCall {
   std::uint64_t start = 0; // ns
   std::uint64_t end = 0;
