@@ -252,9 +252,12 @@ void check_behind_overflows(std::uint64_t seed, flow::Decoder decoder, std::size
   const auto measurement = measured(options.output, decoder);
   ASSERT_TRUE(measurement) << measurement.error().one_line();
   const View ours = view_of(*measurement);
-  ASSERT_EQ(difference(truth, ours), "");
   for (const auto& [tid, thread] : truth) {
     const auto& found = ours.at(tid).calls;
+    ASSERT_TRUE(
+        std::ranges::equal(thread.calls, found, [](const SeenCall& one, const SeenCall& other) {
+          return one.same_call(other);
+        }));
     for (std::size_t index = 0; index < thread.calls.size(); ++index) {
       const SeenCall& exact = thread.calls[index];
       const SeenCall& call = found[index];

@@ -161,7 +161,7 @@ TEST_F(ProcessRows, ExecIsNotOverlookedWhereTimeIsCoarse) {
   for_each_run({.source = "exec.c",
                 .flags = {"-pthread"},
                 .record = on_one_processor,
-                .event = "cyc=0,mtc_period=9,psb_period=0,noretcomp=0"},
+                .event = "cyc=0,mtc_period=3,psb_period=0,noretcomp=0"},
                variants, expect_programs_in_turn);
 }
 
