@@ -96,7 +96,8 @@ describe("a traced kernel", { skip: whyNot() }, () => {
   });
 
   test("code and names of another kernel, or of another start of it, are refused", () => {
-    assert.doesNotMatch(output(helper, ["functions", recording]), /believed/);
+    const notes = (...args) => json(["functions", "--json", ...args]).recording.notes.join("\n");
+    assert.doesNotMatch(notes(recording), /believed/);
     const other = path.join(folder, "other");
     const refused = () => ptlens(["functions", "--kallsyms", path.join(other, "kallsyms"), bare]);
     const copy = () => output("cp", ["-rT", code, other]);
@@ -109,7 +110,7 @@ describe("a traced kernel", { skip: whyNot() }, () => {
     assert.match(refused().stderr, /kcore: is of another kernel.*build-id 51745369\S*, not 50745369/);
     core.fill(0, id - 16, id); // no note: perf's own copy of a kernel has none
     writeFileSync(path.join(other, "kcore"), core);
-    assert.match(output(helper, ["functions", "--kallsyms", path.join(other, "kallsyms"), bare]), /believed to be the recorded kernel's.*no build-id.*names are where/);
+    assert.match(notes("--kallsyms", path.join(other, "kallsyms"), bare), /believed to be the recorded kernel's.*no build-id.*names are where/);
     const names = readFileSync(path.join(other, "kallsyms"), "utf8");
     writeFileSync(path.join(other, "kallsyms"), names.replaceAll("ffffffff81", "ffffffff92"));
     assert.match(refused().stderr, /kallsyms: is of another kernel.*_text is at 0xffffffff92000000, in the recording at 0xffffffff81000000/);
