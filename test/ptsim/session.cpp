@@ -82,7 +82,7 @@ Result<int> Session::run() {
   if (done && !file_) { // never enabled: a recording without trace
     done = open_files();
   }
-  if (done) {
+  if (done && file_) {
     if (options_.snapshot_at_end) {
       stepper_->take_snapshot();
     }

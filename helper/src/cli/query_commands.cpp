@@ -138,8 +138,8 @@ Result<void> report(const QueryOptions& options) {
   const measure::Measurement& shown = report->source(measurement);
   if (options.source.json) {
     auto json = exporting::report_json(shown, report->report);
-    if (report->inlined) {
-      exporting::add_inlined(json, shown, *report->inlined);
+    if (const auto& inlined = report->inlined) {
+      exporting::add_inlined(json, shown, *inlined);
     }
     std::cout << exporting::dump(json) << '\n';
   } else {

@@ -305,7 +305,8 @@ measure_inlined(const LoadedRecording& loaded, InlinedPlaces& places, const Prog
 Result<flow::DecodeSummary> decode_trace(const LoadedRecording& loaded, bool calls_only,
                                          const BranchListener& listener, const Progress& progress) {
   flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule,
-                              flow::Detail::branches, loaded.pid);
+                              calls_only ? flow::Detail::calls : flow::Detail::branches,
+                              loaded.pid);
   flow::BranchSource source(loaded.recording, context, loaded.decoder);
   stacks::Resolver resolver;
   Namer namer(*loaded.spaces, resolver);

@@ -242,8 +242,8 @@ Result<Json> Session::report(const ReportRequest& request, Progress& progress) {
     return std::unexpected(report.error());
   }
   Json json = exporting::report_json(report->source(measurement), report->report);
-  if (report->inlined) {
-    exporting::add_inlined(json, report->source(measurement), *report->inlined);
+  if (const auto& inlined = report->inlined) {
+    exporting::add_inlined(json, report->source(measurement), *inlined);
   } else if (function && !wanted && host_.inlined) {
     json["may_be_inlined"] =
         measure::may_be_inlined(measurement, measurement.functions[*function].name);

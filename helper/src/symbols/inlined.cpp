@@ -103,7 +103,7 @@ private:
     }
     abstract.name =
         linkage_name.empty() ? unlinked_name(die, name, abstract) : demangle(linkage_name);
-    abstract.linkage_name = linkage_name.empty() ? name : std::move(linkage_name);
+    abstract.linkage_name = linkage_name.empty() ? name : linkage_name;
     if (const auto match = wanted_.match(abstract.name, abstract.linkage_name)) {
       abstract.match = *match;
       abstract_.emplace(die.addr, std::move(abstract));

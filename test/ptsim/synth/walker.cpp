@@ -145,7 +145,7 @@ bool Walker::begin(std::uint64_t now) {
 
 std::uint64_t Walker::ip() const {
   if (in_signal_return_) {
-    return *process_->signal_return();
+    return process_->signal_return().value_or(0);
   }
   return resume_ip_ != 0 ? resume_ip_ : process_->begin(graph_->block(at_));
 }
@@ -213,8 +213,9 @@ void Walker::interrupt() {
 }
 
 bool Walker::deliver_signal(FunctionId handler) {
-  if (!process_->signal_return() || in_signal_return_ || in_stub() ||
-      stack_->top().function == handler || stack_->top().kind == Frame::Kind::handler) {
+  const auto signal_return = process_->signal_return();
+  if (!signal_return || in_signal_return_ || in_stub() || stack_->top().function == handler ||
+      stack_->top().kind == Frame::Kind::handler) {
     return false;
   }
   Frame interruption;
@@ -226,7 +227,7 @@ bool Walker::deliver_signal(FunctionId handler) {
   Frame frame;
   frame.kind = Frame::Kind::handler;
   frame.function = handler;
-  frame.return_address = *process_->signal_return();
+  frame.return_address = *signal_return;
   frame.budget = behaviour_->whole_budget(random_) / 4;
   stack_->open(frame, now());
   at_ = graph_->function(handler).first;
@@ -237,7 +238,7 @@ bool Walker::deliver_signal(FunctionId handler) {
 // The code that returns from a signal: a system call, behind which the interrupted code goes on.
 void Walker::end_signal() {
   in_signal_return_ = false;
-  const std::uint64_t call = *process_->signal_return() + Process::signal_return_size;
+  const std::uint64_t call = process_->signal_return().value_or(0) + Process::signal_return_size;
   seat_.unit->run(2);
   seat_.unit->leave_by_far_transfer();
   log(call, 0, "syscall");

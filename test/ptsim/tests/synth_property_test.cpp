@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
@@ -276,6 +277,51 @@ TEST(BehindAnOverflow, NoCallIsShownLongerThanItWas) {
       check_behind_overflows(seed, decoder, wide);
     }
     EXPECT_GT(wide, 10U) << "no call began in such an interval";
+  }
+}
+
+// A page fault as the trace has it: an asynchronous FUP in the middle of a function, and tracing on
+// again at the same instruction. It ends no call and begins none.
+TEST(AnInterruptInsideAFunction, ComesBackToItsInstructionAndCostsNoCall) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const TemporaryFolder folder;
+    const std::vector<std::string> arguments = {fmt::format("--seed={}", seed),
+                                                "--bytes=20000",
+                                                "--threads=1",
+                                                "--cpus=1",
+                                                "--slice=1000",
+                                                "--interrupts=2",
+                                                "--cyc"};
+    SCOPED_TRACE(command_for(arguments));
+    SynthOptions options = options_of(arguments);
+    options.output = folder / "perf.data";
+    options.branches = folder / "branches";
+    View truth;
+    const auto made =
+        synthesise(options, walked_graph(), [&truth](const Process& process, const Clock& clock) {
+          return collect(truth, process, clock);
+        });
+    ASSERT_TRUE(made) << made.error().one_line();
+    std::size_t came_back = 0;
+    std::ifstream branches(options.branches);
+    std::string interrupted;
+    std::string tid;
+    std::string from;
+    std::string to;
+    for (std::string kind; branches >> tid >> from >> to >> kind;) {
+      came_back += kind == "on" && to == interrupted ? 1 : 0;
+      interrupted = kind == "interrupt" ? from : "";
+    }
+    EXPECT_GT(came_back, 20U);
+    for (const flow::Decoder decoder : {flow::Decoder::graph, flow::Decoder::libipt}) {
+      const auto measurement = measured(options.output, decoder);
+      ASSERT_TRUE(measurement) << measurement.error().one_line();
+      const View ours = view_of(*measurement);
+      EXPECT_EQ(difference(truth, ours), "");
+      EXPECT_EQ(check_latencies(truth, ours), "");
+      EXPECT_EQ(check_self_times(*measurement), "");
+      EXPECT_EQ(measurement->recording.gaps, 0U);
+    }
   }
 }
 
