@@ -23,8 +23,9 @@ Result<void> parse_fault(const std::string& text, FaultPlan& plan) {
     constexpr std::string_view key = ":every=";
     const std::string_view rest = whole.substr(name.size());
     const std::string_view digits = rest.starts_with(key) ? rest.substr(key.size()) : "";
-    const char* end = digits.data() + digits.size();
-    const auto parsed = std::from_chars(digits.data(), end, every);
+    const char* const begin = digits.data();
+    const char* const end = begin + digits.size();
+    const auto parsed = std::from_chars(begin, end, every);
     if (parsed.ec != std::errc{} || parsed.ptr != end || every == 0) {
       return std::unexpected(
           Error{.kind = Error::Kind::bad_input,

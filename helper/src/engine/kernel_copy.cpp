@@ -87,13 +87,13 @@ Result<KernelCopy> open_kernel(const perfdata::Recording& recording, const std::
   if (!identity) {
     return std::unexpected(identity.error());
   }
-  const bool placed =
-      mapping != nullptr && mapping->file_offset != 0 && identity->reference.value_or(0) != 0;
-  if (placed && *identity->reference != mapping->file_offset) {
+  const std::uint64_t found_at = identity->reference.value_or(0);
+  const bool placed = mapping != nullptr && mapping->file_offset != 0 && found_at != 0;
+  if (placed && found_at != mapping->file_offset) {
     return std::unexpected(another(
         names, fmt::format("is of another kernel than the recorded one, or of another start "
                            "of it: {} is at {:#x}, in the recording at {:#x}",
-                           reference, *identity->reference, mapping->file_offset)));
+                           reference, found_at, mapping->file_offset)));
   }
   const auto ids = recording.build_ids();
   const auto recorded = std::ranges::find(ids, kernel_name, &perfdata::BuildIdEntry::path);

@@ -30,8 +30,9 @@ Bytes build_id_in(std::string_view vmcoreinfo) {
   Bytes bytes;
   for (; digits.size() >= 2 && bytes.size() < longest_build_id; digits.remove_prefix(2)) {
     std::uint8_t byte = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + 2, byte, 16);
-    if (error != std::errc{} || end != digits.data() + 2) {
+    const char* const first = digits.data();
+    const auto [end, error] = std::from_chars(first, first + 2, byte, 16);
+    if (error != std::errc{} || end != first + 2) {
       return {};
     }
     bytes.push_back(byte);
