@@ -4,32 +4,54 @@
 namespace ptlens::flow {
 namespace {
 
-constexpr std::uint32_t most_instructions = 4096; // of a way: a loop of direct jumps has no end
-constexpr std::size_t most_steps = 64;
+constexpr std::uint16_t most_instructions = 4096; // of a way: a loop of direct jumps has no end
+constexpr std::uint8_t most_steps = 64;
 
 } // namespace
 
-Way* CodeGraph::explore(std::uint64_t address) {
-  Way* way = nullptr;
+WayIndex CodeGraph::explore(std::uint64_t address) {
+  WayIndex index = no_way;
   if (image_->holds(address)) {
-    way = &ways_.emplace_back();
-    way->begin = address;
-    follow(*way);
+    index = static_cast<WayIndex>(ways_.size());
+    ways_.push_back(follow(address));
   }
-  by_address_.emplace(address, way);
-  return way;
+  by_address_.emplace(address, index);
+  return index;
 }
 
-void CodeGraph::follow(Way& way) const {
-  std::uint64_t address = way.begin;
-  while (way.instructions < most_instructions && way.steps.size() < most_steps) {
+WayIndex CodeGraph::find_edge(WayIndex way, bool taken) {
+  std::uint64_t to = ways_[way].address_behind();
+  if (taken) {
+    const auto instruction = image_->known_instruction(ways_[way].end_address);
+    if (!instruction) {
+      return no_way;
+    }
+    to = instruction->target;
+  }
+  const WayIndex found = at(to);
+  (taken ? ways_[way].taken : ways_[way].not_taken) = found;
+  return found;
+}
+
+WayIndex CodeGraph::find_target(WayIndex way, std::uint64_t to) {
+  const WayIndex found = at(to);
+  if (found != no_way) {
+    ways_[way].taken = found;
+  }
+  return found;
+}
+
+Way CodeGraph::follow(std::uint64_t address) {
+  Way way{.begin = address, .first_step = static_cast<std::uint32_t>(steps_.size())};
+  const auto ends = [&way](Way::End end) { way.end = static_cast<std::uint8_t>(end); };
+  while (way.instructions < most_instructions && way.step_count < most_steps) {
     way.end_address = address;
     const auto instruction = image_->instruction(address);
     if (!instruction) {
-      return;
+      return way;
     }
     ++way.instructions;
-    way.end_size = instruction->size;
+    way.end_size = instruction->size & 0xfU;
     const std::uint64_t behind = address + instruction->size;
     switch (instruction->kind) {
     case InstructionClass::other:
@@ -42,36 +64,39 @@ void CodeGraph::follow(Way& way) const {
       if (instruction->inside && detail_ == Detail::calls) {
         continue;
       }
-      Way::Step& step = way.steps.emplace_back();
-      step.branch = {.from = way.end_address,
-                     .to = instruction->target,
-                     .kind = call ? BranchKind::call : BranchKind::jump,
-                     .from_size = instruction->size};
-      step.returns = call && instruction->target != behind;
-      step.behind.address = behind;
-      way.calls = way.calls || step.returns;
+      const bool returns = call && instruction->target != behind;
+      steps_.push_back({.from = way.end_address,
+                        .to = instruction->target,
+                        .kind = call ? BranchKind::call : BranchKind::jump,
+                        .from_size = instruction->size,
+                        .returns = returns});
+      ++way.step_count;
+      way.calls = way.calls || returns ? 1 : 0;
       continue;
     }
     case InstructionClass::conditional:
-      way.end = Way::End::conditional;
-      way.target = instruction->target;
+      ends(Way::End::conditional);
       way.untold =
-          instruction->target == behind || (instruction->inside && detail_ == Detail::calls);
-      return;
+          instruction->target == behind || (instruction->inside && detail_ == Detail::calls) ? 1
+                                                                                             : 0;
+      return way;
     case InstructionClass::ret:
-      way.end = Way::End::ret;
-      return;
+      ends(Way::End::ret);
+      return way;
     case InstructionClass::call_indirect:
-      way.end = Way::End::call;
-      way.behind.address = behind;
-      return;
+      ends(Way::End::call);
+      return way;
     case InstructionClass::jump_indirect:
-      way.end = Way::End::jump;
-      return;
+      ends(Way::End::jump);
+      return way;
+    case InstructionClass::far_call:
+      ends(Way::End::system);
+      return way;
     default:
-      return;
+      return way;
     }
   }
+  return way;
 }
 
 } // namespace ptlens::flow

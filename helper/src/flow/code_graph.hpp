@@ -1,7 +1,8 @@
 // Code as a graph of decisions. A node is the straight way from an address to the next instruction
 // whose outcome the trace tells: a conditional branch, an indirect transfer, a return; direct jumps
 // and calls on the way are folded into it. A bit of a TNT packet is then one step along an edge.
-// Built where the trace leads, and kept.
+// Built where the trace leads, and kept. Ways are small and lie together, since following a trace
+// is bound by what the processor's caches hold of them.
 #pragma once
 
 #include "flow/address_map.hpp"
@@ -9,48 +10,54 @@
 #include "flow/code_image.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 namespace ptlens::flow {
 
-struct Way;
+// Index of a way in its graph.
+using WayIndex = std::uint32_t;
+inline constexpr WayIndex no_way = 0; // where no code is known, or an edge not yet followed
 
-// An address that a call returns to, and the way that begins there, nullptr until it is known.
+// An address that a call returns to, and the way that begins there, no_way until it is known.
 struct ReturnPoint {
   std::uint64_t address = 0;
-  Way* way = nullptr;
+  WayIndex way = no_way;
 };
 
-struct Way {
+struct Way { // 32 bytes
   enum class End : std::uint8_t {
     conditional,
     ret,
     call,    // indirect
     jump,    // indirect
+    system,  // a system call
     unclear, // far, unknown or too far to see: to be followed instruction by instruction
   };
-  struct Step { // a direct call or jump on the way that is told
-    Branch branch;
-    bool returns = false; // a call that is not to the next instruction
-    ReturnPoint behind;   // of such a call
-  };
 
-  Way* taken = nullptr;       // of a conditional branch, nullptr until it was
-  Way* not_taken = nullptr;   // the same
-  Way* last_target = nullptr; // of an indirect transfer
-  End end = End::unclear;
-  bool calls = false;             // one of the steps returns
-  bool untold = false;            // of a conditional branch: it is none of those that are told
-  std::uint8_t end_size = 0;      // bytes of the instruction that decides
-  std::uint32_t instructions = 0; // that one included
-  std::vector<Step> steps;
   std::uint64_t begin = 0;
-  std::uint64_t end_address = 0; // of that instruction
-  std::uint64_t target = 0;      // of a conditional branch
-  ReturnPoint behind;            // of an indirect call
+  std::uint64_t end_address = 0; // of the instruction that decides
+  WayIndex taken = no_way;       // of a conditional branch; of an indirect transfer: last target
+  WayIndex not_taken = no_way;   // of a conditional branch; of an indirect call: behind it
+  std::uint32_t first_step = 0;
+  std::uint16_t instructions = 0; // the one that decides included
+  std::uint8_t step_count : 7 = 0;
+  std::uint8_t untold : 1 = 0; // of a conditional branch: it is none of those that are told
+  std::uint8_t end : 3 = static_cast<std::uint8_t>(End::unclear);
+  std::uint8_t calls : 1 = 0;    // one of the steps returns
+  std::uint8_t end_size : 4 = 0; // bytes of the instruction that decides
 
+  [[nodiscard]] bool ends_with(End which) const { return end == static_cast<std::uint8_t>(which); }
   [[nodiscard]] std::uint64_t address_behind() const { return end_address + end_size; }
+};
+static_assert(sizeof(Way) == 32);
+
+struct Step { // a direct call or jump on a way, that is told
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  WayIndex behind = no_way; // where a call returns to, no_way until it is known
+  BranchKind kind = BranchKind::jump;
+  std::uint8_t from_size = 0;
+  bool returns = false; // a call that is not to the next instruction
 };
 
 // Which branches are told.
@@ -67,21 +74,54 @@ public:
   [[nodiscard]] CodeImage& image() const { return *image_; }
   [[nodiscard]] Detail detail() const { return detail_; }
 
-  // The way that begins at the process address; nullptr where no code is known there. It stands as
-  // long as the graph.
-  [[nodiscard]] Way* at(std::uint64_t address) {
+  // The way that begins at the process address; no_way where no code is known there.
+  [[nodiscard]] WayIndex at(std::uint64_t address) {
     const auto found = by_address_.find(address);
     return found != by_address_.end() ? found->second : explore(address);
   }
 
+  // These stand until a way is added: by at(), take() and behind().
+  [[nodiscard]] const Way& operator[](WayIndex way) const { return ways_[way]; }
+  [[nodiscard]] const Step& step(std::uint32_t number) const { return steps_[number]; }
+
+  // Where the conditional branch leads; no_way where no code is known there.
+  [[nodiscard]] WayIndex take(WayIndex way, bool taken) {
+    const WayIndex edge = taken ? ways_[way].taken : ways_[way].not_taken;
+    return edge != no_way ? edge : find_edge(way, taken);
+  }
+  // The same of an indirect transfer that went to the address.
+  [[nodiscard]] WayIndex go(WayIndex way, std::uint64_t to) {
+    const WayIndex last = ways_[way].taken;
+    return ways_[last].begin == to && last != no_way ? last : find_target(way, to);
+  }
+  // Where an indirect call returns to, and where the direct one of that number does.
+  [[nodiscard]] ReturnPoint behind(WayIndex way) {
+    if (ways_[way].not_taken == no_way) {
+      const WayIndex found = at(ways_[way].address_behind());
+      ways_[way].not_taken = found;
+    }
+    return {ways_[way].address_behind(), ways_[way].not_taken};
+  }
+  [[nodiscard]] ReturnPoint behind_step(std::uint32_t step) {
+    const std::uint64_t address = steps_[step].from + steps_[step].from_size;
+    if (steps_[step].behind == no_way) {
+      const WayIndex found = at(address);
+      steps_[step].behind = found;
+    }
+    return {address, steps_[step].behind};
+  }
+
 private:
-  Way* explore(std::uint64_t address);
-  void follow(Way& way) const;
+  WayIndex explore(std::uint64_t address);
+  Way follow(std::uint64_t address);
+  WayIndex find_edge(WayIndex way, bool taken);
+  WayIndex find_target(WayIndex way, std::uint64_t to);
 
   CodeImage* image_;
   Detail detail_;
-  std::deque<Way> ways_;
-  AddressMap<Way*> by_address_;
+  std::vector<Way> ways_{1}; // the first is no_way
+  std::vector<Step> steps_;
+  AddressMap<WayIndex> by_address_;
 };
 
 } // namespace ptlens::flow

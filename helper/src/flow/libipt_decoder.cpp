@@ -225,7 +225,7 @@ void LibiptDecoder::finish_block(std::uint64_t next) {
   }
   const std::uint64_t behind = address + instruction.size;
   if (*kind == BranchKind::call && next != behind) {
-    returns_.push({behind, nullptr});
+    returns_.push({behind, no_way});
   }
   const Branch branch{.from = address, .to = next, .kind = *kind, .from_size = instruction.size};
   const bool told = !instruction.inside || context_->detail() == Detail::branches;

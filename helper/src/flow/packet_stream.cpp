@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -13,6 +15,8 @@ namespace {
 constexpr std::size_t batch = 512; // packets
 // How far ahead the next timing packet is looked for: with MTC alone it comes within microseconds.
 constexpr std::size_t most_packets_ahead = 1U << 16U;
+constexpr std::uint8_t room_of_short = 6; // bits of a TNT packet
+constexpr std::uint8_t room_of_long = 47;
 constexpr std::uint64_t has_latest = std::numeric_limits<std::uint64_t>::max(); // in ticks_
 
 constexpr std::array<std::uint8_t, 16> psb = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
@@ -70,6 +74,9 @@ bool PacketStream::fill() {
 bool PacketStream::parse_batch() {
   const std::uint8_t* const before = parser_.at();
   for (const std::size_t enough = packets_.size() + batch; packets_.size() < enough;) {
+    if (clock_config_.every_cycle && clock_.is_certain() && placed_ == packets_.size()) {
+      parse_exact(enough);
+    }
     const auto offset = static_cast<std::uint64_t>(parser_.at() - bytes_.data());
     const RawPacket raw = parser_.next();
     if (raw.kind == RawKind::cut || (raw.kind == RawKind::bad && !skip_to_psb())) {
@@ -81,6 +88,73 @@ bool PacketStream::parse_batch() {
     }
   }
   return parser_.at() != before;
+}
+
+// Nearly all of a trace with cycles: CYC, short TNT and TIP, each at a time that is known at once.
+void PacketStream::parse_exact(std::size_t enough) {
+  constexpr std::ptrdiff_t longest = 16; // of packets that begin as these do
+  const std::uint8_t* at = parser_.at();
+  const std::uint8_t* const end = bytes_.data() + bytes_.size();
+  std::uint64_t now_ns = to_ns(clock_.now().value_or(0));
+  std::uint64_t last_flow_ns = last_flow_ns_.value_or(now_ns);
+  bool any = false;
+  Packet packet{.timed = true};
+  while (end - at >= longest && packets_.size() < enough) {
+    const std::uint8_t first = *at;
+    if ((first & 3U) == 3) {
+      std::uint64_t cycles = first >> 3U;
+      std::uint8_t size = 1;
+      if ((first & 4U) != 0) {
+        if ((at[1] & 1U) != 0) {
+          break;
+        }
+        cycles |= static_cast<std::uint64_t>(at[1] >> 1U) << 5U;
+        size = 2;
+      }
+      clock_.on_cyc(cycles);
+      at += size;
+      after_cycles_ = true;
+      if (!clock_.is_certain()) {
+        break;
+      }
+      now_ns = conversion_.to_ns(clock_.now().value_or(0));
+      continue;
+    }
+    if ((first & 1U) == 0 && first > 2) {
+      packet.bit_count = static_cast<std::uint8_t>(std::bit_width(first) - 2);
+      packet.value = (first >> 1U) & ((1U << packet.bit_count) - 1U);
+      packet.size = 1;
+      packet.room = room_of_short;
+      packet.kind = PacketKind::tnt;
+      packet.has_ip = false;
+    } else if ((first & 0x1fU) == 0x0d && first >> 5U >= 1 && first >> 5U <= 3) {
+      RawPacket raw{.kind = RawKind::tip, .count = static_cast<std::uint8_t>(first >> 5U)};
+      std::memcpy(&raw.payload, at + 1, sizeof raw.payload);
+      raw.payload &= ~std::uint64_t{0} >> (64U - 16U * raw.count);
+      packet.bit_count = 0;
+      packet.size = static_cast<std::uint8_t>(1 + 2 * raw.count);
+      packet.room = 0;
+      packet.kind = PacketKind::tip;
+      resolve_ip(raw, packet);
+    } else {
+      break;
+    }
+    packet.offset = static_cast<std::uint64_t>(at - bytes_.data());
+    packet.earliest_ns = now_ns;
+    packet.latest_ns = now_ns;
+    packet.reported_ns = last_flow_ns;
+    last_flow_ns = now_ns;
+    any = true;
+    at += packet.size;
+    after_cycles_ = false;
+    packets_.push_back(packet);
+    ticks_.push_back(has_latest);
+  }
+  placed_ = packets_.size();
+  if (any) {
+    last_flow_ns_ = last_flow_ns;
+  }
+  parser_.move_to(at);
 }
 
 bool PacketStream::skip_to_psb() {
@@ -196,8 +270,6 @@ void PacketStream::add(const RawPacket& raw, PacketKind kind, std::uint64_t offs
   packet.offset = offset;
   packet.size = raw.size;
   if (kind == PacketKind::tnt) {
-    constexpr std::uint8_t room_of_short = 6;
-    constexpr std::uint8_t room_of_long = 47;
     packet.value = raw.payload;
     packet.bit_count = raw.count;
     packet.room = raw.size == 1 ? room_of_short : room_of_long;

@@ -68,6 +68,7 @@ public:
 private:
   bool fill();
   bool parse_batch();
+  void parse_exact(std::size_t enough);
   bool skip_to_psb();
   void parse(const RawPacket& raw, std::uint64_t offset);
   void add(const RawPacket& raw, PacketKind kind, std::uint64_t offset);

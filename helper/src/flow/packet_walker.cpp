@@ -1,4 +1,4 @@
-// Along the graph, and one instruction at a time where the packets ask for it.
+// One instruction at a time, where the packets ask for it.
 #include "flow/packet_walker.hpp"
 
 namespace ptlens::flow {
@@ -7,10 +7,6 @@ namespace {
 // Instructions without a decision from the trace after which the walk is not believed: a loop of
 // direct jumps would never end.
 constexpr std::uint64_t most_undecided = 1U << 20U;
-
-Branch branch_of(const Way& way, BranchKind kind, std::uint64_t to) {
-  return {.from = way.end_address, .to = to, .kind = kind, .from_size = way.end_size};
-}
 
 } // namespace
 
@@ -121,177 +117,6 @@ void PacketWalker::fetch() {
   next_.kind = Flow::end;
 }
 
-void PacketWalker::hold(const Way& way, const Moment& moment) {
-  run_->hold(branch_of(way, BranchKind::cond, way.target), moment);
-}
-
-void PacketWalker::push(ReturnPoint& point) {
-  if (point.way == nullptr) {
-    point.way = graph_->at(point.address);
-  }
-  returns_->push(point);
-}
-
-// What lies on the way to its decision happens.
-void PacketWalker::pass(Way& way, const Moment& moment) {
-  instructions_ += way.instructions;
-  for (Way::Step& step : way.steps) {
-    run_->add_at(step.branch, moment);
-    if (step.returns) {
-      push(step.behind);
-    }
-  }
-}
-
-// As far as the bits lead; nullptr where those that are left are to be followed by hand, from
-// address_ on.
-Way* PacketWalker::follow_bits(Way* way, const Packet& packet) {
-  const TimeInterval last = run_->last();
-  run_->decide(packet.timed ? TimeInterval{packet.reported_ns, packet.latest_ns} : last);
-  const Moment reported = run_->decided();
-  Moment before = run_->between(last);
-  Moment decided = reported;
-  const Way* held = nullptr;
-  unsigned left = packet.bit_count;
-  while (way != nullptr && left != 0) {
-    if (left == 1 && packet.bit_count == packet.room && packet.timed) {
-      if (held != nullptr) {
-        hold(*held, reported);
-        held = nullptr;
-      }
-      run_->decide(TimeInterval{packet.earliest_ns, packet.latest_ns});
-      decided = run_->decided();
-    }
-    const bool taken = (packet.value >> (left - 1U) & 1U) != 0;
-    if (way->end == Way::End::conditional) {
-      Way*& edge = taken ? way->taken : way->not_taken;
-      if (edge == nullptr) {
-        edge = graph_->at(taken ? way->target : way->address_behind());
-        if (edge == nullptr) {
-          break;
-        }
-      }
-      held = way->steps.empty() ? held : nullptr;
-      pass(*way, before);
-      if (taken && way->untold) {
-        held = way;
-      } else if (taken) {
-        held = nullptr;
-        run_->add_at(branch_of(*way, BranchKind::cond, way->target), decided);
-      }
-      way = edge;
-    } else if (way->end == Way::End::ret && taken && (way->calls || !returns_->empty())) {
-      held = nullptr;
-      pass(*way, before);
-      const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
-      run_->add_at(branch_of(*way, BranchKind::ret, point.address), decided);
-      way = point.way != nullptr ? point.way : graph_->at(point.address);
-      if (way == nullptr) {
-        address_ = point.address;
-      }
-    } else {
-      address_ = way->begin;
-      way = nullptr;
-      break;
-    }
-    before = reported;
-    --left;
-  }
-  if (held != nullptr) {
-    hold(*held, decided);
-  }
-  if (left == packet.bit_count) {
-    run_->undo_decision(last);
-  }
-  if (left != 0) {
-    address_ = way == nullptr ? address_ : way->begin;
-    way = nullptr;
-    bits_ = packet.value;
-    bit_count_ = static_cast<std::uint8_t>(left);
-    bits_packet_ = packet;
-  }
-  return way;
-}
-
-// nullptr where the packet's address is none of code that is known, or the way does not lead by
-// one: nothing was followed then.
-Way* PacketWalker::follow_target(Way* way, const Packet& packet) {
-  BranchKind kind = BranchKind::indirect;
-  switch (way->end) {
-  case Way::End::call:
-    kind = BranchKind::call;
-    break;
-  case Way::End::ret:
-    kind = BranchKind::ret;
-    break;
-  case Way::End::jump:
-    break;
-  default:
-    return nullptr;
-  }
-  if (!packet.has_ip) {
-    return nullptr;
-  }
-  Way* to = way->last_target;
-  if (to == nullptr || to->begin != packet.value) {
-    to = graph_->at(packet.value);
-    if (to == nullptr) {
-      return nullptr;
-    }
-    way->last_target = to;
-  }
-  const TimeInterval last = run_->last();
-  run_->decide(packet.sent());
-  pass(*way, run_->between(last));
-  if (kind == BranchKind::call) {
-    push(way->behind);
-  } else if (kind == BranchKind::ret) {
-    returns_->pop();
-  }
-  run_->add_at(branch_of(*way, kind, packet.value), run_->decided());
-  return to;
-}
-
-// While the packets are such that nothing can take effect between two decisions.
-void PacketWalker::follow_graph() {
-  if (bit_count_ != 0 || next_.kind != Flow::none) {
-    return;
-  }
-  Way* way = nullptr;
-  while (!run_->is_long()) {
-    const Packet* const packet = packets_->peek();
-    if (packet == nullptr || (packet->kind != PacketKind::tnt && packet->kind != PacketKind::tip)) {
-      break;
-    }
-    if (way == nullptr) {
-      way = graph_->at(address_);
-      if (way == nullptr) {
-        return;
-      }
-    }
-    if (packet->kind == PacketKind::tnt) {
-      way = follow_bits(way, *packet);
-      packets_->pop();
-      if (bit_count_ != 0) {
-        return;
-      }
-      if (way == nullptr) {
-        continue;
-      }
-    } else {
-      Way* const to = follow_target(way, *packet);
-      if (to == nullptr) {
-        break;
-      }
-      way = to;
-      packets_->pop();
-    }
-  }
-  if (way != nullptr) {
-    address_ = way->begin;
-  }
-}
-
 void PacketWalker::use_next() {
   decided_ = true;
   run_->decide(next_.packet.sent());
@@ -389,9 +214,8 @@ void PacketWalker::pass_psb() {
 }
 
 PacketWalker::Stop PacketWalker::next() {
-  follow_graph();
-  if (run_->is_long()) {
-    return Stop::full;
+  if (const auto stop = follow_graph()) {
+    return *stop;
   }
   decided_ = false;
   for (std::uint64_t undecided = 0; undecided < most_undecided; ++undecided) {
@@ -417,9 +241,8 @@ PacketWalker::Stop PacketWalker::next() {
       }
       if (!*taken || instruction->target == address_ + instruction->size) {
         address_ += instruction->size;
-        follow_graph();
-        if (run_->is_long()) {
-          return Stop::full;
+        if (const auto stop = follow_graph()) {
+          return *stop;
         }
         decided_ = false;
         undecided = 0;

@@ -74,12 +74,12 @@ private:
     Packet packet; // that states it
   };
 
-  void follow_graph();
-  Way* follow_bits(Way* way, const Packet& packet);
-  Way* follow_target(Way* way, const Packet& packet);
-  void pass(Way& way, const Moment& moment);
-  void push(ReturnPoint& point);
-  void hold(const Way& way, const Moment& moment);
+  std::optional<Stop> follow_graph();
+  void enter_system(WayIndex way, const Packet& packet);
+  WayIndex follow_bits(WayIndex way, const Packet& packet);
+  WayIndex follow_target(WayIndex way, const Packet& packet);
+  void pass(const Way& way, const Moment& moment);
+  void hold(WayIndex way, const Moment& moment);
 
   void fetch();
   void read_event(std::uint64_t at);

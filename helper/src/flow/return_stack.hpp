@@ -22,8 +22,14 @@ public:
   // Another thread or process, or other code: the processor's stack goes on, the ways are none.
   void forget_ways() {
     for (ReturnPoint& point : points_) {
-      point.way = nullptr;
+      point.way = no_way;
     }
+  }
+  // The newest one, which stands while the stack is not empty.
+  [[nodiscard]] const ReturnPoint& top() const { return points_[top_]; }
+  // Its way is known too.
+  [[nodiscard]] bool leads_to(std::uint64_t address) const {
+    return size_ != 0 && points_[top_].address == address && points_[top_].way != no_way;
   }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   // Nothing where the stack is empty.

@@ -23,7 +23,7 @@ void RunBuilder::break_run(Running owner) {
   run_.tid = owner.tid;
   run_.cpu = cpu_;
   ready_.push_back(std::exchange(run_, Run{}));
-  run_.branches.reserve(most_branches);
+  run_.branches.reserve(ready_.back().branches.size()); // the next is likely to be as long
   open_ = 0;
 }
 

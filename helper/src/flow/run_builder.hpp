@@ -40,7 +40,7 @@ struct Moment {
 
 class RunBuilder {
 public:
-  explicit RunBuilder(std::int32_t cpu) : cpu_(cpu) { run_.branches.reserve(most_branches); }
+  explicit RunBuilder(std::int32_t cpu) : cpu_(cpu) {}
 
   // A decision was made within `interval`; nothing where the trace has no time yet. Intervals never
   // go back: one that would is moved up.

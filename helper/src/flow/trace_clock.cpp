@@ -54,16 +54,6 @@ void TraceClock::on_mtc(std::uint8_t crystal) {
   latest_ = std::max(latest_, base_);
 }
 
-void TraceClock::on_cyc(std::uint64_t cycles) {
-  cycles_ += cycles;
-  if (!has_base_ || !ratio_ || *ratio_ == 0 || config_.nominal_ratio == 0) {
-    lost_cycles_ = true;
-    return;
-  }
-  // CBR: core cycles per bus cycle; the TSC runs at the nominal ratio.
-  latest_ = std::max(latest_, base_ + cycles_ * config_.nominal_ratio / *ratio_);
-}
-
 void TraceClock::on_overflow() {
   cycles_ = 0;
   lost_cycles_ = true;
@@ -71,6 +61,9 @@ void TraceClock::on_overflow() {
 
 void TraceClock::on_cbr(std::uint8_t ratio) {
   ratio_ = ratio;
+  if (ratio != 0) {
+    inverse_ratio_ = ((std::uint64_t{1} << inverse_shift) + ratio - 1) / ratio;
+  }
 }
 
 } // namespace ptlens::flow

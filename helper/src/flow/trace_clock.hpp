@@ -4,6 +4,7 @@
 // (intel_pt_calc_tma, intel_pt_calc_mtc_timestamp, intel_pt_calc_cyc_timestamp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -25,7 +26,14 @@ public:
   void on_tsc(std::uint64_t tsc);
   void on_tma(std::uint16_t crystal, std::uint16_t fast);
   void on_mtc(std::uint8_t crystal);
-  void on_cyc(std::uint64_t cycles);
+  void on_cyc(std::uint64_t cycles) {
+    cycles_ += cycles;
+    if (!has_base_ || ratio_ == 0 || config_.nominal_ratio == 0) {
+      lost_cycles_ = true;
+    } else {
+      latest_ = std::max(latest_, base_ + cycles_to_tsc());
+    }
+  }
   void on_cbr(std::uint8_t ratio);
   // Overflow: cycles were lost, the base stands until the next TSC or MTC.
   void on_overflow();
@@ -38,7 +46,19 @@ public:
   [[nodiscard]] bool is_certain() const { return has_base_ && !lost_cycles_; }
 
 private:
+  static constexpr unsigned inverse_shift = 56;
+
   [[nodiscard]] std::uint64_t crystal_to_tsc(std::uint64_t ticks) const;
+  // CBR: core cycles per bus cycle; the TSC runs at the nominal ratio. The division is one by
+  // multiplication: floor(n / d) = (n * ceil(2^56 / d)) >> 56 for d < 2^8 and n < 2^48 (Granlund
+  // and Montgomery, "Division by invariant integers using multiplication", 1994).
+  [[nodiscard]] std::uint64_t cycles_to_tsc() const {
+    __extension__ using Wide = unsigned __int128;
+    const std::uint64_t scaled = cycles_ * config_.nominal_ratio;
+    return (scaled >> 48U) == 0
+               ? static_cast<std::uint64_t>((Wide{scaled} * inverse_ratio_) >> inverse_shift)
+               : scaled / ratio_;
+  }
 
   ClockConfig config_;
   bool has_base_ = false;
@@ -48,8 +68,9 @@ private:
   std::uint64_t crystal_origin_ = 0; // crystal ticks, low 16 bits as in TMA
   std::uint64_t crystal_ticks_ = 0;  // since the origin, at the last MTC
   std::uint8_t last_mtc_ = 0;
-  std::uint64_t cycles_ = 0; // since base_
-  std::optional<std::uint8_t> ratio_;
+  std::uint64_t cycles_ = 0;        // since base_
+  std::uint8_t ratio_ = 0;          // 0: not known
+  std::uint64_t inverse_ratio_ = 0; // ceil(2^56 / ratio_)
   bool lost_cycles_ = false;
   std::uint64_t latest_ = 0;
 };

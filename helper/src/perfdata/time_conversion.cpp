@@ -1,6 +1,4 @@
-// The linear map between TSC ticks and nanoseconds, in 128-bit arithmetic:
-// ns = zero + floor(tsc * multiplier / 2^shift), which equals the kernel's two-step formula because
-// quotient * multiplier is a whole number.
+// From nanoseconds back to TSC ticks.
 #include "perfdata/time_conversion.hpp"
 
 #include <algorithm>
@@ -13,14 +11,6 @@ __extension__ using Wide = unsigned __int128;
 constexpr std::uint16_t largest_shift =
     63; // the kernel's are at most 32; the reader refuses others
 } // namespace
-
-std::uint64_t TimeConversion::to_ns(std::uint64_t tsc) const {
-  if (!valid) {
-    return tsc;
-  }
-  const auto scaled = (Wide{tsc} * multiplier) >> std::min(shift, largest_shift);
-  return zero + static_cast<std::uint64_t>(scaled);
-}
 
 std::uint64_t TimeConversion::to_tsc(std::uint64_t ns) const {
   if (!valid) {

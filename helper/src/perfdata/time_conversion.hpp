@@ -3,6 +3,7 @@
 // AUXTRACE_INFO.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ptlens::perfdata {
@@ -15,7 +16,15 @@ struct TimeConversion {
 
   // quotient = tsc >> shift, remainder = tsc & (2^shift - 1);
   // ns = zero + quotient * multiplier + ((remainder * multiplier) >> shift), modulo 2^64.
-  [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const;
+  // In 128-bit arithmetic it is zero + floor(tsc * multiplier / 2^shift), since quotient *
+  // multiplier is a whole number.
+  [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const {
+    __extension__ using Wide = unsigned __int128;
+    constexpr std::uint16_t largest_shift = 63; // the kernel's are at most 32
+    return valid ? zero + static_cast<std::uint64_t>((Wide{tsc} * multiplier) >>
+                                                     std::min(shift, largest_shift))
+                 : tsc;
+  }
 
   // The smallest tick count t with to_ns(t) >= ns, within one tick.
   [[nodiscard]] std::uint64_t to_tsc(std::uint64_t ns) const;

@@ -149,7 +149,7 @@ void CallBuilder::call(const Branch& branch, const Space& space) {
   if (branch.to == return_address) {
     return; // reads the instruction pointer
   }
-  const Place place = resolver_->resolve(space, branch.to);
+  const auto [place, site] = resolver_->callee(space, branch.from, branch.to);
   if (place.known && (!place.entry || place.part)) {
     const Place from = resolver_->resolve(space, branch.from);
     const bool own_part = place.part && !from.part;
@@ -158,7 +158,8 @@ void CallBuilder::call(const Branch& branch, const Space& space) {
       return; // a subroutine inside the function, or a part of it
     }
   }
-  push(branch.time_ns, place.function, resolver_->site(space, branch.from), return_address);
+  push(branch.time_ns, place.function, site != no_site ? site : resolver_->site(space, branch.from),
+       return_address);
   if (place.folded) {
     fold_top();
   }

@@ -8,6 +8,47 @@
 #include <utility>
 
 namespace ptlens::stacks {
+namespace {
+
+// All columns; new rows are the thread's.
+void resize(CallTable& table, std::size_t size, std::uint32_t thread) {
+  table.thread.resize(size, thread);
+  table.function.resize(size);
+  table.parent.resize(size);
+  table.site.resize(size);
+  table.start.resize(size);
+  table.latency.resize(size);
+  table.resolution.resize(size);
+  table.children.resize(size);
+  table.outside.resize(size);
+  table.blocked.resize(size);
+  table.preempted.resize(size);
+  table.switches.resize(size);
+  table.state.resize(size);
+  table.tail_call.resize(size);
+  table.inner.resize(size);
+}
+
+// The thread's rows begin at `base`.
+void put(CallTable& table, std::uint32_t base, const ClosedCall& row) {
+  const std::size_t at = std::size_t{base} + row.order;
+  table.function[at] = row.function;
+  table.parent[at] = row.parent == no_call ? no_call : base + row.parent;
+  table.site[at] = row.site;
+  table.start[at] = row.start;
+  table.latency[at] = row.latency;
+  table.resolution[at] = row.resolution;
+  table.children[at] = row.children;
+  table.outside[at] = row.outside;
+  table.blocked[at] = row.blocked;
+  table.preempted[at] = row.preempted;
+  table.switches[at] = row.switches;
+  table.state[at] = row.state;
+  table.tail_call[at] = row.tail_call ? 1 : 0;
+  table.inner[at] = row.inner ? 1 : 0;
+}
+
+} // namespace
 
 CallSink& CallTableBuilder::thread(std::uint32_t index) {
   while (threads_.size() <= index) {
@@ -20,24 +61,10 @@ CallTable CallTableBuilder::take() {
   CallTable table;
   for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
     std::vector<ClosedCall>& rows = threads_[thread]->rows;
-    std::ranges::sort(rows, {}, &ClosedCall::order);
     const auto base = static_cast<std::uint32_t>(table.size());
+    resize(table, base + rows.size(), thread);
     for (const ClosedCall& row : rows) {
-      table.thread.push_back(thread);
-      table.function.push_back(row.function);
-      table.parent.push_back(row.parent == no_call ? no_call : base + row.parent);
-      table.site.push_back(row.site);
-      table.start.push_back(row.start);
-      table.latency.push_back(row.latency);
-      table.resolution.push_back(row.resolution);
-      table.children.push_back(row.children);
-      table.outside.push_back(row.outside);
-      table.blocked.push_back(row.blocked);
-      table.preempted.push_back(row.preempted);
-      table.switches.push_back(row.switches);
-      table.state.push_back(row.state);
-      table.tail_call.push_back(row.tail_call ? 1 : 0);
-      table.inner.push_back(row.inner ? 1 : 0);
+      put(table, base, row);
     }
     rows = {};
   }

@@ -30,6 +30,15 @@ public:
   // "[missing code]" where the binary is not there, or "[unknown]" where nothing is mapped.
   [[nodiscard]] Place resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address);
 
+  struct Callee {
+    Place place;
+    std::uint32_t site = no_site;
+  };
+  // What resolve() says of `to` and site() of `from`, the address of a call instruction. The site
+  // is left out where `to` is not the entry of a function.
+  [[nodiscard]] Callee callee(const symbols::AddressSpaceVersion& space, std::uint64_t from,
+                              std::uint64_t to);
+
   // The call site at a process address, index into sites().
   [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
                                    std::uint64_t address);
@@ -79,6 +88,14 @@ private:
     }
     return *recent_;
   }
+  struct RecentCall {
+    std::uint64_t serial = UINT64_MAX; // of the space
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    Callee callee;
+  };
+  static constexpr std::size_t recent_calls = std::size_t{1} << 14U;
+  std::vector<RecentCall> recent_calls_{recent_calls}; // by a hash of `from`
   std::unordered_map<std::uint64_t, Known> known_;
   Known* recent_ = nullptr;
   std::uint64_t recent_serial_ = 0;

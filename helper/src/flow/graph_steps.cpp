@@ -1,0 +1,204 @@
+// The packet walker's way along the graph of decisions: a TNT packet is a step for each bit, a TIP
+// packet one step to where it says.
+#include "flow/packet_walker.hpp"
+
+namespace ptlens::flow {
+namespace {
+
+Branch branch_of(const Way& way, BranchKind kind, std::uint64_t to) {
+  return {.from = way.end_address, .to = to, .kind = kind, .from_size = way.end_size};
+}
+
+} // namespace
+
+// Of a conditional branch that was taken.
+void PacketWalker::hold(WayIndex way, const Moment& moment) {
+  const CodeGraph& graph = *graph_;
+  run_->hold(branch_of(graph[way], BranchKind::cond, graph[graph[way].taken].begin), moment);
+}
+
+// What lies on the way to its decision happens. Ways may be added.
+void PacketWalker::pass(const Way& way, const Moment& moment) {
+  const std::uint32_t end = way.first_step + way.step_count;
+  for (std::uint32_t number = way.first_step; number != end; ++number) {
+    const Step& step = graph_->step(number);
+    run_->add_at({.from = step.from, .to = step.to, .kind = step.kind, .from_size = step.from_size},
+                 moment);
+    if (step.returns) {
+      returns_->push(graph_->behind_step(number));
+    }
+  }
+}
+
+// As far as the bits lead; no_way where those that are left are to be followed by hand, from
+// address_ on.
+WayIndex PacketWalker::follow_bits(WayIndex index, const Packet& packet) {
+  const TimeInterval last = run_->last();
+  run_->decide(packet.timed ? TimeInterval{packet.reported_ns, packet.latest_ns} : last);
+  const Moment reported = run_->decided();
+  Moment before = run_->between(last);
+  Moment decided = reported;
+  WayIndex held = no_way;
+  unsigned left = packet.bit_count;
+  while (index != no_way && left != 0) {
+    if (left == 1 && packet.bit_count == packet.room && packet.timed) {
+      if (held != no_way) {
+        hold(held, reported);
+        held = no_way;
+      }
+      run_->decide(TimeInterval{packet.earliest_ns, packet.latest_ns});
+      decided = run_->decided();
+    }
+    const bool taken = (packet.value >> (left - 1U) & 1U) != 0;
+    const Way way = (*graph_)[index];
+    if (way.ends_with(Way::End::conditional)) {
+      const WayIndex edge = graph_->take(index, taken);
+      if (edge == no_way) {
+        break;
+      }
+      instructions_ += way.instructions;
+      if (way.step_count != 0) {
+        held = no_way;
+        pass(way, before);
+      }
+      if (taken && way.untold != 0) {
+        held = index;
+      } else if (taken) {
+        held = no_way;
+        run_->add_at(branch_of(way, BranchKind::cond, (*graph_)[edge].begin), decided);
+      }
+      index = edge;
+    } else if (way.ends_with(Way::End::ret) && taken && (way.calls != 0 || !returns_->empty())) {
+      held = no_way;
+      instructions_ += way.instructions;
+      pass(way, before);
+      const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
+      run_->add_at(branch_of(way, BranchKind::ret, point.address), decided);
+      index = point.way != no_way ? point.way : graph_->at(point.address);
+      if (index == no_way) {
+        address_ = point.address;
+      }
+    } else {
+      address_ = way.begin;
+      index = no_way;
+      break;
+    }
+    before = reported;
+    --left;
+  }
+  if (held != no_way) {
+    hold(held, decided);
+  }
+  if (left == packet.bit_count) {
+    run_->undo_decision(last);
+  }
+  if (left != 0) {
+    address_ = index == no_way ? address_ : (*graph_)[index].begin;
+    index = no_way;
+    bits_ = packet.value;
+    bit_count_ = static_cast<std::uint8_t>(left);
+    bits_packet_ = packet;
+  }
+  return index;
+}
+
+// no_way where the packet's address is none of code that is known, or the way does not lead by
+// one: nothing was followed then.
+WayIndex PacketWalker::follow_target(WayIndex index, const Packet& packet) {
+  const Way way = (*graph_)[index];
+  BranchKind kind = BranchKind::indirect;
+  switch (static_cast<Way::End>(way.end)) {
+  case Way::End::call:
+    kind = BranchKind::call;
+    break;
+  case Way::End::ret:
+    kind = BranchKind::ret;
+    break;
+  case Way::End::jump:
+    break;
+  default:
+    return no_way;
+  }
+  if (!packet.has_ip) {
+    return no_way;
+  }
+  const bool as_called =
+      kind == BranchKind::ret && way.calls == 0 && returns_->leads_to(packet.value);
+  const WayIndex to = as_called ? returns_->top().way : graph_->go(index, packet.value);
+  if (to == no_way) {
+    return no_way;
+  }
+  const TimeInterval last = run_->last();
+  run_->decide(packet.sent());
+  instructions_ += way.instructions;
+  pass(way, run_->between(last));
+  if (kind == BranchKind::call) {
+    returns_->push(graph_->behind(index));
+  } else if (kind == BranchKind::ret) {
+    returns_->pop();
+  }
+  run_->add_at(branch_of(way, kind, packet.value), run_->decided());
+  return to;
+}
+
+// The way leads to a system call, with which tracing goes off.
+void PacketWalker::enter_system(WayIndex index, const Packet& packet) {
+  const Way way = (*graph_)[index];
+  const TimeInterval last = run_->last();
+  run_->decide(packet.sent());
+  instructions_ += way.instructions;
+  pass(way, run_->between(last));
+  branch_ = branch_of(way, BranchKind::syscall, 0);
+  branch_.leaving = BranchKind::syscall;
+  address_ = 0;
+  untold_ = false;
+  decided_ = true;
+}
+
+// While the packets are such that nothing can take effect between two decisions. Nothing when the
+// next instructions are to be followed by hand.
+std::optional<PacketWalker::Stop> PacketWalker::follow_graph() {
+  if (bit_count_ != 0 || next_.kind != Flow::none) {
+    return std::nullopt;
+  }
+  WayIndex way = no_way;
+  while (!run_->is_long()) {
+    const Packet* const packet = packets_->peek();
+    if (packet == nullptr || (packet->kind != PacketKind::tnt && packet->kind != PacketKind::tip &&
+                              packet->kind != PacketKind::pgd)) {
+      break;
+    }
+    if (way == no_way) {
+      way = graph_->at(address_);
+      if (way == no_way) {
+        return std::nullopt;
+      }
+    }
+    if (packet->kind == PacketKind::tnt) {
+      way = follow_bits(way, *packet);
+      packets_->pop();
+      if (bit_count_ != 0) {
+        return std::nullopt;
+      }
+    } else if (packet->kind == PacketKind::tip) {
+      const WayIndex to = follow_target(way, *packet);
+      if (to == no_way) {
+        break;
+      }
+      way = to;
+      packets_->pop();
+    } else if (!packet->has_ip && (*graph_)[way].ends_with(Way::End::system)) {
+      enter_system(way, *packet);
+      packets_->pop();
+      return Stop::off;
+    } else {
+      break;
+    }
+  }
+  if (way != no_way) {
+    address_ = (*graph_)[way].begin;
+  }
+  return run_->is_long() ? std::optional(Stop::full) : std::nullopt;
+}
+
+} // namespace ptlens::flow
