@@ -73,7 +73,10 @@ struct DecodeSummary {
   std::uint64_t gaps = 0;          // every kind
   std::uint64_t unowned_bytes = 0; // of flow packets at times when the switch records show an
                                    // idle CPU: whose they are is not known
-  bool has_time = false;           // some timing packet was seen
+  // How often tracing went on between two timing packets between which another thread came to the
+  // CPU: the thread that was there at the first of them was taken.
+  std::uint64_t uncertain_owners = 0;
+  bool has_time = false; // some timing packet was seen
   // Nineteen of twenty branches are known to within this, ns: the width of their intervals; 0
   // without timing.
   std::uint64_t resolution_ns = 0;

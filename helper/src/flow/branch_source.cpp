@@ -1,6 +1,8 @@
 // A merge of the runs of all buffers by time.
 #include "flow/branch_source.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -71,6 +73,14 @@ std::optional<Run> BranchSource::next() {
 DecodeSummary BranchSource::summary() const {
   DecodeSummary summary = summary_;
   summary.warnings = context_->warnings();
+  if (summary.uncertain_owners != 0) {
+    summary.warnings.push_back(fmt::format(
+        "{} times tracing went on within the same interval between timing packets in which another "
+        "thread came to its CPU: what ran then may count for the thread before; record with cyc, "
+        "or "
+        "with a smaller mtc_period",
+        summary.uncertain_owners));
+  }
   summary.resolution_ns = widths_.of_nineteen_in_twenty();
   return summary;
 }

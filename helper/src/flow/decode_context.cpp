@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <string_view>
@@ -74,6 +75,14 @@ DecodeContext::DecodeContext(const perfdata::Recording& recording,
     config_.cpuid_0x15_ebx = info->tsc_ctc_numerator;
     config_.mtc_freq = static_cast<std::uint8_t>(clock_.mtc_shift);
     config_.nom_freq = static_cast<std::uint8_t>(info->max_nonturbo_ratio);
+  }
+  constexpr std::int32_t kernel = -1; // as symbols::AddressSpaces numbers it
+  if (!spaces.at(kernel, 0).code.empty() &&
+      std::ranges::any_of(recording.aux_buffers(),
+                          [](const perfdata::AuxBuffer& buffer) { return buffer.cpu >= 0; })) {
+    warnings_.emplace_back("the kernel was traced by processor: from a change of threads inside it "
+                           "to the next PSB, or "
+                           "until tracing goes on anew, what runs counts for the thread before");
   }
   for (const perfdata::Mapping& mapping : recording.mappings()) {
     if (mapping.pid > 0) {

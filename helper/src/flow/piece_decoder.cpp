@@ -3,6 +3,7 @@
 
 #include "flow/code_time.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ptlens::flow {
@@ -88,6 +89,9 @@ void PieceDecoder::decide_now() {
 
 bool PieceDecoder::owned_from(std::uint64_t time_ns, std::uint64_t code_ns) {
   const Running owner = context_->owner(*buffer_, time_ns);
+  if (context_->owner(*buffer_, std::max(time_ns, packets_.latest_ns())).tid != owner.tid) {
+    ++uncertain_owners_;
+  }
   if (owner.tid != owner_.tid || buffer_->cpu >= 0) {
     run_.break_run(owner_);
     if (owner.tid != owner_.tid) {
@@ -290,6 +294,7 @@ void PieceDecoder::summarise(DecodeSummary& summary) const {
   summary.decode_errors += decode_errors_;
   summary.gaps += gaps_;
   summary.unowned_bytes += unowned_bytes_;
+  summary.uncertain_owners += uncertain_owners_;
   summary.has_time = summary.has_time || packets_.now_ns().has_value();
 }
 

@@ -96,6 +96,7 @@ private:
   std::uint64_t decode_errors_ = 0;
   std::uint64_t gaps_ = 0;
   std::uint64_t unowned_bytes_ = 0;
+  std::uint64_t uncertain_owners_ = 0;
 };
 
 } // namespace ptlens::flow
