@@ -1,0 +1,216 @@
+// Rows to columns and back.
+#include "store/block.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptlens::store {
+namespace {
+
+// One column after the other, gathered through a buffer that is used again.
+class Columns {
+public:
+  Columns(std::span<const Row> rows, std::vector<std::byte>& out) : rows_(rows), out_(&out) {}
+
+  template <class Value>
+  void add(Value value) {
+    values_.clear();
+    for (const Row& row : rows_) {
+      values_.push_back(value(row));
+    }
+    append_column(values_, *out_);
+  }
+
+  template <class Value>
+  void add_extras(std::span<const Extra> extras, Value value) {
+    values_.clear();
+    for (const Row& row : rows_) {
+      if ((row.flags & extra_bit) != 0) {
+        values_.push_back(value(extras[row.extra]));
+      }
+    }
+    append_column(values_, *out_);
+  }
+
+private:
+  std::span<const Row> rows_;
+  std::vector<std::byte>* out_;
+  std::vector<std::uint64_t> values_;
+};
+
+std::uint64_t distance_to_parent(const Row& row) {
+  if (row.parent == stacks::no_call) {
+    return 0;
+  }
+  return static_cast<std::uint64_t>(std::int64_t{row.order} - std::int64_t{row.parent});
+}
+
+} // namespace
+
+void FunctionSums::add(const FunctionSums& other) {
+  for (std::size_t state = 0; state < calls.size(); ++state) {
+    calls.at(state) += other.calls.at(state);
+  }
+  complete_latency.add(other.complete_latency);
+  inclusive.add(other.inclusive);
+  self.add(other.self);
+  off_cpu.add(other.off_cpu);
+  least = std::min(least, other.least);
+  most = std::max(most, other.most);
+}
+
+FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras) {
+  FunctionSums sums;
+  for (const Row& row : rows) {
+    const auto state = static_cast<std::size_t>(row.flags & state_bits);
+    ++sums.calls.at(state);
+    sums.self.add(row.latency > row.children ? row.latency - row.children : 0);
+    if (state == 0) {
+      sums.complete_latency.add(row.latency);
+      sums.least = std::min(sums.least, row.latency);
+      sums.most = std::max(sums.most, row.latency);
+    }
+    if ((row.flags & inner_bit) == 0) {
+      sums.inclusive.add(row.latency);
+      if ((row.flags & extra_bit) != 0) {
+        sums.off_cpu.add(extras[row.extra].blocked);
+        sums.off_cpu.add(extras[row.extra].preempted);
+      }
+    }
+  }
+  return sums;
+}
+
+void turn_inner(FunctionSums& sums, const Row& row, std::span<const Extra> extras) {
+  const auto turn = [&](Sum& sum, std::uint64_t value) {
+    if ((row.flags & inner_bit) != 0) {
+      sum.subtract(value);
+    } else {
+      sum.add(value);
+    }
+  };
+  turn(sums.inclusive, row.latency);
+  if ((row.flags & extra_bit) != 0) {
+    turn(sums.off_cpu, extras[row.extra].blocked);
+    turn(sums.off_cpu, extras[row.extra].preempted);
+  }
+}
+
+BlockEntry append_block(std::vector<Row>& rows, std::span<const Extra> extras,
+                        std::vector<std::byte>& out) {
+  if (!std::ranges::is_sorted(rows, {}, &Row::order)) {
+    std::ranges::sort(rows, {}, &Row::order);
+  }
+  BlockEntry entry;
+  const std::size_t begin = out.size();
+  entry.calls = static_cast<std::uint32_t>(rows.size());
+  entry.first_order = rows.front().order;
+  entry.last_order = rows.back().order;
+  entry.first_start = UINT64_MAX;
+  for (const Row& row : rows) {
+    entry.first_start = std::min(entry.first_start, row.start);
+    entry.last_start = std::max(entry.last_start, row.start);
+    entry.extras += (row.flags & extra_bit) != 0 ? 1 : 0;
+    entry.inner += (row.flags & inner_bit) != 0 ? 1 : 0;
+  }
+  Columns columns(rows, out);
+  columns.add([](const Row& row) { return row.flags; });
+  columns.add([last = entry.first_start](const Row& row) mutable {
+    return row.start - std::exchange(last, row.start);
+  });
+  columns.add([](const Row& row) { return row.latency; });
+  columns.add([](const Row& row) { return row.children; });
+  columns.add([last = entry.first_order](const Row& row) mutable {
+    return row.order - std::exchange(last, row.order);
+  });
+  columns.add(distance_to_parent);
+  columns.add([](const Row& row) { return row.resolution; });
+  if (entry.extras != 0) {
+    columns.add_extras(extras, [](const Extra& extra) { return extra.outside; });
+    columns.add_extras(extras, [](const Extra& extra) { return extra.blocked; });
+    columns.add_extras(extras, [](const Extra& extra) { return extra.preempted; });
+    columns.add_extras(extras, [](const Extra& extra) { return extra.switches; });
+    columns.add_extras(extras, [](const Extra& extra) { return extra.before; });
+  }
+  entry.bytes = static_cast<std::uint32_t>(out.size() - begin);
+  return entry;
+}
+
+std::optional<Block> Block::parse(std::span<const std::byte> bytes, const BlockEntry& entry) {
+  Block block;
+  std::size_t at = 0;
+  const auto read = [&](Column& column, std::size_t count) {
+    const auto found = Column::parse(bytes, at, count);
+    column = found.value_or(Column{});
+    return found.has_value();
+  };
+  for (Column* const column : {&block.flags, &block.start_step, &block.latency, &block.children,
+                               &block.order_step, &block.distance, &block.resolution}) {
+    if (!read(*column, entry.calls)) {
+      return std::nullopt;
+    }
+  }
+  if (entry.extras != 0) {
+    for (Column* const column :
+         {&block.outside, &block.blocked, &block.preempted, &block.switches, &block.before}) {
+      if (!read(*column, entry.extras)) {
+        return std::nullopt;
+      }
+    }
+  }
+  return at == bytes.size() ? std::optional(block) : std::nullopt;
+}
+
+void Block::read_rows(const BlockEntry& entry, std::vector<Row>& rows,
+                      std::vector<Extra>& extras) const {
+  std::vector<std::uint64_t> starts(entry.calls);
+  std::vector<std::uint32_t> orders(entry.calls);
+  read_starts(entry, starts);
+  read_orders(entry, orders);
+  std::uint32_t seen = 0;
+  for (std::size_t i = 0; i < entry.calls; ++i) {
+    Row row{.start = starts[i],
+            .latency = latency[i],
+            .children = children[i],
+            .order = orders[i],
+            .parent = stacks::no_call,
+            .resolution = static_cast<std::uint32_t>(resolution[i]),
+            .extra = 0,
+            .flags = static_cast<std::uint8_t>(flags[i])};
+    if (const auto away = static_cast<std::uint32_t>(distance[i]); away != 0) {
+      row.parent = row.order - away;
+    }
+    if ((row.flags & extra_bit) != 0 && seen < entry.extras) {
+      row.extra = static_cast<std::uint32_t>(extras.size());
+      extras.push_back({.outside = outside[seen],
+                        .blocked = blocked[seen],
+                        .preempted = preempted[seen],
+                        .switches = static_cast<std::uint32_t>(switches[seen]),
+                        .before = static_cast<std::uint32_t>(before[seen])});
+      ++seen;
+    } else {
+      row.flags &= static_cast<std::uint8_t>(~extra_bit);
+    }
+    rows.push_back(row);
+  }
+}
+
+void Block::read_starts(const BlockEntry& entry, std::span<std::uint64_t> out) const {
+  start_step.read(out);
+  std::uint64_t start = entry.first_start;
+  for (std::uint64_t& each : out) {
+    start += each;
+    each = start;
+  }
+}
+
+void Block::read_orders(const BlockEntry& entry, std::span<std::uint32_t> out) const {
+  order_step.read(out);
+  std::uint32_t order = entry.first_order;
+  for (std::uint32_t& each : out) {
+    order += each;
+    each = order;
+  }
+}
+
+} // namespace ptlens::store

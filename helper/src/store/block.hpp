@@ -1,0 +1,76 @@
+// The calls of one edge and one thread, some thousands at most, as columns one after the other:
+//
+//   flags | start, less the start before | latency | children | order, less the order before |
+//   order - order of the parent (0: a root) | resolution
+//   and of those calls whose flags have the extra bit:
+//   outside | blocked | preempted | switches | order - order of the first call inside
+//
+// ordered by number of opening. The first start and order are less those in the block's entry.
+#pragma once
+
+#include "store/column.hpp"
+#include "store/format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ptlens::store {
+
+struct Extra { // what most calls have nothing of
+  std::uint64_t outside = 0;
+  std::uint64_t blocked = 0;
+  std::uint64_t preempted = 0;
+  std::uint32_t switches = 0;
+  std::uint32_t before = 0; // by how much the first call inside it has a lower order
+};
+
+struct Row {
+  std::uint64_t start = 0;
+  std::uint64_t latency = 0;
+  std::uint64_t children = 0;
+  std::uint32_t order = 0;
+  std::uint32_t parent = stacks::no_call; // an order
+  std::uint32_t resolution = 0;
+  std::uint32_t extra = 0; // index, where the flags say that there is one
+  std::uint8_t flags = 0;
+};
+
+// Orders the rows by number of opening, appends the block to `out`, and fills in the entry but for
+// offset, checksum, thread and edge. At least one row.
+[[nodiscard]] BlockEntry append_block(std::vector<Row>& rows, std::span<const Extra> extras,
+                                      std::vector<std::byte>& out);
+
+[[nodiscard]] FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras);
+
+// The row's inner bit was turned over since its sums were taken.
+void turn_inner(FunctionSums& sums, const Row& row, std::span<const Extra> extras);
+
+struct Block {
+  Column flags;
+  Column start_step;
+  Column latency;
+  Column children;
+  Column order_step;
+  Column distance;
+  Column resolution;
+  Column outside;
+  Column blocked;
+  Column preempted;
+  Column switches;
+  Column before;
+
+  // Nothing where the bytes are not those of such a block.
+  [[nodiscard]] static std::optional<Block> parse(std::span<const std::byte> bytes,
+                                                  const BlockEntry& entry);
+
+  // All of it, appended.
+  void read_rows(const BlockEntry& entry, std::vector<Row>& rows, std::vector<Extra>& extras) const;
+  // Each entry.calls long.
+  void read_starts(const BlockEntry& entry, std::span<std::uint64_t> out) const;
+  void read_orders(const BlockEntry& entry, std::span<std::uint32_t> out) const;
+};
+
+} // namespace ptlens::store

@@ -1,0 +1,118 @@
+// The file of a call store, version 1. All numbers are little-endian, all offsets count from the
+// start of the file, every part begins at a multiple of eight.
+//
+//   FileHeader | blocks of calls | DirectoryHeader, key, EdgeEntry[], BlockEntry[],
+//   FunctionSums[], description
+//
+// An edge is (function of the caller, call site, function). The calls of one edge and one thread
+// are kept together in blocks (store/block.hpp), so that a question about a function reads its
+// edges and nothing else; edges are ordered by function, caller, site, the blocks of an edge by
+// thread and by number of opening. The sums of a function are kept beside, so that the table of all
+// functions reads no block at all.
+#pragma once
+
+#include "stacks/call.hpp"
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace ptlens::store {
+
+inline constexpr std::array<char, 8> file_magic = {'P', 'T', 'L', 'C', 'A', 'L', 'L', 'S'};
+inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::size_t alignment = 8;
+
+struct FileHeader {
+  std::array<char, 8> magic = file_magic;
+  std::uint32_t version = format_version;
+  std::uint32_t unused = 0;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t directory_offset = 0;
+  std::uint64_t directory_bytes = 0;
+  std::uint64_t directory_checksum = 0;
+  std::uint64_t header_checksum = 0; // of all fields before it
+};
+
+struct DirectoryHeader {
+  std::uint64_t key_bytes = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t functions = 0;
+  std::uint64_t description_bytes = 0;
+};
+
+struct Edge {
+  std::uint32_t function = stacks::no_call;
+  std::uint32_t caller = stacks::no_call; // no_call for roots
+  std::uint32_t site = stacks::no_site;   // no_site where unknown
+
+  auto operator<=>(const Edge&) const = default;
+};
+
+struct EdgeEntry {
+  Edge edge;
+  std::uint32_t blocks = 0;
+  std::uint64_t first_block = 0;
+  std::uint64_t calls = 0;
+};
+
+struct BlockEntry {
+  std::uint64_t offset = 0;
+  std::uint64_t checksum = 0;
+  std::uint64_t first_start = 0; // least start of its calls, ns
+  std::uint64_t last_start = 0;  // greatest
+  std::uint32_t bytes = 0;
+  std::uint32_t calls = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t edge = 0;
+  std::uint32_t first_order = 0; // least number of opening
+  std::uint32_t last_order = 0;  // greatest
+  std::uint32_t extras = 0;      // calls with off-CPU time, time outside, or opened late
+  std::uint32_t inner = 0;       // calls inside another activation of their function
+};
+
+// A sum of 64-bit times that cannot overflow.
+struct Sum {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+
+  void add(std::uint64_t value) {
+    low += value;
+    high += low < value ? 1 : 0;
+  }
+  void add(const Sum& other) {
+    add(other.low);
+    high += other.high;
+  }
+  void subtract(std::uint64_t value) {
+    high -= low < value ? 1 : 0;
+    low -= value;
+  }
+};
+
+// What the table of functions shows of one of them; see measure::FunctionRow.
+struct FunctionSums {
+  std::array<std::uint64_t, 3> calls = {}; // by CallState
+  Sum complete_latency;
+  Sum inclusive; // outermost activations, as the next but one
+  Sum self;
+  Sum off_cpu;
+  std::uint64_t least = UINT64_MAX; // latency of complete calls
+  std::uint64_t most = 0;
+
+  void add(const FunctionSums& other);
+};
+
+// In the flags of a call, above the state in the low two bits.
+inline constexpr std::uint8_t state_bits = 3;
+inline constexpr std::uint8_t tail_call_bit = 4;
+inline constexpr std::uint8_t inner_bit = 8;
+inline constexpr std::uint8_t extra_bit = 16;
+inline constexpr std::uint8_t late_bit = 32;
+
+static_assert(sizeof(FileHeader) == 56 && sizeof(DirectoryHeader) == 40);
+static_assert(sizeof(EdgeEntry) == 32 && sizeof(BlockEntry) == 64 && sizeof(FunctionSums) == 104);
+
+} // namespace ptlens::store

@@ -1,0 +1,79 @@
+// Writes a store while calls are handed over, in bounded memory: calls wait by edge and thread
+// until a block is full; where those that wait take more than the bound, the fullest go first.
+#pragma once
+
+#include "stacks/closed_call.hpp"
+#include "store/block.hpp"
+#include "store/call_store.hpp"
+#include "store/format.hpp"
+#include "store/output.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace ptlens::store {
+
+class ThreadWriter;
+
+class Writer {
+public:
+  struct Options {
+    std::string path = {};                              // of the store; empty: in memory
+    std::size_t memory_bytes = std::size_t{128} << 20U; // of calls that wait for their block
+    std::uint32_t block_calls = 4096;
+  };
+  explicit Writer(Options options);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  Writer(Writer&&) = delete;
+  Writer& operator=(Writer&&) = delete;
+  ~Writer();
+
+  // Takes the calls of the thread of that index; each sink may be used from a thread of its own.
+  // Lives until finish().
+  [[nodiscard]] stacks::CallSink& thread(std::uint32_t index);
+
+  // All calls were taken: writes the rest, gives the file its name, and opens it. Where that cannot
+  // be done the store is in memory, and trouble() says why. Errors: bad_input where a call names a
+  // function, site or thread that the description does not hold.
+  [[nodiscard]] Result<std::shared_ptr<CallStore>> finish(const std::string& key,
+                                                          const Description& description);
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+private:
+  friend class ThreadWriter;
+
+  struct Late { // calls of it may be inside activations that were opened late
+    std::uint32_t thread = 0;
+    std::uint32_t function = 0;
+    auto operator<=>(const Late&) const = default;
+  };
+
+  void add_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
+                 std::span<const Extra> extras);
+  void mark_inner(const Late& late);
+  [[nodiscard]] std::vector<std::byte> directory(const std::string& key,
+                                                 const Description& description);
+  [[nodiscard]] std::size_t memory_of_a_thread() const;
+
+  Options options_;
+  std::string trouble_;
+  std::mutex mutex_; // guards what follows
+  Output output_;
+  std::map<Edge, std::uint32_t> edge_numbers_;
+  std::vector<Edge> edges_;
+  std::vector<BlockEntry> blocks_;
+  std::vector<FunctionSums> sums_;
+  std::vector<Late> late_;
+  std::deque<std::unique_ptr<ThreadWriter>> threads_;
+  std::atomic<std::size_t> thread_count_ = 0;
+};
+
+} // namespace ptlens::store
