@@ -9,6 +9,7 @@
 #include "measure/flame.hpp"
 #include "measure/lines.hpp"
 #include "measure/names.hpp"
+#include "measure/part.hpp"
 #include "measure/report.hpp"
 #include "measure/selection.hpp"
 
@@ -173,12 +174,12 @@ Result<void> calls(const CallsOptions& options) {
   if (!function) {
     return std::unexpected(function.error());
   }
-  const auto selected =
-      exporting::by_start(*measurement, measure::select_calls(*measurement, *function, *selection));
+  measure::Selected found = measure::select_calls(*measurement, *function, *selection);
+  const auto selected = exporting::by_start(found.part, std::move(found.calls));
   if (options.csv) {
-    exporting::write_calls_csv(std::cout, *measurement, selected);
+    exporting::write_calls_csv(std::cout, *measurement, found.part, selected);
   } else {
-    exporting::write_calls_json_lines(std::cout, *measurement, selected);
+    exporting::write_calls_json_lines(std::cout, *measurement, found.part, selected);
   }
   return {};
 }

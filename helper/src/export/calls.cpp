@@ -14,13 +14,14 @@ namespace ptlens::exporting {
 namespace {
 
 const stacks::FunctionInfo* caller_info(const measure::Measurement& measurement,
-                                        std::uint32_t call) {
-  const std::uint32_t function = measure::caller_of(measurement, call);
+                                        const measure::Part& part, std::uint32_t call) {
+  const std::uint32_t function = measure::caller_of(measurement, part, call);
   return function < measurement.functions.size() ? &measurement.functions[function] : nullptr;
 }
 
-const stacks::CallSite* site_of(const measure::Measurement& measurement, std::uint32_t call) {
-  const std::uint32_t site = measurement.calls.site[call];
+const stacks::CallSite* site_of(const measure::Measurement& measurement, const measure::Part& part,
+                                std::uint32_t call) {
+  const std::uint32_t site = part.calls().site[call];
   return site < measurement.sites.size() ? &measurement.sites[site] : nullptr;
 }
 
@@ -40,9 +41,8 @@ std::string csv_field(const std::string& text) {
 
 } // namespace
 
-std::vector<std::uint32_t> by_start(const measure::Measurement& measurement,
-                                    std::vector<std::uint32_t> calls) {
-  const std::vector<std::uint64_t>& start = measurement.calls.start;
+std::vector<std::uint32_t> by_start(const measure::Part& part, std::vector<std::uint32_t> calls) {
+  const std::vector<std::uint64_t>& start = part.calls().start;
   std::ranges::sort(calls, [&start](std::uint32_t one, std::uint32_t other) {
     return start[one] != start[other] ? start[one] < start[other] : one < other;
   });
@@ -50,11 +50,11 @@ std::vector<std::uint32_t> by_start(const measure::Measurement& measurement,
 }
 
 void write_calls_json_lines(std::ostream& out, const measure::Measurement& measurement,
-                            std::span<const std::uint32_t> calls) {
-  const stacks::CallTable& table = measurement.calls;
+                            const measure::Part& part, std::span<const std::uint32_t> calls) {
+  const stacks::CallTable& table = part.calls();
   for (const std::uint32_t call : calls) {
-    const stacks::FunctionInfo* caller = caller_info(measurement, call);
-    const stacks::CallSite* site = site_of(measurement, call);
+    const stacks::FunctionInfo* caller = caller_info(measurement, part, call);
+    const stacks::CallSite* site = site_of(measurement, part, call);
     const Json line = {
         {"tid", measurement.threads[table.thread[call]].tid},
         {"start", table.start[call]},
@@ -71,12 +71,12 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
 }
 
 void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
-                     std::span<const std::uint32_t> calls) {
-  const stacks::CallTable& table = measurement.calls;
+                     const measure::Part& part, std::span<const std::uint32_t> calls) {
+  const stacks::CallTable& table = part.calls();
   out << "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution\r\n";
   for (const std::uint32_t call : calls) {
-    const stacks::FunctionInfo* caller = caller_info(measurement, call);
-    const stacks::CallSite* site = site_of(measurement, call);
+    const stacks::FunctionInfo* caller = caller_info(measurement, part, call);
+    const stacks::CallSite* site = site_of(measurement, part, call);
     out << fmt::format("{},{},{},{},{},{},{},{},{},{}\r\n",
                        measurement.threads[table.thread[call]].tid, table.start[call],
                        table.latency[call], table.off_cpu(call), table.self(call),

@@ -319,9 +319,9 @@ Json flame_json(const measure::Measurement& measurement, const measure::FlameTre
             {"calls", tree.calls}}}};
 }
 
-Json calls_json(const measure::Measurement& measurement, std::span<const std::uint32_t> calls,
-                std::uint64_t total, std::uint64_t offset) {
-  const stacks::CallTable& table = measurement.calls;
+Json calls_json(const measure::Measurement& measurement, const measure::Part& part,
+                std::span<const std::uint32_t> calls, std::uint64_t total, std::uint64_t offset) {
+  const stacks::CallTable& table = part.calls();
   FunctionTable functions(measurement);
   Json columns = {{"tid", Json::array()},     {"start", Json::array()},
                   {"latency", Json::array()}, {"resolution", Json::array()},
@@ -329,7 +329,7 @@ Json calls_json(const measure::Measurement& measurement, std::span<const std::ui
                   {"caller", Json::array()},  {"call_site", Json::array()},
                   {"state", Json::array()},   {"tail_call", Json::array()}};
   for (const std::uint32_t call : calls) {
-    const std::uint32_t caller = measure::caller_of(measurement, call);
+    const std::uint32_t caller = measure::caller_of(measurement, part, call);
     columns["tid"].push_back(measurement.threads[table.thread[call]].tid);
     columns["start"].push_back(table.start[call]);
     columns["latency"].push_back(table.latency[call]);

@@ -7,6 +7,7 @@
 #include "measure/inlined.hpp"
 #include "measure/lines.hpp"
 #include "measure/measurement.hpp"
+#include "measure/part.hpp"
 #include "measure/report.hpp"
 #include "record/doctor.hpp"
 #include "record/processes.hpp"
@@ -49,7 +50,7 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
 
 // One page of calls as columns: `calls` are those of the page, `total` and `offset` say where it
 // is.
-[[nodiscard]] Json calls_json(const measure::Measurement& measurement,
+[[nodiscard]] Json calls_json(const measure::Measurement& measurement, const measure::Part& part,
                               std::span<const std::uint32_t> calls, std::uint64_t total,
                               std::uint64_t offset);
 

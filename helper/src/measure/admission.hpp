@@ -14,8 +14,10 @@ namespace ptlens::measure {
 
 class Admission {
 public:
-  // Refers to both for as long as it lives.
-  Admission(const Measurement& measurement, const Selection& selection);
+  // Of calls of the measurement: those between the ones asked about and their ancestors must be
+  // among them. Refers to all for as long as it lives.
+  Admission(const Measurement& measurement, const stacks::CallTable& calls,
+            const Selection& selection);
 
   [[nodiscard]] bool admits(std::size_t call) const;
 
@@ -23,6 +25,7 @@ private:
   void find_ancestors();
 
   const Measurement& measurement_;
+  const stacks::CallTable& calls_;
   const Selection& selection_;
   std::uint64_t origin_;
   std::vector<std::uint8_t>

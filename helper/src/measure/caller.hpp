@@ -2,6 +2,7 @@
 #pragma once
 
 #include "measure/measurement.hpp"
+#include "measure/part.hpp"
 
 #include <cstdint>
 
@@ -10,6 +11,7 @@ namespace ptlens::measure {
 // The function that holds the call site; where the site is not known, the function of the call it
 // was made in; no_call where neither is. They differ where the caller's own calls were not
 // recorded.
-[[nodiscard]] std::uint32_t caller_of(const Measurement& measurement, std::uint32_t call);
+[[nodiscard]] std::uint32_t caller_of(const Measurement& measurement, const Part& part,
+                                      std::uint32_t call);
 
 } // namespace ptlens::measure

@@ -4,6 +4,7 @@
 
 #include "measure/admission.hpp"
 #include "measure/pair_map.hpp"
+#include "measure/part.hpp"
 
 #include <algorithm>
 
@@ -34,10 +35,10 @@ std::vector<std::uint64_t> own_part(const stacks::CallTable& calls, const Total&
 
 // 1 for the calls whose time is asked for: those that the selection admits and all below them.
 std::vector<std::uint8_t> counted_calls(const Measurement& measurement,
+                                        const stacks::CallTable& calls,
                                         std::optional<std::uint32_t> function,
                                         const Selection& selection) {
-  const stacks::CallTable& calls = measurement.calls;
-  const Admission admission(measurement, selection);
+  const Admission admission(measurement, calls, selection);
   std::vector<std::uint8_t> counted(calls.size());
   for (std::size_t call = 0; call < calls.size(); ++call) {
     const std::uint32_t parent = calls.parent[call];
@@ -133,10 +134,19 @@ stacks::FunctionInfo frame_function(const Measurement& measurement, std::uint32_
 
 FlameTree flame(const Measurement& measurement, std::optional<std::uint32_t> function,
                 const Selection& selection, FlameTime time, double smallest) {
-  const stacks::CallTable& calls = measurement.calls;
   const bool everything = !function && admits_all(selection);
+  Needs needs(measurement);
+  if (function) {
+    needs.everything_below(*function);
+    needs.way_up(*function, selection);
+  } else {
+    needs.everything();
+  }
+  const Part part = needs.gather();
+  const stacks::CallTable& calls = part.calls();
   const std::vector<std::uint8_t> counted =
-      everything ? std::vector<std::uint8_t>() : counted_calls(measurement, function, selection);
+      everything ? std::vector<std::uint8_t>()
+                 : counted_calls(measurement, calls, function, selection);
   const std::vector<std::uint64_t> own_off =
       time == FlameTime::wall
           ? std::vector<std::uint64_t>()

@@ -15,8 +15,8 @@ namespace ptlens::measure {
 
 // Report of `function` from its calls, without callers, children and threads. `complete` are the
 // complete ones among `calls`; `covered` as covered_calls gives it for them.
-[[nodiscard]] Report function_report(const Measurement& measurement, std::uint32_t function,
-                                     std::span<const std::uint32_t> calls,
+[[nodiscard]] Report function_report(const Measurement& measurement, const stacks::CallTable& table,
+                                     std::uint32_t function, std::span<const std::uint32_t> calls,
                                      std::span<const std::uint32_t> complete,
                                      const std::vector<std::uint8_t>& covered);
 

@@ -1,4 +1,5 @@
-// The table of all functions, in one pass over the calls with one accumulator a function.
+// The table of all functions: from the sums of the store, which reads no call, or in one pass over
+// the table with one accumulator a function.
 #include "measure/report.hpp"
 #include "measure/statistics.hpp"
 
@@ -23,9 +24,25 @@ std::uint64_t calls_of(const Sums& sums, stacks::CallState state) {
   return sums.calls.at(static_cast<std::size_t>(state));
 }
 
-} // namespace
+WideSum wide(const store::Sum& sum) {
+  constexpr unsigned half = 64;
+  return WideSum{sum.high} << half | sum.low;
+}
 
-std::vector<FunctionRow> functions(const Measurement& measurement) {
+std::vector<Sums> sums_of(const store::CallStore& store) {
+  std::vector<Sums> all;
+  all.reserve(store.sums().size());
+  for (const store::FunctionSums& sums : store.sums()) {
+    all.push_back({.complete_latency = wide(sums.complete_latency),
+                   .inclusive = wide(sums.inclusive),
+                   .self = wide(sums.self),
+                   .off_cpu = wide(sums.off_cpu),
+                   .calls = sums.calls});
+  }
+  return all;
+}
+
+std::vector<Sums> sums_of(const Measurement& measurement) {
   const stacks::CallTable& calls = measurement.calls;
   std::vector<Sums> all(measurement.functions.size());
   for (std::size_t call = 0; call < calls.size(); ++call) {
@@ -39,6 +56,14 @@ std::vector<FunctionRow> functions(const Measurement& measurement) {
       sums.off_cpu += calls.off_cpu(call);
     }
   }
+  return all;
+}
+
+} // namespace
+
+std::vector<FunctionRow> functions(const Measurement& measurement) {
+  const std::vector<Sums> all =
+      measurement.store != nullptr ? sums_of(*measurement.store) : sums_of(measurement);
   std::vector<FunctionRow> rows;
   for (std::size_t function = 0; function < all.size(); ++function) {
     const Sums& sums = all[function];

@@ -3,6 +3,7 @@
 
 #include "measure/function_report.hpp"
 #include "measure/names.hpp"
+#include "measure/part.hpp"
 #include "measure/statistics.hpp"
 #include "stacks/remove_calls.hpp"
 #include "symbols/demangle.hpp"
@@ -55,9 +56,9 @@ Result<std::uint32_t> choose_inlined(const InlinedMeasurement& inlined, const st
   const Measurement& measurement = inlined.measurement;
   const std::set<std::uint32_t> all = inlined_functions(inlined);
   std::set<std::uint32_t> ran;
-  for (const std::uint32_t function : measurement.calls.function) {
-    if (all.contains(function)) {
-      ran.insert(function);
+  for (const FunctionRow& row : functions(measurement)) {
+    if (all.contains(row.function)) {
+      ran.insert(row.function);
     }
   }
   const std::set<std::uint32_t>& found = ran.empty() ? all : ran;
@@ -88,7 +89,6 @@ std::vector<InlinedRow> inlined_rows(const InlinedMeasurement& inlined,
                                      std::span<const std::uint32_t> functions,
                                      const Selection& selection) {
   const Measurement& measurement = inlined.measurement;
-  const stacks::CallTable& calls = measurement.calls;
   std::vector<InlinedRow> rows;
   for (const std::uint32_t function : functions) {
     std::map<std::uint32_t, std::size_t> row_of; // by site
@@ -108,7 +108,9 @@ std::vector<InlinedRow> inlined_rows(const InlinedMeasurement& inlined,
     std::vector<std::vector<std::uint64_t>> latencies(rows.size() - first);
     std::vector<std::uint32_t> complete;
     std::vector<std::uint32_t> group;
-    for (const std::uint32_t call : select_calls(measurement, function, selection)) {
+    const Selected selected = select_calls(measurement, function, selection);
+    const stacks::CallTable& calls = selected.part.calls();
+    for (const std::uint32_t call : selected.calls) {
       const auto at = row_of.find(calls.site[call]);
       if (at == row_of.end()) {
         continue;

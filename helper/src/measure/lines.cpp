@@ -6,6 +6,7 @@
 #include "measure/function_report.hpp"
 #include "measure/names.hpp"
 #include "measure/pair_map.hpp"
+#include "measure/part.hpp"
 #include "measure/statistics.hpp"
 
 #include <fmt/format.h>
@@ -76,8 +77,8 @@ Result<std::string> source_file(const Measurement& measurement, const std::strin
   return std::string(best.front());
 }
 
-std::vector<FileFunction> file_functions(const Measurement& measurement, const std::string& file) {
-  const stacks::CallTable& table = measurement.calls;
+std::vector<FileFunction> file_functions(const Measurement& measurement,
+                                         const stacks::CallTable& table, const std::string& file) {
   std::vector<std::uint32_t> row(measurement.functions.size(), no_row);
   std::vector<std::uint32_t> wanted;
   for (std::size_t function = 0; function < measurement.functions.size(); ++function) {
@@ -102,7 +103,7 @@ std::vector<FileFunction> file_functions(const Measurement& measurement, const s
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (!calls[i].empty()) {
       functions.push_back({.function = wanted[i],
-                           .report = function_report(measurement, wanted[i], calls[i],
+                           .report = function_report(measurement, table, wanted[i], calls[i],
                                                      complete_calls(table, calls[i]), covered)});
     }
   }
@@ -115,13 +116,13 @@ std::vector<FileFunction> file_functions(const Measurement& measurement, const s
 // Calls made from the lines of a file, by line and by (line, function called).
 class LineTable {
 public:
-  LineTable(const Measurement& measurement, const std::string& file) : measurement_(measurement) {
+  LineTable(const Measurement& measurement, const stacks::CallTable& calls, const std::string& file)
+      : calls_(calls) {
     for (const stacks::CallSite& site : measurement.sites) {
       const bool here = site.line > 0 && site.file == file;
       row_of_site_.push_back(here ? rows_.number(site.line, 0) : no_row);
     }
     lines_.resize(rows_.size());
-    const stacks::CallTable& calls = measurement.calls;
     for (std::size_t call = 0; call < calls.size(); ++call) {
       const std::uint32_t site = calls.site[call];
       if (site != stacks::no_site && row_of_site_[site] != no_row) {
@@ -131,8 +132,7 @@ public:
   }
 
   std::vector<LineRow> finish() {
-    const std::vector<Figures> all =
-        figures(measurement_.calls, complete_, row_of_complete_, rows_.size(), {});
+    const std::vector<Figures> all = figures(calls_, complete_, row_of_complete_, rows_.size(), {});
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       lines_[i].line = rows_[i].first;
       lines_[i].latency = all[i].latency;
@@ -162,7 +162,7 @@ private:
   };
 
   void add(std::size_t call, std::uint32_t row) {
-    const stacks::CallTable& calls = measurement_.calls;
+    const stacks::CallTable& calls = calls_;
     const std::uint32_t callee = callees_.number(row, calls.function[call]);
     callee_sums_.resize(callees_.size());
     switch (calls.state[call]) {
@@ -181,7 +181,7 @@ private:
     }
   }
 
-  const Measurement& measurement_;
+  const stacks::CallTable& calls_;
   PairMap rows_;                           // (line, 0)
   std::vector<std::uint32_t> row_of_site_; // no_row: in another file
   std::vector<LineRow> lines_;
@@ -191,6 +191,24 @@ private:
   std::vector<std::uint32_t> row_of_complete_;
 };
 
+// Calls of the functions of the file, and those made from its lines.
+Part part_of(const Measurement& measurement, const std::string& file) {
+  Needs needs(measurement);
+  for (std::uint32_t function = 0; function < measurement.functions.size(); ++function) {
+    if (measurement.functions[function].file == file) {
+      needs.calls_of(function);
+    }
+  }
+  needs.recursion();
+  std::vector<bool> sites;
+  sites.reserve(measurement.sites.size());
+  for (const stacks::CallSite& site : measurement.sites) {
+    sites.push_back(site.line > 0 && site.file == file);
+  }
+  needs.calls_from(sites);
+  return needs.gather();
+}
+
 } // namespace
 
 Result<FileLines> lines(const Measurement& measurement, const std::string& file) {
@@ -199,8 +217,9 @@ Result<FileLines> lines(const Measurement& measurement, const std::string& file)
     return std::unexpected(std::move(source.error()));
   }
   FileLines result;
-  result.functions = file_functions(measurement, *source);
-  result.lines = LineTable(measurement, *source).finish();
+  const Part part = part_of(measurement, *source);
+  result.functions = file_functions(measurement, part.calls(), *source);
+  result.lines = LineTable(measurement, part.calls(), *source).finish();
   result.file = std::move(*source);
   return result;
 }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "stacks/call.hpp"
+#include "store/call_store.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +39,9 @@ struct Measurement {
   std::vector<stacks::ThreadInfo> threads;
   std::vector<stacks::FunctionInfo> functions;
   std::vector<stacks::CallSite> sites;
+  // All calls of a recording that was opened. Where there is none, `calls` holds them: few, made by
+  // hand.
+  std::shared_ptr<const store::CallStore> store;
   stacks::CallTable calls;
   // Last components of the names of functions that compilers inlined somewhere in the binaries
   // whose code ran, without template arguments; ascending.

@@ -6,6 +6,7 @@
 #include "measure/caller.hpp"
 #include "measure/function_report.hpp"
 #include "measure/pair_map.hpp"
+#include "measure/part.hpp"
 #include "measure/statistics.hpp"
 
 #include <algorithm>
@@ -32,10 +33,11 @@ struct Grouping {
   }
 };
 
-std::vector<RelatedRow> related_rows(const Measurement& measurement, const Grouping& grouping,
+std::vector<RelatedRow> related_rows(const Measurement& measurement, const Part& part,
+                                     const Grouping& grouping,
                                      const std::vector<std::uint8_t>& covered) {
   const std::vector<Figures> all =
-      figures(measurement.calls, grouping.calls, grouping.row, grouping.rows.size(), covered);
+      figures(part.calls(), grouping.calls, grouping.row, grouping.rows.size(), covered);
   std::vector<RelatedRow> rows;
   rows.reserve(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -52,23 +54,23 @@ std::vector<RelatedRow> related_rows(const Measurement& measurement, const Group
   return rows;
 }
 
-std::vector<RelatedRow> callers(const Measurement& measurement,
+std::vector<RelatedRow> callers(const Measurement& measurement, const Part& part,
                                 std::span<const std::uint32_t> complete,
                                 const std::vector<std::uint8_t>& covered) {
   Grouping grouping;
   for (const std::uint32_t call : complete) {
-    const std::uint32_t caller = caller_of(measurement, call);
-    const std::uint32_t site = measurement.calls.site[call];
+    const std::uint32_t caller = caller_of(measurement, part, call);
+    const std::uint32_t site = part.calls().site[call];
     if (caller != no_call || site != no_site) {
       grouping.add(call, caller, site);
     }
   }
-  return related_rows(measurement, grouping, covered);
+  return related_rows(measurement, part, grouping, covered);
 }
 
-std::vector<RelatedRow> children(const Measurement& measurement,
+std::vector<RelatedRow> children(const Measurement& measurement, const Part& part,
                                  std::span<const std::uint32_t> selected) {
-  const stacks::CallTable& calls = measurement.calls;
+  const stacks::CallTable& calls = part.calls();
   std::vector<std::uint8_t> is_selected(calls.size(), 0);
   for (const std::uint32_t call : selected) {
     is_selected[call] = 1;
@@ -81,13 +83,13 @@ std::vector<RelatedRow> children(const Measurement& measurement,
       grouping.add(static_cast<std::uint32_t>(call), calls.function[call], calls.site[call]);
     }
   }
-  return related_rows(measurement, grouping,
+  return related_rows(measurement, part, grouping,
                       covered_calls(calls, grouping.calls, measurement.functions.size()));
 }
 
-std::vector<ThreadRow> threads(const Measurement& measurement, std::span<const std::uint32_t> all,
+std::vector<ThreadRow> threads(const Measurement& measurement, const stacks::CallTable& calls,
+                               std::span<const std::uint32_t> all,
                                std::span<const std::uint32_t> complete) {
-  const stacks::CallTable& calls = measurement.calls;
   std::vector<std::uint32_t> thread;
   thread.reserve(complete.size());
   for (const std::uint32_t call : complete) {
@@ -129,14 +131,14 @@ std::vector<std::uint32_t> complete_calls(const stacks::CallTable& table,
   return complete;
 }
 
-Report function_report(const Measurement& measurement, std::uint32_t function,
-                       std::span<const std::uint32_t> calls,
+Report function_report(const Measurement& measurement, const stacks::CallTable& table,
+                       std::uint32_t function, std::span<const std::uint32_t> calls,
                        std::span<const std::uint32_t> complete,
                        const std::vector<std::uint8_t>& covered) {
   Report report;
   report.function = function;
   for (const std::uint32_t call : calls) {
-    switch (measurement.calls.state[call]) {
+    switch (table.state[call]) {
     case CallState::complete:
       ++report.complete;
       break;
@@ -149,7 +151,7 @@ Report function_report(const Measurement& measurement, std::uint32_t function,
     }
   }
   const std::vector<std::uint32_t> one_group(complete.size(), 0);
-  const Figures figure = figures(measurement.calls, complete, one_group, 1, covered).front();
+  const Figures figure = figures(table, complete, one_group, 1, covered).front();
   report.latency = figure.latency;
   report.off_cpu = figure.off_cpu;
   report.on_cpu_total = figure.on_cpu_total;
@@ -159,19 +161,26 @@ Report function_report(const Measurement& measurement, std::uint32_t function,
   report.self_total = figure.self_total;
   report.self_mean = mean_of(figure.self_total, report.complete);
   report.cpu_percent = cpu_percent(measurement.recording, figure.outermost_on_cpu);
-  report.histogram = histogram(measurement.calls, complete);
+  report.histogram = histogram(table, complete);
   return report;
 }
 
 Report report(const Measurement& measurement, std::uint32_t function, const Selection& selection) {
-  const std::vector<std::uint32_t> selected = select_calls(measurement, function, selection);
-  const std::vector<std::uint32_t> complete = complete_calls(measurement.calls, selected);
+  Needs needs(measurement);
+  needs.calls_of(function);
+  needs.calls_in(function);
+  needs.recursion();
+  needs.way_up(function, selection);
+  const Part part = needs.gather();
+  const stacks::CallTable& calls = part.calls();
+  const std::vector<std::uint32_t> selected = select_calls(measurement, calls, function, selection);
+  const std::vector<std::uint32_t> complete = complete_calls(calls, selected);
   const std::vector<std::uint8_t> covered =
-      covered_calls(measurement.calls, complete, measurement.functions.size());
-  Report report = function_report(measurement, function, selected, complete, covered);
-  report.callers = callers(measurement, complete, covered);
-  report.children = children(measurement, selected);
-  report.threads = threads(measurement, selected, complete);
+      covered_calls(calls, complete, measurement.functions.size());
+  Report report = function_report(measurement, calls, function, selected, complete, covered);
+  report.callers = callers(measurement, part, complete, covered);
+  report.children = children(measurement, part, selected);
+  report.threads = threads(measurement, calls, selected, complete);
   return report;
 }
 

@@ -4,6 +4,7 @@
 
 #include "measure/admission.hpp"
 #include "measure/names.hpp"
+#include "measure/part.hpp"
 
 #include <algorithm>
 
@@ -21,15 +22,17 @@ bool admits_all(const Selection& selection) {
   return !selection.time && !selection.latency && !selection.tid && selection.ancestor.empty();
 }
 
-Admission::Admission(const Measurement& measurement, const Selection& selection)
-    : measurement_(measurement), selection_(selection), origin_(trace_start(measurement)) {
+Admission::Admission(const Measurement& measurement, const stacks::CallTable& calls,
+                     const Selection& selection)
+    : measurement_(measurement), calls_(calls), selection_(selection),
+      origin_(trace_start(measurement)) {
   if (!selection.ancestor.empty()) {
     find_ancestors();
   }
 }
 
 void Admission::find_ancestors() {
-  const stacks::CallTable& calls = measurement_.calls;
+  const stacks::CallTable& calls = calls_;
   std::vector<std::uint8_t> named(measurement_.functions.size(), 0);
   for (const std::uint32_t function :
        functions_named(measurement_, parse_selector(selection_.ancestor), {})) {
@@ -48,7 +51,7 @@ void Admission::find_ancestors() {
 }
 
 bool Admission::admits(std::size_t call) const {
-  const stacks::CallTable& calls = measurement_.calls;
+  const stacks::CallTable& calls = calls_;
   if (selection_.tid && measurement_.threads[calls.thread[call]].tid != *selection_.tid) {
     return false;
   }
@@ -75,14 +78,19 @@ std::uint64_t trace_start(const Measurement& measurement) {
     for (const std::uint64_t call : measurement.calls.start) {
       start = std::min(start, call);
     }
+    if (measurement.store != nullptr) {
+      for (const store::BlockEntry& block : measurement.store->blocks()) {
+        start = std::min(start, block.first_start);
+      }
+    }
   }
   return start == UINT64_MAX ? 0 : start;
 }
 
-std::vector<std::uint32_t> select_calls(const Measurement& measurement, std::uint32_t function,
+std::vector<std::uint32_t> select_calls(const Measurement& measurement,
+                                        const stacks::CallTable& calls, std::uint32_t function,
                                         const Selection& selection) {
-  const stacks::CallTable& calls = measurement.calls;
-  const Admission admission(measurement, selection);
+  const Admission admission(measurement, calls, selection);
   std::vector<std::uint32_t> selected;
   for (std::size_t call = 0; call < calls.size(); ++call) {
     if (calls.function[call] == function && admission.admits(call)) {
@@ -90,6 +98,16 @@ std::vector<std::uint32_t> select_calls(const Measurement& measurement, std::uin
     }
   }
   return selected;
+}
+
+Selected select_calls(const Measurement& measurement, std::uint32_t function,
+                      const Selection& selection) {
+  Needs needs(measurement);
+  needs.calls_of(function);
+  needs.way_up(function, selection);
+  Part part = needs.gather();
+  std::vector<std::uint32_t> calls = select_calls(measurement, part.calls(), function, selection);
+  return {.part = std::move(part), .calls = std::move(calls)};
 }
 
 } // namespace ptlens::measure

@@ -33,11 +33,6 @@ struct Selection {
 [[nodiscard]] Result<std::uint32_t>
 find_function(const Measurement& measurement, const std::string& name, const std::string& binary);
 
-// Calls of `function` that the selection admits, ascending, whatever their state. The latency of an
-// incomplete call is its lower bound.
-[[nodiscard]] std::vector<std::uint32_t>
-select_calls(const Measurement& measurement, std::uint32_t function, const Selection& selection);
-
 // What times of a Selection count from: when the first thread was first traced, ns of perf's clock.
 [[nodiscard]] std::uint64_t trace_start(const Measurement& measurement);
 

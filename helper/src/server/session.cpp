@@ -3,6 +3,7 @@
 
 #include "engine/inlined_report.hpp"
 #include "export/calls.hpp"
+#include "measure/part.hpp"
 #include "measure/report.hpp"
 #include "server/output_folder.hpp"
 
@@ -303,12 +304,13 @@ Result<Json> Session::calls(const CallsRequest& request) {
   if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
     return std::unexpected(std::move(checked.error()));
   }
-  const std::vector<std::uint32_t> calls = exporting::by_start(
-      measurement, measure::select_calls(measurement, *function, request.selection));
+  measure::Selected selected = measure::select_calls(measurement, *function, request.selection);
+  const std::vector<std::uint32_t> calls =
+      exporting::by_start(selected.part, std::move(selected.calls));
   const std::uint64_t first = std::min<std::uint64_t>(request.offset, calls.size());
   const std::uint64_t count = std::min<std::uint64_t>(request.limit, calls.size() - first);
-  return exporting::calls_json(measurement, std::span(calls).subspan(first, count), calls.size(),
-                               request.offset);
+  return exporting::calls_json(measurement, selected.part, std::span(calls).subspan(first, count),
+                               calls.size(), request.offset);
 }
 
 } // namespace ptlens::server

@@ -1,7 +1,10 @@
 // Random call trees, built recursively to a small depth.
 #include "measure/recordings.hpp"
 
+#include "store/gather.hpp"
+
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
@@ -209,6 +212,18 @@ private:
 
 Measurement random_recording(const RandomShape& shape) {
   return Generator(shape).run();
+}
+
+Measurement stored(const Measurement& measurement) {
+  auto store = store::store_of(measurement.calls, {.functions = measurement.functions,
+                                                   .sites = measurement.sites,
+                                                   .threads = measurement.threads,
+                                                   .more = {}});
+  EXPECT_TRUE(store.has_value());
+  Measurement copy = measurement;
+  copy.calls = {};
+  copy.store = store.value_or(nullptr);
+  return copy;
 }
 
 } // namespace ptlens::measure::test

@@ -45,4 +45,7 @@ struct RandomShape {
 // order calls of equal start by depth rather than depth-first: a CallTable promises no more.
 Measurement random_recording(const RandomShape& shape);
 
+// The same with its calls in a store and none in its table.
+Measurement stored(const Measurement& measurement);
+
 } // namespace ptlens::measure::test

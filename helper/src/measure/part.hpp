@@ -1,0 +1,83 @@
+// The calls that a question is about, and those that it needs to know their place among: gathered
+// from the measurement's store, edges at a time. A measurement without a store has its table, which
+// is taken as it is.
+#pragma once
+
+#include "measure/measurement.hpp"
+#include "measure/selection.hpp"
+#include "store/gather.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace ptlens::measure {
+
+class Part {
+public:
+  explicit Part(const stacks::CallTable& table) : table_(&table) {}
+  explicit Part(store::Gathered gathered) : gathered_(std::move(gathered)) {}
+
+  [[nodiscard]] const stacks::CallTable& calls() const {
+    return table_ != nullptr ? *table_ : gathered_.calls;
+  }
+  // The function of the call that this one was made in, whether that one is in the part or not;
+  // no_call for a root.
+  [[nodiscard]] std::uint32_t outer_function(std::uint32_t call) const {
+    if (table_ == nullptr) {
+      return gathered_.caller[call];
+    }
+    const std::uint32_t parent = table_->parent[call];
+    return parent == stacks::no_call ? stacks::no_call : table_->function[parent];
+  }
+
+private:
+  const stacks::CallTable* table_ = nullptr; // not owned
+  store::Gathered gathered_;
+};
+
+// Which calls a part has to hold.
+class Needs {
+public:
+  explicit Needs(const Measurement& measurement);
+
+  void calls_of(std::uint32_t function);
+  void calls_in(std::uint32_t function);           // those that it made
+  void calls_from(const std::vector<bool>& sites); // those made from the sites
+  void everything_below(std::uint32_t function);   // and its own calls
+  void everything();
+  // All between a call of the function and the ancestor that is asked for, so that following the
+  // parents leads there; nothing where none is.
+  void way_up(std::uint32_t function, const Selection& selection);
+  // Of all functions whose calls are needed and lie inside others of their own function somewhere:
+  // everything between the two.
+  void recursion();
+
+  [[nodiscard]] Part gather() const;
+
+private:
+  using Functions = std::vector<bool>;
+
+  [[nodiscard]] Functions reachable(const std::vector<std::uint32_t>& from, bool upwards) const;
+
+  const Measurement* measurement_;
+  const store::CallStore* store_; // null: the table is the part
+  std::vector<bool> edges_;
+};
+
+struct Selected {
+  Part part;
+  std::vector<std::uint32_t> calls; // of the part
+};
+
+// Calls of `function` that the selection admits, in the order of the table, whatever their state.
+// The latency of an incomplete call is its lower bound.
+[[nodiscard]] Selected select_calls(const Measurement& measurement, std::uint32_t function,
+                                    const Selection& selection);
+// The same of a part of the measurement that holds the way up as well.
+[[nodiscard]] std::vector<std::uint32_t> select_calls(const Measurement& measurement,
+                                                      const stacks::CallTable& calls,
+                                                      std::uint32_t function,
+                                                      const Selection& selection);
+
+} // namespace ptlens::measure
