@@ -7,6 +7,12 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+// Nothing is left beside recordings that are not the tests' own; store.test.mjs does without this.
+const cache = mkdtempSync(path.join(os.tmpdir(), "ptlens-e2e-cache-"));
+process.on("exit", () => rmSync(cache, { recursive: true, force: true }));
+process.env.PTLENS_STORE = "cache";
+process.env.XDG_CACHE_HOME = cache;
+
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 export const helper = process.env.PTLENS_HELPER ?? path.join(root, "helper/build/ptlens");
 export const orderServer = path.join(root, "helper/build/samples/order_server");

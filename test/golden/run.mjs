@@ -191,7 +191,7 @@ const passedOver = new Set(["$/progress", "$/logTrace"]);
 
 async function play(file, tmp) {
   const lines = readFileSync(path.join(folder, file), "utf8").split("\n");
-  const process_ = new Helper({ ...process.env, XDG_STATE_HOME: tmp });
+  const process_ = new Helper({ ...process.env, XDG_STATE_HOME: tmp, XDG_CACHE_HOME: tmp, PTLENS_STORE: "cache" });
   const names = new Map();
   const methods = new Map();
   let byByte = false;

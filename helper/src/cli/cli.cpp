@@ -38,6 +38,11 @@ void add_source(CLI::App& command, RecordingOptions& options) {
       ->check(CLI::PositiveNumber);
 }
 
+void add_no_store(CLI::App& command, RecordingOptions& options) {
+  command.add_flag("--no-store", options.no_store,
+                   "decode, though the calls be kept from before, and keep none");
+}
+
 void add_json(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "one JSON object instead of text");
 }
@@ -83,6 +88,7 @@ public:
     add_flame();
     add_lines();
     add_decode();
+    add_store();
     add_verify();
     add_serve(version);
   }
@@ -162,6 +168,7 @@ private:
     CLI::App* app =
         command("functions", "every function seen", [this] { return functions(functions_); });
     add_source(*app, functions_);
+    add_no_store(*app, functions_);
     add_json(*app, functions_.json);
   }
 
@@ -169,6 +176,7 @@ private:
     CLI::App* app = command("report", "latency, callers and children of one function",
                             [this] { return report(report_); });
     add_source(*app, report_.source);
+    add_no_store(*app, report_.source);
     add_function(*app, report_.function, report_.binary, true);
     add_selection(*app, report_.selection);
     add_json(*app, report_.source.json);
@@ -178,6 +186,7 @@ private:
     CLI::App* app =
         command("calls", "one line for each call of a function", [this] { return calls(calls_); });
     add_source(*app, calls_.query.source);
+    add_no_store(*app, calls_.query.source);
     add_function(*app, calls_.query.function, calls_.query.binary, true);
     add_selection(*app, calls_.query.selection);
     auto* lines =
@@ -189,6 +198,7 @@ private:
     CLI::App* app = command("flame", "stacks with their time, for flame graphs",
                             [this] { return flame(flame_); });
     add_source(*app, flame_.query.source);
+    add_no_store(*app, flame_.query.source);
     add_function(*app, flame_.query.function, flame_.query.binary, false);
     add_selection(*app, flame_.query.selection);
     app->add_option("--format", flame_.format, "folded or json")
@@ -201,6 +211,7 @@ private:
     CLI::App* app = command("lines", "functions and call sites of one source file",
                             [this] { return lines(lines_); });
     add_source(*app, lines_.source);
+    add_no_store(*app, lines_.source);
     app->add_option("--file", lines_.file, "source file, or the end of its path")
         ->type_name("SOURCE")
         ->required();
@@ -215,6 +226,14 @@ private:
     app->add_option("--events", decode_.events, "calls or branches")
         ->check(CLI::IsMember({"calls", "branches"}));
     app->add_option("--tid", decode_.tid, "one thread")->check(positive_id());
+  }
+
+  void add_store() {
+    CLI::App* app = command("store", "where the calls of a recording are kept once decoded",
+                            [this] { return store(store_); });
+    add_source(*app, store_.source);
+    app->add_flag("--remove", store_.remove, "remove them, of whatever options");
+    add_json(*app, store_.source.json);
   }
 
   void add_verify() {
@@ -245,6 +264,7 @@ private:
   FlameOptions flame_;
   LinesOptions lines_;
   DecodeOptions decode_;
+  StoreOptions store_;
   RecordingOptions verify_;
 };
 

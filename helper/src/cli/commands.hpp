@@ -18,6 +18,8 @@ struct RecordingOptions {
   std::string kcore;
   std::string decoder = "fast";
   std::int32_t pid = 0; // 0: all processes
+  bool no_store = false;
+  bool renewed = false; // a damaged store was removed
   bool json = false;
 };
 
@@ -52,6 +54,11 @@ struct LinesOptions {
   std::string file;
 };
 
+struct StoreOptions {
+  RecordingOptions source;
+  bool remove = false;
+};
+
 struct DecodeOptions {
   RecordingOptions source;
   std::string events = "branches";
@@ -78,6 +85,7 @@ Result<void> report(const QueryOptions& options);
 Result<void> calls(const CallsOptions& options);
 Result<void> flame(const FlameOptions& options);
 Result<void> lines(const LinesOptions& options);
+Result<void> store(const StoreOptions& options);
 Result<void> decode(const DecodeOptions& options);
 Result<void> verify(const RecordingOptions& options);
 Result<void> record_command(const RecordOptions& options);

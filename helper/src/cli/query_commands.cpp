@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "engine/engine.hpp"
 #include "engine/inlined_report.hpp"
+#include "engine/store_status.hpp"
 #include "export/calls.hpp"
 #include "export/folded.hpp"
 #include "export/json.hpp"
@@ -25,6 +26,18 @@ using Measured = std::shared_ptr<const measure::Measurement>;
 
 Result<Measured> open(const RecordingOptions& options) {
   return engine::open(options.recording, open_options(options), Progress{});
+}
+
+// Whether what was read for an answer was damaged: its store is removed then, and `again` are the
+// options to ask with once more.
+bool was_damaged(const measure::Measurement& measurement, RecordingOptions& again) {
+  if (again.renewed || measurement.store == nullptr || !measurement.store->damaged()) {
+    return false;
+  }
+  again.renewed = true;
+  const auto removed = engine::forget_stores(again.recording);
+  again.no_store = !removed || removed->empty(); // it stays, so that it is passed by
+  return true;
 }
 
 Result<measure::Selection> select(const measure::Measurement& measurement,
@@ -99,6 +112,7 @@ engine::OpenOptions open_options(const RecordingOptions& options) {
   if (options.pid > 0) {
     open.pid = options.pid;
   }
+  open.keep = !options.no_store;
   return open;
 }
 
@@ -107,7 +121,7 @@ Result<void> functions(const RecordingOptions& options) {
   if (!measurement) {
     return std::unexpected(measurement.error());
   }
-  const auto rows = measure::functions(**measurement);
+  const auto rows = measure::functions(**measurement); // reads no calls
   if (options.json) {
     std::cout << exporting::dump(exporting::functions_json(**measurement, rows)) << '\n';
   } else {
@@ -135,6 +149,9 @@ Result<void> report(const QueryOptions& options) {
                      });
   if (!report) {
     return std::unexpected(report.error());
+  }
+  if (QueryOptions again = options; was_damaged(measurement, again.source)) {
+    return cli::report(again);
   }
   const measure::Measurement& shown = report->source(measurement);
   if (options.source.json) {
@@ -175,6 +192,9 @@ Result<void> calls(const CallsOptions& options) {
     return std::unexpected(function.error());
   }
   measure::Selected found = measure::select_calls(*measurement, *function, *selection);
+  if (CallsOptions again = options; was_damaged(*measurement, again.query.source)) {
+    return calls(again);
+  }
   const auto selected = exporting::by_start(found.part, std::move(found.calls));
   if (options.csv) {
     exporting::write_calls_csv(std::cout, *measurement, found.part, selected);
@@ -196,6 +216,9 @@ Result<void> flame(const FlameOptions& options) {
     time = measure::FlameTime::off_cpu;
   }
   const auto tree = measure::flame(*query->measurement, query->function, query->selection, time, 0);
+  if (FlameOptions again = options; was_damaged(*query->measurement, again.query.source)) {
+    return flame(again);
+  }
   if (options.format == "json") {
     std::cout << exporting::dump(exporting::flame_json(*query->measurement, tree, time)) << '\n';
   } else {
@@ -212,6 +235,9 @@ Result<void> lines(const LinesOptions& options) {
   const auto found = measure::lines(**measurement, options.file);
   if (!found) {
     return std::unexpected(found.error());
+  }
+  if (LinesOptions again = options; was_damaged(**measurement, again.source)) {
+    return lines(again);
   }
   if (options.source.json) {
     std::cout << exporting::dump(exporting::lines_json(**measurement, *found)) << '\n';

@@ -2,9 +2,13 @@
 #include "engine/engine.hpp"
 
 #include "engine/inlined_places.hpp"
+#include "engine/kept_calls.hpp"
 #include "engine/loaded_recording.hpp"
 #include "engine/probe_backend.hpp"
+#include "engine/store_key.hpp"
+#include "engine/store_place.hpp"
 #include "engine/trace_backend.hpp"
+#include "symbols/file_trail.hpp"
 
 namespace ptlens::engine {
 namespace {
@@ -29,14 +33,43 @@ Result<LoadedRecording> load_to_measure(const std::string& recording, const Open
   return loaded;
 }
 
-Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const OpenOptions& options,
+// The calls are in a store: of the place that is for it, or in memory.
+Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std::string& data,
+                                        const OpenOptions& options, const symbols::FileTrail& trail,
                                         const Progress& progress) {
-  auto measured = loaded.has_trace() ? measure_trace(loaded, options.inlined_names, progress)
-                                     : measure_probes(loaded, progress);
+  store::Writer::Options place;
+  if (options.keep) {
+    place.path = place_to_write(store_places(loaded.path, data, options));
+  }
+  store::Writer writer(std::move(place));
+  auto measured = loaded.has_trace() ? measure_trace(loaded, writer, progress)
+                                     : measure_probes(loaded, writer, progress);
   if (!measured) {
     return std::unexpected(measured.error());
   }
+  if (options.inlined_names && loaded.has_trace()) {
+    measured->inlined_names = names_inlined(loaded, measured->functions);
+  }
+  const std::string key = store_key(loaded.path, data, options, trail.paths());
+  if (auto kept = keep(*measured, writer, key, options.inlined_names); !kept) {
+    return std::unexpected(kept.error());
+  }
   return std::make_shared<const measure::Measurement>(std::move(*measured));
+}
+
+// What is kept of the recording, with the inlined names where they are asked for.
+Result<SharedMeasurement> of_store(KeptMeasurement kept, const OpenOptions& options) {
+  if (options.inlined_names && !kept.names_known) {
+    const auto loaded = load(kept.measurement.recording.path, options);
+    if (!loaded) {
+      return std::unexpected(loaded.error());
+    }
+    if (loaded->has_trace()) {
+      kept.measurement.inlined_names = names_inlined(*loaded, kept.measurement.functions);
+    }
+    keep_names(kept.measurement, kept.path);
+  }
+  return std::make_shared<const measure::Measurement>(std::move(kept.measurement));
 }
 
 // Null where no such function was inlined.
@@ -60,11 +93,19 @@ Result<SharedInlined> measure_inlined(const LoadedRecording& loaded, const std::
 
 Result<SharedMeasurement> open(const std::string& recording, const OpenOptions& options,
                                const Progress& progress) {
+  const std::string data = data_file(recording);
+  if (options.keep) {
+    progress.report({"opening", 0, 0, "bytes"});
+    if (auto kept = open_kept(recording, data, options)) {
+      return of_store(std::move(*kept), options);
+    }
+  }
+  const symbols::FileTrail trail;
   const auto loaded = load_to_measure(recording, options, progress);
   if (!loaded) {
     return std::unexpected(loaded.error());
   }
-  return measure_calls(*loaded, options, progress);
+  return measure_calls(*loaded, data, options, trail, progress);
 }
 
 Result<SharedInlined> inlined(const std::string& recording, const OpenOptions& options,
@@ -80,23 +121,21 @@ Result<SharedInlined> inlined(const std::string& recording, const OpenOptions& o
 Result<Opened> open_with_inlined(const std::string& recording, const OpenOptions& options,
                                  const std::string& name, const std::string& binary,
                                  const Progress& progress) {
-  const auto loaded = load_to_measure(recording, options, progress);
-  if (!loaded) {
-    return std::unexpected(loaded.error());
-  }
-  auto inlined = measure_inlined(*loaded, name, binary, progress);
-  if (!inlined) {
-    return std::unexpected(inlined.error());
-  }
-  if (*inlined != nullptr) {
-    auto calls = std::make_shared<const measure::Measurement>(measure::without_inlined(**inlined));
-    return Opened{std::move(calls), std::move(*inlined)};
-  }
-  auto calls = measure_calls(*loaded, options, progress);
+  OpenOptions with_names = options;
+  with_names.inlined_names = true;
+  auto calls = open(recording, with_names, progress);
   if (!calls) {
     return std::unexpected(calls.error());
   }
-  return Opened{std::move(*calls), nullptr};
+  Opened opened{std::move(*calls), nullptr};
+  if (measure::may_be_inlined(*opened.measurement, name)) {
+    auto found = inlined(recording, options, name, binary, progress);
+    if (!found) {
+      return std::unexpected(found.error());
+    }
+    opened.inlined = std::move(*found);
+  }
+  return opened;
 }
 
 Result<flow::DecodeSummary> decode(const std::string& recording, const OpenOptions& options,

@@ -25,6 +25,7 @@ struct OpenOptions {
   flow::Decoder decoder = flow::Decoder::graph;
   std::optional<std::int32_t> pid = {}; // only this process of the recording; nothing: all
   bool inlined_names = false;           // fill Measurement::inlined_names: reads all DIEs
+  bool keep = false; // answer from the store of an earlier decode, and leave one: kept_calls.hpp
 };
 
 // RECORDING is a perf.data file or a directory that `ptlens record` wrote. Errors: those of
@@ -44,7 +45,7 @@ struct Opened {
   std::shared_ptr<const measure::InlinedMeasurement> inlined; // null where inlined nowhere
 };
 
-// Both in one decode.
+// The calls, and where the name was inlined somewhere, its executions.
 [[nodiscard]] Result<Opened> open_with_inlined(const std::string& recording,
                                                const OpenOptions& options, const std::string& name,
                                                const std::string& binary, const Progress& progress);

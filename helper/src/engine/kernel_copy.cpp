@@ -4,6 +4,7 @@
 #include "engine/kernel_copy.hpp"
 
 #include "symbols/binary_store.hpp"
+#include "symbols/file_trail.hpp"
 #include "symbols/kernel_identity.hpp"
 
 #include <fmt/format.h>
@@ -31,6 +32,7 @@ Result<std::optional<Files>> find(const std::filesystem::path& data, const OpenO
     files.names = files.code.parent_path() / "kallsyms";
   } else if (files.names.empty()) {
     files.names = data.parent_path() / "kcore_dir" / "kallsyms";
+    symbols::FileTrail::note(files.names.string());
     if (!std::filesystem::exists(files.names, ignored)) {
       return std::nullopt;
     }

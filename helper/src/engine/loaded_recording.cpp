@@ -63,10 +63,15 @@ Result<void> check_process(const perfdata::Recording& recording, std::optional<s
             .remedy = there.empty() ? "leave out --pid" : "it holds " + there});
 }
 
+} // namespace
+
 // Of a folder: the file that `ptlens record` wrote to it, or perf itself where it keeps the
 // kernel's code too.
-std::string data_of(const std::string& folder) {
+std::string data_file(const std::string& folder) {
   std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    return folder;
+  }
   const std::filesystem::path own = std::filesystem::path(folder) / "perf.data";
   const std::filesystem::path of_perf = std::filesystem::path(folder) / "data";
   if (std::filesystem::is_directory(own, ignored)) {
@@ -77,14 +82,11 @@ std::string data_of(const std::string& folder) {
   return (only_perfs ? of_perf : own).string();
 }
 
-} // namespace
-
 Result<LoadedRecording> load(const std::string& path, const OpenOptions& options) {
-  std::string file = path;
+  const std::string file = data_file(path);
   std::optional<record::Manifest> manifest;
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    file = data_of(path);
     if (std::filesystem::exists(std::filesystem::path(path) / record::manifest_name, ignored)) {
       auto read = record::read_manifest(path);
       if (!read) {

@@ -42,6 +42,9 @@ struct LoadedRecording {
   [[nodiscard]] bool exited(const stacks::ThreadInfo& thread, std::uint64_t ran_at) const;
 };
 
+// The file with the trace: the path itself, or where it is in the folder.
+[[nodiscard]] std::string data_file(const std::string& path);
+
 [[nodiscard]] Result<LoadedRecording> load(const std::string& path, const OpenOptions& options);
 
 // The error of a recording without trace, where trace is what was asked about.

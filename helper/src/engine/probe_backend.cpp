@@ -2,7 +2,6 @@
 // called from the return address in its payload.
 #include "engine/probe_backend.hpp"
 
-#include "stacks/call_table.hpp"
 #include "stacks/probe_calls.hpp"
 #include "stacks/resolver.hpp"
 
@@ -42,8 +41,9 @@ std::optional<Payload> read_payload(std::span<const std::byte> raw) {
 
 class ProbeThreads {
 public:
-  ProbeThreads(const LoadedRecording& loaded, measure::Measurement& measurement)
-      : loaded_(&loaded), measurement_(&measurement),
+  ProbeThreads(const LoadedRecording& loaded, measure::Measurement& measurement,
+               store::Writer& writer)
+      : loaded_(&loaded), measurement_(&measurement), writer_(&writer),
         table_(loaded.manifest.value_or(record::Manifest{}).probes) {}
 
   // False when no probe of ours made the sample.
@@ -95,7 +95,6 @@ public:
       info.first_ns = first_ns;
       info.last_ns = std::max(info.last_ns, last_ns);
     }
-    measurement_->calls = calls_.take();
     measurement_->functions = std::move(resolver_.functions());
     measurement_->sites = std::move(resolver_.sites());
   }
@@ -107,7 +106,7 @@ private:
       stacks::ThreadInfo info = loaded_->thread(sample.pid, sample.tid);
       info.first_ns = sample.time_ns;
       measurement_->threads.push_back(std::move(info));
-      threads_.emplace_back(calls_.thread(static_cast<std::uint32_t>(entry->second)),
+      threads_.emplace_back(writer_->thread(static_cast<std::uint32_t>(entry->second)),
                             *loaded_->schedule, sample.tid);
     }
     return entry->second;
@@ -144,8 +143,8 @@ private:
 
   const LoadedRecording* loaded_;
   measure::Measurement* measurement_;
+  store::Writer* writer_;
   record::ProbeTable table_;
-  stacks::CallTableBuilder calls_;
   stacks::Resolver resolver_;
   std::deque<stacks::ProbeCalls> threads_;
   std::unordered_map<std::int32_t, std::size_t> index_;
@@ -155,12 +154,12 @@ private:
 
 } // namespace
 
-Result<measure::Measurement> measure_probes(const LoadedRecording& loaded,
+Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, store::Writer& writer,
                                             const Progress& progress) {
   measure::Measurement measurement;
   measurement.recording = describe(loaded);
   measurement.recording.backend = "uprobe";
-  ProbeThreads threads(loaded, measurement);
+  ProbeThreads threads(loaded, measurement, writer);
   const auto samples = loaded.recording.samples();
   std::uint64_t foreign = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {

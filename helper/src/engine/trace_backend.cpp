@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <set>
 #include <unordered_map>
@@ -37,17 +38,20 @@ struct Thread {
 
 class Threads {
 public:
+  // `sink_of` gives what takes the calls of the thread of an index.
+  using SinkOf = std::function<stacks::CallSink&(std::uint32_t)>;
+
   Threads(const LoadedRecording& loaded, measure::Measurement& measurement,
-          stacks::Resolver& resolver, InlinedPlaces* inlined)
+          stacks::Resolver& resolver, InlinedPlaces* inlined, SinkOf sink_of)
       : loaded_(&loaded), measurement_(&measurement), resolver_(&resolver), inlined_(inlined),
-        untraced_(loaded.recording) {}
+        sink_of_(std::move(sink_of)), untraced_(loaded.recording) {}
 
   Thread& of(const flow::Run& run) {
     const auto [entry, added] = index_.try_emplace(run.tid, threads_.size());
     if (added) {
       measurement_->threads.push_back(loaded_->thread(run.pid, run.tid));
       threads_.emplace_back().calls =
-          make_calls(table_.thread(static_cast<std::uint32_t>(entry->second)), run.tid);
+          make_calls(sink_of_(static_cast<std::uint32_t>(entry->second)), run.tid);
       for (const perfdata::ThreadName& name : loaded_->recording.thread_names()) {
         if (name.exec && name.tid == run.tid) {
           threads_.back().exec_times.push_back(name.time_ns);
@@ -62,7 +66,7 @@ public:
     return thread;
   }
 
-  // Ends all calls, which are then in the measurement; gaps of all threads.
+  // Ends all calls; gaps of all threads.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> finish() {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
@@ -79,7 +83,6 @@ public:
         gaps.emplace_back(begin, end);
       }
     }
-    measurement_->calls = table_.take();
     return gaps;
   }
 
@@ -116,8 +119,8 @@ private:
   measure::Measurement* measurement_;
   stacks::Resolver* resolver_;
   InlinedPlaces* inlined_; // null: inlined code is not asked for
+  SinkOf sink_of_;
   UntracedTime untraced_;
-  stacks::CallTableBuilder table_;
   stacks::CodeFacts facts_;
   std::uint64_t indistinct_switches_ = 0;
   std::deque<Thread> threads_;
@@ -186,9 +189,12 @@ private:
   std::unordered_map<std::int32_t, flow::CodeTime> code_times_; // by tid
 };
 
-// `inlined`: the inlined code that is asked for, null for none.
-Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined,
-                                           const Progress& progress) {
+// `inlined`: the inlined code that is asked for, null for none; `settle` is told when all calls are
+// closed.
+Result<measure::Measurement>
+measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined, const Threads::SinkOf& sink_of,
+              const std::function<void(measure::Measurement&, stacks::Resolver&)>& settle,
+              const Progress& progress) {
   stacks::Resolver resolver;
   measure::Measurement measurement;
   measurement.recording = describe(loaded);
@@ -198,7 +204,7 @@ Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, Inline
                               calls_alone ? flow::Detail::calls : flow::Detail::branches,
                               loaded.pid);
   flow::BranchSource source(loaded.recording, context, loaded.decoder);
-  Threads threads(loaded, measurement, resolver, inlined);
+  Threads threads(loaded, measurement, resolver, inlined, sink_of);
   std::uint64_t reported = 0;
   while (const auto run = source.next()) {
     if (progress.cancelled()) {
@@ -211,9 +217,7 @@ Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, Inline
     }
   }
   auto gaps = threads.finish();
-  if (inlined != nullptr) {
-    inlined->settle(measurement.calls, resolver);
-  }
+  settle(measurement, resolver);
   measurement.functions = std::move(resolver.functions());
   measurement.sites = std::move(resolver.sites());
   sum_up(measurement, std::move(gaps));
@@ -258,7 +262,8 @@ Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, Inline
   return measurement;
 }
 
-// Names that compilers inlined, of the binaries whose symbols the decode has read.
+} // namespace
+
 std::vector<std::string> names_inlined(const LoadedRecording& loaded,
                                        const std::vector<stacks::FunctionInfo>& functions) {
   std::set<std::string_view> used;
@@ -280,20 +285,25 @@ std::vector<std::string> names_inlined(const LoadedRecording& loaded,
   return names;
 }
 
-} // namespace
-
-Result<measure::Measurement> measure_trace(const LoadedRecording& loaded, bool inlined_names,
+Result<measure::Measurement> measure_trace(const LoadedRecording& loaded, store::Writer& writer,
                                            const Progress& progress) {
-  auto measurement = measure_calls(loaded, nullptr, progress);
-  if (measurement && inlined_names) {
-    measurement->inlined_names = names_inlined(loaded, measurement->functions);
-  }
-  return measurement;
+  return measure_calls(
+      loaded, nullptr,
+      [&](std::uint32_t thread) -> stacks::CallSink& { return writer.thread(thread); },
+      [](measure::Measurement&, stacks::Resolver&) {}, progress);
 }
 
 Result<measure::InlinedMeasurement>
 measure_inlined(const LoadedRecording& loaded, InlinedPlaces& places, const Progress& progress) {
-  auto measurement = measure_calls(loaded, &places, progress);
+  stacks::CallTableBuilder table;
+  auto measurement = measure_calls(
+      loaded, &places,
+      [&](std::uint32_t thread) -> stacks::CallSink& { return table.thread(thread); },
+      [&](measure::Measurement& made, stacks::Resolver& resolver) {
+        made.calls = table.take();
+        places.settle(made.calls, resolver);
+      },
+      progress);
   if (!measurement) {
     return std::unexpected(measurement.error());
   }

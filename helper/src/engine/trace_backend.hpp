@@ -6,12 +6,21 @@
 #include "engine/inlined_places.hpp"
 #include "engine/loaded_recording.hpp"
 #include "measure/inlined.hpp"
+#include "store/writer.hpp"
+
+#include <string>
+#include <vector>
 
 namespace ptlens::engine {
 
-// `inlined_names`: fill in the field of that name.
+// All but the calls, which go to the writer as they close.
 [[nodiscard]] Result<measure::Measurement>
-measure_trace(const LoadedRecording& loaded, bool inlined_names, const Progress& progress);
+measure_trace(const LoadedRecording& loaded, store::Writer& writer, const Progress& progress);
+
+// Last components of the names of functions that compilers inlined in the binaries of the
+// functions, ascending: Measurement::inlined_names. Reads all of their debug information.
+[[nodiscard]] std::vector<std::string>
+names_inlined(const LoadedRecording& loaded, const std::vector<stacks::FunctionInfo>& functions);
 
 // The same with the executions of inlined code at the places as calls.
 [[nodiscard]] Result<measure::InlinedMeasurement>

@@ -159,7 +159,7 @@ void Needs::recursion() {
   for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
     const store::EdgeEntry& entry = store_->edges()[edge];
     if (edges_[edge] && !functions.contains(entry.edge.function) &&
-        std::ranges::any_of(store_->blocks(entry),
+        std::ranges::any_of(store_->blocks(edge),
                             [](const store::BlockEntry& block) { return block.inner != 0; })) {
       functions.insert(entry.edge.function);
     }

@@ -33,6 +33,8 @@ struct Host {
   std::function<Result<std::shared_ptr<const measure::InlinedMeasurement>>(
       const OpenRequest&, const std::string& name, const std::string& binary, const Progress&)>
       inlined = {};
+  // Removes what is kept of a recording: it was damaged. May be empty.
+  std::function<void(const OpenRequest&)> forget = {};
   std::function<Result<record::Outcome>(const record::Request&, const Progress&)> record;
   std::function<record::Diagnosis(const DoctorRequest&)> diagnose;
   std::function<std::vector<record::Process>(const std::string& source)> processes;

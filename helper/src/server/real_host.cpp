@@ -1,5 +1,6 @@
 // The rest of the helper, as the server sees it.
 #include "engine/engine.hpp"
+#include "engine/store_status.hpp"
 #include "server/functions_at.hpp"
 #include "server/host.hpp"
 
@@ -12,7 +13,8 @@ engine::OpenOptions options_of(const OpenRequest& request) {
           .kallsyms = request.kallsyms,
           .kcore = request.kcore,
           .pid = request.pid,
-          .inlined_names = true};
+          .inlined_names = true,
+          .keep = true};
 }
 
 } // namespace
@@ -27,6 +29,7 @@ Host real_host() {
                  const Progress& progress) {
                 return engine::inlined(request.path, options_of(request), name, binary, progress);
               },
+          .forget = [](const OpenRequest& request) { (void)engine::forget_stores(request.path); },
           .record = record::record,
           .diagnose =
               [](const DoctorRequest& request) {

@@ -59,6 +59,12 @@ Result<std::shared_ptr<const measure::FileLines>> OpenRecording::lines(const std
   if (!found) {
     return std::unexpected(std::move(found.error()));
   }
+  if (damaged()) {
+    return std::unexpected(Error{.kind = Error::Kind::failed,
+                                 .message = "what is kept of the recording is damaged",
+                                 .file = source.path,
+                                 .remedy = "open it again"});
+  }
   return lines_[file] = std::make_shared<const measure::FileLines>(std::move(*found));
 }
 
@@ -197,6 +203,61 @@ std::shared_ptr<OpenRecording> Session::active() const {
   return open_.empty() ? nullptr : open_.back();
 }
 
+// Asks once more where what was kept turns out to be damaged.
+Result<Json> Session::whole(const std::string& id, const std::function<Result<Json>()>& ask) {
+  auto answer = ask();
+  const auto recording = find(id);
+  if (!recording || !(*recording)->damaged()) {
+    return answer;
+  }
+  if (auto done = renew(**recording); !done) {
+    return std::unexpected(std::move(done.error()));
+  }
+  return ask();
+}
+
+Result<void> Session::renew(const OpenRecording& damaged) {
+  Progress progress;
+  const Running running(*this, progress, false);
+  if (!running.accepted()) {
+    return std::unexpected(stopped());
+  }
+  if (host_.forget) {
+    host_.forget(damaged.source);
+  }
+  auto measurement = host_.open(damaged.source, progress);
+  if (!measurement) {
+    return std::unexpected(std::move(measurement.error()));
+  }
+  auto opened = std::make_shared<OpenRecording>();
+  opened->measurement = std::move(*measurement);
+  opened->source = damaged.source;
+  opened->id = damaged.id;
+  const std::lock_guard lock(mutex_);
+  for (auto& each : open_) {
+    if (each->id == opened->id) {
+      each = opened;
+    }
+  }
+  return {};
+}
+
+Result<Json> Session::report(const ReportRequest& request, Progress& progress) {
+  return whole(request.id, [&] { return report_once(request, progress); });
+}
+
+Result<Json> Session::lines(const LinesRequest& request) {
+  return whole(request.id, [&] { return lines_once(request); });
+}
+
+Result<Json> Session::flame(const FlameRequest& request) {
+  return whole(request.id, [&] { return flame_once(request); });
+}
+
+Result<Json> Session::calls(const CallsRequest& request) {
+  return whole(request.id, [&] { return calls_once(request); });
+}
+
 Result<Json> Session::functions(const std::string& id) {
   auto recording = find(id);
   if (!recording) {
@@ -207,7 +268,7 @@ Result<Json> Session::functions(const std::string& id) {
                  exporting::functions_json(measurement, measure::functions(measurement)));
 }
 
-Result<Json> Session::report(const ReportRequest& request, Progress& progress) {
+Result<Json> Session::report_once(const ReportRequest& request, Progress& progress) {
   auto recording = find(request.id);
   if (!recording) {
     return std::unexpected(std::move(recording.error()));
@@ -252,7 +313,7 @@ Result<Json> Session::report(const ReportRequest& request, Progress& progress) {
   return with_id(**recording, std::move(json));
 }
 
-Result<Json> Session::lines(const LinesRequest& request) {
+Result<Json> Session::lines_once(const LinesRequest& request) {
   auto recording = find(request.id);
   if (!recording) {
     return std::unexpected(std::move(recording.error()));
@@ -264,7 +325,7 @@ Result<Json> Session::lines(const LinesRequest& request) {
   return with_id(**recording, exporting::lines_json(*(*recording)->measurement, **lines));
 }
 
-Result<Json> Session::flame(const FlameRequest& request) {
+Result<Json> Session::flame_once(const FlameRequest& request) {
   auto recording = find(request.id);
   if (!recording) {
     return std::unexpected(std::move(recording.error()));
@@ -291,7 +352,7 @@ Result<Json> Session::flame(const FlameRequest& request) {
   return with_id(**recording, exporting::flame_json(measurement, tree, request.time));
 }
 
-Result<Json> Session::calls(const CallsRequest& request) {
+Result<Json> Session::calls_once(const CallsRequest& request) {
   auto recording = find(request.id);
   if (!recording) {
     return std::unexpected(std::move(recording.error()));

@@ -22,6 +22,11 @@ struct OpenRecording {
   std::shared_ptr<const measure::Measurement> measurement;
   OpenRequest source; // what it was opened as
 
+  // Whether calls that were kept could not be read: answers about them lack them.
+  [[nodiscard]] bool damaged() const {
+    return measurement->store != nullptr && measurement->store->damaged();
+  }
+
   // As measure::lines; remembered by file.
   [[nodiscard]] Result<std::shared_ptr<const measure::FileLines>> lines(const std::string& file);
 
@@ -64,6 +69,12 @@ private:
   class Running;
 
   [[nodiscard]] Result<Json> load(const OpenRequest& request, Progress& progress);
+  [[nodiscard]] Result<Json> whole(const std::string& id, const std::function<Result<Json>()>& ask);
+  [[nodiscard]] Result<void> renew(const OpenRecording& damaged);
+  [[nodiscard]] Result<Json> report_once(const ReportRequest& request, Progress& progress);
+  [[nodiscard]] Result<Json> lines_once(const LinesRequest& request);
+  [[nodiscard]] Result<Json> flame_once(const FlameRequest& request);
+  [[nodiscard]] Result<Json> calls_once(const CallsRequest& request);
   [[nodiscard]] Result<std::shared_ptr<OpenRecording>> find(const std::string& id) const;
 
   const Host host_;

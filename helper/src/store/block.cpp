@@ -14,9 +14,9 @@ public:
 
   template <class Value>
   void add(Value value) {
-    values_.clear();
-    for (const Row& row : rows_) {
-      values_.push_back(value(row));
+    values_.resize(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      values_[i] = value(rows_[i]);
     }
     append_column(values_, *out_);
   }
@@ -62,8 +62,8 @@ void FunctionSums::add(const FunctionSums& other) {
 FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras) {
   FunctionSums sums;
   for (const Row& row : rows) {
-    const auto state = static_cast<std::size_t>(row.flags & state_bits);
-    ++sums.calls.at(state);
+    const std::uint8_t state = row.flags & state_bits;
+    ++sums.calls[state % sums.calls.size()];
     sums.self.add(row.latency > row.children ? row.latency - row.children : 0);
     if (state == 0) {
       sums.complete_latency.add(row.latency);
@@ -103,16 +103,19 @@ BlockEntry append_block(std::vector<Row>& rows, std::span<const Extra> extras,
   }
   BlockEntry entry;
   const std::size_t begin = out.size();
-  entry.calls = static_cast<std::uint32_t>(rows.size());
+  entry.calls = static_cast<std::uint16_t>(rows.size());
   entry.first_order = rows.front().order;
-  entry.last_order = rows.back().order;
   entry.first_start = UINT64_MAX;
+  std::uint16_t extra = 0;
+  std::uint16_t inner = 0;
   for (const Row& row : rows) {
     entry.first_start = std::min(entry.first_start, row.start);
     entry.last_start = std::max(entry.last_start, row.start);
-    entry.extras += (row.flags & extra_bit) != 0 ? 1 : 0;
-    entry.inner += (row.flags & inner_bit) != 0 ? 1 : 0;
+    extra += (row.flags & extra_bit) != 0 ? 1 : 0;
+    inner += (row.flags & inner_bit) != 0 ? 1 : 0;
   }
+  entry.extras = extra;
+  entry.inner = inner;
   Columns columns(rows, out);
   columns.add([](const Row& row) { return row.flags; });
   columns.add([last = entry.first_start](const Row& row) mutable {

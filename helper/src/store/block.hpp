@@ -39,7 +39,7 @@ struct Row {
 };
 
 // Orders the rows by number of opening, appends the block to `out`, and fills in the entry but for
-// offset, checksum, thread and edge. At least one row.
+// offset, checksum and thread. At least one row, at most as many as an entry can count.
 [[nodiscard]] BlockEntry append_block(std::vector<Row>& rows, std::span<const Extra> extras,
                                       std::vector<std::byte>& out);
 

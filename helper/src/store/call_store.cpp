@@ -13,8 +13,6 @@
 namespace ptlens::store {
 namespace {
 
-constexpr std::uint32_t most_calls_a_block = 1U << 20U;
-
 Error damage(std::string message, std::uint64_t offset) {
   return {.kind = Error::Kind::bad_input,
           .message = std::move(message),
@@ -144,31 +142,26 @@ Result<void> CallStore::read_directory(std::uint64_t offset, std::uint64_t bytes
 bool CallStore::entries_agree(std::uint64_t blocks_end) {
   const std::size_t functions = sums_.size();
   std::uint64_t next_block = 0;
+  first_block_.reserve(edges_.size());
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     const EdgeEntry& entry = edges_[i];
     const Edge& edge = entry.edge;
     if (edge.function >= functions ||
         (edge.caller != stacks::no_call && edge.caller >= functions) ||
         (edge.site != stacks::no_site && edge.site >= sites_) ||
-        (i > 0 && edge <= edges_[i - 1].edge) || entry.first_block != next_block ||
-        entry.blocks > blocks_.size() - next_block) {
+        (i > 0 && edge <= edges_[i - 1].edge) || entry.blocks > blocks_.size() - next_block) {
       return false;
     }
-    std::uint64_t calls = 0;
-    for (const BlockEntry& block : blocks(entry)) {
-      if (block.edge != i || block.thread >= threads_ || block.calls == 0 ||
-          block.calls > most_calls_a_block || block.first_order > block.last_order ||
-          block.first_start > block.last_start || block.extras > block.calls ||
-          block.inner > block.calls || block.offset < sizeof(FileHeader) ||
-          block.offset > blocks_end || block.bytes + column_padding > blocks_end - block.offset) {
+    first_block_.push_back(next_block);
+    for (const BlockEntry& block : blocks(i)) {
+      if (block.thread >= threads_ || block.calls == 0 || block.first_start > block.last_start ||
+          block.extras > block.calls || block.inner > block.calls ||
+          block.offset < sizeof(FileHeader) || block.offset > blocks_end ||
+          block.bytes + column_padding > blocks_end - block.offset) {
         return false;
       }
-      calls += block.calls;
+      calls_ += block.calls;
     }
-    if (calls != entry.calls) {
-      return false;
-    }
-    calls_ += calls;
     next_block += entry.blocks;
   }
   return next_block == blocks_.size() && edges_.size() < stacks::no_call;
@@ -217,7 +210,7 @@ std::optional<Block> CallStore::block(const BlockEntry& entry) const {
   const auto bytes = bytes_.subspan(entry.offset, entry.bytes);
   std::atomic<std::uint8_t>& checked = checked_[static_cast<std::size_t>(&entry - blocks_.data())];
   if (checked.load(std::memory_order_relaxed) == 0) {
-    if (checksum(bytes) != entry.checksum) {
+    if (static_cast<std::uint32_t>(checksum(bytes)) != entry.checksum) {
       damaged_.store(true, std::memory_order_relaxed);
       return std::nullopt;
     }

@@ -40,8 +40,9 @@ public:
 
   [[nodiscard]] std::span<const EdgeEntry> edges() const { return edges_; }
   [[nodiscard]] std::span<const BlockEntry> blocks() const { return blocks_; }
-  [[nodiscard]] std::span<const BlockEntry> blocks(const EdgeEntry& edge) const {
-    return blocks_.subspan(edge.first_block, edge.blocks);
+  // Of the edge of that index.
+  [[nodiscard]] std::span<const BlockEntry> blocks(std::size_t edge) const {
+    return blocks_.subspan(first_block_[edge], edges_[edge].blocks);
   }
   // By function.
   [[nodiscard]] std::span<const FunctionSums> sums() const { return sums_; }
@@ -78,6 +79,7 @@ private:
   std::size_t threads_ = 0;
   std::size_t sites_ = 0;
   std::uint64_t calls_ = 0;
+  std::vector<std::uint64_t> first_block_;               // of each edge
   std::vector<std::uint32_t> first_edge_;                // to each function
   std::vector<std::uint32_t> first_caller_;              // in by_caller_, of each function
   std::vector<std::uint32_t> by_caller_;                 // edges

@@ -53,24 +53,21 @@ struct Edge {
 
 struct EdgeEntry {
   Edge edge;
-  std::uint32_t blocks = 0;
-  std::uint64_t first_block = 0;
-  std::uint64_t calls = 0;
+  std::uint32_t blocks = 0; // those of the first edge come first, then those of the second, ...
 };
 
 struct BlockEntry {
   std::uint64_t offset = 0;
-  std::uint64_t checksum = 0;
   std::uint64_t first_start = 0; // least start of its calls, ns
   std::uint64_t last_start = 0;  // greatest
+  std::uint32_t checksum = 0;    // low half
   std::uint32_t bytes = 0;
-  std::uint32_t calls = 0;
   std::uint32_t thread = 0;
-  std::uint32_t edge = 0;
   std::uint32_t first_order = 0; // least number of opening
-  std::uint32_t last_order = 0;  // greatest
-  std::uint32_t extras = 0;      // calls with off-CPU time, time outside, or opened late
-  std::uint32_t inner = 0;       // calls inside another activation of their function
+  std::uint16_t calls = 0;
+  std::uint16_t extras = 0; // calls with off-CPU time, time outside, or opened late
+  std::uint16_t inner = 0;  // calls inside another activation of their function
+  std::uint16_t unused = 0;
 };
 
 // A sum of 64-bit times that cannot overflow.
@@ -113,6 +110,6 @@ inline constexpr std::uint8_t extra_bit = 16;
 inline constexpr std::uint8_t late_bit = 32;
 
 static_assert(sizeof(FileHeader) == 56 && sizeof(DirectoryHeader) == 40);
-static_assert(sizeof(EdgeEntry) == 32 && sizeof(BlockEntry) == 64 && sizeof(FunctionSums) == 104);
+static_assert(sizeof(EdgeEntry) == 16 && sizeof(BlockEntry) == 48 && sizeof(FunctionSums) == 104);
 
 } // namespace ptlens::store

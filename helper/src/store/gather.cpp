@@ -177,7 +177,7 @@ Gathered gather(const CallStore& store, std::span<const std::uint32_t> edges) {
   std::vector<std::vector<Source>> threads(store.thread_count());
   for (const std::uint32_t edge : edges) {
     const EdgeEntry& entry = store.edges()[edge];
-    for (const BlockEntry& block : store.blocks(entry)) {
+    for (const BlockEntry& block : store.blocks(edge)) {
       if (const auto parsed = store.block(block)) {
         threads[block.thread].push_back({.entry = &block, .edge = entry.edge, .block = *parsed});
       }

@@ -60,6 +60,7 @@ std::vector<const Placed*> mark(std::vector<Placed>& all, std::span<const Extra>
 } // namespace
 
 Writer::Writer(Options options) : options_(std::move(options)) {
+  options_.block_calls = std::clamp<std::uint32_t>(options_.block_calls, 1, UINT16_MAX);
   if (!options_.path.empty()) {
     remove_abandoned(options_.path);
     if (auto output = Output::create(options_.path)) {
@@ -96,7 +97,7 @@ void Writer::add_block(const Edge& edge, std::uint32_t thread, std::vector<Row>&
   std::vector<std::byte> bytes;
   BlockEntry entry = append_block(rows, extras, bytes);
   entry.thread = thread;
-  entry.checksum = checksum(bytes);
+  entry.checksum = static_cast<std::uint32_t>(checksum(bytes));
   const std::lock_guard lock(mutex_);
   const auto [at, added] =
       edge_numbers_.try_emplace(edge, static_cast<std::uint32_t>(edges_.size()));
@@ -107,24 +108,23 @@ void Writer::add_block(const Edge& edge, std::uint32_t thread, std::vector<Row>&
     sums_.resize(std::size_t{edge.function} + 1);
   }
   sums_[edge.function].add(sums);
-  entry.edge = at->second;
   entry.offset = output_.size();
   output_.append(bytes);
-  blocks_.push_back(entry);
+  blocks_.push_back({.entry = entry, .edge = at->second});
 }
 
 void Writer::mark_inner(const Late& late) {
   std::vector<Placed> all;
   std::vector<Extra> extras;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    const BlockEntry& entry = blocks_[i];
-    if (entry.thread != late.thread || edges_[entry.edge].function != late.function) {
+    const BlockEntry& entry = blocks_[i].entry;
+    if (entry.thread != late.thread || edges_[blocks_[i].edge].function != late.function) {
       continue;
     }
     std::vector<std::byte> bytes = output_.read(entry.offset, entry.bytes);
     const std::size_t size = bytes.size();
     bytes.resize(size + column_padding);
-    const auto block = Block::parse(std::span(bytes).first(size), entry);
+    const auto block = store::Block::parse(std::span(bytes).first(size), entry);
     if (!block) {
       return; // it cannot be read back, and its checksum will say so
     }
@@ -149,11 +149,10 @@ void Writer::mark_inner(const Late& late) {
     std::vector<std::byte> bytes;
     BlockEntry entry = append_block(rows, extras, bytes);
     entry.thread = late.thread;
-    entry.edge = blocks_[block].edge;
-    entry.checksum = checksum(bytes);
+    entry.checksum = static_cast<std::uint32_t>(checksum(bytes));
     entry.offset = output_.size();
     output_.append(bytes);
-    blocks_[block] = entry;
+    blocks_[block].entry = entry;
   }
 }
 
@@ -167,17 +166,18 @@ std::vector<std::byte> Writer::directory(const std::string& key, const Descripti
     place[order[i]] = i;
     edges[i].edge = edges_[order[i]];
   }
-  for (BlockEntry& block : blocks_) {
+  for (Block& block : blocks_) {
     block.edge = place[block.edge];
     ++edges[block.edge].blocks;
-    edges[block.edge].calls += block.calls;
   }
-  for (std::size_t i = 1; i < edges.size(); ++i) {
-    edges[i].first_block = edges[i - 1].first_block + edges[i - 1].blocks;
-  }
-  std::ranges::sort(blocks_, {}, [](const BlockEntry& block) {
-    return std::tuple(block.edge, block.thread, block.first_order, block.offset);
+  std::ranges::sort(blocks_, {}, [](const Block& block) {
+    return std::tuple(block.edge, block.entry.thread, block.entry.first_order, block.entry.offset);
   });
+  std::vector<BlockEntry> entries;
+  entries.reserve(blocks_.size());
+  for (const Block& block : blocks_) {
+    entries.push_back(block.entry);
+  }
   sums_.resize(description.functions.size());
   const std::vector<std::byte> text = to_bytes(description);
   std::vector<std::byte> bytes;
@@ -188,7 +188,7 @@ std::vector<std::byte> Writer::directory(const std::string& key, const Descripti
                                 .description_bytes = text.size()});
   append(bytes, std::span<const char>(key));
   append(bytes, std::span<const EdgeEntry>(edges));
-  append(bytes, std::span<const BlockEntry>(blocks_));
+  append(bytes, std::span<const BlockEntry>(entries));
   append(bytes, std::span<const FunctionSums>(sums_));
   append(bytes, std::span<const std::byte>(text));
   return bytes;

@@ -27,7 +27,9 @@ public:
   struct Options {
     std::string path = {};                              // of the store; empty: in memory
     std::size_t memory_bytes = std::size_t{128} << 20U; // of calls that wait for their block
-    std::uint32_t block_calls = 4096;
+    // Small enough that what waits for its block stays in the cache, large enough that the entries
+    // of blocks weigh little. At most 65,535.
+    std::uint32_t block_calls = 512;
   };
   explicit Writer(Options options);
   Writer(const Writer&) = delete;
@@ -50,6 +52,10 @@ public:
 private:
   friend class ThreadWriter;
 
+  struct Block {
+    BlockEntry entry;
+    std::uint32_t edge = 0; // in edges_
+  };
   struct Late { // calls of it may be inside activations that were opened late
     std::uint32_t thread = 0;
     std::uint32_t function = 0;
@@ -69,7 +75,7 @@ private:
   Output output_;
   std::map<Edge, std::uint32_t> edge_numbers_;
   std::vector<Edge> edges_;
-  std::vector<BlockEntry> blocks_;
+  std::vector<Block> blocks_;
   std::vector<FunctionSums> sums_;
   std::vector<Late> late_;
   std::deque<std::unique_ptr<ThreadWriter>> threads_;

@@ -1,6 +1,8 @@
 // Opening files for libelf, with errors that say what to do.
 #include "symbols/elf_file.hpp"
 
+#include "symbols/file_trail.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -27,6 +29,7 @@ FileDescriptor::~FileDescriptor() {
 }
 
 Result<OpenFile> open_file(const std::string& path) {
+  FileTrail::note(path);
   // O_NONBLOCK: a FIFO under a recorded path must not make us wait for a writer.
   FileDescriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};

@@ -1,9 +1,11 @@
 // Properties of our own pipeline over recordings that nobody has seen before: whatever the threads,
 // processors, faults and code, the calls are those of the walk, in its order, nothing that spans
 // lost trace is complete, times are right to within what is stated, and self times add up.
+#include "engine/kept_calls.hpp"
 #include "engine/loaded_recording.hpp"
 #include "engine/trace_backend.hpp"
 #include "harness.hpp"
+#include "store/gather.hpp"
 #include "synth/random.hpp"
 #include "synth_harness.hpp"
 #include "synth_truth.hpp"
@@ -105,7 +107,11 @@ Result<measure::Measurement> measured(const std::string& path, flow::Decoder dec
                                  .spaces = std::move(spaces),
                                  .schedule = std::move(schedule),
                                  .decoder = decoder};
-  auto measurement = engine::measure_trace(loaded, false, Progress());
+  store::Writer writer(store::Writer::Options{});
+  auto measurement = engine::measure_trace(loaded, writer, Progress());
+  if (measurement && engine::keep(*measurement, writer, {}, false)) {
+    measurement->calls = store::gather_all(*measurement->store).calls;
+  }
   store = std::move(loaded.store);
   return measurement;
 }

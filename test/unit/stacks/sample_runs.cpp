@@ -2,6 +2,7 @@
 #include "sample_runs.hpp"
 
 #include "engine/engine.hpp"
+#include "store/gather.hpp"
 #include "support/run_command.hpp"
 
 #include <fmt/format.h>
@@ -155,7 +156,9 @@ SampleRun make_run(const Sample& sample, const Variant& variant) {
     run.problem = fmt::format("{}\n{}", measured.error().one_line(), contents(errors));
     return run;
   }
-  run.measurement = *measured;
+  auto whole = std::make_shared<measure::Measurement>(**measured);
+  whole->calls = store::gather_all(*whole->store).calls; // what the tests look into
+  run.measurement = whole;
   run.truth = read_truth(run.recording + ".truth.jsonl");
   return run;
 }

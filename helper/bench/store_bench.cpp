@@ -1,0 +1,196 @@
+// What the store of calls costs: a call handed over, a call gathered, the table of functions; on a
+// walk over 200 functions with stacks some 10 deep. The calls of function 0 are one in fifty.
+#include "measure/part.hpp"
+#include "measure/report.hpp"
+#include "stacks/closed_call.hpp"
+#include "store/gather.hpp"
+#include "store/writer.hpp"
+
+#include <benchmark/benchmark.h>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+namespace measure = ptlens::measure;
+namespace stacks = ptlens::stacks;
+namespace store = ptlens::store;
+
+constexpr std::uint32_t function_count = 200;
+constexpr std::size_t deepest = 20;
+
+// xorshift64 (Marsaglia 2003).
+struct Random {
+  std::uint64_t state = 0x9e3779b97f4a7c15;
+  std::uint64_t next() {
+    state ^= state << 13U;
+    state ^= state >> 7U;
+    state ^= state << 17U;
+    return state;
+  }
+};
+
+// Hands `count` calls to `take`, each when it closes.
+template <class Take>
+void walk(std::uint64_t count, const Take& take) {
+  Random random;
+  std::vector<stacks::ClosedCall> open;
+  std::uint64_t now = 1'000'000'000;
+  std::uint32_t opened = 0;
+  while (opened < count || !open.empty()) {
+    const std::uint64_t dice = random.next();
+    now += 1 + dice % 64;
+    if (opened < count && (open.empty() || (open.size() < deepest && dice >> 62U != 0))) {
+      stacks::ClosedCall call;
+      const std::uint32_t choice = (dice >> 20U) % 4;
+      const std::uint32_t caller = open.empty() ? stacks::no_call : open.back().function;
+      call.function = (dice >> 30U) % 50 == 0 ? 0
+                      : open.empty()          ? 1
+                                              : (caller * 3 + choice * 7 + 1) % function_count;
+      call.caller = caller;
+      call.site = open.empty() ? stacks::no_site : caller * 4 + choice;
+      call.order = opened++;
+      call.parent = open.empty() ? stacks::no_call : open.back().order;
+      call.resolution = 10 + dice % 32;
+      call.start = now;
+      call.state = stacks::CallState::complete;
+      open.push_back(call);
+      continue;
+    }
+    stacks::ClosedCall& call = open.back();
+    call.latency = now - call.start;
+    if (dice % 128 == 0) {
+      call.blocked = dice % 50'000;
+      call.switches = 1;
+    }
+    take(call);
+    const std::uint64_t latency = call.latency;
+    open.pop_back();
+    if (!open.empty()) {
+      open.back().children += latency;
+    }
+  }
+}
+
+store::Description description() {
+  store::Description made;
+  for (std::uint32_t function = 0; function < function_count; ++function) {
+    made.functions.push_back({.name = "function_" + std::to_string(function),
+                              .binary = "/bin/app",
+                              .address = function,
+                              .file = "",
+                              .line = 0,
+                              .end_line = 0});
+    for (std::uint32_t site = 0; site < 4; ++site) {
+      made.sites.push_back({.function = function, .address = site, .file = "", .line = 0});
+    }
+  }
+  made.threads.push_back({.pid = 1, .tid = 1, .comm = "app", .first_ns = 1, .last_ns = 2});
+  return made;
+}
+
+const std::string& folder() {
+  static const std::string path =
+      (std::filesystem::temp_directory_path() / ("ptlens-bench-" + std::to_string(::getpid())))
+          .string();
+  std::filesystem::create_directories(path);
+  return path;
+}
+
+std::shared_ptr<store::CallStore> written(std::int64_t calls) {
+  store::Writer writer(store::Writer::Options{.path = folder() + "/calls"});
+  stacks::CallSink& sink = writer.thread(0);
+  walk(static_cast<std::uint64_t>(calls), [&](const stacks::ClosedCall& call) { sink.take(call); });
+  return writer.finish({}, description()).value_or(nullptr);
+}
+
+double peak_megabytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+// The walk without a store: to be taken off the next.
+void walk_alone(benchmark::State& state) {
+  for (auto _ : state) {
+    std::uint64_t sum = 0;
+    walk(static_cast<std::uint64_t>(state.range(0)), [&](const stacks::ClosedCall& call) {
+      sum += call.latency;
+      benchmark::DoNotOptimize(sum);
+    });
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+void hand_over(benchmark::State& state) {
+  std::shared_ptr<store::CallStore> made;
+  for (auto _ : state) {
+    made = written(state.range(0));
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+  state.counters["bytes_a_call"] =
+      static_cast<double>(made->bytes()) / static_cast<double>(made->calls());
+  state.counters["peak_MB"] = peak_megabytes();
+}
+
+// Opens the store anew for each question, as a command does.
+template <class Question>
+void ask(benchmark::State& state, const Question& question) {
+  (void)written(state.range(0));
+  for (auto _ : state) {
+    auto opened = store::CallStore::open(folder() + "/calls").value_or(nullptr);
+    store::Description described = opened->take_description();
+    measure::Measurement measurement;
+    measurement.functions = std::move(described.functions);
+    measurement.sites = std::move(described.sites);
+    measurement.threads = std::move(described.threads);
+    measurement.store = std::move(opened);
+    question(state, measurement);
+  }
+  state.counters["peak_MB"] = peak_megabytes();
+}
+
+void all_functions(benchmark::State& state) {
+  ask(state, [](benchmark::State&, const measure::Measurement& measurement) {
+    benchmark::DoNotOptimize(measure::functions(measurement));
+  });
+}
+
+void gather_one(benchmark::State& state) {
+  ask(state, [](benchmark::State& running, const measure::Measurement& measurement) {
+    measure::Needs needs(measurement);
+    needs.calls_of(0);
+    running.counters["calls_gathered"] = static_cast<double>(needs.gather().calls().size());
+  });
+}
+
+void report_of_one(benchmark::State& state) {
+  ask(state, [](benchmark::State& running, const measure::Measurement& measurement) {
+    const measure::Report report = measure::report(measurement, 0, {});
+    running.counters["calls_reported"] = static_cast<double>(report.complete);
+  });
+}
+
+void sizes(benchmark::internal::Benchmark* bench) {
+  constexpr std::int64_t million = 1'000'000;
+  bench->Unit(benchmark::kMillisecond)->ArgName("calls")->Arg(million)->Arg(20 * million);
+}
+
+BENCHMARK(walk_alone)->Apply(sizes);
+BENCHMARK(hand_over)->Apply(sizes);
+BENCHMARK(all_functions)->Apply(sizes);
+BENCHMARK(gather_one)->Apply(sizes);
+BENCHMARK(report_of_one)->Apply(sizes);
+
+} // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  std::filesystem::remove_all(folder());
+}

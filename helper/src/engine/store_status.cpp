@@ -1,0 +1,71 @@
+// Stores as files.
+#include "engine/store_status.hpp"
+
+#include "engine/loaded_recording.hpp"
+#include "engine/store_key.hpp"
+#include "engine/store_place.hpp"
+#include "store/call_store.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace ptlens::engine {
+
+namespace fs = std::filesystem;
+
+Result<StoreStatus> store_status(const std::string& recording, const OpenOptions& options) {
+  const std::string data = data_file(recording);
+  std::error_code ignored;
+  if (!fs::exists(data, ignored)) {
+    return std::unexpected(Error{.kind = Error::Kind::not_found,
+                                 .message = "No such file or directory",
+                                 .file = data,
+                                 .remedy = "check the path"});
+  }
+  const std::vector<std::string> places = store_places(recording, data, options);
+  StoreStatus status;
+  for (const std::string& place : places) {
+    const std::uintmax_t bytes = fs::file_size(place, ignored);
+    if (ignored) {
+      continue;
+    }
+    StoreStatus found{.path = place, .exists = true, .invalid = {}, .bytes = bytes};
+    if (const auto store = store::CallStore::open(place)) {
+      found.invalid = mismatch((*store)->key(), recording, data, options);
+      found.calls = (*store)->calls();
+    } else {
+      found.invalid = store.error().message;
+    }
+    if (found.invalid.empty() || !status.exists) {
+      status = std::move(found);
+    }
+    if (status.invalid.empty()) {
+      return status;
+    }
+  }
+  if (!status.exists) {
+    status.path = place_to_write(places);
+    status.invalid = "nothing is kept yet";
+  }
+  return status;
+}
+
+Result<std::vector<std::string>> forget_stores(const std::string& recording) {
+  std::vector<std::string> removed;
+  for (const std::string& path : all_stores(data_file(recording))) {
+    std::error_code failure;
+    if (fs::remove(path, failure)) {
+      removed.push_back(path);
+    } else if (failure) {
+      return std::unexpected(Error{.kind = failure == std::errc::permission_denied
+                                               ? Error::Kind::no_rights
+                                               : Error::Kind::failed,
+                                   .message = failure.message(),
+                                   .file = path});
+    }
+  }
+  return removed;
+}
+
+} // namespace ptlens::engine
