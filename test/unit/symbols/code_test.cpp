@@ -170,8 +170,8 @@ using Options = std::vector<std::string>;
 INSTANTIATE_TEST_SUITE_P(Options, Jumps,
                          testing::Values(Options{"-O2"}, Options{"-O2", "-no-pie", "-fno-pie"},
                                          Options{"-O2", "-fcf-protection=full"},
-                                         Options{"clang++-14", "-O2"},
-                                         Options{"clang++-14", "-O2", "-no-pie", "-fno-pie"}));
+                                         Options{"clang++-19", "-O2"},
+                                         Options{"clang++-19", "-O2", "-no-pie", "-fno-pie"}));
 
 // Without optimisation GCC makes switches in its longest form, and no tail calls.
 TEST(Jumps, OfUnoptimisedSwitchesStayInside) {

@@ -168,8 +168,8 @@ INSTANTIATE_TEST_SUITE_P(
                    Options{"-g", "-O2", "-ffunction-sections", "-Wl,--gc-sections"}),
         std::tuple("gold", Options{"-g", "-O2", "-fuse-ld=gold"}),
         std::tuple("whole_program", Options{"-g", "-O2", "-flto"}),
-        std::tuple("clang", Options{"clang++-14", "-g", "-O2"}),
-        std::tuple("clang_unoptimised", Options{"clang++-14", "-g", "-O0"})),
+        std::tuple("clang", Options{"clang++-19", "-g", "-O2"}),
+        std::tuple("clang_unoptimised", Options{"clang++-19", "-g", "-O0"})),
     [](const auto& info) { return std::string(std::get<0>(info.param)); });
 
 TEST(Functions, OfThisTestProgramAreThoseOfNm) {

@@ -94,7 +94,7 @@ TEST_P(Inlined, PlacesAreThoseOfAddr2lineAtEveryAddress) {
 INSTANTIATE_TEST_SUITE_P(Compilers, Inlined,
                          testing::Values(std::vector<std::string>{"-O2", "-g"},
                                          std::vector<std::string>{"-O2", "-gdwarf-4"},
-                                         std::vector<std::string>{"clang++-14", "-O2", "-gdwarf-4",
+                                         std::vector<std::string>{"clang++-19", "-O2", "-gdwarf-4",
                                                                   "-fno-unroll-loops"}));
 
 TEST(InlinedNames, FollowTheRulesOfFind) {

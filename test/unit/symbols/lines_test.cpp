@@ -116,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(
                     std::tuple("compressed", Options{"-g", "-O2", "-gz=zlib"}),
                     std::tuple("own_sections",
                                Options{"-g", "-O2", "-ffunction-sections", "-Wl,--gc-sections"}),
-                    std::tuple("clang", Options{"clang++-14", "-g", "-O2"}),
-                    std::tuple("clang_dwarf4", Options{"clang++-14", "-gdwarf-4", "-O1"})),
+                    std::tuple("clang", Options{"clang++-19", "-g", "-O2"}),
+                    std::tuple("clang_dwarf4", Options{"clang++-19", "-gdwarf-4", "-O1"})),
     [](const auto& info) { return std::string(std::get<0>(info.param)); });
 
 TEST(Lines, OfThisTestProgramAreThoseOfAddr2line) {
