@@ -45,6 +45,11 @@ describe("inlined functions", { skip: whyNot() }, () => {
     }
   });
 
+  test("the report needs no memory for functions that there are not", () => {
+    const limited = ["--as=4294967296", helper, "report", "--json", "--no-store", "--function", "mix", file];
+    assert.deepEqual(JSON.parse(output("prlimit", limited)).calls, report.calls);
+  });
+
   test("the report of the function is over all places, with callers and children", () => {
     const total = Object.values(expected).reduce((sum, times) => sum + times, 0);
     assert.deepEqual(report.calls, { complete: total, incomplete: 0, unwound: 0 });

@@ -300,8 +300,9 @@ measure_inlined(const LoadedRecording& loaded, InlinedPlaces& places, const Prog
       loaded, &places,
       [&](std::uint32_t thread) -> stacks::CallSink& { return table.thread(thread); },
       [&](measure::Measurement& made, stacks::Resolver& resolver) {
-        made.calls = table.take();
+        made.calls = table.take_as_opened();
         places.settle(made.calls, resolver);
+        stacks::order(made.calls);
       },
       progress);
   if (!measurement) {

@@ -58,6 +58,12 @@ CallSink& CallTableBuilder::thread(std::uint32_t index) {
 }
 
 CallTable CallTableBuilder::take() {
+  CallTable table = take_as_opened();
+  order(table);
+  return table;
+}
+
+CallTable CallTableBuilder::take_as_opened() {
   CallTable table;
   for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
     std::vector<ClosedCall>& rows = threads_[thread]->rows;
@@ -69,7 +75,6 @@ CallTable CallTableBuilder::take() {
     rows = {};
   }
   threads_.clear();
-  order(table);
   return table;
 }
 

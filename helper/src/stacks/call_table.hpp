@@ -19,8 +19,9 @@ public:
   // Where the calls of the thread with that index go. It stands until take().
   [[nodiscard]] CallSink& thread(std::uint32_t index);
 
-  // The ordered table of all that was given, once all calls are closed.
+  // All that was given, once all calls are closed: ordered, or by thread and number of opening.
   [[nodiscard]] CallTable take();
+  [[nodiscard]] CallTable take_as_opened();
 
 private:
   struct Rows final : CallSink {
