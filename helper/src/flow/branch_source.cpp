@@ -77,8 +77,7 @@ DecodeSummary BranchSource::summary() const {
     summary.warnings.push_back(fmt::format(
         "{} times tracing went on within the same interval between timing packets in which another "
         "thread came to its CPU: what ran then may count for the thread before; record with cyc, "
-        "or "
-        "with a smaller mtc_period",
+        "or with a smaller mtc_period",
         summary.uncertain_owners));
   }
   summary.resolution_ns = widths_.of_nineteen_in_twenty();

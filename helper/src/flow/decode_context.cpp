@@ -81,8 +81,8 @@ DecodeContext::DecodeContext(const perfdata::Recording& recording,
       std::ranges::any_of(recording.aux_buffers(),
                           [](const perfdata::AuxBuffer& buffer) { return buffer.cpu >= 0; })) {
     warnings_.emplace_back("the kernel was traced by processor: from a change of threads inside it "
-                           "to the next PSB, or "
-                           "until tracing goes on anew, what runs counts for the thread before");
+                           "to the next PSB, or until tracing goes on anew, what runs counts for "
+                           "the thread before");
   }
   for (const perfdata::Mapping& mapping : recording.mappings()) {
     if (mapping.pid > 0) {

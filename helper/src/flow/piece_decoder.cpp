@@ -3,7 +3,6 @@
 
 #include "flow/code_time.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace ptlens::flow {
@@ -89,7 +88,8 @@ void PieceDecoder::decide_now() {
 
 bool PieceDecoder::owned_from(std::uint64_t time_ns, std::uint64_t code_ns) {
   const Running owner = context_->owner(*buffer_, time_ns);
-  if (context_->owner(*buffer_, std::max(time_ns, packets_.latest_ns())).tid != owner.tid) {
+  if (packets_.latest_ns() > time_ns &&
+      context_->owner(*buffer_, packets_.latest_ns()).tid != owner.tid) {
     ++uncertain_owners_;
   }
   if (owner.tid != owner_.tid || buffer_->cpu >= 0) {

@@ -10,25 +10,6 @@
 namespace ptlens::stacks {
 namespace {
 
-// All columns; new rows are the thread's.
-void resize(CallTable& table, std::size_t size, std::uint32_t thread) {
-  table.thread.resize(size, thread);
-  table.function.resize(size);
-  table.parent.resize(size);
-  table.site.resize(size);
-  table.start.resize(size);
-  table.latency.resize(size);
-  table.resolution.resize(size);
-  table.children.resize(size);
-  table.outside.resize(size);
-  table.blocked.resize(size);
-  table.preempted.resize(size);
-  table.switches.resize(size);
-  table.state.resize(size);
-  table.tail_call.resize(size);
-  table.inner.resize(size);
-}
-
 // The thread's rows begin at `base`.
 void put(CallTable& table, std::uint32_t base, const ClosedCall& row) {
   const std::size_t at = std::size_t{base} + row.order;
@@ -50,6 +31,26 @@ void put(CallTable& table, std::uint32_t base, const ClosedCall& row) {
 
 } // namespace
 
+ClosedCall closed_call(const CallTable& table, std::size_t call, std::size_t first) {
+  const std::uint32_t parent = table.parent[call];
+  return {.function = table.function[call],
+          .caller = parent == no_call ? no_call : table.function[parent],
+          .site = table.site[call],
+          .order = static_cast<std::uint32_t>(call - first),
+          .parent = parent == no_call ? no_call : static_cast<std::uint32_t>(parent - first),
+          .resolution = table.resolution[call],
+          .switches = table.switches[call],
+          .state = table.state[call],
+          .tail_call = table.tail_call[call] != 0,
+          .inner = table.inner[call] != 0,
+          .start = table.start[call],
+          .latency = table.latency[call],
+          .children = table.children[call],
+          .outside = table.outside[call],
+          .blocked = table.blocked[call],
+          .preempted = table.preempted[call]};
+}
+
 CallSink& CallTableBuilder::thread(std::uint32_t index) {
   while (threads_.size() <= index) {
     threads_.push_back(std::make_unique<Rows>());
@@ -68,7 +69,8 @@ CallTable CallTableBuilder::take_as_opened() {
   for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
     std::vector<ClosedCall>& rows = threads_[thread]->rows;
     const auto base = static_cast<std::uint32_t>(table.size());
-    resize(table, base + rows.size(), thread);
+    each_column(table, [&](auto& column) { column.resize(base + rows.size()); });
+    std::fill(table.thread.begin() + base, table.thread.end(), thread);
     for (const ClosedCall& row : rows) {
       put(table, base, row);
     }
@@ -190,20 +192,7 @@ void order(CallTable& table) {
   for (std::uint32_t& parent : table.parent) {
     parent = parent == no_call ? no_call : place[parent];
   }
-  permute(table.thread, order);
-  permute(table.function, order);
-  permute(table.parent, order);
-  permute(table.site, order);
-  permute(table.start, order);
-  permute(table.latency, order);
-  permute(table.resolution, order);
-  permute(table.children, order);
-  permute(table.outside, order);
-  permute(table.blocked, order);
-  permute(table.preempted, order);
-  permute(table.switches, order);
-  permute(table.state, order);
-  permute(table.tail_call, order);
+  each_column(table, [&order](auto& column) { permute(column, order); });
   mark_inner(table);
 }
 

@@ -4,6 +4,7 @@
 #include "stacks/call.hpp"
 #include "stacks/closed_call.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -13,6 +14,29 @@ namespace ptlens::stacks {
 // Orders the table by thread, then by start, parents before children, renumbers the parents, and
 // marks the inner activations.
 void order(CallTable& table);
+
+// Calls `use` with each column of the table.
+template <class Table, class Use>
+void each_column(Table& table, const Use& use) {
+  use(table.thread);
+  use(table.function);
+  use(table.parent);
+  use(table.site);
+  use(table.start);
+  use(table.latency);
+  use(table.resolution);
+  use(table.children);
+  use(table.outside);
+  use(table.blocked);
+  use(table.preempted);
+  use(table.switches);
+  use(table.state);
+  use(table.tail_call);
+  use(table.inner);
+}
+
+// The call as it was handed over, where `first` is the first call of its thread in the table.
+[[nodiscard]] ClosedCall closed_call(const CallTable& table, std::size_t call, std::size_t first);
 
 class CallTableBuilder {
 public:

@@ -1,6 +1,8 @@
 // Parents and times first, then one compaction of every column.
 #include "stacks/remove_calls.hpp"
 
+#include "stacks/call_table.hpp"
+
 #include <algorithm>
 
 namespace ptlens::stacks {
@@ -50,21 +52,7 @@ void remove_calls(CallTable& table, const std::vector<std::uint8_t>& gone) {
       table.parent[row] = place[table.parent[row]];
     }
   }
-  compact(table.thread, gone);
-  compact(table.function, gone);
-  compact(table.parent, gone);
-  compact(table.site, gone);
-  compact(table.start, gone);
-  compact(table.latency, gone);
-  compact(table.resolution, gone);
-  compact(table.children, gone);
-  compact(table.outside, gone);
-  compact(table.blocked, gone);
-  compact(table.preempted, gone);
-  compact(table.switches, gone);
-  compact(table.state, gone);
-  compact(table.tail_call, gone);
-  compact(table.inner, gone);
+  each_column(table, [&gone](auto& column) { compact(column, gone); });
 }
 
 } // namespace ptlens::stacks

@@ -2,6 +2,7 @@
 // so that nothing is sorted but where a caller was found late.
 #include "store/gather.hpp"
 
+#include "stacks/call_table.hpp"
 #include "store/order_index.hpp"
 #include "store/writer.hpp"
 
@@ -15,26 +16,6 @@ namespace {
 
 using stacks::CallTable;
 using stacks::no_call;
-
-// Calls `use` with each column of the table.
-template <class Table, class Use>
-void each_column(Table& table, const Use& use) {
-  use(table.thread);
-  use(table.function);
-  use(table.parent);
-  use(table.site);
-  use(table.start);
-  use(table.latency);
-  use(table.resolution);
-  use(table.children);
-  use(table.outside);
-  use(table.blocked);
-  use(table.preempted);
-  use(table.switches);
-  use(table.state);
-  use(table.tail_call);
-  use(table.inner);
-}
 
 struct Source {
   const BlockEntry* entry = nullptr;
@@ -65,7 +46,7 @@ public:
     }
     CallTable& calls = into_->calls;
     base_ = calls.size();
-    each_column(calls, [&](auto& column) { column.resize(base_ + count); });
+    stacks::each_column(calls, [&](auto& column) { column.resize(base_ + count); });
     into_->caller.resize(base_ + count);
     at = 0;
     for (const Source& source : sources_) {
@@ -154,7 +135,7 @@ private:
         column[base_ + to] = copy[places[to]];
       }
     };
-    each_column(calls, permute);
+    stacks::each_column(calls, permute);
     permute(into_->caller);
     for (std::size_t call = base_; call < calls.size(); ++call) {
       if (std::uint32_t& parent = calls.parent[call]; parent != no_call) {
@@ -208,25 +189,7 @@ Result<std::shared_ptr<CallStore>> store_of(const stacks::CallTable& table,
       sink = &writer.thread(table.thread[call]);
       first = call;
     }
-    const std::uint32_t parent = table.parent[call];
-    stacks::ClosedCall closed;
-    closed.function = table.function[call];
-    closed.caller = parent == no_call ? no_call : table.function[parent];
-    closed.site = table.site[call];
-    closed.order = static_cast<std::uint32_t>(call - first);
-    closed.parent = parent == no_call ? no_call : static_cast<std::uint32_t>(parent - first);
-    closed.resolution = table.resolution[call];
-    closed.switches = table.switches[call];
-    closed.state = table.state[call];
-    closed.tail_call = table.tail_call[call] != 0;
-    closed.inner = table.inner[call] != 0;
-    closed.start = table.start[call];
-    closed.latency = table.latency[call];
-    closed.children = table.children[call];
-    closed.outside = table.outside[call];
-    closed.blocked = table.blocked[call];
-    closed.preempted = table.preempted[call];
-    sink->take(closed);
+    sink->take(stacks::closed_call(table, call, first));
   }
   return writer.finish({}, description);
 }

@@ -6,7 +6,6 @@
 #include "store/writer.hpp"
 
 #include <cstdint>
-#include <set>
 #include <tsl/robin_map.h>
 #include <unordered_map>
 #include <vector>

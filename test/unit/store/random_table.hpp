@@ -2,7 +2,7 @@
 #pragma once
 
 #include "stacks/call.hpp"
-#include "stacks/closed_call.hpp"
+#include "stacks/call_table.hpp"
 #include "store/description.hpp"
 
 #include <gtest/gtest.h>
@@ -130,26 +130,7 @@ void hand_over(const stacks::CallTable& table, bool backwards, const Take& take)
   }
   for (std::size_t i = 0; i < table.size(); ++i) {
     const std::size_t call = backwards ? table.size() - 1 - i : i;
-    const std::uint32_t base = first[table.thread[call]];
-    const std::uint32_t parent = table.parent[call];
-    stacks::ClosedCall closed;
-    closed.function = table.function[call];
-    closed.caller = parent == stacks::no_call ? stacks::no_call : table.function[parent];
-    closed.site = table.site[call];
-    closed.order = static_cast<std::uint32_t>(call) - base;
-    closed.parent = parent == stacks::no_call ? stacks::no_call : parent - base;
-    closed.resolution = table.resolution[call];
-    closed.switches = table.switches[call];
-    closed.state = table.state[call];
-    closed.tail_call = table.tail_call[call] != 0;
-    closed.inner = table.inner[call] != 0;
-    closed.start = table.start[call];
-    closed.latency = table.latency[call];
-    closed.children = table.children[call];
-    closed.outside = table.outside[call];
-    closed.blocked = table.blocked[call];
-    closed.preempted = table.preempted[call];
-    take(table.thread[call], closed);
+    take(table.thread[call], stacks::closed_call(table, call, first[table.thread[call]]));
   }
 }
 
