@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -90,29 +88,14 @@ bool PacketStream::parse_batch() {
   return parser_.at() != before;
 }
 
-// Nearly all of a trace with cycles: CYC, short TNT and TIP, each at a time that is known at once.
+// Nearly all of a trace with cycles: CYC, TNT and TIP, each at a time that is known at once.
 void PacketStream::parse_exact(std::size_t enough) {
-  constexpr std::ptrdiff_t longest = 16; // of packets that begin as these do
-  const std::uint8_t* at = parser_.at();
-  const std::uint8_t* const end = bytes_.data() + bytes_.size();
   std::uint64_t now_ns = to_ns(clock_.now().value_or(0));
-  std::uint64_t last_flow_ns = last_flow_ns_.value_or(now_ns);
-  bool any = false;
-  Packet packet{.timed = true};
-  while (end - at >= longest && packets_.size() < enough) {
-    const std::uint8_t first = *at;
-    if ((first & 3U) == 3) {
-      std::uint64_t cycles = first >> 3U;
-      std::uint8_t size = 1;
-      if ((first & 4U) != 0) {
-        if ((at[1] & 1U) != 0) {
-          break;
-        }
-        cycles |= static_cast<std::uint64_t>(at[1] >> 1U) << 5U;
-        size = 2;
-      }
-      clock_.on_cyc(cycles);
-      at += size;
+  while (packets_.size() < enough) {
+    const std::uint8_t* const at = parser_.at();
+    const RawPacket raw = parser_.next();
+    if (raw.kind == RawKind::cyc) {
+      clock_.on_cyc(raw.payload);
       after_cycles_ = true;
       if (!clock_.is_certain()) {
         break;
@@ -120,41 +103,22 @@ void PacketStream::parse_exact(std::size_t enough) {
       now_ns = conversion_.to_ns(clock_.now().value_or(0));
       continue;
     }
-    if ((first & 1U) == 0 && first > 2) {
-      packet.bit_count = static_cast<std::uint8_t>(std::bit_width(first) - 2);
-      packet.value = (first >> 1U) & ((1U << packet.bit_count) - 1U);
-      packet.size = 1;
-      packet.room = room_of_short;
-      packet.kind = PacketKind::tnt;
-      packet.has_ip = false;
-    } else if ((first & 0x1fU) == 0x0d && first >> 5U >= 1 && first >> 5U <= 3) {
-      RawPacket raw{.kind = RawKind::tip, .count = static_cast<std::uint8_t>(first >> 5U)};
-      std::memcpy(&raw.payload, at + 1, sizeof raw.payload);
-      raw.payload &= ~std::uint64_t{0} >> (64U - 16U * raw.count);
-      packet.bit_count = 0;
-      packet.size = static_cast<std::uint8_t>(1 + 2 * raw.count);
-      packet.room = 0;
-      packet.kind = PacketKind::tip;
-      resolve_ip(raw, packet);
-    } else {
+    if (raw.kind != RawKind::tnt && raw.kind != RawKind::tip) {
+      parser_.move_to(at);
       break;
     }
-    packet.offset = static_cast<std::uint64_t>(at - bytes_.data());
+    Packet& packet = packets_.emplace_back();
+    describe(raw, raw.kind == RawKind::tnt ? PacketKind::tnt : PacketKind::tip,
+             static_cast<std::uint64_t>(at - bytes_.data()), packet);
+    packet.timed = true;
     packet.earliest_ns = now_ns;
     packet.latest_ns = now_ns;
-    packet.reported_ns = last_flow_ns;
-    last_flow_ns = now_ns;
-    any = true;
-    at += packet.size;
+    packet.reported_ns = last_flow_ns_.value_or(now_ns);
+    last_flow_ns_ = now_ns;
     after_cycles_ = false;
-    packets_.push_back(packet);
     ticks_.push_back(has_latest);
   }
   placed_ = packets_.size();
-  if (any) {
-    last_flow_ns_ = last_flow_ns;
-  }
-  parser_.move_to(at);
 }
 
 bool PacketStream::skip_to_psb() {
@@ -264,8 +228,9 @@ void PacketStream::resolve_ip(const RawPacket& raw, Packet& packet) {
   packet.value = last_ip_;
 }
 
-void PacketStream::add(const RawPacket& raw, PacketKind kind, std::uint64_t offset) {
-  Packet& packet = packets_.emplace_back();
+// All but the times.
+void PacketStream::describe(const RawPacket& raw, PacketKind kind, std::uint64_t offset,
+                            Packet& packet) {
   packet.kind = kind;
   packet.offset = offset;
   packet.size = raw.size;
@@ -276,6 +241,11 @@ void PacketStream::add(const RawPacket& raw, PacketKind kind, std::uint64_t offs
   } else if (has_address(kind)) {
     resolve_ip(raw, packet);
   }
+}
+
+void PacketStream::add(const RawPacket& raw, PacketKind kind, std::uint64_t offset) {
+  Packet& packet = packets_.emplace_back();
+  describe(raw, kind, offset, packet);
   const auto now = clock_.now();
   if (!now) {
     ticks_.push_back(has_latest);

@@ -72,6 +72,7 @@ private:
   bool skip_to_psb();
   void parse(const RawPacket& raw, std::uint64_t offset);
   void add(const RawPacket& raw, PacketKind kind, std::uint64_t offset);
+  void describe(const RawPacket& raw, PacketKind kind, std::uint64_t offset, Packet& packet);
   void resolve_ip(const RawPacket& raw, Packet& packet);
   void begin_anew();
   void time_passed();
