@@ -45,10 +45,12 @@ const marks: Record<Finding["state"], string> = { fine: "✓", limited: "!", mis
 
 function doctorText(result: DoctorResult): string {
   const best = result.backend === "none" ? "Nothing can be measured yet." : `Measurements use ${result.backend}.`;
-  const findings = result.findings.map(({ state, title, detail, why, remedy }) => {
+  const findings = result.findings.map(({ state, title, detail, why, remedy, temporary, permanent }) => {
     const lines = [`## ${marks[state]} ${title}`, "", detail];
     if (state !== "fine") lines.push("", why);
-    if (remedy !== "") lines.push("", `> ${remedy}`);
+    if (remedy !== "" && remedy !== temporary && remedy !== permanent) lines.push("", `> ${remedy}`);
+    if (temporary !== "") lines.push("", "Now:", "", "```sh", temporary, "```");
+    if (permanent !== "") lines.push("", "For good:", "", "```sh", permanent, "```");
     return lines.join("\n");
   });
   return [`# This machine`, "", best, "", findings.join("\n\n"), ""].join("\n");

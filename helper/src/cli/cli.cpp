@@ -130,6 +130,8 @@ private:
     app->add_option("--perf", doctor_.perf, "perf to use")->type_name("PATH");
     app->add_option("--binary", doctor_.binary, "look at its debug information as well")
         ->type_name("B");
+    app->add_option("-o,--output", doctor_.folder, "folder where recordings would go")
+        ->type_name("DIR");
     add_json(*app, doctor_.json);
   }
 
@@ -141,12 +143,22 @@ private:
     app->add_option("--tid", request.tid, "thread")->check(positive_id());
     app->add_option("--cpu", request.cpu, "everything on a CPU")
         ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()));
+    app->add_flag("-a,--all-cpus", request.all_cpus, "everything on every CPU");
     app->add_option("PROGRAM", request.program, "-- PROGRAM ARGS: started and recorded");
+    app->add_option("--cwd", request.working_directory, "working directory of the program")
+        ->type_name("DIR");
+    app->add_option("--env", request.environment, "NAME=VALUE for the program; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) {
+          return text.find('=', 1) == std::string::npos ? "NAME=VALUE is wanted" : std::string();
+        });
     app->parse_complete_callback([&request] {
       const int targets = int{request.pid.has_value()} + int{request.tid.has_value()} +
-                          int{request.cpu.has_value()} + int{!request.program.empty()};
+                          int{request.cpu.has_value()} + int{request.all_cpus} +
+                          int{!request.program.empty()};
       if (targets != 1) {
-        throw CLI::RequiredError("exactly one of --pid, --tid, --cpu and -- PROGRAM");
+        throw CLI::RequiredError("exactly one of --pid, --tid, --cpu, --all-cpus and -- PROGRAM");
       }
     });
     add_function(*app, request.function, request.binary, false);

@@ -68,6 +68,7 @@ struct DecodeOptions {
 struct DoctorOptions {
   std::string perf;
   std::string binary;
+  std::string folder;
   bool json = false;
 };
 

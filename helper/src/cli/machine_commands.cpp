@@ -59,7 +59,8 @@ private:
 } // namespace
 
 Result<void> doctor(const DoctorOptions& options) {
-  const record::Diagnosis diagnosis = record::diagnose(options.perf, options.binary);
+  const record::Diagnosis diagnosis =
+      record::diagnose({.perf = options.perf, .binary = options.binary, .folder = options.folder});
   if (options.json) {
     std::cout << exporting::dump(exporting::doctor_json(diagnosis)) << '\n';
   } else {

@@ -358,7 +358,9 @@ Json doctor_json(const record::Diagnosis& diagnosis) {
                         {"state", state},
                         {"detail", finding.detail},
                         {"why", finding.why},
-                        {"remedy", finding.remedy}});
+                        {"remedy", finding.remedy},
+                        {"temporary", finding.temporary},
+                        {"permanent", finding.permanent}});
   }
   return {{"backend", diagnosis.backend}, {"findings", std::move(findings)}};
 }

@@ -120,8 +120,14 @@ std::string doctor_text(const record::Diagnosis& diagnosis) {
     if (!finding.why.empty()) {
       text += fmt::format("         why: {}\n", printable(finding.why));
     }
-    if (!finding.remedy.empty()) {
+    if (finding.remedy != finding.temporary && finding.remedy != finding.permanent) {
       text += fmt::format("         do:  {}\n", printable(finding.remedy));
+    }
+    if (!finding.temporary.empty()) {
+      text += fmt::format("         now: {}\n", printable(finding.temporary));
+    }
+    if (!finding.permanent.empty()) {
+      text += fmt::format("         for good: {}\n", printable(finding.permanent));
     }
   }
   return text;

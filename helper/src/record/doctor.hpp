@@ -12,9 +12,11 @@ struct Finding {
   std::string id = {};    // stable, e.g. "intel_pt", "perf", "paranoid"
   std::string title = {}; // "Intel Processor Trace"
   State state = State::fine;
-  std::string detail = {}; // what was found
-  std::string why = {};    // why it matters
-  std::string remedy = {}; // the exact command, or what to do; empty when fine
+  std::string detail = {};    // what was found
+  std::string why = {};       // why it matters
+  std::string remedy = {};    // the exact command, or what to do; empty when fine
+  std::string temporary = {}; // command that mends it until the next start; empty: there is none
+  std::string permanent = {}; // command that mends it for good; empty: there is none
 };
 
 struct Diagnosis {
@@ -22,6 +24,13 @@ struct Diagnosis {
   std::vector<Finding> findings;
 };
 
-[[nodiscard]] Diagnosis diagnose(const std::string& perf, const std::string& binary);
+struct Checkup {
+  std::string perf = {};   // path, empty: from PATH
+  std::string binary = {}; // whose debug information to look at; empty: none
+  std::string folder = {}; // where recordings would go; empty: the working directory
+  std::string root = {};   // before every path of /proc, /sys and /boot: another machine's files
+};
+
+[[nodiscard]] Diagnosis diagnose(const Checkup& checkup);
 
 } // namespace ptlens::record

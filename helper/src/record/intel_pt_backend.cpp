@@ -21,7 +21,7 @@ namespace ptlens::record {
 namespace {
 
 Result<void> check_rights(const Request& request, const Machine& machine) {
-  const std::int64_t highest = request.cpu ? 0 : request.kernel ? 1 : 2;
+  const std::int64_t highest = request.cpu || request.all_cpus ? 0 : request.kernel ? 1 : 2;
   if (machine.rights.root || machine.rights.perfmon || machine.paranoid <= highest) {
     return {};
   }

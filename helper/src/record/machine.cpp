@@ -6,14 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <linux/magic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace ptlens::record {
@@ -21,71 +19,42 @@ namespace {
 
 constexpr const char* intel_pt_device = "/sys/bus/event_source/devices/intel_pt";
 
-// Numbers from include/uapi/linux/capability.h.
-constexpr unsigned capability_ipc_lock = 14;
-constexpr unsigned capability_sys_ptrace = 19;
-constexpr unsigned capability_sys_admin = 21;
-constexpr unsigned capability_perfmon = 38;
-
-Rights rights_of(std::uint64_t capabilities) {
-  const auto has = [capabilities](unsigned bit) { return ((capabilities >> bit) & 1) != 0; };
-  Rights rights;
-  rights.perfmon = has(capability_perfmon) || has(capability_sys_admin);
-  rights.sys_ptrace = has(capability_sys_ptrace);
-  rights.ipc_lock = has(capability_ipc_lock);
-  return rights;
-}
-
-std::string_view field_of(std::string_view status, std::string_view name) {
-  std::size_t at = 0;
-  while (at < status.size()) {
-    const std::size_t end = std::min(status.find('\n', at), status.size());
-    const std::string_view line = status.substr(at, end - at);
-    if (line.starts_with(name)) {
-      return line.substr(name.size());
-    }
-    at = end + 1;
-  }
-  return {};
-}
-
-std::uint32_t little_endian_32(std::string_view bytes, std::size_t offset) {
-  std::uint32_t value = 0;
-  for (std::size_t byte = 0; byte < 4; ++byte) {
-    value |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[offset + byte]))
-             << (8 * byte);
-  }
-  return value;
-}
-
-std::optional<IntelPtCapabilities> read_intel_pt() {
+std::optional<IntelPtCapabilities> read_intel_pt(const std::string& device) {
   struct stat status{};
-  if (::stat(intel_pt_device, &status) != 0) {
+  if (::stat(device.c_str(), &status) != 0) {
     return std::nullopt;
   }
-  const auto capability = [](const char* name) {
-    const std::optional<std::string> text =
-        read_text(fmt::format("{}/caps/{}", intel_pt_device, name), 64);
+  const auto capability = [&device](const char* name) {
+    const std::optional<std::string> text = read_text(fmt::format("{}/caps/{}", device, name), 64);
     return text ? static_cast<std::uint32_t>(std::strtoul(text->c_str(), nullptr, 16)) : 0U;
   };
   IntelPtCapabilities capabilities;
   capabilities.cycle_packets = capability("psb_cyc") != 0;
   capabilities.mini_time_counter = capability("mtc") != 0;
   capabilities.mtc_periods = capability("mtc_periods");
+  capabilities.psb_periods = capability("psb_periods");
   capabilities.ip_filtering = capability("ip_filtering") != 0;
   capabilities.address_filters = capability("num_address_ranges");
+  if (const auto offered = read_number(device + "/nr_addr_filters"); offered && *offered >= 0) {
+    capabilities.address_filters =
+        std::min(capabilities.address_filters, static_cast<std::uint32_t>(*offered));
+  }
   return capabilities;
 }
 
 // Opening it takes CAP_SYS_RAWIO as well as the file's own rights.
-bool kernel_is_readable() {
-  return std::ifstream("/proc/kcore", std::ios::binary).get() == '\x7f';
+bool kernel_is_readable(const std::string& root) {
+  return std::ifstream(root + "/proc/kcore", std::ios::binary).get() == '\x7f';
 }
 
-std::string find_tracefs() {
-  for (const char* folder : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
-    struct statfs status{};
-    if (::statfs(folder, &status) == 0 && status.f_type == TRACEFS_MAGIC) {
+// Users may not look into it; in the files of another machine it is a folder like others.
+std::string find_tracefs(const std::string& root) {
+  for (const char* name : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
+    const std::string folder = root + name;
+    struct statfs mounted{};
+    struct stat events{};
+    if ((::statfs(folder.c_str(), &mounted) == 0 && mounted.f_type == TRACEFS_MAGIC) ||
+        (!root.empty() && ::stat((folder + "/events").c_str(), &events) == 0)) {
       return folder;
     }
   }
@@ -94,67 +63,29 @@ std::string find_tracefs() {
 
 } // namespace
 
-Rights parse_rights(std::string_view status) {
-  std::string_view hexadecimal = field_of(status, "CapEff:");
-  hexadecimal.remove_prefix(std::min(hexadecimal.find_first_not_of(" \t"), hexadecimal.size()));
-  std::uint64_t capabilities = 0;
-  std::from_chars(hexadecimal.data(), hexadecimal.data() + hexadecimal.size(), capabilities, 16);
-  Rights rights = rights_of(capabilities);
-
-  std::string_view users = field_of(status, "Uid:"); // real, effective, saved, file system
-  const auto skip = [&users](const char* characters) {
-    users.remove_prefix(std::min(users.find_first_not_of(characters), users.size()));
-  };
-  skip(" \t");
-  skip("0123456789");
-  skip(" \t");
-  std::uint32_t effective = 1;
-  const auto [end, error] = std::from_chars(users.data(), users.data() + users.size(), effective);
-  rights.root = error == std::errc{} && effective == 0;
-  return rights;
-}
-
-Rights parse_file_capabilities(std::string_view attribute) {
-  constexpr std::size_t revision_2_size = 20; // magic, two pairs of permitted and inheritable
-  if (attribute.size() < revision_2_size) {
-    return {};
-  }
-  constexpr std::uint32_t effective_flag = 1;
-  const std::uint32_t magic = little_endian_32(attribute, 0);
-  const std::uint32_t revision = magic >> 24;
-  if ((revision != 2 && revision != 3) || (magic & effective_flag) == 0) {
-    return {};
-  }
-  const std::uint64_t low = little_endian_32(attribute, 4);
-  const std::uint64_t high = little_endian_32(attribute, 12);
-  return rights_of(low | high << 32);
-}
-
-Machine read_machine(const std::string& perf) {
+Machine read_machine(const std::string& perf, const std::string& root) {
   Machine machine;
   machine.cpus = static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   machine.page_size = static_cast<std::uint64_t>(std::max(4096L, ::sysconf(_SC_PAGESIZE)));
   machine.memory =
       static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES))) * machine.page_size;
-  machine.mlock_kb = static_cast<std::uint64_t>(
-      std::max<std::int64_t>(0, read_number("/proc/sys/kernel/perf_event_mlock_kb").value_or(516)));
-  machine.paranoid = read_number("/proc/sys/kernel/perf_event_paranoid").value_or(2);
-  machine.intel_pt = read_intel_pt();
-  machine.tracefs = find_tracefs();
-  machine.kernel_readable = kernel_is_readable();
-  machine.rights = parse_rights(read_text("/proc/self/status").value_or(""));
-  if (!perf.empty()) {
-    std::array<char, 64> attribute{};
-    const ssize_t size =
-        ::getxattr(perf.c_str(), "security.capability", attribute.data(), attribute.size());
-    if (size > 0) {
-      const Rights given = parse_file_capabilities(
-          std::string_view(attribute.data(), static_cast<std::size_t>(size)));
-      machine.rights.perfmon |= given.perfmon;
-      machine.rights.sys_ptrace |= given.sys_ptrace;
-      machine.rights.ipc_lock |= given.ipc_lock;
-    }
+  machine.mlock_kb = static_cast<std::uint64_t>(std::max<std::int64_t>(
+      0, read_number(root + "/proc/sys/kernel/perf_event_mlock_kb").value_or(516)));
+  rlimit memlock{};
+  constexpr std::uint64_t enough = std::uint64_t{1} << 30;
+  if (::getrlimit(RLIMIT_MEMLOCK, &memlock) == 0) {
+    machine.memlock = std::min<std::uint64_t>(memlock.rlim_cur, enough);
   }
+  machine.paranoid = read_number(root + "/proc/sys/kernel/perf_event_paranoid").value_or(2);
+  machine.intel_pt = read_intel_pt(root + intel_pt_device);
+  machine.tracefs = find_tracefs(root);
+  machine.kernel_readable = kernel_is_readable(root);
+  machine.rights = parse_rights(read_text(root + "/proc/self/status").value_or(""),
+                                read_text(root + "/proc/self/uid_map").value_or(""));
+  const Rights given = file_rights(perf);
+  machine.rights.perfmon |= given.perfmon;
+  machine.rights.sys_ptrace |= given.sys_ptrace;
+  machine.rights.ipc_lock |= given.ipc_lock;
   return machine;
 }
 

@@ -2,10 +2,11 @@
 // from them. Reads only.
 #pragma once
 
+#include "record/rights.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace ptlens::record {
 
@@ -14,15 +15,9 @@ struct IntelPtCapabilities {
   bool cycle_packets = false;        // psb_cyc: CYC
   bool mini_time_counter = false;    // mtc: MTC
   std::uint32_t mtc_periods = 0;     // bit n: mtc_period=n is supported
+  std::uint32_t psb_periods = 0;     // bit n: psb_period=n is supported
   bool ip_filtering = false;         // address filters
-  std::uint32_t address_filters = 0; // num_address_ranges
-};
-
-struct Rights {
-  bool root = false;       // effective user 0
-  bool perfmon = false;    // CAP_PERFMON or CAP_SYS_ADMIN
-  bool sys_ptrace = false; // CAP_SYS_PTRACE
-  bool ipc_lock = false;   // CAP_IPC_LOCK: perf buffers of any size
+  std::uint32_t address_filters = 0; // num_address_ranges, at most what the kernel offers
 };
 
 struct Machine {
@@ -30,6 +25,7 @@ struct Machine {
   std::uint64_t page_size = 4096; // bytes
   std::uint64_t memory = 0;       // bytes of RAM
   std::uint64_t mlock_kb = 516;   // perf_event_mlock_kb, KiB a CPU for users without ipc_lock
+  std::uint64_t memlock = 0;      // RLIMIT_MEMLOCK: bytes that may be locked beyond that
   std::int64_t paranoid = 2;      // perf_event_paranoid
   std::optional<IntelPtCapabilities> intel_pt; // nothing: no such device
   std::string tracefs;                         // where it is mounted, empty: nowhere
@@ -37,15 +33,9 @@ struct Machine {
   Rights rights;                               // ours or, where larger, those of the perf binary
 };
 
-// `perf` is the path of the perf binary, whose file capabilities count; may be empty.
-[[nodiscard]] Machine read_machine(const std::string& perf);
-
-// The rights that the text of /proc/PID/status gives (fields Uid and CapEff).
-[[nodiscard]] Rights parse_rights(std::string_view status);
-
-// The rights that the extended attribute security.capability of a file gives to who runs it
-// (struct vfs_cap_data of include/uapi/linux/capability.h). Bad data gives none.
-[[nodiscard]] Rights parse_file_capabilities(std::string_view attribute);
+// `perf` is the path of the perf binary, whose file capabilities count; may be empty. `root` is put
+// before every path that is read: empty, or a folder with the files of another machine.
+[[nodiscard]] Machine read_machine(const std::string& perf, const std::string& root = "");
 
 // The program that a name means: as it is when it holds a slash, else the first one on PATH. Empty
 // when there is none that may be executed.

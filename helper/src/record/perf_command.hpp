@@ -37,12 +37,6 @@ struct ProbeEvent {
                                                         const std::string& address_filter);
 
 // "intel_pt/cyc,mtc_period=3,noretcomp=1/u": the event and the packets that the processor can send.
-// Where the machine has no such device (perf is a stand-in), all packets are asked for.
 [[nodiscard]] std::string intel_pt_event(const Request& request, const Machine& machine);
-
-// Size of one ring buffer of the data (not the trace), in pages, a power of two.
-[[nodiscard]] std::uint64_t data_pages(const Machine& machine);
-// Size of one AUX buffer, in pages, a power of two.
-[[nodiscard]] std::uint64_t aux_pages(const Machine& machine);
 
 } // namespace ptlens::record

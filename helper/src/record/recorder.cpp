@@ -92,15 +92,16 @@ private:
 Result<void> check(const Request& request) {
   const int targets =
       static_cast<int>(request.pid.has_value()) + static_cast<int>(request.tid.has_value()) +
-      static_cast<int>(request.cpu.has_value()) + static_cast<int>(!request.program.empty());
+      static_cast<int>(request.cpu.has_value()) + static_cast<int>(request.all_cpus) +
+      static_cast<int>(!request.program.empty());
   const auto bad = [](std::string message, std::string remedy) {
     return std::unexpected(Error{.kind = Error::Kind::bad_input,
                                  .message = std::move(message),
                                  .remedy = std::move(remedy)});
   };
   if (targets != 1) {
-    return bad("one process, thread, CPU or program must be named",
-               "use one of --pid, --tid, --cpu and -- PROGRAM");
+    return bad("one process, thread, CPU or program must be named, or all CPUs",
+               "use one of --pid, --tid, --cpu, --all-cpus and -- PROGRAM");
   }
   if (request.pid.value_or(1) <= 0 || request.tid.value_or(1) <= 0 || request.cpu.value_or(0) < 0) {
     return bad("a process, thread or CPU cannot have a negative number", "check the number");
@@ -111,6 +112,12 @@ Result<void> check(const Request& request) {
   if (request.backend != "auto" && request.backend != "intel_pt" && request.backend != "uprobe") {
     return bad(fmt::format("there is no backend {}", request.backend),
                "use auto, intel_pt or uprobe");
+  }
+  if (request.slower_than_ns != 0 && !request.snapshot) {
+    return bad("a slow call is caught by a snapshot", "add --snapshot");
+  }
+  if (request.slower_than_ns != 0 && request.function.empty() && !request.address) {
+    return bad("no function is named whose slow call is to be caught", "add --function NAME");
   }
   return {};
 }

@@ -14,10 +14,11 @@
 namespace ptlens::record {
 
 struct Request {
-  // One of these four.
+  // One of these five.
   std::optional<std::int32_t> pid;
   std::optional<std::int32_t> tid;
   std::optional<std::int32_t> cpu;
+  bool all_cpus = false;
   std::vector<std::string> program;        // argv
   std::string working_directory;           // of the started program, empty: ours
   std::vector<std::string> environment;    // "NAME=VALUE" added for the started program
@@ -30,8 +31,13 @@ struct Request {
   double duration_s = 0; // 0: until the target ends or finish() is asked
   std::string backend = "auto"; // auto, intel_pt, uprobe
   bool filter = false;
-  bool snapshot = false;
+  bool snapshot = false;            // keep the last of the trace alone: at the end, or as asked for
+  std::uint64_t slower_than_ns = 0; // with snapshot: one is taken, and the recording ends, when a
+                                    // call of the function took longer; 0: not asked for
   bool kernel = false;
+  // Whether a short recording is made first, to tell how much data there will be, and what was
+  // asked for is changed so that it fits. Nothing: where the machine has Intel PT.
+  std::optional<bool> probe;
   std::string perf;   // path, empty: from PATH
   std::string output; // DIR, made when absent; a recording already there is refused
 };

@@ -33,7 +33,7 @@ Host real_host() {
           .record = record::record,
           .diagnose =
               [](const DoctorRequest& request) {
-                return record::diagnose(request.perf, request.binary);
+                return record::diagnose({.perf = request.perf, .binary = request.binary});
               },
           .processes = record::processes,
           .functions_at = functions_at};

@@ -205,10 +205,12 @@ TEST(DoctorJson, FindingsAndProcesses) {
                                                   .state = record::Finding::State::limited,
                                                   .detail = "6.1",
                                                   .why = "w",
-                                                  .remedy = "r"}}};
+                                                  .remedy = "r",
+                                                  .temporary = "t",
+                                                  .permanent = "p"}}};
   EXPECT_EQ(dump(doctor_json(diagnosis)),
             R"({"backend":"uprobe","findings":[{"id":"perf","title":"perf","state":"limited",)"
-            R"("detail":"6.1","why":"w","remedy":"r"}]})");
+            R"("detail":"6.1","why":"w","remedy":"r","temporary":"t","permanent":"p"}]})");
   const std::vector<record::Process> processes{{.pid = 5,
                                                 .start_time = 6,
                                                 .user = "u",

@@ -177,12 +177,24 @@ TEST(DoctorText, SaysWhatToDo) {
                                                   .state = record::Finding::State::missing,
                                                   .detail = "not in this CPU",
                                                   .why = "the most exact",
-                                                  .remedy = "use another machine"}}};
+                                                  .remedy = "use another machine"},
+                                                 {.id = "tracefs",
+                                                  .title = "tracefs",
+                                                  .state = record::Finding::State::missing,
+                                                  .detail = "not mounted",
+                                                  .why = "probes",
+                                                  .remedy = "mount it",
+                                                  .temporary = "mount it",
+                                                  .permanent = "edit fstab"}}};
   EXPECT_EQ(doctor_text(diagnosis), "This machine measures with: uprobe\n\n"
                                     "ok       perf: version 6.1\n"
                                     "missing  Intel Processor Trace: not in this CPU\n"
                                     "         why: the most exact\n"
-                                    "         do:  use another machine\n");
+                                    "         do:  use another machine\n"
+                                    "missing  tracefs: not mounted\n"
+                                    "         why: probes\n"
+                                    "         now: mount it\n"
+                                    "         for good: edit fstab\n");
   EXPECT_EQ(doctor_text({.backend = "none", .findings = {}}),
             "This machine cannot measure yet.\n\n");
 }

@@ -127,7 +127,7 @@ TEST(Processes, AProcessThatHasGoneIsAnError) {
 TEST(Doctor, FindsWhatTheMachineHas) {
   const TemporaryFolder folder;
   const std::string program = folder.compile("program", "int main() {}\n");
-  const Diagnosis diagnosis = diagnose("", program);
+  const Diagnosis diagnosis = diagnose({.binary = program});
   for (const Finding& finding : diagnosis.findings) {
     EXPECT_FALSE(finding.title.empty()) << finding.id;
     EXPECT_FALSE(finding.detail.empty()) << finding.id;
@@ -143,7 +143,7 @@ TEST(Doctor, FindsWhatTheMachineHas) {
   if (why_no_probes().empty()) {
     EXPECT_NE(diagnosis.backend, "none");
   }
-  const Diagnosis without = diagnose("/no/such/perf", "");
+  const Diagnosis without = diagnose({.perf = "/no/such/perf"});
   EXPECT_EQ(without.backend, "none");
 }
 

@@ -1,158 +1,11 @@
 // Parsers and builders without a machine: expected values from perf-record(1), perf-intel-pt(1),
 // proc(5), the kernel's uprobe tracer and the Intel SDM, or worked out by hand.
 #include "record/loader.hpp"
-#include "record/perf_command.hpp"
 #include "record/tracefs.hpp"
 #include "record_test_support.hpp"
 
 namespace ptlens::record::test {
 namespace {
-
-using Words = std::vector<std::string>;
-
-Machine root_machine() {
-  Machine machine;
-  machine.cpus = 2;
-  machine.page_size = 4096;
-  machine.memory = std::uint64_t{8} << 30;
-  machine.rights.root = true;
-  return machine;
-}
-
-const PerfSetting setting{
-    .perf = "/usr/bin/perf", .data_file = "/out dir/perf.data", .control = "fd:5,7"};
-
-TEST(PerfCommand, RecordsProbesOfAProcess) {
-  Request request;
-  request.pid = 42;
-  const Words expected = {"/usr/bin/perf",
-                          "record",
-                          "-e",
-                          "g:jump_if_0",
-                          "--filter",
-                          "flags & 0x40",
-                          "-e",
-                          "g:return",
-                          "-e",
-                          "g:entry",
-                          "-c",
-                          "1",
-                          "-R",
-                          "--switch-events",
-                          "-N",
-                          "--buildid-all",
-                          "-m",
-                          "4096",
-                          "--control",
-                          "fd:5,7",
-                          "-o",
-                          "/out dir/perf.data",
-                          "-p",
-                          "42"};
-  EXPECT_EQ(uprobe_command(request, root_machine(), setting,
-                           {{"g/jump_if_0", "flags & 0x40"}, {"g/return", ""}, {"g/entry", ""}}),
-            expected);
-}
-
-TEST(PerfCommand, StartsAProgramWithItsArgumentsAsTheyAre) {
-  Request request;
-  request.program = {"./a program", "-o", "$HOME; rm"};
-  request.function = "f";
-  const Words expected = {"/usr/bin/perf",
-                          "record",
-                          "-e",
-                          "intel_pt/cyc,mtc_period=3,noretcomp=1/u",
-                          "-m",
-                          "4096,16384",
-                          "--switch-events",
-                          "-N",
-                          "--control",
-                          "fd:5,7",
-                          "-o",
-                          "/out dir/perf.data",
-                          "--",
-                          "./a program",
-                          "-o",
-                          "$HOME; rm"};
-  EXPECT_EQ(intel_pt_command(request, root_machine(), setting, ""), expected);
-}
-
-TEST(PerfCommand, KeepsTheKernelsCodeWhereItIsTraced) {
-  Request request;
-  request.pid = 42;
-  request.kernel = true;
-  PerfSetting with_code = setting;
-  with_code.keep_kernel = true;
-  const Words expected = {"/usr/bin/perf",
-                          "record",
-                          "-e",
-                          "intel_pt/cyc,mtc_period=3,noretcomp=0/",
-                          "--kcore",
-                          "-m",
-                          "4096,16384",
-                          "--switch-events",
-                          "-N",
-                          "--control",
-                          "fd:5,7",
-                          "-o",
-                          "/out dir/perf.data",
-                          "-p",
-                          "42"};
-  EXPECT_EQ(intel_pt_command(request, root_machine(), with_code, ""), expected);
-}
-
-TEST(PerfCommand, TracesOneThreadWithAFilterAsSnapshot) {
-  Request request;
-  request.tid = 43;
-  request.snapshot = true;
-  request.function = "f";
-  const Words expected = {"/usr/bin/perf",
-                          "record",
-                          "-e",
-                          "intel_pt/cyc,mtc_period=3,noretcomp=1/u",
-                          "--filter",
-                          "filter 0x1000/0x20@/bin/x",
-                          "--per-thread",
-                          "--snapshot=e",
-                          "-m",
-                          "4096,16384",
-                          "--switch-events",
-                          "-N",
-                          "--control",
-                          "fd:5,7",
-                          "-o",
-                          "/out dir/perf.data",
-                          "-t",
-                          "43"};
-  EXPECT_EQ(intel_pt_command(request, root_machine(), setting, "filter 0x1000/0x20@/bin/x"),
-            expected);
-}
-
-TEST(PerfCommand, AsksForThePacketsThatTheProcessorHas) {
-  Request request;
-  Machine machine = root_machine();
-  machine.intel_pt = IntelPtCapabilities{};
-  EXPECT_EQ(intel_pt_event(request, machine), "intel_pt/noretcomp=0/u");
-  machine.intel_pt->mini_time_counter = true;
-  machine.intel_pt->mtc_periods = 0x249; // 0, 3, 6, 9: Skylake
-  EXPECT_EQ(intel_pt_event(request, machine), "intel_pt/mtc_period=3,noretcomp=0/u");
-  machine.intel_pt->mtc_periods = 0x240; // 6, 9
-  machine.intel_pt->cycle_packets = true;
-  request.kernel = true;
-  EXPECT_EQ(intel_pt_event(request, machine), "intel_pt/cyc,mtc_period=6,noretcomp=0/");
-}
-
-TEST(PerfCommand, StaysWithinWhatAUserMayLock) {
-  Machine machine = root_machine();
-  machine.rights.root = false;
-  machine.mlock_kb = 516; // the kernel's default: 128 pages and one
-  EXPECT_EQ(data_pages(machine), 64U);
-  EXPECT_EQ(aux_pages(machine), 64U);
-  EXPECT_LE((data_pages(machine) + 1 + aux_pages(machine)) * 4, machine.mlock_kb);
-  machine.mlock_kb = 0;
-  EXPECT_EQ(data_pages(machine), 1U);
-  EXPECT_EQ(aux_pages(machine), 1U);
-}
 
 TEST(Proc, ReadsTheStatOfAProcessWhoseNameIsMadeToConfuse) {
   // Field 22 is the 20th after the name.
@@ -237,7 +90,8 @@ TEST(Tracefs, FindsFieldsInAFormat) {
 }
 
 TEST(Loader, ReadsWhatTheDynamicLinkerLists) {
-  const Words expected = {"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2"};
+  const std::vector<std::string> expected = {"/lib/x86_64-linux-gnu/libc.so.6",
+                                             "/lib64/ld-linux-x86-64.so.2"};
   EXPECT_EQ(parse_library_list("\tlinux-vdso.so.1 (0x00007ffd5)\n"
                                "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f1)\n"
                                "\tlibgone.so => not found\n"

@@ -1,0 +1,186 @@
+// The doctor's findings about the processor and what stands between it and us: /proc/cpuinfo, the
+// device's capabilities (Documentation/ABI/testing/sysfs-bus-event_source-devices-caps), and the
+// traces that hypervisors and containers leave.
+#include "record/findings.hpp"
+#include "record/proc.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+namespace ptlens::record {
+namespace {
+
+using State = Finding::State;
+
+// The value of a line "name : value" of /proc/cpuinfo.
+std::string cpu_field(const std::string& cpuinfo, std::string_view name) {
+  const std::size_t line = cpuinfo.find(name);
+  const std::size_t colon = line == std::string::npos ? line : cpuinfo.find(": ", line);
+  if (colon == std::string::npos) {
+    return {};
+  }
+  return cpuinfo.substr(colon + 2, cpuinfo.find('\n', colon) - colon - 2);
+}
+
+bool has_flag(const Facts& facts, std::string_view flag) {
+  return fmt::format(" {} ", cpu_field(facts.cpuinfo, "flags")).find(fmt::format(" {} ", flag)) !=
+         std::string::npos;
+}
+
+bool has_hypervisor(const Facts& facts) {
+  return has_flag(facts, "hypervisor");
+}
+
+std::string first_line(const std::string& path) {
+  const std::string text = read_text(path, 256).value_or("");
+  return text.substr(0, text.find('\n'));
+}
+
+bool exists(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::exists(path, failed);
+}
+
+// What says that this is a container, empty where nothing does.
+std::string container_sign(const std::string& root) {
+  for (const char* file : {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"}) {
+    if (exists(root + file)) {
+      return file;
+    }
+  }
+  const std::string groups = read_text(root + "/proc/1/cgroup", 65536).value_or("");
+  constexpr std::array<std::string_view, 5> signs = {"/docker", "/kubepods", "/lxc", "/containerd",
+                                                     "/machine.slice/libpod"};
+  for (const std::string_view sign : signs) {
+    if (groups.find(sign) != std::string::npos) {
+      return fmt::format("{} in /proc/1/cgroup", sign);
+    }
+  }
+  const std::string environment = read_text(root + "/proc/1/environ", 65536).value_or("");
+  for (std::size_t at = 0; at < environment.size();) {
+    const std::size_t end = std::min(environment.find('\0', at), environment.size());
+    const std::string_view entry = std::string_view(environment).substr(at, end - at);
+    if (entry.starts_with("container=")) {
+      return fmt::format("{} in the environment of process 1", entry);
+    }
+    at = end + 1;
+  }
+  return {};
+}
+
+} // namespace
+
+Finding find_intel_pt(const Facts& facts) {
+  Finding finding{.id = "intel_pt",
+                  .title = "Intel Processor Trace",
+                  .why = "traces every call of a program at nearly its own speed"};
+  const std::string processor = cpu_field(facts.cpuinfo, "model name");
+  if (facts.machine.intel_pt) {
+    finding.detail = fmt::format("{}: the device intel_pt is there", processor);
+    return finding;
+  }
+  finding.state = State::missing;
+  finding.detail = fmt::format("{}: no device intel_pt", processor);
+  if (has_flag(facts, "intel_pt")) {
+    finding.detail =
+        fmt::format("{}: the processor has it, the kernel offers no device", processor);
+    finding.remedy = "use a kernel with CONFIG_PERF_EVENTS=y and CONFIG_CPU_SUP_INTEL=y; where KVM "
+                     "runs with pt_mode=1, the guests have it and the host has not: the commands "
+                     "below";
+    finding.temporary = "sudo modprobe -r kvm_intel && sudo modprobe kvm_intel pt_mode=0";
+    finding.permanent = "echo 'options kvm_intel pt_mode=0' | sudo tee "
+                        "/etc/modprobe.d/ptlens-kvm.conf";
+  } else if (cpu_field(facts.cpuinfo, "vendor_id") != "GenuineIntel") {
+    finding.remedy = "use an Intel processor of the 5th generation or later; here, probes measure";
+  } else if (has_hypervisor(facts)) {
+    finding.remedy = "let the hypervisor pass Intel PT on: on a KVM host, the commands below and "
+                     "-cpu host,intel-pt=on for this machine; other hypervisors have a switch of "
+                     "their own or none";
+    finding.temporary = "sudo modprobe -r kvm_intel && sudo modprobe kvm_intel pt_mode=1";
+    finding.permanent = "echo 'options kvm_intel pt_mode=1' | sudo tee "
+                        "/etc/modprobe.d/ptlens-kvm.conf";
+  } else {
+    finding.remedy = "switch Intel PT on in the firmware, and use a kernel with "
+                     "CONFIG_PERF_EVENTS=y; processors before the 5th generation have none";
+  }
+  return finding;
+}
+
+std::optional<Finding> find_timing_packets(const Facts& facts) {
+  if (!facts.machine.intel_pt) {
+    return std::nullopt;
+  }
+  const IntelPtCapabilities& has = *facts.machine.intel_pt;
+  Finding finding{.id = "timing_packets",
+                  .title = "Timing packets",
+                  .why = "cycle packets time calls to some nanoseconds, crystal packets (MTC) to "
+                         "some hundred; without either only a time stamp now and then is left"};
+  finding.detail =
+      fmt::format("cycle packets {}, crystal packets {} (periods {:#x}), distances of "
+                  "synchronisation {:#x}",
+                  has.cycle_packets ? "yes" : "no", has.mini_time_counter ? "yes" : "no",
+                  has.mtc_periods, has.psb_periods);
+  if (!has.cycle_packets) {
+    finding.state = has.mini_time_counter ? State::limited : State::missing;
+    finding.remedy = "times are coarser on this processor, which each figure says beside it; "
+                     "measure on a 6th generation processor or later for finer ones";
+  }
+  return finding;
+}
+
+std::optional<Finding> find_address_filters(const Facts& facts) {
+  if (!facts.machine.intel_pt) {
+    return std::nullopt;
+  }
+  const IntelPtCapabilities& has = *facts.machine.intel_pt;
+  Finding finding{.id = "address_filters",
+                  .title = "Address filters",
+                  .why = "trace one function alone, for a fifth of the data or less"};
+  const std::uint32_t ranges = has.ip_filtering ? has.address_filters : 0;
+  finding.detail = fmt::format("{} ranges", ranges);
+  if (ranges == 0) {
+    finding.state = State::limited;
+    finding.remedy = "record for a shorter time or fewer threads instead of with --filter";
+  }
+  return finding;
+}
+
+Finding find_virtual_machine(const Facts& facts) {
+  Finding finding{.id = "virtual_machine",
+                  .title = "Virtual machine",
+                  .why = "a hypervisor rarely passes Intel PT on, and makes probes slower"};
+  std::string maker = first_line(facts.root + "/sys/class/dmi/id/sys_vendor");
+  maker = maker.empty() ? first_line(facts.root + "/sys/hypervisor/type") : maker;
+  if (has_hypervisor(facts)) {
+    finding.state = State::limited;
+    finding.detail = fmt::format("runs under a hypervisor{}{}", maker.empty() ? "" : " of ", maker);
+    finding.remedy = "measure on the machine itself for the finest times";
+  } else {
+    finding.detail = "runs on the machine itself";
+  }
+  return finding;
+}
+
+Finding find_container(const Facts& facts) {
+  Finding finding{.id = "container",
+                  .title = "Container",
+                  .why = "inside one, processes outside are not seen, tracefs is rarely mounted, "
+                         "and the host's settings bind"};
+  const std::string sign = container_sign(facts.root);
+  if (sign.empty()) {
+    finding.detail = "none";
+    return finding;
+  }
+  finding.state = State::limited;
+  finding.detail = fmt::format("this is one ({})", sign);
+  finding.remedy = "run ptlens on the host (it finds the files of containers' processes), or give "
+                   "this container what it needs: the command below";
+  finding.temporary = "docker run --privileged --pid=host -v "
+                      "/sys/kernel/tracing:/sys/kernel/tracing IMAGE";
+  return finding;
+}
+
+} // namespace ptlens::record
