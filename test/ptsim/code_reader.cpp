@@ -1,10 +1,13 @@
 // process_vm_readv and a cache of decoded instructions.
 #include "code_reader.hpp"
 
+#include "mappings.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <sys/uio.h>
 
 namespace ptlens::ptsim {
@@ -19,6 +22,27 @@ std::size_t read_within_page(pid_t pid, std::uint64_t address, std::span<std::by
                      into.size()}; // NOLINT(performance-no-int-to-ptr)
   const ssize_t size = process_vm_readv(pid, &local, 1, &remote, 1, 0);
   return size < 0 ? 0 : static_cast<std::size_t>(size);
+}
+
+// A probe of the kernel's (uprobe) puts int3 in place of an instruction's first byte, which it then
+// executes elsewhere: the file has the instruction itself.
+void see_through_probe(pid_t pid, std::uint64_t address, std::byte& first) {
+  const auto mappings = executable_mappings(pid);
+  if (!mappings) {
+    return;
+  }
+  for (const Mapping& mapping : *mappings) {
+    if (address < mapping.start || address >= mapping.end || !mapping.path.starts_with('/')) {
+      continue;
+    }
+    std::ifstream file(fmt::format("/proc/{}/root{}", pid, mapping.path), std::ios::binary);
+    char original = 0;
+    if (file.seekg(static_cast<std::streamoff>(address - mapping.start + mapping.file_offset)) &&
+        file.get(original)) {
+      first = static_cast<std::byte>(original);
+    }
+    return;
+  }
 }
 
 } // namespace
@@ -43,6 +67,10 @@ Result<Instruction> CodeReader::at(std::uint64_t address) {
   }
   std::array<std::byte, longest_instruction> bytes{};
   const std::size_t size = read_memory(pid_, address, bytes);
+  constexpr std::byte int3{0xcc};
+  if (size > 0 && bytes.front() == int3) {
+    see_through_probe(pid_, address, bytes.front());
+  }
   const auto instruction = decode_instruction(std::span(bytes).first(size));
   if (!instruction) {
     return std::unexpected(

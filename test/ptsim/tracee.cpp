@@ -331,6 +331,9 @@ Stop Tracee::trapped() {
   if (delivering_ && information.si_code == SIGTRAP) {
     return {StopKind::entered_handler};
   }
+  if (information.si_code == SI_USER && how_ == PTRACE_SINGLESTEP && !in_system_call()) {
+    return {StopKind::executed}; // an instruction with a probe (arch/x86/kernel/uprobes.c)
+  }
   if (information.si_code <= 0 || information.si_code == SI_KERNEL) {
     signal_ = SIGTRAP; // raised by the program itself
     return {StopKind::signalled};
@@ -339,6 +342,11 @@ Stop Tracee::trapped() {
     return {StopKind::replaced, former_};
   }
   return {information.si_code == TRAP_BRKPT ? StopKind::left_kernel : StopKind::executed};
+}
+
+bool Tracee::in_system_call() const {
+  const auto now = registers();
+  return !now || now->original_ax != UINT64_MAX;
 }
 
 void Tracee::child_made() {

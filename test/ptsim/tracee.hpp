@@ -101,6 +101,7 @@ private:
   Result<void> resume(int how);
   std::optional<Stop> interpret(int status);
   [[nodiscard]] Stop trapped();
+  [[nodiscard]] bool in_system_call() const;
   std::optional<int> take_status(bool wait);
   [[nodiscard]] char kernel_state() const;
   [[nodiscard]] bool trap_is_pending() const;

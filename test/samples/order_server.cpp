@@ -11,6 +11,9 @@
 //     └ reserve_stock                one lock for all threads
 //   └ write_audit                    each 100th order; sleeps 5 ms
 //
+// With --slow-every N a clerk takes stock before each Nth order, and holds that lock for so long
+// that the order waits for it: one slow call of N.
+//
 // Every function counts its own calls; with --orders the counts are printed at the end.
 #include <algorithm>
 #include <array>
@@ -143,6 +146,18 @@ OWN_FUNCTION void reserve_stock(const Order& order) {
   }
 }
 
+// Holds the lock for a while. Returns once it does.
+OWN_FUNCTION std::jthread take_stock(std::chrono::milliseconds time) {
+  std::latch held(1);
+  std::jthread clerk([&held, time] {
+    const std::lock_guard<std::mutex> guard(stock.lock);
+    held.count_down();
+    std::this_thread::sleep_for(time);
+  });
+  held.wait();
+  return clerk;
+}
+
 OWN_FUNCTION std::uint64_t accept_order(const Order& order) {
   ++counts.accept_order;
   validate_order(order);
@@ -179,12 +194,22 @@ Order next_order(std::uint64_t number) {
 }
 
 struct Options {
-  std::uint64_t orders = 0;  // per thread, 0: no limit
-  std::uint64_t threads = 4; // the main thread is one of them
-  std::uint64_t seconds = 0; // 0: no limit
-  std::uint64_t rate = 2000; // orders per second and thread, 0: as fast as it goes
-  bool wait = false;         // for a byte on stdin before the first order
+  std::uint64_t orders = 0;      // per thread, 0: no limit
+  std::uint64_t threads = 4;     // the main thread is one of them
+  std::uint64_t seconds = 0;     // 0: no limit
+  std::uint64_t rate = 2000;     // orders per second and thread, 0: as fast as it goes
+  std::uint64_t slow_every = 0;  // takes stock at one order of that many, 0: never
+  std::uint64_t stock_ms = 2000; // for how long the lock is then held
+  std::uint64_t wait_at = 0;     // wait for a byte on stdin before that order, main thread alone
+  bool wait = false;             // for a byte on stdin before the first order
 };
+
+void wait_for_byte() {
+  if (std::getchar() == EOF) {
+    std::fputs("order_server: nothing to wait for: stdin is closed\n", stderr);
+    std::exit(1);
+  }
+}
 
 // Takes orders until the limits are reached; returns the value of all of them, in cents.
 std::uint64_t work(const Options& options) {
@@ -192,6 +217,16 @@ std::uint64_t work(const Options& options) {
   const Clock::time_point begin = Clock::now();
   std::uint64_t cents = 0;
   for (std::uint64_t number = 1; options.orders == 0 || number <= options.orders; ++number) {
+    if (number == options.wait_at && getpid() == gettid()) {
+      std::printf("order_server: waits before order %llu\n",
+                  static_cast<unsigned long long>(number));
+      std::fflush(stdout);
+      wait_for_byte();
+    }
+    std::jthread clerk;
+    if (options.slow_every > 0 && (number + 1) % options.slow_every == 0) {
+      clerk = take_stock(std::chrono::milliseconds(options.stock_ms));
+    }
     cents += handle_order(next_order(number));
     if (options.seconds > 0 && Clock::now() - begin >= std::chrono::seconds(options.seconds)) {
       break;
@@ -212,18 +247,22 @@ Options parse(int argc, char** argv) {
       options.wait = true;
       continue;
     }
-    std::uint64_t* value = name == "--orders"    ? &options.orders
-                           : name == "--threads" ? &options.threads
-                           : name == "--seconds" ? &options.seconds
-                           : name == "--rate"    ? &options.rate
-                                                 : nullptr;
+    std::uint64_t* value = name == "--orders"       ? &options.orders
+                           : name == "--threads"    ? &options.threads
+                           : name == "--seconds"    ? &options.seconds
+                           : name == "--rate"       ? &options.rate
+                           : name == "--slow-every" ? &options.slow_every
+                           : name == "--stock-ms"   ? &options.stock_ms
+                           : name == "--wait-at"    ? &options.wait_at
+                                                    : nullptr;
     char* end = nullptr;
     if (value != nullptr && index + 1 < argc) {
       *value = std::strtoull(argv[++index], &end, 10);
     }
     if (end == nullptr || end == argv[index] || *end != '\0' || options.threads == 0) {
       std::fputs(
-          "usage: order_server [--orders N] [--threads T] [--seconds S] [--rate R] [--wait]\n",
+          "usage: order_server [--orders N] [--threads T] [--seconds S] [--rate R] [--wait]\n"
+          "                    [--wait-at N] [--slow-every N] [--stock-ms T]\n",
           stderr);
       std::exit(2);
     }
@@ -254,9 +293,8 @@ int main(int argc, char** argv) {
   std::printf("order_server: process %d, %llu threads\n", static_cast<int>(getpid()),
               static_cast<unsigned long long>(options.threads));
   std::fflush(stdout);
-  if (options.wait && std::getchar() == EOF) {
-    std::fputs("order_server: nothing to wait for: stdin is closed\n", stderr);
-    std::exit(1);
+  if (options.wait) {
+    shop::wait_for_byte();
   }
   gate.count_down();
   worker();

@@ -31,6 +31,12 @@ public:
   void finish() { finish_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool finish_asked() const { return finish_.load(std::memory_order_relaxed); }
 
+  // Asks a recording that keeps the last of its trace alone to save it, and to go on.
+  void snapshot() { snapshots_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] unsigned snapshots_asked() const {
+    return snapshots_.load(std::memory_order_relaxed);
+  }
+
   void report(const ProgressReport& report) const {
     if (listener_) {
       listener_(report);
@@ -41,6 +47,7 @@ private:
   Listener listener_;
   std::atomic<bool> cancelled_ = false;
   std::atomic<bool> finish_ = false;
+  std::atomic<unsigned> snapshots_ = 0;
 };
 
 } // namespace ptlens

@@ -10,6 +10,7 @@
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <map>
 #include <unistd.h>
 
 namespace ptlens::cli {
@@ -167,7 +168,21 @@ private:
     app->add_option("--backend", request.backend, "auto, intel_pt or uprobe")
         ->check(CLI::IsMember({"auto", "intel_pt", "uprobe"}));
     app->add_flag("--filter", request.filter, "trace inside the function only (intel_pt)");
-    app->add_flag("--snapshot", request.snapshot, "keep the last moments only (intel_pt)");
+    auto* snapshot =
+        app->add_flag("--snapshot", request.snapshot,
+                      "keep the last moments only, saved on SIGUSR2 and at the end (intel_pt)");
+    app->add_option("--slower-than", request.slower_than_ns,
+                    "save the snapshot when a call of the function took longer, e.g. 5ms, and end; "
+                    "probes watch it, so root is needed")
+        ->type_name("TIME")
+        ->transform(CLI::AsNumberWithUnit(
+            std::map<std::string, std::uint64_t>{
+                {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
+            CLI::AsNumberWithUnit::UNIT_REQUIRED))
+        ->needs(snapshot);
+    app->add_flag("--probe,!--no-probe", request.probe,
+                  "record for 50 ms first, and less than asked for where it would not fit "
+                  "(intel_pt, of what runs already; on where the machine has it)");
     app->add_flag("--kernel", request.kernel, "trace the kernel as well (intel_pt)");
     app->add_option("--perf", request.perf, "perf to use")->type_name("PATH");
     app->add_option("-o,--output", request.output, "new directory for the recording")

@@ -17,6 +17,8 @@
 namespace ptlens::cli {
 namespace {
 
+constexpr double ns_per_s = 1e9;
+
 // Set by SIGINT and SIGTERM: stop the recording and keep it.
 volatile std::sig_atomic_t stop_asked = 0;
 
@@ -24,12 +26,23 @@ void ask_stop(int /*signal*/) {
   stop_asked = 1;
 }
 
+// Counts SIGUSR2: save a snapshot.
+volatile std::sig_atomic_t snapshots_asked = 0;
+
+void ask_snapshot(int /*signal*/) {
+  snapshots_asked = snapshots_asked + 1;
+}
+
 // Carries the signals, which may only set a flag, to the recording.
 class StopOnSignal {
 public:
   explicit StopOnSignal(Progress& progress)
       : watcher_([this, &progress] {
-          while (!done_.load()) {
+          for (int passed_on = 0; !done_.load();) {
+            if (passed_on != snapshots_asked) {
+              ++passed_on;
+              progress.snapshot();
+            }
             if (stop_asked != 0) {
               progress.finish();
               return;
@@ -41,6 +54,8 @@ public:
     action.sa_handler = ask_stop;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    action.sa_handler = ask_snapshot;
+    sigaction(SIGUSR2, &action, nullptr);
   }
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
@@ -55,6 +70,30 @@ private:
   std::atomic<bool> done_ = false;
   std::thread watcher_;
 };
+
+std::string summary_text(const record::Manifest& manifest, const record::Summary& summary) {
+  const std::string asked =
+      summary.asked_s > 0 ? exporting::duration(summary.asked_s * ns_per_s) : "until it ends";
+  const std::string what = summary.hits == 0 ? exporting::bytes(summary.traced_bytes) + " of trace"
+                                             : exporting::count(summary.hits) + " probe hits";
+  std::string text = fmt::format(
+      "  asked:  {} of {}{}\n  traced: {} of {}, {} {}\n", asked,
+      exporting::printable(summary.target),
+      manifest.function.empty() ? "" : ", function " + exporting::printable(manifest.function),
+      exporting::duration(summary.traced_s * ns_per_s), what, summary.threads,
+      summary.threads == 1 ? "thread" : "threads");
+  if (summary.truncated != 0 || summary.lost_records != 0) {
+    text +=
+        fmt::format("  lost:   the trace buffer was full {} times, {} records of perf's\n",
+                    exporting::count(summary.truncated), exporting::count(summary.lost_records));
+  } else {
+    text += "  lost:   nothing on the way to the file\n";
+  }
+  for (const std::string& line : summary.advice) {
+    text += fmt::format("  to change: {}\n", exporting::printable(line));
+  }
+  return text;
+}
 
 } // namespace
 
@@ -76,17 +115,29 @@ Result<void> record_command(const RecordOptions& options) {
   if (!outcome) {
     return std::unexpected(outcome.error());
   }
+  const record::Summary& summary = outcome->summary;
   if (options.json) {
     exporting::Json json;
     json["path"] = outcome->directory;
     json["backend"] = outcome->manifest.backend;
     json["bytes"] = outcome->bytes;
+    json["asked"] = {{"target", summary.target},
+                     {"function", outcome->manifest.function},
+                     {"seconds", summary.asked_s},
+                     {"command", outcome->manifest.perf_command}};
+    json["traced"] = {{"seconds", summary.traced_s},
+                      {"bytes", summary.traced_bytes},
+                      {"hits", summary.hits},
+                      {"threads", summary.threads}};
+    json["lost"] = {{"truncated", summary.truncated}, {"records", summary.lost_records}};
+    json["advice"] = summary.advice;
     json["notes"] = outcome->manifest.notes;
     std::cout << exporting::dump(json) << '\n';
     return {};
   }
   std::cout << fmt::format("recorded {} with {} into {}\n", exporting::bytes(outcome->bytes),
                            outcome->manifest.backend, outcome->directory);
+  std::cout << summary_text(outcome->manifest, summary);
   for (const std::string& note : outcome->manifest.notes) {
     std::cout << fmt::format("  {}\n", exporting::printable(note));
   }

@@ -2,6 +2,7 @@
 #include "record/finish.hpp"
 
 #include "perfdata/recording.hpp"
+#include "record/summary.hpp"
 
 #include <fmt/format.h>
 
@@ -124,7 +125,8 @@ bool has_measured(const FinishedSession& finished) {
                                    perfdata::Recording::open(finished.data_file).has_value());
 }
 
-Result<void> finish_recording(const FinishedSession& finished, Manifest& manifest) {
+Result<Summary> finish_recording(const FinishedSession& finished, const Machine& machine,
+                                 Manifest& manifest) {
   const SessionEnd& end = finished.end;
   std::error_code failed;
   const bool written = std::filesystem::file_size(finished.data_file, failed) > 0 && !failed;
@@ -155,7 +157,7 @@ Result<void> finish_recording(const FinishedSession& finished, Manifest& manifes
                     end.measured_s));
   }
   note_program(finished, manifest);
-  return {};
+  return summarise(*finished.request, machine, end, *recording, manifest.backend);
 }
 
 } // namespace ptlens::record

@@ -1,6 +1,7 @@
 // What both backends do before and after perf has run.
 #pragma once
 
+#include "record/machine.hpp"
 #include "record/manifest.hpp"
 #include "record/recorder.hpp"
 #include "record/session.hpp"
@@ -29,6 +30,7 @@ struct FinishedSession {
 // Looks at what perf wrote: perf can exit with 0 and no samples, and with the program's status and
 // a good recording. Adds notes about what is missing. Errors: failed with what perf said when there
 // is no recording.
-[[nodiscard]] Result<void> finish_recording(const FinishedSession& finished, Manifest& manifest);
+[[nodiscard]] Result<Summary> finish_recording(const FinishedSession& finished,
+                                               const Machine& machine, Manifest& manifest);
 
 } // namespace ptlens::record

@@ -23,6 +23,7 @@ struct PerfSetting {
 struct ProbeEvent {
   std::string name = {};   // "group/event"
   std::string filter = {}; // an expression over its fields (Documentation/trace/events.rst)
+  std::uint64_t id = 0;    // in tracefs
 };
 
 [[nodiscard]] std::vector<std::string> uprobe_command(const Request& request,

@@ -202,7 +202,7 @@ Result<Outcome> record(const Request& asked, const Progress& progress) {
   manifest.pid = request.pid.value_or(-1);
   manifest.command = request.program;
   manifest.duration_s = request.duration_s;
-  Result<void> measured;
+  Result<Summary> measured;
   if (manifest.backend == "uprobe") {
     if (auto removed = remove_stale_probes();
         !removed && removed.error().kind != Error::Kind::no_rights) {
@@ -219,6 +219,7 @@ Result<Outcome> record(const Request& asked, const Progress& progress) {
     return std::unexpected(
         Error{.kind = Error::Kind::cancelled, .message = "the recording was cancelled"});
   }
+  outcome.summary = std::move(*measured);
   if (auto written = write_manifest(directory->path(), manifest); !written) {
     return std::unexpected(written.error());
   }

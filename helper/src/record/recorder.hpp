@@ -42,10 +42,24 @@ struct Request {
   std::string output; // DIR, made when absent; a recording already there is refused
 };
 
+// What was asked for, what was recorded and what was lost on the way.
+struct Summary {
+  std::string target;              // "process 42"
+  double asked_s = 0;              // 0: until its end
+  double traced_s = 0;             // from the first command to perf to the last
+  std::uint64_t traced_bytes = 0;  // of trace
+  std::uint64_t hits = 0;          // of probes
+  std::uint64_t threads = 0;       // that were seen to run
+  std::uint64_t truncated = 0;     // times that a trace buffer was full and trace was lost
+  std::uint64_t lost_records = 0;  // of perf's own
+  std::vector<std::string> advice; // what to change, one line each
+};
+
 struct Outcome {
   std::string directory;
   Manifest manifest;
   std::uint64_t bytes = 0; // of perf.data
+  Summary summary = {};
 };
 
 // Runs until the duration is over, the target ends, progress.finish() or progress.cancel(). Leaves

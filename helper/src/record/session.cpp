@@ -23,6 +23,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds tick{20};
+constexpr milliseconds short_tick{2};          // while a slow call is waited for
+constexpr milliseconds time_to_save{200};      // perf saves a snapshot in its next turn
 constexpr milliseconds longest_start{120'000}; // opening an event per thread and CPU takes its time
 constexpr milliseconds longest_stop{60'000};   // perf writes what its buffers still hold
 constexpr milliseconds patience{3'000};        // for a started program that is told to end
@@ -90,7 +92,8 @@ private:
         pollfd{.fd = answers_open_ ? control_.answer_descriptor() : -1,
                .events = POLLIN,
                .revents = 0}};
-    ::poll(waited.data(), waited.size(), static_cast<int>(tick.count()));
+    ::poll(waited.data(), waited.size(),
+           static_cast<int>((session_.caught ? short_tick : tick).count()));
     perf_.read_output();
     if (!answers_open_) {
       return;
@@ -102,12 +105,26 @@ private:
       reported_ = *begun_;
       report(0);
     }
+    if (begun_) {
+      take_snapshots();
+    }
+  }
+
+  void take_snapshots() {
+    if (session_.snapshots && progress_.snapshots_asked() != asked_for_) {
+      asked_for_ = progress_.snapshots_asked();
+      snapshots_ += static_cast<unsigned>(control_.send("snapshot"));
+    }
+    if (session_.caught && !caught_ && session_.caught() && control_.send("snapshot")) {
+      caught_ = Clock::now();
+      ++snapshots_;
+    }
   }
 
   void report(double done_s) const {
     constexpr double ms_per_s = 1000;
     progress_.report(
-        ProgressReport{.stage = "recording",
+        ProgressReport{.stage = session_.stage,
                        .done = static_cast<std::uint64_t>(done_s * ms_per_s),
                        .total = static_cast<std::uint64_t>(session_.duration_s * ms_per_s),
                        .unit = "ms"});
@@ -124,7 +141,7 @@ private:
         return true;
       }
     }
-    return progress_.finish_asked() ||
+    return progress_.finish_asked() || (caught_ && now - *caught_ > time_to_save) ||
            (session_.watched_pid > 0 &&
             !is_running(session_.watched_pid, session_.watched_start_time));
   }
@@ -163,6 +180,7 @@ private:
     result.wait_status = perf_.ended().value_or(0);
     result.forced = forced_;
     result.measured_s = begun_ ? seconds(stopped - *begun_) : 0;
+    result.snapshots = snapshots_;
     result.output = perf_.output();
     result.last_line = perf_.last_line();
     return result;
@@ -175,6 +193,9 @@ private:
   std::optional<Clock::time_point> begun_;
   std::optional<Clock::time_point> stop_asked_;
   Clock::time_point reported_;
+  std::optional<Clock::time_point> caught_;
+  unsigned asked_for_ = 0;
+  unsigned snapshots_ = 0;
   bool answers_open_ = true;
   bool children_killed_ = false;
   bool terminated_ = false;

@@ -1,9 +1,9 @@
-// Measures by probes. All probes of one kind are one event: entries, returns, jumps out, and one
-// event for each condition of conditional jumps out.
+// Measures by probes: sets them, runs perf, removes them.
 #include "record/uprobe_backend.hpp"
 
 #include "record/finish.hpp"
 #include "record/perf_command.hpp"
+#include "record/probe_events.hpp"
 #include "record/proc.hpp"
 #include "record/session.hpp"
 #include "record/target.hpp"
@@ -13,118 +13,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <set>
 #include <system_error>
 
 namespace ptlens::record {
 namespace {
-
-constexpr const char* entry_arguments = "sp=%sp:u64 ret=+0(%sp):u64";
-constexpr const char* exit_arguments = "sp=%sp:u64";
-constexpr const char* condition_arguments = "sp=%sp:u64 flags=%flags:u64";
-
-std::vector<std::string> fields_of(const PlannedProbe& probe) {
-  if (probe.entry) {
-    return {"sp", "ret"};
-  }
-  return probe.condition.empty() ? std::vector<std::string>{"sp"}
-                                 : std::vector<std::string>{"sp", "flags"};
-}
-
-// The probes of a plan as events of a group.
-class ProbeEvents {
-public:
-  ProbeEvents(ProbeGroup& group, const TargetFiles& files) : group_(group), files_(files) {}
-
-  // A callee's probe that the kernel refuses is left out and noted; the target's entry is an error.
-  Result<void> define(const ProbePlan& plan) {
-    std::set<std::string> refused;
-    for (const PlannedProbe& probe : plan.probes) {
-      auto defined = define(probe);
-      if (defined) {
-        continue;
-      }
-      const bool access = defined.error().kind == Error::Kind::no_rights;
-      if (access || (probe.target && probe.entry)) {
-        return defined;
-      }
-      refused.insert(probe.place->name);
-    }
-    for (const std::string& name : refused) {
-      notes_.push_back(fmt::format("{} has incomplete calls: the kernel refused a probe", name));
-    }
-    return {};
-  }
-
-  // Exits are opened before entries: of two probes at one instruction (a function that only
-  // returns) the kernel runs the one opened last first.
-  [[nodiscard]] std::vector<ProbeEvent> events() const {
-    std::vector<ProbeEvent> list;
-    list.reserve(conditional_.size() + ids_.size());
-    for (const auto& [condition, event] : conditional_) {
-      list.push_back({.name = group_.name() + "/" + event, .filter = condition});
-    }
-    for (const char* event : {"jump", "return", "entry"}) {
-      if (ids_.contains(event)) {
-        list.push_back({.name = group_.name() + "/" + event, .filter = {}});
-      }
-    }
-    return list;
-  }
-
-  [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }
-  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
-
-private:
-  std::string event_of(const PlannedProbe& probe) {
-    if (probe.entry) {
-      return "entry";
-    }
-    if (probe.condition.empty()) {
-      return probe.tail_call ? "jump" : "return";
-    }
-    return conditional_.try_emplace(probe.condition, fmt::format("jump_if_{}", conditional_.size()))
-        .first->second;
-  }
-
-  Result<void> define(const PlannedProbe& probe) {
-    const TargetFile* const file = files_.file_of(probe.place.binary.get());
-    if (file == nullptr) {
-      return std::unexpected(
-          Error{.message = "belongs to no file of the target", .file = probe.place.binary->path()});
-    }
-    const std::string event = event_of(probe);
-    const char* const arguments = probe.entry               ? entry_arguments
-                                  : probe.condition.empty() ? exit_arguments
-                                                            : condition_arguments;
-    if (auto added = group_.add(event, file->open_path, probe.file_offset, arguments); !added) {
-      return added;
-    }
-    if (!ids_.contains(event)) {
-      const auto id = group_.event_id(event, fields_of(probe));
-      if (!id) {
-        return std::unexpected(id.error());
-      }
-      ids_.emplace(event, *id);
-    }
-    probes_.push_back(Probe{.kind = probe.entry ? Probe::Kind::entry : Probe::Kind::exit,
-                            .event_id = ids_.at(event),
-                            .binary = file->path,
-                            .function = probe.place->address,
-                            .address = probe.address,
-                            .tail_call = probe.tail_call,
-                            .target = probe.target});
-    return {};
-  }
-
-  ProbeGroup& group_;
-  const TargetFiles& files_;
-  std::map<std::string, std::string> conditional_; // condition → event
-  std::map<std::string, std::uint64_t> ids_;       // by event
-  std::vector<Probe> probes_;
-  std::vector<std::string> notes_;
-};
 
 struct Attempt {
   SessionEnd end;
@@ -140,7 +32,7 @@ public:
       : request_(request), machine_(machine), perf_(perf), data_file_(data_file),
         progress_(progress) {}
 
-  Result<void> go(Manifest& manifest) {
+  Result<Summary> go(Manifest& manifest) {
     if (request_.function.empty() && !request_.address) {
       return std::unexpected(Error{.kind = Error::Kind::bad_input,
                                    .message = "probes measure one function, and none is named",
@@ -181,7 +73,7 @@ public:
     describe(**target, manifest.notes);
     append(manifest.notes, notes);
     append(manifest.notes, attempt->notes);
-    return finish_recording(finished(*attempt), manifest);
+    return finish_recording(finished(*attempt), machine_, manifest);
   }
 
 private:
@@ -248,9 +140,9 @@ private:
 
 } // namespace
 
-Result<void> record_uprobe(const Request& request, const Machine& machine, const std::string& perf,
-                           const std::string& data_file, const Progress& progress,
-                           Manifest& manifest) {
+Result<Summary> record_uprobe(const Request& request, const Machine& machine,
+                              const std::string& perf, const std::string& data_file,
+                              const Progress& progress, Manifest& manifest) {
   return UprobeRecorder(request, machine, perf, data_file, progress).go(manifest);
 }
 
