@@ -3,12 +3,15 @@
 
 namespace ptlens::measure {
 
-std::uint32_t caller_of(const Measurement& measurement, const Part& part, std::uint32_t call) {
-  const std::uint32_t site = part.calls().site[call];
+std::uint32_t caller_of(const Measurement& measurement, std::uint32_t site, std::uint32_t outer) {
   if (site < measurement.sites.size() && measurement.sites[site].function != stacks::no_call) {
     return measurement.sites[site].function;
   }
-  return part.outer_function(call);
+  return outer;
+}
+
+std::uint32_t caller_of(const Measurement& measurement, const Part& part, std::uint32_t call) {
+  return caller_of(measurement, part.calls().site[call], part.outer_function(call));
 }
 
 } // namespace ptlens::measure

@@ -13,5 +13,8 @@ namespace ptlens::measure {
 // recorded.
 [[nodiscard]] std::uint32_t caller_of(const Measurement& measurement, const Part& part,
                                       std::uint32_t call);
+// The same of a call made from `site` in a call of the function `outer`.
+[[nodiscard]] std::uint32_t caller_of(const Measurement& measurement, std::uint32_t site,
+                                      std::uint32_t outer);
 
 } // namespace ptlens::measure

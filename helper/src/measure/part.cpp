@@ -209,17 +209,18 @@ Needs::Functions Needs::reachable(const std::vector<std::uint32_t>& from, bool u
   return reached;
 }
 
-Part Needs::gather() const {
-  if (store_ == nullptr) {
-    return Part(measurement_->calls);
-  }
+std::vector<std::uint32_t> Needs::edges() const {
   std::vector<std::uint32_t> edges;
   for (std::uint32_t edge = 0; edge < edges_.size(); ++edge) {
     if (edges_[edge]) {
       edges.push_back(edge);
     }
   }
-  return Part(store::gather(*store_, edges));
+  return edges;
+}
+
+Part Needs::gather() const {
+  return store_ == nullptr ? Part(measurement_->calls) : Part(store::gather(*store_, edges()));
 }
 
 } // namespace ptlens::measure

@@ -54,6 +54,8 @@ public:
   void recursion();
 
   [[nodiscard]] Part gather() const;
+  // Of the store, ascending; none where there is none.
+  [[nodiscard]] std::vector<std::uint32_t> edges() const;
 
 private:
   using Functions = std::vector<bool>;

@@ -1,5 +1,5 @@
-// The report of one function: group its calls and the calls it made by (function, site) and by
-// thread, then take the figures of each group.
+// The report of one function from a table: group its calls and the calls it made by (function,
+// site) and by thread, then take the figures of each group.
 #include "measure/report.hpp"
 
 #include "measure/call_tree.hpp"
@@ -42,15 +42,9 @@ std::vector<RelatedRow> related_rows(const Measurement& measurement, const Part&
   rows.reserve(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& [function, site] = grouping.rows[i];
-    rows.push_back({.function = function,
-                    .site = site,
-                    .latency = all[i].latency,
-                    .off_cpu = all[i].off_cpu,
-                    .cpu_percent = cpu_percent(measurement.recording, all[i].outermost_on_cpu)});
+    rows.push_back(related_row(measurement, function, site, all[i]));
   }
-  std::ranges::sort(rows, {}, [](const RelatedRow& row) { // most latency first
-    return std::tuple(~row.latency.total, ~row.latency.calls, row.function, row.site);
-  });
+  order_rows(rows);
   return rows;
 }
 
@@ -108,12 +102,7 @@ std::vector<ThreadRow> threads(const Measurement& measurement, const stacks::Cal
     row.incomplete += calls.state[call] == CallState::incomplete ? 1 : 0;
     row.unwound += calls.state[call] == CallState::unwound ? 1 : 0;
   }
-  std::erase_if(rows, [](const ThreadRow& row) {
-    return row.latency.calls == 0 && row.incomplete == 0 && row.unwound == 0;
-  });
-  std::ranges::sort(rows, {}, [](const ThreadRow& row) { // most calls first
-    return std::pair(~row.latency.calls, row.thread);
-  });
+  order_rows(rows);
   return rows;
 }
 
@@ -131,47 +120,68 @@ std::vector<std::uint32_t> complete_calls(const stacks::CallTable& table,
   return complete;
 }
 
+RelatedRow related_row(const Measurement& measurement, std::uint32_t function, std::uint32_t site,
+                       const Figures& figures) {
+  return {.function = function,
+          .site = site,
+          .latency = figures.latency,
+          .off_cpu = figures.off_cpu,
+          .cpu_percent = cpu_percent(measurement.recording, figures.outermost_on_cpu)};
+}
+
+void order_rows(std::vector<RelatedRow>& rows) {
+  std::ranges::sort(rows, {}, [](const RelatedRow& row) {
+    return std::tuple(~row.latency.total, ~row.latency.calls, row.function, row.site);
+  });
+}
+
+void order_rows(std::vector<ThreadRow>& rows) {
+  std::erase_if(rows, [](const ThreadRow& row) {
+    return row.latency.calls == 0 && row.incomplete == 0 && row.unwound == 0;
+  });
+  std::ranges::sort(rows, {},
+                    [](const ThreadRow& row) { return std::pair(~row.latency.calls, row.thread); });
+}
+
+Report function_report(const Measurement& measurement, std::uint32_t function,
+                       const std::array<std::uint64_t, 3>& states, const Figures& figures,
+                       std::vector<Bucket> histogram) {
+  Report report;
+  report.function = function;
+  report.complete = states[static_cast<std::size_t>(CallState::complete)];
+  report.incomplete = states[static_cast<std::size_t>(CallState::incomplete)];
+  report.unwound = states[static_cast<std::size_t>(CallState::unwound)];
+  report.latency = figures.latency;
+  report.off_cpu = figures.off_cpu;
+  report.on_cpu_total = figures.on_cpu_total;
+  report.on_cpu_mean = mean_of(figures.on_cpu_total, report.complete);
+  report.outside_total = figures.outside_total;
+  report.outside_mean = mean_of(figures.outside_total, report.complete);
+  report.self_total = figures.self_total;
+  report.self_mean = mean_of(figures.self_total, report.complete);
+  report.cpu_percent = cpu_percent(measurement.recording, figures.outermost_on_cpu);
+  report.histogram = std::move(histogram);
+  return report;
+}
+
 Report function_report(const Measurement& measurement, const stacks::CallTable& table,
                        std::uint32_t function, std::span<const std::uint32_t> calls,
                        std::span<const std::uint32_t> complete,
                        const std::vector<std::uint8_t>& covered) {
-  Report report;
-  report.function = function;
+  std::array<std::uint64_t, 3> states{};
   for (const std::uint32_t call : calls) {
-    switch (table.state[call]) {
-    case CallState::complete:
-      ++report.complete;
-      break;
-    case CallState::incomplete:
-      ++report.incomplete;
-      break;
-    case CallState::unwound:
-      ++report.unwound;
-      break;
-    }
+    ++states.at(static_cast<std::size_t>(table.state[call]));
   }
   const std::vector<std::uint32_t> one_group(complete.size(), 0);
   const Figures figure = figures(table, complete, one_group, 1, covered).front();
-  report.latency = figure.latency;
-  report.off_cpu = figure.off_cpu;
-  report.on_cpu_total = figure.on_cpu_total;
-  report.on_cpu_mean = mean_of(figure.on_cpu_total, report.complete);
-  report.outside_total = figure.outside_total;
-  report.outside_mean = mean_of(figure.outside_total, report.complete);
-  report.self_total = figure.self_total;
-  report.self_mean = mean_of(figure.self_total, report.complete);
-  report.cpu_percent = cpu_percent(measurement.recording, figure.outermost_on_cpu);
-  report.histogram = histogram(table, complete);
-  return report;
+  return function_report(measurement, function, states, figure, histogram(table, complete));
 }
 
 Report report(const Measurement& measurement, std::uint32_t function, const Selection& selection) {
-  Needs needs(measurement);
-  needs.calls_of(function);
-  needs.calls_in(function);
-  needs.recursion();
-  needs.way_up(function, selection);
-  const Part part = needs.gather();
+  if (measurement.store != nullptr) {
+    return report_of_store(measurement, function, selection);
+  }
+  const Part part(measurement.calls);
   const stacks::CallTable& calls = part.calls();
   const std::vector<std::uint32_t> selected = select_calls(measurement, calls, function, selection);
   const std::vector<std::uint32_t> complete = complete_calls(calls, selected);

@@ -1,5 +1,6 @@
-// Exact statistics: percentiles by selection (Hoare's quickselect, std::nth_element), sums in 128
-// bits, the variance by two passes with the correction of Chan, Golub and LeVeque (1983).
+// Exact statistics: sums in 128 bits, and the variance from them, so that it does not depend on the
+// order of the calls: the sum of squares about the whole mean is exact, and nothing cancels in what
+// is left.
 #include "measure/statistics.hpp"
 
 #include <algorithm>
@@ -14,60 +15,6 @@ namespace {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 
-double population_stddev(std::span<const std::uint64_t> values, std::uint64_t least, WideSum sum) {
-  const auto count = static_cast<double>(values.size());
-  const WideSum above_least = sum - static_cast<WideSum>(least) * values.size();
-  const double mean = static_cast<double>(above_least) / count;
-  double squares = 0;
-  double residue = 0;
-  for (const std::uint64_t value : values) {
-    const double deviation = static_cast<double>(value - least) - mean;
-    squares += deviation * deviation;
-    residue += deviation;
-  }
-  return std::sqrt(std::max(0.0, squares - residue * residue / count) / count);
-}
-
-void set_percentiles(std::span<std::uint64_t> values, LatencyStats& stats) {
-  struct Percentile {
-    std::uint64_t per_mille;
-    std::uint64_t* value;
-  };
-  constexpr std::uint64_t whole = 1000;
-  const std::array percentiles = {Percentile{500, &stats.p50}, Percentile{900, &stats.p90},
-                                  Percentile{990, &stats.p99}, Percentile{999, &stats.p999}};
-  auto unordered = values.begin(); // everything before is no greater than what follows
-  for (const Percentile& percentile : percentiles) {
-    const std::uint64_t rank = (values.size() * percentile.per_mille + whole - 1) / whole;
-    const auto wanted = values.begin() + static_cast<std::ptrdiff_t>(rank - 1);
-    if (wanted >= unordered) {
-      std::nth_element(unordered, wanted, values.end());
-      unordered = wanted + 1;
-    }
-    *percentile.value = *wanted;
-  }
-}
-
-std::uint32_t percentile_95(std::span<std::uint32_t> values) {
-  if (values.empty()) {
-    return 0;
-  }
-  const auto rank = static_cast<std::ptrdiff_t>((values.size() * 19 + 19) / 20 - 1);
-  std::nth_element(values.begin(), values.begin() + rank, values.end());
-  return values[static_cast<std::size_t>(rank)];
-}
-
-struct Sums {
-  WideSum blocked = 0;
-  WideSum preempted = 0;
-  WideSum on_cpu = 0;
-  WideSum self = 0;
-  WideSum outside = 0;
-  WideSum outermost_on_cpu = 0;
-  std::uint64_t off_cpu_calls = 0;
-  std::uint64_t switches = 0;
-};
-
 } // namespace
 
 std::uint64_t clamp_to_64_bits(WideSum sum) {
@@ -78,99 +25,154 @@ double mean_of(WideSum sum, std::uint64_t calls) {
   return calls == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(calls);
 }
 
-LatencyStats latency_stats(std::span<std::uint64_t> latencies) {
-  LatencyStats stats;
-  if (latencies.empty()) {
-    return stats;
+void Tally::add(const Tally& other) {
+  calls += other.calls;
+  least = std::min(least, other.least);
+  most = std::max(most, other.most);
+  latency += other.latency;
+  squares += other.squares;
+  squares_high += other.squares_high + (squares < other.squares ? 1 : 0);
+  blocked += other.blocked;
+  preempted += other.preempted;
+  on_cpu += other.on_cpu;
+  self += other.self;
+  outside += other.outside;
+  covered_on_cpu += other.covered_on_cpu;
+  off_cpu_calls += other.off_cpu_calls;
+  switches += other.switches;
+}
+
+double stddev_of(const Tally& tally) {
+  if (tally.calls == 0) {
+    return 0;
   }
-  WideSum sum = 0;
-  stats.min = most;
-  for (const std::uint64_t latency : latencies) {
-    sum += latency;
-    stats.min = std::min(stats.min, latency);
-    stats.max = std::max(stats.max, latency);
+  const auto calls = static_cast<long double>(tally.calls);
+  const auto whole_mean = static_cast<std::uint64_t>(tally.latency / tally.calls);
+  const auto rest = static_cast<long double>(
+      static_cast<std::uint64_t>(tally.latency - static_cast<WideSum>(whole_mean) * tally.calls));
+  // Squares of the distances to the whole mean, modulo 2^128.
+  const WideSum squares = tally.squares - 2 * tally.latency * whole_mean +
+                          static_cast<WideSum>(whole_mean) * whole_mean * tally.calls;
+  const auto mean_of_rest = rest / calls;
+  constexpr int bits = 128;
+  if (std::bit_width(tally.calls) + 2 * std::bit_width(tally.most - tally.least) <= bits) {
+    const auto mean_square = static_cast<long double>(squares) / calls;
+    return static_cast<double>(
+        std::sqrt(std::max(0.0L, mean_square - mean_of_rest * mean_of_rest)));
   }
-  stats.calls = latencies.size();
-  stats.total = clamp_to_64_bits(sum);
-  stats.mean = mean_of(sum, stats.calls);
-  stats.stddev = population_stddev(latencies, stats.min, sum);
-  set_percentiles(latencies, stats);
-  return stats;
+  const long double mean = static_cast<long double>(whole_mean) + mean_of_rest;
+  const long double sum = std::ldexp(static_cast<long double>(tally.squares_high), bits) +
+                          static_cast<long double>(tally.squares);
+  return static_cast<double>(std::sqrt(std::max(0.0L, sum / calls - mean * mean)));
+}
+
+Figures figures_of(const Tally& tally, Ranks& latencies, Ranks& resolutions) {
+  Figures figure;
+  if (tally.calls != 0) {
+    const std::vector<std::uint64_t> percentiles = latencies.values();
+    figure.latency = {.calls = tally.calls,
+                      .mean = mean_of(tally.latency, tally.calls),
+                      .stddev = stddev_of(tally),
+                      .min = tally.least,
+                      .max = tally.most,
+                      .p50 = percentiles[0],
+                      .p90 = percentiles[1],
+                      .p99 = percentiles[2],
+                      .p999 = percentiles[3],
+                      .total = clamp_to_64_bits(tally.latency),
+                      .resolution = resolutions.values().front()};
+  }
+  const WideSum off = tally.blocked + tally.preempted;
+  figure.off_cpu = {.mean = mean_of(off, tally.calls),
+                    .total = clamp_to_64_bits(off),
+                    .calls = tally.off_cpu_calls,
+                    .switches = tally.switches,
+                    .blocked = clamp_to_64_bits(tally.blocked),
+                    .preempted = clamp_to_64_bits(tally.preempted)};
+  figure.on_cpu_total = clamp_to_64_bits(tally.on_cpu);
+  figure.self_total = clamp_to_64_bits(tally.self);
+  figure.outside_total = clamp_to_64_bits(tally.outside);
+  figure.outermost_on_cpu = clamp_to_64_bits(tally.on_cpu - tally.covered_on_cpu);
+  return figure;
+}
+
+std::vector<Bucket> buckets_of(const WidthCounts& calls, const WidthCounts& off_cpu_calls) {
+  constexpr std::size_t bits = 64;
+  std::vector<Bucket> buckets;
+  std::size_t used = 0; // of them, up to the last with calls
+  for (std::size_t width = 0; width <= bits; ++width) {
+    if (buckets.empty() && calls.at(width) == 0) {
+      continue;
+    }
+    buckets.push_back({.low = width == 0 ? 0 : std::uint64_t{1} << (width - 1),
+                       .high = width == bits ? most : std::uint64_t{1} << width,
+                       .calls = calls.at(width),
+                       .off_cpu_calls = off_cpu_calls.at(width)});
+    used = calls.at(width) == 0 ? used : buckets.size();
+  }
+  buckets.resize(used);
+  return buckets;
 }
 
 std::vector<Bucket> histogram(const stacks::CallTable& calls,
                               std::span<const std::uint32_t> counted) {
-  constexpr int bits = 64;
-  std::array<Bucket, bits + 1> all{};
-  for (int width = 0; width <= bits; ++width) { // of the values in the bucket
-    Bucket& bucket = all.at(static_cast<std::size_t>(width));
-    bucket.low = width == 0 ? 0 : std::uint64_t{1} << (width - 1);
-    bucket.high = width == bits ? most : std::uint64_t{1} << width;
-  }
+  WidthCounts all{};
+  WidthCounts off_cpu{};
   for (const std::uint32_t call : counted) {
-    Bucket& bucket = all.at(static_cast<std::size_t>(std::bit_width(calls.latency[call])));
-    ++bucket.calls;
-    bucket.off_cpu_calls += was_off_cpu(calls, call) ? 1 : 0;
+    const auto width = static_cast<std::size_t>(std::bit_width(calls.latency[call]));
+    ++all.at(width);
+    off_cpu.at(width) += was_off_cpu(calls, call) ? 1 : 0;
   }
-  const auto used = [](const Bucket& bucket) { return bucket.calls > 0; };
-  const auto* const first = std::ranges::find_if(all, used);
-  const auto* last = all.end();
-  while (last != first && !used(*(last - 1))) {
-    --last;
-  }
-  return {first, last};
+  return buckets_of(all, off_cpu);
 }
 
 std::vector<Figures> figures(const stacks::CallTable& calls, std::span<const std::uint32_t> counted,
                              std::span<const std::uint32_t> group, std::size_t groups,
                              const std::vector<std::uint8_t>& covered) {
-  std::vector<Sums> sums(groups);
+  std::vector<Tally> tallies(groups);
   std::vector<std::size_t> end(groups + 1, 0); // of each group's latencies, once they are placed
   for (std::size_t i = 0; i < counted.size(); ++i) {
     const std::uint32_t call = counted[i];
-    Sums& sum = sums[group[i]];
+    Tally& tally = tallies[group[i]];
     ++end[group[i] + 1];
     const std::uint64_t on = on_cpu(calls, call);
-    sum.blocked += calls.blocked[call];
-    sum.preempted += calls.preempted[call];
-    sum.on_cpu += on;
-    sum.self += calls.self(call);
-    sum.outside += calls.outside[call];
-    sum.outermost_on_cpu += covered.empty() || covered[call] == 0 ? on : 0;
-    sum.off_cpu_calls += was_off_cpu(calls, call) ? 1 : 0;
-    sum.switches += calls.switches[call];
+    tally.add_latency(calls.latency[call]);
+    tally.blocked += calls.blocked[call];
+    tally.preempted += calls.preempted[call];
+    tally.on_cpu += on;
+    tally.self += calls.self(call);
+    tally.outside += calls.outside[call];
+    tally.covered_on_cpu += covered.empty() || covered[call] == 0 ? 0 : on;
+    tally.off_cpu_calls += was_off_cpu(calls, call) ? 1 : 0;
+    tally.switches += calls.switches[call];
   }
   for (std::size_t i = 0; i < groups; ++i) {
     end[i + 1] += end[i];
   }
   std::vector<std::uint64_t> latencies(counted.size());
-  std::vector<std::uint32_t> resolutions(counted.size());
+  std::vector<std::uint64_t> resolutions(counted.size());
   for (std::size_t i = 0; i < counted.size(); ++i) {
     const std::size_t place = end[group[i]]++;
     latencies[place] = calls.latency[counted[i]];
     resolutions[place] = calls.resolution[counted[i]];
   }
-
-  std::vector<Figures> result(groups);
+  const auto ranks = [](std::span<const Share> shares, std::span<const std::uint64_t> values) {
+    Ranks found(shares, values.size());
+    found.add(values);
+    if (found.aim()) {
+      found.add_again(values);
+    }
+    return found;
+  };
+  std::vector<Figures> result;
+  result.reserve(groups);
   std::size_t begin = 0;
   for (std::size_t i = 0; i < groups; ++i) {
-    const Sums& sum = sums[i];
-    Figures& figure = result[i];
-    figure.latency = latency_stats(std::span(latencies).subspan(begin, end[i] - begin));
-    figure.latency.resolution =
-        percentile_95(std::span(resolutions).subspan(begin, end[i] - begin));
+    const std::size_t size = end[i] - begin;
+    Ranks latency = ranks(percentile_shares, std::span(latencies).subspan(begin, size));
+    Ranks resolution = ranks(resolution_share, std::span(resolutions).subspan(begin, size));
+    result.push_back(figures_of(tallies[i], latency, resolution));
     begin = end[i];
-    const WideSum off = sum.blocked + sum.preempted;
-    figure.off_cpu = {.mean = mean_of(off, figure.latency.calls),
-                      .total = clamp_to_64_bits(off),
-                      .calls = sum.off_cpu_calls,
-                      .switches = sum.switches,
-                      .blocked = clamp_to_64_bits(sum.blocked),
-                      .preempted = clamp_to_64_bits(sum.preempted)};
-    figure.on_cpu_total = clamp_to_64_bits(sum.on_cpu);
-    figure.self_total = clamp_to_64_bits(sum.self);
-    figure.outside_total = clamp_to_64_bits(sum.outside);
-    figure.outermost_on_cpu = clamp_to_64_bits(sum.outermost_on_cpu);
   }
   return result;
 }

@@ -1,0 +1,78 @@
+// The calls of a block of the store that are asked about: those columns that are asked for, into
+// buffers that are used again.
+#pragma once
+
+#include "measure/order_set.hpp"
+#include "store/call_store.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ptlens::measure {
+
+// Which of the calls are asked about; refers to all for as long as it lives.
+struct Admitted {
+  const OrderSet* calls = nullptr;   // only these; null: any
+  const OrderSet* made_in = nullptr; // only calls made in one of these; null: any
+};
+
+// A call that was switched out, or was outside user code.
+struct AwayCall {
+  std::uint32_t at = 0; // of the complete calls
+  std::uint32_t switches = 0;
+  std::uint64_t latency = 0;
+  std::uint64_t outside = 0;
+  std::uint64_t blocked = 0;
+  std::uint64_t preempted = 0;
+};
+
+class BlockReader {
+public:
+  enum class Columns : std::uint8_t {
+    ranked,  // latencies and resolutions
+    figures, // those, children, and the calls that were away
+    placed,  // those, and orders, parents and inner
+  };
+
+  BlockReader(const store::CallStore& store, Admitted admitted)
+      : store_(store), admitted_(admitted) {}
+
+  // False where there is nothing to be had: the block is damaged, or no call is admitted.
+  [[nodiscard]] bool read(const store::BlockEntry& entry, Columns columns);
+
+  // Of the block that was read; calls by state, then columns of the complete ones.
+  [[nodiscard]] const std::array<std::uint64_t, 3>& states() const { return states_; }
+  [[nodiscard]] std::span<const std::uint64_t> latencies() const { return latencies_; }
+  [[nodiscard]] std::span<const std::uint64_t> resolutions() const { return resolutions_; }
+  [[nodiscard]] std::span<const std::uint64_t> children() const { return children_; }
+  [[nodiscard]] std::span<const std::uint32_t> orders() const { return orders_; }
+  [[nodiscard]] std::span<const std::uint32_t> parents() const { return parents_; } // or no_call
+  [[nodiscard]] std::span<const std::uint8_t> inner() const { return inner_; }
+  [[nodiscard]] std::span<const AwayCall> away() const { return away_; }
+
+private:
+  void find_admitted(const store::BlockEntry& entry);
+  void read_away(const store::BlockEntry& entry, const store::Block& block);
+  template <class T>
+  void keep_complete(std::vector<T>& column);
+
+  const store::CallStore& store_;
+  Admitted admitted_;
+  std::vector<std::uint8_t> flags_;
+  std::vector<std::uint8_t> taken_; // complete and admitted; empty: all of the block
+  std::vector<std::uint32_t> block_orders_;
+  std::vector<std::uint32_t> block_parents_;
+  std::vector<std::uint64_t> block_latencies_;
+  std::array<std::uint64_t, 3> states_{};
+  std::vector<std::uint64_t> latencies_;
+  std::vector<std::uint64_t> resolutions_;
+  std::vector<std::uint64_t> children_;
+  std::vector<std::uint32_t> orders_;
+  std::vector<std::uint32_t> parents_;
+  std::vector<std::uint8_t> inner_;
+  std::vector<AwayCall> away_;
+};
+
+} // namespace ptlens::measure

@@ -1,0 +1,92 @@
+// Exact values of some ranks of a stream that is read twice, without keeping it: the first reading
+// counts values by bucket, the second looks into the buckets that hold a rank alone (Munro and
+// Paterson: Selection and Sorting with Limited Storage, TCS 1980; the buckets are those of HDR
+// histograms: 32 for each power of two). Short streams are kept, and read once.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ptlens::measure {
+
+// Nearest rank: the smallest value that at least `part` of `whole` values do not exceed.
+struct Share {
+  std::uint64_t part = 0;
+  std::uint64_t whole = 1;
+};
+
+class Ranks {
+public:
+  // `most`: no more values than that come.
+  Ranks(std::span<const Share> shares, std::uint64_t most);
+
+  void add(std::span<const std::uint64_t> values);
+  // After all values were added: true where they have to be added again, in whatever order.
+  [[nodiscard]] bool aim();
+  void add_again(std::span<const std::uint64_t> values);
+
+  // One for each share, ascending as the shares are; all 0 where there were no values.
+  [[nodiscard]] std::vector<std::uint64_t> values();
+
+  // Calls `use` with a bit width and how many values have it, after all were added.
+  template <class Use>
+  void each_width(const Use& use) const {
+    for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {
+      if (counts_[bucket] != 0) {
+        use(width_of(bucket), counts_[bucket]);
+      }
+    }
+    for (const std::uint64_t value : kept_) {
+      use(static_cast<unsigned>(std::bit_width(value)), std::uint64_t{1});
+    }
+  }
+
+private:
+  static constexpr unsigned fine_bits = 5;
+  static constexpr unsigned second_bits = 11;
+  static constexpr std::size_t bucket_count = 2048;
+  static constexpr std::uint8_t unwanted = 0xff;
+
+  struct Wanted { // a bucket that holds a rank
+    std::size_t bucket = 0;
+    unsigned shift = 0;                   // its values differ in that many low bits
+    std::vector<std::uint64_t> counts;    // by those bits, where they are few
+    std::vector<std::uint64_t> different; // its values, where they are many
+  };
+  struct Place { // of a rank
+    std::size_t wanted = 0;
+    std::uint64_t before = 0; // ranks in the bucket below it
+  };
+
+  [[nodiscard]] static std::size_t bucket_of(std::uint64_t value) {
+    const auto width = static_cast<unsigned>(std::bit_width(value));
+    const unsigned shift = width > fine_bits + 1 ? width - fine_bits - 1 : 0;
+    return (std::size_t{shift} << fine_bits) + (value >> shift);
+  }
+  [[nodiscard]] static unsigned shift_of(std::size_t bucket) {
+    const auto shift = static_cast<unsigned>(bucket >> fine_bits);
+    return shift > 1 ? shift - 1 : 0;
+  }
+  [[nodiscard]] static std::uint64_t least_of(std::size_t bucket) {
+    const unsigned shift = shift_of(bucket);
+    return static_cast<std::uint64_t>(bucket - (std::size_t{shift} << fine_bits)) << shift;
+  }
+  [[nodiscard]] static unsigned width_of(std::size_t bucket) {
+    return static_cast<unsigned>(std::bit_width(least_of(bucket)));
+  }
+  [[nodiscard]] std::uint64_t rank(const Share& share) const; // from 0
+
+  std::vector<Share> shares_;
+  std::uint64_t seen_ = 0;
+  std::vector<std::uint64_t> kept_;   // of a short stream
+  std::vector<std::uint64_t> counts_; // of a long one, by bucket
+  std::vector<Wanted> wanted_;
+  std::vector<Place> places_; // of each share
+  std::array<std::uint8_t, bucket_count> wanted_at_{};
+};
+
+} // namespace ptlens::measure
