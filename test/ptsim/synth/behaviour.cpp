@@ -27,7 +27,8 @@ std::optional<Style> style_of(std::string_view word) {
   return std::nullopt;
 }
 
-Behaviour::Behaviour(const CodeGraph& graph, Style style, std::size_t deepest, std::uint64_t seed)
+Behaviour::Behaviour(const CodeGraph& graph, Style style, std::size_t deepest, std::uint64_t seed,
+                     std::uint64_t system_calls_every)
     : graph_(&graph), style_(style), deepest_(deepest), seed_(seed),
       taken_below_(graph.blocks().size(), 0) {
   Random random(seed);
@@ -41,6 +42,9 @@ Behaviour::Behaviour(const CodeGraph& graph, Style style, std::size_t deepest, s
       taken = 1;
     } else if (!graph.can_be_walked(block.taken)) {
       taken = 0;
+    } else if (graph.is_loud(block.taken) != graph.is_loud(block.next)) {
+      const double rarely = 1.0 / static_cast<double>(system_calls_every);
+      taken = graph.is_loud(block.taken) ? rarely : 1 - rarely;
     }
     taken_below_[id] = static_cast<std::uint16_t>(taken * heads);
   }

@@ -19,7 +19,10 @@ enum class Style : std::uint8_t { mixed, branchy, predictable, call_heavy, loop_
 
 class Behaviour {
 public:
-  Behaviour(const CodeGraph& graph, Style style, std::size_t deepest, std::uint64_t seed);
+  // Of two ways of which one alone leads to a system call, that is taken once in
+  // `system_calls_every` times; in a quiet graph.
+  Behaviour(const CodeGraph& graph, Style style, std::size_t deepest, std::uint64_t seed,
+            std::uint64_t system_calls_every);
 
   // Whether the conditional branch that ends the block is taken. Only ways that can be walked are.
   [[nodiscard]] bool takes(BlockId id, Random& random) const {

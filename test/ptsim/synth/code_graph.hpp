@@ -24,6 +24,7 @@ using FunctionId = std::uint32_t;
 inline constexpr BlockId no_block = std::numeric_limits<BlockId>::max();
 inline constexpr FunctionId no_function = std::numeric_limits<FunctionId>::max();
 inline constexpr std::uint32_t no_way = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint32_t shunned_cost = 1 << 20; // of a system call, in a quiet graph
 
 enum class End : std::uint8_t {
   fall,          // into the next block
@@ -70,8 +71,9 @@ class CodeGraph {
 public:
   // The files are mapped into one process; the first is its program. At most `functions` functions
   // are taken, from all over the files, callees with their callers. Errors: those of
-  // ElfCode::read, and bad_input where nothing can be walked.
-  static Result<CodeGraph> read(const std::vector<std::string>& files, std::size_t functions);
+  // ElfCode::read, and bad_input where nothing can be walked. `quiet`: system calls are shunned.
+  static Result<CodeGraph> read(const std::vector<std::string>& files, std::size_t functions,
+                                bool quiet = false);
 
   [[nodiscard]] std::span<const ElfCode> binaries() const { return binaries_; }
   [[nodiscard]] std::span<const Block> blocks() const { return blocks_; }
@@ -84,6 +86,11 @@ public:
   [[nodiscard]] std::span<const FunctionId> cheap() const { return cheap_; }
   [[nodiscard]] bool can_be_walked(BlockId id) const {
     return id != no_block && blocks_[id].cost != no_way;
+  }
+  // Whether every way from the block until its function has returned holds a system call; known of
+  // a quiet graph alone.
+  [[nodiscard]] bool is_loud(BlockId id) const {
+    return quiet_ && can_be_walked(id) && blocks_[id].cost >= shunned_cost;
   }
   [[nodiscard]] std::span<const BlockId> islands(const FunctionNode& function) const {
     return std::span(islands_).subspan(function.first_island, function.islands);
@@ -98,6 +105,7 @@ public:
 
 private:
   friend class GraphBuilder;
+  bool quiet_ = false;
   std::vector<ElfCode> binaries_;
   std::vector<Block> blocks_;
   std::vector<FunctionNode> functions_;
@@ -108,6 +116,7 @@ private:
 
 // Fills in the cost of every block. A jump or call through a register costs what the cheapest
 // functions do, `indirect_cost`.
-void compute_costs(std::span<Block> blocks, std::uint32_t indirect_cost);
+void compute_costs(std::span<Block> blocks, std::uint32_t indirect_cost,
+                   std::uint32_t system_call_cost);
 
 } // namespace ptlens::ptsim::synth

@@ -12,8 +12,9 @@ namespace {
 
 class Costs {
 public:
-  Costs(std::span<Block> blocks, std::uint32_t indirect_cost)
-      : blocks_(blocks), indirect_cost_(indirect_cost), final_(blocks.size(), false) {}
+  Costs(std::span<Block> blocks, std::uint32_t indirect_cost, std::uint32_t system_call_cost)
+      : blocks_(blocks), indirect_cost_(indirect_cost), system_call_cost_(system_call_cost),
+        final_(blocks.size(), false) {}
 
   void compute() {
     list_predecessors();
@@ -68,9 +69,10 @@ private:
     switch (block.end) {
     case End::fall:
     case End::jump:
-    case End::system_call:
     case End::stub:
       return block.cycles + known(block.next);
+    case End::system_call:
+      return block.cycles + known(block.next) + system_call_cost_;
     case End::conditional:
       return block.cycles + std::min(known(block.next), known(block.taken));
     case End::call:
@@ -101,6 +103,7 @@ private:
   using Entry = std::pair<std::uint32_t, BlockId>;
   std::span<Block> blocks_;
   std::uint32_t indirect_cost_;
+  std::uint32_t system_call_cost_;
   std::vector<bool> final_;
   std::vector<std::uint32_t> first_; // of each block's predecessors
   std::vector<BlockId> predecessors_;
@@ -109,8 +112,9 @@ private:
 
 } // namespace
 
-void compute_costs(std::span<Block> blocks, std::uint32_t indirect_cost) {
-  Costs(blocks, indirect_cost).compute();
+void compute_costs(std::span<Block> blocks, std::uint32_t indirect_cost,
+                   std::uint32_t system_call_cost) {
+  Costs(blocks, indirect_cost, system_call_cost).compute();
 }
 
 } // namespace ptlens::ptsim::synth

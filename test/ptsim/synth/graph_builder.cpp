@@ -472,7 +472,8 @@ void GraphBuilder::list_islands() {
 void GraphBuilder::list_usable() {
   for (FunctionId id = 0; id < graph_->functions_.size(); ++id) {
     const FunctionNode& function = graph_->functions_[id];
-    if (function.stub || !graph_->can_be_walked(function.first)) {
+    if (function.stub || !graph_->can_be_walked(function.first) ||
+        graph_->is_loud(function.first)) {
       continue;
     }
     graph_->usable_.push_back(id);
@@ -503,13 +504,15 @@ void GraphBuilder::build(std::size_t functions) {
     ++built;
   }
   resolve_links();
-  compute_costs(graph_->blocks_, cheap_cost + 1);
+  compute_costs(graph_->blocks_, cheap_cost + 1, graph_->quiet_ ? shunned_cost : 0);
   list_islands();
   list_usable();
 }
 
-Result<CodeGraph> CodeGraph::read(const std::vector<std::string>& files, std::size_t functions) {
+Result<CodeGraph> CodeGraph::read(const std::vector<std::string>& files, std::size_t functions,
+                                  bool quiet) {
   CodeGraph graph;
+  graph.quiet_ = quiet;
   for (const std::string& file : files) {
     auto elf = ElfCode::read(file);
     if (!elf) {

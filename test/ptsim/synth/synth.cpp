@@ -99,7 +99,8 @@ Result<Summary> synthesise(const SynthOptions& options, const CodeGraph& graph,
                            const MakeSink& make_sink) {
   Random random(options.seed);
   const Process process(graph, random.next());
-  const Behaviour behaviour(graph, options.style, options.depth, random.next());
+  const Behaviour behaviour(graph, options.style, options.depth, random.next(),
+                            options.system_calls_every);
   const Clock clock(ClockRates{}, 1'000'000'000'000 + random.below(1'000'000'000'000));
   const auto pid = static_cast<pid_t>(random.between(1000, 100'000));
   const Task main{pid, pid};
@@ -179,7 +180,8 @@ Result<Summary> synthesise(const SynthOptions& options, const CodeGraph& graph,
 }
 
 Result<void> run_synth(const SynthOptions& options) {
-  auto graph = CodeGraph::read(options.binaries, options.functions);
+  auto graph =
+      CodeGraph::read(options.binaries, options.functions, options.system_calls_every != 0);
   if (!graph) {
     return std::unexpected(graph.error());
   }

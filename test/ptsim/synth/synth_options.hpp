@@ -45,9 +45,10 @@ struct SynthOptions {
   std::size_t functions = 4000;
   Style style = Style::mixed;
   std::size_t depth = 32;
-  double unwind = 0;      // probability where a function could return
-  double signals = 0;     // probability at an interrupt
-  double interrupts = 50; // mean time between two of a processor, us
+  double unwind = 0;                    // probability where a function could return
+  std::uint64_t system_calls_every = 0; // see Behaviour; 0: whichever way the style goes
+  double signals = 0;                   // probability at an interrupt
+  double interrupts = 50;               // mean time between two of a processor, us
 
   std::size_t threads = 1;
   std::size_t cpus = 1;
