@@ -54,7 +54,7 @@ function givenParams(argument: unknown): Partial<Params<"ptlens/open">> {
 }
 
 async function ask(): Promise<string | undefined> {
-  const file = { label: "$(file) File…", description: "perf.data" };
+  const file = { label: "$(file) File…", description: "perf.data, or a bundle" };
   const folder = { label: "$(folder) Folder…", description: "that ptlens record wrote" };
   const kind = await vscode.window.showQuickPick([folder, file], { title: "Open recording" });
   if (kind === undefined) return undefined;

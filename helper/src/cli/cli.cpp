@@ -20,7 +20,9 @@ constexpr int status_failed = 1;
 constexpr int status_usage = 2;
 
 void add_source(CLI::App& command, RecordingOptions& options) {
-  command.add_option("RECORDING", options.recording, "perf.data file, or directory from record")
+  command
+      .add_option("RECORDING", options.recording,
+                  "perf.data file, directory from record, or bundle")
       ->required();
   command.add_option("--symfs", options.symfs, "look for every mapped binary under DIR first")
       ->type_name("DIR");
@@ -91,6 +93,7 @@ public:
     add_decode();
     add_store();
     add_verify();
+    add_bundle();
     add_serve(version);
   }
 
@@ -270,6 +273,15 @@ private:
     add_json(*app, verify_.json);
   }
 
+  void add_bundle() {
+    CLI::App* app = command(
+        "bundle", "one file with the recording and the binaries it needs, to open elsewhere",
+        [this] { return bundle(bundle_); });
+    add_source(*app, bundle_.source);
+    app->add_option("-o,--output", bundle_.output, "new file")->type_name("FILE")->required();
+    add_json(*app, bundle_.source.json);
+  }
+
   void add_serve(const std::string& version) {
     CLI::App* app = app_.add_subcommand("serve", "JSON-RPC on stdin and stdout, for editors");
     app->add_flag("--stdio", stdio_, "stdin and stdout (the default)");
@@ -290,6 +302,7 @@ private:
   CallsOptions calls_;
   FlameOptions flame_;
   LinesOptions lines_;
+  BundleOptions bundle_;
   DecodeOptions decode_;
   StoreOptions store_;
   RecordingOptions verify_;

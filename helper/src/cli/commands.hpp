@@ -59,6 +59,11 @@ struct StoreOptions {
   bool remove = false;
 };
 
+struct BundleOptions {
+  RecordingOptions source;
+  std::string output;
+};
+
 struct DecodeOptions {
   RecordingOptions source;
   std::string events = "branches";
@@ -87,6 +92,7 @@ Result<void> calls(const CallsOptions& options);
 Result<void> flame(const FlameOptions& options);
 Result<void> lines(const LinesOptions& options);
 Result<void> store(const StoreOptions& options);
+Result<void> bundle(const BundleOptions& options);
 Result<void> decode(const DecodeOptions& options);
 Result<void> verify(const RecordingOptions& options);
 Result<void> record_command(const RecordOptions& options);

@@ -1,6 +1,7 @@
 // Which backend made a recording, and the way through it.
 #include "engine/engine.hpp"
 
+#include "engine/bundle.hpp"
 #include "engine/inlined_places.hpp"
 #include "engine/kept_calls.hpp"
 #include "engine/loaded_recording.hpp"
@@ -91,8 +92,13 @@ Result<SharedInlined> measure_inlined(const LoadedRecording& loaded, const std::
 
 } // namespace
 
-Result<SharedMeasurement> open(const std::string& recording, const OpenOptions& options,
+Result<SharedMeasurement> open(const std::string& named, const OpenOptions& options,
                                const Progress& progress) {
+  const auto unpacked_to = unpacked(named);
+  if (!unpacked_to) {
+    return std::unexpected(unpacked_to.error());
+  }
+  const std::string& recording = *unpacked_to;
   const std::string data = data_file(recording);
   if (options.keep) {
     progress.report({"opening", 0, 0, "bytes"});
@@ -108,10 +114,14 @@ Result<SharedMeasurement> open(const std::string& recording, const OpenOptions& 
   return measure_calls(*loaded, data, options, trail, progress);
 }
 
-Result<SharedInlined> inlined(const std::string& recording, const OpenOptions& options,
+Result<SharedInlined> inlined(const std::string& named, const OpenOptions& options,
                               const std::string& name, const std::string& binary,
                               const Progress& progress) {
-  const auto loaded = load_to_measure(recording, options, progress);
+  const auto recording = unpacked(named);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
+  const auto loaded = load_to_measure(*recording, options, progress);
   if (!loaded) {
     return std::unexpected(loaded.error());
   }
@@ -138,10 +148,14 @@ Result<Opened> open_with_inlined(const std::string& recording, const OpenOptions
   return opened;
 }
 
-Result<flow::DecodeSummary> decode(const std::string& recording, const OpenOptions& options,
+Result<flow::DecodeSummary> decode(const std::string& named, const OpenOptions& options,
                                    bool calls_only, const BranchListener& listener,
                                    const Progress& progress) {
-  auto loaded = load(recording, options);
+  const auto recording = unpacked(named);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
+  auto loaded = load(*recording, options);
   if (!loaded) {
     return std::unexpected(loaded.error());
   }

@@ -25,14 +25,6 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::string cache_folder() {
-  if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) {
-    return cache + "/ptlens";
-  }
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.cache/ptlens";
-}
-
 // Of a recording in the cache folder: where it is tells it from others of its name.
 std::string cache_prefix(const std::string& data) {
   std::error_code ignored;
@@ -42,6 +34,14 @@ std::string cache_prefix(const std::string& data) {
 }
 
 } // namespace
+
+std::string cache_folder() {
+  if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) {
+    return cache + "/ptlens";
+  }
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.cache/ptlens";
+}
 
 std::vector<std::string> store_places(const std::string& recording, const std::string& data,
                                       const OpenOptions& options) {

@@ -15,6 +15,9 @@ namespace ptlens::engine {
 inline constexpr const char* store_end = ".calls";
 inline constexpr const char* names_end = ".names"; // behind store_end: see kept_calls.hpp
 
+// The helper's folder in the user's cache; empty where the user has none.
+[[nodiscard]] std::string cache_folder();
+
 // Where it may be, best place first.
 [[nodiscard]] std::vector<std::string>
 store_places(const std::string& recording, const std::string& data, const OpenOptions& options);

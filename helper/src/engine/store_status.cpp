@@ -1,6 +1,7 @@
 // Stores as files.
 #include "engine/store_status.hpp"
 
+#include "engine/bundle.hpp"
 #include "engine/loaded_recording.hpp"
 #include "engine/store_key.hpp"
 #include "engine/store_place.hpp"
@@ -14,7 +15,12 @@ namespace ptlens::engine {
 
 namespace fs = std::filesystem;
 
-Result<StoreStatus> store_status(const std::string& recording, const OpenOptions& options) {
+Result<StoreStatus> store_status(const std::string& named, const OpenOptions& options) {
+  const auto unpacked_to = unpacked(named);
+  if (!unpacked_to) {
+    return std::unexpected(unpacked_to.error());
+  }
+  const std::string& recording = *unpacked_to;
   const std::string data = data_file(recording);
   std::error_code ignored;
   if (!fs::exists(data, ignored)) {
@@ -51,9 +57,13 @@ Result<StoreStatus> store_status(const std::string& recording, const OpenOptions
   return status;
 }
 
-Result<std::vector<std::string>> forget_stores(const std::string& recording) {
+Result<std::vector<std::string>> forget_stores(const std::string& named) {
+  const auto recording = unpacked(named);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
   std::vector<std::string> removed;
-  for (const std::string& path : all_stores(data_file(recording))) {
+  for (const std::string& path : all_stores(data_file(*recording))) {
     std::error_code failure;
     if (fs::remove(path, failure)) {
       removed.push_back(path);

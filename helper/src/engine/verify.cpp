@@ -1,15 +1,20 @@
 // Every piece of trace through both decoders.
 #include "engine/verify.hpp"
 
+#include "engine/bundle.hpp"
 #include "engine/loaded_recording.hpp"
 #include "flow/piece_decoder.hpp"
 #include "flow/trace_piece.hpp"
 
 namespace ptlens::engine {
 
-Result<Verdict> verify(const std::string& recording, const OpenOptions& options,
+Result<Verdict> verify(const std::string& named, const OpenOptions& options,
                        const Progress& progress) {
-  auto loaded = load(recording, options);
+  const auto recording = unpacked(named);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
+  auto loaded = load(*recording, options);
   if (!loaded) {
     return std::unexpected(loaded.error());
   }

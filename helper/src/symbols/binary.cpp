@@ -165,6 +165,10 @@ bool Binary::has_debug_info() const {
   return contents_->debug_file.get().has_dwarf;
 }
 
+const std::string& Binary::debug_file() const {
+  return contents_->debug_file.get().path;
+}
+
 std::span<const Segment> Binary::code_segments() const {
   return contents_->image.code_segments();
 }

@@ -109,6 +109,7 @@ public:
   [[nodiscard]] std::span<const std::uint8_t> build_id() const; // empty where there is none
   [[nodiscard]] bool is_64_bit() const;
   [[nodiscard]] bool has_debug_info() const;
+  [[nodiscard]] const std::string& debug_file() const; // path() where it is in the binary itself
   [[nodiscard]] std::span<const Segment> code_segments() const;
 
   // Functions ordered by address; the index is stable for the life of the object.

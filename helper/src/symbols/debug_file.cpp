@@ -82,6 +82,10 @@ DebugFile find_debug_file(const ElfFile& file, const ElfImage& image) {
     if (std::optional<DebugFile> found = check(path, image, std::nullopt)) {
       return *std::move(found);
     }
+    // Where a bundle has it (engine/bundle.hpp).
+    if (std::optional<DebugFile> found = check(image.path() + ".debug", image, std::nullopt)) {
+      return *std::move(found);
+    }
   }
   GElf_Word wanted = 0;
   const char* link = dwelf_elf_gnu_debuglink(file.elf(), &wanted);
