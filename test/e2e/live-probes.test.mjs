@@ -1,7 +1,7 @@
 // Real processes measured with probes, judged by the order server's own counts and by the kernel's list
 // of probes.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -165,4 +165,30 @@ test("a helper that is killed: the next recording removes its probes, and perf h
   assert.deepEqual(probesOf(next.child.pid), []);
   assert.ok(existsSync(path.join(scratch, "next/perf.data")));
   assert.ok(isAlive(server.child.pid), "the target runs on");
+});
+
+test("a forked child is measured with its parent, each under its own process", { skip }, (t) => {
+  const folder = temporaryFolder(t);
+  const file = path.join(folder, "forks.c");
+  writeFileSync(file, `
+    #include <stdio.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    __attribute__((noipa)) int work(int x) { return x + 1; }
+    int main(void) {
+      int x = 0;
+      for (int i = 0; i < 30; ++i) x = work(x);
+      pid_t child = fork();
+      for (int i = 0; i < (child == 0 ? 70 : 50); ++i) x = work(x);
+      if (child == 0) _exit(0);
+      waitpid(child, NULL, 0);
+      return 0;
+    }`);
+  const program = path.join(folder, "forks");
+  output(process.env.CC ?? "gcc", ["-O2", "-g", "-o", program, file]);
+  const recording = path.join(folder, "recording");
+  output(helper, ["record", "--backend", "uprobe", "--function", "work", "-o", recording, "--", program]);
+  const { calls, threads } = report(recording, "work");
+  assert.deepEqual(calls, { complete: 150, incomplete: 0, unwound: 0 });
+  assert.deepEqual(threads.map((thread) => thread.calls).sort((one, other) => one - other), [70, 80]);
 });

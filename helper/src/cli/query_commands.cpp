@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "engine/engine.hpp"
 #include "engine/inlined_report.hpp"
+#include "engine/probe_correction.hpp"
 #include "engine/store_status.hpp"
 #include "export/calls.hpp"
 #include "export/folded.hpp"
@@ -154,8 +155,14 @@ Result<void> report(const QueryOptions& options) {
     return cli::report(again);
   }
   const measure::Measurement& shown = report->source(measurement);
+  const auto corrected =
+      report->inlined ? std::nullopt
+                      : engine::corrected_latency(measurement, report->report.function, *selection);
   if (options.source.json) {
     auto json = exporting::report_json(shown, report->report);
+    if (corrected) {
+      exporting::add_corrected(json, *corrected);
+    }
     if (const auto& inlined = report->inlined) {
       exporting::add_inlined(json, shown, *inlined);
     }
@@ -163,6 +170,9 @@ Result<void> report(const QueryOptions& options) {
   } else {
     std::cout << exporting::report_text(shown, report->report,
                                         report->inlined.value_or(measure::InlinedPart{}));
+    if (corrected) {
+      std::cout << exporting::corrected_text(*corrected);
+    }
   }
   return {};
 }

@@ -24,6 +24,16 @@ Json latency_json(const measure::LatencyStats& stats) {
           {"total", stats.total}, {"resolution", stats.resolution}};
 }
 
+} // namespace
+
+void add_corrected(Json& json, const measure::CorrectedLatency& corrected) {
+  json["corrected"] = latency_json(corrected.latency);
+  json["corrected"].erase("resolution");
+  json["corrected"]["removed"] = corrected.removed;
+}
+
+namespace {
+
 Json off_cpu_json(const measure::OffCpuStats& stats) {
   return {{"mean", stats.mean},         {"total", stats.total},     {"calls", stats.calls},
           {"switches", stats.switches}, {"blocked", stats.blocked}, {"preempted", stats.preempted}};

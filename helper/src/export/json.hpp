@@ -8,6 +8,7 @@
 #include "measure/lines.hpp"
 #include "measure/measurement.hpp"
 #include "measure/part.hpp"
+#include "measure/probe_correction.hpp"
 #include "measure/report.hpp"
 #include "record/doctor.hpp"
 #include "record/processes.hpp"
@@ -31,6 +32,8 @@ using Json = nlohmann::ordered_json;
 // {name, binary, address, file, line}; stacks::no_call gives the unknown function.
 [[nodiscard]] Json function_json(const measure::Measurement& measurement, std::uint32_t function);
 
+// `corrected`: of a report by probes, latency without what they took.
+void add_corrected(Json& json, const measure::CorrectedLatency& corrected);
 [[nodiscard]] Json report_json(const measure::Measurement& measurement,
                                const measure::Report& report);
 

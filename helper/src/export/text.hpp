@@ -5,6 +5,7 @@
 #include "measure/inlined.hpp"
 #include "measure/lines.hpp"
 #include "measure/measurement.hpp"
+#include "measure/probe_correction.hpp"
 #include "measure/report.hpp"
 #include "record/doctor.hpp"
 
@@ -16,6 +17,8 @@ namespace ptlens::exporting {
 
 // One function: what was lost and left out first, then figures, histogram, callers, children, the
 // places where it was inlined, threads and the notes of the backend.
+// One line below a report: latency without what the probes took.
+[[nodiscard]] std::string corrected_text(const measure::CorrectedLatency& corrected);
 [[nodiscard]] std::string report_text(const measure::Measurement& measurement,
                                       const measure::Report& report,
                                       const measure::InlinedPart& inlined = {});

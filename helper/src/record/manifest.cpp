@@ -31,7 +31,9 @@ json to_json(const Probe& probe) {
           {"function", hex(probe.function)},
           {"address", hex(probe.address)},
           {"tail_call", probe.tail_call},
-          {"target", probe.target}};
+          {"target", probe.target},
+          {"latency_ns", probe.latency_ns},
+          {"hit_ns", probe.hit_ns}};
 }
 
 // Reads fields out of an untrusted object and remembers the first one that is not what it must be.
@@ -97,6 +99,10 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   reader.read_address("address", probe.address);
   reader.read("tail_call", &json::is_boolean, probe.tail_call);
   reader.read("target", &json::is_boolean, probe.target);
+  if (object.contains("hit_ns")) { // recordings of earlier builds lack both
+    reader.read("latency_ns", &json::is_number, probe.latency_ns);
+    reader.read("hit_ns", &json::is_number, probe.hit_ns);
+  }
   if (!reader.bad_field().empty()) {
     return reader.bad_field();
   }

@@ -30,6 +30,8 @@ struct Probe {
   std::uint64_t address = 0;  // ELF address of the probed instruction
   bool tail_call = false;     // exit by a jump out of the function
   bool target = false;        // belongs to the function asked about, not to one it calls
+  double latency_ns = 0;      // entry: what an empty function that begins so shows; 0: not measured
+  double hit_ns = 0;          // time that a hit takes from the thread; 0: not measured
 };
 
 // The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (stack pointer

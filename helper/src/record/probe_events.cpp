@@ -8,8 +8,6 @@
 namespace ptlens::record {
 namespace {
 
-constexpr const char* entry_arguments = "sp=%sp:u64 ret=+0(%sp):u64";
-constexpr const char* exit_arguments = "sp=%sp:u64";
 constexpr const char* condition_arguments = "sp=%sp:u64 flags=%flags:u64";
 
 std::vector<std::string> fields_of(const PlannedProbe& probe) {

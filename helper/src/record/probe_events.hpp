@@ -15,6 +15,10 @@
 
 namespace ptlens::record {
 
+// What is read at a hit, and where it lies in a sample: see record/manifest.hpp.
+inline constexpr const char* entry_arguments = "sp=%sp:u64 ret=+0(%sp):u64";
+inline constexpr const char* exit_arguments = "sp=%sp:u64";
+
 class ProbeEvents {
 public:
   ProbeEvents(ProbeGroup& group, const TargetFiles& files) : group_(group), files_(files) {}

@@ -175,12 +175,4 @@ std::vector<LiveHit> ProbeReader::read() {
   return hits;
 }
 
-std::vector<LiveHit> ProbeReader::read_rest() {
-  for (Ring& ring : rings_) {
-    take(ring);
-  }
-  std::ranges::stable_sort(waiting_, {}, &LiveHit::time_ns);
-  return std::exchange(waiting_, {});
-}
-
 } // namespace ptlens::record

@@ -37,8 +37,6 @@ public:
   // Those that happened since the last call and more than a millisecond ago: a later one cannot
   // come from another CPU any more.
   [[nodiscard]] std::vector<LiveHit> read();
-  // All of them, once the probes are silent.
-  [[nodiscard]] std::vector<LiveHit> read_rest();
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
 private:

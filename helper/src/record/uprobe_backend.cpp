@@ -3,6 +3,7 @@
 
 #include "record/finish.hpp"
 #include "record/perf_command.hpp"
+#include "record/probe_cost.hpp"
 #include "record/probe_events.hpp"
 #include "record/proc.hpp"
 #include "record/session.hpp"
@@ -53,6 +54,10 @@ public:
       return std::unexpected(plan.error());
     }
     std::vector<std::string> notes = plan->notes;
+    const auto cost = measure_probe_cost(machine_, perf_, request_.output + "/calibration");
+    if (!cost && cost.error().kind == Error::Kind::no_rights) {
+      return std::unexpected(cost.error());
+    }
     auto attempt = run(*plan, *files);
     const bool more_than_target = !std::ranges::all_of(plan->probes, &PlannedProbe::target);
     if (attempt && more_than_target && !progress_.finish_asked() &&
@@ -71,6 +76,13 @@ public:
     manifest.perf_command = attempt->command;
     manifest.probes = attempt->probes;
     describe(**target, manifest.notes);
+    if (cost) {
+      set_costs(*cost, *files, manifest);
+    } else {
+      manifest.notes.push_back("what a probe costs here could not be measured, so that latencies "
+                               "are not corrected: " +
+                               cost.error().one_line());
+    }
     append(manifest.notes, notes);
     append(manifest.notes, attempt->notes);
     return finish_recording(finished(*attempt), machine_, manifest);
@@ -107,6 +119,27 @@ private:
       attempt.notes.push_back(removed.error().one_line());
     }
     return attempt;
+  }
+
+  static void set_costs(const ProbeCost& cost, TargetFiles& files, Manifest& manifest) {
+    for (Probe& probe : manifest.probes) {
+      const auto binary = files.open({.path = probe.binary, .open_path = probe.binary});
+      if (probe.kind == Probe::Kind::exit && probe.address == probe.function) {
+        continue; // the entry's own instruction: one hit of both
+      }
+      const bool emulated = binary && is_emulated((*binary)->code_at(probe.address));
+      probe.hit_ns = cost.of(emulated).hit_ns;
+      if (probe.kind == Probe::Kind::entry) {
+        probe.latency_ns = cost.of(emulated).latency_ns;
+      }
+    }
+    manifest.notes.push_back(fmt::format(
+        "on this machine, just before: a hit takes {:.0f} ns ({:.0f} ns at an instruction that the "
+        "kernel emulates), and an empty function shows {:.0f} ns ({:.0f} ns); the corrected "
+        "latency "
+        "is without that",
+        cost.stepped.hit_ns, cost.emulated.hit_ns, cost.stepped.latency_ns,
+        cost.emulated.latency_ns));
   }
 
   [[nodiscard]] FinishedSession finished(const Attempt& attempt) const {

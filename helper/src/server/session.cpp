@@ -2,6 +2,7 @@
 #include "server/session.hpp"
 
 #include "engine/inlined_report.hpp"
+#include "engine/probe_correction.hpp"
 #include "export/calls.hpp"
 #include "measure/part.hpp"
 #include "measure/report.hpp"
@@ -304,6 +305,12 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
     return std::unexpected(report.error());
   }
   Json json = exporting::report_json(report->source(measurement), report->report);
+  if (const auto corrected =
+          report->inlined || !function
+              ? std::nullopt
+              : engine::corrected_latency(measurement, *function, request.selection)) {
+    exporting::add_corrected(json, *corrected);
+  }
   if (const auto& inlined = report->inlined) {
     exporting::add_inlined(json, report->source(measurement), *inlined);
   } else if (function && !wanted && host_.inlined) {

@@ -1,5 +1,6 @@
 // What is changed so that a recording fits: rates and room in round numbers, limits worked out by
 // hand (perf takes 200 MB/s out of the buffers, four fifths of the disk may be filled).
+#include "record/probe_cost.hpp"
 #include "record/slow_call_watch.hpp"
 #include "record/summary.hpp"
 #include "record/volume.hpp"
@@ -94,7 +95,35 @@ TEST(CallTimer, PairsByThreadAndStackPointer) {
   EXPECT_FALSE(timer.add(1, 100, false, 93));
 }
 
+TEST(ProbeCost, KnowsWhatTheKernelEmulates) {
+  const auto emulated = [](std::vector<unsigned char> code) {
+    return is_emulated(std::as_bytes(std::span(code)));
+  };
+  EXPECT_TRUE(emulated({0x55}));                    // push %rbp
+  EXPECT_TRUE(emulated({0x41, 0x57}));              // push %r15
+  EXPECT_TRUE(emulated({0xeb, 0x02}));              // jmp
+  EXPECT_TRUE(emulated({0x0f, 0x84, 0, 0}));        // je
+  EXPECT_TRUE(emulated({0x90}));                    // nop
+  EXPECT_FALSE(emulated({0xc3}));                   // ret
+  EXPECT_FALSE(emulated({0x48, 0x83, 0xec, 0x08})); // sub $8,%rsp
+  EXPECT_FALSE(emulated({0xf3, 0x0f, 0x1e, 0xfa})); // endbr64
+  EXPECT_FALSE(emulated({}));
+}
+
 class SlowCalls : public ProbeTest {};
+
+TEST_F(SlowCalls, WhatAHitCostsIsMeasured) {
+  const TemporaryFolder folder;
+  const auto cost =
+      measure_probe_cost(read_machine(""), find_program("perf"), folder / "calibration");
+  ASSERT_TRUE(cost) << cost.error().one_line();
+  EXPECT_GT(cost->calls, 0U);
+  // Two traps are dearer than one, and a call's own latency holds less than its two hits take.
+  EXPECT_GT(cost->stepped.hit_ns, 0);
+  EXPECT_GT(cost->stepped.latency_ns, cost->emulated.latency_ns);
+  EXPECT_LT(cost->stepped.latency_ns, 2 * cost->stepped.hit_ns);
+  EXPECT_FALSE(std::filesystem::exists(folder / "calibration"));
+}
 
 TEST_F(SlowCalls, TheOneSlowCallOfAThousandIsSeen) {
   const TemporaryFolder folder;

@@ -1,0 +1,52 @@
+// The cost of each function's probes, by its binary and address.
+#include "engine/probe_correction.hpp"
+
+#include "record/manifest.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptlens::engine {
+
+std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measurement& measurement,
+                                                           std::uint32_t function,
+                                                           const measure::Selection& selection) {
+  if (measurement.recording.backend != "uprobe") {
+    return std::nullopt;
+  }
+  const auto manifest = record::read_manifest(measurement.recording.path);
+  if (!manifest) {
+    return std::nullopt;
+  }
+  struct Costs {
+    double own = 0;
+    double entry = 0;
+    double exit = 0; // of the dearest way out: a return
+  };
+  std::map<std::pair<std::string, std::uint64_t>, Costs> known;
+  for (const record::Probe& probe : manifest->probes) {
+    Costs& costs = known[{probe.binary, probe.function}];
+    if (probe.kind == record::Probe::Kind::entry) {
+      costs.own = probe.latency_ns;
+      costs.entry = probe.hit_ns;
+    } else {
+      costs.exit = std::max(costs.exit, probe.hit_ns);
+    }
+  }
+  std::vector<measure::ProbedFunction> probed(measurement.functions.size());
+  for (std::size_t index = 0; index < probed.size(); ++index) {
+    const stacks::FunctionInfo& info = measurement.functions[index];
+    if (const auto found = known.find({info.binary, info.address}); found != known.end()) {
+      probed[index] = {.own = found->second.own, .hits = found->second.entry + found->second.exit};
+    }
+  }
+  if (function >= probed.size() || probed[function].own <= 0) {
+    return std::nullopt;
+  }
+  return measure::corrected_latency(measurement, function, selection, probed);
+}
+
+} // namespace ptlens::engine

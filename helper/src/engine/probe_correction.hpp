@@ -1,0 +1,18 @@
+// What the manifest of a recording by probes knows of their cost, for measure/probe_correction.hpp.
+#pragma once
+
+#include "measure/measurement.hpp"
+#include "measure/probe_correction.hpp"
+#include "measure/selection.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace ptlens::engine {
+
+// Nothing where the recording was not made by probes, or their cost was not measured.
+[[nodiscard]] std::optional<measure::CorrectedLatency>
+corrected_latency(const measure::Measurement& measurement, std::uint32_t function,
+                  const measure::Selection& selection);
+
+} // namespace ptlens::engine

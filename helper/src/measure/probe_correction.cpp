@@ -1,0 +1,46 @@
+// Latency without what the probes themselves took. Parents come before their children in a table,
+// so one pass from its end sums what lies below each call.
+#include "measure/probe_correction.hpp"
+
+#include "measure/part.hpp"
+#include "measure/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ptlens::measure {
+
+CorrectedLatency corrected_latency(const Measurement& measurement, std::uint32_t function,
+                                   const Selection& selection,
+                                   const std::vector<ProbedFunction>& probed) {
+  Needs needs(measurement);
+  needs.everything_below(function);
+  needs.recursion();
+  needs.way_up(function, selection);
+  const Part part = needs.gather();
+  const stacks::CallTable& calls = part.calls();
+  std::vector<double> below(calls.size(), 0);
+  for (std::size_t call = calls.size(); call-- > 0;) {
+    const std::uint32_t parent = calls.parent[call];
+    if (parent != stacks::no_call && calls.function[call] < probed.size()) {
+      below[parent] += below[call] + probed[calls.function[call]].hits;
+    }
+  }
+  std::vector<std::uint64_t> latencies;
+  double removed = 0;
+  for (const std::uint32_t call : select_calls(measurement, calls, function, selection)) {
+    if (calls.state[call] != stacks::CallState::complete) {
+      continue;
+    }
+    const auto raw = static_cast<double>(calls.latency[call]);
+    const double cost = function < probed.size() ? probed[function].own + below[call] : 0;
+    const double corrected = std::max(0.0, raw - cost);
+    removed += raw - corrected;
+    latencies.push_back(static_cast<std::uint64_t>(std::llround(corrected)));
+  }
+  const double mean_removed =
+      latencies.empty() ? 0 : removed / static_cast<double>(latencies.size());
+  return {.latency = latency_stats(latencies), .removed = mean_removed};
+}
+
+} // namespace ptlens::measure

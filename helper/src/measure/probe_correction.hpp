@@ -1,0 +1,29 @@
+// Latency without what the probes themselves took: each hit costs the thread some time, part of it
+// inside the latency of the call whose probe it is, all of it inside the calls around.
+#pragma once
+
+#include "measure/measurement.hpp"
+#include "measure/report.hpp"
+#include "measure/selection.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace ptlens::measure {
+
+struct ProbedFunction { // ns, measured on empty functions; 0: has no probes
+  double own = 0;       // latency that its own two probes show where the function does nothing
+  double hits = 0;      // time that its two hits take from the calls around it
+};
+
+struct CorrectedLatency {
+  LatencyStats latency; // of the complete calls that the selection admits, never below 0
+  double removed = 0;   // mean of what was taken off, ns a call
+};
+
+// `probed` by index of function.
+[[nodiscard]] CorrectedLatency corrected_latency(const Measurement& measurement,
+                                                 std::uint32_t function, const Selection& selection,
+                                                 const std::vector<ProbedFunction>& probed);
+
+} // namespace ptlens::measure

@@ -1,0 +1,67 @@
+// Latency without what the probes took: of a function that spins for a known time, alone and around
+// functions that are probed too.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { helper, json, noProbes, output, run, temporaryFolder } from "./support.mjs";
+
+const compiler = process.env.CC ?? "gcc";
+const skip = noProbes || (run(compiler, ["--version"]).status === 0 ? false : `${compiler} does not run`);
+const calls = 400;
+const runs = 5;
+
+// Spins by the time stamp counter, whose rate is measured first; "around" calls ten empty functions.
+const source = `
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+#include <x86intrin.h>
+static uint64_t cycles;
+__attribute__((noipa)) void nothing(void) { __asm__ volatile(""); }
+__attribute__((noipa)) void alone(void) { uint64_t begin = __rdtsc(); while (__rdtsc() - begin < cycles) {} }
+__attribute__((noipa)) void around(void) {
+  uint64_t begin = __rdtsc(); while (__rdtsc() - begin < cycles) {}
+  for (int i = 0; i < 10; ++i) nothing();
+}
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e9 + t.tv_nsec; }
+int main(int count, char** words) {
+  double start = now(); uint64_t begin = __rdtsc();
+  while (now() - start < 5e7) {}
+  cycles = (uint64_t)((__rdtsc() - begin) / (now() - start) * atof(words[1]));
+  for (int i = 0; i < ${calls}; ++i) { alone(); around(); }
+  return count == 0;
+}
+`;
+
+const median = (values) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)];
+
+// The kernel goes on after a hit in two ways: push is emulated, endbr64 is stepped over. Either stands before
+// the clock is read.
+const starts = { push: ["-O0", "-fcf-protection=none"], endbr64: ["-O2", "-fcf-protection=full"] };
+const cases = Object.keys(starts).flatMap((start) => [["alone", 2_000], ["alone", 5_000], ["alone", 50_000], ["around", 100_000]].map((each) => [start, ...each]));
+const tolerance = 0.1;
+
+for (const [start, name, ns] of cases) {
+  test(`${name}, behind ${start}: ${ns} ns are found within ${tolerance * 100} %, median of ${runs} runs`, { skip }, (t) => {
+    const folder = temporaryFolder(t);
+    const file = path.join(folder, "spins.c");
+    const program = path.join(folder, "spins");
+    writeFileSync(file, source);
+    output(compiler, ["-g", ...starts[start], "-o", program, file]);
+    const corrected = [];
+    const raw = [];
+    for (let index = 0; index < runs; index += 1) {
+      const recording = path.join(folder, `recording${index}`);
+      output(helper, ["record", "--backend", "uprobe", "--function", name, "-o", recording, "--", program, String(ns)]);
+      const report = json(["report", "--json", "--function", name, recording]);
+      assert.equal(report.calls.complete, calls);
+      assert.ok(report.corrected.mean <= report.latency.mean);
+      corrected.push(report.corrected.p50);
+      raw.push(report.latency.p50);
+    }
+    t.diagnostic(`corrected ${corrected}, raw ${raw}`);
+    const error = Math.abs(median(corrected) - ns) / ns;
+    assert.ok(error <= tolerance, `${median(corrected)} ns instead of ${ns} ns: ${(error * 100).toFixed(1)} %`);
+  });
+}

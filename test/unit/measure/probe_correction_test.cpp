@@ -1,0 +1,53 @@
+// Sums by hand: an outer call of 1000 ns holds two inner ones of 100 ns, one of which holds
+// another.
+#include "measure/probe_correction.hpp"
+#include "measure/recordings.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptlens::measure {
+namespace {
+
+using namespace test; // NOLINT(google-build-using-namespace): the helpers of these tests
+
+TEST(ProbeCorrection, TakesOffOwnProbesAndAllHitsBelow) {
+  Measurement made = empty_recording(2000);
+  const std::uint32_t outer = add_function(made, "outer");
+  const std::uint32_t inner = add_function(made, "inner", "/bin/app", 0x10);
+  const std::uint32_t silent = add_function(made, "silent", "/bin/app", 0x20);
+  const std::uint32_t first = add_call(made, {.function = outer, .start = 0, .latency = 1000});
+  const std::uint32_t middle =
+      add_call(made, {.function = inner, .parent = first, .start = 100, .latency = 100});
+  add_call(made, {.function = inner, .parent = middle, .start = 110, .latency = 40});
+  add_call(made, {.function = inner, .parent = first, .start = 300, .latency = 100});
+  add_call(made, {.function = silent, .parent = first, .start = 500, .latency = 10});
+  add_call(
+      made,
+      {.function = outer, .start = 1200, .latency = 700, .state = stacks::CallState::incomplete});
+  const std::vector<ProbedFunction> probed = {{.own = 50, .hits = 80}, {.own = 30, .hits = 60}, {}};
+  for (const Measurement& measurement : {made, stored(made)}) {
+    const CorrectedLatency of_outer = corrected_latency(measurement, outer, {}, probed);
+    EXPECT_EQ(of_outer.latency.calls, 1U);   // the incomplete one does not count
+    EXPECT_EQ(of_outer.latency.total, 770U); // 1000 - 50 - 3 * 60
+    EXPECT_DOUBLE_EQ(of_outer.removed, 230);
+    const CorrectedLatency of_inner = corrected_latency(measurement, inner, {}, probed);
+    EXPECT_EQ(of_inner.latency.calls, 3U);
+    EXPECT_EQ(of_inner.latency.max, 70U); // 100 - 30
+    EXPECT_EQ(of_inner.latency.min, 10U); // 40 - 30, and 100 - 30 - 60
+    EXPECT_EQ(of_inner.latency.total, 90U);
+    EXPECT_EQ(corrected_latency(measurement, silent, {}, probed).latency.total, 10U);
+  }
+}
+
+TEST(ProbeCorrection, IsNeverBelowNothing) {
+  Measurement made = empty_recording(2000);
+  const std::uint32_t function = add_function(made, "f");
+  add_call(made, {.function = function, .start = 0, .latency = 20});
+  const CorrectedLatency corrected =
+      corrected_latency(made, function, {}, {{.own = 50, .hits = 80}});
+  EXPECT_EQ(corrected.latency.total, 0U);
+  EXPECT_DOUBLE_EQ(corrected.removed, 20);
+}
+
+} // namespace
+} // namespace ptlens::measure
