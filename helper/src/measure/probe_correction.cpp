@@ -6,9 +6,40 @@
 #include "measure/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace ptlens::measure {
+
+namespace {
+
+LatencyStats stats_of(std::vector<std::uint64_t>& latencies) {
+  LatencyStats stats;
+  if (latencies.empty()) {
+    return stats;
+  }
+  std::ranges::sort(latencies);
+  Tally tally;
+  for (const std::uint64_t latency : latencies) {
+    tally.add_latency(latency);
+  }
+  stats.calls = tally.calls;
+  stats.mean = mean_of(tally.latency, tally.calls);
+  stats.stddev = stddev_of(tally);
+  stats.min = tally.least;
+  stats.max = tally.most;
+  stats.total = clamp_to_64_bits(tally.latency);
+  std::array<std::uint64_t*, percentile_shares.size()> percentiles = {&stats.p50, &stats.p90,
+                                                                      &stats.p99, &stats.p999};
+  for (std::size_t index = 0; index < percentiles.size(); ++index) {
+    const auto& [part, whole] = percentile_shares[index];
+    const std::uint64_t rank = (tally.calls * part + whole - 1) / whole; // nearest rank, from 1
+    *percentiles[index] = latencies[rank - 1];
+  }
+  return stats;
+}
+
+} // namespace
 
 CorrectedLatency corrected_latency(const Measurement& measurement, std::uint32_t function,
                                    const Selection& selection,
@@ -40,7 +71,7 @@ CorrectedLatency corrected_latency(const Measurement& measurement, std::uint32_t
   }
   const double mean_removed =
       latencies.empty() ? 0 : removed / static_cast<double>(latencies.size());
-  return {.latency = latency_stats(latencies), .removed = mean_removed};
+  return {.latency = stats_of(latencies), .removed = mean_removed};
 }
 
 } // namespace ptlens::measure
