@@ -48,6 +48,9 @@ struct Branch {
   std::uint8_t from_size = 0; // bytes of the branch instruction, 0 where there is none
   // Of off: the branch that left what is traced, or off where none did.
   BranchKind leaving = BranchKind::off;
+  // Numbers that stand for `from`, and for `to`, in the code of the run; 0 where they have none.
+  std::uint32_t exit = 0;
+  std::uint32_t arrival = 0;
 };
 
 // A PSB+ at which decoding could begin anew: other decoders' output is compared from there on.
@@ -61,6 +64,7 @@ struct Run {
   std::int32_t pid = -1;
   std::int32_t tid = -1;
   std::int32_t cpu = -1;
+  std::uint64_t code = 0; // serial of the version of code whose numbers they bear, 0: none
   std::uint64_t instructions = 0;
   std::vector<Branch> branches;
   std::vector<SyncMark> marks; // where decoding began, in order

@@ -36,6 +36,9 @@ WayIndex CodeGraph::find_edge(WayIndex way, bool taken) {
 WayIndex CodeGraph::find_target(WayIndex way, std::uint64_t to) {
   const WayIndex found = at(to);
   if (found != no_way) {
+    if (!ways_[way].ends_with(Way::End::call)) {
+      ways_[way].not_taken = ways_[way].taken;
+    }
     ways_[way].taken = found;
   }
   return found;

@@ -37,7 +37,9 @@ struct Way { // 32 bytes
   std::uint64_t begin = 0;
   std::uint64_t end_address = 0; // of the instruction that decides
   WayIndex taken = no_way;       // of a conditional branch; of an indirect transfer: last target
-  WayIndex not_taken = no_way;   // of a conditional branch; of an indirect call: behind it
+  // Of a conditional branch; of an indirect call: behind it; of a jump or return: the target before
+  // the last.
+  WayIndex not_taken = no_way;
   std::uint32_t first_step = 0;
   std::uint16_t instructions = 0; // the one that decides included
   std::uint8_t step_count : 7 = 0;
@@ -83,6 +85,11 @@ public:
   // These stand until a way is added: by at(), take() and behind().
   [[nodiscard]] const Way& operator[](WayIndex way) const { return ways_[way]; }
   [[nodiscard]] const Step& step(std::uint32_t number) const { return steps_[number]; }
+  [[nodiscard]] const Way* ways() const { return ways_.data(); }
+
+  // Branch::exit of a step, and of what ends a way.
+  [[nodiscard]] static std::uint32_t exit_of_step(std::uint32_t number) { return 2 * number + 1; }
+  [[nodiscard]] static std::uint32_t exit_of_way(WayIndex way) { return 2 * way; }
 
   // Where the conditional branch leads; no_way where no code is known there.
   [[nodiscard]] WayIndex take(WayIndex way, bool taken) {
@@ -91,8 +98,12 @@ public:
   }
   // The same of an indirect transfer that went to the address.
   [[nodiscard]] WayIndex go(WayIndex way, std::uint64_t to) {
-    const WayIndex last = ways_[way].taken;
-    return ways_[last].begin == to && last != no_way ? last : find_target(way, to);
+    const Way& from = ways_[way];
+    if (ways_[from.taken].begin == to && from.taken != no_way) {
+      return from.taken;
+    }
+    const bool has_other = !from.ends_with(Way::End::call) && from.not_taken != no_way;
+    return has_other && ways_[from.not_taken].begin == to ? from.not_taken : find_target(way, to);
   }
   // Where an indirect call returns to, and where the direct one of that number does.
   [[nodiscard]] ReturnPoint behind(WayIndex way) {
@@ -120,7 +131,7 @@ private:
   CodeImage* image_;
   Detail detail_;
   std::vector<Way> ways_{1}; // the first is no_way
-  std::vector<Step> steps_;
+  std::vector<Step> steps_{1}; // so that the first has an exit too
   AddressMap<WayIndex> by_address_;
 };
 

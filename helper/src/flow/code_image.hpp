@@ -19,6 +19,7 @@ public:
   // `version` must outlive the image. Mappings whose binary is missing stay out of it.
   explicit CodeImage(const symbols::AddressSpaceVersion& version);
 
+  [[nodiscard]] std::uint64_t serial() const { return version_->serial; }
   [[nodiscard]] pt_image* libipt() const { return image_.get(); }
   // True when the bytes at the address are known.
   [[nodiscard]] bool holds(std::uint64_t address) const;

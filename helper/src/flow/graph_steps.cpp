@@ -163,6 +163,15 @@ std::optional<PacketWalker::Stop> PacketWalker::follow_graph() {
   }
   WayIndex way = no_way;
   while (!run_->is_long()) {
+    if (packets_->is_exact()) {
+      way = follow_exact(way);
+      if (bit_count_ != 0) {
+        return std::nullopt;
+      }
+      if (run_->is_long()) {
+        break;
+      }
+    }
     const Packet* const packet = packets_->peek();
     if (packet == nullptr || (packet->kind != PacketKind::tnt && packet->kind != PacketKind::tip &&
                               packet->kind != PacketKind::pgd)) {

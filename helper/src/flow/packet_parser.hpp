@@ -40,6 +40,26 @@ struct RawPacket {
   std::uint16_t fast = 0; // TMA's FastCounter
 };
 
+// The address that a packet with one states, which the next one is compressed against: SDM vol. 3,
+// table "IP compression". Its count, IPBytes, is not 0.
+[[nodiscard]] inline std::uint64_t decompressed(const RawPacket& raw, std::uint64_t last_ip) {
+  constexpr std::uint64_t low_16 = 0xffff;
+  constexpr std::uint64_t low_32 = 0xffffffff;
+  constexpr std::uint64_t low_48 = 0xffffffffffff;
+  switch (raw.count) {
+  case 1:
+    return (last_ip & ~low_16) | raw.payload;
+  case 2:
+    return (last_ip & ~low_32) | raw.payload;
+  case 3:
+    return (raw.payload >> 47U) != 0 ? raw.payload | ~low_48 : raw.payload;
+  case 4:
+    return (last_ip & ~low_48) | raw.payload;
+  default:
+    return raw.payload;
+  }
+}
+
 // Reads packets of one buffer, which must outlive it.
 class PacketParser {
 public:

@@ -1,5 +1,4 @@
-// Packets in batches; a packet is handed out once the first later time is known. IP decompression
-// by SDM vol. 3, table "IP compression".
+// A packet is handed out once the first later time is known.
 #include "flow/packet_stream.hpp"
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 namespace ptlens::flow {
 namespace {
 
-constexpr std::size_t batch = 512; // packets
 // How far ahead the next timing packet is looked for: with MTC alone it comes within microseconds.
 constexpr std::size_t most_packets_ahead = 1U << 16U;
 constexpr std::uint8_t room_of_short = 6; // bits of a TNT packet
@@ -48,7 +46,7 @@ bool PacketStream::fill() {
   placed_ -= next_;
   next_ = 0;
   while (placed_ == 0) {
-    if (parse_batch()) {
+    if (parse_next()) {
       while (packets_.size() - placed_ > most_packets_ahead) {
         place_first(std::nullopt);
       }
@@ -69,56 +67,30 @@ bool PacketStream::fill() {
 }
 
 // False when nothing was left to parse.
-bool PacketStream::parse_batch() {
+bool PacketStream::parse_next() {
   const std::uint8_t* const before = parser_.at();
-  for (const std::size_t enough = packets_.size() + batch; packets_.size() < enough;) {
-    if (clock_config_.every_cycle && clock_.is_certain() && placed_ == packets_.size()) {
-      parse_exact(enough);
-    }
-    const auto offset = static_cast<std::uint64_t>(parser_.at() - bytes_.data());
-    const RawPacket raw = parser_.next();
-    if (raw.kind == RawKind::cut || (raw.kind == RawKind::bad && !skip_to_psb())) {
-      parser_.move_to(bytes_.data() + bytes_.size());
-      break;
-    }
-    if (raw.kind != RawKind::bad) {
-      parse(raw, offset);
-    }
+  const auto offset = static_cast<std::uint64_t>(before - bytes_.data());
+  const RawPacket raw = parser_.next();
+  if (raw.kind == RawKind::cut || (raw.kind == RawKind::bad && !skip_to_psb())) {
+    parser_.move_to(bytes_.data() + bytes_.size());
+  } else if (raw.kind != RawKind::bad) {
+    parse(raw, offset);
   }
   return parser_.at() != before;
 }
 
-// Nearly all of a trace with cycles: CYC, TNT and TIP, each at a time that is known at once.
-void PacketStream::parse_exact(std::size_t enough) {
-  std::uint64_t now_ns = to_ns(clock_.now().value_or(0));
-  while (packets_.size() < enough) {
-    const std::uint8_t* const at = parser_.at();
-    const RawPacket raw = parser_.next();
-    if (raw.kind == RawKind::cyc) {
-      clock_.on_cyc(raw.payload);
-      after_cycles_ = true;
-      if (!clock_.is_certain()) {
-        break;
-      }
-      now_ns = conversion_.to_ns(clock_.now().value_or(0));
-      continue;
-    }
-    if (raw.kind != RawKind::tnt && raw.kind != RawKind::tip) {
-      parser_.move_to(at);
-      break;
-    }
-    Packet& packet = packets_.emplace_back();
-    describe(raw, raw.kind == RawKind::tnt ? PacketKind::tnt : PacketKind::tip,
-             static_cast<std::uint64_t>(at - bytes_.data()), packet);
-    packet.timed = true;
-    packet.earliest_ns = now_ns;
-    packet.latest_ns = now_ns;
-    packet.reported_ns = last_flow_ns_.value_or(now_ns);
-    last_flow_ns_ = now_ns;
-    after_cycles_ = false;
-    ticks_.push_back(has_latest);
+void PacketStream::go_on_from(const Exact& exact) {
+  parser_ = exact.parser;
+  clock_ = exact.clock;
+  last_ip_ = exact.last_ip;
+  after_cycles_ = exact.after_cycles;
+  if (exact.passed != nullptr) {
+    last_flow_ns_ = exact.flow_ns;
+    now_ns_ = exact.flow_ns;
+    latest_ns_ = exact.flow_ns;
+    has_time_ = true;
+    offset_ = static_cast<std::uint64_t>(exact.passed - bytes_.data());
   }
-  placed_ = packets_.size();
 }
 
 bool PacketStream::skip_to_psb() {
@@ -198,36 +170,6 @@ void PacketStream::begin_anew() {
   last_flow_ns_.reset();
 }
 
-void PacketStream::resolve_ip(const RawPacket& raw, Packet& packet) {
-  constexpr std::uint64_t low_16 = 0xffff;
-  constexpr std::uint64_t low_32 = 0xffffffff;
-  constexpr std::uint64_t low_48 = 0xffffffffffff;
-  switch (raw.count) {
-  case 0:
-    return;
-  case 1:
-    last_ip_ = (last_ip_ & ~low_16) | raw.payload;
-    break;
-  case 2:
-    last_ip_ = (last_ip_ & ~low_32) | raw.payload;
-    break;
-  case 3:
-    last_ip_ = raw.payload;
-    if ((last_ip_ >> 47U) != 0) {
-      last_ip_ |= ~low_48;
-    }
-    break;
-  case 4:
-    last_ip_ = (last_ip_ & ~low_48) | raw.payload;
-    break;
-  default:
-    last_ip_ = raw.payload;
-    break;
-  }
-  packet.has_ip = true;
-  packet.value = last_ip_;
-}
-
 // All but the times.
 void PacketStream::describe(const RawPacket& raw, PacketKind kind, std::uint64_t offset,
                             Packet& packet) {
@@ -238,8 +180,10 @@ void PacketStream::describe(const RawPacket& raw, PacketKind kind, std::uint64_t
     packet.value = raw.payload;
     packet.bit_count = raw.count;
     packet.room = raw.size == 1 ? room_of_short : room_of_long;
-  } else if (has_address(kind)) {
-    resolve_ip(raw, packet);
+  } else if (has_address(kind) && raw.count != 0) {
+    last_ip_ = decompressed(raw, last_ip_);
+    packet.has_ip = true;
+    packet.value = last_ip_;
   }
 }
 

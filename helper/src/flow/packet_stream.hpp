@@ -47,6 +47,36 @@ public:
     }
   }
 
+  // Where the time of every packet is known as soon as it is read, as with cycle packets nearly
+  // always: a reader of its own may go on from here, and hand back how far it came.
+  struct Exact {
+    PacketParser parser;
+    TraceClock clock;
+    std::uint64_t last_ip = 0;
+    std::uint64_t flow_ns = 0; // of the last packet of control flow
+    bool after_cycles = false; // the last packet read was a CYC
+    const std::uint8_t* passed = nullptr; // behind the last packet of control flow that it read
+
+    [[nodiscard]] std::uint64_t now_ns(const perfdata::TimeConversion& conversion) const {
+      return conversion.to_ns(clock.now().value_or(0));
+    }
+  };
+  [[nodiscard]] bool is_exact() const {
+    return next_ == packets_.size() && last_flow_ns_ && clock_config_.every_cycle &&
+           clock_.is_certain();
+  }
+  // While is_exact().
+  [[nodiscard]] Exact exact() const {
+    return {.parser = parser_,
+            .clock = clock_,
+            .last_ip = last_ip_,
+            .flow_ns = *last_flow_ns_,
+            .after_cycles = after_cycles_,
+            .passed = nullptr};
+  }
+  void go_on_from(const Exact& exact);
+  [[nodiscard]] const perfdata::TimeConversion& conversion() const { return conversion_; }
+
   // Passes the packets that begin before `offset`.
   void advance_to(std::uint64_t offset) {
     while (peek() != nullptr && peek()->offset < offset) {
@@ -67,13 +97,11 @@ public:
 
 private:
   bool fill();
-  bool parse_batch();
-  void parse_exact(std::size_t enough);
+  bool parse_next();
   bool skip_to_psb();
   void parse(const RawPacket& raw, std::uint64_t offset);
   void add(const RawPacket& raw, PacketKind kind, std::uint64_t offset);
   void describe(const RawPacket& raw, PacketKind kind, std::uint64_t offset, Packet& packet);
-  void resolve_ip(const RawPacket& raw, Packet& packet);
   void begin_anew();
   void time_passed();
   void place(Packet& packet, std::optional<std::uint64_t> next_ns);

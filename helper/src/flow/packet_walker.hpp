@@ -76,6 +76,12 @@ private:
 
   std::optional<Stop> follow_graph();
   void enter_system(WayIndex way, const Packet& packet);
+  // exact_steps.cpp
+  struct Exact;
+  WayIndex follow_exact(WayIndex way);
+  WayIndex follow_exact_bits(WayIndex way, const RawPacket& raw, Exact& exact);
+  WayIndex follow_exact_target(WayIndex way, std::uint64_t to, const Exact& exact);
+  void pass_exact(const Way& way, TimeInterval interval);
   WayIndex follow_bits(WayIndex way, const Packet& packet);
   WayIndex follow_target(WayIndex way, const Packet& packet);
   void pass(const Way& way, const Moment& moment);

@@ -105,6 +105,7 @@ bool PieceDecoder::owned_from(std::uint64_t time_ns, std::uint64_t code_ns) {
   }
   CodeGraph& graph = context_->graph(owner_.pid, code_ns);
   if (&graph != graph_) {
+    run_.set_code(graph.image().serial(), owner_);
     returns_.forget_ways();
   }
   graph_ = &graph;

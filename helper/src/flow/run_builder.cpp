@@ -22,6 +22,7 @@ void RunBuilder::break_run(Running owner) {
   run_.pid = owner.pid;
   run_.tid = owner.tid;
   run_.cpu = cpu_;
+  run_.code = code_;
   ready_.push_back(std::exchange(run_, Run{}));
   run_.branches.reserve(ready_.back().branches.size()); // the next is likely to be as long
   open_ = 0;

@@ -60,6 +60,20 @@ public:
   }
   // The last decision, of which no branch was added, was none: the one before was `last`.
   void undo_decision(TimeInterval last) { last_ = last; }
+
+  // Decisions from `earliest` on have the intervals that they are given, and are not moved.
+  [[nodiscard]] bool is_plain_from(std::uint64_t earliest) const {
+    return !after_loss_ && last_.earliest >= loss_until_ && last_.earliest >= not_before_ &&
+           last_.latest <= earliest && open_ == run_.branches.size();
+  }
+  // While it is so: a branch within an interval, which need not be that of a decision.
+  void add_plain(const Branch& branch, TimeInterval interval) {
+    run_.branches.push_back(branch);
+    ++open_;
+    place(run_.branches.back(), Moment(interval));
+  }
+  // And the last decision.
+  void decide_plain(TimeInterval last) { last_ = last; }
   // Of the last decision.
   [[nodiscard]] TimeInterval last() const { return last_; }
   // Of the last decision, and of what lies between it and the one before.
@@ -106,6 +120,13 @@ public:
 
   // What was added so far belongs to `owner`; what follows may be another's.
   void break_run(Running owner);
+  // What follows is in the code of that serial, and bears its numbers.
+  void set_code(std::uint64_t serial, Running owner) {
+    if (!run_.branches.empty()) {
+      break_run(owner);
+    }
+    code_ = serial;
+  }
 
   // Runs that are complete, in order.
   [[nodiscard]] std::optional<Run> take();
@@ -139,6 +160,7 @@ private:
   void release();
 
   std::int32_t cpu_;
+  std::uint64_t code_ = 0;
   TimeInterval last_;
   bool after_loss_ = false;      // a gap was added behind the last decision
   std::uint64_t loss_until_ = 0; // end of the first interval behind the last gap
