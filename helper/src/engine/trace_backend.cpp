@@ -127,24 +127,37 @@ private:
   std::unordered_map<std::int32_t, std::size_t> index_;
 };
 
-void feed(Thread& thread, const flow::Run& run, const symbols::AddressSpaces& spaces) {
-  const symbols::AddressSpaceVersion* space = nullptr;
-  std::uint64_t space_time = 0;
-  for (const flow::Branch& branch : run.branches) {
-    const std::uint64_t code_ns = thread.code_time.of(branch);
-    if (space == nullptr || code_ns != space_time) {
-      space = &spaces.at(run.pid, code_ns);
-      space_time = code_ns;
-    }
+// Branches in the same version of the code, at a time.
+void feed(Thread& thread, flow::Run& run, const symbols::AddressSpaces& spaces) {
+  std::span<flow::Branch> left(run.branches);
+  while (!left.empty()) {
+    const std::uint64_t begin_ns = thread.code_time.of(left.front());
+    const symbols::AddressSpaceVersion& space = spaces.at(run.pid, begin_ns);
     while (thread.next_exec < thread.exec_times.size() &&
-           thread.exec_times[thread.next_exec] <= code_ns) {
+           thread.exec_times[thread.next_exec] <= begin_ns) {
       const std::uint64_t exec_ns = thread.exec_times[thread.next_exec++];
       // The exec that started the program comes before its first branch.
       if (thread.calls->first_ns() != 0 && exec_ns > thread.calls->first_ns()) {
-        thread.calls->exec(std::min(exec_ns, branch.time_ns));
+        thread.calls->exec(std::min(exec_ns, left.front().time_ns));
       }
     }
-    thread.calls->add(branch, *space);
+    const std::uint64_t until_ns =
+        thread.next_exec < thread.exec_times.size()
+            ? std::min(space.until_ns, thread.exec_times[thread.next_exec])
+            : space.until_ns;
+    std::size_t count = 1;
+    while (count != left.size() && thread.code_time.of(left[count]) < until_ns) {
+      ++count;
+    }
+    const std::span<flow::Branch> here = left.first(count);
+    if (space.serial != run.code) {
+      for (flow::Branch& branch : here) { // bears the numbers of other code
+        branch.exit = 0;
+        branch.arrival = 0;
+      }
+    }
+    thread.calls->add_all(here, space);
+    left = left.subspan(count);
   }
 }
 
@@ -206,7 +219,7 @@ measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined, const Threa
   flow::BranchSource source(loaded.recording, context, loaded.decoder);
   Threads threads(loaded, measurement, resolver, inlined, sink_of);
   std::uint64_t reported = 0;
-  while (const auto run = source.next()) {
+  while (auto run = source.next()) {
     if (progress.cancelled()) {
       return std::unexpected(cancelled());
     }

@@ -48,7 +48,8 @@ struct Branch {
   std::uint8_t from_size = 0; // bytes of the branch instruction, 0 where there is none
   // Of off: the branch that left what is traced, or off where none did.
   BranchKind leaving = BranchKind::off;
-  // Numbers that stand for `from`, and for `to`, in the code of the run; 0 where they have none.
+  // Numbers that stand for `from`, and for `to`, in the code of the run, each counted by itself;
+  // 0 where they have none.
   std::uint32_t exit = 0;
   std::uint32_t arrival = 0;
 };

@@ -87,9 +87,10 @@ public:
   [[nodiscard]] const Step& step(std::uint32_t number) const { return steps_[number]; }
   [[nodiscard]] const Way* ways() const { return ways_.data(); }
 
-  // Branch::exit of a step, and of what ends a way.
-  [[nodiscard]] static std::uint32_t exit_of_step(std::uint32_t number) { return 2 * number + 1; }
-  [[nodiscard]] static std::uint32_t exit_of_way(WayIndex way) { return 2 * way; }
+  // Numbers as branches bear them: of where a step comes from and goes to, and of where a way ends
+  // and begins.
+  [[nodiscard]] static std::uint32_t number_of_step(std::uint32_t step) { return 2 * step + 1; }
+  [[nodiscard]] static std::uint32_t number_of_way(WayIndex way) { return 2 * way; }
 
   // Where the conditional branch leads; no_way where no code is known there.
   [[nodiscard]] WayIndex take(WayIndex way, bool taken) {

@@ -24,7 +24,8 @@ void PacketWalker::pass_exact(const Way& way, TimeInterval interval) {
                      .to = step.to,
                      .kind = step.kind,
                      .from_size = step.from_size,
-                     .exit = CodeGraph::exit_of_step(number)},
+                     .exit = CodeGraph::number_of_step(number),
+                     .arrival = CodeGraph::number_of_step(number)},
                     interval);
     if (step.returns) {
       returns_->push(graph_->behind_step(number));
@@ -75,8 +76,8 @@ WayIndex PacketWalker::follow_exact_bits(WayIndex index, const RawPacket& raw, E
                          .to = ways[edge].begin,
                          .kind = BranchKind::cond,
                          .from_size = ways[index].end_size,
-                         .exit = CodeGraph::exit_of_way(index),
-                         .arrival = edge},
+                         .exit = CodeGraph::number_of_way(index),
+                         .arrival = CodeGraph::number_of_way(edge)},
                         decided);
       }
       index = edge;
@@ -94,8 +95,8 @@ WayIndex PacketWalker::follow_exact_bits(WayIndex index, const RawPacket& raw, E
                        .to = point.address,
                        .kind = BranchKind::ret,
                        .from_size = ways[index].end_size,
-                       .exit = CodeGraph::exit_of_way(index),
-                       .arrival = to},
+                       .exit = CodeGraph::number_of_way(index),
+                       .arrival = CodeGraph::number_of_way(to)},
                       decided);
       index = to;
       if (index == no_way) {
@@ -168,8 +169,8 @@ WayIndex PacketWalker::follow_exact_target(WayIndex index, std::uint64_t target,
                    .to = target,
                    .kind = kind,
                    .from_size = way.end_size,
-                   .exit = CodeGraph::exit_of_way(index),
-                   .arrival = to},
+                   .exit = CodeGraph::number_of_way(index),
+                   .arrival = CodeGraph::number_of_way(to)},
                   {exact.now, exact.now});
   return to;
 }
@@ -242,8 +243,8 @@ WayIndex PacketWalker::follow_exact(WayIndex index) {
                 .to = graph[way.taken].begin,
                 .kind = BranchKind::cond,
                 .from_size = way.end_size,
-                .exit = CodeGraph::exit_of_way(exact.held),
-                .arrival = way.taken},
+                .exit = CodeGraph::number_of_way(exact.held),
+                .arrival = CodeGraph::number_of_way(way.taken)},
                Moment(exact.held_in));
   }
   if (index != no_way) {

@@ -5,8 +5,14 @@
 namespace ptlens::flow {
 namespace {
 
-Branch branch_of(const Way& way, BranchKind kind, std::uint64_t to) {
-  return {.from = way.end_address, .to = to, .kind = kind, .from_size = way.end_size};
+Branch branch_of(const CodeGraph& graph, WayIndex way, BranchKind kind, std::uint64_t to,
+                 WayIndex arrival = no_way) {
+  return {.from = graph[way].end_address,
+          .to = to,
+          .kind = kind,
+          .from_size = graph[way].end_size,
+          .exit = CodeGraph::number_of_way(way),
+          .arrival = CodeGraph::number_of_way(arrival)};
 }
 
 } // namespace
@@ -14,7 +20,8 @@ Branch branch_of(const Way& way, BranchKind kind, std::uint64_t to) {
 // Of a conditional branch that was taken.
 void PacketWalker::hold(WayIndex way, const Moment& moment) {
   const CodeGraph& graph = *graph_;
-  run_->hold(branch_of(graph[way], BranchKind::cond, graph[graph[way].taken].begin), moment);
+  const WayIndex taken = graph[way].taken;
+  run_->hold(branch_of(graph, way, BranchKind::cond, graph[taken].begin, taken), moment);
 }
 
 // What lies on the way to its decision happens. Ways may be added.
@@ -22,7 +29,12 @@ void PacketWalker::pass(const Way& way, const Moment& moment) {
   const std::uint32_t end = way.first_step + way.step_count;
   for (std::uint32_t number = way.first_step; number != end; ++number) {
     const Step& step = graph_->step(number);
-    run_->add_at({.from = step.from, .to = step.to, .kind = step.kind, .from_size = step.from_size},
+    run_->add_at({.from = step.from,
+                  .to = step.to,
+                  .kind = step.kind,
+                  .from_size = step.from_size,
+                  .exit = CodeGraph::number_of_step(number),
+                  .arrival = CodeGraph::number_of_step(number)},
                  moment);
     if (step.returns) {
       returns_->push(graph_->behind_step(number));
@@ -65,7 +77,8 @@ WayIndex PacketWalker::follow_bits(WayIndex index, const Packet& packet) {
         held = index;
       } else if (taken) {
         held = no_way;
-        run_->add_at(branch_of(way, BranchKind::cond, (*graph_)[edge].begin), decided);
+        run_->add_at(branch_of(*graph_, index, BranchKind::cond, (*graph_)[edge].begin, edge),
+                     decided);
       }
       index = edge;
     } else if (way.ends_with(Way::End::ret) && taken && (way.calls != 0 || !returns_->empty())) {
@@ -73,8 +86,9 @@ WayIndex PacketWalker::follow_bits(WayIndex index, const Packet& packet) {
       instructions_ += way.instructions;
       pass(way, before);
       const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
-      run_->add_at(branch_of(way, BranchKind::ret, point.address), decided);
-      index = point.way != no_way ? point.way : graph_->at(point.address);
+      const WayIndex to = point.way != no_way ? point.way : graph_->at(point.address);
+      run_->add_at(branch_of(*graph_, index, BranchKind::ret, point.address, to), decided);
+      index = to;
       if (index == no_way) {
         address_ = point.address;
       }
@@ -137,7 +151,7 @@ WayIndex PacketWalker::follow_target(WayIndex index, const Packet& packet) {
   } else if (kind == BranchKind::ret) {
     returns_->pop();
   }
-  run_->add_at(branch_of(way, kind, packet.value), run_->decided());
+  run_->add_at(branch_of(*graph_, index, kind, packet.value, to), run_->decided());
   return to;
 }
 
@@ -148,7 +162,7 @@ void PacketWalker::enter_system(WayIndex index, const Packet& packet) {
   run_->decide(packet.sent());
   instructions_ += way.instructions;
   pass(way, run_->between(last));
-  branch_ = branch_of(way, BranchKind::syscall, 0);
+  branch_ = branch_of(*graph_, index, BranchKind::syscall, 0);
   branch_.leaving = BranchKind::syscall;
   address_ = 0;
   untold_ = false;

@@ -25,7 +25,7 @@ void CallBuilder::arrive(const Branch& branch, const Space& space, const Place& 
       (replaces_stack && arrive_deep_in_other_stack(branch))) {
     return;
   }
-  if (trusted && place.known && resolver_->resolve(space, branch.from).function == place.function) {
+  if (trusted && place.known && resolver_->from(space, branch) == place.function) {
     return; // `ret` to a place in the function
   }
   const std::size_t below = is_return && !trusted ? stack().size() - 1 : stack().size();
@@ -38,7 +38,7 @@ void CallBuilder::arrive(const Branch& branch, const Space& space, const Place& 
     pop(branch.time_ns, CallState::incomplete);
     push_damaged(branch.time_ns, place.function);
   } else if (!is_return && !place.known) {
-    push_tail(branch.time_ns, place.function, resolver_->site(space, branch.from));
+    push_tail(branch.time_ns, place.function, resolver_->site(space, branch));
   } else {
     top().damaged = true; // nobody knows how it was left
   }
@@ -51,7 +51,7 @@ void CallBuilder::arrive_at_entry(const Branch& branch, const Space& space, cons
     push(branch.time_ns, place.function, no_site, 0);
     return;
   }
-  push_tail(branch.time_ns, place.function, resolver_->site(space, branch.from));
+  push_tail(branch.time_ns, place.function, resolver_->site(space, branch));
 }
 
 bool CallBuilder::arrive_in_own_stack(const Branch& branch, const Space& space,

@@ -30,7 +30,7 @@ void CallBuilder::take(const Branch& branch, const Space& space) {
   const bool begins = branch.kind == flow::BranchKind::on;
   const bool is_gap = branch.kind == flow::BranchKind::gap;
   if (stack().empty() && branch.from != 0) {
-    push_damaged(root_start_ns_, resolver_->resolve(space, branch.from).function);
+    push_damaged(root_start_ns_, resolver_->from(space, branch));
   } else if (in_gap_ && !begins && !is_gap) {
     on_after_gap(branch, resolver_->resolve(space, branch.from));
   }
@@ -67,6 +67,46 @@ void CallBuilder::take(const Branch& branch, const Space& space) {
     break;
   }
   taken_ns_ = branch.time_ns;
+}
+
+void CallBuilder::add_all(std::span<const Branch> branches, const Space& space) {
+  while (!branches.empty()) {
+    branches = branches.subspan(take_plain(branches, space));
+    if (!branches.empty()) {
+      add(branches.front(), space);
+      branches = branches.subspan(1);
+    }
+  }
+}
+
+// As take() and add(), while nothing but transfers between functions happens. How many were taken.
+std::size_t CallBuilder::take_plain(std::span<const Branch> branches, const Space& space) {
+  std::size_t taken = 0;
+  while (taken != branches.size() && is_plain()) {
+    const Branch& branch = branches[taken];
+    if (branch.kind > flow::BranchKind::indirect) {
+      break;
+    }
+    ++taken;
+    last_ns_ = std::max(last_ns_, branch.time_ns);
+    taken_ns_ = branch.time_ns;
+    log_.set_spread(branch.spread_ns);
+    switch (branch.kind) {
+    case flow::BranchKind::call:
+      call(branch, space);
+      break;
+    case flow::BranchKind::ret:
+      ret(branch, space);
+      break;
+    case flow::BranchKind::indirect:
+      indirect_jump(branch, space);
+      break;
+    default:
+      jump(branch, space);
+      break;
+    }
+  }
+  return taken;
 }
 
 Frame& CallBuilder::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
@@ -149,7 +189,7 @@ void CallBuilder::call(const Branch& branch, const Space& space) {
   if (branch.to == return_address) {
     return; // reads the instruction pointer
   }
-  const auto [place, site] = resolver_->callee(space, branch.from, branch.to);
+  const Place place = resolver_->to(space, branch);
   if (place.known && (!place.entry || place.part)) {
     const Place from = resolver_->resolve(space, branch.from);
     const bool own_part = place.part && !from.part;
@@ -158,8 +198,7 @@ void CallBuilder::call(const Branch& branch, const Space& space) {
       return; // a subroutine inside the function, or a part of it
     }
   }
-  push(branch.time_ns, place.function, site != no_site ? site : resolver_->site(space, branch.from),
-       return_address);
+  push(branch.time_ns, place.function, resolver_->site(space, branch), return_address);
   if (place.folded) {
     fold_top();
   }
@@ -167,13 +206,13 @@ void CallBuilder::call(const Branch& branch, const Space& space) {
 
 // Direct jumps; those to no entry stay in the function, or are in assembly that shares code.
 void CallBuilder::jump(const Branch& branch, const Space& space) {
-  const Place place = resolver_->resolve(space, branch.to);
+  const Place place = resolver_->to(space, branch);
   if (in_stub()) {
     leave_stub(branch, place);
   } else if (place.folded) {
     enter_stub(branch, space, place);
   } else if (place.function != top().function && (place.entry || !place.known)) {
-    push_tail(branch.time_ns, place.function, resolver_->site(space, branch.from));
+    push_tail(branch.time_ns, place.function, resolver_->site(space, branch));
   }
 }
 
@@ -181,14 +220,14 @@ void CallBuilder::indirect_jump(const Branch& branch, const Space& space) {
   if (changes_stack(branch, space) && arrive_in_waiting_stack(branch)) {
     return;
   }
-  const Place place = resolver_->resolve(space, branch.to);
+  const Place place = resolver_->to(space, branch);
   if (in_stub()) {
     leave_stub(branch, place);
   } else if (place.folded) {
     enter_stub(branch, space, place);
   } else if (place.entry && !(place.part && place.function == top().function)) {
     arrive_at_entry(branch, space, place);
-  } else if (place.known && resolver_->resolve(space, branch.from).function == place.function) {
+  } else if (place.known && resolver_->from(space, branch) == place.function) {
     return; // a table of the function
   } else if (stack().returns_to(branch.to)) {
     finish_top(branch.time_ns);
@@ -200,7 +239,7 @@ void CallBuilder::indirect_jump(const Branch& branch, const Space& space) {
 // By a jump. A thunk may lead back to the caller, so that it is no frame before it has reached
 // another function.
 void CallBuilder::enter_stub(const Branch& branch, const Space& space, const Place& place) {
-  const std::uint32_t site = resolver_->site(space, branch.from);
+  const std::uint32_t site = resolver_->site(space, branch);
   if (place.thunk) {
     top().stub_site = site;
   } else {
@@ -244,10 +283,10 @@ void CallBuilder::ret(const Branch& branch, const Space& space) {
     finish_top(branch.time_ns);
     return;
   }
-  const Place place = resolver_->resolve(space, branch.to);
+  const Place place = resolver_->to(space, branch);
   if (is_pending()) {
     locals.pop_back(); // its return address was overwritten
-    if (!place.entry && resolver_->resolve(space, branch.from).function == place.function) {
+    if (!place.entry && resolver_->from(space, branch) == place.function) {
       return; // a jump inside the function through a retpoline
     }
   }

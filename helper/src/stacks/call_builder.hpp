@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,8 @@ public:
       : log_(sink, schedule, tid), resolver_(&resolver), facts_(&facts) {}
 
   void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) override;
+  void add_all(std::span<const flow::Branch> branches,
+               const symbols::AddressSpaceVersion& space) override;
   void exec(std::uint64_t time_ns) override;
   void finish(bool exited) override;
 
@@ -60,6 +63,12 @@ private:
   [[nodiscard]] Stack& stack() { return stacks_[current_]; }
   [[nodiscard]] Frame& top() { return stack().frames.back(); }
 
+  // Neither gap, nor kernel, nor another stack: a transfer concerns the innermost frame alone.
+  [[nodiscard]] bool is_plain() const {
+    return started_ && !lookahead_ && !in_gap_ && !outside_ && suspended_.empty() &&
+           !stacks_[current_].empty();
+  }
+  std::size_t take_plain(std::span<const Branch> branches, const Space& space);
   void call(const Branch& branch, const Space& space);
   void jump(const Branch& branch, const Space& space);
   void indirect_jump(const Branch& branch, const Space& space);

@@ -65,7 +65,7 @@ void FilteredCalls::pop_to(std::size_t size, std::uint64_t time_ns, CallState st
 }
 
 void FilteredCalls::on(const Branch& branch, const Space& space) {
-  const Place place = resolver_->resolve(space, branch.to);
+  const Place place = resolver_->to(space, branch);
   const bool resumed = resume_address_ != 0 && resume_address_ == branch.to;
   resume_address_ = 0;
   if (std::exchange(in_gap_, false)) {
@@ -120,7 +120,7 @@ void FilteredCalls::off(const Branch& branch, const Space& space) {
   if (frames_.size() == 1) {
     return;
   }
-  if (resolver_->resolve(space, branch.to).function == top().function) {
+  if (resolver_->to(space, branch).function == top().function) {
     top().away = true;
     return;
   }
@@ -148,15 +148,15 @@ void FilteredCalls::call(const Branch& branch, const Space& space, bool leaves) 
   if (branch.to == return_address) {
     return; // reads the instruction pointer
   }
-  const Place place = resolver_->resolve(space, branch.to);
-  push(branch.time_ns, place.function, resolver_->site(space, branch.from), return_address, false);
+  const Place place = resolver_->to(space, branch);
+  push(branch.time_ns, place.function, resolver_->site(space, branch), return_address, false);
   top().outside = leaves;
 }
 
 void FilteredCalls::jump(const Branch& branch, const Space& space) {
-  const Place place = resolver_->resolve(space, branch.to);
+  const Place place = resolver_->to(space, branch);
   if (place.entry && !place.part && place.function != top().function && frames_.size() > 1) {
-    push(branch.time_ns, place.function, resolver_->site(space, branch.from), top().return_address,
+    push(branch.time_ns, place.function, resolver_->site(space, branch), top().return_address,
          true);
   }
 }

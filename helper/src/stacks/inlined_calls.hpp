@@ -72,6 +72,10 @@ public:
     log().set_listener(this);
   }
 
+  void add_all(std::span<const flow::Branch> branches,
+               const symbols::AddressSpaceVersion& space) override {
+    ThreadCalls::add_all(branches, space);
+  }
   void exec(std::uint64_t time_ns) override;
   void finish(bool exited) override;
 

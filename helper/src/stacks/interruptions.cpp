@@ -19,7 +19,7 @@ void CallBuilder::off(const Branch& branch) {
 }
 
 void CallBuilder::on(const Branch& branch, const Space& space) {
-  const Place place = resolver_->resolve(space, branch.to);
+  const Place place = resolver_->to(space, branch);
   if (!outside_ && !in_gap_ && !stack().empty()) {
     // The trace of a processor ended without a word, and goes on on another.
     gap({.time_ns = taken_ns_, .kind = flow::BranchKind::gap});
@@ -205,8 +205,8 @@ void CallBuilder::leave(const Branch& branch, const Space& space) {
   } else if (from_kernel && stack().returns_to(branch.to)) {
     finish_top(branch.time_ns); // from an interrupt of the kernel
   } else {
-    push(branch.time_ns, resolver_->resolve(space, branch.to).function,
-         resolver_->site(space, branch.from), branch.from + branch.from_size)
+    push(branch.time_ns, resolver_->to(space, branch).function,
+         resolver_->site(space, branch), branch.from + branch.from_size)
         .kernel = !from_kernel;
   }
 }
@@ -227,7 +227,7 @@ void CallBuilder::return_to_user(const Branch& branch, const Space& space) {
   }
   pop_to(entry, branch.time_ns, CallState::unwound);
   pop(branch.time_ns, CallState::complete);
-  const Place place = resolver_->resolve(space, branch.to);
+  const Place place = resolver_->to(space, branch);
   if (branch.to == interrupted || stack().empty() || end_signal(branch, place)) {
     return;
   }

@@ -51,21 +51,6 @@ std::uint32_t Resolver::outside_filter() {
   return stand_in("[outside the filter]", "[outside the filter]");
 }
 
-Resolver::Callee Resolver::callee(const symbols::AddressSpaceVersion& space, std::uint64_t from,
-                                  std::uint64_t to) {
-  RecentCall& recent = recent_calls_[flow::AddressHash()(from) % recent_calls];
-  if (recent.from != from || recent.to != to || recent.serial != space.serial) {
-    recent = {.serial = space.serial,
-              .from = from,
-              .to = to,
-              .callee = {.place = resolve(space, to), .site = no_site}};
-    if (const Place& place = recent.callee.place; !place.known || (place.entry && !place.part)) {
-      recent.callee.site = site(space, from);
-    }
-  }
-  return recent.callee;
-}
-
 std::uint32_t Resolver::site_before(const symbols::AddressSpaceVersion& space,
                                     std::uint64_t return_address) {
   const symbols::MappedCode* mapped = space.find(return_address);

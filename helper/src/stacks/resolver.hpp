@@ -2,9 +2,11 @@
 #pragma once
 
 #include "flow/address_map.hpp"
+#include "flow/branch.hpp"
 #include "stacks/call.hpp"
 #include "symbols/address_space.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -30,14 +32,41 @@ public:
   // "[missing code]" where the binary is not there, or "[unknown]" where nothing is mapped.
   [[nodiscard]] Place resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address);
 
-  struct Callee {
-    Place place;
-    std::uint32_t site = no_site;
-  };
-  // What resolve() says of `to` and site() of `from`, the address of a call instruction. The site
-  // is left out where `to` is not the entry of a function.
-  [[nodiscard]] Callee callee(const symbols::AddressSpaceVersion& space, std::uint64_t from,
-                              std::uint64_t to);
+  // Where a branch goes to; its numbers, where it bears some, are of the space.
+  [[nodiscard]] Place to(const symbols::AddressSpaceVersion& space, const flow::Branch& branch) {
+    if (branch.arrival == 0) {
+      return resolve(space, branch.to);
+    }
+    Numbered& known = numbered(space, branch.arrival);
+    if (known.to.function == no_call) {
+      known.to = resolve(space, branch.to);
+    }
+    return known.to;
+  }
+  // The function that a branch comes from.
+  [[nodiscard]] std::uint32_t from(const symbols::AddressSpaceVersion& space,
+                                   const flow::Branch& branch) {
+    if (branch.exit == 0) {
+      return resolve(space, branch.from).function;
+    }
+    Numbered& known = numbered(space, branch.exit);
+    if (known.from == no_call) {
+      known.from = resolve(space, branch.from).function;
+    }
+    return known.from;
+  }
+  // The call site that a branch comes from, index into sites().
+  [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
+                                   const flow::Branch& branch) {
+    if (branch.exit == 0) {
+      return site(space, branch.from);
+    }
+    Numbered& known = numbered(space, branch.exit);
+    if (known.site == no_site) {
+      known.site = site(space, branch.from);
+    }
+    return known.site;
+  }
 
   // The call site at a process address, index into sites().
   [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
@@ -77,9 +106,15 @@ private:
   std::map<std::pair<std::string, std::string>, std::uint32_t> stand_ins_;
   std::map<std::pair<const symbols::Binary*, std::uint64_t>, std::uint32_t> site_of_;
   // By version of the address space, then by address.
+  struct Numbered { // what is at an address that has a number
+    Place to;
+    std::uint32_t from = no_call;
+    std::uint32_t site = no_site;
+  };
   struct Known {
     flow::AddressMap<Place> places;
     flow::AddressMap<std::uint32_t> sites;
+    std::vector<Numbered> numbered; // by Branch::arrival, and by Branch::exit
   };
   [[nodiscard]] Known& known_in(const symbols::AddressSpaceVersion& space) {
     if (recent_ == nullptr || recent_serial_ != space.serial) {
@@ -88,14 +123,14 @@ private:
     }
     return *recent_;
   }
-  struct RecentCall {
-    std::uint64_t serial = UINT64_MAX; // of the space
-    std::uint64_t from = 0;
-    std::uint64_t to = 0;
-    Callee callee;
-  };
-  static constexpr std::size_t recent_calls = std::size_t{1} << 14U;
-  std::vector<RecentCall> recent_calls_{recent_calls}; // by a hash of `from`
+  [[nodiscard]] Numbered& numbered(const symbols::AddressSpaceVersion& space,
+                                   std::uint32_t number) {
+    std::vector<Numbered>& all = known_in(space).numbered;
+    if (number >= all.size()) {
+      all.resize(std::max<std::size_t>(std::size_t{number} + 1, 2 * all.size()));
+    }
+    return all[number];
+  }
   std::unordered_map<std::uint64_t, Known> known_;
   Known* recent_ = nullptr;
   std::uint64_t recent_serial_ = 0;

@@ -6,6 +6,7 @@
 #include "symbols/address_space.hpp"
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,13 @@ public:
 
   // Branches in order; `space` is the process's code at that time.
   virtual void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) = 0;
+  // The same of several, none of which is earlier than the one before it.
+  virtual void add_all(std::span<const flow::Branch> branches,
+                       const symbols::AddressSpaceVersion& space) {
+    for (const flow::Branch& branch : branches) {
+      add(branch, space);
+    }
+  }
   // The process image was replaced: nothing returns.
   virtual void exec(std::uint64_t time_ns) = 0;
   // The end of what was traced; `exited`: because the thread ended.

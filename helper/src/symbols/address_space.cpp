@@ -278,6 +278,11 @@ const MappedCode* AddressSpaceVersion::find(std::uint64_t address) const {
 AddressSpaces::AddressSpaces(const perfdata::Recording& recording, BinaryStore& store,
                              const std::shared_ptr<const Binary>& kernel)
     : versions_(Replay(recording, store).run()) {
+  for (auto& [pid, versions] : versions_) {
+    for (std::size_t next = 1; next < versions.size(); ++next) {
+      versions[next - 1].until_ns = versions[next].from_ns;
+    }
+  }
   if (kernel == nullptr) {
     return;
   }

@@ -27,7 +27,8 @@ struct MappedCode {
 // The mappings of one process during one stretch of time, ordered by start, without overlaps.
 struct AddressSpaceVersion {
   std::uint64_t from_ns = 0;
-  std::uint64_t serial = 0; // unique over all processes and versions
+  std::uint64_t until_ns = UINT64_MAX; // when the next one begins
+  std::uint64_t serial = 0;            // unique over all processes and versions
   std::vector<MappedCode> code = {};
 
   [[nodiscard]] const MappedCode* find(std::uint64_t address) const;
