@@ -136,7 +136,7 @@ public:
   [[nodiscard]] const WidthCounts& widths() const { return widths_; }
 
 private:
-  static constexpr std::size_t most_branches = 8192;
+  static constexpr std::size_t most_branches = 1024;
 
   static bool is_break(BranchKind kind) {
     return kind == BranchKind::on || kind == BranchKind::off || kind == BranchKind::gap ||

@@ -2,49 +2,91 @@
 #include "store/thread_writer.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ptlens::store {
-namespace {
-
-constexpr std::size_t first_rows = 8;
-
-} // namespace
 
 void ThreadWriter::take(const stacks::ClosedCall& call) {
-  const std::uint32_t before = note_late(call);
-  Waiting& waiting = this->waiting({call.function, call.caller, call.site});
-  if (waiting.rows.size() == waiting.rows.capacity()) {
-    grow(waiting);
+  if (call.site < recent_.size()) {
+    __builtin_prefetch(&recent_[call.site]);
   }
+  together_[count_] = call;
+  if (++count_ == together_.size()) {
+    put_together();
+  }
+}
+
+void ThreadWriter::put_together() {
+  std::array<std::uint32_t, most_together> lanes;
+  for (std::size_t i = 0; i < count_; ++i) {
+    lanes[i] = lane_of(together_[i]);
+    waiting_.prefetch_lane(lanes[i]);
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
+    waiting_.prefetch_row(lanes[i]);
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
+    put(together_[i], lanes[i]);
+  }
+  count_ = 0;
+  if (waiting_.bytes() > writer_->memory_of_a_thread()) {
+    make_room();
+  }
+}
+
+std::uint32_t ThreadWriter::lane_of(const stacks::ClosedCall& call) {
+  const Edge edge{call.function, call.caller, call.site};
+  if (call.site == stacks::no_site) {
+    return find_lane(edge);
+  }
+  if (call.site >= recent_.size()) {
+    recent_.resize(std::max<std::size_t>(std::size_t{call.site} + 1, 2 * recent_.size()));
+  }
+  Recent& recent = recent_[call.site];
+  if (recent.function != call.function || recent.caller != call.caller) {
+    recent = {.function = call.function, .caller = call.caller, .lane = find_lane(edge)};
+  }
+  return recent.lane;
+}
+
+std::uint32_t ThreadWriter::find_lane(const Edge& edge) {
+  const auto [at, added] = lanes_.try_emplace(edge, static_cast<std::uint32_t>(edges_.size()));
+  if (added) {
+    edges_.push_back(edge);
+    at.value() = waiting_.add_lane();
+  }
+  return at->second;
+}
+
+void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
+  const std::uint32_t before = note_late(call);
   auto flags = static_cast<std::uint8_t>(call.state);
   flags |= call.tail_call ? tail_call_bit : std::uint8_t{0};
   flags |= call.inner ? inner_bit : std::uint8_t{0};
   flags |= call.late ? late_bit : std::uint8_t{0};
-  Row& row = waiting.rows.emplace_back(Row{.start = call.start,
-                                           .latency = call.latency,
-                                           .children = call.children,
-                                           .order = call.order,
-                                           .parent = call.parent,
-                                           .resolution = call.resolution,
-                                           .extra = 0,
-                                           .flags = flags});
+  Row row{.start = call.start,
+          .latency = call.latency,
+          .children = call.children,
+          .order = call.order,
+          .parent = call.parent,
+          .resolution = call.resolution,
+          .extra = 0,
+          .flags = flags};
+  std::uint32_t waiting = 0;
   if ((call.outside | call.blocked | call.preempted | call.switches | before) != 0) {
-    add_extra(waiting, row, call, before);
+    row.flags |= extra_bit;
+    const Extra extra{.outside = call.outside,
+                      .blocked = call.blocked,
+                      .preempted = call.preempted,
+                      .switches = call.switches,
+                      .before = before};
+    waiting = waiting_.add(lane, row, &extra);
+  } else {
+    waiting = waiting_.add(lane, row, nullptr);
   }
-  if (waiting.rows.size() >= writer_->options_.block_calls) {
-    write(waiting);
+  if (waiting >= writer_->options_.block_calls) {
+    write(lane);
   }
-}
-
-void ThreadWriter::add_extra(Waiting& waiting, Row& row, const stacks::ClosedCall& call,
-                             std::uint32_t before) {
-  row.flags |= extra_bit;
-  row.extra = static_cast<std::uint32_t>(waiting.extras.size());
-  waiting.extras.push_back({.outside = call.outside,
-                            .blocked = call.blocked,
-                            .preempted = call.preempted,
-                            .switches = call.switches,
-                            .before = before});
 }
 
 // By how much the first call inside this one has a lower order; tells the caller of its first one.
@@ -67,64 +109,34 @@ std::uint32_t ThreadWriter::note_late(const stacks::ClosedCall& call) {
   return call.order - first;
 }
 
-ThreadWriter::Waiting& ThreadWriter::waiting(const Edge& edge) {
-  const auto [at, added] = numbers_.try_emplace(edge, static_cast<std::uint32_t>(waiting_.size()));
-  if (added) {
-    waiting_.push_back({.edge = edge, .rows = {}, .extras = {}});
-  }
-  return waiting_[at->second];
+void ThreadWriter::write(std::uint32_t lane) {
+  rows_.clear();
+  extras_.clear();
+  waiting_.take(lane, rows_, extras_);
+  writer_->add_block(edges_[lane], thread_, rows_, extras_);
 }
 
-void ThreadWriter::grow(Waiting& waiting) {
-  const std::size_t most = writer_->memory_of_a_thread();
-  if (bytes_ > most) {
-    make_room(most / 2);
-  }
-  const std::size_t rows = std::clamp<std::size_t>(
-      waiting.rows.capacity() * 2, std::min<std::size_t>(first_rows, writer_->options_.block_calls),
-      writer_->options_.block_calls);
-  bytes_ -= waiting.rows.capacity() * sizeof(Row);
-  waiting.rows.reserve(rows);
-  bytes_ += waiting.rows.capacity() * sizeof(Row);
-}
-
-void ThreadWriter::write(Waiting& waiting) {
-  writer_->add_block(waiting.edge, thread_, waiting.rows, waiting.extras);
-  waiting.rows.clear();
-  waiting.extras.clear();
-}
-
-void ThreadWriter::make_room(std::size_t most) {
-  std::vector<std::uint32_t> fullest(waiting_.size());
-  for (std::uint32_t i = 0; i < fullest.size(); ++i) {
-    fullest[i] = i;
-  }
-  std::ranges::sort(fullest, [this](std::uint32_t one, std::uint32_t other) {
-    return waiting_[one].rows.capacity() > waiting_[other].rows.capacity();
-  });
-  for (const std::uint32_t each : fullest) {
-    if (bytes_ <= most) {
+// The lanes with most rows go first.
+void ThreadWriter::make_room() {
+  std::vector<std::uint32_t> fullest(waiting_.lanes());
+  std::iota(fullest.begin(), fullest.end(), 0U);
+  std::ranges::sort(fullest, std::greater(),
+                    [this](std::uint32_t lane) { return waiting_.count(lane); });
+  for (const std::uint32_t lane : fullest) {
+    if (waiting_.count(lane) == 0 || waiting_.bytes() <= writer_->memory_of_a_thread() / 2) {
       return;
     }
-    Waiting& waiting = waiting_[each];
-    if (!waiting.rows.empty()) {
-      write(waiting);
-    }
-    bytes_ -= waiting.rows.capacity() * sizeof(Row);
-    waiting.rows = {};
-    waiting.extras = {};
+    write(lane);
   }
 }
 
 void ThreadWriter::flush() {
-  for (Waiting& waiting : waiting_) {
-    if (!waiting.rows.empty()) {
-      write(waiting);
+  put_together();
+  for (std::uint32_t lane = 0; lane < waiting_.lanes(); ++lane) {
+    if (waiting_.count(lane) != 0) {
+      write(lane);
     }
-    waiting.rows = {};
-    waiting.extras = {};
   }
-  bytes_ = 0;
 }
 
 } // namespace ptlens::store

@@ -1,0 +1,103 @@
+// Rows that wait for their block: a list for each lane, in small pieces of one pool, so that many
+// lanes with few rows and few lanes with many take the same memory.
+#pragma once
+
+#include "store/block.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ptlens::store {
+
+class WaitingRows {
+public:
+  [[nodiscard]] std::uint32_t add_lane() {
+    lanes_.emplace_back();
+    wide_.emplace_back();
+    return static_cast<std::uint32_t>(lanes_.size() - 1);
+  }
+  [[nodiscard]] std::size_t lanes() const { return lanes_.size(); }
+  [[nodiscard]] std::uint32_t count(std::uint32_t lane) const { return lanes_[lane].count; }
+  // Of the pieces that are in use.
+  [[nodiscard]] std::size_t bytes() const { return used_ * sizeof(Piece); }
+
+  // Asks for what add() of the lane will read, and when that has come, for what it will write.
+  void prefetch_lane(std::uint32_t lane) const { __builtin_prefetch(&lanes_[lane], 1); }
+  void prefetch_row(std::uint32_t lane) const { __builtin_prefetch(lanes_[lane].next, 1); }
+
+  // `extra` is null where the row has none; the row's own index of one is not looked at. How many
+  // rows of the lane wait then.
+  std::uint32_t add(std::uint32_t lane, const Row& row, const Extra* extra) {
+    Lane& into = lanes_[lane];
+    if (into.room == 0) {
+      add_piece(into);
+    }
+    const bool wide = extra != nullptr || ((row.latency | row.children) >> 32U) != 0;
+    *into.next++ = Slim{.start = row.start,
+                        .latency = static_cast<std::uint32_t>(row.latency),
+                        .children = static_cast<std::uint32_t>(row.children),
+                        .order = row.order,
+                        .parent = row.parent,
+                        .resolution = row.resolution,
+                        .flags = row.flags,
+                        .wide = static_cast<std::uint8_t>(wide)};
+    --into.room;
+    if (wide) {
+      add_wide(lane, row, extra);
+    }
+    return ++into.count;
+  }
+
+  // Moves the rows of the lane behind those of `rows`, in the order in which they were added, and
+  // their extras behind `extras`.
+  void take(std::uint32_t lane, std::vector<Row>& rows, std::vector<Extra>& extras);
+
+private:
+  static constexpr std::size_t rows_a_piece = 8;
+  static constexpr std::size_t pieces_a_slab = 256;
+  static constexpr std::uint32_t no_piece = UINT32_MAX;
+
+  struct Slim { // of a row that is wide too the low halves alone
+    std::uint64_t start = 0;
+    std::uint32_t latency = 0;
+    std::uint32_t children = 0;
+    std::uint32_t order = 0;
+    std::uint32_t parent = stacks::no_call;
+    std::uint32_t resolution = 0;
+    std::uint8_t flags = 0;
+    std::uint8_t wide = 0; // 1: the next of the lane's wide ones has the rest
+  };
+  static_assert(sizeof(Slim) == 32);
+  struct Wide {
+    std::uint64_t latency = 0;
+    std::uint64_t children = 0;
+    bool has_extra = false;
+    Extra extra = {};
+  };
+  using Piece = std::array<Slim, rows_a_piece>;
+  struct Lane {
+    Slim* next = nullptr;    // free slot
+    std::uint32_t room = 0;  // slots from there on, in the piece
+    std::uint32_t count = 0; // rows
+    std::uint32_t first = no_piece;
+    std::uint32_t last = no_piece;
+  };
+
+  void add_piece(Lane& lane);
+  void add_wide(std::uint32_t lane, const Row& row, const Extra* extra);
+  [[nodiscard]] Piece& piece(std::uint32_t number) {
+    return slabs_[number / pieces_a_slab][number % pieces_a_slab];
+  }
+
+  std::vector<Lane> lanes_;
+  std::vector<std::vector<Wide>> wide_; // by lane
+  std::vector<std::unique_ptr<Piece[]>> slabs_;
+  std::vector<std::uint32_t> behind_; // by piece: the next one of its lane, or free one
+  std::uint32_t free_ = no_piece;
+  std::size_t used_ = 0; // pieces
+};
+
+} // namespace ptlens::store
