@@ -15,18 +15,31 @@ struct PacketWalker::Exact {
   TimeInterval held_in = {};
 };
 
+// The branch by which a way ends.
+inline void PacketWalker::end_way(WayIndex index, BranchKind kind, std::uint64_t to,
+                                  WayIndex arrival, TimeInterval interval) {
+  const Way& way = (*graph_)[index];
+  Branch& branch = run_->add_plain(interval);
+  branch.from = way.end_address;
+  branch.to = to;
+  branch.kind = kind;
+  branch.from_size = way.end_size;
+  branch.exit = CodeGraph::number_of_way(index);
+  branch.arrival = CodeGraph::number_of_way(arrival);
+}
+
 // What lies on the way to its decision happens. Ways may be added.
 void PacketWalker::pass_exact(const Way& way, TimeInterval interval) {
   const std::uint32_t end = way.first_step + way.step_count;
   for (std::uint32_t number = way.first_step; number != end; ++number) {
     const Step& step = graph_->step(number);
-    run_->add_plain({.from = step.from,
-                     .to = step.to,
-                     .kind = step.kind,
-                     .from_size = step.from_size,
-                     .exit = CodeGraph::number_of_step(number),
-                     .arrival = CodeGraph::number_of_step(number)},
-                    interval);
+    Branch& branch = run_->add_plain(interval);
+    branch.from = step.from;
+    branch.to = step.to;
+    branch.kind = step.kind;
+    branch.from_size = step.from_size;
+    branch.exit = CodeGraph::number_of_step(number);
+    branch.arrival = CodeGraph::number_of_step(number);
     if (step.returns) {
       returns_->push(graph_->behind_step(number));
     }
@@ -72,13 +85,7 @@ WayIndex PacketWalker::follow_exact_bits(WayIndex index, const RawPacket& raw, E
         exact.held_in = decided;
       } else if (taken) {
         exact.held = no_way;
-        run_->add_plain({.from = ways[index].end_address,
-                         .to = ways[edge].begin,
-                         .kind = BranchKind::cond,
-                         .from_size = ways[index].end_size,
-                         .exit = CodeGraph::number_of_way(index),
-                         .arrival = CodeGraph::number_of_way(edge)},
-                        decided);
+        end_way(index, BranchKind::cond, ways[edge].begin, edge, decided);
       }
       index = edge;
     } else if (way.ends_with(Way::End::ret) && taken && (way.calls != 0 || !returns_->empty())) {
@@ -91,13 +98,7 @@ WayIndex PacketWalker::follow_exact_bits(WayIndex index, const RawPacket& raw, E
       const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
       const WayIndex to = point.way != no_way ? point.way : graph.at(point.address);
       ways = graph.ways();
-      run_->add_plain({.from = ways[index].end_address,
-                       .to = point.address,
-                       .kind = BranchKind::ret,
-                       .from_size = ways[index].end_size,
-                       .exit = CodeGraph::number_of_way(index),
-                       .arrival = CodeGraph::number_of_way(to)},
-                      decided);
+      end_way(index, BranchKind::ret, point.address, to, decided);
       index = to;
       if (index == no_way) {
         address_ = point.address;
@@ -165,13 +166,7 @@ WayIndex PacketWalker::follow_exact_target(WayIndex index, std::uint64_t target,
   } else if (kind == BranchKind::ret) {
     returns_->pop();
   }
-  run_->add_plain({.from = way.end_address,
-                   .to = target,
-                   .kind = kind,
-                   .from_size = way.end_size,
-                   .exit = CodeGraph::number_of_way(index),
-                   .arrival = CodeGraph::number_of_way(to)},
-                  {exact.now, exact.now});
+  end_way(index, kind, target, to, {exact.now, exact.now});
   return to;
 }
 
@@ -192,7 +187,7 @@ WayIndex PacketWalker::follow_exact(WayIndex index) {
   Exact exact{.last = run_->last(),
               .before = packets.flow_ns,
               .now = packets.now_ns(conversion)};
-  while (!run_->is_long()) {
+  while (!run_->has_many()) {
     const std::uint8_t* const at = packets.parser.at();
     const RawPacket raw = packets.parser.next();
     if (raw.kind == RawKind::cyc) {

@@ -70,7 +70,7 @@ public:
   void move_to(const std::uint8_t* at) { at_ = at; }
 
   // The packet here; passes it unless it is bad or cut.
-  RawPacket next() {
+  [[gnu::always_inline]] RawPacket next() {
     const RawPacket packet = parse();
     at_ += packet.size;
     return packet;
@@ -93,7 +93,7 @@ private:
     return left() < size ? cut() : RawPacket{.kind = kind, .size = size};
   }
 
-  [[nodiscard]] RawPacket parse() const {
+  [[nodiscard, gnu::always_inline]] RawPacket parse() const {
     if (at_ == end_) {
       return cut();
     }

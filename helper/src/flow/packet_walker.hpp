@@ -81,6 +81,8 @@ private:
   WayIndex follow_exact(WayIndex way);
   WayIndex follow_exact_bits(WayIndex way, const RawPacket& raw, Exact& exact);
   WayIndex follow_exact_target(WayIndex way, std::uint64_t to, const Exact& exact);
+  void end_way(WayIndex way, BranchKind kind, std::uint64_t to, WayIndex arrival,
+               TimeInterval interval);
   void pass_exact(const Way& way, TimeInterval interval);
   WayIndex follow_bits(WayIndex way, const Packet& packet);
   WayIndex follow_target(WayIndex way, const Packet& packet);

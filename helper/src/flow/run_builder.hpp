@@ -66,14 +66,22 @@ public:
     return !after_loss_ && last_.earliest >= loss_until_ && last_.earliest >= not_before_ &&
            last_.latest <= earliest && open_ == run_.branches.size();
   }
-  // While it is so: a branch within an interval, which need not be that of a decision.
-  void add_plain(const Branch& branch, TimeInterval interval) {
-    run_.branches.push_back(branch);
-    ++open_;
-    place(run_.branches.back(), Moment(interval));
+  // While it is so: a branch within an interval, which need not be that of a decision. All else of
+  // it is for the caller to fill in.
+  [[nodiscard]] Branch& add_plain(TimeInterval interval) {
+    Branch& branch = run_.branches.emplace_back();
+    const std::uint64_t width_ns = interval.latest - interval.earliest;
+    branch.time_ns = interval.earliest + width_ns / 2;
+    branch.spread_ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        width_ns - width_ns / 2, std::numeric_limits<std::uint32_t>::max()));
+    widths_.add(width_ns);
+    return branch;
   }
-  // And the last decision.
-  void decide_plain(TimeInterval last) { last_ = last; }
+  // After the last of them: the last decision.
+  void decide_plain(TimeInterval last) {
+    last_ = last;
+    open_ = run_.branches.size();
+  }
   // Of the last decision.
   [[nodiscard]] TimeInterval last() const { return last_; }
   // Of the last decision, and of what lies between it and the one before.
@@ -115,8 +123,9 @@ public:
 
   // Enough was added for a run of its own, and none of it waits for a decision.
   [[nodiscard]] bool is_long() const {
-    return run_.branches.size() >= most_branches && open_ == run_.branches.size();
+    return has_many() && open_ == run_.branches.size();
   }
+  [[nodiscard]] bool has_many() const { return run_.branches.size() >= most_branches; }
 
   // What was added so far belongs to `owner`; what follows may be another's.
   void break_run(Running owner);

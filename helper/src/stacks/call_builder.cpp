@@ -111,23 +111,22 @@ std::size_t CallBuilder::take_plain(std::span<const Branch> branches, const Spac
 
 Frame& CallBuilder::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
                          std::uint64_t return_address) {
-  const std::uint32_t parent = stack().empty() ? no_call : top().call;
-  Frame frame;
+  std::vector<Frame>& frames = stack().frames;
+  const std::uint32_t parent = frames.empty() ? no_call : frames.back().call;
+  Frame& frame = frames.emplace_back();
   frame.call = log_.open(function, parent, site, time_ns, false);
   frame.function = function;
   frame.return_address = return_address;
-  stack().frames.push_back(frame);
-  return top();
+  return frame;
 }
 
 void CallBuilder::push_tail(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site) {
-  const Frame below = top();
-  Frame frame;
+  Frame& frame = stack().frames.emplace_back();
+  const Frame& below = *std::prev(stack().frames.end(), 2);
   frame.call = log_.open(function, below.call, site, time_ns, true);
   frame.function = function;
   frame.return_address = below.return_address;
   frame.tail = true;
-  stack().frames.push_back(frame);
 }
 
 void CallBuilder::push_damaged(std::uint64_t time_ns, std::uint32_t function) {

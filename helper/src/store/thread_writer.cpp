@@ -7,9 +7,9 @@
 namespace ptlens::store {
 
 void ThreadWriter::take(const stacks::ClosedCall& call) {
-  if (call.site < recent_.size()) {
-    __builtin_prefetch(&recent_[call.site]);
-  }
+  const Edge edge{call.function, call.caller, call.site};
+  places_[count_] = static_cast<std::uint32_t>(Hash()(edge) % recent_lanes);
+  __builtin_prefetch(&recent_[places_[count_]]);
   together_[count_] = call;
   if (++count_ == together_.size()) {
     put_together();
@@ -19,7 +19,12 @@ void ThreadWriter::take(const stacks::ClosedCall& call) {
 void ThreadWriter::put_together() {
   std::array<std::uint32_t, most_together> lanes;
   for (std::size_t i = 0; i < count_; ++i) {
-    lanes[i] = lane_of(together_[i]);
+    const Edge edge{together_[i].function, together_[i].caller, together_[i].site};
+    Recent& recent = recent_[places_[i]];
+    if (recent.lane == no_lane || recent.edge != edge) {
+      recent = {.edge = edge, .lane = find_lane(edge)};
+    }
+    lanes[i] = recent.lane;
     waiting_.prefetch_lane(lanes[i]);
   }
   for (std::size_t i = 0; i < count_; ++i) {
@@ -32,21 +37,6 @@ void ThreadWriter::put_together() {
   if (waiting_.bytes() > writer_->memory_of_a_thread()) {
     make_room();
   }
-}
-
-std::uint32_t ThreadWriter::lane_of(const stacks::ClosedCall& call) {
-  const Edge edge{call.function, call.caller, call.site};
-  if (call.site == stacks::no_site) {
-    return find_lane(edge);
-  }
-  if (call.site >= recent_.size()) {
-    recent_.resize(std::max<std::size_t>(std::size_t{call.site} + 1, 2 * recent_.size()));
-  }
-  Recent& recent = recent_[call.site];
-  if (recent.function != call.function || recent.caller != call.caller) {
-    recent = {.function = call.function, .caller = call.caller, .lane = find_lane(edge)};
-  }
-  return recent.lane;
 }
 
 std::uint32_t ThreadWriter::find_lane(const Edge& edge) {

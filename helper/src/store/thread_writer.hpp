@@ -39,14 +39,14 @@ private:
       return ((key ^ key >> 32U) * golden) >> 20U;
     }
   };
-  struct Recent { // the edge that a call site had last
-    std::uint32_t function = stacks::no_call;
-    std::uint32_t caller = stacks::no_call;
-    std::uint32_t lane = 0;
+  struct Recent {
+    Edge edge; // of the last one with its hash
+    std::uint32_t lane = no_lane;
   };
+  static constexpr std::uint32_t no_lane = UINT32_MAX;
+  static constexpr std::size_t recent_lanes = std::size_t{1} << 15U;
 
   void put_together();
-  [[nodiscard]] std::uint32_t lane_of(const stacks::ClosedCall& call);
   [[nodiscard]] std::uint32_t find_lane(const Edge& edge);
   void put(const stacks::ClosedCall& call, std::uint32_t lane);
   [[nodiscard]] std::uint32_t note_late(const stacks::ClosedCall& call);
@@ -57,7 +57,8 @@ private:
   std::uint32_t thread_;
   std::array<stacks::ClosedCall, most_together> together_;
   std::size_t count_ = 0; // of together_
-  std::vector<Recent> recent_; // by site
+  std::array<std::uint32_t, most_together> places_; // in recent_, of together_
+  std::vector<Recent> recent_{recent_lanes};        // by hash
   tsl::robin_map<Edge, std::uint32_t, Hash> lanes_;
   std::vector<Edge> edges_; // by lane
   WaitingRows waiting_;     // by lane
