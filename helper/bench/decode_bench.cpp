@@ -22,14 +22,12 @@ const engine::LoadedRecording* recording() {
   return loaded ? &*loaded : nullptr;
 }
 
-// Every piece of trace, its bytes in one place.
-const std::vector<flow::PieceBytes>& pieces() {
+const std::vector<flow::TracePiece>& pieces() {
   static const auto all = [] {
-    std::vector<flow::PieceBytes> list;
+    std::vector<flow::TracePiece> list;
     for (const perfdata::AuxBuffer& buffer : recording()->recording.aux_buffers()) {
-      for (const flow::TracePiece& piece : flow::trace_pieces(recording()->recording, buffer)) {
-        list.emplace_back(piece);
-      }
+      std::ranges::move(flow::trace_pieces(recording()->recording, buffer),
+                        std::back_inserter(list));
     }
     return list;
   }();
@@ -55,9 +53,9 @@ void parse_packets(benchmark::State& state) {
   }
   for (auto step : state) {
     std::uint64_t sum = 0;
-    for (const flow::PieceBytes& piece : pieces()) {
-      flow::PacketParser parser(piece.bytes().data(), piece.bytes().data() + piece.bytes().size());
-      while (!parser.at_end()) {
+    for (const flow::TracePiece& piece : pieces()) {
+      flow::PieceParser parser(piece.trace);
+      for (;;) {
         const flow::RawPacket packet = parser.next();
         if (packet.size == 0) {
           break;
@@ -79,8 +77,8 @@ void place_packets(benchmark::State& state) {
                                     *recording()->schedule, flow::Detail::calls);
   for (auto step : state) {
     std::uint64_t sum = 0;
-    for (const flow::PieceBytes& piece : pieces()) {
-      flow::PacketStream stream(piece.bytes(), context.clock(), context.time_conversion());
+    for (const flow::TracePiece& piece : pieces()) {
+      flow::PacketStream stream(piece, context.clock(), context.time_conversion());
       for (; stream.peek() != nullptr; stream.pop()) {
         sum += stream.peek()->latest_ns;
       }
@@ -99,7 +97,7 @@ void follow_code(benchmark::State& state, flow::Decoder decoder) {
   flow::DecodeContext context(recording()->recording, *recording()->spaces, *recording()->schedule,
                               flow::Detail::calls);
   const auto follow = [&] {
-    flow::BranchSource source(recording()->recording, context, decoder);
+    flow::BranchSource source(recording()->recording, context, nullptr, {.decoder = decoder});
     std::uint64_t branches = 0;
     while (const auto run = source.next()) {
       branches += run->branches.size();

@@ -19,6 +19,10 @@ namespace {
 constexpr int status_failed = 1;
 constexpr int status_usage = 2;
 
+constexpr unsigned most_workers = 256;
+constexpr std::uint64_t least_segment = 256;
+constexpr std::uint64_t most_segment = std::uint64_t{1} << 32U;
+
 void add_source(CLI::App& command, RecordingOptions& options) {
   command
       .add_option("RECORDING", options.recording,
@@ -36,6 +40,17 @@ void add_source(CLI::App& command, RecordingOptions& options) {
       .add_option("--decoder", options.decoder,
                   "decoder of the trace: fast, or libipt for its block decoder")
       ->check(CLI::IsMember({"fast", "libipt"}))
+      ->capture_default_str();
+  command
+      .add_option("--workers", options.workers,
+                  "threads that decode, 0 for one on each processor; the result is the same")
+      ->check(CLI::Range(0U, most_workers));
+  command
+      .add_option("--segment", options.segment_bytes,
+                  "trace that a thread decodes at a time, at least; memory goes with it")
+      ->check(CLI::Range(least_segment, most_segment))
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("SIZE")
       ->capture_default_str();
   command.add_option("--pid", options.pid, "only this process, of a recording of several")
       ->check(CLI::PositiveNumber);

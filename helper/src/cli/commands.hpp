@@ -17,6 +17,8 @@ struct RecordingOptions {
   std::string kallsyms;
   std::string kcore;
   std::string decoder = "fast";
+  unsigned workers = 0;
+  std::uint64_t segment_bytes = engine::OpenOptions{}.segment_bytes;
   std::int32_t pid = 0; // 0: all processes
   bool no_store = false;
   bool renewed = false; // a damaged store was removed

@@ -107,6 +107,8 @@ engine::OpenOptions open_options(const RecordingOptions& options) {
   engine::OpenOptions open{.symfs = options.symfs};
   open.kallsyms = options.kallsyms;
   open.kcore = options.kcore;
+  open.workers = options.workers;
+  open.segment_bytes = options.segment_bytes;
   if (options.decoder == "libipt") {
     open.decoder = flow::Decoder::libipt;
   }

@@ -23,6 +23,9 @@ struct OpenOptions {
   std::string kallsyms = {}; // of the traced kernel; empty: that of the recording's kcore_dir
   std::string kcore = {};    // its code; empty: beside kallsyms
   flow::Decoder decoder = flow::Decoder::graph;
+  unsigned workers = 0; // threads that decode; 0: one for each processor
+  // Trace is cut at PSBs into segments of at least so many bytes, for the workers to share.
+  std::uint64_t segment_bytes = flow::DecodeOptions{}.segment_bytes;
   std::optional<std::int32_t> pid = {}; // only this process of the recording; nothing: all
   bool inlined_names = false;           // fill Measurement::inlined_names: reads all DIEs
   bool keep = false; // answer from the store of an earlier decode, and leave one: kept_calls.hpp

@@ -12,6 +12,7 @@
 #include <set>
 #include <sys/utsname.h>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 namespace ptlens::engine {
@@ -123,7 +124,11 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
                          std::move(spaces),
                          std::move(schedule),
                          options.pid,
-                         options.decoder};
+                         {.decoder = options.decoder,
+                          .workers = options.workers != 0
+                                         ? options.workers
+                                         : std::max(1U, std::thread::hardware_concurrency()),
+                          .segment_bytes = options.segment_bytes}};
 }
 
 stacks::ThreadInfo LoadedRecording::thread(std::int32_t pid, std::int32_t tid) const {

@@ -28,7 +28,7 @@ struct LoadedRecording {
   std::unique_ptr<symbols::AddressSpaces> spaces;
   std::unique_ptr<flow::Schedule> schedule;
   std::optional<std::int32_t> pid = {}; // only this process is asked about
-  flow::Decoder decoder = flow::Decoder::graph;
+  flow::DecodeOptions decode = {};
 
   [[nodiscard]] bool has_trace() const { return recording.trace_bytes() != 0; }
   // The ranges to which the processor was told to keep, as perf writes them; empty: none.

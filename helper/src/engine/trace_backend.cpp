@@ -29,6 +29,33 @@ Error cancelled() {
   return {.kind = Error::Kind::cancelled, .message = "decoding was cancelled"};
 }
 
+// All branches of a recording.
+class Branches {
+public:
+  Branches(const LoadedRecording& loaded, flow::Detail detail)
+      : context_(make_context(loaded, detail, 0)),
+        source_(
+            loaded.recording, *context_,
+            [&loaded, detail](std::uint32_t numbering) {
+              return make_context(loaded, detail, numbering);
+            },
+            loaded.decode) {}
+
+  std::optional<flow::Run> next() { return source_.next(); }
+  [[nodiscard]] std::uint64_t bytes_done() const { return source_.bytes_done(); }
+  [[nodiscard]] flow::DecodeSummary summary() const { return source_.summary(); }
+
+private:
+  static std::unique_ptr<flow::DecodeContext>
+  make_context(const LoadedRecording& loaded, flow::Detail detail, std::uint32_t numbering) {
+    return std::make_unique<flow::DecodeContext>(loaded.recording, *loaded.spaces, *loaded.schedule,
+                                                 detail, loaded.pid, numbering);
+  }
+
+  std::unique_ptr<flow::DecodeContext> context_;
+  flow::BranchSource source_;
+};
+
 struct Thread {
   std::unique_ptr<stacks::ThreadCalls> calls;
   flow::CodeTime code_time;
@@ -213,16 +240,14 @@ measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined, const Threa
   measurement.recording = describe(loaded);
   measurement.recording.backend = "intel_pt";
   const bool calls_alone = loaded.address_filter().empty() && inlined == nullptr;
-  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule,
-                              calls_alone ? flow::Detail::calls : flow::Detail::branches,
-                              loaded.pid);
-  flow::BranchSource source(loaded.recording, context, loaded.decoder);
+  Branches source(loaded, calls_alone ? flow::Detail::calls : flow::Detail::branches);
   Threads threads(loaded, measurement, resolver, inlined, sink_of);
   std::uint64_t reported = 0;
   while (auto run = source.next()) {
     if (progress.cancelled()) {
       return std::unexpected(cancelled());
     }
+    resolver.set_numbering(run->numbering);
     feed(threads.of(*run), *run, *loaded.spaces);
     if (source.bytes_done() >= reported + bytes_a_progress_report) {
       reported = source.bytes_done();
@@ -328,10 +353,7 @@ measure_inlined(const LoadedRecording& loaded, InlinedPlaces& places, const Prog
 
 Result<flow::DecodeSummary> decode_trace(const LoadedRecording& loaded, bool calls_only,
                                          const BranchListener& listener, const Progress& progress) {
-  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule,
-                              calls_only ? flow::Detail::calls : flow::Detail::branches,
-                              loaded.pid);
-  flow::BranchSource source(loaded.recording, context, loaded.decoder);
+  Branches source(loaded, calls_only ? flow::Detail::calls : flow::Detail::branches);
   stacks::Resolver resolver;
   Namer namer(*loaded.spaces, resolver);
   while (const auto run = source.next()) {

@@ -3,7 +3,7 @@
 
 #include "engine/bundle.hpp"
 #include "engine/loaded_recording.hpp"
-#include "flow/piece_decoder.hpp"
+#include "flow/segmented_decoder.hpp"
 #include "flow/trace_piece.hpp"
 
 namespace ptlens::engine {
@@ -27,10 +27,10 @@ Result<Verdict> verify(const std::string& named, const OpenOptions& options,
   std::uint64_t done = 0;
   for (const perfdata::AuxBuffer& buffer : loaded->recording.aux_buffers()) {
     for (const flow::TracePiece& piece : flow::trace_pieces(loaded->recording, buffer)) {
-      const auto ours = flow::PieceDecoder::make(loaded->decoder, context, buffer, piece);
+      flow::SegmentedDecoder ours(context, nullptr, buffer, piece, loaded->decode, 0);
       flow::ReferenceDecoder reference(context, buffer, piece);
       const Streams streams{
-          .ours = [&] { return ours->next(); },
+          .ours = [&] { return ours.next(); },
           .reference = [&] { return reference.next(); },
           .code_is_missing =
               [&](const flow::Run& run, const flow::Branch& gap) {

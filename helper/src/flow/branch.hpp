@@ -26,6 +26,12 @@ enum class BranchKind : std::uint8_t {
 // The word that `ptlens decode` prints.
 [[nodiscard]] const char* word(BranchKind kind);
 
+// Control does not simply go on from it.
+[[nodiscard]] constexpr bool is_break(BranchKind kind) {
+  return kind == BranchKind::on || kind == BranchKind::off || kind == BranchKind::gap ||
+         kind == BranchKind::syscall || kind == BranchKind::interrupt;
+}
+
 enum class GapReason : std::uint8_t {
   none,
   missing_code,    // no binary, or no bytes, for the address `from`
@@ -65,7 +71,8 @@ struct Run {
   std::int32_t pid = -1;
   std::int32_t tid = -1;
   std::int32_t cpu = -1;
-  std::uint64_t code = 0; // serial of the version of code whose numbers they bear, 0: none
+  std::uint64_t code = 0;      // serial of the version of code whose numbers they bear, 0: none
+  std::uint32_t numbering = 0; // each has numbers of its own
   std::uint64_t instructions = 0;
   std::vector<Branch> branches;
   std::vector<SyncMark> marks; // where decoding began, in order
@@ -86,6 +93,16 @@ struct DecodeSummary {
   // without timing.
   std::uint64_t resolution_ns = 0;
   std::vector<std::string> warnings; // one line each
+
+  // Counts of another part of the trace.
+  void add(const DecodeSummary& part) {
+    instructions += part.instructions;
+    decode_errors += part.decode_errors;
+    gaps += part.gaps;
+    unowned_bytes += part.unowned_bytes;
+    uncertain_owners += part.uncertain_owners;
+    has_time = has_time || part.has_time;
+  }
 };
 
 } // namespace ptlens::flow

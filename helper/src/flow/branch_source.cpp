@@ -9,13 +9,19 @@
 namespace ptlens::flow {
 
 BranchSource::BranchSource(const perfdata::Recording& recording, DecodeContext& context,
-                           Decoder decoder)
-    : context_(&context), decoder_(decoder) {
+                           const MakeContext& make_context, const DecodeOptions& options)
+    : context_(&context), options_(options) {
   for (const perfdata::AuxBuffer& buffer : recording.aux_buffers()) {
     Lane lane;
     lane.buffer = &buffer;
     lane.pieces = trace_pieces(recording, buffer);
     lanes_.push_back(std::move(lane));
+  }
+  if (options_.workers > 1 && options_.decoder == Decoder::graph) {
+    constexpr std::size_t ahead_of_a_worker = 2;
+    workers_ = std::make_unique<DecodeWorkers>(make_context, options_.workers - 1);
+    ahead_ = std::max<std::size_t>(1, ahead_of_a_worker * options_.workers /
+                                          std::max<std::size_t>(1, lanes_.size()));
   }
   for (Lane& lane : lanes_) {
     advance(lane);
@@ -44,7 +50,8 @@ void BranchSource::advance(Lane& lane) {
       return;
     }
     const TracePiece& piece = lane.pieces[lane.next_piece++];
-    lane.decoder = PieceDecoder::make(decoder_, *context_, *lane.buffer, piece);
+    lane.decoder = std::make_unique<SegmentedDecoder>(*context_, workers_.get(), *lane.buffer,
+                                                      piece, options_, ahead_);
   }
 }
 
@@ -68,6 +75,14 @@ std::optional<Run> BranchSource::next() {
   std::optional<Run> run = std::exchange(first->head, std::nullopt);
   advance(*first);
   return run;
+}
+
+std::uint64_t BranchSource::bytes_done() const {
+  std::uint64_t bytes = bytes_done_;
+  for (const Lane& lane : lanes_) {
+    bytes += lane.decoder ? lane.decoder->offset() : 0;
+  }
+  return bytes;
 }
 
 DecodeSummary BranchSource::summary() const {

@@ -6,11 +6,13 @@
 #include "base/error.hpp"
 #include "flow/branch.hpp"
 #include "flow/decode_context.hpp"
-#include "flow/piece_decoder.hpp"
+#include "flow/segmented_decoder.hpp"
 #include "flow/trace_piece.hpp"
 #include "perfdata/recording.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,8 +22,11 @@ namespace ptlens::flow {
 
 class BranchSource {
 public:
-  // Recording and context must outlive the source.
-  BranchSource(const perfdata::Recording& recording, DecodeContext& context, Decoder decoder);
+  // Recording and context must outlive the source. `make_context` makes others like it, by their
+  // numbering, for workers.
+  using MakeContext = std::function<std::unique_ptr<DecodeContext>(std::uint32_t)>;
+  BranchSource(const perfdata::Recording& recording, DecodeContext& context,
+               const MakeContext& make_context, const DecodeOptions& options);
   ~BranchSource();
   BranchSource(const BranchSource&) = delete;
   BranchSource& operator=(const BranchSource&) = delete;
@@ -31,8 +36,8 @@ public:
   // Nothing at the end. Runs of one thread come in order of time.
   std::optional<Run> next();
 
-  // Trace bytes of the pieces that are decoded, of all of them.
-  [[nodiscard]] std::uint64_t bytes_done() const { return bytes_done_; }
+  // Trace bytes that the runs so far have come from, within a segment.
+  [[nodiscard]] std::uint64_t bytes_done() const;
 
   // After the last run.
   [[nodiscard]] DecodeSummary summary() const;
@@ -42,13 +47,15 @@ private:
     const perfdata::AuxBuffer* buffer = nullptr;
     std::vector<TracePiece> pieces;
     std::size_t next_piece = 0;
-    std::unique_ptr<PieceDecoder> decoder;
+    std::unique_ptr<SegmentedDecoder> decoder;
     std::optional<Run> head;
   };
   void advance(Lane& lane);
 
   DecodeContext* context_;
-  Decoder decoder_;
+  DecodeOptions options_;
+  std::size_t ahead_ = 1;                  // segments, of each lane
+  std::unique_ptr<DecodeWorkers> workers_; // null: all is done by the caller
   std::vector<Lane> lanes_;
   DecodeSummary summary_;
   WidthCounts widths_;

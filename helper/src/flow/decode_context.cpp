@@ -40,8 +40,10 @@ std::optional<pt_cpu> parse_cpu(std::string_view text) {
 
 DecodeContext::DecodeContext(const perfdata::Recording& recording,
                              const symbols::AddressSpaces& spaces, const Schedule& schedule,
-                             Detail detail, std::optional<std::int32_t> pid)
-    : recording_(&recording), spaces_(&spaces), schedule_(&schedule), detail_(detail), pid_(pid) {
+                             Detail detail, std::optional<std::int32_t> pid,
+                             std::uint32_t numbering)
+    : recording_(&recording), spaces_(&spaces), schedule_(&schedule), detail_(detail),
+      numbering_(numbering), pid_(pid) {
   pt_config_init(&config_);
   config_.flags.variant.block.end_on_call = 1;
   config_.flags.variant.block.end_on_jump = 1;

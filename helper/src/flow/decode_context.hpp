@@ -26,8 +26,10 @@ public:
   // The references must outlive the context. With a pid, the trace of that process alone is ours.
   DecodeContext(const perfdata::Recording& recording, const symbols::AddressSpaces& spaces,
                 const Schedule& schedule, Detail detail,
-                std::optional<std::int32_t> pid = std::nullopt);
+                std::optional<std::int32_t> pid = std::nullopt, std::uint32_t numbering = 0);
 
+  // Several contexts of one recording have different ones.
+  [[nodiscard]] std::uint32_t numbering() const { return numbering_; }
   [[nodiscard]] Detail detail() const { return detail_; }
 
   // libipt's configuration without a buffer: processor errata, clock ratios, block ends at calls
@@ -58,6 +60,7 @@ private:
   const symbols::AddressSpaces* spaces_;
   const Schedule* schedule_;
   Detail detail_;
+  std::uint32_t numbering_;
   pt_config config_{};
   ClockConfig clock_;
   std::vector<std::string> warnings_;

@@ -7,18 +7,9 @@
 
 namespace ptlens::flow {
 
-std::unique_ptr<PieceDecoder> PieceDecoder::make(Decoder decoder, DecodeContext& context,
-                                                 const perfdata::AuxBuffer& buffer,
-                                                 const TracePiece& piece) {
-  if (decoder == Decoder::libipt) {
-    return std::make_unique<LibiptDecoder>(context, buffer, piece);
-  }
-  return std::make_unique<PieceDecoder>(context, buffer, piece);
-}
-
 LibiptDecoder::LibiptDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
                              const TracePiece& piece)
-    : PieceDecoder(context, buffer, piece) {
+    : PieceDecoder(context, buffer, piece), bytes_(piece) {
   pt_config config = context.config();
   config.begin = bytes_.begin();
   config.end = bytes_.end();

@@ -48,6 +48,7 @@ private:
                                                           const Instruction& last);
   [[nodiscard]] std::uint64_t decoder_offset() const;
 
+  PieceBytes bytes_;
   std::unique_ptr<pt_block_decoder, Free> decoder_;
   int status_ = 0;
   Packet last_flow_;      // the last TNT, TIP, FUP or PSBEND passed

@@ -2,9 +2,7 @@
 #include "flow/packet_stream.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <utility>
 
 namespace ptlens::flow {
 namespace {
@@ -15,9 +13,6 @@ constexpr std::uint8_t room_of_short = 6; // bits of a TNT packet
 constexpr std::uint8_t room_of_long = 47;
 constexpr std::uint64_t has_latest = std::numeric_limits<std::uint64_t>::max(); // in ticks_
 
-constexpr std::array<std::uint8_t, 16> psb = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
-                                              0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82};
-
 bool has_address(PacketKind kind) {
   return kind == PacketKind::tip || kind == PacketKind::pge || kind == PacketKind::pgd ||
          kind == PacketKind::fup;
@@ -25,11 +20,11 @@ bool has_address(PacketKind kind) {
 
 } // namespace
 
-PacketStream::PacketStream(std::span<const std::uint8_t> bytes, const ClockConfig& clock,
-                           const perfdata::TimeConversion& conversion, std::vector<Bound> bounds)
-    : bytes_(bytes), parser_(bytes.data(), bytes.data() + bytes.size()), clock_config_(clock),
-      conversion_(conversion), bounds_(std::move(bounds)), clock_(clock),
-      converted_ns_(conversion.to_ns(0)) {}
+PacketStream::PacketStream(const TracePiece& piece, const ClockConfig& clock,
+                           const perfdata::TimeConversion& conversion, std::uint64_t start)
+    : parser_(piece.trace, start), clock_config_(clock), conversion_(conversion),
+      announced_(piece.announcements), clock_(clock), converted_ns_(conversion.to_ns(0)),
+      offset_(start) {}
 
 std::uint64_t PacketStream::to_ns(std::uint64_t tsc) {
   if (tsc != converted_tsc_) {
@@ -68,19 +63,21 @@ bool PacketStream::fill() {
 
 // False when nothing was left to parse.
 bool PacketStream::parse_next() {
-  const std::uint8_t* const before = parser_.at();
-  const auto offset = static_cast<std::uint64_t>(before - bytes_.data());
+  const std::uint64_t offset = parser_.offset();
   const RawPacket raw = parser_.next();
-  if (raw.kind == RawKind::cut || (raw.kind == RawKind::bad && !skip_to_psb())) {
-    parser_.move_to(bytes_.data() + bytes_.size());
-  } else if (raw.kind != RawKind::bad) {
+  if (raw.kind == RawKind::cut) {
+    parser_.skip_to_end();
+  } else if (raw.kind == RawKind::bad) {
+    bad_packets_.push_back(offset);
+    parser_.skip_to_psb();
+  } else {
     parse(raw, offset);
   }
-  return parser_.at() != before;
+  return parser_.offset() != offset;
 }
 
 void PacketStream::go_on_from(const Exact& exact) {
-  parser_ = exact.parser;
+  parser_.set(exact.parser);
   clock_ = exact.clock;
   last_ip_ = exact.last_ip;
   after_cycles_ = exact.after_cycles;
@@ -89,18 +86,8 @@ void PacketStream::go_on_from(const Exact& exact) {
     now_ns_ = exact.flow_ns;
     latest_ns_ = exact.flow_ns;
     has_time_ = true;
-    offset_ = static_cast<std::uint64_t>(exact.passed - bytes_.data());
+    offset_ = parser_.offset_of(exact.passed);
   }
-}
-
-bool PacketStream::skip_to_psb() {
-  ++bad_packets_;
-  const std::uint8_t* const end = bytes_.data() + bytes_.size();
-  const std::uint8_t* const found = std::search(parser_.at() + 1, end, psb.begin(), psb.end());
-  if (found != end) {
-    parser_.move_to(found);
-  }
-  return found != end;
 }
 
 void PacketStream::parse(const RawPacket& raw, std::uint64_t offset) {
@@ -235,11 +222,11 @@ void PacketStream::place_first(std::optional<std::uint64_t> next_ns) {
 // it, which comes first where the processor slept or the trace ends.
 void PacketStream::place(Packet& packet, std::optional<std::uint64_t> next_ns) {
   packet.latest_ns = next_ns.value_or(packet.earliest_ns);
-  while (next_bound_ < bounds_.size() && bounds_[next_bound_].end < packet.end()) {
-    ++next_bound_;
+  while (!announced_.empty() && announced_.front().end < packet.end()) {
+    announced_ = announced_.subspan(1);
   }
-  if (next_bound_ != bounds_.size()) {
-    const std::uint64_t bound = std::max(bounds_[next_bound_].time_ns, packet.earliest_ns);
+  if (!announced_.empty()) {
+    const std::uint64_t bound = std::max(announced_.front().time_ns, packet.earliest_ns);
     packet.latest_ns = next_ns ? std::min(packet.latest_ns, bound) : bound;
   }
 }

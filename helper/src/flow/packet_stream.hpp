@@ -7,10 +7,12 @@
 #pragma once
 
 #include "flow/packet.hpp"
-#include "flow/packet_parser.hpp"
+#include "flow/piece_parser.hpp"
 #include "flow/trace_clock.hpp"
+#include "flow/trace_piece.hpp"
 #include "perfdata/time_conversion.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,15 +23,9 @@ namespace ptlens::flow {
 
 class PacketStream {
 public:
-  // Packets that end at `end` or before were sent no later than `time_ns`.
-  struct Bound {
-    std::uint64_t end = 0;
-    std::uint64_t time_ns = 0;
-  };
-
-  // The bytes must outlive the stream. `bounds` by end.
-  PacketStream(std::span<const std::uint8_t> bytes, const ClockConfig& clock,
-               const perfdata::TimeConversion& conversion, std::vector<Bound> bounds = {});
+  // From the packet at `start`. The piece must outlive the stream.
+  PacketStream(const TracePiece& piece, const ClockConfig& clock,
+               const perfdata::TimeConversion& conversion, std::uint64_t start = 0);
 
   // The next packet, nullptr at the end; it stands until pop(). Bytes that are no packet are
   // skipped up to the next PSB and counted in bad_packets().
@@ -53,8 +49,8 @@ public:
     PacketParser parser;
     TraceClock clock;
     std::uint64_t last_ip = 0;
-    std::uint64_t flow_ns = 0; // of the last packet of control flow
-    bool after_cycles = false; // the last packet read was a CYC
+    std::uint64_t flow_ns = 0;            // of the last packet of control flow
+    bool after_cycles = false;            // the last packet read was a CYC
     const std::uint8_t* passed = nullptr; // behind the last packet of control flow that it read
 
     [[nodiscard]] std::uint64_t now_ns(const perfdata::TimeConversion& conversion) const {
@@ -67,7 +63,7 @@ public:
   }
   // While is_exact().
   [[nodiscard]] Exact exact() const {
-    return {.parser = parser_,
+    return {.parser = parser_.in_part(),
             .clock = clock_,
             .last_ip = last_ip_,
             .flow_ns = *last_flow_ns_,
@@ -93,12 +89,16 @@ public:
   [[nodiscard]] std::uint64_t latest_ns() const { return latest_ns_; }
   // Behind the last packet passed.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
-  [[nodiscard]] std::uint64_t bad_packets() const { return bad_packets_; }
+  // How many bytes before the offset begin no packet where one should; those behind them up to the
+  // next PSB are not looked at.
+  [[nodiscard]] std::uint64_t bad_packets(std::uint64_t before) const {
+    return static_cast<std::uint64_t>(std::ranges::count_if(
+        bad_packets_, [before](std::uint64_t offset) { return offset < before; }));
+  }
 
 private:
   bool fill();
   bool parse_next();
-  bool skip_to_psb();
   void parse(const RawPacket& raw, std::uint64_t offset);
   void add(const RawPacket& raw, PacketKind kind, std::uint64_t offset);
   void describe(const RawPacket& raw, PacketKind kind, std::uint64_t offset, Packet& packet);
@@ -108,13 +108,11 @@ private:
   void place_first(std::optional<std::uint64_t> next_ns);
   [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc);
 
-  std::span<const std::uint8_t> bytes_;
-  PacketParser parser_;
+  PieceParser parser_;
   ClockConfig clock_config_;
   perfdata::TimeConversion conversion_;
-  std::vector<Bound> bounds_;
-  std::size_t next_bound_ = 0;
-  TraceClock clock_; // behind the last packet parsed
+  std::span<const Announcement> announced_; // of bytes behind those that were placed
+  TraceClock clock_;                        // behind the last packet parsed
   std::uint64_t last_ip_ = 0;
   bool after_cycles_ = false;                 // the last packet parsed was a CYC
   std::optional<std::uint64_t> last_flow_ns_; // earliest time of the last flow packet since the PSB
@@ -128,7 +126,7 @@ private:
   std::uint64_t latest_ns_ = 0;
   bool has_time_ = false;
   std::uint64_t offset_ = 0;
-  std::uint64_t bad_packets_ = 0;
+  std::vector<std::uint64_t> bad_packets_; // offsets
 };
 
 } // namespace ptlens::flow

@@ -46,6 +46,9 @@ public:
     bit_count_ = 0;
   }
 
+  // Goes on in the same code.
+  void move_to(CodeGraph& graph) { graph_ = &graph; }
+
   Stop next();
 
   [[nodiscard]] const Branch& branch() const { return branch_; } // without time

@@ -10,22 +10,13 @@ namespace {
 
 constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
 
-std::vector<PacketStream::Bound> bounds_of(const TracePiece& piece) {
-  std::vector<PacketStream::Bound> bounds;
-  bounds.reserve(piece.announcements.size());
-  for (const Announcement& announcement : piece.announcements) {
-    bounds.push_back({announcement.end, announcement.time_ns});
-  }
-  return bounds;
-}
-
 } // namespace
 
 PieceDecoder::PieceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
-                           const TracePiece& piece)
-    : context_(&context), buffer_(&buffer), bytes_(piece),
-      packets_(bytes_.bytes(), context.clock(), context.time_conversion(), bounds_of(piece)),
-      run_(buffer.cpu), truncated_(piece.truncated), walker_(packets_, returns_, run_) {}
+                           const TracePiece& piece, Stretch stretch)
+    : context_(&context), buffer_(&buffer),
+      packets_(piece, context.clock(), context.time_conversion(), stretch.begin), run_(buffer.cpu),
+      truncated_(piece.truncated), walker_(packets_, returns_, run_), stretch_(stretch) {}
 
 std::optional<Run> PieceDecoder::next() {
   for (;;) {
@@ -35,7 +26,7 @@ std::optional<Run> PieceDecoder::next() {
       }
     }
     if (run_.is_long()) {
-      run_.break_run(owner_);
+      run_.cut_run(owner_);
       continue;
     }
     switch (state_) {
@@ -47,6 +38,12 @@ std::optional<Run> PieceDecoder::next() {
       break;
     case State::elsewhere:
       step();
+      break;
+    case State::paused:
+      run_.cut_run(owner_);
+      if (run_.empty()) {
+        return std::nullopt;
+      }
       break;
     case State::ended:
       finish();
@@ -61,6 +58,53 @@ std::optional<Run> PieceDecoder::next() {
       break;
     }
   }
+}
+
+void PieceDecoder::pause(State state, std::uint64_t psb_offset) {
+  state_ = State::paused;
+  paused_ = state;
+  paused_at_ = psb_offset;
+}
+
+void PieceDecoder::go_on(DecodeContext& context, std::uint64_t end) {
+  context_ = &context;
+  stretch_.end = end;
+  state_ = paused_;
+  if (graph_ != nullptr) {
+    graph_ = &context.graph(owner_.pid, code_ns_);
+    run_.set_code(graph_->image().serial(), context.numbering(), owner_);
+    returns_.forget_ways();
+    walker_.move_to(*graph_);
+  }
+}
+
+void PieceDecoder::prime() {
+  if (state_ == State::seeking && !entry_.passed) {
+    seek();
+  }
+}
+
+bool PieceDecoder::leads_to(const PieceDecoder& next) const {
+  const Entry& entry = next.entry_;
+  const std::optional<std::uint64_t> now = packets_.now_ns();
+  if (!entry.passed || entry.timed != now.has_value() || in_gap_ || after_overflow_ ||
+      !run_.is_plain_from(entry.time_ns)) {
+    return false;
+  }
+  if (paused_ == State::walking) {
+    return entry.begun && entry.owner.pid == owner_.pid && entry.owner.tid == owner_.tid &&
+           graph_ != nullptr && entry.code == graph_->image().serial();
+  }
+  // The end of a piece says who ran last; bytes of an unknown owner are counted.
+  return !truncated_ && (graph_ != nullptr || owner_.tid != 0);
+}
+
+bool PieceDecoder::follow(const PieceDecoder& before) {
+  const bool walking = before.paused_ == State::walking;
+  if (walking) {
+    uncertain_owners_ -= entry_.uncertain_owners;
+  }
+  return walking;
 }
 
 void PieceDecoder::gap(GapReason reason, std::uint64_t address) {
@@ -104,8 +148,9 @@ bool PieceDecoder::owned_from(std::uint64_t time_ns, std::uint64_t code_ns) {
     return false;
   }
   CodeGraph& graph = context_->graph(owner_.pid, code_ns);
+  code_ns_ = code_ns;
   if (&graph != graph_) {
-    run_.set_code(graph.image().serial(), owner_);
+    run_.set_code(graph.image().serial(), context_->numbering(), owner_);
     returns_.forget_ways();
   }
   graph_ = &graph;
@@ -126,6 +171,10 @@ void PieceDecoder::seek() {
   std::uint64_t psb_address = 0; // its FUP, 0 where tracing is off
   while (const Packet* const peeked = packets_.peek()) {
     const Packet packet = *peeked;
+    if (packet.kind == PacketKind::psb && packet.offset >= stretch_.end) {
+      pause(State::seeking, packet.offset);
+      return;
+    }
     packets_.pop();
     passed(packet);
     const std::uint64_t now = packets_.now_ns().value_or(0);
@@ -152,11 +201,15 @@ void PieceDecoder::seek() {
       }
       break;
     case PacketKind::psbend:
-      if (in_psb && psb_address != 0 && !begins_now() && owned_from(now, now) &&
-          graph_->image().holds(psb_address) && synchronise(psb_offset, psb_address, true)) {
-        return;
+      if (std::exchange(in_psb, false)) {
+        const bool begun = psb_address != 0 && !begins_now() && owned_from(now, now) &&
+                           graph_->image().holds(psb_address) &&
+                           synchronise(psb_offset, psb_address, true);
+        note_entry(begun);
+        if (begun) {
+          return;
+        }
       }
-      in_psb = false;
       continue;
     case PacketKind::overflow:
       after_overflow_ = true;
@@ -191,8 +244,22 @@ void PieceDecoder::seek() {
       gap(GapReason::missing_code, packet.value);
     }
   }
-  decode_errors_ += packets_.bad_packets();
   state_ = State::ended;
+}
+
+// What the first PSB+ came to.
+void PieceDecoder::note_entry(bool begun) {
+  if (entry_.passed) {
+    return;
+  }
+  const std::optional<std::uint64_t> now = packets_.now_ns();
+  entry_ = {.passed = true,
+            .begun = begun,
+            .timed = now.has_value(),
+            .time_ns = now.value_or(0),
+            .owner = owner_,
+            .code = graph_ == nullptr ? 0 : graph_->image().serial(),
+            .uncertain_owners = uncertain_owners_};
 }
 
 // A PSB+ may state the address at which tracing is about to begin.
@@ -257,11 +324,13 @@ void PieceDecoder::walk() {
     run_.mark(walker_.psb_offset());
     tracing_ = true;
     if (synchronise(walker_.psb_offset(), walker_.address(), false)) {
+      if (walker_.psb_offset() >= stretch_.end) {
+        pause(State::walking, walker_.psb_offset());
+      }
       return;
     }
     break;
   case PacketWalker::Stop::end:
-    decode_errors_ += packets_.bad_packets();
     state_ = State::ended;
     return;
   case PacketWalker::Stop::overflow:
@@ -292,7 +361,7 @@ bool PieceDecoder::outside(std::uint64_t address) const {
 
 void PieceDecoder::summarise(DecodeSummary& summary) const {
   summary.instructions += instructions_;
-  summary.decode_errors += decode_errors_;
+  summary.decode_errors += decode_errors_ + packets_.bad_packets(paused_at().value_or(UINT64_MAX));
   summary.gaps += gaps_;
   summary.unowned_bytes += unowned_bytes_;
   summary.uncertain_owners += uncertain_owners_;

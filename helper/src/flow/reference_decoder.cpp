@@ -10,7 +10,7 @@ namespace ptlens::flow {
 ReferenceDecoder::ReferenceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
                                    const TracePiece& piece)
     : context_(&context), buffer_(&buffer), bytes_(piece),
-      packets_(bytes_.bytes(), context.clock(), context.time_conversion()),
+      packets_(piece, context.clock(), context.time_conversion()),
       nothing_(pt_image_alloc("nothing"), pt_image_free) {
   pt_config config = context.config();
   config.flags = {};

@@ -16,6 +16,18 @@ void RunBuilder::release() {
 void RunBuilder::break_run(Running owner) {
   close_open(last_.latest);
   release();
+  hand_out(owner);
+}
+
+void RunBuilder::cut_run(Running owner) {
+  close_open(last_.latest);
+  const bool waits = held().has_value();
+  hand_out(owner);
+  holds_ = waits;
+  held_behind_ = run_.branches.size();
+}
+
+void RunBuilder::hand_out(Running owner) {
   if (run_.branches.empty() && run_.marks.empty() && run_.instructions == 0) {
     return;
   }
@@ -23,6 +35,7 @@ void RunBuilder::break_run(Running owner) {
   run_.tid = owner.tid;
   run_.cpu = cpu_;
   run_.code = code_;
+  run_.numbering = numbering_;
   ready_.push_back(std::exchange(run_, Run{}));
   run_.branches.reserve(ready_.back().branches.size()); // the next is likely to be as long
   open_ = 0;

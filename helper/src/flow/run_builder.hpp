@@ -122,19 +122,25 @@ public:
   void count_instructions(std::uint64_t instructions) { run_.instructions += instructions; }
 
   // Enough was added for a run of its own, and none of it waits for a decision.
-  [[nodiscard]] bool is_long() const {
-    return has_many() && open_ == run_.branches.size();
-  }
+  [[nodiscard]] bool is_long() const { return has_many() && open_ == run_.branches.size(); }
   [[nodiscard]] bool has_many() const { return run_.branches.size() >= most_branches; }
 
   // What was added so far belongs to `owner`; what follows may be another's.
   void break_run(Running owner);
-  // What follows is in the code of that serial, and bears its numbers.
-  void set_code(std::uint64_t serial, Running owner) {
+  // What was added so far, which goes on behind: the branch that is held still waits.
+  void cut_run(Running owner);
+  // The branch that waits for a break, and has been waiting since the last one that was told.
+  [[nodiscard]] std::optional<Branch> held() const {
+    return holds_ && held_behind_ == run_.branches.size() ? std::optional(held_) : std::nullopt;
+  }
+
+  // What follows is in the code of that serial, and bears numbers of that numbering.
+  void set_code(std::uint64_t serial, std::uint32_t numbering, Running owner) {
     if (!run_.branches.empty()) {
-      break_run(owner);
+      cut_run(owner);
     }
     code_ = serial;
+    numbering_ = numbering;
   }
 
   // Runs that are complete, in order.
@@ -147,10 +153,6 @@ public:
 private:
   static constexpr std::size_t most_branches = 1024;
 
-  static bool is_break(BranchKind kind) {
-    return kind == BranchKind::on || kind == BranchKind::off || kind == BranchKind::gap ||
-           kind == BranchKind::syscall || kind == BranchKind::interrupt;
-  }
   void place(Branch& branch, const Moment& moment) {
     branch.time_ns = moment.time_ns;
     branch.spread_ns = moment.spread_ns;
@@ -167,9 +169,11 @@ private:
     }
   }
   void release();
+  void hand_out(Running owner);
 
   std::int32_t cpu_;
   std::uint64_t code_ = 0;
+  std::uint32_t numbering_ = 0;
   TimeInterval last_;
   bool after_loss_ = false;      // a gap was added behind the last decision
   std::uint64_t loss_until_ = 0; // end of the first interval behind the last gap

@@ -13,6 +13,8 @@ constexpr std::size_t most_held = 1U << 16U;
 
 bool Lookahead::hold(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) {
   held_.emplace_back(branch, &space);
+  held_.back().first.exit = 0; // by then other numbers may be in use
+  held_.back().first.arrival = 0;
   switch (branch.kind) {
   case flow::BranchKind::call:
     nested_.push_back(branch.from + branch.from_size);

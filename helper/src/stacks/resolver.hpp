@@ -32,6 +32,9 @@ public:
   // "[missing code]" where the binary is not there, or "[unknown]" where nothing is mapped.
   [[nodiscard]] Place resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address);
 
+  // Branches that are asked about from here on bear numbers of that numbering; see flow::Run.
+  void set_numbering(std::uint32_t numbering) { numbering_ = numbering; }
+
   // Where a branch goes to; its numbers, where it bears some, are of the space.
   [[nodiscard]] Place to(const symbols::AddressSpaceVersion& space, const flow::Branch& branch) {
     if (branch.arrival == 0) {
@@ -114,7 +117,7 @@ private:
   struct Known {
     flow::AddressMap<Place> places;
     flow::AddressMap<std::uint32_t> sites;
-    std::vector<Numbered> numbered; // by Branch::arrival, and by Branch::exit
+    std::vector<std::vector<Numbered>> numbered; // by numbering; Branch::arrival, Branch::exit
   };
   [[nodiscard]] Known& known_in(const symbols::AddressSpaceVersion& space) {
     if (recent_ == nullptr || recent_serial_ != space.serial) {
@@ -125,13 +128,18 @@ private:
   }
   [[nodiscard]] Numbered& numbered(const symbols::AddressSpaceVersion& space,
                                    std::uint32_t number) {
-    std::vector<Numbered>& all = known_in(space).numbered;
+    auto& numberings = known_in(space).numbered;
+    if (numbering_ >= numberings.size()) {
+      numberings.resize(std::size_t{numbering_} + 1);
+    }
+    std::vector<Numbered>& all = numberings[numbering_];
     if (number >= all.size()) {
       all.resize(std::max<std::size_t>(std::size_t{number} + 1, 2 * all.size()));
     }
     return all[number];
   }
   std::unordered_map<std::uint64_t, Known> known_;
+  std::uint32_t numbering_ = 0;
   Known* recent_ = nullptr;
   std::uint64_t recent_serial_ = 0;
 };

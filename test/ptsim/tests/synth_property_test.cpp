@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -92,7 +93,7 @@ Recipe recipe_of(std::uint64_t seed) {
 }
 
 // The same binaries in each recording: read once.
-Result<measure::Measurement> measured(const std::string& path, flow::Decoder decoder) {
+Result<measure::Measurement> measured(const std::string& path, const flow::DecodeOptions& decode) {
   static auto store =
       std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{"", "", false});
   auto recording = perfdata::Recording::open(path);
@@ -106,7 +107,7 @@ Result<measure::Measurement> measured(const std::string& path, flow::Decoder dec
                                  .store = std::move(store),
                                  .spaces = std::move(spaces),
                                  .schedule = std::move(schedule),
-                                 .decoder = decoder};
+                                 .decode = decode};
   store::Writer writer(store::Writer::Options{});
   auto measurement = engine::measure_trace(loaded, writer, Progress());
   if (measurement && engine::keep(*measurement, writer, {}, false)) {
@@ -204,6 +205,14 @@ std::string check_latencies(const View& truth, const View& ours) {
   return "";
 }
 
+// By one, two or seven threads, in one segment or as many as there are PSBs.
+flow::DecodeOptions shared_out(std::uint64_t seed) {
+  constexpr std::array<unsigned, 3> workers = {1, 2, 7};
+  constexpr std::array<std::uint64_t, 3> segment_bytes = {1, 3000, 256U << 10U};
+  return {.workers = workers.at(seed % workers.size()),
+          .segment_bytes = segment_bytes.at(seed / workers.size() % segment_bytes.size())};
+}
+
 void check(std::uint64_t seed) {
   const TemporaryFolder folder;
   const Recipe recipe = recipe_of(seed);
@@ -218,7 +227,7 @@ void check(std::uint64_t seed) {
         return collect(truth, process, clock);
       });
   ASSERT_TRUE(made) << made.error().one_line();
-  const auto measurement = measured(options.output, flow::Decoder::graph);
+  const auto measurement = measured(options.output, shared_out(seed));
   ASSERT_TRUE(measurement) << measurement.error().one_line();
   const View ours = view_of(*measurement);
   const std::string different = difference(truth, ours);
@@ -232,7 +241,7 @@ void check(std::uint64_t seed) {
     EXPECT_EQ(measurement->recording.gaps, 0U);
     EXPECT_EQ(measurement->recording.decode_errors, 0U);
   }
-  const auto by_libipt = measured(options.output, flow::Decoder::libipt);
+  const auto by_libipt = measured(options.output, {.decoder = flow::Decoder::libipt});
   ASSERT_TRUE(by_libipt) << by_libipt.error().one_line();
   EXPECT_EQ(first_difference(*measurement, *by_libipt), "");
   if (by_perf && ptsim::testing::run({"perf", "--version"}).status == 0) {
@@ -256,7 +265,7 @@ void check_behind_overflows(std::uint64_t seed, flow::Decoder decoder, std::size
         return collect(truth, process, clock);
       });
   ASSERT_TRUE(made) << made.error().one_line();
-  const auto measurement = measured(options.output, decoder);
+  const auto measurement = measured(options.output, {.decoder = decoder});
   ASSERT_TRUE(measurement) << measurement.error().one_line();
   const View ours = view_of(*measurement);
   for (const auto& [tid, thread] : truth) {
@@ -320,7 +329,7 @@ TEST(AnInterruptInsideAFunction, ComesBackToItsInstructionAndCostsNoCall) {
     }
     EXPECT_GT(came_back, 20U);
     for (const flow::Decoder decoder : {flow::Decoder::graph, flow::Decoder::libipt}) {
-      const auto measurement = measured(options.output, decoder);
+      const auto measurement = measured(options.output, {.decoder = decoder});
       ASSERT_TRUE(measurement) << measurement.error().one_line();
       const View ours = view_of(*measurement);
       EXPECT_EQ(difference(truth, ours), "");
@@ -410,7 +419,7 @@ void check_filtered(std::uint64_t seed) {
     return std::make_unique<CallsOf>(function, truth, clock);
   });
   ASSERT_TRUE(made) << made.error().one_line();
-  const auto measurement = measured(options.output, flow::Decoder::graph);
+  const auto measurement = measured(options.output, shared_out(seed));
   ASSERT_TRUE(measurement) << measurement.error().one_line();
   const stacks::CallTable& calls = measurement->calls;
   std::map<std::int32_t, std::size_t> seen;

@@ -80,11 +80,13 @@ public:
   std::vector<Packet> read(bool every_cycle, std::uint64_t announced_ns = 0) {
     std::uint64_t size = 0;
     pt_enc_get_offset(encoder_, &size);
-    std::vector<PacketStream::Bound> bounds;
+    TracePiece piece;
+    piece.trace = {std::as_bytes(std::span(bytes_)).first(size)};
+    piece.size = size;
     if (announced_ns != 0) {
-      bounds.push_back({size, announced_ns});
+      piece.announcements.push_back({size, announced_ns});
     }
-    PacketStream stream({bytes_.data(), size}, clock_config(every_cycle), {}, bounds);
+    PacketStream stream(piece, clock_config(every_cycle), {});
     std::vector<Packet> packets;
     for (; stream.peek() != nullptr; stream.pop()) {
       if (stream.peek()->kind == PacketKind::tnt || stream.peek()->kind == PacketKind::tip) {
