@@ -44,14 +44,12 @@ std::uint32_t CallLog::open(std::uint32_t function, std::uint32_t parent, std::u
 }
 
 // Inlined functions have numbers of their own, which begin high.
-std::uint32_t& CallLog::active(std::uint32_t function) {
+std::uint32_t& CallLog::add_active(std::uint32_t function) {
   constexpr std::uint32_t first_high = std::uint32_t{1} << 31U;
   if (function >= first_high) {
     return active_inlined_[function];
   }
-  if (function >= active_.size()) {
-    active_.resize(std::max<std::size_t>(std::size_t{function} + 1, 2 * active_.size()));
-  }
+  active_.resize(std::max<std::size_t>(std::size_t{function} + 1, 2 * active_.size()));
   return active_[function];
 }
 

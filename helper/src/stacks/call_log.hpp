@@ -90,7 +90,10 @@ private:
     return nested_.empty() ? call : nested_row(call);
   }
   [[nodiscard]] std::uint32_t nested_row(std::uint32_t call) const;
-  std::uint32_t& active(std::uint32_t function);
+  std::uint32_t& active(std::uint32_t function) {
+    return function < active_.size() ? active_[function] : add_active(function);
+  }
+  std::uint32_t& add_active(std::uint32_t function);
   void activate(ClosedCall& row) { row.inner = active(row.function)++ != 0; }
   void settle(Open& call);
   void hand_on_waiting();

@@ -51,6 +51,20 @@ std::uint32_t Resolver::outside_filter() {
   return stand_in("[outside the filter]", "[outside the filter]");
 }
 
+Resolver::Numbered& Resolver::add_numbered(const symbols::AddressSpaceVersion& space,
+                                           std::uint32_t number) {
+  auto& numberings = known_in(space).numbered;
+  if (numbering_ >= numberings.size()) {
+    numberings.resize(std::size_t{numbering_} + 1);
+  }
+  numbered_ = &numberings[numbering_];
+  numbered_serial_ = space.serial;
+  if (number >= numbered_->size()) {
+    numbered_->resize(std::max<std::size_t>(std::size_t{number} + 1, 2 * numbered_->size()));
+  }
+  return (*numbered_)[number];
+}
+
 std::uint32_t Resolver::site_before(const symbols::AddressSpaceVersion& space,
                                     std::uint64_t return_address) {
   const symbols::MappedCode* mapped = space.find(return_address);

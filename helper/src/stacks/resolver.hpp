@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -33,7 +34,12 @@ public:
   [[nodiscard]] Place resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address);
 
   // Branches that are asked about from here on bear numbers of that numbering; see flow::Run.
-  void set_numbering(std::uint32_t numbering) { numbering_ = numbering; }
+  void set_numbering(std::uint32_t numbering) {
+    if (numbering != numbering_) {
+      numbering_ = numbering;
+      numbered_ = nullptr;
+    }
+  }
 
   // Where a branch goes to; its numbers, where it bears some, are of the space.
   [[nodiscard]] Place to(const symbols::AddressSpaceVersion& space, const flow::Branch& branch) {
@@ -117,7 +123,7 @@ private:
   struct Known {
     flow::AddressMap<Place> places;
     flow::AddressMap<std::uint32_t> sites;
-    std::vector<std::vector<Numbered>> numbered; // by numbering; Branch::arrival, Branch::exit
+    std::deque<std::vector<Numbered>> numbered; // by numbering; Branch::arrival, Branch::exit
   };
   [[nodiscard]] Known& known_in(const symbols::AddressSpaceVersion& space) {
     if (recent_ == nullptr || recent_serial_ != space.serial) {
@@ -128,18 +134,16 @@ private:
   }
   [[nodiscard]] Numbered& numbered(const symbols::AddressSpaceVersion& space,
                                    std::uint32_t number) {
-    auto& numberings = known_in(space).numbered;
-    if (numbering_ >= numberings.size()) {
-      numberings.resize(std::size_t{numbering_} + 1);
+    if (numbered_ == nullptr || numbered_serial_ != space.serial || number >= numbered_->size()) {
+      return add_numbered(space, number);
     }
-    std::vector<Numbered>& all = numberings[numbering_];
-    if (number >= all.size()) {
-      all.resize(std::max<std::size_t>(std::size_t{number} + 1, 2 * all.size()));
-    }
-    return all[number];
+    return (*numbered_)[number];
   }
+  Numbered& add_numbered(const symbols::AddressSpaceVersion& space, std::uint32_t number);
   std::unordered_map<std::uint64_t, Known> known_;
   std::uint32_t numbering_ = 0;
+  std::vector<Numbered>* numbered_ = nullptr; // of that numbering, in the space that was last asked
+  std::uint64_t numbered_serial_ = 0;
   Known* recent_ = nullptr;
   std::uint64_t recent_serial_ = 0;
 };

@@ -7,37 +7,6 @@
 namespace ptlens::store {
 namespace {
 
-// One column after the other, gathered through a buffer that is used again.
-class Columns {
-public:
-  Columns(std::span<const Row> rows, std::vector<std::byte>& out) : rows_(rows), out_(&out) {}
-
-  template <class Value>
-  void add(Value value) {
-    values_.resize(rows_.size());
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      values_[i] = value(rows_[i]);
-    }
-    append_column(values_, *out_);
-  }
-
-  template <class Value>
-  void add_extras(std::span<const Extra> extras, Value value) {
-    values_.clear();
-    for (const Row& row : rows_) {
-      if ((row.flags & extra_bit) != 0) {
-        values_.push_back(value(extras[row.extra]));
-      }
-    }
-    append_column(values_, *out_);
-  }
-
-private:
-  std::span<const Row> rows_;
-  std::vector<std::byte>* out_;
-  std::vector<std::uint64_t> values_;
-};
-
 std::uint64_t distance_to_parent(const Row& row) {
   if (row.parent == stacks::no_call) {
     return 0;
@@ -96,13 +65,33 @@ void turn_inner(FunctionSums& sums, const Row& row, std::span<const Extra> extra
   }
 }
 
-BlockEntry append_block(std::vector<Row>& rows, std::span<const Extra> extras,
-                        std::vector<std::byte>& out) {
+template <class Value>
+std::byte* BlockEncoder::add(std::span<const Row> rows, std::byte* out, Value value) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    values_[i] = value(rows[i]);
+  }
+  return write_column(std::span(values_).first(rows.size()), out);
+}
+
+template <class Value>
+std::byte* BlockEncoder::add_extras(std::span<const Row> rows, std::span<const Extra> extras,
+                                    std::byte* out, Value value) {
+  std::size_t count = 0;
+  for (const Row& row : rows) {
+    if ((row.flags & extra_bit) != 0) {
+      values_[count++] = value(extras[row.extra]);
+    }
+  }
+  return write_column(std::span(values_).first(count), out);
+}
+
+BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> extras) {
+  constexpr std::size_t columns = 7;
+  constexpr std::size_t extra_columns = 5;
   if (!std::ranges::is_sorted(rows, {}, &Row::order)) {
     std::ranges::sort(rows, {}, &Row::order);
   }
   BlockEntry entry;
-  const std::size_t begin = out.size();
   entry.calls = static_cast<std::uint16_t>(rows.size());
   entry.first_order = rows.front().order;
   entry.first_start = UINT64_MAX;
@@ -116,26 +105,30 @@ BlockEntry append_block(std::vector<Row>& rows, std::span<const Extra> extras,
   }
   entry.extras = extra;
   entry.inner = inner;
-  Columns columns(rows, out);
-  columns.add([](const Row& row) { return row.flags; });
-  columns.add([last = entry.first_start](const Row& row) mutable {
+  values_.resize(std::max(values_.size(), rows.size()));
+  bytes_.resize(
+      std::max(bytes_.size(), (columns + extra_columns) * most_column_bytes(rows.size())));
+  std::byte* out = bytes_.data();
+  out = add(rows, out, [](const Row& row) { return row.flags; });
+  out = add(rows, out, [last = entry.first_start](const Row& row) mutable {
     return row.start - std::exchange(last, row.start);
   });
-  columns.add([](const Row& row) { return row.latency; });
-  columns.add([](const Row& row) { return row.children; });
-  columns.add([last = entry.first_order](const Row& row) mutable {
+  out = add(rows, out, [](const Row& row) { return row.latency; });
+  out = add(rows, out, [](const Row& row) { return row.children; });
+  out = add(rows, out, [last = entry.first_order](const Row& row) mutable {
     return row.order - std::exchange(last, row.order);
   });
-  columns.add(distance_to_parent);
-  columns.add([](const Row& row) { return row.resolution; });
+  out = add(rows, out, distance_to_parent);
+  out = add(rows, out, [](const Row& row) { return row.resolution; });
   if (entry.extras != 0) {
-    columns.add_extras(extras, [](const Extra& extra) { return extra.outside; });
-    columns.add_extras(extras, [](const Extra& extra) { return extra.blocked; });
-    columns.add_extras(extras, [](const Extra& extra) { return extra.preempted; });
-    columns.add_extras(extras, [](const Extra& extra) { return extra.switches; });
-    columns.add_extras(extras, [](const Extra& extra) { return extra.before; });
+    out = add_extras(rows, extras, out, [](const Extra& each) { return each.outside; });
+    out = add_extras(rows, extras, out, [](const Extra& each) { return each.blocked; });
+    out = add_extras(rows, extras, out, [](const Extra& each) { return each.preempted; });
+    out = add_extras(rows, extras, out, [](const Extra& each) { return each.switches; });
+    out = add_extras(rows, extras, out, [](const Extra& each) { return each.before; });
   }
-  entry.bytes = static_cast<std::uint32_t>(out.size() - begin);
+  entry.bytes = static_cast<std::uint32_t>(out - bytes_.data());
+  size_ = entry.bytes;
   return entry;
 }
 

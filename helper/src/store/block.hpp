@@ -38,10 +38,26 @@ struct Row {
   std::uint8_t flags = 0;
 };
 
-// Orders the rows by number of opening, appends the block to `out`, and fills in the entry but for
-// offset, checksum and thread. At least one row, at most as many as an entry can count.
-[[nodiscard]] BlockEntry append_block(std::vector<Row>& rows, std::span<const Extra> extras,
-                                      std::vector<std::byte>& out);
+// Makes blocks one after the other, in memory that it uses again.
+class BlockEncoder {
+public:
+  // Orders the rows by number of opening, makes their block, and fills in the entry but for offset,
+  // checksum and thread. At least one row, at most as many as an entry can count.
+  [[nodiscard]] BlockEntry encode(std::vector<Row>& rows, std::span<const Extra> extras);
+  // The block; stands until the next one is made.
+  [[nodiscard]] std::span<const std::byte> bytes() const { return std::span(bytes_).first(size_); }
+
+private:
+  template <class Value>
+  std::byte* add(std::span<const Row> rows, std::byte* out, Value value);
+  template <class Value>
+  std::byte* add_extras(std::span<const Row> rows, std::span<const Extra> extras, std::byte* out,
+                        Value value);
+
+  std::vector<std::uint64_t> values_;
+  std::vector<std::byte> bytes_;
+  std::size_t size_ = 0;
+};
 
 [[nodiscard]] FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras);
 

@@ -14,36 +14,74 @@ std::size_t bytes_of(std::uint64_t value) {
   return (static_cast<std::size_t>(std::bit_width(value)) + bits_a_byte - 1) / bits_a_byte;
 }
 
+struct Range {
+  std::int64_t least = INT64_MAX;
+  std::int64_t most = INT64_MIN;
+};
+
+// Processors with AVX2 compare and pack several values at once.
+#ifdef __x86_64__
+#define PTLENS_ALSO_FOR_AVX2 [[gnu::target_clones("avx2", "default")]]
+#else
+#define PTLENS_ALSO_FOR_AVX2
+#endif
+
+PTLENS_ALSO_FOR_AVX2 Range range_of(const std::uint64_t* values, std::size_t count) {
+  Range range;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = static_cast<std::int64_t>(values[i]);
+    range.least = value < range.least ? value : range.least;
+    range.most = value > range.most ? value : range.most;
+  }
+  return range;
+}
+
+template <class Word>
+void put_words(const std::uint64_t* values, std::size_t count, std::uint64_t base, std::byte* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto word = static_cast<Word>(values[i] - base);
+    std::memcpy(out + i * sizeof word, &word, sizeof word);
+  }
+}
+
 // `width` low bytes of each value, one after the other. `out` has room for whole words.
-void put(std::span<const std::uint64_t> values, std::uint64_t base, std::size_t width,
-         std::byte* out) {
-  for (const std::uint64_t value : values) {
-    const std::uint64_t entry = value - base;
-    std::memcpy(out, &entry, sizeof entry);
-    out += width;
+PTLENS_ALSO_FOR_AVX2 void put(const std::uint64_t* values, std::size_t count, std::uint64_t base,
+                              std::size_t width, std::byte* out) {
+  switch (width) {
+  case 0:
+    return;
+  case sizeof(std::uint8_t):
+    put_words<std::uint8_t>(values, count, base, out);
+    return;
+  case sizeof(std::uint16_t):
+    put_words<std::uint16_t>(values, count, base, out);
+    return;
+  case sizeof(std::uint32_t):
+    put_words<std::uint32_t>(values, count, base, out);
+    return;
+  default:
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t entry = values[i] - base;
+      std::memcpy(out, &entry, sizeof entry);
+      out += width;
+    }
+    return;
   }
 }
 
 } // namespace
 
-void append_column(std::span<const std::uint64_t> values, std::vector<std::byte>& out) {
-  std::int64_t least = INT64_MAX;
-  std::int64_t most = INT64_MIN;
-  for (const std::uint64_t value : values) {
-    least = std::min(least, static_cast<std::int64_t>(value));
-    most = std::max(most, static_cast<std::int64_t>(value));
-  }
-  const auto base = values.empty() ? 0 : static_cast<std::uint64_t>(least);
-  const std::uint64_t range = values.empty() ? 0 : static_cast<std::uint64_t>(most) - base;
-  const std::size_t width = bytes_of(range);
+std::byte* write_column(std::span<const std::uint64_t> values, std::byte* out) {
+  const Range range = range_of(values.data(), values.size());
+  const auto base = values.empty() ? 0 : static_cast<std::uint64_t>(range.least);
+  const std::size_t width =
+      values.empty() ? 0 : bytes_of(static_cast<std::uint64_t>(range.most) - base);
   const std::size_t base_bytes = bytes_of(base);
-  const std::size_t size = 1 + base_bytes + width * values.size();
-  const std::size_t begin = out.size();
-  out.resize(begin + size + most_bytes);
-  out[begin] = static_cast<std::byte>(width | base_bytes << low_half);
-  std::memcpy(&out[begin + 1], &base, sizeof base);
-  put(values, base, width, &out[begin + 1 + base_bytes]);
-  out.resize(begin + size);
+  *out++ = static_cast<std::byte>(width | base_bytes << low_half);
+  std::memcpy(out, &base, sizeof base);
+  out += base_bytes;
+  put(values.data(), values.size(), base, width, out);
+  return out + width * values.size();
 }
 
 std::optional<Column> Column::parse(std::span<const std::byte> bytes, std::size_t& at,

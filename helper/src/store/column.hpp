@@ -21,7 +21,13 @@ namespace ptlens::store {
 // Reading an entry may touch this many bytes past the end of its column.
 inline constexpr std::size_t column_padding = 8;
 
-void append_column(std::span<const std::uint64_t> values, std::vector<std::byte>& out);
+// Bytes that a column of `count` entries takes at most, and what writing one may touch.
+[[nodiscard]] constexpr std::size_t most_column_bytes(std::size_t count) {
+  return 1 + sizeof(std::uint64_t) * (count + 2);
+}
+
+// Writes the column at `out`, which has room for the most that it can take. Returns its end.
+[[nodiscard]] std::byte* write_column(std::span<const std::uint64_t> values, std::byte* out);
 
 class Column {
 public:

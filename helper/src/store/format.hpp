@@ -51,6 +51,15 @@ struct Edge {
   auto operator<=>(const Edge&) const = default;
 };
 
+struct EdgeHash {
+  std::size_t operator()(const Edge& edge) const {
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15; // Fibonacci hashing
+    const std::uint64_t key =
+        (std::uint64_t{edge.site} << 32U | edge.function) ^ (std::uint64_t{edge.caller} << 16U);
+    return ((key ^ key >> 32U) * golden) >> 20U;
+  }
+};
+
 struct EdgeEntry {
   Edge edge;
   std::uint32_t blocks = 0; // those of the first edge come first, then those of the second, ...

@@ -8,7 +8,7 @@ namespace ptlens::store {
 
 void ThreadWriter::take(const stacks::ClosedCall& call) {
   const Edge edge{call.function, call.caller, call.site};
-  places_[count_] = static_cast<std::uint32_t>(Hash()(edge) % recent_lanes);
+  places_[count_] = static_cast<std::uint32_t>(EdgeHash()(edge) % recent_lanes);
   __builtin_prefetch(&recent_[places_[count_]]);
   together_[count_] = call;
   if (++count_ == together_.size()) {
@@ -103,7 +103,7 @@ void ThreadWriter::write(std::uint32_t lane) {
   rows_.clear();
   extras_.clear();
   waiting_.take(lane, rows_, extras_);
-  writer_->add_block(edges_[lane], thread_, rows_, extras_);
+  writer_->add_block(edges_[lane], thread_, rows_, extras_, encoder_);
 }
 
 // The lanes with most rows go first.

@@ -31,14 +31,6 @@ public:
 private:
   static constexpr std::size_t most_together = 128;
 
-  struct Hash {
-    std::size_t operator()(const Edge& edge) const {
-      constexpr std::uint64_t golden = 0x9e3779b97f4a7c15; // Fibonacci hashing
-      const std::uint64_t key =
-          (std::uint64_t{edge.site} << 32U | edge.function) ^ (std::uint64_t{edge.caller} << 16U);
-      return ((key ^ key >> 32U) * golden) >> 20U;
-    }
-  };
   struct Recent {
     Edge edge; // of the last one with its hash
     std::uint32_t lane = no_lane;
@@ -56,14 +48,15 @@ private:
   Writer* writer_;
   std::uint32_t thread_;
   std::array<stacks::ClosedCall, most_together> together_;
-  std::size_t count_ = 0; // of together_
+  std::size_t count_ = 0;                           // of together_
   std::array<std::uint32_t, most_together> places_; // in recent_, of together_
   std::vector<Recent> recent_{recent_lanes};        // by hash
-  tsl::robin_map<Edge, std::uint32_t, Hash> lanes_;
+  tsl::robin_map<Edge, std::uint32_t, EdgeHash> lanes_;
   std::vector<Edge> edges_; // by lane
   WaitingRows waiting_;     // by lane
   std::vector<Row> rows_;   // of the block being written
   std::vector<Extra> extras_;
+  BlockEncoder encoder_;
   std::unordered_map<std::uint32_t, std::uint32_t> first_inside_; // by order of a late parent
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -92,12 +93,11 @@ std::size_t Writer::memory_of_a_thread() const {
 }
 
 void Writer::add_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
-                       std::span<const Extra> extras) {
+                       std::span<const Extra> extras, BlockEncoder& encoder) {
   const FunctionSums sums = sums_of(rows, extras);
-  std::vector<std::byte> bytes;
-  BlockEntry entry = append_block(rows, extras, bytes);
+  BlockEntry entry = encoder.encode(rows, extras);
   entry.thread = thread;
-  entry.checksum = static_cast<std::uint32_t>(checksum(bytes));
+  entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
   const std::lock_guard lock(mutex_);
   const auto [at, added] =
       edge_numbers_.try_emplace(edge, static_cast<std::uint32_t>(edges_.size()));
@@ -109,7 +109,7 @@ void Writer::add_block(const Edge& edge, std::uint32_t thread, std::vector<Row>&
   }
   sums_[edge.function].add(sums);
   entry.offset = output_.size();
-  output_.append(bytes);
+  output_.append(encoder.bytes());
   blocks_.push_back({.entry = entry, .edge = at->second});
 }
 
@@ -145,13 +145,13 @@ void Writer::mark_inner(const Late& late) {
       rows_of[placed.block].push_back(placed.row);
     }
   }
+  BlockEncoder encoder;
   for (auto& [block, rows] : rows_of) { // at the end of the file: what they were before stays
-    std::vector<std::byte> bytes;
-    BlockEntry entry = append_block(rows, extras, bytes);
+    BlockEntry entry = encoder.encode(rows, extras);
     entry.thread = late.thread;
-    entry.checksum = static_cast<std::uint32_t>(checksum(bytes));
+    entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
     entry.offset = output_.size();
-    output_.append(bytes);
+    output_.append(encoder.bytes());
     blocks_[block].entry = entry;
   }
 }

@@ -12,10 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tsl/robin_map.h>
 #include <vector>
 
 namespace ptlens::store {
@@ -63,7 +63,7 @@ private:
   };
 
   void add_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
-                 std::span<const Extra> extras);
+                 std::span<const Extra> extras, BlockEncoder& encoder);
   void mark_inner(const Late& late);
   [[nodiscard]] std::vector<std::byte> directory(const std::string& key,
                                                  const Description& description);
@@ -73,7 +73,7 @@ private:
   std::string trouble_;
   std::mutex mutex_; // guards what follows
   Output output_;
-  std::map<Edge, std::uint32_t> edge_numbers_;
+  tsl::robin_map<Edge, std::uint32_t, EdgeHash> edge_numbers_;
   std::vector<Edge> edges_;
   std::vector<Block> blocks_;
   std::vector<FunctionSums> sums_;

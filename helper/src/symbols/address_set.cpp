@@ -10,16 +10,18 @@ void AddressSet::add(AddressRange range) {
   if (range.low >= range.high) {
     return;
   }
-  auto at = ranges_.upper_bound(range.low);
-  if (at != ranges_.begin() && std::prev(at)->second >= range.low) {
-    --at;
+  auto next = ranges_.upper_bound(range.low);
+  auto at = next;
+  if (next != ranges_.begin() && std::prev(next)->second >= range.low) {
+    at = std::prev(next); // grows
+    at->second = std::max(at->second, range.high);
+  } else {
+    at = ranges_.emplace_hint(next, range.low, range.high);
   }
-  while (at != ranges_.end() && at->first <= range.high) {
-    range.low = std::min(range.low, at->first);
-    range.high = std::max(range.high, at->second);
-    at = ranges_.erase(at);
+  while (next != ranges_.end() && next->first <= at->second) {
+    at->second = std::max(at->second, next->second);
+    next = ranges_.erase(next);
   }
-  ranges_.emplace(range.low, range.high);
 }
 
 bool AddressSet::holds(std::uint64_t address) const {
