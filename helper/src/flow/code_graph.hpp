@@ -131,7 +131,7 @@ private:
 
   CodeImage* image_;
   Detail detail_;
-  std::vector<Way> ways_{1}; // the first is no_way
+  std::vector<Way> ways_{1};   // the first is no_way
   std::vector<Step> steps_{1}; // so that the first has an exit too
   AddressMap<WayIndex> by_address_;
 };

@@ -184,9 +184,7 @@ WayIndex PacketWalker::follow_exact(WayIndex index) {
     }
   }
   const perfdata::TimeConversion conversion = packets_->conversion();
-  Exact exact{.last = run_->last(),
-              .before = packets.flow_ns,
-              .now = packets.now_ns(conversion)};
+  Exact exact{.last = run_->last(), .before = packets.flow_ns, .now = packets.now_ns(conversion)};
   while (!run_->has_many()) {
     const std::uint8_t* const at = packets.parser.at();
     const RawPacket raw = packets.parser.next();

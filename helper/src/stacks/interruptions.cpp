@@ -205,8 +205,8 @@ void CallBuilder::leave(const Branch& branch, const Space& space) {
   } else if (from_kernel && stack().returns_to(branch.to)) {
     finish_top(branch.time_ns); // from an interrupt of the kernel
   } else {
-    push(branch.time_ns, resolver_->to(space, branch).function,
-         resolver_->site(space, branch), branch.from + branch.from_size)
+    push(branch.time_ns, resolver_->to(space, branch).function, resolver_->site(space, branch),
+         branch.from + branch.from_size)
         .kernel = !from_kernel;
   }
 }
