@@ -105,7 +105,7 @@ export class Client implements vscode.Disposable {
         },
       },
     };
-    const client = new LanguageClient("ptlens", "PT Lens", { command: helper.path, args: ["serve", "--stdio"] }, options);
+    const client = new LanguageClient("ptlens", "PT Lens", { command: helper.path, args: ["serve", "--stdio", ...(readSettings().debuginfod ? ["--debuginfod"] : [])] }, options);
     await client.start();
     const spoken = (client.initializeResult as { protocolVersion?: unknown } | undefined)?.protocolVersion;
     if (spoken !== protocolVersion) {

@@ -77,7 +77,13 @@ function pickerItems(program: string, processes: readonly Process[]): Item[] {
 function processItem(process: Process): Item {
   return {
     label: `${process.may_attach ? "$(server-process)" : "$(lock)"} ${process.name}`,
-    description: `${String(process.pid)} · ${process.user} · ${age(process.age_s)}`,
+    description: [
+      String(process.pid),
+      process.user,
+      age(process.age_s),
+      ...(process.cpu_percent >= 1 ? [`${process.cpu_percent.toFixed(0)} % CPU`] : []),
+      ...(process.container ? ["in a container"] : []),
+    ].join(" · "),
     detail: process.command,
     target: { kind: "process", process },
   };

@@ -16,6 +16,8 @@ export interface Settings {
   /** Names and code of the kernel that recordings traced, empty: what lies beside each. */
   readonly kallsyms: string;
   readonly kcore: string;
+  /** Fetch what is lacking from debuginfod servers. */
+  readonly debuginfod: boolean;
 }
 
 export function readSettings(): Settings {
@@ -31,6 +33,7 @@ export function readSettings(): Settings {
     symfs: expand(values.get<string>("symfs", "")),
     kallsyms: expand(values.get<string>("kallsyms", "")),
     kcore: expand(values.get<string>("kcore", "")),
+    debuginfod: values.get<boolean>("debuginfod", false),
   };
 }
 

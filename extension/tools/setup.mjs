@@ -10,7 +10,7 @@ export const clangVersion = 19; // the formatter that the tree is formatted with
 const buildPackages = [
   "g++", "cmake", "ninja-build", "pkg-config", "libipt-dev", "nlohmann-json3-dev", "libdw-dev", "libelf-dev",
   "libcli11-dev", "libfmt-dev", "libgtest-dev", "libbenchmark-dev", "libzydis-dev", "libzstd-dev", "libiberty-dev",
-  "robin-map-dev", "libxxhash-dev", "libarchive-dev",
+  "robin-map-dev", "libxxhash-dev", "libarchive-dev", "libdebuginfod-dev",
 ];
 const testPackages = ["binutils", "xz-utils"];
 const editorPackages = ["fonts-dejavu-core"];

@@ -3,10 +3,12 @@
 
 #include "cli/commands.hpp"
 #include "server/server.hpp"
+#include "symbols/debuginfod.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <functional>
 #include <iostream>
 #include <limits>
@@ -16,12 +18,29 @@
 namespace ptlens::cli {
 namespace {
 
+constexpr std::chrono::seconds debuginfod_limit(20);
 constexpr int status_failed = 1;
 constexpr int status_usage = 2;
 
 constexpr unsigned most_workers = 256;
 constexpr std::uint64_t least_segment = 256;
 constexpr std::uint64_t most_segment = std::uint64_t{1} << 32U;
+
+void add_debuginfod(CLI::App& command) {
+  auto* allow = command.add_flag_callback(
+      "--debuginfod", [] { symbols::allow_debuginfod(debuginfod_limit); },
+      "fetch what is lacking from the servers of DEBUGINFOD_URLS; give up what takes 20 s");
+  command
+      .add_option_function<double>(
+          "--debuginfod-limit",
+          [](double seconds) {
+            symbols::allow_debuginfod(
+                std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000)));
+          },
+          "give up what takes that many seconds")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->needs(allow);
+}
 
 void add_source(CLI::App& command, RecordingOptions& options) {
   command
@@ -52,6 +71,7 @@ void add_source(CLI::App& command, RecordingOptions& options) {
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE")
       ->capture_default_str();
+  add_debuginfod(command);
   command.add_option("--pid", options.pid, "only this process, of a recording of several")
       ->check(CLI::PositiveNumber);
 }
@@ -99,6 +119,7 @@ public:
     app_.require_subcommand(1);
     app_.set_version_flag("--version", fmt::format("ptlens {}", version));
     add_doctor();
+    add_processes();
     add_record();
     add_functions();
     add_report();
@@ -152,6 +173,18 @@ private:
     app->add_option("-o,--output", doctor_.folder, "folder where recordings would go")
         ->type_name("DIR");
     add_json(*app, doctor_.json);
+  }
+
+  void add_processes() {
+    CLI::App* app = command("processes", "what could be measured; with --pid, the threads of one",
+                            [this] { return processes(processes_); });
+    auto* source = app->add_option("--source", processes_.source,
+                                   "those first that were built from this source file");
+    source->type_name("FILE");
+    app->add_option("--pid", processes_.pid, "threads of this process")
+        ->check(positive_id())
+        ->excludes(source);
+    add_json(*app, processes_.json);
   }
 
   void add_record() {
@@ -300,6 +333,7 @@ private:
   void add_serve(const std::string& version) {
     CLI::App* app = app_.add_subcommand("serve", "JSON-RPC on stdin and stdout, for editors");
     app->add_flag("--stdio", stdio_, "stdin and stdout (the default)");
+    add_debuginfod(*app);
     app->callback([this, version] {
       serve_ = [version] { return server::run(STDIN_FILENO, STDOUT_FILENO, version); };
     });
@@ -311,6 +345,7 @@ private:
   bool stdio_ = true;      // the only way there is
   bool json_lines_ = true; // the format without --csv
   DoctorOptions doctor_;
+  ProcessesOptions processes_;
   RecordOptions record_;
   RecordingOptions functions_;
   QueryOptions report_;

@@ -79,6 +79,12 @@ struct DoctorOptions {
   bool json = false;
 };
 
+struct ProcessesOptions {
+  std::string source;
+  std::int32_t pid = 0; // 0: list processes, else this one's threads
+  bool json = false;
+};
+
 struct RecordOptions {
   record::Request request;
   bool json = false;
@@ -88,6 +94,7 @@ struct RecordOptions {
 [[nodiscard]] engine::OpenOptions open_options(const RecordingOptions& options);
 
 Result<void> doctor(const DoctorOptions& options);
+Result<void> processes(const ProcessesOptions& options);
 Result<void> functions(const RecordingOptions& options);
 Result<void> report(const QueryOptions& options);
 Result<void> calls(const CallsOptions& options);

@@ -3,6 +3,7 @@
 
 #include "record/manifest.hpp"
 #include "store/checksum.hpp"
+#include "symbols/debuginfod.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -82,6 +83,7 @@ Json options_of(const std::string& recording, const std::string& data, const Ope
           {"kcore", absolute(options.kcore)},
           {"decoder", static_cast<int>(options.decoder)},
           {"pid", options.pid.value_or(0)},
+          {"debuginfod", symbols::debuginfod_allowed()},
           {"folder", fs::is_directory(recording, ignored)}, // with its manifest
           {"data", fs::path(data).filename().string()}};
 }

@@ -385,6 +385,9 @@ Json processes_json(std::span<const record::Process> processes) {
                     {"command", process.command},
                     {"executable", process.executable},
                     {"age_s", process.age_s},
+                    {"cpu_percent", process.cpu_percent},
+                    {"threads", process.threads},
+                    {"container", process.container},
                     {"may_attach", process.may_attach},
                     {"has_source", process.has_source}});
   }

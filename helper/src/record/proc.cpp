@@ -91,10 +91,17 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   std::string_view rest = text.substr(close + 1);
   const std::string_view state = next_field(rest);
   const auto parent = to_number<std::int32_t>(next_field(rest));
-  constexpr int fields_between = 17; // 5 to 21
-  for (int field = 0; field < fields_between; ++field) {
-    next_field(rest);
-  }
+  const auto skip = [&rest](int fields) {
+    for (int field = 0; field < fields; ++field) {
+      next_field(rest);
+    }
+  };
+  skip(9); // 5 to 13
+  const auto user_time = to_number<std::uint64_t>(next_field(rest));
+  const auto kernel_time = to_number<std::uint64_t>(next_field(rest));
+  skip(4); // 16 to 19
+  const auto threads = to_number<std::uint32_t>(next_field(rest));
+  skip(1);
   const auto start_time = to_number<std::uint64_t>(next_field(rest));
   if (state.size() != 1 || !parent || !start_time) {
     return std::nullopt;
@@ -102,6 +109,8 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   stat.state = state.front();
   stat.parent = *parent;
   stat.start_time = *start_time;
+  stat.cpu_time = user_time.value_or(0) + kernel_time.value_or(0);
+  stat.threads = threads.value_or(0);
   return stat;
 }
 

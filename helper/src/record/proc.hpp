@@ -23,6 +23,8 @@ struct ProcessStat {
   char state = '?';             // field 3
   std::int32_t parent = -1;     // field 4
   std::uint64_t start_time = 0; // field 22, clock ticks since boot
+  std::uint64_t cpu_time = 0;   // fields 14 and 15, clock ticks in user and kernel code
+  std::uint32_t threads = 0;    // field 20
 };
 
 // Parses the text of /proc/PID/stat. The name may hold spaces and parentheses.

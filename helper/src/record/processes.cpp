@@ -11,13 +11,17 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <dirent.h>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <system_error>
+#include <thread>
 #include <tuple>
 #include <unistd.h>
 
@@ -95,6 +99,21 @@ double uptime_s() {
   return std::strtod(text.c_str(), nullptr);
 }
 
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds sampled(200);
+
+double share(std::uint64_t ticks, Clock::duration elapsed) {
+  const auto ticks_a_second = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  constexpr double percent = 100;
+  return percent * static_cast<double>(ticks) / ticks_a_second /
+         std::chrono::duration<double>(elapsed).count();
+}
+
+std::string namespace_of(std::int32_t pid) {
+  return link_target(fmt::format("/proc/{}/ns/pid", pid));
+}
+
 std::vector<std::int32_t> all_pids() {
   std::vector<std::int32_t> pids;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
@@ -130,6 +149,9 @@ std::vector<Process> processes(const std::string& source) {
   const uid_t we = ::geteuid();
   const double now = uptime_s();
   const auto ticks = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  const std::string own_namespace = link_target("/proc/self/ns/pid");
+  const auto begin = Clock::now();
+  std::map<std::int32_t, std::uint64_t> before;
   std::vector<Process> list;
   for (const std::int32_t pid : all_pids()) {
     const auto stat = process_stat(pid);
@@ -148,6 +170,10 @@ std::vector<Process> processes(const std::string& source) {
       continue; // a kernel thread
     }
     process.user = user_name(folder.st_uid);
+    process.threads = stat->threads;
+    process.container =
+        !own_namespace.empty() && namespace_of(pid) != own_namespace && !namespace_of(pid).empty();
+    before[pid] = stat->cpu_time;
     process.age_s = std::max(0.0, now - static_cast<double>(stat->start_time) / ticks);
     process.may_attach = rights.root || rights.sys_ptrace || folder.st_uid == we;
     list.push_back(std::move(process));
@@ -160,6 +186,50 @@ std::vector<Process> processes(const std::string& source) {
     }
     std::ranges::stable_partition(list, &Process::has_source);
   }
+  std::this_thread::sleep_until(begin + sampled);
+  for (Process& process : list) {
+    const auto stat = process_stat(process.pid);
+    if (stat && stat->start_time == process.start_time) {
+      process.cpu_percent = share(stat->cpu_time - before[process.pid], Clock::now() - begin);
+    }
+  }
+  return list;
+}
+
+Result<std::vector<Thread>> threads(std::int32_t pid) {
+  const auto times = [pid] {
+    std::map<std::int32_t, ProcessStat> all;
+    std::error_code failed;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), failed)) {
+      if (const auto text = read_text(entry.path().string() + "/stat")) {
+        if (const auto stat = parse_process_stat(*text)) {
+          all.emplace(std::atoi(entry.path().filename().c_str()), *stat);
+        }
+      }
+    }
+    return all;
+  };
+  const auto begin = Clock::now();
+  const std::map<std::int32_t, ProcessStat> before = times();
+  if (before.empty()) {
+    return std::unexpected(Error{.kind = Error::Kind::gone,
+                                 .message = fmt::format("process {} does not exist", pid),
+                                 .remedy = "pick a running process"});
+  }
+  std::this_thread::sleep_until(begin + sampled);
+  const std::map<std::int32_t, ProcessStat> after = times();
+  std::vector<Thread> list;
+  for (const auto& [tid, stat] : before) {
+    const auto now = after.find(tid);
+    if (now != after.end()) {
+      list.push_back(
+          {.tid = tid,
+           .name = now->second.name,
+           .cpu_percent = share(now->second.cpu_time - stat.cpu_time, Clock::now() - begin)});
+    }
+  }
+  std::ranges::stable_sort(list, std::greater(), &Thread::cpu_percent);
   return list;
 }
 

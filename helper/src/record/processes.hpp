@@ -17,6 +17,9 @@ struct Process {
   std::string command;    // command line, arguments joined by spaces
   std::string executable; // /proc/PID/exe, empty where it may not be read
   double age_s = 0;
+  double cpu_percent = 0; // of one core, in the last fifth of a second
+  std::uint32_t threads = 0;
+  bool container = false;  // lives in another namespace of processes than we
   bool may_attach = false; // same user, or we have the rights
   bool has_source = false; // some mapped binary was made from the source file asked about
 };
@@ -24,6 +27,15 @@ struct Process {
 // Processes with an executable (no kernel threads), youngest first; those with has_source before
 // the others. `source` empty: has_source is false throughout.
 [[nodiscard]] std::vector<Process> processes(const std::string& source);
+
+struct Thread {
+  std::int32_t tid = -1;
+  std::string name;       // comm
+  double cpu_percent = 0; // as of a Process
+};
+
+// Of a process, busiest first. Errors: gone.
+[[nodiscard]] Result<std::vector<Thread>> threads(std::int32_t pid);
 
 // Paths of the files that are mapped executable in a process, the executable first. Errors: gone,
 // no_rights.

@@ -203,11 +203,13 @@ Result<Outcome> record(const Request& asked, const Progress& progress) {
   manifest.command = request.program;
   manifest.duration_s = request.duration_s;
   Result<Summary> measured;
-  if (manifest.backend == "uprobe") {
+  if (manifest.backend == "uprobe" || request.slower_than_ns != 0) {
     if (auto removed = remove_stale_probes();
         !removed && removed.error().kind != Error::Kind::no_rights) {
       manifest.notes.push_back(removed.error().one_line());
     }
+  }
+  if (manifest.backend == "uprobe") {
     measured = record_uprobe(request, machine, *perf, directory->data_file(), progress, manifest);
   } else {
     measured = record_intel_pt(request, machine, *perf, directory->data_file(), progress, manifest);

@@ -1,6 +1,7 @@
 // The look-up order of perf (tools/perf/util/dso.c, dso__load), with the build-id checked first.
 #include "symbols/binary_store.hpp"
 
+#include "symbols/debuginfod.hpp"
 #include "symbols/own_vdso.hpp"
 
 #include <fmt/format.h>
@@ -92,7 +93,18 @@ std::shared_ptr<const Binary> BinaryStore::find(const std::string& path,
   // The reason to show is the one about the best place that holds something.
   std::string reason;
   bool reason_is_of_a_file = false;
-  for (const std::string& place : places(options_, path, build_id_text(build_id))) {
+  std::vector<std::string> candidates = places(options_, path, build_id_text(build_id));
+  bool fetched = path == vdso;
+  for (std::size_t index = 0;; ++index) {
+    if (index == candidates.size()) {
+      const auto more = fetched ? std::nullopt : fetch_binary(build_id);
+      fetched = true;
+      if (!more) {
+        break;
+      }
+      candidates.push_back(*more);
+    }
+    const std::string& place = candidates[index];
     Result<std::shared_ptr<const Binary>> binary = Binary::open(place);
     const bool exists = binary || binary.error().kind != Error::Kind::not_found;
     std::string refused;

@@ -4,6 +4,7 @@
 #include "symbols/debug_file.hpp"
 
 #include "symbols/binary_store.hpp"
+#include "symbols/debuginfod.hpp"
 
 #include <elfutils/libdwelf.h>
 #include <fmt/format.h>
@@ -65,6 +66,11 @@ std::optional<DebugFile> check(const std::string& path, const ElfImage& image,
                    .has_dwarf = has_dwarf(file->elf(), file->identity().size)};
 }
 
+std::optional<DebugFile> fetched(const ElfImage& image) {
+  const std::optional<std::string> path = fetch_debug_file(image.build_id());
+  return path ? check(*path, image, std::nullopt) : std::nullopt;
+}
+
 } // namespace
 
 DebugFile find_debug_file(const ElfFile& file, const ElfImage& image) {
@@ -91,7 +97,7 @@ DebugFile find_debug_file(const ElfFile& file, const ElfImage& image) {
   const char* link = dwelf_elf_gnu_debuglink(file.elf(), &wanted);
   const std::string name = link == nullptr ? "" : link;
   if (name.empty() || name.contains('/')) {
-    return own;
+    return fetched(image).value_or(own);
   }
   std::error_code failure;
   const std::filesystem::path folder =
@@ -103,7 +109,7 @@ DebugFile find_debug_file(const ElfFile& file, const ElfImage& image) {
       return *std::move(found);
     }
   }
-  return own;
+  return fetched(image).value_or(own);
 }
 
 } // namespace ptlens::symbols

@@ -1,5 +1,5 @@
 // Where the debug information of a binary is: in itself, or in a separate file as distributions
-// ship it. Nothing is ever fetched from the network here.
+// ship it, or with a debuginfod server where the user allows it (debuginfod.hpp).
 #pragma once
 
 #include "symbols/elf_file.hpp"

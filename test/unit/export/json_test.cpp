@@ -218,11 +218,15 @@ TEST(DoctorJson, FindingsAndProcesses) {
                                                 .command = "n -x",
                                                 .executable = "/n",
                                                 .age_s = 1.5,
+                                                .cpu_percent = 50,
+                                                .threads = 3,
+                                                .container = true,
                                                 .may_attach = true,
                                                 .has_source = false}};
   EXPECT_EQ(dump(processes_json(processes)),
             R"({"processes":[{"pid":5,"start_time":6,"user":"u","name":"n","command":"n -x",)"
-            R"("executable":"/n","age_s":1.5,"may_attach":true,"has_source":false}]})");
+            R"("executable":"/n","age_s":1.5,"cpu_percent":50.0,"threads":3,"container":true,)"
+            R"("may_attach":true,"has_source":false}]})");
 }
 
 TEST(Dump, BytesThatAreNotUtf8AreReplaced) {

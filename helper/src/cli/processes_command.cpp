@@ -1,0 +1,79 @@
+// The command processes.
+#include "cli/commands.hpp"
+#include "export/json.hpp"
+#include "export/table.hpp"
+#include "export/units.hpp"
+#include "record/processes.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+namespace ptlens::cli {
+namespace {
+
+using Align = exporting::Table::Align;
+using exporting::printable;
+
+constexpr double ns_per_s = 1e9;
+
+Result<void> list_threads(const ProcessesOptions& options) {
+  const auto threads = record::threads(options.pid);
+  if (!threads) {
+    return std::unexpected(threads.error());
+  }
+  exporting::Json list = exporting::Json::array();
+  exporting::Table table({{"tid"}, {"CPU"}, {"name", Align::left}});
+  for (const record::Thread& thread : *threads) {
+    list.push_back(
+        {{"tid", thread.tid}, {"name", thread.name}, {"cpu_percent", thread.cpu_percent}});
+    table.add({std::to_string(thread.tid), exporting::percentage(thread.cpu_percent),
+               printable(thread.name)});
+  }
+  std::cout << (options.json ? exporting::dump(exporting::Json{{"threads", std::move(list)}}) + "\n"
+                             : table.text(0));
+  return {};
+}
+
+std::string mark(const record::Process& process) {
+  std::string text = process.has_source ? "built from the source" : "";
+  for (const auto& [is_so, words] : {std::pair(process.container, "in a container"),
+                                     std::pair(!process.may_attach, "no rights")}) {
+    if (is_so) {
+      text += (text.empty() ? "" : ", ") + std::string(words);
+    }
+  }
+  return text;
+}
+
+} // namespace
+
+Result<void> processes(const ProcessesOptions& options) {
+  if (options.pid != 0) {
+    return list_threads(options);
+  }
+  const std::vector<record::Process> list = record::processes(options.source);
+  if (options.json) {
+    std::cout << exporting::dump(exporting::processes_json(list)) << '\n';
+    return {};
+  }
+  exporting::Table table({{"pid"},
+                          {"user", Align::left},
+                          {"age"},
+                          {"CPU"},
+                          {"threads"},
+                          {"", Align::left},
+                          {"command", Align::left}});
+  constexpr std::size_t longest = 100;
+  for (const record::Process& process : list) {
+    const std::string& command = process.command.empty() ? process.name : process.command;
+    table.add({std::to_string(process.pid), printable(process.user),
+               exporting::duration(process.age_s * ns_per_s),
+               exporting::percentage(process.cpu_percent), std::to_string(process.threads),
+               mark(process), printable(command.substr(0, longest))});
+  }
+  std::cout << table.text(0);
+  return {};
+}
+
+} // namespace ptlens::cli
