@@ -320,16 +320,18 @@ void PieceDecoder::walk() {
     last_address_ = branch.from;
     return;
   }
-  case PacketWalker::Stop::synchronised:
-    run_.mark(walker_.psb_offset());
+  case PacketWalker::Stop::synchronised: {
+    const std::uint64_t psb_offset = walker_.psb_offset();
+    run_.mark(psb_offset);
     tracing_ = true;
-    if (synchronise(walker_.psb_offset(), walker_.address(), false)) {
-      if (walker_.psb_offset() >= stretch_.end) {
-        pause(State::walking, walker_.psb_offset());
+    if (synchronise(psb_offset, walker_.address(), false)) {
+      if (psb_offset >= stretch_.end) {
+        pause(State::walking, psb_offset);
       }
       return;
     }
     break;
+  }
   case PacketWalker::Stop::end:
     state_ = State::ended;
     return;

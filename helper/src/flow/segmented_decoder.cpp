@@ -126,9 +126,13 @@ void SegmentedDecoder::advance(std::uint64_t psb_offset) {
 
 // Of a segment that goes on from the one before.
 void SegmentedDecoder::fix_first(Run& run) {
-  if (std::exchange(drop_on_, false)) {
+  if (drop_on_) {
+    std::erase_if(run.marks, [](const SyncMark& mark) { return mark.branches == 0; });
+    if (run.branches.empty()) {
+      return; // the mark alone
+    }
+    drop_on_ = false;
     run.branches.erase(run.branches.begin());
-    run.marks.erase(run.marks.begin());
     for (SyncMark& mark : run.marks) {
       --mark.branches;
     }
