@@ -176,10 +176,12 @@ void all_functions(benchmark::State& state) {
 }
 
 void flame_graph(benchmark::State& state, measure::FlameTime time) {
-  ask(state,
-      [time](const measure::Measurement& m) { return measure::flame(m, {}, {}, time, 0.0005); });
+  ask(state, [time](const measure::Measurement& m) {
+    return measure::flame(m, std::nullopt, {}, time, 0.0005);
+  });
   const measure::Measurement& m = recording(state.range(0), state.range(1) != 0);
-  state.counters["stacks"] = static_cast<double>(measure::flame(m, {}, {}, time, 0).size());
+  state.counters["stacks"] =
+      static_cast<double>(measure::flame(m, std::nullopt, {}, time, 0).size());
 }
 
 void flame_graph_of_one_function(benchmark::State& state) {

@@ -3,6 +3,7 @@
 
 #include "export/units.hpp"
 #include "measure/caller.hpp"
+#include "measure/names.hpp"
 
 #include <unordered_map>
 
@@ -16,12 +17,27 @@ bool known(const measure::Measurement& measurement, std::uint32_t function) {
   return function < measurement.functions.size();
 }
 
+} // namespace
+
 Json latency_json(const measure::LatencyStats& stats) {
   return {{"mean", stats.mean},   {"stddev", stats.stddev},
           {"min", stats.min},     {"max", stats.max},
           {"p50", stats.p50},     {"p90", stats.p90},
           {"p99", stats.p99},     {"p999", stats.p999},
           {"total", stats.total}, {"resolution", stats.resolution}};
+}
+
+namespace {
+
+Json histogram_json(const std::vector<measure::Bucket>& histogram) {
+  Json list = Json::array();
+  for (const measure::Bucket& bucket : histogram) {
+    list.push_back({{"low", bucket.low},
+                    {"high", bucket.high},
+                    {"calls", bucket.calls},
+                    {"off_cpu_calls", bucket.off_cpu_calls}});
+  }
+  return list;
 }
 
 } // namespace
@@ -32,12 +48,12 @@ void add_corrected(Json& json, const measure::CorrectedLatency& corrected) {
   json["corrected"]["removed"] = corrected.removed;
 }
 
-namespace {
-
 Json off_cpu_json(const measure::OffCpuStats& stats) {
   return {{"mean", stats.mean},         {"total", stats.total},     {"calls", stats.calls},
           {"switches", stats.switches}, {"blocked", stats.blocked}, {"preempted", stats.preempted}};
 }
+
+namespace {
 
 Json call_counts_json(const measure::Report& report) {
   return {{"complete", report.complete},
@@ -53,12 +69,15 @@ Json site_address_json(const measure::Measurement& measurement, std::uint32_t si
 }
 
 // {name, binary, address}.
+Json identity_json(const stacks::FunctionInfo& info) {
+  return {{"name", info.name}, {"binary", info.binary}, {"address", hexadecimal(info.address)}};
+}
+
 Json identity_json(const measure::Measurement& measurement, std::uint32_t function) {
   if (!known(measurement, function)) {
     return {{"name", unknown_function}, {"binary", ""}, {"address", nullptr}};
   }
-  const stacks::FunctionInfo& info = measurement.functions[function];
-  return {{"name", info.name}, {"binary", info.binary}, {"address", hexadecimal(info.address)}};
+  return identity_json(measurement.functions[function]);
 }
 
 Json related_json(const measure::Measurement& measurement,
@@ -207,27 +226,65 @@ Json function_json(const measure::Measurement& measurement, std::uint32_t functi
   return json;
 }
 
-Json report_json(const measure::Measurement& measurement, const measure::Report& report) {
-  Json histogram = Json::array();
-  for (const measure::Bucket& bucket : report.histogram) {
-    histogram.push_back({{"low", bucket.low},
-                         {"high", bucket.high},
-                         {"calls", bucket.calls},
-                         {"off_cpu_calls", bucket.off_cpu_calls}});
+Json partial_report_json(const measure::PartialReport& report) {
+  Json function = identity_json(report.function);
+  function["file"] = report.function.file;
+  function["line"] = report.function.line;
+  return {
+      {"function", std::move(function)},
+      {"calls",
+       {{"complete", report.complete},
+        {"incomplete", report.incomplete},
+        {"unwound", report.unwound}}},
+      {"latency",
+       {{"mean", report.mean}, {"min", report.min}, {"max", report.max}, {"total", report.total}}},
+      {"off_cpu", {{"total", report.off_cpu}}},
+      {"histogram", histogram_json(report.histogram)},
+      {"done", report.done_bytes},
+      {"total", report.total_bytes}};
+}
+
+// Several functions as one: their common name, and the rest where it is common too.
+void add_instances(Json& json, const measure::Measurement& measurement,
+                   const measure::Report& report) {
+  Json list = Json::array();
+  Json& function = json["function"];
+  for (const measure::InstanceRow& row : report.instances) {
+    Json entry = function_json(measurement, row.function);
+    for (const char* field : {"binary", "file", "line"}) {
+      if (entry[field] != function[field]) {
+        function[field] = std::string_view(field) == "line" ? Json(0) : Json("");
+      }
+    }
+    entry["calls"] = {
+        {"complete", row.complete}, {"incomplete", row.incomplete}, {"unwound", row.unwound}};
+    entry["latency"] = latency_json(row.latency);
+    list.push_back(std::move(entry));
   }
-  return {{"recording", recording_json(measurement)},
-          {"function", function_json(measurement, report.function)},
-          {"calls", call_counts_json(report)},
-          {"latency", latency_json(report.latency)},
-          {"on_cpu", {{"mean", report.on_cpu_mean}, {"total", report.on_cpu_total}}},
-          {"off_cpu", off_cpu_json(report.off_cpu)},
-          {"outside_user_code", {{"mean", report.outside_mean}, {"total", report.outside_total}}},
-          {"self", {{"mean", report.self_mean}, {"total", report.self_total}}},
-          {"cpu_percent", report.cpu_percent},
-          {"histogram", std::move(histogram)},
-          {"callers", related_json(measurement, report.callers)},
-          {"children", related_json(measurement, report.children)},
-          {"threads", threads_json(measurement, report.threads)}};
+  function["name"] = measure::common_name(measurement, report);
+  function["address"] = nullptr;
+  json["instances"] = std::move(list);
+}
+
+Json report_json(const measure::Measurement& measurement, const measure::Report& report) {
+  Json json = {
+      {"recording", recording_json(measurement)},
+      {"function", function_json(measurement, report.function)},
+      {"calls", call_counts_json(report)},
+      {"latency", latency_json(report.latency)},
+      {"on_cpu", {{"mean", report.on_cpu_mean}, {"total", report.on_cpu_total}}},
+      {"off_cpu", off_cpu_json(report.off_cpu)},
+      {"outside_user_code", {{"mean", report.outside_mean}, {"total", report.outside_total}}},
+      {"self", {{"mean", report.self_mean}, {"total", report.self_total}}},
+      {"cpu_percent", report.cpu_percent},
+      {"histogram", histogram_json(report.histogram)},
+      {"callers", related_json(measurement, report.callers)},
+      {"children", related_json(measurement, report.children)},
+      {"threads", threads_json(measurement, report.threads)}};
+  if (!report.instances.empty()) {
+    add_instances(json, measurement, report);
+  }
+  return json;
 }
 
 void add_inlined(Json& report, const measure::Measurement& measurement,
@@ -389,9 +446,19 @@ Json processes_json(std::span<const record::Process> processes) {
                     {"threads", process.threads},
                     {"container", process.container},
                     {"may_attach", process.may_attach},
-                    {"has_source", process.has_source}});
+                    {"has_source", process.has_source},
+                    {"rebuilt", process.rebuilt}});
   }
   return {{"processes", std::move(list)}};
+}
+
+Json threads_json(std::span<const record::Thread> threads) {
+  Json list = Json::array();
+  for (const record::Thread& thread : threads) {
+    list.push_back(
+        {{"tid", thread.tid}, {"name", thread.name}, {"cpu_percent", thread.cpu_percent}});
+  }
+  return {{"threads", std::move(list)}};
 }
 
 } // namespace ptlens::exporting

@@ -10,6 +10,7 @@
 #include "measure/part.hpp"
 #include "measure/probe_correction.hpp"
 #include "measure/report.hpp"
+#include "measure/watched_function.hpp"
 #include "record/doctor.hpp"
 #include "record/processes.hpp"
 
@@ -32,10 +33,16 @@ using Json = nlohmann::ordered_json;
 // {name, binary, address, file, line}; stacks::no_call gives the unknown function.
 [[nodiscard]] Json function_json(const measure::Measurement& measurement, std::uint32_t function);
 
+[[nodiscard]] Json latency_json(const measure::LatencyStats& stats);
+[[nodiscard]] Json off_cpu_json(const measure::OffCpuStats& stats);
+
 // `corrected`: of a report by probes, latency without what they took.
 void add_corrected(Json& json, const measure::CorrectedLatency& corrected);
 [[nodiscard]] Json report_json(const measure::Measurement& measurement,
                                const measure::Report& report);
+
+// {function, calls, latency, off_cpu, histogram, done, total}: the last two bytes of trace.
+[[nodiscard]] Json partial_report_json(const measure::PartialReport& report);
 
 // Adds the field `inlined` and the notes on it.
 void add_inlined(Json& report, const measure::Measurement& measurement,
@@ -60,6 +67,8 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
 [[nodiscard]] Json doctor_json(const record::Diagnosis& diagnosis);
 
 [[nodiscard]] Json processes_json(std::span<const record::Process> processes);
+
+[[nodiscard]] Json threads_json(std::span<const record::Thread> threads);
 
 // "wall", "on" or "off".
 [[nodiscard]] const char* word(measure::FlameTime time);

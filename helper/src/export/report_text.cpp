@@ -3,6 +3,7 @@
 #include "export/table.hpp"
 #include "export/text.hpp"
 #include "export/units.hpp"
+#include "measure/names.hpp"
 
 #include <fmt/format.h>
 
@@ -36,6 +37,39 @@ std::string heading(const measure::Measurement& measurement, std::uint32_t funct
     text += fmt::format(", {}:{}", printable(info.file), info.line);
   }
   return text + '\n';
+}
+
+std::string instances_heading(const measure::Measurement& measurement,
+                              const measure::Report& report) {
+  return fmt::format("{}\n  {} together\n", printable(measure::common_name(measurement, report)),
+                     count(report.instances.size(), "function"));
+}
+
+// Of code that is entered in several places, one a row; `place`: what the last column names.
+Table table_of_entries(const char* place) {
+  return Table({{"calls"},
+                {"mean"},
+                {"p99"},
+                {"total"},
+                {"incomplete"},
+                {"unwound"},
+                {"entry"},
+                {"function", Align::left},
+                {place, Align::left}});
+}
+
+std::string instances(const measure::Measurement& measurement, const measure::Report& report) {
+  if (report.instances.empty()) {
+    return {};
+  }
+  Table table = table_of_entries("declared");
+  for (const measure::InstanceRow& row : report.instances) {
+    const stacks::FunctionInfo& info = measurement.functions[row.function];
+    table.add({count(row.complete), duration(row.latency.mean), duration(real(row.latency.p99)),
+               duration(real(row.latency.total)), some(row.incomplete), some(row.unwound),
+               hexadecimal(info.address), printable(info.name), place(info.file, info.line)});
+  }
+  return "\nOf them\n" + table.text(2);
 }
 
 std::string left_out(const measure::Report& report) {
@@ -176,15 +210,7 @@ std::string inlined_table(const measure::Measurement& measurement,
     return {};
   }
   constexpr std::size_t most_rows = 30;
-  Table table({{"calls"},
-               {"mean"},
-               {"p99"},
-               {"total"},
-               {"incomplete"},
-               {"unwound"},
-               {"entry"},
-               {"function", Align::left},
-               {"call site", Align::left}});
+  Table table = table_of_entries("call site");
   for (const measure::InlinedRow& row :
        std::span(inlined.rows).first(std::min(most_rows, inlined.rows.size()))) {
     const std::string site = place(row.site.file, row.site.line);
@@ -223,11 +249,13 @@ std::string corrected_text(const measure::CorrectedLatency& corrected) {
 std::string report_text(const measure::Measurement& measurement, const measure::Report& report,
                         const measure::InlinedPart& inlined) {
   const measure::RecordingInfo& info = measurement.recording;
-  std::string text = heading(measurement, report.function);
+  std::string text = report.instances.empty() ? heading(measurement, report.function)
+                                              : instances_heading(measurement, report);
   text += fmt::format("  measured by {} over {} on {}\n\n", printable(info.backend),
                       duration(real(info.trace_ns)), count(measurement.threads.size(), "thread"));
   text += loss_text(measurement) + left_out(report) + figures(measurement, report);
   if (info.resolution_ns) {
+    text += instances(measurement, report);
     text += histogram(report);
     text += related(measurement, "Callers", report.callers);
     text += related(measurement, "Children", report.children);

@@ -88,6 +88,10 @@ struct DecodeSummary {
   // How often tracing went on between two timing packets between which another thread came to the
   // CPU: the thread that was there at the first of them was taken.
   std::uint64_t uncertain_owners = 0;
+  // Segments of trace that were decoded by themselves and taken as they were, and those that the
+  // decoder of the segment before had to go through: it came there in another state.
+  std::uint64_t segments = 0;
+  std::uint64_t segments_again = 0;
   bool has_time = false; // some timing packet was seen
   // Nineteen of twenty branches are known to within this, ns: the width of their intervals; 0
   // without timing.
@@ -101,6 +105,8 @@ struct DecodeSummary {
     gaps += part.gaps;
     unowned_bytes += part.unowned_bytes;
     uncertain_owners += part.uncertain_owners;
+    segments += part.segments;
+    segments_again += part.segments_again;
     has_time = has_time || part.has_time;
   }
 };

@@ -19,9 +19,14 @@ BranchSource::BranchSource(const perfdata::Recording& recording, DecodeContext& 
   }
   if (options_.workers > 1 && options_.decoder == Decoder::graph) {
     constexpr std::size_t ahead_of_a_worker = 2;
+    constexpr std::uint64_t memory_a_byte = 40; // a branch for each byte or so
+    constexpr std::uint64_t least_segment = 4096;
     workers_ = std::make_unique<DecodeWorkers>(make_context, options_.workers - 1);
     ahead_ = std::max<std::size_t>(1, ahead_of_a_worker * options_.workers /
                                           std::max<std::size_t>(1, lanes_.size()));
+    const std::uint64_t waiting = ahead_ * std::max<std::size_t>(1, lanes_.size());
+    const std::uint64_t most = options_.memory_bytes / (waiting * memory_a_byte);
+    options_.segment_bytes = std::min(options_.segment_bytes, std::max(most, least_segment));
   }
   for (Lane& lane : lanes_) {
     advance(lane);

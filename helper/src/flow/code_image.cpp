@@ -1,18 +1,32 @@
-// Mapped files to libipt sections.
+// Mapped files to libipt sections. libipt forgets what it knows of a section when it goes to
+// another one, and maps the file anew when it comes back, unless a section cache holds it.
 #include "flow/code_image.hpp"
 
 #include <algorithm>
 
 namespace ptlens::flow {
 
-CodeImage::CodeImage(const symbols::AddressSpaceVersion& version)
-    : version_(&version), image_(pt_image_alloc(nullptr)) {
-  for (const symbols::MappedCode& mapped : version.code) {
+pt_image* CodeImage::libipt() {
+  if (image_) {
+    return image_.get();
+  }
+  image_.reset(pt_image_alloc(nullptr));
+  sections_.reset(pt_iscache_alloc(nullptr));
+  if (!image_ || !sections_) {
+    return image_.get();
+  }
+  pt_iscache_set_limit(sections_.get(), UINT64_MAX); // of mapped files, which take no memory
+  for (const symbols::MappedCode& mapped : version_->code) {
     if (mapped.binary) {
-      pt_image_add_file(image_.get(), mapped.binary->path().c_str(), mapped.file_offset,
-                        mapped.end - mapped.start, nullptr, mapped.start);
+      const int section =
+          pt_iscache_add_file(sections_.get(), mapped.binary->path().c_str(), mapped.file_offset,
+                              mapped.end - mapped.start, mapped.start);
+      if (section > 0) {
+        pt_image_add_cached(image_.get(), sections_.get(), section, nullptr);
+      }
     }
   }
+  return image_.get();
 }
 
 bool CodeImage::holds(std::uint64_t address) const {

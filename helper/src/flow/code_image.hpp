@@ -16,11 +16,13 @@ namespace ptlens::flow {
 
 class CodeImage {
 public:
-  // `version` must outlive the image. Mappings whose binary is missing stay out of it.
-  explicit CodeImage(const symbols::AddressSpaceVersion& version);
+  // `version` must outlive the image.
+  explicit CodeImage(const symbols::AddressSpaceVersion& version) : version_(&version) {}
 
   [[nodiscard]] std::uint64_t serial() const { return version_->serial; }
-  [[nodiscard]] pt_image* libipt() const { return image_.get(); }
+  // Made when first asked for; null where there is no memory for it. Mappings whose binary is
+  // missing stay out of it.
+  [[nodiscard]] pt_image* libipt();
   // True when the bytes at the address are known.
   [[nodiscard]] bool holds(std::uint64_t address) const;
   // The instruction at a process address; nothing where no code is known or it is none.
@@ -31,11 +33,13 @@ public:
 private:
   struct Free {
     void operator()(pt_image* image) const { pt_image_free(image); }
+    void operator()(pt_image_section_cache* sections) const { pt_iscache_free(sections); }
   };
   [[nodiscard]] static bool stays_inside(const symbols::MappedCode& mapped, std::uint64_t from,
                                          std::uint64_t to);
 
   const symbols::AddressSpaceVersion* version_;
+  std::unique_ptr<pt_image_section_cache, Free> sections_; // outlives the image
   std::unique_ptr<pt_image, Free> image_;
   AddressMap<std::optional<Instruction>> instructions_;
 };

@@ -48,9 +48,7 @@ void PacketWalker::pass_exact(const Way& way, TimeInterval interval) {
 
 // As PacketWalker::follow_bits.
 WayIndex PacketWalker::follow_exact_bits(WayIndex index, const RawPacket& raw, Exact& exact) {
-  constexpr unsigned room_of_short = 6;
-  constexpr unsigned room_of_long = 47;
-  const unsigned room = raw.size == 1 ? room_of_short : room_of_long;
+  const std::uint8_t room = tnt_room(raw.size);
   const bool full = raw.count == room;
   TimeInterval steps_in{exact.last.earliest, exact.now};
   TimeInterval decided{exact.before, exact.now};
@@ -125,7 +123,7 @@ WayIndex PacketWalker::follow_exact_bits(WayIndex index, const RawPacket& raw, E
                           .reported_ns = exact.before,
                           .size = raw.size,
                           .bit_count = raw.count,
-                          .room = static_cast<std::uint8_t>(room),
+                          .room = room,
                           .timed = true};
   }
   return index;

@@ -25,6 +25,13 @@ enum class PacketKind : std::uint8_t {
   binding, // MODE.TSX, PTW or EXSTOP whose address the next FUP states
 };
 
+// Bits that a TNT packet of so many bytes can hold: a short one, or a long one.
+[[nodiscard]] constexpr std::uint8_t tnt_room(std::uint8_t size) {
+  constexpr std::uint8_t room_of_short = 6;
+  constexpr std::uint8_t room_of_long = 47;
+  return size == 1 ? room_of_short : room_of_long;
+}
+
 struct Packet {
   std::uint64_t value = 0;  // address, or the bits of a TNT: the oldest highest, 1 is taken
   std::uint64_t offset = 0; // of its first byte in the piece
@@ -33,7 +40,7 @@ struct Packet {
   std::uint64_t reported_ns = 0; // of a TNT: its branches happened not before, but for the last
   std::uint8_t size = 0;         // bytes
   std::uint8_t bit_count = 0;
-  std::uint8_t room = 0; // bits that this kind of TNT can hold: 6, or 47
+  std::uint8_t room = 0; // of a TNT: see tnt_room()
   PacketKind kind = PacketKind::tnt;
   bool has_ip = false; // of FUP and TIP kinds: not suppressed
   bool timed = false;  // the clock had begun

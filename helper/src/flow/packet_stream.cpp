@@ -9,8 +9,6 @@ namespace {
 
 // How far ahead the next timing packet is looked for: with MTC alone it comes within microseconds.
 constexpr std::size_t most_packets_ahead = 1U << 16U;
-constexpr std::uint8_t room_of_short = 6; // bits of a TNT packet
-constexpr std::uint8_t room_of_long = 47;
 constexpr std::uint64_t has_latest = std::numeric_limits<std::uint64_t>::max(); // in ticks_
 
 bool has_address(PacketKind kind) {
@@ -157,26 +155,20 @@ void PacketStream::begin_anew() {
   last_flow_ns_.reset();
 }
 
-// All but the times.
-void PacketStream::describe(const RawPacket& raw, PacketKind kind, std::uint64_t offset,
-                            Packet& packet) {
+void PacketStream::add(const RawPacket& raw, PacketKind kind, std::uint64_t offset) {
+  Packet& packet = packets_.emplace_back();
   packet.kind = kind;
   packet.offset = offset;
   packet.size = raw.size;
   if (kind == PacketKind::tnt) {
     packet.value = raw.payload;
     packet.bit_count = raw.count;
-    packet.room = raw.size == 1 ? room_of_short : room_of_long;
+    packet.room = tnt_room(raw.size);
   } else if (has_address(kind) && raw.count != 0) {
     last_ip_ = decompressed(raw, last_ip_);
     packet.has_ip = true;
     packet.value = last_ip_;
   }
-}
-
-void PacketStream::add(const RawPacket& raw, PacketKind kind, std::uint64_t offset) {
-  Packet& packet = packets_.emplace_back();
-  describe(raw, kind, offset, packet);
   const auto now = clock_.now();
   if (!now) {
     ticks_.push_back(has_latest);

@@ -101,7 +101,6 @@ private:
   bool parse_next();
   void parse(const RawPacket& raw, std::uint64_t offset);
   void add(const RawPacket& raw, PacketKind kind, std::uint64_t offset);
-  void describe(const RawPacket& raw, PacketKind kind, std::uint64_t offset, Packet& packet);
   void begin_anew();
   void time_passed();
   void place(Packet& packet, std::optional<std::uint64_t> next_ns);

@@ -70,11 +70,7 @@ public:
   // it is for the caller to fill in.
   [[nodiscard]] Branch& add_plain(TimeInterval interval) {
     Branch& branch = run_.branches.emplace_back();
-    const std::uint64_t width_ns = interval.latest - interval.earliest;
-    branch.time_ns = interval.earliest + width_ns / 2;
-    branch.spread_ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        width_ns - width_ns / 2, std::numeric_limits<std::uint32_t>::max()));
-    widths_.add(width_ns);
+    place(branch, Moment(interval));
     return branch;
   }
   // After the last of them: the last decision.

@@ -104,6 +104,7 @@ void SegmentedDecoder::advance(std::uint64_t psb_offset) {
   while (!coming_.empty() && coming_.front()->begin < psb_offset) {
     drop(*coming_.front());
     coming_.pop_front();
+    ++summary_.segments_again;
     give_to_workers();
   }
   if (!coming_.empty() && coming_.front()->begin == psb_offset) {
@@ -117,9 +118,11 @@ void SegmentedDecoder::advance(std::uint64_t psb_offset) {
         held_ = held;
       }
       retire();
+      ++summary_.segments;
       current_ = std::move(next);
       return;
     }
+    ++summary_.segments_again;
   }
   current_->decoder->go_on(*context_, coming_.empty() ? no_end : coming_.front()->begin);
 }
@@ -157,6 +160,7 @@ std::optional<Run> SegmentedDecoder::next() {
     coming_.pop_front();
     give_to_workers();
     ready(*current_);
+    ++summary_.segments;
   }
   for (;;) {
     std::optional<Run> run;

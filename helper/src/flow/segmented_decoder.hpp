@@ -31,6 +31,8 @@ struct DecodeOptions {
   Decoder decoder = Decoder::graph;
   unsigned workers = 1;                      // threads, the caller's included
   std::uint64_t segment_bytes = 256U << 10U; // a segment has at least so many
+  // Of what was decoded and waits, about; segments are smaller where there are many buffers.
+  std::uint64_t memory_bytes = 256U << 20U;
 };
 
 class SegmentedDecoder {

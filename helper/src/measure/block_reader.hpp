@@ -26,6 +26,8 @@ struct AwayCall {
   std::uint64_t outside = 0;
   std::uint64_t blocked = 0;
   std::uint64_t preempted = 0;
+
+  [[nodiscard]] bool was_off_cpu() const { return switches != 0 || blocked + preempted != 0; }
 };
 
 class BlockReader {

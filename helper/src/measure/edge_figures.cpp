@@ -16,14 +16,57 @@ std::uint64_t on_cpu_of(const AwayCall& call) {
   return call.latency > off ? call.latency - off : 0;
 }
 
+// Processors with AVX2 do several calls at once.
+#ifdef __x86_64__
+#define PTLENS_ALSO_FOR_AVX2 [[gnu::target_clones("avx2", "default")]]
+#else
+#define PTLENS_ALSO_FOR_AVX2
+#endif
+
+struct Sums {
+  std::uint64_t latency = 0;
+  std::uint64_t squares = 0;
+  std::uint64_t self = 0;
+};
+
+constexpr unsigned most_bits_of_squared = 32;
+
+// Of latencies below 2^32, so few and so short that no sum overflows.
+PTLENS_ALSO_FOR_AVX2 Sums sums_of(const std::uint64_t* latencies, const std::uint64_t* children,
+                                  std::size_t count) {
+  constexpr std::uint64_t low = 0xffffffff;
+  Sums sums;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t latency = latencies[i];
+    sums.latency += latency;
+    sums.squares += (latency & low) * (latency & low);
+    sums.self += latency > children[i] ? latency - children[i] : 0;
+  }
+  return sums;
+}
+
 Tally tally_of(const BlockReader& reader) {
   Tally tally;
   const auto latencies = reader.latencies();
   const auto children = reader.children();
-  for (std::size_t i = 0; i < latencies.size(); ++i) {
-    const std::uint64_t latency = latencies[i];
-    tally.add_latency(latency);
-    tally.self += latency > children[i] ? latency - children[i] : 0;
+  for (const std::uint64_t latency : latencies) {
+    tally.least = std::min(tally.least, latency);
+    tally.most = std::max(tally.most, latency);
+  }
+  const auto bits = static_cast<unsigned>(std::bit_width(tally.most));
+  if (bits < most_bits_of_squared &&
+      2 * bits + static_cast<unsigned>(std::bit_width(latencies.size())) <= 64) {
+    const Sums sums = sums_of(latencies.data(), children.data(), latencies.size());
+    tally.calls = latencies.size();
+    tally.latency = sums.latency;
+    tally.squares = sums.squares;
+    tally.self = sums.self;
+  } else {
+    for (std::size_t i = 0; i < latencies.size(); ++i) {
+      const std::uint64_t latency = latencies[i];
+      tally.add_latency(latency);
+      tally.self += latency > children[i] ? latency - children[i] : 0;
+    }
   }
   tally.on_cpu = tally.latency;
   for (const AwayCall& call : reader.away()) {
@@ -32,7 +75,7 @@ Tally tally_of(const BlockReader& reader) {
     tally.blocked += call.blocked;
     tally.preempted += call.preempted;
     tally.switches += call.switches;
-    tally.off_cpu_calls += call.switches != 0 || call.blocked + call.preempted != 0 ? 1 : 0;
+    tally.off_cpu_calls += call.was_off_cpu() ? 1 : 0;
   }
   return tally;
 }
@@ -40,8 +83,8 @@ Tally tally_of(const BlockReader& reader) {
 } // namespace
 
 EdgeFigures::EdgeFigures(const store::CallStore& store, std::span<const Admitted> admitted,
-                         std::uint32_t sets, std::uint32_t with_histogram)
-    : store_(store), with_histogram_(with_histogram), sets_(sets) {
+                         const Sets& sets)
+    : store_(store), asked_(sets), sets_(sets.count) {
   for (const Admitted& each : admitted) {
     readers_.emplace_back(store, each);
   }
@@ -51,9 +94,6 @@ template <class Use>
 void EdgeFigures::each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use) {
   if (calls.set != no_set) {
     use(sets_[calls.set]);
-  }
-  if (calls.also != no_set) {
-    use(sets_[calls.also]);
   }
   if (calls.threads != no_set) {
     use(sets_[calls.threads + thread]);
@@ -73,24 +113,55 @@ void EdgeFigures::count(const EdgeCalls& calls, const store::BlockEntry& entry) 
     set.tally.add(tally);
     set.ranks[0].add(reader.latencies());
     set.ranks[1].add(reader.resolutions());
-    if (&set < &sets_[0] + with_histogram_) {
-      for (const AwayCall& call : reader.away()) {
-        const bool off = call.switches != 0 || call.blocked + call.preempted != 0;
-        set.away_widths.at(static_cast<std::size_t>(std::bit_width(call.latency))) += off ? 1 : 0;
-      }
+    const auto number = static_cast<std::uint32_t>(&set - sets_.data());
+    if (number >= asked_.with_histogram && !is_part(number)) {
+      return;
+    }
+    for (const AwayCall& call : reader.away()) {
+      set.away_widths.at(static_cast<std::size_t>(std::bit_width(call.latency))) +=
+          call.was_off_cpu() ? 1 : 0;
     }
   });
 }
 
+void EdgeFigures::Set::add(const Set& part) {
+  for (std::size_t state = 0; state < states.size(); ++state) {
+    states.at(state) += part.states.at(state);
+  }
+  tally.add(part.tally);
+  for (std::size_t width = 0; width < away_widths.size(); ++width) {
+    away_widths.at(width) += part.away_widths.at(width);
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    ranks[i].add(part.ranks[i]);
+  }
+}
+
+// Also for the set that the calls belong to as a part.
 void EdgeFigures::count_again(const EdgeCalls& calls, const store::BlockEntry& entry) {
   BlockReader& reader = readers_[calls.group];
+  const auto each = [&](const auto& use) {
+    each_set(calls, entry.thread, use);
+    if (is_part(calls.set)) {
+      use(sets_[0]);
+    }
+  };
+  const auto block = store_.block(entry);
+  if (!block) {
+    return;
+  }
+  const store::Column::Bounds latencies = block->latency.bounds();
+  const store::Column::Bounds resolutions = block->resolution.bounds();
+  const auto wants = [&](const Set& set) {
+    return (set.again && set.ranks[0].wants(latencies.least, latencies.most)) ||
+           (set.resolutions_again && set.ranks[1].wants(resolutions.least, resolutions.most));
+  };
   bool wanted = false;
-  each_set(calls, entry.thread,
-           [&](const Set& set) { wanted = wanted || set.again || set.resolutions_again; });
+  each([&](const Set& set) { wanted = wanted || wants(set); });
   if (!wanted || !reader.read(entry, Columns::ranked)) {
     return;
   }
-  each_set(calls, entry.thread, [&](Set& set) {
+  each([&](Set& set) {
     if (set.again) {
       set.ranks[0].add_again(reader.latencies());
     }
@@ -110,12 +181,16 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
   };
   each_block([&](const EdgeCalls& each, const store::BlockEntry& entry) {
     each_set(each, entry.thread, [&](Set& set) { set.most += entry.calls; });
+    sets_[0].most += is_part(each.set) ? entry.calls : 0;
   });
   for (Set& set : sets_) {
     set.ranks.emplace_back(percentile_shares, set.most);
     set.ranks.emplace_back(resolution_share, set.most);
   }
   each_block([&](const EdgeCalls& each, const store::BlockEntry& entry) { count(each, entry); });
+  for (std::uint32_t part = asked_.first_part; part < asked_.end_part; ++part) {
+    sets_[0].add(sets_[part]);
+  }
   bool again = false;
   for (Set& set : sets_) {
     set.again = set.ranks[0].aim();
@@ -131,7 +206,7 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
   for (Set& set : sets_) {
     SetFigures& made = result.emplace_back();
     made.states = set.states;
-    if (result.size() <= with_histogram_) {
+    if (result.size() <= asked_.with_histogram) {
       WidthCounts widths{};
       set.ranks[0].each_width(
           [&](unsigned width, std::uint64_t count) { widths.at(width) += count; });

@@ -21,7 +21,6 @@ struct EdgeCalls {
   std::uint32_t edge = 0;
   std::uint32_t group = 0; // which of the Admitted they are chosen by
   std::uint32_t set = no_set;
-  std::uint32_t also = no_set;    // another set that they belong to
   std::uint32_t threads = no_set; // the calls of thread t belong to the set `threads` + t as well
 };
 
@@ -31,11 +30,19 @@ struct SetFigures {
   std::vector<Bucket> histogram; // where it was asked for
 };
 
+// What to count.
+struct Sets {
+  std::uint32_t count = 0;
+  std::uint32_t with_histogram = 0; // the sets before have one
+  // The calls of the sets in [first_part, end_part) all belong to the first set as well.
+  std::uint32_t first_part = 0;
+  std::uint32_t end_part = 0;
+};
+
 class EdgeFigures {
 public:
-  // `admitted`: one a group. The sets from `with_histogram` on have none.
-  EdgeFigures(const store::CallStore& store, std::span<const Admitted> admitted, std::uint32_t sets,
-              std::uint32_t with_histogram);
+  // `admitted`: one a group.
+  EdgeFigures(const store::CallStore& store, std::span<const Admitted> admitted, const Sets& sets);
 
   // Finds the calls that lie in others of their function and group among `calls`: their time on a
   // CPU is in the outer ones' already. `between`: the edges that lead from one to the other
@@ -53,6 +60,8 @@ private:
     std::vector<Ranks> ranks; // latencies, resolutions
     bool again = false;       // the latencies have to be read again
     bool resolutions_again = false;
+
+    void add(const Set& part);
   };
 
   using GroupedFunction = std::pair<std::uint32_t, std::uint32_t>; // group, function
@@ -68,7 +77,11 @@ private:
 
   const store::CallStore& store_;
   std::vector<BlockReader> readers_; // one a group
-  std::uint32_t with_histogram_;
+  [[nodiscard]] bool is_part(std::uint32_t set) const {
+    return set >= asked_.first_part && set < asked_.end_part;
+  }
+
+  Sets asked_;
   std::vector<Set> sets_;
 };
 

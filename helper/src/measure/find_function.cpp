@@ -1,6 +1,7 @@
 // From what the user wrote to one function, or to an error that says how to write it better.
 #include "measure/names.hpp"
 #include "measure/selection.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,7 +18,12 @@ constexpr std::size_t listed_candidates = 10;
 constexpr std::size_t shown_bytes = 200; // of a name that the user gave
 
 std::string place_of(const stacks::FunctionInfo& function) {
-  return fmt::format("{}:{:#x}", function.binary, function.address);
+  std::string place = fmt::format("{}:{:#x}", function.binary, function.address);
+  if (!function.file.empty()) {
+    place +=
+        fmt::format(", {}:{}", function.file.substr(function.file.rfind('/') + 1), function.line);
+  }
+  return place;
 }
 
 Error missing(const Measurement& measurement, const std::string& name,
@@ -74,25 +80,35 @@ Error ambiguous(const Measurement& measurement, const std::string& name,
           .message = message,
           .file = measurement.recording.path,
           .offset = std::nullopt,
-          .remedy = addresses_differ
-                        ? fmt::format("name one by its address, as in {}@{:#x}",
-                                      shape_of(first.name).last(), first.address)
-                        : fmt::format("name its binary as well, as in {}", first.binary)};
+          .remedy =
+              addresses_differ
+                  ? fmt::format("name one by its address, as in {}@{:#x}, or report all with --all",
+                                symbols::shape_of(first.name).last(), first.address)
+                  : fmt::format("name its binary as well, as in {}", first.binary)};
 }
 
 } // namespace
 
-Result<std::uint32_t> find_function(const Measurement& measurement, const std::string& name,
-                                    const std::string& binary) {
+Result<std::vector<std::uint32_t>>
+find_functions(const Measurement& measurement, const std::string& name, const std::string& binary) {
   const FunctionSelector selector = parse_selector(name);
-  const std::vector<std::uint32_t> found = functions_named(measurement, selector, binary);
+  std::vector<std::uint32_t> found = functions_named(measurement, selector, binary);
   if (found.empty()) {
     return std::unexpected(missing(measurement, name, selector, binary));
   }
-  if (found.size() > 1) {
-    return std::unexpected(ambiguous(measurement, name, found));
+  return found;
+}
+
+Result<std::uint32_t> find_function(const Measurement& measurement, const std::string& name,
+                                    const std::string& binary) {
+  const auto found = find_functions(measurement, name, binary);
+  if (!found) {
+    return std::unexpected(found.error());
   }
-  return found.front();
+  if (found->size() > 1) {
+    return std::unexpected(ambiguous(measurement, name, *found));
+  }
+  return found->front();
 }
 
 Result<void> check_selection(const Measurement& measurement, const Selection& selection) {

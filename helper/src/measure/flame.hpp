@@ -40,5 +40,9 @@ struct FlameTree {
 // `smallest` (share of the root's time, 0 keeps all) are merged into their parent's self time.
 [[nodiscard]] FlameTree flame(const Measurement& measurement, std::optional<std::uint32_t> function,
                               const Selection& selection, FlameTime time, double smallest);
+// With several functions: the outermost selected calls of any of them as the first level.
+[[nodiscard]] FlameTree flame(const Measurement& measurement,
+                              const std::vector<std::uint32_t>& functions,
+                              const Selection& selection, FlameTime time, double smallest);
 
 } // namespace ptlens::measure

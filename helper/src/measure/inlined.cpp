@@ -7,6 +7,7 @@
 #include "measure/statistics.hpp"
 #include "stacks/remove_calls.hpp"
 #include "symbols/demangle.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,9 +35,7 @@ std::set<std::uint32_t> inlined_functions(const InlinedMeasurement& inlined) {
 } // namespace
 
 bool may_be_inlined(const Measurement& measurement, const std::string& name) {
-  const std::string bare =
-      symbols::without_parameters(symbols::demangle(parse_selector(name).name));
-  const std::string last(symbols::last_component(bare));
+  const std::string last = symbols::last_component(symbols::demangle(parse_selector(name).name));
   return !last.empty() && std::ranges::binary_search(measurement.inlined_names, last);
 }
 

@@ -2,8 +2,7 @@
 // they were made from.
 #include "measure/lines.hpp"
 
-#include "measure/call_tree.hpp"
-#include "measure/function_report.hpp"
+#include "measure/function_figures.hpp"
 #include "measure/names.hpp"
 #include "measure/pair_map.hpp"
 #include "measure/part.hpp"
@@ -79,33 +78,16 @@ Result<std::string> source_file(const Measurement& measurement, const std::strin
 
 std::vector<FileFunction> file_functions(const Measurement& measurement,
                                          const stacks::CallTable& table, const std::string& file) {
-  std::vector<std::uint32_t> row(measurement.functions.size(), no_row);
   std::vector<std::uint32_t> wanted;
   for (std::size_t function = 0; function < measurement.functions.size(); ++function) {
     if (measurement.functions[function].file == file) {
-      row[function] = static_cast<std::uint32_t>(wanted.size());
       wanted.push_back(static_cast<std::uint32_t>(function));
     }
   }
-  std::vector<std::vector<std::uint32_t>> calls(wanted.size());
-  std::vector<std::uint32_t> complete; // of all of them
-  for (std::size_t call = 0; call < table.size(); ++call) {
-    if (const std::uint32_t at = row[table.function[call]]; at != no_row) {
-      calls[at].push_back(static_cast<std::uint32_t>(call));
-      if (table.state[call] == CallState::complete) {
-        complete.push_back(static_cast<std::uint32_t>(call));
-      }
-    }
-  }
-  const std::vector<std::uint8_t> covered =
-      covered_calls(table, complete, measurement.functions.size());
   std::vector<FileFunction> functions;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!calls[i].empty()) {
-      functions.push_back({.function = wanted[i],
-                           .report = function_report(measurement, table, wanted[i], calls[i],
-                                                     complete_calls(table, calls[i]), covered)});
-    }
+  for (Report& report : function_figures(measurement, table, wanted)) {
+    const std::uint32_t function = report.function;
+    functions.push_back({.function = function, .report = std::move(report)});
   }
   std::ranges::sort(functions, {}, [&](const FileFunction& function) {
     return std::pair(measurement.functions[function.function].line, function.function);

@@ -1,6 +1,9 @@
 // Which functions a name means, by kind of match.
 #include "measure/names.hpp"
 
+#include "symbols/name_search.hpp"
+#include "symbols/name_shape.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <ranges>
@@ -8,22 +11,6 @@
 namespace ptlens::measure {
 
 namespace {
-
-enum class Match : std::uint8_t { none, tail, plain, full };
-
-Match match(std::string_view full, std::string_view name) {
-  if (full == name) {
-    return Match::full;
-  }
-  const NameShape shape = shape_of(full);
-  if (shape.plain == name) {
-    return Match::plain;
-  }
-  const std::string_view plain = shape.plain;
-  const bool tail = plain.ends_with(name) &&
-                    std::ranges::binary_search(shape.components, plain.size() - name.size());
-  return tail ? Match::tail : Match::none;
-}
 
 std::optional<std::uint64_t> parse_address(std::string_view text) {
   constexpr int hexadecimal = 16;
@@ -52,10 +39,10 @@ std::vector<std::string_view> path_components(std::string_view path) {
 }
 
 // Keeps those whose binary is exactly `binary`; where there are none, those that share most of it.
-void keep_nearest_binary(const Measurement& measurement, std::string_view binary,
+void keep_nearest_binary(std::span<const stacks::FunctionInfo> functions, std::string_view binary,
                          std::vector<std::uint32_t>& found) {
   const auto nearness = [&](std::uint32_t function) {
-    const std::string& path = measurement.functions[function].binary;
+    const std::string& path = functions[function].binary;
     return path == binary ? std::string_view::npos : shared_path_end(path, binary);
   };
   std::size_t best = 0;
@@ -82,33 +69,50 @@ FunctionSelector parse_selector(std::string_view text) {
 std::vector<std::uint32_t> functions_named(const Measurement& measurement,
                                            const FunctionSelector& selector,
                                            std::string_view binary) {
+  return functions_named(measurement.functions, selector, binary);
+}
+
+std::vector<std::uint32_t> functions_named(std::span<const stacks::FunctionInfo> functions,
+                                           const FunctionSelector& selector,
+                                           std::string_view binary) {
   std::vector<std::uint32_t> found;
   if (selector.name.empty() && !selector.address) {
     return found;
   }
-  Match best = Match::tail;
-  for (std::size_t index = 0; index < measurement.functions.size(); ++index) {
-    const stacks::FunctionInfo& function = measurement.functions[index];
+  const symbols::WantedName wanted(selector.name);
+  std::size_t best = symbols::WantedName::match_kinds;
+  for (std::size_t index = 0; index < functions.size(); ++index) {
+    const stacks::FunctionInfo& function = functions[index];
     if (selector.address && function.address != *selector.address) {
       continue;
     }
     if (!binary.empty() && shared_path_end(function.binary, binary) == 0) {
       continue;
     }
-    const Match kind = selector.name.empty() ? Match::full : match(function.name, selector.name);
-    if (kind < best) {
+    const std::optional<std::size_t> kind =
+        selector.name.empty() ? std::optional<std::size_t>(0) : wanted.match(function.name, {});
+    if (!kind || *kind > best) {
       continue;
     }
-    if (kind > best) {
+    if (*kind < best) {
       found.clear();
-      best = kind;
+      best = *kind;
     }
     found.push_back(static_cast<std::uint32_t>(index));
   }
   if (!binary.empty()) {
-    keep_nearest_binary(measurement, binary, found);
+    keep_nearest_binary(functions, binary, found);
   }
   return found;
+}
+
+std::string common_name(const Measurement& measurement, const Report& report) {
+  const std::string first =
+      symbols::without_parameters(measurement.functions[report.function].name);
+  const bool same = std::ranges::all_of(report.instances, [&](const InstanceRow& row) {
+    return symbols::without_parameters(measurement.functions[row.function].name) == first;
+  });
+  return same ? first : symbols::last_component(first);
 }
 
 std::size_t shared_path_end(std::string_view one, std::string_view other) {

@@ -1,33 +1,18 @@
-// How a user names a function: demangled C++ and Rust names taken apart just far enough to leave
-// out parameters, template arguments, return types and clone suffixes.
+// How a user names a function of a measurement.
 #pragma once
 
 #include "measure/measurement.hpp"
+#include "measure/report.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ptlens::measure {
-
-struct NameShape {
-  std::string plain;                   // "ns::C::f" of "void ns::C<int>::f<4>(int) const"
-  std::vector<std::size_t> components; // where each "::" component begins in `plain`, ascending
-
-  [[nodiscard]] std::string_view last() const;
-};
-
-[[nodiscard]] NameShape shape_of(std::string_view full);
-
-// One past the bracket that closes the one at `open`, the size of the text where none does. Knows
-// "->" and operator names, which hold unpaired brackets.
-[[nodiscard]] std::size_t group_end(std::string_view text, std::size_t open);
-
-// One past the operator's name when "operator+" or the like begins at `at`, else `at`.
-[[nodiscard]] std::size_t operator_end(std::string_view text, std::size_t at);
 
 struct FunctionSelector {
   std::string name;                     // empty: any
@@ -42,6 +27,13 @@ struct FunctionSelector {
 [[nodiscard]] std::vector<std::uint32_t> functions_named(const Measurement& measurement,
                                                          const FunctionSelector& selector,
                                                          std::string_view binary);
+[[nodiscard]] std::vector<std::uint32_t>
+functions_named(std::span<const stacks::FunctionInfo> functions, const FunctionSelector& selector,
+                std::string_view binary);
+
+// The name that all functions of a report have without parameters and template arguments, else the
+// last component of it, else that of the first.
+[[nodiscard]] std::string common_name(const Measurement& measurement, const Report& report);
 
 // Up to `count` plain names nearest to `name` by edit distance (Levenshtein 1966), nearest first.
 [[nodiscard]] std::vector<std::string> nearest_names(const Measurement& measurement,

@@ -1,6 +1,7 @@
 // Names nearest to one that was not found: Levenshtein's distance by one row of its table, given up
 // as soon as it exceeds the worst candidate kept so far.
 #include "measure/names.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -52,7 +53,7 @@ std::vector<std::string> nearest_names(const Measurement& measurement, std::stri
     if (function.name.empty() || function.name.ends_with("@plt")) {
       continue;
     }
-    const NameShape shape = shape_of(function.name);
+    const symbols::NameShape shape = symbols::shape_of(function.name);
     const std::size_t limit = nearest.size() < count ? longest : nearest.rbegin()->first;
     const auto distance_to = [&](std::string_view candidate) {
       return edit_distance(name, candidate.substr(0, longest), limit, row);

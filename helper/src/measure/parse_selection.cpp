@@ -1,6 +1,7 @@
 // The text forms of a selection's parts.
 #include "measure/names.hpp"
 #include "measure/selection.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <fmt/format.h>
 
@@ -121,8 +122,8 @@ Result<void> parse_ancestor(std::string_view text, Selection& selection) {
   std::size_t end = 0;
   while (end < text.size() && text[end] != ',') {
     const bool opens = text[end] == '(' || text[end] == '<' || text[end] == '[' || text[end] == '{';
-    const std::size_t operator_name = operator_end(text, end);
-    end = operator_name != end ? operator_name : opens ? group_end(text, end) : end + 1;
+    const std::size_t operator_name = symbols::operator_end(text, end);
+    end = operator_name != end ? operator_name : opens ? symbols::group_end(text, end) : end + 1;
   }
   if (end == 0) {
     return std::unexpected(

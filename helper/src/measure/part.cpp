@@ -88,6 +88,23 @@ private:
 
 } // namespace
 
+void Part::fold(std::span<const std::uint32_t> functions) {
+  if (table_ != nullptr) {
+    store::Gathered all{.calls = *table_, .caller = {}};
+    all.caller.reserve(all.calls.size());
+    for (std::uint32_t call = 0; call < all.calls.size(); ++call) {
+      all.caller.push_back(outer_function(call));
+    }
+    gathered_ = std::move(all);
+    table_ = nullptr;
+  }
+  for (std::uint32_t& function : gathered_.calls.function) {
+    if (std::ranges::find(functions, function) != functions.end()) {
+      function = functions.front();
+    }
+  }
+}
+
 Needs::Needs(const Measurement& measurement)
     : measurement_(&measurement), store_(measurement.store.get()),
       edges_(store_ == nullptr ? 0 : store_->edges().size()) {}
@@ -177,6 +194,20 @@ void Needs::recursion() {
     const store::Edge& between = store_->edges()[edge].edge;
     if (between.caller != no_call && component[between.caller] == component[between.function] &&
         wanted.contains(component[between.function])) {
+      edges_[edge] = true;
+    }
+  }
+}
+
+void Needs::between(const std::vector<std::uint32_t>& functions) {
+  if (store_ == nullptr) {
+    return;
+  }
+  const Functions below = reachable(functions, false);
+  const Functions above = reachable(functions, true);
+  for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
+    const store::Edge& way = store_->edges()[edge].edge;
+    if (way.caller != no_call && below[way.caller] && above[way.function]) {
       edges_[edge] = true;
     }
   }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace ptlens::measure {
@@ -17,6 +18,9 @@ class Part {
 public:
   explicit Part(const stacks::CallTable& table) : table_(&table) {}
   explicit Part(store::Gathered gathered) : gathered_(std::move(gathered)) {}
+
+  // Makes the calls of `functions` calls of the first of them.
+  void fold(std::span<const std::uint32_t> functions);
 
   [[nodiscard]] const stacks::CallTable& calls() const {
     return table_ != nullptr ? *table_ : gathered_.calls;
@@ -52,6 +56,8 @@ public:
   // Of all functions whose calls are needed and lie inside others of their own function somewhere:
   // everything between the two.
   void recursion();
+  // Everything between calls of any two of the functions.
+  void between(const std::vector<std::uint32_t>& functions);
 
   [[nodiscard]] Part gather() const;
   // Of the store, ascending; none where there is none.

@@ -8,7 +8,7 @@ namespace ptlens::measure {
 namespace {
 
 constexpr std::uint64_t short_stream = 8192;
-constexpr std::size_t few = 128; // where selection by comparison is faster
+constexpr std::size_t few = 512; // where selection by comparison is faster
 
 } // namespace
 
@@ -30,6 +30,17 @@ void Ranks::add(std::span<const std::uint64_t> values) {
   }
 }
 
+void Ranks::add(const Ranks& other) {
+  if (other.counts_.empty()) {
+    add(other.kept_);
+    return;
+  }
+  for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+    counts_[bucket] += other.counts_[bucket];
+  }
+  seen_ += other.seen_;
+}
+
 std::uint64_t Ranks::rank(const Share& share) const {
   __extension__ using Wide = unsigned __int128;
   const Wide rank = (Wide{seen_} * share.part + share.whole - 1) / share.whole;
@@ -40,7 +51,6 @@ bool Ranks::aim() {
   if (counts_.empty() || seen_ == 0) {
     return false;
   }
-  wanted_at_.fill(unwanted);
   std::uint64_t before = 0;
   std::size_t bucket = 0;
   bool again = false;
@@ -49,32 +59,43 @@ bool Ranks::aim() {
     while (before + counts_[bucket] <= wanted) {
       before += counts_[bucket++];
     }
-    if (wanted_at_[bucket] == unwanted) {
-      wanted_at_[bucket] = static_cast<std::uint8_t>(wanted_.size());
+    if (wanted_.empty() || wanted_.back().bucket != bucket) {
       Wanted& added = wanted_.emplace_back();
       added.bucket = bucket;
+      added.least = least_of(bucket);
       added.shift = shift_of(bucket);
       if (added.shift != 0 && added.shift <= second_bits) {
         added.counts.resize(std::size_t{1} << added.shift);
       }
       again = again || added.shift != 0;
     }
-    places_.push_back({.wanted = wanted_at_[bucket], .before = wanted - before});
+    places_.push_back({.wanted = wanted_.size() - 1, .before = wanted - before});
   }
   return again;
 }
 
+bool Ranks::wants(std::uint64_t least, std::uint64_t most) const {
+  return std::ranges::any_of(wanted_, [&](const Wanted& wanted) {
+    const std::uint64_t last = wanted.least + ((std::uint64_t{1} << wanted.shift) - 1);
+    return wanted.shift != 0 && least <= last && wanted.least <= most;
+  });
+}
+
 void Ranks::add_again(std::span<const std::uint64_t> values) {
-  for (const std::uint64_t value : values) {
-    const std::uint8_t at = wanted_at_[bucket_of(value)];
-    if (at == unwanted) {
+  for (Wanted& wanted : wanted_) {
+    if (wanted.shift == 0) {
       continue;
     }
-    Wanted& wanted = wanted_[at];
-    if (!wanted.counts.empty()) {
-      ++wanted.counts[value & (wanted.counts.size() - 1)];
-    } else if (wanted.shift != 0) {
-      wanted.different.push_back(value);
+    for (const std::uint64_t value : values) {
+      const std::uint64_t above = value - wanted.least;
+      if (above >> wanted.shift != 0) {
+        continue;
+      }
+      if (!wanted.counts.empty()) {
+        ++wanted.counts[above];
+      } else {
+        wanted.different.push_back(value);
+      }
     }
   }
 }
@@ -107,16 +128,15 @@ std::vector<std::uint64_t> Ranks::values() {
   }
   for (const Place& place : places_) {
     Wanted& wanted = wanted_[place.wanted];
-    const std::uint64_t least = least_of(wanted.bucket);
     if (wanted.shift == 0) {
-      found.push_back(least);
+      found.push_back(wanted.least);
     } else if (!wanted.counts.empty()) {
       std::uint64_t before = place.before;
       std::uint64_t value = 0;
       while (before >= wanted.counts[value]) {
         before -= wanted.counts[value++];
       }
-      found.push_back(least + value);
+      found.push_back(wanted.least + value);
     } else {
       const auto at = wanted.different.begin() + static_cast<std::ptrdiff_t>(place.before);
       std::nth_element(wanted.different.begin(), at, wanted.different.end());

@@ -10,6 +10,7 @@
 #include "measure/statistics.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -106,6 +107,54 @@ std::vector<ThreadRow> threads(const Measurement& measurement, const stacks::Cal
   return rows;
 }
 
+std::vector<InstanceRow> instances(const stacks::CallTable& calls,
+                                   const std::vector<std::uint32_t>& functions,
+                                   const std::vector<std::uint32_t>& selected,
+                                   const std::vector<std::uint32_t>& called) {
+  std::vector<InstanceRow> rows(functions.size());
+  std::vector<std::uint32_t> complete;
+  std::vector<std::uint32_t> group;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].function = functions[i];
+  }
+  for (const std::uint32_t call : selected) {
+    const auto at =
+        static_cast<std::uint32_t>(std::ranges::find(functions, called[call]) - functions.begin());
+    switch (calls.state[call]) {
+    case CallState::complete:
+      ++rows[at].complete;
+      complete.push_back(call);
+      group.push_back(at);
+      break;
+    case CallState::incomplete:
+      ++rows[at].incomplete;
+      break;
+    case CallState::unwound:
+      ++rows[at].unwound;
+      break;
+    }
+  }
+  const std::vector<Figures> all = figures(calls, complete, group, rows.size(), {});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].latency = all[i].latency;
+  }
+  std::ranges::stable_sort(rows, std::greater(), &InstanceRow::complete);
+  return rows;
+}
+
+Report whole_report(const Measurement& measurement, const Part& part, std::uint32_t function,
+                    const std::vector<std::uint32_t>& selected) {
+  const stacks::CallTable& calls = part.calls();
+  const std::vector<std::uint32_t> complete = complete_calls(calls, selected);
+  const std::vector<std::uint8_t> covered =
+      covered_calls(calls, complete, measurement.functions.size());
+  Report report = function_report(measurement, calls, function, selected, complete, covered);
+  report.callers = callers(measurement, part, complete, covered);
+  report.children = children(measurement, part, selected);
+  report.threads = threads(measurement, calls, selected, complete);
+  return report;
+}
+
 } // namespace
 
 std::vector<std::uint32_t> complete_calls(const stacks::CallTable& table,
@@ -182,15 +231,33 @@ Report report(const Measurement& measurement, std::uint32_t function, const Sele
     return report_of_store(measurement, function, selection);
   }
   const Part part(measurement.calls);
-  const stacks::CallTable& calls = part.calls();
-  const std::vector<std::uint32_t> selected = select_calls(measurement, calls, function, selection);
-  const std::vector<std::uint32_t> complete = complete_calls(calls, selected);
-  const std::vector<std::uint8_t> covered =
-      covered_calls(calls, complete, measurement.functions.size());
-  Report report = function_report(measurement, calls, function, selected, complete, covered);
-  report.callers = callers(measurement, part, complete, covered);
-  report.children = children(measurement, part, selected);
-  report.threads = threads(measurement, calls, selected, complete);
+  return whole_report(measurement, part, function,
+                      select_calls(measurement, part.calls(), function, selection));
+}
+
+Report report(const Measurement& measurement, const std::vector<std::uint32_t>& functions,
+              const Selection& selection) {
+  if (functions.size() == 1) {
+    return report(measurement, functions.front(), selection);
+  }
+  Needs needs(measurement);
+  for (const std::uint32_t function : functions) {
+    needs.calls_of(function);
+    needs.calls_in(function);
+    needs.way_up(function, selection);
+  }
+  needs.between(functions);
+  Part part = needs.gather();
+  const std::vector<std::uint32_t> called = part.calls().function;
+  std::vector<std::uint32_t> selected;
+  for (const std::uint32_t function : functions) {
+    const auto own = select_calls(measurement, part.calls(), function, selection);
+    selected.insert(selected.end(), own.begin(), own.end());
+  }
+  std::ranges::sort(selected);
+  part.fold(functions);
+  Report report = whole_report(measurement, part, functions.front(), selected);
+  report.instances = instances(part.calls(), functions, selected, called);
   return report;
 }
 

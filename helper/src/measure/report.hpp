@@ -64,6 +64,15 @@ struct ThreadRow {
   OffCpuStats off_cpu;
 };
 
+// One of the functions that a report is about together.
+struct InstanceRow {
+  std::uint32_t function = 0;
+  std::uint64_t complete = 0;
+  std::uint64_t incomplete = 0;
+  std::uint64_t unwound = 0;
+  LatencyStats latency;
+};
+
 struct Report {
   std::uint32_t function = 0;
   std::uint64_t complete = 0;
@@ -83,12 +92,20 @@ struct Report {
   std::vector<RelatedRow> callers;  // most total latency first
   std::vector<RelatedRow> children; // most total latency first
   std::vector<ThreadRow> threads;   // those with calls of any state; most complete ones first
+  // Of a report about several functions, `function` being the first of them; most calls first.
+  std::vector<InstanceRow> instances = {};
 };
 
 // Of the calls that the selection admits. callers and threads group its complete calls; children
 // are the complete calls made from any of them, complete or not. A function that does not exist
 // gives an empty report.
 [[nodiscard]] Report report(const Measurement& measurement, std::uint32_t function,
+                            const Selection& selection);
+
+// The same of several functions together, such as the instances of a template: a call inside one
+// of another of them is no outermost one. The functions are one at least, each once.
+[[nodiscard]] Report report(const Measurement& measurement,
+                            const std::vector<std::uint32_t>& functions,
                             const Selection& selection);
 
 // One row of the table of all functions. `mean` is over complete calls; inclusive, self and off_cpu

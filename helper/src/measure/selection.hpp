@@ -33,6 +33,11 @@ struct Selection {
 [[nodiscard]] Result<std::uint32_t>
 find_function(const Measurement& measurement, const std::string& name, const std::string& binary);
 
+// The same, but for all functions that answer to it: instances of a template, overloads, statics of
+// equal names. Ascending.
+[[nodiscard]] Result<std::vector<std::uint32_t>>
+find_functions(const Measurement& measurement, const std::string& name, const std::string& binary);
+
 // What times of a Selection count from: when the first thread was first traced, ns of perf's clock.
 [[nodiscard]] std::uint64_t trace_start(const Measurement& measurement);
 

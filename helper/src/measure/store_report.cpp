@@ -55,7 +55,7 @@ OwnCalls own_calls(const Measurement& measurement, std::uint32_t function) {
     EdgeCalls& added = own.calls.emplace_back();
     added.edge = edge;
     if (caller != no_call || between.site != no_site) {
-      added.also = own.rows.number(caller, between.site);
+      added.set = own.rows.number(caller, between.site);
     } else {
       all_have_callers = false;
     }
@@ -67,8 +67,7 @@ OwnCalls own_calls(const Measurement& measurement, std::uint32_t function) {
   own.sets =
       own.first_thread + (own.one_thread ? 0 : static_cast<std::uint32_t>(store.thread_count()));
   for (EdgeCalls& each : own.calls) {
-    each.set = 0;
-    each.also = own.one_row || each.also == no_set ? no_set : own.first_row + each.also;
+    each.set = own.one_row || each.set == no_set ? 0 : own.first_row + each.set;
     each.threads = own.one_thread ? no_set : own.first_thread;
   }
   return own;
@@ -92,7 +91,11 @@ Report report_of_store(const Measurement& measurement, std::uint32_t function,
   for (std::uint32_t i = 0; i < inside.size(); ++i) {
     calls.push_back({.edge = inside[i], .group = 1, .set = own.sets + i});
   }
-  EdgeFigures figures(store, admitted, own.sets + static_cast<std::uint32_t>(inside.size()), 1);
+  EdgeFigures figures(store, admitted,
+                      {.count = own.sets + static_cast<std::uint32_t>(inside.size()),
+                       .with_histogram = 1,
+                       .first_part = own.first_row,
+                       .end_part = own.first_thread});
   if (is_recursive(store, function)) {
     Needs needs(measurement);
     needs.calls_of(function);

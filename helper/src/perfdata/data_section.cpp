@@ -1,6 +1,7 @@
 // One pass over the records of the data section.
 #include "perfdata/data_section.hpp"
 
+#include "base/cancellation.hpp"
 #include "perfdata/byte_reader.hpp"
 #include "perfdata/compressed_records.hpp"
 #include "perfdata/kernel_records.hpp"
@@ -24,7 +25,12 @@ public:
   Result<void> run(std::span<const std::byte> file) {
     ByteReader reader(file.subspan(header_.data.offset, header_.data.size));
     std::uint64_t offset = header_.data.offset;
-    while (reader.remaining() != 0) {
+    constexpr std::uint64_t records_a_look = 1024;
+    for (std::uint64_t records = 0; reader.remaining() != 0; ++records) {
+      if (records % records_a_look == 0 && cancel_asked()) {
+        return std::unexpected(Error{.kind = Error::Kind::cancelled,
+                                     .message = "reading the recording was cancelled"});
+      }
       offset = header_.data.offset + reader.position();
       const auto record = next(reader, offset);
       if (!record) {

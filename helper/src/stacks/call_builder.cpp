@@ -48,25 +48,33 @@ void CallBuilder::take(const Branch& branch, const Space& space) {
   case flow::BranchKind::gap:
     gap(branch);
     break;
+  case flow::BranchKind::syscall:
+  case flow::BranchKind::interrupt:
+    leave(branch, space);
+    break;
+  default:
+    transfer(branch, space);
+    break;
+  }
+  taken_ns_ = branch.time_ns;
+}
+
+// Between functions, or inside one.
+void CallBuilder::transfer(const Branch& branch, const Space& space) {
+  switch (branch.kind) {
   case flow::BranchKind::call:
     call(branch, space);
     break;
   case flow::BranchKind::ret:
     ret(branch, space);
     break;
-  case flow::BranchKind::jump:
-  case flow::BranchKind::cond:
-    jump(branch, space);
-    break;
   case flow::BranchKind::indirect:
     indirect_jump(branch, space);
     break;
-  case flow::BranchKind::syscall:
-  case flow::BranchKind::interrupt:
-    leave(branch, space);
+  default:
+    jump(branch, space);
     break;
   }
-  taken_ns_ = branch.time_ns;
 }
 
 void CallBuilder::add_all(std::span<const Branch> branches, const Space& space) {
@@ -88,25 +96,37 @@ std::size_t CallBuilder::take_plain(std::span<const Branch> branches, const Spac
       break;
     }
     ++taken;
-    last_ns_ = std::max(last_ns_, branch.time_ns);
-    taken_ns_ = branch.time_ns;
     log_.set_spread(branch.spread_ns);
-    switch (branch.kind) {
-    case flow::BranchKind::call:
-      call(branch, space);
-      break;
-    case flow::BranchKind::ret:
-      ret(branch, space);
-      break;
-    case flow::BranchKind::indirect:
-      indirect_jump(branch, space);
-      break;
-    default:
-      jump(branch, space);
-      break;
+    if (branch.kind == flow::BranchKind::call && taken != branches.size() &&
+        call_through_stub(branch, branches[taken], space)) {
+      ++taken;
+    } else {
+      transfer(branch, space);
     }
+    taken_ns_ = branches[taken - 1].time_ns;
+    last_ns_ = std::max(last_ns_, taken_ns_);
   }
   return taken;
+}
+
+// A stub that reaches its function by its first jump: as call() and leave_stub(). Takes none of
+// both branches in where it is anything else.
+bool CallBuilder::call_through_stub(const Branch& call, const Branch& jump, const Space& space) {
+  if (jump.kind != flow::BranchKind::indirect) {
+    return false;
+  }
+  const Place stub = resolver_->to(space, call);
+  if (!stub.folded || !stub.entry || stub.part || resolver_->from(space, jump) != stub.function) {
+    return false;
+  }
+  const std::uint64_t return_address = call.from + call.from_size;
+  const Place reached = resolver_->to(space, jump);
+  if (!reached.known || reached.folded || call.to == return_address) {
+    return false;
+  }
+  push(call.time_ns, reached.function, resolver_->site(space, call), return_address);
+  log_.set_spread(jump.spread_ns);
+  return true;
 }
 
 Frame& CallBuilder::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,

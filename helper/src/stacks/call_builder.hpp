@@ -69,6 +69,8 @@ private:
            !stacks_[current_].empty();
   }
   std::size_t take_plain(std::span<const Branch> branches, const Space& space);
+  [[nodiscard]] bool call_through_stub(const Branch& call, const Branch& jump, const Space& space);
+  void transfer(const Branch& branch, const Space& space);
   void call(const Branch& branch, const Space& space);
   void jump(const Branch& branch, const Space& space);
   void indirect_jump(const Branch& branch, const Space& space);

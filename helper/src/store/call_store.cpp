@@ -1,6 +1,7 @@
 // Every offset, count and index is checked before it is used.
 #include "store/call_store.hpp"
 
+#include "base/cancellation.hpp"
 #include "store/checksum.hpp"
 
 #include <fmt/format.h>
@@ -207,6 +208,9 @@ std::span<const std::uint32_t> CallStore::edges_from(std::uint32_t function) con
 }
 
 std::optional<Block> CallStore::block(const BlockEntry& entry) const {
+  if (cancel_asked()) {
+    return std::nullopt;
+  }
   const auto bytes = bytes_.subspan(entry.offset, entry.bytes);
   std::atomic<std::uint8_t>& checked = checked_[static_cast<std::size_t>(&entry - blocks_.data())];
   if (checked.load(std::memory_order_relaxed) == 0) {

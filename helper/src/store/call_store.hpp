@@ -51,7 +51,7 @@ public:
   // Indices of the edges whose caller is that function, ascending.
   [[nodiscard]] std::span<const std::uint32_t> edges_from(std::uint32_t function) const;
 
-  // Nothing where it is damaged. The entry must be one of blocks().
+  // Nothing where it is damaged, or the work is cancelled. The entry must be one of blocks().
   [[nodiscard]] std::optional<Block> block(const BlockEntry& entry) const;
   void note_damage() const { damaged_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool damaged() const { return damaged_.load(std::memory_order_relaxed); }

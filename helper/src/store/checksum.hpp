@@ -4,10 +4,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace ptlens::store {
 
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> bytes);
+
+// The same of bytes that come in pieces.
+class RunningChecksum {
+public:
+  RunningChecksum();
+  RunningChecksum(RunningChecksum&&) noexcept;
+  RunningChecksum& operator=(RunningChecksum&&) noexcept;
+  RunningChecksum(const RunningChecksum&) = delete;
+  RunningChecksum& operator=(const RunningChecksum&) = delete;
+  ~RunningChecksum();
+
+  void add(std::span<const std::byte> bytes);
+  [[nodiscard]] std::uint64_t value() const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 } // namespace ptlens::store

@@ -42,6 +42,17 @@ public:
     return base_ + (entry & mask_);
   }
 
+  // No entry is outside of it.
+  struct Bounds {
+    std::uint64_t least = 0;
+    std::uint64_t most = 0;
+  };
+  [[nodiscard]] Bounds bounds() const {
+    const std::uint64_t most = base_ + mask_;
+    return most < base_ ? Bounds{.least = 0, .most = UINT64_MAX}
+                        : Bounds{.least = base_, .most = most};
+  }
+
   // All entries into `out`, which may be shorter than the column.
   template <class T>
   void read(std::span<T> out) const {

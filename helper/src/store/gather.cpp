@@ -2,6 +2,7 @@
 // so that nothing is sorted but where a caller was found late.
 #include "store/gather.hpp"
 
+#include "base/cancellation.hpp"
 #include "stacks/call_table.hpp"
 #include "store/order_index.hpp"
 #include "store/writer.hpp"
@@ -50,6 +51,9 @@ public:
     into_->caller.resize(base_ + count);
     at = 0;
     for (const Source& source : sources_) {
+      if (cancel_asked()) {
+        return true;
+      }
       const auto orders = std::span(orders_).subspan(at, source.entry->calls);
       place(source, orders, index);
       at += source.entry->calls;

@@ -2,38 +2,56 @@
 #include "store/thread_writer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <utility>
 
 namespace ptlens::store {
 
-void ThreadWriter::take(const stacks::ClosedCall& call) {
-  const Edge edge{call.function, call.caller, call.site};
-  places_[count_] = static_cast<std::uint32_t>(EdgeHash()(edge) % recent_lanes);
-  __builtin_prefetch(&recent_[places_[count_]]);
-  together_[count_] = call;
-  if (++count_ == together_.size()) {
-    put_together();
+void ThreadWriter::hand_on() {
+  if (writer_->storing_) {
+    std::vector<stacks::ClosedCall> next;
+    next.reserve(calls_a_batch);
+    std::swap(next, batch_);
+    writer_->storing_->submit([this, batch = std::move(next)] { put_all(batch); });
+  } else {
+    put_all(batch_);
+    batch_.clear();
   }
 }
 
-void ThreadWriter::put_together() {
+void ThreadWriter::put_all(Calls calls) {
+  while (!calls.empty()) {
+    const std::size_t count = std::min(calls.size(), most_together);
+    put_together(calls.first(count));
+    calls = calls.subspan(count);
+  }
+}
+
+// At most most_together.
+void ThreadWriter::put_together(Calls calls) {
+  for (const stacks::ClosedCall& call : calls) {
+    __builtin_prefetch(&recent_of(call));
+  }
   std::array<std::uint32_t, most_together> lanes;
-  for (std::size_t i = 0; i < count_; ++i) {
-    const Edge edge{together_[i].function, together_[i].caller, together_[i].site};
-    Recent& recent = recent_[places_[i]];
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const Edge edge{calls[i].function, calls[i].caller, calls[i].site};
+    Recent& recent = recent_of(calls[i]);
     if (recent.lane == no_lane || recent.edge != edge) {
       recent = {.edge = edge, .lane = find_lane(edge)};
     }
     lanes[i] = recent.lane;
     waiting_.prefetch_lane(lanes[i]);
   }
-  for (std::size_t i = 0; i < count_; ++i) {
+  for (std::size_t i = 0; i < calls.size(); ++i) {
     waiting_.prefetch_row(lanes[i]);
   }
-  for (std::size_t i = 0; i < count_; ++i) {
-    put(together_[i], lanes[i]);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    put(calls[i], lanes[i]);
   }
-  count_ = 0;
+  while (edges_.size() > recent_.size() / 2 && recent_bits_ < most_recent_bits) {
+    recent_.assign(std::size_t{1} << ++recent_bits_, {});
+  }
   if (waiting_.bytes() > writer_->memory_of_a_thread()) {
     make_room();
   }
@@ -121,7 +139,6 @@ void ThreadWriter::make_room() {
 }
 
 void ThreadWriter::flush() {
-  put_together();
   for (std::uint32_t lane = 0; lane < waiting_.lanes(); ++lane) {
     if (waiting_.count(lane) != 0) {
       write(lane);

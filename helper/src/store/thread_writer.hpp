@@ -12,8 +12,8 @@
 #include "store/waiting_rows.hpp"
 #include "store/writer.hpp"
 
-#include <array>
 #include <cstdint>
+#include <span>
 #include <tsl/robin_map.h>
 #include <unordered_map>
 #include <vector>
@@ -22,23 +22,40 @@ namespace ptlens::store {
 
 class ThreadWriter final : public stacks::CallSink {
 public:
-  ThreadWriter(Writer& writer, std::uint32_t thread) : writer_(&writer), thread_(thread) {}
+  ThreadWriter(Writer& writer, std::uint32_t thread) : writer_(&writer), thread_(thread) {
+    batch_.reserve(calls_a_batch);
+  }
 
-  void take(const stacks::ClosedCall& call) override;
-  void flush(); // all that waits
+  void take(const stacks::ClosedCall& call) override {
+    batch_.push_back(call);
+    if (batch_.size() == calls_a_batch) {
+      hand_on();
+    }
+  }
+  void hand_on(); // the batch
+  void flush();   // all that waits; every batch was handed on and is put
   [[nodiscard]] std::uint32_t thread() const { return thread_; }
 
 private:
+  using Calls = std::span<const stacks::ClosedCall>;
+  static constexpr std::size_t calls_a_batch = 512;
   static constexpr std::size_t most_together = 128;
 
   struct Recent {
-    Edge edge; // of the last one with its hash
+    Edge edge;
     std::uint32_t lane = no_lane;
   };
   static constexpr std::uint32_t no_lane = UINT32_MAX;
-  static constexpr std::size_t recent_lanes = std::size_t{1} << 15U;
+  static constexpr unsigned least_recent_bits = 8;
+  static constexpr unsigned most_recent_bits = 17;
 
-  void put_together();
+  // Where the lane of an edge is remembered. Multiplicative hashing: Knuth, TAOCP vol. 3, 6.4.
+  [[nodiscard]] Recent& recent_of(const stacks::ClosedCall& call) {
+    const std::uint32_t hash = call.function * 0x9e3779b1U ^ call.site * 0x85ebca77U;
+    return recent_[hash >> (32 - recent_bits_)];
+  }
+  void put_all(Calls calls);
+  void put_together(Calls calls);
   [[nodiscard]] std::uint32_t find_lane(const Edge& edge);
   void put(const stacks::ClosedCall& call, std::uint32_t lane);
   [[nodiscard]] std::uint32_t note_late(const stacks::ClosedCall& call);
@@ -47,10 +64,9 @@ private:
 
   Writer* writer_;
   std::uint32_t thread_;
-  std::array<stacks::ClosedCall, most_together> together_;
-  std::size_t count_ = 0;                           // of together_
-  std::array<std::uint32_t, most_together> places_; // in recent_, of together_
-  std::vector<Recent> recent_{recent_lanes};        // by hash
+  std::vector<stacks::ClosedCall> batch_; // the taker's; all else is of the one who stores
+  unsigned recent_bits_ = least_recent_bits;
+  std::vector<Recent> recent_{std::size_t{1} << least_recent_bits}; // half empty, until it is large
   tsl::robin_map<Edge, std::uint32_t, EdgeHash> lanes_;
   std::vector<Edge> edges_; // by lane
   WaitingRows waiting_;     // by lane

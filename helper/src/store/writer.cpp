@@ -71,6 +71,10 @@ Writer::Writer(Options options) : options_(std::move(options)) {
     }
   }
   output_.append(std::vector<std::byte>(sizeof(FileHeader)));
+  if (options_.own_thread) {
+    constexpr std::size_t most_waiting = 16;
+    storing_ = std::make_unique<OrderedWorker>(most_waiting);
+  }
 }
 
 Writer::~Writer() = default;
@@ -196,6 +200,13 @@ std::vector<std::byte> Writer::directory(const std::string& key, const Descripti
 
 Result<std::shared_ptr<CallStore>> Writer::finish(const std::string& key,
                                                   const Description& description) {
+  for (const auto& thread : threads_) {
+    thread->hand_on();
+  }
+  if (storing_) {
+    storing_->finish();
+    storing_.reset();
+  }
   for (const auto& thread : threads_) {
     thread->flush();
   }

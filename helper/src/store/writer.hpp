@@ -2,6 +2,7 @@
 // until a block is full; where those that wait take more than the bound, the fullest go first.
 #pragma once
 
+#include "base/ordered_worker.hpp"
 #include "stacks/closed_call.hpp"
 #include "store/block.hpp"
 #include "store/call_store.hpp"
@@ -30,6 +31,7 @@ public:
     // Small enough that what waits for its block stays in the cache, large enough that the entries
     // of blocks weigh little. At most 65,535.
     std::uint32_t block_calls = 512;
+    bool own_thread = false; // calls are stored beside the one who hands them over
   };
   explicit Writer(Options options);
   Writer(const Writer&) = delete;
@@ -80,6 +82,7 @@ private:
   std::vector<Late> late_;
   std::deque<std::unique_ptr<ThreadWriter>> threads_;
   std::atomic<std::size_t> thread_count_ = 0;
+  std::unique_ptr<OrderedWorker> storing_; // gone before what it uses
 };
 
 } // namespace ptlens::store

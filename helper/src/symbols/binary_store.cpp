@@ -1,6 +1,7 @@
 // The look-up order of perf (tools/perf/util/dso.c, dso__load), with the build-id checked first.
 #include "symbols/binary_store.hpp"
 
+#include "base/cancellation.hpp"
 #include "symbols/debuginfod.hpp"
 #include "symbols/own_vdso.hpp"
 
@@ -83,7 +84,7 @@ BinaryStore::BinaryStore(Options options) : options_(std::move(options)) {}
 std::shared_ptr<const Binary> BinaryStore::find(const std::string& path,
                                                 const std::vector<std::uint8_t>& build_id) {
   const auto [at, added] = opened_.try_emplace(std::pair(path, build_id));
-  if (!added) {
+  if (!added || cancel_asked()) {
     return at->second;
   }
   if (!may_be_file(path)) {

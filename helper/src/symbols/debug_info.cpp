@@ -5,6 +5,7 @@
 
 #include "symbols/demangle.hpp"
 #include "symbols/dwarf_walk.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <algorithm>
 #include <cstring>

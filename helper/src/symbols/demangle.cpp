@@ -1,9 +1,7 @@
-// Demangling by libiberty, and cutting names down to what users type. Suffixes of clones: GCC's
-// clone_function_name (gcc/cgraphclones.cc).
+// Demangling by libiberty. Suffixes of clones: GCC's clone_function_name (gcc/cgraphclones.cc).
 #include "symbols/demangle.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <libiberty/demangle.h>
 #include <memory>
@@ -23,11 +21,6 @@ constexpr std::size_t longest_demangled = 16384;
 
 bool is_digit(char character) {
   return character >= '0' && character <= '9';
-}
-
-bool is_identifier(char character) {
-  return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_' ||
-         character == '$';
 }
 
 std::optional<std::string> demangle_with_libiberty(const std::string& name) {
@@ -88,40 +81,6 @@ std::string spell_clones(std::string_view name) {
   return spelled;
 }
 
-// Index behind the bracket that closes the one at `open`, or the end of the text.
-std::size_t behind_bracket(std::string_view text, std::size_t open, char opening, char closing) {
-  std::size_t depth = 0;
-  for (std::size_t at = open; at < text.size(); ++at) {
-    if (text[at] == opening) {
-      ++depth;
-    } else if (text[at] == closing && (at == 0 || text[at - 1] != '-')) {
-      if (--depth == 0) {
-        return at + 1;
-      }
-    }
-  }
-  return text.size();
-}
-
-// Length of an operator's name at the start of `text` ("operator<<", "operator()", "operator
-// bool"), 0 where there is none.
-std::size_t operator_length(std::string_view text) {
-  constexpr std::string_view word = "operator";
-  if (!text.starts_with(word) || text.size() == word.size() || is_identifier(text[word.size()])) {
-    return 0;
-  }
-  const std::string_view rest = text.substr(word.size());
-  static constexpr std::string_view longest_first[] = {"<=>", "->*", "<<=", ">>=", "()", "[]", "->",
-                                                       "<<",  ">>",  "<=",  ">=",  "<",  ">"};
-  for (const std::string_view symbol : longest_first) {
-    if (rest.starts_with(symbol)) {
-      return word.size() + symbol.size();
-    }
-  }
-  const std::size_t end = rest.find_first_of("(<");
-  return word.size() + std::min(end, rest.size());
-}
-
 } // namespace
 
 std::string demangle(std::string_view linkage_name) {
@@ -130,76 +89,6 @@ std::string demangle(std::string_view linkage_name) {
     return *std::move(text);
   }
   return spell_clones(name);
-}
-
-std::string without_parameters(std::string_view name) {
-  std::string bare;
-  std::size_t at = 0;
-  const auto copy_to = [&](std::size_t end) {
-    bare += name.substr(at, end - at);
-    at = end;
-  };
-  while (at < name.size()) {
-    const bool starts_component = bare.empty() || bare.ends_with("::");
-    const char character = name[at];
-    if (starts_component) {
-      if (const std::size_t length = operator_length(name.substr(at)); length > 0) {
-        copy_to(at + length);
-        continue;
-      }
-    }
-    if (character == '(') {
-      if (!starts_component) {
-        const std::size_t behind = behind_bracket(name, at, '(', ')');
-        // The function in which a local class or lambda stands: "f(int)::{lambda()#1}::operator()".
-        const std::size_t scope = name.find("::", behind);
-        const std::string_view between =
-            scope == std::string_view::npos ? "?" : name.substr(behind, scope - behind);
-        if (!between.empty() && between != " const") {
-          break;
-        }
-        at = scope;
-        continue;
-      }
-      copy_to(behind_bracket(name, at, '(', ')'));
-    } else if (character == '{') {
-      copy_to(behind_bracket(name, at, '{', '}'));
-    } else if (character == '<') {
-      const std::size_t behind = behind_bracket(name, at, '<', '>');
-      if (starts_component && behind < name.size()) {
-        copy_to(behind); // Rust: "<T as Trait>::method"
-      } else {
-        at = behind;
-      }
-    } else if (character == '[') {
-      at = behind_bracket(name, at, '[', ']');
-    } else if (character == ' ' && name.substr(at).starts_with(" [clone")) {
-      break;
-    } else {
-      copy_to(at + 1);
-    }
-  }
-  // Rust's legacy mangling writes "f::<T>", C++ "operator< <T>": the arguments leave something
-  // behind.
-  while (bare.ends_with("::") || bare.ends_with(' ')) {
-    bare.resize(bare.size() - (bare.ends_with(' ') ? 1 : 2));
-  }
-  return bare;
-}
-
-std::string_view last_component(std::string_view name) {
-  std::size_t depth = 0;
-  for (std::size_t at = name.size(); at > 1; --at) {
-    const char character = name[at - 1];
-    if (character == '}' || character == ')' || (character == '>' && depth > 0)) {
-      ++depth;
-    } else if ((character == '{' || character == '(' || character == '<') && depth > 0) {
-      --depth;
-    } else if (depth == 0 && character == ':' && name[at - 2] == ':') {
-      return name.substr(at);
-    }
-  }
-  return name;
 }
 
 bool is_clone(std::string_view demangled_name) {

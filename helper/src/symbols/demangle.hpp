@@ -11,13 +11,6 @@ namespace ptlens::symbols {
 // Rust v0.
 [[nodiscard]] std::string demangle(std::string_view linkage_name);
 
-// The demangled name without parameters, template arguments, ABI tags and clone suffixes:
-// "ns::f<int>(int) const [clone .part.0]" is "ns::f".
-[[nodiscard]] std::string without_parameters(std::string_view name);
-
-// "f" of "ns::f". Expects what without_parameters gives.
-[[nodiscard]] std::string_view last_component(std::string_view name);
-
 [[nodiscard]] bool is_clone(std::string_view demangled_name);
 
 // "f.cold", "f.cold.3" and "f.isra.0.cold" belong to "f", "f" and "f.isra.0"; empty for names

@@ -5,6 +5,7 @@
 
 #include "symbols/demangle.hpp"
 #include "symbols/disassembler.hpp"
+#include "symbols/name_shape.hpp"
 #include "symbols/thunk.hpp"
 
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 #include "symbols/dwarf_walk.hpp"
 #include "symbols/line_table.hpp"
 #include "symbols/name_search.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -34,7 +35,7 @@ class Finder {
 public:
   Finder(const ElfImage& image, const FunctionTable& table, std::string_view name)
       : image_(image), table_(table), wanted_(name), typed_(name),
-        bare_(without_parameters(demangle(name))), last_(last_component(bare_)) {}
+        bare_(without_parameters(demangle(name))), last_(last_component(demangle(name))) {}
 
   void find_abstract(Dwarf_Die unit, const std::string& folder) {
     for_each_die(unit, [&](Dwarf_Die& die, const std::vector<Dwarf_Die>&) {
@@ -120,8 +121,7 @@ private:
     if (abstract.line != 0) {
       for (const Function& function : table_.functions()) {
         if (function.line == abstract.line && function.file == abstract.file &&
-            !is_clone(function.name) &&
-            last_component(without_parameters(function.name)) == without_parameters(name)) {
+            !is_clone(function.name) && last_component(function.name) == without_parameters(name)) {
           return function.name;
         }
       }
@@ -237,7 +237,7 @@ private:
   WantedName wanted_;
   std::string typed_;
   std::string bare_;
-  std::string_view last_; // of bare_
+  std::string last_; // component of bare_
   std::map<Key, Abstract> abstract_;
   std::vector<InlinedPlace> places_;
   std::size_t scope_searches_ = 0;

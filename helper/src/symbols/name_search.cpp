@@ -4,10 +4,12 @@
 #include "symbols/name_search.hpp"
 
 #include "symbols/demangle.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -33,11 +35,51 @@ std::string lower_case(std::string_view text) {
 
 } // namespace
 
-// A bare operator, template or lambda loses no parameters that a user would have typed.
-WantedName::WantedName(std::string_view name)
-    : name_(name),
-      bare_(name.ends_with(')') && !name.ends_with("operator()") ? without_parameters(name)
-                                                                 : std::string(name)) {}
+WantedName::WantedName(std::string_view name) : name_(name), packed_(without_spaces(name)) {
+  if (name.starts_with("_Z") || name.starts_with("_R")) {
+    demangled_ = demangle(name);
+  }
+  if (name.ends_with("}")) {
+    called_ = name_ + "::operator()"; // of a lambda
+  }
+  last_ = shape_of(name).last();
+}
+
+std::optional<std::size_t> WantedName::match_shape(std::string_view plain,
+                                                   std::span<const std::size_t> components) const {
+  for (const std::string& name : {std::cref(name_), std::cref(called_)}) {
+    if (name.empty() || !plain.ends_with(name)) {
+      continue;
+    }
+    if (plain.size() == name.size()) {
+      return 1;
+    }
+    if (std::ranges::binary_search(components, plain.size() - name.size())) {
+      return 2;
+    }
+  }
+  return std::nullopt;
+}
+
+// With parameters or template arguments, which must be right but for their spaces: "f(int,int)" and
+// "f<int>" for "ns::f<int>(int, int)".
+std::optional<std::size_t> WantedName::match_written(std::string_view demangled,
+                                                     const NameShape& shape) const {
+  if (shape.last() != last_) {
+    return std::nullopt;
+  }
+  for (std::size_t component = 0; component < shape.written.size(); ++component) {
+    const std::size_t begin = shape.written[component];
+    if (begin > shape.parameters || begin > demangled.size()) {
+      break;
+    }
+    if (without_spaces(demangled.substr(begin)) == packed_ ||
+        without_spaces(demangled.substr(begin, shape.parameters - begin)) == packed_) {
+      return component == 0 ? 0 : 2;
+    }
+  }
+  return std::nullopt;
+}
 
 std::optional<std::size_t> WantedName::match(std::string_view demangled,
                                              std::string_view linkage_name) const {
@@ -47,21 +89,24 @@ std::optional<std::size_t> WantedName::match(std::string_view demangled,
   if (demangled == name_) {
     return 0;
   }
-  if (name_ == bare_) {
-    const std::string bare = without_parameters(demangled);
-    if (bare == name_) {
-      return 1;
-    }
-    if (last_component(bare) == name_) {
-      return 2;
+  const NameShape shape = shape_of(demangled);
+  if (const auto kind = match_shape(shape.plain, shape.components)) {
+    return kind;
+  }
+  if (demangled.starts_with('<') || demangled.contains(".(*")) {
+    for (const NameShape& other : other_shapes(demangled)) {
+      if (match_shape(other.plain, other.components)) {
+        return 2;
+      }
     }
   }
-  if (linkage_name == name_) {
+  if (packed_.find_first_of("(<[") != std::string::npos) {
+    if (const auto kind = match_written(demangled, shape)) {
+      return kind;
+    }
+  }
+  if (linkage_name == name_ || (!demangled_.empty() && demangled == demangled_)) {
     return 3;
-  }
-  // Parameters that were typed must be right, but for their spaces: "f(int,int)".
-  if (name_ != bare_ && without_spaces(demangled) == without_spaces(name_)) {
-    return 0;
   }
   return std::nullopt;
 }
@@ -147,8 +192,9 @@ std::vector<std::string> names_near(const FunctionTable& table, std::string_view
         !seen.insert(function.name).second) {
       continue;
     }
-    const std::string bare = without_parameters(function.name);
-    const std::string_view last = last_component(bare);
+    const NameShape shape = shape_of(function.name);
+    const std::string& bare = shape.plain;
+    const std::string_view last = shape.last();
     const std::size_t limit = nearest.size() < count ? SIZE_MAX : std::get<0>(nearest.back()) + 1;
     const std::size_t distance =
         std::min(edit_distance(bare, wanted, limit), edit_distance(last, wanted, limit));

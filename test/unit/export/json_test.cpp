@@ -226,7 +226,7 @@ TEST(DoctorJson, FindingsAndProcesses) {
   EXPECT_EQ(dump(processes_json(processes)),
             R"({"processes":[{"pid":5,"start_time":6,"user":"u","name":"n","command":"n -x",)"
             R"("executable":"/n","age_s":1.5,"cpu_percent":50.0,"threads":3,"container":true,)"
-            R"("may_attach":true,"has_source":false}]})");
+            R"("may_attach":true,"has_source":false,"rebuilt":false}]})");
 }
 
 TEST(Dump, BytesThatAreNotUtf8AreReplaced) {

@@ -108,7 +108,7 @@ Measurement with_time_outside() {
 
 TEST(Flame, NamesTimeOutsideUserCode) {
   const Measurement m = with_time_outside();
-  const FlameTree wall = flame(m, {}, {}, FlameTime::wall, 0);
+  const FlameTree wall = flame(m, std::nullopt, {}, FlameTime::wall, 0);
   expect_sums(wall);
   const std::map<Path, naive::Frame> frames = frames_of(wall);
   EXPECT_EQ(frames.at({0}).self, 30U);
@@ -116,10 +116,12 @@ TEST(Flame, NamesTimeOutsideUserCode) {
   EXPECT_EQ(frames.at({0, 1}).self, 15U);
   EXPECT_EQ(frames.at({0, 1, outside_user_code}).self, 25U);
   EXPECT_EQ(wall.inclusive[0], 100U);
-  const std::map<Path, naive::Frame> on = frames_of(flame(m, {}, {}, FlameTime::on_cpu, 0));
+  const std::map<Path, naive::Frame> on =
+      frames_of(flame(m, std::nullopt, {}, FlameTime::on_cpu, 0));
   EXPECT_EQ(on.at({0, 1, outside_user_code}).self, 10U);
   EXPECT_EQ(on.at({0, 1}).self, 15U);
-  const std::map<Path, naive::Frame> off = frames_of(flame(m, {}, {}, FlameTime::off_cpu, 0));
+  const std::map<Path, naive::Frame> off =
+      frames_of(flame(m, std::nullopt, {}, FlameTime::off_cpu, 0));
   EXPECT_EQ(off.size(), 2U);
   EXPECT_EQ(off.at({0, 1}).self, 15U);
   EXPECT_EQ(frame_function(m, outside_user_code).name, "[outside user code]");
@@ -134,7 +136,7 @@ protected:
 
 TEST_P(RandomFlame, MergesAllStacks) {
   for (const auto& [time, naive_time] : times) {
-    const FlameTree tree = flame(asked_, {}, {}, time, 0);
+    const FlameTree tree = flame(asked_, std::nullopt, {}, time, 0);
     expect_sums(tree);
     expect_same(tree, naive::stacks_of(m_, all_calls(m_), nullptr, naive_time));
   }
@@ -162,7 +164,7 @@ TEST_P(RandomFlame, KeepsToTheSelection) {
       admitted.push_back(call);
     }
   }
-  const FlameTree tree = flame(asked_, {}, selection, FlameTime::wall, 0);
+  const FlameTree tree = flame(asked_, std::nullopt, selection, FlameTime::wall, 0);
   expect_sums(tree);
   expect_same(tree, naive::stacks_of(m_, with_below(m_, admitted), nullptr, naive::Time::wall));
   std::vector<bool> is_leaf(tree.size(), true);
@@ -180,8 +182,8 @@ TEST_P(RandomFlame, KeepsToTheSelection) {
 
 TEST_P(RandomFlame, PruningMovesTimeButLosesNone) {
   constexpr double smallest = 0.02;
-  const FlameTree whole = flame(asked_, {}, {}, FlameTime::wall, 0);
-  const FlameTree pruned = flame(asked_, {}, {}, FlameTime::wall, smallest);
+  const FlameTree whole = flame(asked_, std::nullopt, {}, FlameTime::wall, 0);
+  const FlameTree pruned = flame(asked_, std::nullopt, {}, FlameTime::wall, smallest);
   expect_sums(pruned);
   EXPECT_EQ(pruned.inclusive[0], whole.inclusive[0]);
   EXPECT_LT(pruned.size(), whole.size());
@@ -191,7 +193,7 @@ TEST_P(RandomFlame, PruningMovesTimeButLosesNone) {
     large += static_cast<double>(inclusive) >= limit ? 1 : 0;
   }
   EXPECT_EQ(pruned.size(), large);
-  EXPECT_EQ(flame(asked_, {}, {}, FlameTime::wall, 2).size(), 1U);
+  EXPECT_EQ(flame(asked_, std::nullopt, {}, FlameTime::wall, 2).size(), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomFlame, testing::Range(200U, 216U));
@@ -203,11 +205,13 @@ TEST(Flame, SplitsOnAndOffCpuByWhereTheTimeWasSpent) {
   // 100 ns, off-CPU 30; 40 of them in inner, off-CPU 25 there: 5 off-CPU are outer's own.
   const std::uint32_t call = test::add_call(m, {.function = outer, .latency = 100, .blocked = 30});
   test::add_call(m, {.function = inner, .parent = call, .start = 10, .latency = 40, .blocked = 25});
-  const FlameTree wall = flame(m, {}, {}, FlameTime::wall, 0);
+  const FlameTree wall = flame(m, std::nullopt, {}, FlameTime::wall, 0);
   EXPECT_EQ(wall.self, (std::vector<std::uint64_t>{0, 60, 40}));
   EXPECT_EQ(wall.inclusive, (std::vector<std::uint64_t>{100, 100, 40}));
-  EXPECT_EQ(flame(m, {}, {}, FlameTime::on_cpu, 0).self, (std::vector<std::uint64_t>{0, 55, 15}));
-  EXPECT_EQ(flame(m, {}, {}, FlameTime::off_cpu, 0).self, (std::vector<std::uint64_t>{0, 5, 25}));
+  EXPECT_EQ(flame(m, std::nullopt, {}, FlameTime::on_cpu, 0).self,
+            (std::vector<std::uint64_t>{0, 55, 15}));
+  EXPECT_EQ(flame(m, std::nullopt, {}, FlameTime::off_cpu, 0).self,
+            (std::vector<std::uint64_t>{0, 5, 25}));
 }
 
 TEST(Flame, OfNothingIsItsRoot) {

@@ -2,6 +2,7 @@
 // source.
 #include "measure/names.hpp"
 #include "measure/recordings.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,10 @@
 
 namespace ptlens::measure {
 namespace {
+
+using symbols::NameShape;
+using symbols::other_shapes;
+using symbols::shape_of;
 
 struct Named {
   const char* full;
@@ -74,6 +79,36 @@ INSTANTIATE_TEST_SUITE_P(
                     Named{"orders::run::{closure#0}", "orders::run::{closure#0}", "{closure#0}"},
                     Named{"orders::run::{{closure}}", "orders::run::{{closure}}", "{{closure}}"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Go, Names,
+    testing::Values(Named{"main.main", "main.main", "main"},
+                    Named{"main.(*Order).Price", "main.(*Order).Price", "Price"},
+                    Named{"main.Most[go.shape.int]", "main.Most", "Most"},
+                    Named{"example.com/a-b/c.d/sub.(*Shelf[go.shape.struct { A.B int }]).Take",
+                          "example.com/a-b/c.d/sub.(*Shelf).Take", "Take"},
+                    Named{"main.main.func1.2", "main.main.func1.2", "2"},
+                    Named{"printf_like(char const*, ...)", "printf_like", "printf_like"},
+                    Named{"f(...)", "f", "f"}));
+
+TEST(NameShape, OtherWaysToWriteTheSame) {
+  const auto plains = [](std::string_view full) {
+    std::vector<std::string> names;
+    for (const NameShape& shape : other_shapes(full)) {
+      names.push_back(shape.plain);
+    }
+    return names;
+  };
+  using List = std::vector<std::string>;
+  EXPECT_EQ(plains("<shop::Order as core::fmt::Display>::fmt"),
+            (List{"shop::Order::fmt", "core::fmt::Display::fmt"}));
+  EXPECT_EQ(plains("<alloc::vec::Vec<T> as Extend<T>>::extend"),
+            (List{"alloc::vec::Vec::extend", "Extend::extend"}));
+  EXPECT_EQ(plains("<shop::Order>::new"), List{"shop::Order::new"});
+  EXPECT_EQ(plains("main.(*Order).Price"), List{"main.Order.Price"});
+  EXPECT_EQ(plains("shop::f(int)"), List{});
+  EXPECT_EQ(plains("<"), List{});
+}
+
 TEST(NameShape, SurvivesAnyText) {
   std::mt19937 random(7);
   const std::vector<std::string> pieces = {"(",
@@ -98,6 +133,10 @@ TEST(NameShape, SurvivesAnyText) {
                                            " [clone ",
                                            "\n",
                                            "@0x1",
+                                           ".",
+                                           ".(*",
+                                           "/",
+                                           " as ",
                                            "::h0123456789abcdef"};
   for (int round = 0; round < 20'000; ++round) {
     std::string text;
@@ -105,7 +144,9 @@ TEST(NameShape, SurvivesAnyText) {
       text += pieces[random() % pieces.size()];
     }
     const NameShape shape = shape_of(text);
-    EXPECT_EQ(shape.plain.empty(), text.empty());
+    static_cast<void>(other_shapes(text));
+    ASSERT_LE(shape.parameters, text.size());
+    ASSERT_LE(shape.written.back(), text.size());
     ASSERT_FALSE(shape.components.empty());
     EXPECT_LE(shape.components.back(), shape.plain.size());
     EXPECT_TRUE(std::ranges::is_sorted(shape.components));

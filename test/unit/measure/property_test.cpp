@@ -205,7 +205,7 @@ TEST_P(RandomRecording, SelfTimesAddUpToTheRootsOfEachThread) {
   }
   EXPECT_EQ(in_table, all_roots);
   EXPECT_EQ(calls, m_.calls.size());
-  EXPECT_EQ(flame(asked_, {}, {}, FlameTime::wall, 0).inclusive[0], all_roots);
+  EXPECT_EQ(flame(asked_, std::nullopt, {}, FlameTime::wall, 0).inclusive[0], all_roots);
 }
 
 TEST_P(RandomRecording, SelectionsChooseExactlyWhatTheyBound) {

@@ -280,7 +280,7 @@ TEST(Report, StacksOfAHundredThousandLevels) {
   below_odd.ancestor = "odd";
   EXPECT_EQ(report(m, 0, below_odd).complete, depth / 2 - 1);
 
-  const FlameTree tree = flame(m, {}, {}, FlameTime::wall, 0);
+  const FlameTree tree = flame(m, std::nullopt, {}, FlameTime::wall, 0);
   EXPECT_EQ(tree.size(), 2 * depth + 1);
   EXPECT_EQ(tree.inclusive[0], 4 * std::uint64_t{depth});
   const std::vector<FunctionRow> rows = functions(m);

@@ -50,6 +50,7 @@ TEST(RoundTrip, GivesEveryColumnBack) {
     const CallTable table = test::random_table(seed, seed * 7 + 1);
     Writer::Options options;
     options.block_calls = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 16 : 4096;
+    options.own_thread = seed % 5 < 2;
     const auto store = written(table, options, seed % 2 == 1);
     ASSERT_NE(store, nullptr);
     EXPECT_TRUE(store->in_memory());

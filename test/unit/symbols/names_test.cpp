@@ -2,6 +2,7 @@
 // answers follow from the rules stated in the headers.
 #include "symbols/demangle.hpp"
 #include "symbols/name_search.hpp"
+#include "symbols/name_shape.hpp"
 #include "symbols/symbols_test_support.hpp"
 
 #include <gtest/gtest.h>
@@ -160,6 +161,9 @@ TEST_F(Names, AreFoundByTheBestKindOfMatchOnly) {
   EXPECT_EQ(found("parse_order"), Set{"_ZN4shop11parse_orderEic"});
   EXPECT_EQ(found("Twice"), Set{"_ZN4shop5TwiceIiEET_S1_"});
   EXPECT_EQ(found("shop::Twice<int>(int)"), Set{"_ZN4shop5TwiceIiEET_S1_"});
+  EXPECT_EQ(found("Order::total(int) const"), Set{"_ZNK4shop5Order5totalEi"});
+  EXPECT_EQ(found("Twice<int>"), Set{"_ZN4shop5TwiceIiEET_S1_"});
+  EXPECT_EQ(found("Twice<char>"), Set{});
   EXPECT_EQ(found("total_sum"), Set{"total_sum"});
   EXPECT_EQ(found("shop::parse_order(char)"), Set{});
   EXPECT_EQ(found("rder::total"), Set{});

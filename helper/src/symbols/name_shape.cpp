@@ -1,13 +1,13 @@
 // A scanner over demangled names. Brackets nest, so that a comma, "::" or space counts only outside
 // them; operators are the exception, and are recognised first. Grammar: the output of libiberty's
-// cp-demangle.c and rust-demangle.c.
-#include "measure/names.hpp"
+// cp-demangle.c and rust-demangle.c, and Go's symbol names (cmd/internal/objabi, "PathToPrefix").
+#include "symbols/name_shape.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 
-namespace ptlens::measure {
+namespace ptlens::symbols {
 
 namespace {
 
@@ -103,7 +103,11 @@ public:
 
   NameShape run() {
     shape_.components.push_back(0);
+    shape_.written.push_back(0);
     while (at_ < text_.size() && step()) {
+    }
+    if (shape_.parameters == 0) {
+      shape_.parameters = text_.size();
     }
     return std::move(shape_);
   }
@@ -119,6 +123,7 @@ private:
     if (rest.starts_with("::")) {
       copy_to(at_ + 2);
       shape_.components.push_back(shape_.plain.size());
+      shape_.written.push_back(at_);
       return true;
     }
     switch (text_[at_]) {
@@ -138,6 +143,9 @@ private:
         restart();
       }
       ++at_;
+      if (shape_.plain.empty()) {
+        shape_.written.back() = at_;
+      }
       return true;
     default:
       copy_to(at_ + 1);
@@ -154,8 +162,12 @@ private:
     const std::size_t end = group_end(text_, at_);
     const std::size_t after = skip_qualifiers(text_, end);
     const bool nested = text_.substr(after).starts_with("::");
+    const bool goes_on = nested || shape_.plain.empty() || shape_.plain == "decltype";
+    if (!goes_on) {
+      shape_.parameters = at_;
+    }
     at_ = nested ? after : end;
-    return nested || shape_.plain.empty() || shape_.plain == "decltype";
+    return goes_on;
   }
 
   void angle() {
@@ -167,6 +179,7 @@ private:
     if (shape_.plain.ends_with("::")) { // Rust's "f::<T>"
       shape_.plain.resize(shape_.plain.size() - 2);
       shape_.components.pop_back();
+      shape_.written.pop_back();
     }
     at_ = end;
   }
@@ -174,6 +187,7 @@ private:
   void restart() {
     shape_.plain.clear();
     shape_.components.assign(1, 0);
+    shape_.written.assign(1, at_);
   }
 
   void copy_to(std::size_t end) {
@@ -185,6 +199,57 @@ private:
   std::size_t at_ = 0;
   NameShape shape_;
 };
+
+// Go's symbols are written as in the source: "path/package.(*Type[...]).Method". A dot in C++ only
+// begins a clone's suffix, or stands among parameters.
+bool is_go(std::string_view full) {
+  const std::string_view name = without_clone_suffix(full);
+  const std::string_view head = name.substr(0, name.find('['));
+  if (head.find('.', 1) == std::string_view::npos ||
+      head.find_first_of(" <>:@{,") != std::string_view::npos) {
+    return false;
+  }
+  const std::size_t open = head.find('(');
+  return open == std::string_view::npos ||
+         (head.substr(0, open).ends_with('.') && head.substr(open).starts_with("(*"));
+}
+
+// Type arguments are left out; "(*Type)" stays. Components begin behind slashes, and behind the
+// dots that follow the last of them.
+NameShape go_shape(std::string_view full) {
+  NameShape shape;
+  shape.components.push_back(0);
+  shape.written.push_back(0);
+  const std::string_view path = full.substr(0, std::min(full.find('['), full.find('(')));
+  const std::size_t slash = path.rfind('/');
+  const std::size_t package = slash == std::string_view::npos ? 0 : slash + 1;
+  for (std::size_t at = 0; at < full.size();) {
+    if (full[at] == '[') {
+      at = group_end(full, at);
+      continue;
+    }
+    shape.plain += full[at++];
+    const char character = full[at - 1];
+    if (at < full.size() && ((character == '/' && at <= package) ||
+                             (character == '.' && at > package && full[at] != '.'))) {
+      shape.components.push_back(shape.plain.size());
+      shape.written.push_back(at);
+    }
+  }
+  shape.parameters = full.size();
+  return shape;
+}
+
+// Where `wanted` begins outside all brackets, npos where it does not.
+std::size_t outside_brackets(std::string_view text, std::string_view wanted) {
+  for (std::size_t at = 0; at < text.size();) {
+    if (text.substr(at).starts_with(wanted)) {
+      return at;
+    }
+    at = closer_of(text[at]) == '\0' ? at + 1 : group_end(text, at);
+  }
+  return std::string_view::npos;
+}
 
 } // namespace
 
@@ -237,6 +302,9 @@ std::size_t group_end(std::string_view text, std::size_t open) {
 }
 
 NameShape shape_of(std::string_view full) {
+  if (is_go(full)) {
+    return go_shape(full);
+  }
   const bool thunk = std::ranges::any_of(
       thunks, [full](std::string_view prefix) { return full.starts_with(prefix); });
   NameShape shape;
@@ -246,8 +314,46 @@ NameShape shape_of(std::string_view full) {
   if (shape.plain.empty() || shape.components.back() >= shape.plain.size()) {
     shape.plain = full;
     shape.components.assign(1, 0);
+    shape.written.assign(1, 0);
+    shape.parameters = full.size();
   }
   return shape;
 }
 
-} // namespace ptlens::measure
+std::vector<NameShape> other_shapes(std::string_view full) {
+  std::vector<NameShape> others;
+  if (is_go(full)) {
+    if (const std::size_t open = full.find(".(*"); open != std::string_view::npos) {
+      const std::size_t end = group_end(full, open + 1);
+      std::string written(full.substr(0, open + 1));
+      written += full.substr(open + 3, end - open - 4);
+      written += full.substr(end);
+      others.push_back(go_shape(written));
+    }
+    return others;
+  }
+  if (!full.starts_with('<')) {
+    return others;
+  }
+  const std::size_t end = group_end(full, 0);
+  if (!full.substr(end).starts_with("::")) {
+    return others;
+  }
+  const std::string_view inside = full.substr(1, end - 2);
+  const std::size_t as = outside_brackets(inside, " as ");
+  others.push_back(shape_of(std::string(inside.substr(0, as)).append(full.substr(end))));
+  if (as != std::string_view::npos) {
+    others.push_back(shape_of(std::string(inside.substr(as + 4)).append(full.substr(end))));
+  }
+  return others;
+}
+
+std::string without_parameters(std::string_view full) {
+  return shape_of(full).plain;
+}
+
+std::string last_component(std::string_view full) {
+  return std::string(shape_of(full).last());
+}
+
+} // namespace ptlens::symbols

@@ -1,0 +1,23 @@
+// A pointer for each thread.
+#include "base/cancellation.hpp"
+
+#include <utility>
+
+namespace ptlens {
+namespace {
+
+thread_local const Progress* current = nullptr;
+
+} // namespace
+
+Cancellable::Cancellable(const Progress& progress) : outer_(std::exchange(current, &progress)) {}
+
+Cancellable::~Cancellable() {
+  current = outer_;
+}
+
+bool cancel_asked() {
+  return current != nullptr && current->cancelled();
+}
+
+} // namespace ptlens
