@@ -72,3 +72,49 @@ test("a bundle that was cut says so", { skip: noProbes }, (t) => {
     assert.match(stderr, new RegExp(`^ptlens: .*${name}.*\\n$`));
   }
 });
+
+test("a source map puts the sources where they are here", { skip: noProbes }, (t) => {
+  const folder = temporaryFolder(t);
+  const built = path.join(folder, "built");
+  mkdirSync(built);
+  writeFileSync(path.join(built, "spin.c"), "__attribute__((noipa)) int spin(int n) { return n + 1; }\nint main(int n, char** a) { return spin(n) > 100 && a; }\n");
+  const program = path.join(built, "spin");
+  output(process.env.CC ?? "gcc", ["-g", "-O1", "-o", program, path.join(built, "spin.c")]);
+  const recording = path.join(folder, "recording");
+  const bundle = path.join(folder, "moved.ptlens");
+  output(helper, ["record", "--backend", "uprobe", "--function", "spin", "-o", recording, "--", program]);
+  output(helper, ["bundle", recording, "-o", bundle]);
+  const here = path.join(folder, "here");
+  mkdirSync(here);
+  copyFileSync(path.join(built, "spin.c"), path.join(here, "spin.c"));
+  rmSync(built, { recursive: true });
+  const unmapped = json(["report", "--json", "--function", "spin", bundle]);
+  assert.equal(unmapped.function.file, path.join(built, "spin.c"));
+  assert.ok(unmapped.recording.notes.some((note) => note.includes(`--source-map ${built}=`)), "it says where the sources were");
+  const map = ["--source-map", `${built}=${here}`];
+  const mapped = json(["report", "--json", "--function", "spin", ...map, bundle]);
+  assert.equal(mapped.function.file, path.join(here, "spin.c"));
+  assert.ok(!mapped.recording.notes.some((note) => note.includes("--source-map")));
+  const { functions } = json(["lines", "--json", "--file", path.join(here, "spin.c"), ...map, bundle]);
+  assert.deepEqual(functions.map(({ name }) => name), ["spin"]);
+  assert.equal(run(helper, ["report", "--function", "spin", "--source-map", "nothing", bundle]).status, 2);
+});
+
+test("a member that was damaged is named", { skip: noProbes || (run("zstd", ["--version"]).status === 0 ? false : "zstd is not installed") }, (t) => {
+  const folder = temporaryFolder(t);
+  const recording = path.join(folder, "recording");
+  const bundle = path.join(folder, "bundle");
+  output(helper, ["record", "--backend", "uprobe", "--function", "handle_order", "-o", recording, "--", orderServer, "--orders", "5", "--threads", "1"]);
+  output(helper, ["bundle", recording, "-o", bundle]);
+  const tar = path.join(folder, "bundle.tar");
+  output("zstd", ["-q", "-d", bundle, "-o", tar]);
+  const bytes = readFileSync(tar);
+  const at = bytes.indexOf("ELF", bytes.indexOf("order_server", 512)) + 4000;
+  bytes[at] ^= 0xff;
+  writeFileSync(tar, bytes);
+  const damaged = path.join(folder, "damaged");
+  output("zstd", ["-q", tar, "-o", damaged]);
+  const { status, stderr } = run(helper, ["functions", damaged]);
+  assert.equal(status, 1);
+  assert.match(stderr, /damaged: its member \S+ is damaged: it is not what its checksum says/);
+});

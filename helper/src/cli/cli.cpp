@@ -23,6 +23,8 @@ constexpr int status_failed = 1;
 constexpr int status_usage = 2;
 
 constexpr unsigned most_workers = 256;
+constexpr std::uint64_t least_memory = std::uint64_t{1} << 24U;
+constexpr std::uint64_t most_memory = std::uint64_t{1} << 50U;
 constexpr std::uint64_t least_segment = 256;
 constexpr std::uint64_t most_segment = std::uint64_t{1} << 32U;
 
@@ -56,6 +58,22 @@ void add_source(CLI::App& command, RecordingOptions& options) {
   command.add_option("--kcore", options.kcore, "kernel code, as 'perf record --kcore' keeps it")
       ->type_name("FILE");
   command
+      .add_option_function<std::vector<std::string>>(
+          "--source-map",
+          [&options](const std::vector<std::string>& pairs) {
+            for (const std::string& pair : pairs) {
+              if (auto root = engine::parse_source_map(pair)) {
+                options.source_map.push_back(std::move(*root));
+              }
+            }
+          },
+          "sources that were below FROM where the program was built are below TO here; repeatable")
+      ->type_name("FROM=TO")
+      ->check([](const std::string& pair) {
+        return engine::parse_source_map(pair) ? std::string() : "FROM=TO is wanted";
+      })
+      ->allow_extra_args(false);
+  command
       .add_option("--decoder", options.decoder,
                   "decoder of the trace: fast, or libipt for its block decoder")
       ->check(CLI::IsMember({"fast", "libipt"}))
@@ -71,6 +89,13 @@ void add_source(CLI::App& command, RecordingOptions& options) {
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE")
       ->capture_default_str();
+  command
+      .add_option("--memory", options.memory_bytes,
+                  "about what decoding may take beside symbols; without it a quarter of the "
+                  "machine's")
+      ->check(CLI::Range(least_memory, most_memory))
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("SIZE");
   add_debuginfod(command);
   command.add_option("--pid", options.pid, "only this process, of a recording of several")
       ->check(CLI::PositiveNumber);
@@ -93,6 +118,12 @@ void add_function(CLI::App& command, std::string& function, std::string& binary,
       ->required(required);
   command.add_option("--binary", binary, "path, or its end, of the binary that holds it")
       ->type_name("B");
+}
+
+void add_all(CLI::App& command, bool& all) {
+  command.add_flag("--all", all,
+                   "all functions that answer to the name together: the instances of a template, "
+                   "overloads, statics of equal names");
 }
 
 const CLI::Range& positive_id() {
@@ -126,6 +157,7 @@ public:
     add_calls();
     add_flame();
     add_lines();
+    add_diff();
     add_decode();
     add_store();
     add_verify();
@@ -214,6 +246,7 @@ private:
       }
     });
     add_function(*app, request.function, request.binary, false);
+    add_all(*app, request.all);
     app->add_option("--duration", request.duration_s, "seconds; until Ctrl-C where not given")
         ->check(CLI::Range(0.001, 86400.0));
     app->add_option("--backend", request.backend, "auto, intel_pt or uprobe")
@@ -256,6 +289,7 @@ private:
     add_source(*app, report_.source);
     add_no_store(*app, report_.source);
     add_function(*app, report_.function, report_.binary, true);
+    add_all(*app, report_.all);
     add_selection(*app, report_.selection);
     add_json(*app, report_.source.json);
   }
@@ -278,6 +312,7 @@ private:
     add_source(*app, flame_.query.source);
     add_no_store(*app, flame_.query.source);
     add_function(*app, flame_.query.function, flame_.query.binary, false);
+    add_all(*app, flame_.query.all);
     add_selection(*app, flame_.query.selection);
     app->add_option("--format", flame_.format, "folded or json")
         ->check(CLI::IsMember({"folded", "json"}));
@@ -294,6 +329,16 @@ private:
         ->type_name("SOURCE")
         ->required();
     add_json(*app, lines_.source.json);
+  }
+
+  void add_diff() {
+    CLI::App* app = command("diff", "what changed from one recording to another",
+                            [this] { return diff(diff_); });
+    app->add_option("BASE", diff_.base, "recording to compare with")->required();
+    add_source(*app, diff_.source);
+    add_no_store(*app, diff_.source);
+    add_function(*app, diff_.function, diff_.binary, false);
+    add_json(*app, diff_.source.json);
   }
 
   void add_decode() {
@@ -352,6 +397,7 @@ private:
   CallsOptions calls_;
   FlameOptions flame_;
   LinesOptions lines_;
+  DiffOptions diff_;
   BundleOptions bundle_;
   DecodeOptions decode_;
   StoreOptions store_;

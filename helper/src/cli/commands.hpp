@@ -16,10 +16,12 @@ struct RecordingOptions {
   std::string symfs;
   std::string kallsyms;
   std::string kcore;
+  engine::SourceMap source_map;
   std::string decoder = "fast";
   unsigned workers = 0;
   std::uint64_t segment_bytes = engine::OpenOptions{}.segment_bytes;
-  std::int32_t pid = 0; // 0: all processes
+  std::uint64_t memory_bytes = 0; // 0: a quarter of the machine's
+  std::int32_t pid = 0;           // 0: all processes
   bool no_store = false;
   bool renewed = false; // a damaged store was removed
   bool json = false;
@@ -37,6 +39,7 @@ struct QueryOptions {
   SelectionOptions selection;
   std::string function;
   std::string binary;
+  bool all = false; // functions that answer to the name, together
 };
 
 struct CallsOptions {
@@ -49,6 +52,13 @@ struct FlameOptions {
   std::string format = "folded";
   bool on = false;
   bool off = false;
+};
+
+struct DiffOptions {
+  RecordingOptions source;
+  std::string base;
+  std::string function;
+  std::string binary;
 };
 
 struct LinesOptions {
@@ -100,6 +110,7 @@ Result<void> report(const QueryOptions& options);
 Result<void> calls(const CallsOptions& options);
 Result<void> flame(const FlameOptions& options);
 Result<void> lines(const LinesOptions& options);
+Result<void> diff(const DiffOptions& options);
 Result<void> store(const StoreOptions& options);
 Result<void> bundle(const BundleOptions& options);
 Result<void> decode(const DecodeOptions& options);

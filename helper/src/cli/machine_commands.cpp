@@ -1,6 +1,7 @@
 // Commands about this machine: doctor and record.
 #include "cli/commands.hpp"
 #include "engine/engine.hpp"
+#include "engine/kept_binaries.hpp"
 #include "export/json.hpp"
 #include "export/text.hpp"
 #include "export/units.hpp"
@@ -115,6 +116,7 @@ Result<void> record_command(const RecordOptions& options) {
   if (!outcome) {
     return std::unexpected(outcome.error());
   }
+  engine::keep_binaries(outcome->directory);
   const record::Summary& summary = outcome->summary;
   if (options.json) {
     exporting::Json json;

@@ -22,22 +22,20 @@ Result<void> list_threads(const ProcessesOptions& options) {
   if (!threads) {
     return std::unexpected(threads.error());
   }
-  exporting::Json list = exporting::Json::array();
   exporting::Table table({{"tid"}, {"CPU"}, {"name", Align::left}});
   for (const record::Thread& thread : *threads) {
-    list.push_back(
-        {{"tid", thread.tid}, {"name", thread.name}, {"cpu_percent", thread.cpu_percent}});
     table.add({std::to_string(thread.tid), exporting::percentage(thread.cpu_percent),
                printable(thread.name)});
   }
-  std::cout << (options.json ? exporting::dump(exporting::Json{{"threads", std::move(list)}}) + "\n"
+  std::cout << (options.json ? exporting::dump(exporting::threads_json(*threads)) + "\n"
                              : table.text(0));
   return {};
 }
 
 std::string mark(const record::Process& process) {
   std::string text = process.has_source ? "built from the source" : "";
-  for (const auto& [is_so, words] : {std::pair(process.container, "in a container"),
+  for (const auto& [is_so, words] : {std::pair(process.rebuilt, "rebuilt since it started"),
+                                     std::pair(process.container, "in a container"),
                                      std::pair(!process.may_attach, "no rights")}) {
     if (is_so) {
       text += (text.empty() ? "" : ", ") + std::string(words);

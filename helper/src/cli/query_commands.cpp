@@ -1,5 +1,6 @@
 // Commands that answer from a recording: functions, report, calls, flame, lines.
 #include "cli/commands.hpp"
+#include "cli/progress_line.hpp"
 #include "engine/engine.hpp"
 #include "engine/inlined_report.hpp"
 #include "engine/probe_correction.hpp"
@@ -25,8 +26,18 @@ namespace {
 
 using Measured = std::shared_ptr<const measure::Measurement>;
 
+Result<engine::Opened> open_with_inlined(const QueryOptions& query) {
+  ProgressLine line;
+  engine::OpenOptions options = open_options(query.source);
+  options.watch = {.selector = measure::parse_selector(query.function),
+                   .binary = query.binary,
+                   .listener = line.partial_listener()};
+  return engine::open_with_inlined(query.source.recording, options, options.watch.selector.name,
+                                   query.binary, line.progress());
+}
+
 Result<Measured> open(const RecordingOptions& options) {
-  return engine::open(options.recording, open_options(options), Progress{});
+  return engine::open(options.recording, open_options(options), ProgressLine().progress());
 }
 
 // Whether what was read for an answer was damaged: its store is removed then, and `again` are the
@@ -74,9 +85,21 @@ Result<measure::Selection> select(const measure::Measurement& measurement,
   return selection;
 }
 
+Result<std::vector<std::uint32_t>> find(const measure::Measurement& measurement,
+                                        const QueryOptions& options) {
+  if (options.all) {
+    return measure::find_functions(measurement, options.function, options.binary);
+  }
+  const auto one = measure::find_function(measurement, options.function, options.binary);
+  if (!one) {
+    return std::unexpected(one.error());
+  }
+  return std::vector{*one};
+}
+
 struct Query {
   Measured measurement;
-  std::optional<std::uint32_t> function; // nothing when none was asked for
+  std::vector<std::uint32_t> functions; // none when none was asked for
   measure::Selection selection;
 };
 
@@ -85,13 +108,13 @@ Result<Query> prepare(const QueryOptions& options) {
   if (!measurement) {
     return std::unexpected(measurement.error());
   }
-  Query query{*measurement, std::nullopt, {}};
+  Query query{*measurement, {}, {}};
   if (!options.function.empty()) {
-    auto function = measure::find_function(**measurement, options.function, options.binary);
-    if (!function) {
-      return std::unexpected(function.error());
+    auto functions = find(**measurement, options);
+    if (!functions) {
+      return std::unexpected(functions.error());
     }
-    query.function = *function;
+    query.functions = std::move(*functions);
   }
   auto selection = select(**measurement, options.selection);
   if (!selection) {
@@ -107,8 +130,10 @@ engine::OpenOptions open_options(const RecordingOptions& options) {
   engine::OpenOptions open{.symfs = options.symfs};
   open.kallsyms = options.kallsyms;
   open.kcore = options.kcore;
+  open.source_map = options.source_map;
   open.workers = options.workers;
   open.segment_bytes = options.segment_bytes;
+  open.memory_bytes = options.memory_bytes;
   if (options.decoder == "libipt") {
     open.decoder = flow::Decoder::libipt;
   }
@@ -133,10 +158,40 @@ Result<void> functions(const RecordingOptions& options) {
   return {};
 }
 
+// Of several functions; nothing where one alone answers to the name, or none.
+Result<bool> report_all(const QueryOptions& options) {
+  const auto query = prepare(options);
+  if (!query) {
+    return query.error().kind == Error::Kind::not_found ? Result<bool>(false)
+                                                        : std::unexpected(query.error());
+  }
+  if (query->functions.size() == 1) {
+    return false;
+  }
+  const measure::Report report =
+      measure::report(*query->measurement, query->functions, query->selection);
+  if (QueryOptions again = options; was_damaged(*query->measurement, again.source)) {
+    return report_all(again);
+  }
+  if (options.source.json) {
+    std::cout << exporting::dump(exporting::report_json(*query->measurement, report)) << '\n';
+  } else {
+    std::cout << exporting::report_text(*query->measurement, report, {});
+  }
+  return true;
+}
+
 Result<void> report(const QueryOptions& options) {
-  auto source = engine::open_with_inlined(options.source.recording, open_options(options.source),
-                                          measure::parse_selector(options.function).name,
-                                          options.binary, Progress{});
+  if (options.all) {
+    const auto done = report_all(options);
+    if (!done) {
+      return std::unexpected(done.error());
+    }
+    if (*done) {
+      return {};
+    }
+  }
+  auto source = open_with_inlined(options);
   if (!source) {
     return std::unexpected(source.error());
   }
@@ -182,9 +237,7 @@ Result<void> report(const QueryOptions& options) {
 // Of a function that was inlined and never called: the executions of its code.
 Result<void> calls(const CallsOptions& options) {
   const QueryOptions& query = options.query;
-  auto source = engine::open_with_inlined(query.source.recording, open_options(query.source),
-                                          measure::parse_selector(query.function).name,
-                                          query.binary, Progress{});
+  auto source = open_with_inlined(query);
   if (!source) {
     return std::unexpected(source.error());
   }
@@ -227,7 +280,8 @@ Result<void> flame(const FlameOptions& options) {
   } else if (options.off) {
     time = measure::FlameTime::off_cpu;
   }
-  const auto tree = measure::flame(*query->measurement, query->function, query->selection, time, 0);
+  const auto tree =
+      measure::flame(*query->measurement, query->functions, query->selection, time, 0);
   if (FlameOptions again = options; was_damaged(*query->measurement, again.query.source)) {
     return flame(again);
   }

@@ -1,5 +1,6 @@
 // `ptlens verify`: both decoders over one recording, and the first branch at which they differ.
 #include "cli/commands.hpp"
+#include "cli/progress_line.hpp"
 #include "engine/verify.hpp"
 #include "export/json.hpp"
 #include "export/units.hpp"
@@ -48,7 +49,8 @@ std::string text(const engine::Verdict& verdict) {
 } // namespace
 
 Result<void> verify(const RecordingOptions& options) {
-  const auto verdict = engine::verify(options.recording, open_options(options), Progress{});
+  const auto verdict =
+      engine::verify(options.recording, open_options(options), ProgressLine().progress());
   if (!verdict) {
     return std::unexpected(verdict.error());
   }

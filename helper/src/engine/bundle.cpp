@@ -1,9 +1,10 @@
-// Bundles: libarchive writes and reads the tar (pax) with zstd around it.
+// Making bundles: libarchive writes the tar (pax) with zstd around it.
 #include "engine/bundle.hpp"
 
+#include "engine/bundle_list.hpp"
 #include "engine/loaded_recording.hpp"
-#include "engine/store_place.hpp"
 #include "record/intel_pt_backend.hpp"
+#include "record/proc.hpp"
 #include "store/checksum.hpp"
 
 #include <fmt/format.h>
@@ -11,16 +12,14 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <array>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
 #include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace ptlens::engine {
 namespace {
@@ -28,15 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr const char* list_name = "bundle.json";
-constexpr int bundle_version = 1;
-constexpr std::array<unsigned char, 4> zstd_magic = {0x28, 0xb5, 0x2f, 0xfd};
-
 struct FreeWriter {
   void operator()(archive* file) const { archive_write_free(file); }
-};
-struct FreeReader {
-  void operator()(archive* file) const { archive_read_free(file); }
 };
 struct FreeEntry {
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
@@ -88,6 +80,7 @@ public:
                                    .remedy = "check its rights"});
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
+    store::RunningChecksum sum;
     if (auto begun = begin(name, size); !begun) {
       return std::unexpected(begun.error());
     }
@@ -105,8 +98,10 @@ public:
       if (auto written = write(std::span(piece).first(wanted)); !written) {
         return std::unexpected(written.error());
       }
+      sum.add(std::as_bytes(std::span(piece).first(wanted)));
       left -= wanted;
     }
+    checksums_[name] = fmt::format("{:016x}", sum.value());
     return size;
   }
 
@@ -116,6 +111,8 @@ public:
     }
     return write(text);
   }
+
+  [[nodiscard]] const std::map<std::string, std::string>& checksums() const { return checksums_; }
 
   Result<void> close() {
     if (archive_write_close(file_.get()) != ARCHIVE_OK) {
@@ -155,6 +152,7 @@ private:
   std::unique_ptr<archive, FreeWriter> file_;
   std::string path_;
   std::string partial_;
+  std::map<std::string, std::string> checksums_; // of members, by name
 };
 
 // The files of the recording itself, by their names in the folder.
@@ -228,7 +226,37 @@ Collected collect(LoadedRecording& loaded) {
   return all;
 }
 
-std::string list_text(const Bundle& bundle, const LoadedRecording& loaded) {
+// Above all sources that exist here of the program's own binaries.
+std::string source_root(const LoadedRecording& loaded, const std::vector<BundledFile>& binaries) {
+  std::set<fs::path> folders;
+  for (const BundledFile& file : binaries) {
+    if (record::is_system_file(file.path)) {
+      continue;
+    }
+    const auto binary = loaded.store->find(file.path, {});
+    for (const symbols::Function& function :
+         binary ? binary->functions() : std::span<const symbols::Function>()) {
+      if (function.file.starts_with('/') && !function.file.starts_with("/usr/")) {
+        folders.insert(fs::path(function.file).parent_path());
+      }
+    }
+  }
+  std::error_code ignored;
+  std::erase_if(folders, [&](const fs::path& folder) { return !fs::exists(folder, ignored); });
+  fs::path root = folders.empty() ? fs::path() : *folders.begin();
+  for (const fs::path& folder : folders) {
+    fs::path common;
+    for (auto one = root.begin(), other = folder.begin();
+         one != root.end() && other != folder.end() && *one == *other; ++one, ++other) {
+      common /= *one;
+    }
+    root = common;
+  }
+  return root == "/" ? std::string() : root.string();
+}
+
+std::string list_text(const Bundle& bundle, const LoadedRecording& loaded,
+                      const std::map<std::string, std::string>& checksums) {
   Json files = Json::array();
   for (const BundledFile& file : bundle.files) {
     files.push_back({{"path", file.path}, {"build_id", file.build_id}, {"bytes", file.bytes}});
@@ -237,119 +265,10 @@ std::string list_text(const Bundle& bundle, const LoadedRecording& loaded) {
                      {"recording", fs::path(loaded.path).filename().string()},
                      {"hostname", loaded.recording.hostname()},
                      {"files", std::move(files)},
+                     {"checksums", checksums},
+                     {"source_root", bundle.source_root},
                      {"missing", bundle.missing}};
   return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-bool is_bundle(const std::string& path) {
-  std::error_code failed;
-  if (!fs::is_regular_file(path, failed)) {
-    return false;
-  }
-  std::array<char, zstd_magic.size()> start{};
-  std::ifstream file(path, std::ios::binary);
-  return file.read(start.data(), start.size()) &&
-         std::equal(start.begin(), start.end(), zstd_magic.begin(),
-                    [](char one, unsigned char other) {
-                      return static_cast<unsigned char>(one) == other;
-                    });
-}
-
-Error refused(const std::string& bundle, std::string message) {
-  return {.kind = Error::Kind::bad_input,
-          .message = std::move(message),
-          .file = bundle,
-          .remedy = "get the bundle again from where it was made, with `ptlens bundle`"};
-}
-
-// A relative path that stays below where it starts.
-bool stays_inside(const fs::path& name) {
-  return !name.empty() && name.is_relative() &&
-         std::ranges::none_of(name, [](const fs::path& part) { return part == ".."; });
-}
-
-Result<void> unpack_entry(archive* file, archive_entry* entry, const std::string& bundle,
-                          const fs::path& folder, std::uint64_t& room) {
-  const char* const name = archive_entry_pathname(entry);
-  if (archive_entry_filetype(entry) == AE_IFDIR) {
-    return {};
-  }
-  if (name == nullptr || archive_entry_filetype(entry) != AE_IFREG || !stays_inside(name) ||
-      archive_entry_hardlink(entry) != nullptr) {
-    return std::unexpected(
-        refused(bundle, fmt::format("holds an entry that is no file below it: {}",
-                                    name == nullptr ? "without a name" : name)));
-  }
-  const fs::path path = folder / name;
-  std::error_code failed;
-  fs::create_directories(path.parent_path(), failed);
-  std::ofstream output(path, std::ios::binary | std::ios::trunc);
-  std::vector<char> piece(std::size_t{1} << 20);
-  while (output) {
-    const la_ssize_t size = archive_read_data(file, piece.data(), piece.size());
-    if (size < 0) {
-      return std::unexpected(
-          refused(bundle, fmt::format("{}: {}", name, archive_error_string(file))));
-    }
-    if (size == 0) {
-      break;
-    }
-    if (static_cast<std::uint64_t>(size) > room) {
-      return std::unexpected(Error{.message = "there is no room for what is in it",
-                                   .file = bundle,
-                                   .remedy = "free some room in " + folder.string()});
-    }
-    room -= static_cast<std::uint64_t>(size);
-    output.write(piece.data(), size);
-  }
-  output.flush();
-  return output ? Result<void>{}
-                : std::unexpected(Error{.message = "cannot be written",
-                                        .file = path.string(),
-                                        .remedy = "check the folder's rights and free space"});
-}
-
-Result<void> unpack(const std::string& bundle, const fs::path& folder) {
-  const std::unique_ptr<archive, FreeReader> file(archive_read_new());
-  constexpr std::size_t block = std::size_t{1} << 16;
-  if (!file || archive_read_support_format_tar(file.get()) != ARCHIVE_OK ||
-      archive_read_support_filter_zstd(file.get()) != ARCHIVE_OK ||
-      archive_read_open_filename(file.get(), bundle.c_str(), block) != ARCHIVE_OK) {
-    return std::unexpected(refused(bundle, "is no bundle"));
-  }
-  std::error_code failed;
-  constexpr double most = 0.9;
-  auto room =
-      static_cast<std::uint64_t>(most * static_cast<double>(fs::space(folder, failed).available));
-  bool listed = false;
-  for (archive_entry* entry = nullptr;;) {
-    const int next = archive_read_next_header(file.get(), &entry);
-    if (next == ARCHIVE_EOF) {
-      break;
-    }
-    if (next < ARCHIVE_WARN) {
-      return std::unexpected(
-          refused(bundle, fmt::format("is damaged: {}", archive_error_string(file.get()))));
-    }
-    if (auto done = unpack_entry(file.get(), entry, bundle, folder, room); !done) {
-      return done;
-    }
-    listed |= std::string_view(archive_entry_pathname(entry)) == list_name;
-  }
-  return listed ? Result<void>{}
-                : std::unexpected(refused(bundle, fmt::format("holds no {}", list_name)));
-}
-
-// Bundles that nobody opened for a month.
-void remove_old(const fs::path& folder) {
-  std::error_code failed;
-  const auto now = fs::file_time_type::clock::now();
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
-    std::error_code ignored;
-    if (now - entry.last_write_time(ignored) > std::chrono::days(30) && !ignored) {
-      fs::remove_all(entry.path(), ignored);
-    }
-  }
 }
 
 } // namespace
@@ -375,6 +294,7 @@ Result<Bundle> make_bundle(const std::string& recording, const OpenOptions& opti
   Bundle bundle;
   bundle.path = output;
   bundle.missing = collected.missing;
+  bundle.source_root = source_root(*loaded, collected.binaries);
   for (const auto& [name, source] : own_files(recording, data_file(recording))) {
     if (auto added = writer->add_file(name, source, progress); !added) {
       return std::unexpected(added.error());
@@ -398,7 +318,8 @@ Result<Bundle> make_bundle(const std::string& recording, const OpenOptions& opti
       return std::unexpected(added.error());
     }
   }
-  if (auto added = writer->add_text(list_name, list_text(bundle, *loaded)); !added) {
+  if (auto added = writer->add_text(bundle_list, list_text(bundle, *loaded, writer->checksums()));
+      !added) {
     return std::unexpected(added.error());
   }
   if (auto closed = writer->close(); !closed) {
@@ -406,50 +327,6 @@ Result<Bundle> make_bundle(const std::string& recording, const OpenOptions& opti
   }
   bundle.bytes = fs::file_size(output, failed);
   return bundle;
-}
-
-Result<std::string> unpacked(const std::string& recording) {
-  if (!is_bundle(recording)) {
-    return recording;
-  }
-  const std::string cache = cache_folder();
-  struct stat status{};
-  if (cache.empty() || ::stat(recording.c_str(), &status) != 0) {
-    return std::unexpected(Error{.kind = Error::Kind::no_rights,
-                                 .message = "there is no folder to unpack it to",
-                                 .file = recording,
-                                 .remedy = "set XDG_CACHE_HOME to a folder of your own"});
-  }
-  std::error_code failed;
-  const std::string key =
-      fmt::format("{}|{}|{}|{}", fs::weakly_canonical(recording, failed).string(), status.st_size,
-                  status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-  const fs::path all = fs::path(cache) / "bundles";
-  const fs::path folder =
-      all / fmt::format("{:016x}", store::checksum(std::as_bytes(std::span(key))));
-  if (fs::exists(folder / list_name, failed)) {
-    fs::last_write_time(folder, fs::file_time_type::clock::now(), failed);
-    return folder.string();
-  }
-  remove_old(all);
-  const fs::path partial = fmt::format("{}.{}", folder.string(), ::getpid());
-  fs::create_directories(partial, failed);
-  if (failed) {
-    return std::unexpected(Error{.kind = Error::Kind::no_rights,
-                                 .message = failed.message(),
-                                 .file = partial.string(),
-                                 .remedy = "set XDG_CACHE_HOME to a folder of your own"});
-  }
-  const auto done = unpack(recording, partial);
-  if (done) {
-    fs::rename(partial, folder, failed); // another helper may have been first
-  }
-  std::error_code ignored;
-  fs::remove_all(partial, ignored);
-  if (!done) {
-    return std::unexpected(done.error());
-  }
-  return folder.string();
 }
 
 } // namespace ptlens::engine

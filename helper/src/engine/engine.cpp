@@ -1,6 +1,7 @@
 // Which backend made a recording, and the way through it.
 #include "engine/engine.hpp"
 
+#include "base/cancellation.hpp"
 #include "engine/bundle.hpp"
 #include "engine/inlined_places.hpp"
 #include "engine/kept_calls.hpp"
@@ -21,13 +22,21 @@ Error nothing_to_measure(const LoadedRecording& loaded) {
           .remedy = "make one with 'ptlens record' or 'perf record -e intel_pt//u'"};
 }
 
+Error cancelled() {
+  return {.kind = Error::Kind::cancelled, .message = "opening the recording was cancelled"};
+}
+
 using SharedMeasurement = std::shared_ptr<const measure::Measurement>;
 using SharedInlined = std::shared_ptr<const measure::InlinedMeasurement>;
 
 Result<LoadedRecording> load_to_measure(const std::string& recording, const OpenOptions& options,
                                         const Progress& progress) {
   progress.report({"opening", 0, 0, "bytes"});
+  const Cancellable scope(progress);
   auto loaded = load(recording, options);
+  if (progress.cancelled()) {
+    return std::unexpected(cancelled());
+  }
   if (loaded && !loaded->has_trace() && !loaded->has_probes()) {
     return std::unexpected(nothing_to_measure(*loaded));
   }
@@ -39,17 +48,24 @@ Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std
                                         const OpenOptions& options, const symbols::FileTrail& trail,
                                         const Progress& progress) {
   store::Writer::Options place;
+  place.own_thread = loaded.decode.workers > 1;
+  place.memory_bytes = std::min<std::size_t>(place.memory_bytes, memory_bound(options) / 4);
   if (options.keep) {
     place.path = place_to_write(store_places(loaded.path, data, options));
   }
   store::Writer writer(std::move(place));
-  auto measured = loaded.has_trace() ? measure_trace(loaded, writer, progress)
+  auto measured = loaded.has_trace() ? measure_trace(loaded, writer, options.watch, progress)
                                      : measure_probes(loaded, writer, progress);
   if (!measured) {
     return std::unexpected(measured.error());
   }
   if (options.inlined_names && loaded.has_trace()) {
+    progress.report({"reading debug information", 0, 0, "bytes"});
+    const Cancellable scope(progress);
     measured->inlined_names = names_inlined(loaded, measured->functions);
+  }
+  if (progress.cancelled()) {
+    return std::unexpected(cancelled());
   }
   const std::string key = store_key(loaded.path, data, options, trail.paths());
   if (auto kept = keep(*measured, writer, key, options.inlined_names); !kept) {
@@ -59,14 +75,20 @@ Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std
 }
 
 // What is kept of the recording, with the inlined names where they are asked for.
-Result<SharedMeasurement> of_store(KeptMeasurement kept, const OpenOptions& options) {
+Result<SharedMeasurement> of_store(KeptMeasurement kept, const OpenOptions& options,
+                                   const Progress& progress) {
   if (options.inlined_names && !kept.names_known) {
+    progress.report({"reading debug information", 0, 0, "bytes"});
+    const Cancellable scope(progress);
     const auto loaded = load(kept.measurement.recording.path, options);
     if (!loaded) {
       return std::unexpected(loaded.error());
     }
     if (loaded->has_trace()) {
       kept.measurement.inlined_names = names_inlined(*loaded, kept.measurement.functions);
+    }
+    if (progress.cancelled()) {
+      return std::unexpected(cancelled());
     }
     keep_names(kept.measurement, kept.path);
   }
@@ -92,8 +114,10 @@ Result<SharedInlined> measure_inlined(const LoadedRecording& loaded, const std::
 
 } // namespace
 
-Result<SharedMeasurement> open(const std::string& named, const OpenOptions& options,
-                               const Progress& progress) {
+namespace {
+
+Result<SharedMeasurement> open_unmapped(const std::string& named, const OpenOptions& options,
+                                        const Progress& progress) {
   const auto unpacked_to = unpacked(named);
   if (!unpacked_to) {
     return std::unexpected(unpacked_to.error());
@@ -103,7 +127,7 @@ Result<SharedMeasurement> open(const std::string& named, const OpenOptions& opti
   if (options.keep) {
     progress.report({"opening", 0, 0, "bytes"});
     if (auto kept = open_kept(recording, data, options)) {
-      return of_store(std::move(*kept), options);
+      return of_store(std::move(*kept), options, progress);
     }
   }
   const symbols::FileTrail trail;
@@ -112,6 +136,26 @@ Result<SharedMeasurement> open(const std::string& named, const OpenOptions& opti
     return std::unexpected(loaded.error());
   }
   return measure_calls(*loaded, data, options, trail, progress);
+}
+
+} // namespace
+
+Result<SharedMeasurement> open(const std::string& named, const OpenOptions& options,
+                               const Progress& progress) {
+  auto opened = open_unmapped(named, options, progress);
+  if (!opened) {
+    return opened;
+  }
+  const std::string absent = absent_sources(named, options.source_map);
+  if (options.source_map.empty() && absent.empty()) {
+    return opened;
+  }
+  measure::Measurement mapped = **opened;
+  map_sources(options.source_map, mapped);
+  if (!absent.empty()) {
+    mapped.recording.notes.push_back(absent);
+  }
+  return std::make_shared<const measure::Measurement>(std::move(mapped));
 }
 
 Result<SharedInlined> inlined(const std::string& named, const OpenOptions& options,
@@ -125,7 +169,13 @@ Result<SharedInlined> inlined(const std::string& named, const OpenOptions& optio
   if (!loaded) {
     return std::unexpected(loaded.error());
   }
-  return measure_inlined(*loaded, name, binary, progress);
+  auto found = measure_inlined(*loaded, name, binary, progress);
+  if (!found || *found == nullptr || options.source_map.empty()) {
+    return found;
+  }
+  measure::InlinedMeasurement mapped = **found;
+  map_sources(options.source_map, mapped.measurement);
+  return std::make_shared<const measure::InlinedMeasurement>(std::move(mapped));
 }
 
 Result<Opened> open_with_inlined(const std::string& recording, const OpenOptions& options,

@@ -4,10 +4,12 @@
 
 #include "base/error.hpp"
 #include "base/progress.hpp"
+#include "engine/source_map.hpp"
 #include "flow/branch.hpp"
 #include "flow/branch_source.hpp"
 #include "measure/inlined.hpp"
 #include "measure/measurement.hpp"
+#include "measure/watched_function.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -22,12 +24,17 @@ struct OpenOptions {
   std::string symfs;         // empty: none
   std::string kallsyms = {}; // of the traced kernel; empty: that of the recording's kcore_dir
   std::string kcore = {};    // its code; empty: beside kallsyms
+  SourceMap source_map = {}; // where the sources are that it was built from
   flow::Decoder decoder = flow::Decoder::graph;
   unsigned workers = 0; // threads that decode; 0: one for each processor
   // Trace is cut at PSBs into segments of at least so many bytes, for the workers to share.
   std::uint64_t segment_bytes = flow::DecodeOptions{}.segment_bytes;
+  // About what decoding may take beside the mapped recording and the symbols; 0: a quarter of the
+  // machine's memory.
+  std::uint64_t memory_bytes = 0;
   std::optional<std::int32_t> pid = {}; // only this process of the recording; nothing: all
   bool inlined_names = false;           // fill Measurement::inlined_names: reads all DIEs
+  measure::Watch watch = {};            // told about one function while the trace is decoded
   bool keep = false; // answer from the store of an earlier decode, and leave one: kept_calls.hpp
 };
 

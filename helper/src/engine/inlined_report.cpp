@@ -2,6 +2,7 @@
 #include "engine/inlined_report.hpp"
 
 #include "symbols/demangle.hpp"
+#include "symbols/name_shape.hpp"
 
 namespace ptlens::engine {
 

@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace ptlens::engine {
@@ -128,7 +129,16 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
                           .workers = options.workers != 0
                                          ? options.workers
                                          : std::max(1U, std::thread::hardware_concurrency()),
-                          .segment_bytes = options.segment_bytes}};
+                          .segment_bytes = options.segment_bytes,
+                          .memory_bytes = memory_bound(options) / 2}};
+}
+
+std::uint64_t memory_bound(const OpenOptions& options) {
+  constexpr std::uint64_t least = 16U << 20U;
+  constexpr std::uint64_t share = 4;
+  const auto pages = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
+  const auto page = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PAGESIZE)));
+  return std::max(least, options.memory_bytes != 0 ? options.memory_bytes : pages * page / share);
 }
 
 stacks::ThreadInfo LoadedRecording::thread(std::int32_t pid, std::int32_t tid) const {

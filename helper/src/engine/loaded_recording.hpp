@@ -47,6 +47,9 @@ struct LoadedRecording {
 
 [[nodiscard]] Result<LoadedRecording> load(const std::string& path, const OpenOptions& options);
 
+// Bytes that decoding may take.
+[[nodiscard]] std::uint64_t memory_bound(const OpenOptions& options);
+
 // The error of a recording without trace, where trace is what was asked about.
 [[nodiscard]] Error nothing_to_decode(const LoadedRecording& loaded);
 

@@ -33,6 +33,18 @@ std::string cache_prefix(const std::string& data) {
                      fs::path(data).filename().string());
 }
 
+// A file with that end beside the recording, or in the cache folder.
+std::vector<std::string> places_of(const std::string& data, const std::string& end) {
+  std::vector<std::string> places;
+  if (variable("PTLENS_STORE") != cache_only) {
+    places.push_back(data + end);
+  }
+  if (const std::string folder = cache_folder(); !folder.empty()) {
+    places.push_back(fmt::format("{}/{}{}", folder, cache_prefix(data), end));
+  }
+  return places;
+}
+
 } // namespace
 
 std::string cache_folder() {
@@ -49,14 +61,11 @@ std::vector<std::string> store_places(const std::string& recording, const std::s
   const bool usual = hash == options_hash(recording, data, OpenOptions{});
   const std::string end =
       usual ? store_end : fmt::format(".{:08x}{}", hash & UINT32_MAX, store_end);
-  std::vector<std::string> places;
-  if (variable("PTLENS_STORE") != cache_only) {
-    places.push_back(data + end);
-  }
-  if (const std::string folder = cache_folder(); !folder.empty()) {
-    places.push_back(fmt::format("{}/{}{}", folder, cache_prefix(data), end));
-  }
-  return places;
+  return places_of(data, end);
+}
+
+std::vector<std::string> sources_places(const std::string& data) {
+  return places_of(data, ".sources");
 }
 
 std::string place_to_write(const std::vector<std::string>& places) {

@@ -3,6 +3,7 @@
 //
 //   perf.data.calls              of the usual options
 //   perf.data.1a2b3c4d.calls     of others: --pid, --symfs, --decoder, ...
+//   perf.data.sources            what its sources were
 #pragma once
 
 #include "engine/engine.hpp"
@@ -21,6 +22,9 @@ inline constexpr const char* names_end = ".names"; // behind store_end: see kept
 // Where it may be, best place first.
 [[nodiscard]] std::vector<std::string>
 store_places(const std::string& recording, const std::string& data, const OpenOptions& options);
+
+// Where measured_sources.hpp keeps what it does, best place first.
+[[nodiscard]] std::vector<std::string> sources_places(const std::string& data);
 
 // The place to write it to; empty where there is none. Makes the cache folder.
 [[nodiscard]] std::string place_to_write(const std::vector<std::string>& places);

@@ -30,13 +30,19 @@ Result<StoreStatus> store_status(const std::string& named, const OpenOptions& op
                                  .remedy = "check the path"});
   }
   const std::vector<std::string> places = store_places(recording, data, options);
+  const std::uintmax_t data_bytes = fs::file_size(data, ignored);
   StoreStatus status;
+  status.recording_bytes = ignored ? 0 : data_bytes;
   for (const std::string& place : places) {
     const std::uintmax_t bytes = fs::file_size(place, ignored);
     if (ignored) {
       continue;
     }
-    StoreStatus found{.path = place, .exists = true, .invalid = {}, .bytes = bytes};
+    StoreStatus found{.path = place,
+                      .exists = true,
+                      .invalid = {},
+                      .bytes = bytes,
+                      .recording_bytes = status.recording_bytes};
     if (const auto store = store::CallStore::open(place)) {
       found.invalid = mismatch((*store)->key(), recording, data, options);
       found.calls = (*store)->calls();

@@ -16,6 +16,7 @@ struct StoreStatus {
   std::string invalid; // why it is not used; empty where it is
   std::uint64_t bytes = 0;
   std::uint64_t calls = 0;
+  std::uint64_t recording_bytes = 0; // of perf.data
 };
 
 // Of the store that belongs to the options. Errors: not_found where there is no such recording.

@@ -1,6 +1,7 @@
 // Runs of branches, in order of time, to one call builder for each thread.
 #include "engine/trace_backend.hpp"
 
+#include "base/cancellation.hpp"
 #include "engine/untraced_time.hpp"
 #include "flow/branch_source.hpp"
 #include "flow/code_time.hpp"
@@ -234,14 +235,20 @@ private:
 Result<measure::Measurement>
 measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined, const Threads::SinkOf& sink_of,
               const std::function<void(measure::Measurement&, stacks::Resolver&)>& settle,
-              const Progress& progress) {
+              const measure::Watch& watch, const Progress& progress) {
+  using Clock = measure::WatchedFunction::Clock;
   stacks::Resolver resolver;
+  measure::WatchedFunction watched(watch, resolver.functions(), Clock::now());
   measure::Measurement measurement;
   measurement.recording = describe(loaded);
   measurement.recording.backend = "intel_pt";
   const bool calls_alone = loaded.address_filter().empty() && inlined == nullptr;
   Branches source(loaded, calls_alone ? flow::Detail::calls : flow::Detail::branches);
-  Threads threads(loaded, measurement, resolver, inlined, sink_of);
+  Threads threads(loaded, measurement, resolver, inlined,
+                  [&](std::uint32_t thread) -> stacks::CallSink& {
+                    stacks::CallSink& sink = sink_of(thread);
+                    return watch.is_set() ? watched.before(sink) : sink;
+                  });
   std::uint64_t reported = 0;
   while (auto run = source.next()) {
     if (progress.cancelled()) {
@@ -249,6 +256,9 @@ measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined, const Threa
     }
     resolver.set_numbering(run->numbering);
     feed(threads.of(*run), *run, *loaded.spaces);
+    if (watch.is_set()) {
+      watched.tell(Clock::now(), source.bytes_done(), loaded.recording.trace_bytes());
+    }
     if (source.bytes_done() >= reported + bytes_a_progress_report) {
       reported = source.bytes_done();
       progress.report({"decoding", reported, loaded.recording.trace_bytes(), "bytes"});
@@ -312,7 +322,7 @@ std::vector<std::string> names_inlined(const LoadedRecording& loaded,
   }
   std::vector<std::string> names;
   for (const symbols::MappedCode* code : loaded.spaces->binaries()) {
-    if (used.contains(code->path)) {
+    if (used.contains(code->path) && !cancel_asked()) {
       const auto more = code->binary->inlined_names();
       names.insert(names.end(), more.begin(), more.end());
     }
@@ -324,11 +334,11 @@ std::vector<std::string> names_inlined(const LoadedRecording& loaded,
 }
 
 Result<measure::Measurement> measure_trace(const LoadedRecording& loaded, store::Writer& writer,
-                                           const Progress& progress) {
+                                           const measure::Watch& watch, const Progress& progress) {
   return measure_calls(
       loaded, nullptr,
       [&](std::uint32_t thread) -> stacks::CallSink& { return writer.thread(thread); },
-      [](measure::Measurement&, stacks::Resolver&) {}, progress);
+      [](measure::Measurement&, stacks::Resolver&) {}, watch, progress);
 }
 
 Result<measure::InlinedMeasurement>
@@ -342,7 +352,7 @@ measure_inlined(const LoadedRecording& loaded, InlinedPlaces& places, const Prog
         places.settle(made.calls, resolver);
         stacks::order(made.calls);
       },
-      progress);
+      {}, progress);
   if (!measurement) {
     return std::unexpected(measurement.error());
   }

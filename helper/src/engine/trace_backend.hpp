@@ -6,6 +6,7 @@
 #include "engine/inlined_places.hpp"
 #include "engine/loaded_recording.hpp"
 #include "measure/inlined.hpp"
+#include "measure/watched_function.hpp"
 #include "store/writer.hpp"
 
 #include <string>
@@ -14,8 +15,10 @@
 namespace ptlens::engine {
 
 // All but the calls, which go to the writer as they close.
-[[nodiscard]] Result<measure::Measurement>
-measure_trace(const LoadedRecording& loaded, store::Writer& writer, const Progress& progress);
+[[nodiscard]] Result<measure::Measurement> measure_trace(const LoadedRecording& loaded,
+                                                         store::Writer& writer,
+                                                         const measure::Watch& watch,
+                                                         const Progress& progress);
 
 // Last components of the names of functions that compilers inlined in the binaries of the
 // functions, ascending: Measurement::inlined_names. Reads all of their debug information.

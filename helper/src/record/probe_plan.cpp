@@ -32,7 +32,43 @@ public:
   Planner(const StubResolver& resolve, const PlanLimits& limits)
       : resolve_(resolve), limits_(limits) {}
 
-  Result<ProbePlan> plan(const Place& target) {
+  Result<ProbePlan> plan(std::span<const Place> targets) {
+    std::optional<Error> first_failure;
+    std::vector<Place> planned;
+    for (const Place& target : targets) {
+      if (auto added = add_target(target)) {
+        planned.push_back(target);
+      } else {
+        first_failure = first_failure.value_or(added.error());
+        failed_.insert(target->name);
+      }
+    }
+    if (planned.empty()) {
+      return std::unexpected(*first_failure);
+    }
+    std::vector<Place> callees;
+    for (const Place& target : planned) {
+      follow_tail_calls(target);
+      for (const std::uint64_t address : target.binary->direct_callees(target.function)) {
+        if (const auto callee = callee_at(target, address)) {
+          add_callee(*callee);
+          callees.push_back(*callee);
+        }
+      }
+    }
+    for (const Place& callee : callees) {
+      follow_tail_calls(callee);
+    }
+    note_what_is_left_out(planned.front());
+    return std::move(plan_);
+  }
+
+private:
+  using Key = std::pair<const symbols::Binary*, std::uint64_t>;
+
+  static Key key(const Place& place) { return {place.binary.get(), place->address}; }
+
+  Result<void> add_target(const Place& target) {
     if (target->kind != Function::Kind::code) {
       return std::unexpected(
           Error{.kind = Error::Kind::unsupported,
@@ -41,9 +77,10 @@ public:
                 .file = target.binary->path(),
                 .remedy = "measure the function that it leads to"});
     }
+    const std::size_t before = plan_.probes.size();
     seen_.insert(key(target));
     add(target, true);
-    if (plan_.probes.empty() || !plan_.probes.front().entry) {
+    if (plan_.probes.size() == before || !plan_.probes[before].entry) {
       return std::unexpected(Error{
           .kind = Error::Kind::unsupported,
           .message = fmt::format("the first instruction of {} cannot be probed", target->name),
@@ -51,25 +88,8 @@ public:
           .offset = target.binary->file_offset_of_address(target->address),
           .remedy = "measure its caller"});
     }
-    follow_tail_calls(target);
-    std::vector<Place> callees;
-    for (const std::uint64_t address : target.binary->direct_callees(target.function)) {
-      if (const auto callee = callee_at(target, address)) {
-        add_callee(*callee);
-        callees.push_back(*callee);
-      }
-    }
-    for (const Place& callee : callees) {
-      follow_tail_calls(callee);
-    }
-    note_what_is_left_out(target);
-    return std::move(plan_);
+    return {};
   }
-
-private:
-  using Key = std::pair<const symbols::Binary*, std::uint64_t>;
-
-  static Key key(const Place& place) { return {place.binary.get(), place->address}; }
 
   std::optional<Place> callee_at(const Place& from, std::uint64_t address) {
     const auto index = from.binary->function_entry(address);
@@ -197,6 +217,7 @@ private:
   }
 
   void note_what_is_left_out(const Place& target) {
+    note(failed_, "not measured, because they cannot be probed: {}");
     note(unresolved_, "not measured, because no mapped library defines them yet: {}");
     note(chosen_late_, "not measured, because their code is chosen when the program starts: {}");
     note(refused_, "not measured, because the kernel sets no probe at their first instruction: {}");
@@ -220,6 +241,7 @@ private:
   std::set<Key> seen_;
   std::size_t callees_ = 0;
   bool jumps_anywhere_ = false;
+  std::set<std::string> failed_;
   std::set<std::string> unresolved_;
   std::set<std::string> chosen_late_;
   std::set<std::string> refused_;
@@ -231,7 +253,12 @@ private:
 
 Result<ProbePlan> plan_probes(const Place& target, const StubResolver& resolve,
                               const PlanLimits& limits) {
-  return Planner(resolve, limits).plan(target);
+  return Planner(resolve, limits).plan({&target, 1});
+}
+
+Result<ProbePlan> plan_probes(std::span<const Place> targets, const StubResolver& resolve,
+                              const PlanLimits& limits) {
+  return Planner(resolve, limits).plan(targets);
 }
 
 ProbePlan target_only(const ProbePlan& plan) {

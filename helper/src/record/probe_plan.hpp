@@ -57,6 +57,11 @@ using StubResolver = std::function<std::optional<Place>(std::string_view linkage
 [[nodiscard]] Result<ProbePlan> plan_probes(const Place& target, const StubResolver& resolve,
                                             const PlanLimits& limits);
 
+// Of several functions at once, each a target; those that cannot be probed are noted. Errors: those
+// of the first, when none can.
+[[nodiscard]] Result<ProbePlan> plan_probes(std::span<const Place> targets,
+                                            const StubResolver& resolve, const PlanLimits& limits);
+
 // The part of a plan that belongs to the target alone.
 [[nodiscard]] ProbePlan target_only(const ProbePlan& plan);
 

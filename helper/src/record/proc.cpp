@@ -124,13 +124,18 @@ bool is_running(std::int32_t pid, std::uint64_t start_time) {
   return stat && stat->start_time == start_time && stat->state != 'Z' && stat->state != 'X';
 }
 
+// Of a number: maps pads its addresses, map_files does not.
+static std::string without_zeros(std::string_view digits) {
+  return std::string(digits.substr(std::min(digits.find_first_not_of('0'), digits.size())));
+}
+
 std::vector<MappedFile> parse_executable_maps(std::string_view text) {
   std::vector<MappedFile> files;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    next_field(line); // addresses
+    const std::string_view range = next_field(line);
     const std::string_view permissions = next_field(line);
     next_field(line); // offset
     next_field(line); // device
@@ -145,6 +150,8 @@ std::vector<MappedFile> parse_executable_maps(std::string_view text) {
       line.remove_suffix(deleted_suffix.size());
     }
     file.path = unescape(line);
+    file.range = without_zeros(range.substr(0, range.find('-'))) + "-" +
+                 without_zeros(range.substr(std::min(range.find('-') + 1, range.size())));
     if (std::ranges::find(files, file.path, &MappedFile::path) == files.end()) {
       files.push_back(std::move(file));
     }
@@ -197,6 +204,13 @@ std::string link_target(const std::string& path) {
   std::array<char, PATH_MAX> target{};
   const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
   return size > 0 ? std::string(target.data(), static_cast<std::size_t>(size)) : std::string();
+}
+
+bool is_system_file(std::string_view path) {
+  constexpr std::array<std::string_view, 8> folders = {
+      "/usr/lib/", "/lib/", "/lib64/", "/usr/lib64/", "/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"};
+  return std::ranges::any_of(folders,
+                             [path](std::string_view folder) { return path.starts_with(folder); });
 }
 
 } // namespace ptlens::record

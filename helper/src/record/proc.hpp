@@ -37,8 +37,9 @@ struct ProcessStat {
 [[nodiscard]] bool is_running(std::int32_t pid, std::uint64_t start_time);
 
 struct MappedFile {
-  std::string path;     // in the target's file system
-  bool deleted = false; // the file was removed or replaced after it was mapped
+  std::string path;       // in the target's file system
+  bool deleted = false;   // the file was removed or replaced after it was mapped
+  std::string range = {}; // of addresses, as its first executable mapping's name in map_files
 };
 
 // Files that are mapped executable according to the text of /proc/PID/maps, each once, in its
@@ -54,5 +55,8 @@ struct MappedFile {
 
 // The target of a symbolic link, empty where it cannot be read.
 [[nodiscard]] std::string link_target(const std::string& path);
+
+// True for files below the folders where a system keeps its own programs and libraries.
+[[nodiscard]] bool is_system_file(std::string_view path);
 
 } // namespace ptlens::record

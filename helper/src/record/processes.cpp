@@ -6,6 +6,7 @@
 #include "record/machine.hpp"
 #include "record/proc.hpp"
 #include "symbols/binary.hpp"
+#include "symbols/binary_store.hpp"
 
 #include <fmt/format.h>
 
@@ -30,14 +31,8 @@ namespace {
 
 constexpr std::uint64_t readable_bytes = std::uint64_t{1} << 30; // of new binaries, each call
 
-bool is_system_file(std::string_view path) {
-  constexpr std::array<std::string_view, 8> folders = {
-      "/usr/lib/", "/lib/", "/lib64/", "/usr/lib64/", "/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"};
-  return std::ranges::any_of(folders,
-                             [path](std::string_view folder) { return path.starts_with(folder); });
-}
-
-// What is known about binaries, for the life of the helper.
+// What is known about binaries, for the life of the helper: by build-id, else by file, for the same
+// program may be mapped from many places (containers, copies).
 class SourceIndex {
 public:
   // Nothing when the file is new and too large for what is left of `budget`.
@@ -47,12 +42,13 @@ public:
     if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
       return false;
     }
-    const Key key{status.st_dev, status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-                  source};
+    const File file{status.st_dev, status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
     const std::lock_guard guard(lock_);
-    const auto known = answers_.find(key);
-    if (known != answers_.end()) {
-      return known->second;
+    const auto known_id = ids_.find(file);
+    if (known_id != ids_.end()) {
+      if (const auto known = answers_.find({known_id->second, source}); known != answers_.end()) {
+        return known->second;
+      }
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size > budget) {
@@ -60,19 +56,29 @@ public:
     }
     budget -= size;
     const auto binary = symbols::Binary::open(path);
-    const bool answer = binary && (*binary)->has_source(source);
-    constexpr std::size_t most_answers = 4096;
-    if (answers_.size() >= most_answers) {
-      answers_.clear();
+    std::string id = binary ? symbols::build_id_text((*binary)->build_id()) : std::string();
+    if (id.empty()) {
+      id = fmt::format("{}:{}:{}:{}", status.st_dev, status.st_ino, status.st_mtim.tv_sec,
+                       status.st_mtim.tv_nsec);
     }
-    answers_.emplace(key, answer);
-    return answer;
+    constexpr std::size_t most_answers = 4096;
+    if (answers_.size() >= most_answers || ids_.size() >= most_answers) {
+      answers_.clear();
+      ids_.clear();
+    }
+    ids_[file] = id;
+    const auto known = answers_.find({id, source});
+    return known != answers_.end()
+               ? known->second
+               : answers_.emplace(std::pair(id, source), binary && (*binary)->has_source(source))
+                     .first->second;
   }
 
 private:
-  using Key = std::tuple<dev_t, ino_t, std::int64_t, std::int64_t, std::string>;
+  using File = std::tuple<dev_t, ino_t, std::int64_t, std::int64_t>;
   std::mutex lock_;
-  std::map<Key, bool> answers_;
+  std::map<File, std::string> ids_;
+  std::map<std::pair<std::string, std::string>, bool> answers_; // by build-id and source
 };
 
 std::string user_name(uid_t user) {
@@ -129,17 +135,28 @@ std::vector<std::int32_t> all_pids() {
   return pids;
 }
 
-bool process_has_source(std::int32_t pid, const std::string& source, std::uint64_t& budget) {
+// Looks into the files that the process has mapped, and not into what lies under their names by
+// now.
+void look_for_source(Process& process, const std::string& source, std::uint64_t& budget) {
   static SourceIndex index;
-  const auto files = mapped_files(pid);
+  const auto files = mapped_files(process.pid);
   if (!files) {
-    return false;
+    return;
   }
-  const std::string root = root_of(pid);
-  return std::ranges::any_of(*files, [&](const MappedFile& file) {
-    return !is_system_file(file.path) &&
-           index.has_source(root + file.path, source, budget).value_or(false);
-  });
+  const std::string root = root_of(process.pid);
+  for (const MappedFile& file : *files) {
+    if (is_system_file(file.path)) {
+      continue;
+    }
+    const std::string path = file.deleted
+                                 ? fmt::format("/proc/{}/map_files/{}", process.pid, file.range)
+                                 : root + file.path;
+    if (index.has_source(path, source, budget).value_or(false)) {
+      process.has_source = true;
+      process.rebuilt = file.deleted;
+      return;
+    }
+  }
 }
 
 } // namespace
@@ -182,7 +199,7 @@ std::vector<Process> processes(const std::string& source) {
   if (!source.empty()) {
     std::uint64_t budget = readable_bytes;
     for (Process& process : list) {
-      process.has_source = process_has_source(process.pid, source, budget);
+      look_for_source(process, source, budget);
     }
     std::ranges::stable_partition(list, &Process::has_source);
   }

@@ -22,6 +22,7 @@ struct Process {
   bool container = false;  // lives in another namespace of processes than we
   bool may_attach = false; // same user, or we have the rights
   bool has_source = false; // some mapped binary was made from the source file asked about
+  bool rebuilt = false;    // the file of that binary is another by now than the one that runs
 };
 
 // Processes with an executable (no kernel threads), youngest first; those with has_source before

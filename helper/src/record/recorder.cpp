@@ -113,6 +113,14 @@ Result<void> check(const Request& request) {
     return bad(fmt::format("there is no backend {}", request.backend),
                "use auto, intel_pt or uprobe");
   }
+  if (request.all && request.function.empty()) {
+    return bad("no function is named of which all are to be measured", "add --function NAME");
+  }
+  if (request.all && request.filter) {
+    return bad("an address filter holds one function, and all that answer to a name were asked for",
+               "leave out --filter: without it everything is traced, and `ptlens report --all` "
+               "tells of all of them");
+  }
   if (request.slower_than_ns != 0 && !request.snapshot) {
     return bad("a slow call is caught by a snapshot", "add --snapshot");
   }
@@ -196,6 +204,15 @@ Result<Outcome> record(const Request& asked, const Progress& progress) {
   outcome.directory = directory->path();
   Manifest& manifest = outcome.manifest;
   manifest.backend = backend_for(request, machine);
+  if (manifest.backend == "uprobe" && request.snapshot) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::unsupported,
+              .message = "probes keep no snapshot: only a processor's trace holds "
+                         "what led up to a call",
+              .remedy = machine.intel_pt ? "leave out --backend uprobe"
+                                         : "this machine has no Intel Processor Trace; without "
+                                           "--snapshot probes measure every call"});
+  }
   manifest.ptlens_version = PTLENS_VERSION;
   manifest.function = request.function;
   manifest.binary = request.binary;

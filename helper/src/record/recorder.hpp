@@ -25,7 +25,8 @@ struct Request {
   std::optional<std::uint64_t> start_time; // of pid, clock ticks since boot (/proc/PID/stat field
                                            // 22): recording is refused when it differs
 
-  std::string function;                 // name; needed by the uprobe backend
+  std::string function;                 // name, or NAME@0xADDRESS; needed by the uprobe backend
+  bool all = false;                     // every function that answers to the name
   std::optional<std::uint64_t> address; // ELF address of its entry, instead of a name
   std::string binary;    // that holds it; empty: the program's executable, then its libraries
   double duration_s = 0; // 0: until the target ends or finish() is asked

@@ -32,12 +32,12 @@ Result<SlowCallWatch> SlowCallWatch::start(const Request& request, const Machine
   if (!files) {
     return std::unexpected(files.error());
   }
-  const auto target = find_target(request, *files);
-  if (!target) {
-    return std::unexpected(target.error());
+  const auto targets = find_targets(request, *files);
+  if (!targets) {
+    return std::unexpected(targets.error());
   }
   const StubResolver resolve = [&files](std::string_view name) { return files->resolve(name); };
-  const auto plan = plan_probes(*target, resolve, PlanLimits{});
+  const auto plan = plan_probes(*targets, resolve, PlanLimits{});
   if (!plan) {
     return std::unexpected(plan.error());
   }
@@ -62,7 +62,7 @@ Result<SlowCallWatch> SlowCallWatch::start(const Request& request, const Machine
   SlowCallWatch watch(std::move(*group), std::move(*reader), std::move(entries));
   watch.pid_ = request.pid;
   watch.tid_ = request.tid;
-  watch.function_ = (*target)->name;
+  watch.function_ = targets->size() == 1 ? targets->front()->name : request.function;
   watch.slower_than_ns_ = request.slower_than_ns;
   return watch;
 }

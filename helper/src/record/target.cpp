@@ -4,6 +4,7 @@
 #include "record/loader.hpp"
 #include "record/machine.hpp"
 #include "record/proc.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <fmt/format.h>
 
@@ -34,11 +35,13 @@ std::string canonical_path(const fs::path& path) {
   return failed ? path.string() : result.string();
 }
 
+// "0x1234", or the end of "name@0x1234".
 std::optional<std::uint64_t> address_in(const Request& request) {
   if (request.address) {
     return request.address;
   }
-  const std::string& text = request.function;
+  std::string_view text = request.function;
+  text = text.substr(text.rfind('@') + 1); // all of it where there is none
   if (!text.starts_with("0x")) {
     return std::nullopt;
   }
@@ -57,12 +60,23 @@ std::vector<std::uint32_t> distinct(const Binary& binary, std::vector<std::uint3
   return found;
 }
 
-Error ambiguous(const Binary& binary, const Request& request,
-                const std::vector<std::uint32_t>& found) {
+std::string described(const Place& place) {
+  std::string text = fmt::format("{} at {:#x}", place->name, place->address);
+  if (!place->file.empty()) {
+    text += fmt::format(" ({}:{})", fs::path(place->file).filename().string(), place->line);
+  }
+  return text;
+}
+
+Error ambiguous(const Request& request, const std::vector<Place>& found) {
+  const bool one_file = std::ranges::all_of(
+      found, [&](const Place& place) { return place.binary == found.front().binary; });
   std::string list;
   for (std::size_t index = 0; index < std::min(found.size(), listed_names); ++index) {
-    const Function& function = binary.functions()[found[index]];
-    list += fmt::format("{}{} at {:#x}", index == 0 ? "" : ", ", function.name, function.address);
+    list += (index == 0 ? "" : ", ") + described(found[index]);
+    if (!one_file) {
+      list += " in " + found[index].binary->path();
+    }
   }
   if (found.size() > listed_names) {
     list += fmt::format(" and {} more", found.size() - listed_names);
@@ -70,8 +84,34 @@ Error ambiguous(const Binary& binary, const Request& request,
   return Error{
       .kind = Error::Kind::bad_input,
       .message = fmt::format("{} functions are named {}: {}", found.size(), request.function, list),
+      .file = one_file ? found.front().binary->path() : std::string(),
+      .remedy = one_file ? "give the full name, or the address as the function; --all measures all "
+                           "of them"
+                         : "name one of the files with --binary; --all measures all of them"};
+}
+
+// Where there is no function of the name because the compiler put its code into others.
+Error inlined_everywhere(const Request& request, const Binary& binary,
+                         const std::vector<symbols::InlinedPlace>& places) {
+  std::vector<std::string> holders;
+  for (const symbols::InlinedPlace& place : places) {
+    if (place.function) {
+      const std::string& name = binary.functions()[*place.function].name;
+      if (std::ranges::find(holders, name) == holders.end()) {
+        holders.push_back(name);
+      }
+    }
+  }
+  const std::size_t more = holders.size() > listed_names ? holders.size() - listed_names : 0;
+  holders.resize(holders.size() - more);
+  return Error{
+      .kind = Error::Kind::not_found,
+      .message =
+          fmt::format("{} was inlined everywhere, at {} {}: no function of its own is left",
+                      request.function, places.size(), places.size() == 1 ? "place" : "places"),
       .file = binary.path(),
-      .remedy = "give the full name, or the address as the function"};
+      .remedy = fmt::format("measure what it was inlined into: {}{}", fmt::join(holders, ", "),
+                            more == 0 ? std::string() : fmt::format(" and {} more", more))};
 }
 
 Error replaced(const TargetFile& file) {
@@ -185,69 +225,121 @@ std::optional<Place> TargetFiles::resolve(std::string_view linkage_name) {
   return std::nullopt;
 }
 
-Result<Place> find_target(const Request& request, TargetFiles& files) {
-  std::vector<TargetFile> candidates = files.files();
-  if (!request.binary.empty()) {
-    auto named = files.named(request.binary);
-    if (!named) {
-      return std::unexpected(named.error());
+namespace {
+
+// The functions that the request means, in the order of the files.
+class Search {
+public:
+  Search(const Request& request, TargetFiles& files)
+      : request_(request), files_(files), address_(address_in(request)) {}
+
+  Result<std::vector<Place>> run() {
+    std::vector<TargetFile> candidates = files_.files();
+    if (!request_.binary.empty()) {
+      auto named = files_.named(request_.binary);
+      if (!named) {
+        return std::unexpected(named.error());
+      }
+      candidates = {*named};
     }
-    candidates = {*named};
+    if (candidates.empty()) {
+      return std::unexpected(Error{.kind = Error::Kind::bad_input,
+                                   .message = "no binary is named that holds the function",
+                                   .remedy = "add --binary"});
+    }
+    for (std::size_t index = 0; index < candidates.size(); ++index) {
+      // What the executable defines is what its libraries use as well.
+      const bool settled = !found_.empty() && !request_.all && in_executable_;
+      if (settled || (!found_.empty() && is_system_file(candidates[index].path))) {
+        continue;
+      }
+      if (auto done = look_into(candidates[index], index == 0); !done) {
+        return std::unexpected(done.error());
+      }
+      if (address_) {
+        break; // an address means the first candidate
+      }
+    }
+    return found_.empty() ? std::unexpected(missing()) : Result<std::vector<Place>>(found_);
   }
-  if (candidates.empty()) {
-    return std::unexpected(Error{.kind = Error::Kind::bad_input,
-                                 .message = "no binary is named that holds the function",
-                                 .remedy = "add --binary"});
-  }
-  const auto address = address_in(request);
-  std::optional<Error> first_failure;
-  std::shared_ptr<const Binary> first;
-  for (const TargetFile& file : candidates) {
-    const auto binary = files.open(file);
+
+private:
+  Result<void> look_into(const TargetFile& file, bool executable) {
+    const auto binary = files_.open(file);
     if (!binary) {
-      first_failure = first_failure.value_or(binary.error());
-      continue;
+      first_failure_ = first_failure_.value_or(binary.error());
+      return {};
     }
-    first = first ? first : *binary;
-    std::vector<std::uint32_t> found;
-    if (address) {
-      const auto index = (*binary)->function_entry(*address);
-      found = index ? std::vector<std::uint32_t>{*index} : std::vector<std::uint32_t>{};
+    opened_.push_back(*binary);
+    std::vector<std::uint32_t> indices;
+    if (address_) {
+      const auto index = (*binary)->function_entry(*address_);
+      indices = index ? std::vector<std::uint32_t>{*index} : std::vector<std::uint32_t>{};
     } else {
-      found = distinct(**binary, (*binary)->find(request.function));
+      indices = distinct(**binary, (*binary)->find(request_.function));
     }
-    if (found.empty() && address) {
-      break; // an address means the first candidate
-    }
-    if (found.empty()) {
-      continue;
-    }
-    if (file.deleted) {
+    if (!indices.empty() && file.deleted) {
       return std::unexpected(replaced(file));
     }
-    if (found.size() > 1) {
-      return std::unexpected(ambiguous(**binary, request, found));
+    in_executable_ |= executable && !indices.empty();
+    for (const std::uint32_t index : indices) {
+      found_.push_back(Place{.binary = *binary, .function = index});
     }
-    return Place{.binary = *binary, .function = found.front()};
+    return {};
   }
-  if (!first) {
-    return std::unexpected(*first_failure);
+
+  Error missing() const {
+    if (opened_.empty()) { // then each of them failed
+      return first_failure_.value_or(Error{.message = "no binary could be read"});
+    }
+    const Binary& first = *opened_.front();
+    if (address_) {
+      return Error{.kind = Error::Kind::not_found,
+                   .message = fmt::format("no function begins at {:#x}", *address_),
+                   .file = first.path(),
+                   .remedy = "give the address of its first instruction as nm prints it"};
+    }
+    const std::string last = symbols::last_component(request_.function);
+    for (const auto& binary : opened_) {
+      if (std::ranges::binary_search(binary->inlined_names(), last)) {
+        if (const auto places = binary->inlined(request_.function); !places.empty()) {
+          return inlined_everywhere(request_, *binary, places);
+        }
+      }
+    }
+    const std::vector<std::string> nearest = first.nearest_names(request_.function, listed_names);
+    return Error{.kind = Error::Kind::not_found,
+                 .message = fmt::format("holds no function named {}", request_.function),
+                 .file = first.path(),
+                 .remedy = nearest.empty()
+                               ? "build it with symbols (do not strip it)"
+                               : fmt::format("the nearest names are {}", fmt::join(nearest, ", "))};
   }
-  if (address) {
-    return std::unexpected(Error{.kind = Error::Kind::not_found,
-                                 .message = fmt::format("no function begins at {:#x}", *address),
-                                 .file = first->path(),
-                                 .remedy = "give the address of its first instruction as nm "
-                                           "prints it"});
+
+  const Request& request_;
+  TargetFiles& files_;
+  std::optional<std::uint64_t> address_;
+  std::vector<Place> found_;
+  bool in_executable_ = false;
+  std::vector<std::shared_ptr<const Binary>> opened_;
+  std::optional<Error> first_failure_;
+};
+
+} // namespace
+
+Result<std::vector<Place>> find_targets(const Request& request, TargetFiles& files) {
+  auto found = Search(request, files).run();
+  if (found && found->size() > 1 && !request.all) {
+    return std::unexpected(ambiguous(request, *found));
   }
-  const std::vector<std::string> nearest = first->nearest_names(request.function, listed_names);
-  return std::unexpected(
-      Error{.kind = Error::Kind::not_found,
-            .message = fmt::format("holds no function named {}", request.function),
-            .file = first->path(),
-            .remedy = nearest.empty()
-                          ? "build it with symbols (do not strip it)"
-                          : fmt::format("the nearest names are {}", fmt::join(nearest, ", "))});
+  return found;
+}
+
+Result<Place> find_target(const Request& request, TargetFiles& files) {
+  Request one = request;
+  one.all = false;
+  const auto found = find_targets(one, files);
+  return found ? found->front() : Result<Place>(std::unexpected(found.error()));
 }
 
 } // namespace ptlens::record

@@ -54,7 +54,12 @@ private:
 };
 
 // The function that the request asks about. Errors: bad_input when none is named or several answer
-// to the name, not_found with the nearest names, bad_input when its file was replaced.
+// to the name in one file or in several of the program's own, not_found with the nearest names or
+// with the functions that it was inlined into, bad_input when its file was replaced.
 [[nodiscard]] Result<Place> find_target(const Request& request, TargetFiles& files);
+
+// With request.all, every function that answers to the name, in files that are not the system's as
+// well as in the first that has one; else the one of find_target. Errors: the same.
+[[nodiscard]] Result<std::vector<Place>> find_targets(const Request& request, TargetFiles& files);
 
 } // namespace ptlens::record

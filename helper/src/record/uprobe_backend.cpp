@@ -43,13 +43,17 @@ public:
     if (!files) {
       return std::unexpected(files.error());
     }
-    const auto target = find_target(request_, *files);
-    if (!target) {
-      return std::unexpected(target.error());
+    const auto targets = find_targets(request_, *files);
+    if (!targets) {
+      return std::unexpected(targets.error());
     }
+    const Place& target = targets->front();
+    const std::string named =
+        targets->size() == 1 ? target->name
+                             : fmt::format("{} ({} functions)", request_.function, targets->size());
     const StubResolver resolve = [&files](std::string_view name) { return files->resolve(name); };
     const PlanLimits limits;
-    auto plan = plan_probes(*target, resolve, limits);
+    auto plan = plan_probes(*targets, resolve, limits);
     if (!plan) {
       return std::unexpected(plan.error());
     }
@@ -64,7 +68,7 @@ public:
         !has_measured(finished(*attempt))) {
       notes = {fmt::format("the functions that {} calls are not measured: perf could not set their "
                            "probes ({})",
-                           (*target)->name, attempt->end.last_line)};
+                           named, attempt->end.last_line)};
       std::error_code ignored;
       std::filesystem::remove(data_file_, ignored);
       attempt = run(target_only(*plan), *files);
@@ -72,10 +76,10 @@ public:
     if (!attempt) {
       return std::unexpected(attempt.error());
     }
-    manifest.binary = files->file_of(target->binary.get())->path;
+    manifest.binary = files->file_of(target.binary.get())->path;
     manifest.perf_command = attempt->command;
     manifest.probes = attempt->probes;
-    describe(**target, manifest.notes);
+    describe(named, manifest.notes);
     if (cost) {
       set_costs(*cost, *files, manifest);
     } else {
@@ -150,16 +154,16 @@ private:
     list.insert(list.end(), more.begin(), more.end());
   }
 
-  static void describe(const symbols::Function& target, std::vector<std::string>& notes) {
+  static void describe(const std::string& target, std::vector<std::string>& notes) {
     notes.push_back(
         fmt::format("measured by probes in the kernel: each call of a probed function stops its "
                     "thread twice, at its entry and at its exit, for a microsecond or more; that "
                     "time is part of the latencies of {} and of the functions above it",
-                    target.name));
+                    target));
     notes.push_back(
         fmt::format("only {} and the functions that it calls directly are seen, wherever "
                     "they are called from; calls that the compiler inlined are not",
-                    target.name));
+                    target));
     notes.emplace_back(
         "calls that were running when the measurement began or ended are incomplete");
   }

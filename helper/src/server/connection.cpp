@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <exception>
 #include <string_view>
@@ -17,11 +18,13 @@ namespace ptlens::server {
 namespace {
 
 constexpr int protocol_version = 1;
+constexpr int incremental = 2; // TextDocumentSyncKind
 constexpr std::size_t most_threads = 16;
 constexpr std::size_t most_waiting = 1000;
 constexpr std::size_t longest_trace = 2000;
 
-const Input no_params = nullptr;
+constexpr std::array<std::string_view, 3> own_commands = {"ptlens.open", "ptlens.compare",
+                                                          "ptlens.showFunction"};
 
 Fault fault(int code, std::string message) {
   return {.code = code, .message = std::move(message)};
@@ -32,22 +35,29 @@ std::string key_of(const Json& id) {
 }
 
 // The method that a request is for. workspace/executeCommand of ptlens.server.NAME is ptlens/NAME
-// with the command's first argument as its parameters.
+// with the command's first argument as its parameters; own_commands are methods themselves.
 std::string method_of(Incoming& incoming) {
   constexpr std::string_view prefix = "ptlens.server.";
   if (incoming.method != "workspace/executeCommand" || !incoming.params.is_object()) {
     return incoming.method;
   }
   const auto command = incoming.params.find("command");
-  if (command == incoming.params.end() || !command->is_string() ||
-      !command->get_ref<const std::string&>().starts_with(prefix)) {
+  if (command == incoming.params.end() || !command->is_string()) {
     return incoming.method;
   }
-  std::string method = "ptlens/" + command->get<std::string>().substr(prefix.size());
+  std::string method = command->get<std::string>();
+  if (method.starts_with(prefix)) {
+    method = "ptlens/" + method.substr(prefix.size());
+  } else if (std::ranges::find(own_commands, method) == own_commands.end()) {
+    return incoming.method;
+  }
   Input params = Input::object();
   const auto arguments = incoming.params.find("arguments");
   if (arguments != incoming.params.end() && arguments->is_array() && !arguments->empty()) {
     params = std::move(arguments->front());
+  }
+  if (params.is_string()) { // what a user types
+    params = {{method == "ptlens.showFunction" ? "name" : "path", std::move(params)}};
   }
   const auto token = incoming.params.find("workDoneToken");
   if (token != incoming.params.end() && params.is_object()) {
@@ -136,6 +146,12 @@ void Connection::request(Incoming& incoming) {
     stage_ = Stage::shut_down;
     session_.stop();
     answer(id, Json(nullptr));
+  } else if (incoming.method == "ptlens/snapshot") {
+    const auto pending = pending_by_token(incoming.params);
+    if (pending) {
+      pending->progress().snapshot();
+    }
+    answer(id, Json{{"found", pending != nullptr}});
   } else if (incoming.method == "ptlens/finish") {
     const auto pending = pending_by_token(incoming.params);
     if (pending) {
@@ -155,6 +171,14 @@ void Connection::notification(const Incoming& incoming) {
     ended_ = true;
   } else if (stage_ == Stage::new_client) {
     return;
+  } else if (incoming.method == "initialized") {
+    open_at_start();
+  } else if (incoming.method == "textDocument/didOpen") {
+    documents_.open(incoming.params);
+  } else if (incoming.method == "textDocument/didChange") {
+    documents_.change(incoming.params);
+  } else if (incoming.method == "textDocument/didClose") {
+    documents_.close(incoming.params);
   } else if (incoming.method == "$/cancelRequest") {
     std::shared_ptr<Pending> pending;
     if (incoming.params.is_object() && incoming.params.contains("id")) {
@@ -194,10 +218,14 @@ Answer Connection::initialize(const Input& params) {
   const Fields options = fields.child("initializationOptions");
   options.read("symfs", symfs_);
   options.read("perf", perf_);
-  fields.child("capabilities")
-      .child("workspace")
-      .child("codeLens")
-      .read("refreshSupport", refreshes_lenses_);
+  options.read("recording", recording_);
+  options.read("baseline", baseline_);
+  options.read("integrated", integrated_);
+  const Fields capabilities = fields.child("capabilities");
+  const Fields workspace = capabilities.child("workspace");
+  workspace.child("codeLens").read("refreshSupport", refreshes_lenses_);
+  workspace.child("inlayHint").read("refreshSupport", refreshes_hints_);
+  capabilities.child("window").child("showDocument").read("support", shows_documents_);
   if (bad) {
     return std::unexpected(std::move(*bad));
   }
@@ -212,12 +240,18 @@ Answer Connection::initialize(const Input& params) {
       commands.push_back("ptlens.server." + name.substr(name.find('/') + 1));
     }
   }
+  if (!integrated_) { // our extension has commands of these names
+    for (const std::string_view command : own_commands) {
+      commands.push_back(command);
+    }
+  }
   return Json{{"protocolVersion", protocol_version},
               {"serverInfo", {{"name", "ptlens"}, {"version", version_}}},
               {"capabilities",
-               {{"textDocumentSync", 0},
+               {{"textDocumentSync", {{"openClose", true}, {"change", incremental}}},
                 {"codeLensProvider", {{"resolveProvider", false}}},
                 {"hoverProvider", true},
+                {"inlayHintProvider", !integrated_},
                 {"executeCommandProvider", {{"commands", std::move(commands)}}}}}};
 }
 
@@ -285,11 +319,44 @@ void Connection::do_work(const std::string& name, const Method& method, Pending&
   refresh_lenses();
 }
 
+void Connection::tell(const char* method, Json params) {
+  Json message = request_message(fmt::format("ptlens-{}", ++last_own_id_), method);
+  if (!params.is_null()) {
+    message["params"] = std::move(params);
+  }
+  output_.send(message);
+}
+
 void Connection::refresh_lenses() {
   if (refreshes_lenses_) {
-    output_.send(
-        request_message(fmt::format("ptlens-{}", ++last_own_id_), "workspace/codeLens/refresh"));
+    tell("workspace/codeLens/refresh", nullptr);
   }
+  if (refreshes_hints_ && !integrated_) {
+    tell("workspace/inlayHint/refresh", nullptr);
+  }
+}
+
+// Opens what the client named in its initializationOptions.
+void Connection::open_at_start() {
+  if (recording_.empty()) {
+    return;
+  }
+  const auto complain = [this](const Fault& fault) {
+    constexpr int is_error = 1;
+    output_.send(server::notification(
+        "window/showMessage", {{"type", is_error}, {"message", "PT Lens: " + fault.message}}));
+  };
+  static_cast<void>(workers_.run([this, complain] {
+    Progress progress;
+    auto opened = open_for_editor({{"path", recording_}}, progress);
+    if (opened && !baseline_.empty()) {
+      opened = compare_for_editor({{"path", baseline_}}, progress);
+    }
+    if (!opened) {
+      complain(opened.error());
+    }
+    refresh_lenses();
+  }));
 }
 
 void Connection::set_trace(const Input& params, const char* field) {

@@ -2,6 +2,7 @@
 // are below it (framing, output, workers), answers behind it (session, annotations).
 #pragma once
 
+#include "server/documents.hpp"
 #include "server/host.hpp"
 #include "server/output.hpp"
 #include "server/pending.hpp"
@@ -57,6 +58,7 @@ private:
   };
 
   void add_methods();
+  void add_editor_methods();
   void request(Incoming& incoming);
   void notification(const Incoming& incoming);
   void answer(const Json& id, const Answer& answer);
@@ -70,6 +72,13 @@ private:
   void trace(const std::string& message, const std::string& details = {});
   [[nodiscard]] std::shared_ptr<Pending> pending_by_token(const Input& params) const;
 
+  void open_at_start();
+  // Sends a request whose answer does not matter.
+  void tell(const char* method, Json params);
+
+  [[nodiscard]] Answer open_for_editor(const Input& params, Progress& progress);
+  [[nodiscard]] Answer compare_for_editor(const Input& params, Progress& progress);
+  [[nodiscard]] Answer show_function(const Input& params);
   [[nodiscard]] Answer doctor(const Input& params);
   [[nodiscard]] Answer function_at(const Input& params);
 
@@ -77,13 +86,19 @@ private:
   Output& output_;
   const std::string version_;
   Session session_;
+  Documents documents_;
   std::map<std::string, Method> methods_;
   Stage stage_ = Stage::new_client;
   bool ended_ = false;
   std::optional<std::int32_t> client_;
   std::string symfs_; // defaults that the client gave
   std::string perf_;
+  std::string recording_; // to open at the start, and what to compare it with
+  std::string baseline_;
+  bool integrated_ = false; // the client is our own extension: it draws lines by itself
   bool refreshes_lenses_ = false;
+  bool refreshes_hints_ = false;
+  bool shows_documents_ = false;
   std::atomic<Trace> trace_ = Trace::off;
   std::atomic<std::uint64_t> last_own_id_ = 0;
   mutable std::mutex mutex_;                                // guards pending_

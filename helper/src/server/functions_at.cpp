@@ -2,12 +2,14 @@
 #include "server/functions_at.hpp"
 
 #include "symbols/binary.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <ranges>
@@ -89,7 +91,10 @@ struct Group {
   std::vector<stacks::FunctionInfo> both;    // at the line, and of the name
   std::vector<stacks::FunctionInfo> by_name; // in binaries made from the file
   std::vector<stacks::FunctionInfo> by_name_elsewhere;
-  std::vector<stacks::FunctionInfo> at_line;
+  std::vector<stacks::FunctionInfo> declared; // where the language server says that it begins
+  std::vector<stacks::FunctionInfo> at_line;  // the innermost first
+  std::vector<stacks::FunctionInfo> by_symbol;
+  std::optional<InlinedAt> inlined;
 };
 
 bool measurable(const symbols::Function& function) {
@@ -107,10 +112,34 @@ stacks::FunctionInfo info_of(const symbols::Binary& binary, std::uint32_t index)
           .end_line = function.end_line};
 }
 
+// Where the function was inlined, when none of it is left by itself.
+void search_inlined(const symbols::Binary& binary, const std::string& name, Group& group) {
+  if (name.empty() ||
+      !std::ranges::binary_search(binary.inlined_names(), symbols::last_component(name))) {
+    return;
+  }
+  for (const symbols::InlinedPlace& place : binary.inlined(name)) {
+    InlinedAt& found = group.inlined ? *group.inlined : group.inlined.emplace();
+    found.name = place.name;
+    ++found.places;
+    if (place.function && measurable(binary.functions()[*place.function])) {
+      stacks::FunctionInfo holder = info_of(binary, *place.function);
+      const bool known = std::ranges::any_of(found.holders, [&](const stacks::FunctionInfo& other) {
+        return other.address == holder.address && other.binary == holder.binary;
+      });
+      if (!known) {
+        found.holders.push_back(std::move(holder));
+      }
+    }
+  }
+}
+
 void search(const symbols::Binary& binary, const FunctionAtRequest& request, Group& group) {
+  const auto find = [&](const std::string& name) {
+    return name.empty() ? std::vector<std::uint32_t>{} : binary.find(name);
+  };
   const std::vector<std::uint32_t> at_line = binary.find_at_line(request.file, request.line);
-  const std::vector<std::uint32_t> named =
-      request.name.empty() ? std::vector<std::uint32_t>{} : binary.find(request.name);
+  const std::vector<std::uint32_t> named = find(request.name);
   const bool made_from_file = binary.has_source(request.file);
   for (const std::uint32_t index : at_line) {
     if (measurable(binary.functions()[index])) {
@@ -122,6 +151,27 @@ void search(const symbols::Binary& binary, const FunctionAtRequest& request, Gro
     if (measurable(binary.functions()[index])) {
       (made_from_file ? group.by_name : group.by_name_elsewhere).push_back(info_of(binary, index));
     }
+  }
+  if (request.symbol_line != 0) {
+    for (const std::uint32_t index : binary.find_at_line(request.file, request.symbol_line)) {
+      const symbols::Function& function = binary.functions()[index];
+      if (measurable(function) && function.line == request.symbol_line) {
+        group.declared.push_back(info_of(binary, index));
+      }
+    }
+  }
+  const std::vector<std::uint32_t> of_symbol = find(request.symbol);
+  for (const std::uint32_t index : of_symbol) {
+    const symbols::Function& function = binary.functions()[index];
+    if (measurable(function) && (function.file.empty() || made_from_file)) {
+      group.by_symbol.push_back(info_of(binary, index));
+    }
+  }
+  if (made_from_file && named.empty()) {
+    search_inlined(binary, request.name, group);
+  }
+  if (made_from_file && request.name.empty() && of_symbol.empty() && at_line.empty()) {
+    search_inlined(binary, request.symbol, group);
   }
 }
 
@@ -164,12 +214,25 @@ Result<FunctionsAt> functions_at(const FunctionAtRequest& request) {
     some_source = some_source || (*binary)->has_source(request.file);
     search(**binary, request, group);
   }
-  for (auto* candidates : {&group.both, &group.by_name, &group.by_name_elsewhere, &group.at_line}) {
+  const auto line = [](const stacks::FunctionInfo& function) { return function.line; };
+  std::ranges::stable_sort(group.at_line, std::greater(), line);
+  for (auto* candidates : {&group.both, &group.by_name, &group.by_name_elsewhere}) {
     if (!candidates->empty()) {
       return FunctionsAt{.candidates = std::move(*candidates), .message = {}};
     }
   }
-  return FunctionsAt{.candidates = {}, .message = reason_for_none(request, some_source)};
+  for (auto* candidates : {&group.declared, &group.at_line, &group.by_symbol}) {
+    if (!candidates->empty()) {
+      return FunctionsAt{
+          .candidates = std::move(*candidates), .message = {}, .inlined = std::move(group.inlined)};
+    }
+  }
+  std::string reason = group.inlined ? fmt::format("{} was inlined everywhere, at {} {}",
+                                                   group.inlined->name, group.inlined->places,
+                                                   group.inlined->places == 1 ? "place" : "places")
+                                     : reason_for_none(request, some_source);
+  return FunctionsAt{
+      .candidates = {}, .message = std::move(reason), .inlined = std::move(group.inlined)};
 }
 
 } // namespace ptlens::server

@@ -1,7 +1,8 @@
 // The requests that workers do: each reads its parameters, asks the session, and gives its answer.
-#include "server/annotations.hpp"
+#include "server/ask.hpp"
 #include "server/connection.hpp"
 #include "server/fields.hpp"
+#include "symbols/name_shape.hpp"
 
 #include <fmt/format.h>
 
@@ -11,21 +12,21 @@ namespace ptlens::server {
 
 namespace {
 
-Answer answer_of(Result<Json> result) {
-  if (!result) {
-    return std::unexpected(fault_of(result.error()));
-  }
-  return std::move(*result);
+Session::PartialListener partial_to(Pending& pending) {
+  return [&pending](Json report) { pending.send_partial(std::move(report)); };
 }
 
-// Reads the parameters with `read` and asks `ask`, which gives a Result<Json>.
-template <class Reader, class Ask>
-Answer ask(const Input& params, Reader read, Ask ask) {
-  auto request = read(params);
-  if (!request) {
-    return std::unexpected(std::move(request.error()));
+Json found_functions(const std::vector<stacks::FunctionInfo>& functions) {
+  Json list = Json::array();
+  for (const stacks::FunctionInfo& function : functions) {
+    list.push_back({{"name", function.name},
+                    {"binary", function.binary},
+                    {"address", fmt::format("{:#x}", function.address)},
+                    {"file", function.file},
+                    {"line", function.line},
+                    {"spelling", symbols::without_parameters(function.name)}});
   }
-  return answer_of(ask(*request));
+  return list;
 }
 
 } // namespace
@@ -38,6 +39,21 @@ void Connection::add_methods() {
       return exporting::processes_json(host_.processes(source));
     });
   }};
+  methods_["ptlens/threads"] = {.work = [this](Pending&, const Input& params) {
+    return ask(params, read_threads, [this](std::int32_t pid) -> Result<Json> {
+      const auto threads = host_.threads(pid);
+      return threads ? Result<Json>(exporting::threads_json(*threads))
+                     : std::unexpected(threads.error());
+    });
+  }};
+  methods_["ptlens/bundle"] = {.work =
+                                   [this](Pending& pending, const Input& params) {
+                                     return ask(
+                                         params, read_bundle, [&](const BundleRequest& request) {
+                                           return session_.bundle(request, pending.progress());
+                                         });
+                                   },
+                               .title = "Bundling the recording"};
   methods_["ptlens/functionAt"] = {
       .work = [this](Pending&, const Input& params) { return function_at(params); }};
   methods_["ptlens/open"] = {.work =
@@ -46,7 +62,8 @@ void Connection::add_methods() {
                                      if (request.symfs.empty()) {
                                        request.symfs = symfs_;
                                      }
-                                     return session_.open(request, pending.progress());
+                                     return session_.open(request, partial_to(pending),
+                                                          pending.progress());
                                    });
                                  },
                              .title = "Opening the recording",
@@ -60,7 +77,8 @@ void Connection::add_methods() {
                                        if (request.request.perf.empty()) {
                                          request.request.perf = perf_;
                                        }
-                                       return session_.record(request, pending.progress());
+                                       return session_.record(request, partial_to(pending),
+                                                              pending.progress());
                                      });
                                    },
                                .title = "Measuring latency",
@@ -73,6 +91,22 @@ void Connection::add_methods() {
                                     });
                                   },
                               .changes_lenses = true};
+  methods_["ptlens/activate"] = {.work =
+                                     [this](Pending&, const Input& params) {
+                                       return ask(params, read_activate,
+                                                  [this](const ActivateRequest& request) {
+                                                    return session_.activate(request);
+                                                  });
+                                     },
+                                 .changes_lenses = true};
+  methods_["ptlens/store"] = {.work = [this](Pending&, const Input& params) {
+    return ask(params, read_store, [this](StoreRequest& request) {
+      if (request.recording.symfs.empty()) {
+        request.recording.symfs = symfs_;
+      }
+      return session_.store(request);
+    });
+  }};
   methods_["ptlens/functions"] = {.work = [this](Pending&, const Input& params) {
     return ask(params, read_id, [this](const std::string& id) { return session_.functions(id); });
   }};
@@ -81,32 +115,22 @@ void Connection::add_methods() {
       return session_.report(request, pending.progress());
     });
   }};
-  methods_["ptlens/lines"] = {.work = [this](Pending&, const Input& params) {
-    return ask(params, read_lines,
-               [this](const LinesRequest& request) { return session_.lines(request); });
+  methods_["ptlens/lines"] = {.work = [this](Pending& pending, const Input& params) {
+    return ask(params, read_lines, [&](const LinesRequest& request) {
+      return session_.lines(request, pending.progress());
+    });
   }};
-  methods_["ptlens/flame"] = {.work = [this](Pending&, const Input& params) {
-    return ask(params, read_flame,
-               [this](const FlameRequest& request) { return session_.flame(request); });
+  methods_["ptlens/flame"] = {.work = [this](Pending& pending, const Input& params) {
+    return ask(params, read_flame, [&](const FlameRequest& request) {
+      return session_.flame(request, pending.progress());
+    });
   }};
-  methods_["ptlens/calls"] = {.work = [this](Pending&, const Input& params) {
-    return ask(params, read_calls,
-               [this](const CallsRequest& request) { return session_.calls(request); });
+  methods_["ptlens/calls"] = {.work = [this](Pending& pending, const Input& params) {
+    return ask(params, read_calls, [&](const CallsRequest& request) {
+      return session_.calls(request, pending.progress());
+    });
   }};
-  methods_["textDocument/codeLens"] = {.work = [this](Pending&, const Input& params) {
-    return ask(
-        params, [](const Input& input) { return read_place(input, false); },
-        [this](const Place& place) -> Result<Json> {
-          return code_lenses(session_.active().get(), place.file);
-        });
-  }};
-  methods_["textDocument/hover"] = {.work = [this](Pending&, const Input& params) {
-    return ask(
-        params, [](const Input& input) { return read_place(input, true); },
-        [this](const Place& place) -> Result<Json> {
-          return hover(session_.active().get(), place);
-        });
-  }};
+  add_editor_methods();
 }
 
 Answer Connection::doctor(const Input& params) {
@@ -124,15 +148,15 @@ Answer Connection::function_at(const Input& params) {
     if (!found) {
       return std::unexpected(std::move(found.error()));
     }
-    Json candidates = Json::array();
-    for (const stacks::FunctionInfo& function : found->candidates) {
-      candidates.push_back({{"name", function.name},
-                            {"binary", function.binary},
-                            {"address", fmt::format("{:#x}", function.address)},
-                            {"file", function.file},
-                            {"line", function.line}});
+    Json inlined = nullptr;
+    if (found->inlined) {
+      inlined = {{"name", found->inlined->name},
+                 {"places", found->inlined->places},
+                 {"holders", found_functions(found->inlined->holders)}};
     }
-    return Json{{"candidates", std::move(candidates)}, {"message", found->message}};
+    return Json{{"candidates", found_functions(found->candidates)},
+                {"message", found->message},
+                {"inlined", std::move(inlined)}};
   });
 }
 

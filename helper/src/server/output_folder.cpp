@@ -40,23 +40,34 @@ std::string file_name(std::string_view function) {
   return name.empty() ? "all" : name;
 }
 
+// Of the user's own; empty where the environment tells none.
+fs::path recordings_of_user() {
+  const fs::path state = environment("XDG_STATE_HOME");
+  if (state.is_absolute()) {
+    return state / "ptlens" / "recordings";
+  }
+  const fs::path home = environment("HOME");
+  return home.is_absolute() ? home / ".local" / "state" / "ptlens" / "recordings" : fs::path();
+}
+
 } // namespace
 
-Result<std::string> new_recording_folder(const std::string& function) {
-  fs::path state = environment("XDG_STATE_HOME");
-  if (!state.is_absolute()) {
-    const fs::path home = environment("HOME");
-    if (!home.is_absolute()) {
-      return std::unexpected(Error{.kind = Error::Kind::failed,
-                                   .message = "neither XDG_STATE_HOME nor HOME names a folder",
-                                   .remedy = "give `output`"});
-    }
-    state = home / ".local" / "state";
+Result<std::string> new_recording_folder(const std::string& function, const std::string& wanted) {
+  const fs::path parent = wanted.empty() ? recordings_of_user() : fs::path(wanted);
+  if (parent.empty()) {
+    return std::unexpected(Error{.kind = Error::Kind::failed,
+                                 .message = "neither XDG_STATE_HOME nor HOME names a folder",
+                                 .remedy = "give `output`"});
   }
-  const fs::path parent = state / "ptlens" / "recordings";
+  if (!parent.is_absolute()) {
+    return std::unexpected(Error{.kind = Error::Kind::bad_input,
+                                 .message = "the folder of recordings is not an absolute path",
+                                 .file = parent,
+                                 .remedy = "give one that begins with /"});
+  }
   std::error_code error;
-  fs::create_directories(parent, error);
-  if (!error) {
+  const bool made = fs::create_directories(parent, error);
+  if (!error && (made || wanted.empty())) {
     fs::permissions(parent, fs::perms::owner_all, error);
   }
   if (error) {

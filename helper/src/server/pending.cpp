@@ -33,6 +33,14 @@ void Pending::report(const ProgressReport& report) {
   }
 }
 
+void Pending::send_partial(Json report) {
+  const std::lock_guard lock(mutex_);
+  if (began_ && !answered_) {
+    output_.send(
+        notification("ptlens/partial", {{"token", options_.token}, {"report", std::move(report)}}));
+  }
+}
+
 bool Pending::answer(const Answer& answer) {
   const std::lock_guard lock(mutex_);
   if (answered_.exchange(true)) {

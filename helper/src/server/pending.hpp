@@ -30,6 +30,9 @@ public:
   // False when it had been answered already.
   bool answer(const Answer& answer);
 
+  // What is known so far; sent while progress is shown.
+  void send_partial(Json report);
+
   void cancel();
 
   [[nodiscard]] bool answered() const { return answered_.load(); }

@@ -1,19 +1,18 @@
 // Turns what a worker reports into what LSP shows: a percentage that never falls, and a line with
-// the stage, the rate and an estimate of what is left. At most ten a second.
+// the stage, the rate and an estimate of what is left.
 #pragma once
 
 #include "base/progress.hpp"
 #include "export/json.hpp"
+#include "export/progress_text.hpp"
 
-#include <chrono>
 #include <optional>
-#include <string>
 
 namespace ptlens::server {
 
 class ProgressWords {
 public:
-  using Time = std::chrono::steady_clock::time_point;
+  using Time = exporting::ProgressText::Time;
 
   // `records_first`: a stage named "recording" fills the first part of the percentage, what follows
   // the rest.
@@ -24,10 +23,7 @@ public:
 
 private:
   bool records_first_;
-  std::string stage_;
-  Time stage_began_;
-  std::uint64_t began_at_ = 0; // report.done when the stage began
-  std::optional<Time> last_;
+  exporting::ProgressText text_;
   int percentage_ = 0;
 };
 

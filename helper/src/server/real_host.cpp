@@ -1,5 +1,6 @@
 // The rest of the helper, as the server sees it.
 #include "engine/engine.hpp"
+#include "engine/kept_binaries.hpp"
 #include "engine/store_status.hpp"
 #include "server/functions_at.hpp"
 #include "server/host.hpp"
@@ -12,6 +13,7 @@ engine::OpenOptions options_of(const OpenRequest& request) {
   return {.symfs = request.symfs,
           .kallsyms = request.kallsyms,
           .kcore = request.kcore,
+          .source_map = request.source_map,
           .pid = request.pid,
           .inlined_names = true,
           .keep = true};
@@ -20,23 +22,46 @@ engine::OpenOptions options_of(const OpenRequest& request) {
 } // namespace
 
 Host real_host() {
-  return {.open =
-              [](const OpenRequest& request, const Progress& progress) {
-                return engine::open(request.path, options_of(request), progress);
-              },
-          .inlined =
-              [](const OpenRequest& request, const std::string& name, const std::string& binary,
-                 const Progress& progress) {
-                return engine::inlined(request.path, options_of(request), name, binary, progress);
-              },
-          .forget = [](const OpenRequest& request) { (void)engine::forget_stores(request.path); },
-          .record = record::record,
-          .diagnose =
-              [](const DoctorRequest& request) {
-                return record::diagnose({.perf = request.perf, .binary = request.binary});
-              },
-          .processes = record::processes,
-          .functions_at = functions_at};
+  return {
+      .open =
+          [](const OpenRequest& request, const measure::Watch& watch, const Progress& progress) {
+            engine::OpenOptions options = options_of(request);
+            options.watch = watch;
+            return engine::open(request.path, options, progress);
+          },
+      .inlined =
+          [](const OpenRequest& request, const std::string& name, const std::string& binary,
+             const Progress& progress) {
+            return engine::inlined(request.path, options_of(request), name, binary, progress);
+          },
+      .store =
+          [](const OpenRequest& request) {
+            return engine::store_status(request.path, options_of(request));
+          },
+      .forget = [](const OpenRequest& request) { return engine::forget_stores(request.path); },
+      .sources =
+          [](const OpenRequest& request, const measure::Measurement& measurement) {
+            return engine::measured_sources(request.path, measurement);
+          },
+      .record = [](const record::Request& request,
+                   const Progress& progress) -> Result<record::Outcome> {
+        auto outcome = record::record(request, progress);
+        if (outcome) {
+          engine::keep_binaries(outcome->directory);
+        }
+        return outcome;
+      },
+      .diagnose =
+          [](const DoctorRequest& request) {
+            return record::diagnose({.perf = request.perf, .binary = request.binary});
+          },
+      .processes = record::processes,
+      .threads = record::threads,
+      .bundle =
+          [](const OpenRequest& request, const std::string& output, const Progress& progress) {
+            return engine::make_bundle(request.path, options_of(request), output, progress);
+          },
+      .functions_at = functions_at};
 }
 
 } // namespace ptlens::server

@@ -74,11 +74,43 @@ void read_function(const Fields& fields, FunctionSelector& function) {
   selector.read_name("name", function.name);
   selector.read("binary", function.binary);
   selector.read_address("address", function.address);
+  selector.read("all", function.all);
+}
+
+void read_source_map(const Fields& fields, engine::SourceMap& map) {
+  std::vector<std::string> pairs;
+  fields.read_environment("sourceMap", pairs);
+  for (const std::string& pair : pairs) {
+    if (auto entry = engine::parse_source_map(pair)) {
+      map.push_back(std::move(*entry));
+    } else {
+      fields.refuse("sourceMap", entry.error().message);
+    }
+  }
+}
+
+void read_recording(const Fields& fields, OpenRequest& request) {
+  fields.read_name("path", request.path);
+  fields.read("symfs", request.symfs);
+  fields.read("kallsyms", request.kallsyms);
+  fields.read("kcore", request.kcore);
+  read_source_map(fields, request.source_map);
+  if (fields.has("pid")) {
+    std::int64_t pid = 0;
+    fields.read_integer("pid", pid, 1, last_pid);
+    request.pid = static_cast<std::int32_t>(pid);
+  }
 }
 
 void read_target(const Fields& fields, record::Request& request) {
-  if (fields.has("pid") == fields.has("program")) {
-    fields.refuse("pid", "or program must be given, and not both");
+  const int targets = int{fields.has("pid")} + int{fields.has("tid")} + int{fields.has("program")};
+  if (targets != 1) {
+    fields.refuse("pid", "or program or tid must be given, and no two of them");
+  }
+  if (fields.has("tid")) {
+    std::int64_t tid = 0;
+    fields.read_integer("tid", tid, 1, last_pid);
+    request.tid = static_cast<std::int32_t>(tid);
   }
   if (fields.has("pid")) {
     std::int64_t pid = 0;
@@ -129,6 +161,25 @@ Read<FunctionAtRequest> read_function_at(const Input& params) {
       request.pid = static_cast<std::int32_t>(pid);
     }
     fields.read("program", request.program);
+    fields.read("symbol", request.symbol);
+    std::int64_t symbol_line = 0;
+    fields.read_integer("symbolLine", symbol_line, 1, last_pid);
+    request.symbol_line = static_cast<std::uint32_t>(symbol_line);
+  });
+}
+
+Read<std::int32_t> read_threads(const Input& params) {
+  return read_with<std::int32_t>(params, [](const Fields& fields, std::int32_t& pid) {
+    std::int64_t number = 0;
+    fields.read_integer("pid", number, 1, last_pid, Presence::required);
+    pid = static_cast<std::int32_t>(number);
+  });
+}
+
+Read<BundleRequest> read_bundle(const Input& params) {
+  return read_with<BundleRequest>(params, [](const Fields& fields, BundleRequest& request) {
+    fields.read_name("id", request.id);
+    fields.read_name("output", request.output);
   });
 }
 
@@ -142,13 +193,20 @@ Read<RecordRequest> read_record(const Input& params) {
       wanted.function = function.name;
       wanted.binary = function.binary;
       wanted.address = function.address;
+      wanted.all = function.all;
     }
     fields.read_number("duration", wanted.duration_s, 0, longest_duration_s);
     fields.read_word("backend", wanted.backend, {"auto", "intel_pt", "uprobe"});
     fields.read("perf", wanted.perf);
     fields.read("output", wanted.output);
+    fields.read("folder", request.folder);
     fields.read("filter", wanted.filter);
     fields.read("snapshot", wanted.snapshot);
+    constexpr std::int64_t longest_call = 86'400'000'000'000;
+    std::int64_t slower_than = 0;
+    fields.read_integer("slowerThan", slower_than, 1, longest_call);
+    wanted.slower_than_ns = static_cast<std::uint64_t>(slower_than);
+    read_source_map(fields, request.source_map);
     fields.read("kernel", wanted.kernel);
     fields.read("symfs", request.symfs);
   });
@@ -156,15 +214,25 @@ Read<RecordRequest> read_record(const Input& params) {
 
 Read<OpenRequest> read_open(const Input& params) {
   return read_with<OpenRequest>(params, [](const Fields& fields, OpenRequest& request) {
-    fields.read_name("path", request.path);
-    fields.read("symfs", request.symfs);
-    fields.read("kallsyms", request.kallsyms);
-    fields.read("kcore", request.kcore);
-    if (fields.has("pid")) {
-      std::int64_t pid = 0;
-      fields.read_integer("pid", pid, 1, last_pid);
-      request.pid = static_cast<std::int32_t>(pid);
+    read_recording(fields, request);
+    fields.read("activate", request.activate);
+    if (fields.has("function")) {
+      read_function(fields, request.function);
     }
+  });
+}
+
+Read<ActivateRequest> read_activate(const Input& params) {
+  return read_with<ActivateRequest>(params, [](const Fields& fields, ActivateRequest& request) {
+    fields.read("id", request.id);
+    fields.read("baseline", request.baseline);
+  });
+}
+
+Read<StoreRequest> read_store(const Input& params) {
+  return read_with<StoreRequest>(params, [](const Fields& fields, StoreRequest& request) {
+    read_recording(fields, request.recording);
+    fields.read("remove", request.remove);
   });
 }
 
@@ -217,6 +285,47 @@ Read<CallsRequest> read_calls(const Input& params) {
     request.offset = static_cast<std::uint64_t>(offset);
     request.limit = static_cast<std::uint64_t>(limit);
   });
+}
+
+Read<AnnotationsRequest> read_annotations(const Input& params) {
+  return read_with<AnnotationsRequest>(params,
+                                       [](const Fields& fields, AnnotationsRequest& request) {
+                                         fields.read_name("file", request.file);
+                                         fields.read("heat", request.heat);
+                                         std::int64_t first = request.first;
+                                         std::int64_t last = request.last;
+                                         fields.read_integer("first", first, 1, UINT32_MAX);
+                                         fields.read_integer("last", last, 1, UINT32_MAX);
+                                         request.first = static_cast<std::uint32_t>(first);
+                                         request.last = static_cast<std::uint32_t>(last);
+                                       });
+}
+
+Read<PresentLineRequest> read_present_line(const Input& params) {
+  return read_with<PresentLineRequest>(
+      params, [](const Fields& fields, PresentLineRequest& request) {
+        fields.read_name("recorded", request.recorded);
+        fields.read_name("file", request.file);
+        std::int64_t line = 1;
+        fields.read_integer("line", line, 1, UINT32_MAX, Presence::required);
+        request.line = static_cast<std::uint32_t>(line);
+      });
+}
+
+Read<AnnotationsRequest> read_inlay_range(const Input& params) {
+  return read_with<AnnotationsRequest>(
+      params, [](const Fields& fields, AnnotationsRequest& request) {
+        std::string uri;
+        fields.child("textDocument").read_name("uri", uri);
+        request.file = path_of_uri(uri);
+        const Fields range = fields.child("range");
+        std::int64_t first = 0;
+        std::int64_t last = last_pid - 1;
+        range.child("start").read_integer("line", first, 0, last_pid - 1);
+        range.child("end").read_integer("line", last, 0, last_pid - 1);
+        request.first = static_cast<std::uint32_t>(first) + 1;
+        request.last = static_cast<std::uint32_t>(last) + 1;
+      });
 }
 
 Read<Place> read_place(const Input& params, bool has_position) {

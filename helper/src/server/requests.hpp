@@ -2,6 +2,7 @@
 // extension declares them.
 #pragma once
 
+#include "engine/source_map.hpp"
 #include "measure/flame.hpp"
 #include "measure/selection.hpp"
 #include "record/recorder.hpp"
@@ -18,6 +19,7 @@ struct FunctionSelector {
   std::string name;
   std::string binary;
   std::optional<std::uint64_t> address; // ELF
+  bool all = false;                     // that answer to the name
 };
 
 struct DoctorRequest {
@@ -31,11 +33,20 @@ struct FunctionAtRequest {
   std::string name;
   std::optional<std::int32_t> pid;
   std::string program;
+  std::string symbol = {};       // around the line, as a language server names it, in its scopes
+  std::uint32_t symbol_line = 0; // of that name, 0: none
+};
+
+struct BundleRequest {
+  std::string id;
+  std::string output;
 };
 
 struct RecordRequest {
   record::Request request; // `output` empty: choose one
+  std::string folder = {}; // that the chosen one is in, empty: the user's
   std::string symfs;
+  engine::SourceMap source_map = {};
 };
 
 struct OpenRequest {
@@ -44,6 +55,19 @@ struct OpenRequest {
   std::string kallsyms = {}; // as in engine::OpenOptions, like the next two
   std::string kcore = {};
   std::optional<std::int32_t> pid = {};
+  engine::SourceMap source_map = {};
+  FunctionSelector function = {}; // asked about first; without a name: none
+  bool activate = true;           // lenses and hovers are of it from now on
+};
+
+struct ActivateRequest {
+  std::string id;       // empty: none
+  std::string baseline; // that it is compared with, empty: none
+};
+
+struct StoreRequest {
+  OpenRequest recording;
+  bool remove = false;
 };
 
 struct LinesRequest {
@@ -80,9 +104,14 @@ using Read = std::expected<T, Fault>; // Fault: -32602 with the path of the fiel
 [[nodiscard]] Read<DoctorRequest> read_doctor(const Input& params);
 // The source file.
 [[nodiscard]] Read<std::string> read_processes(const Input& params);
+// The process.
+[[nodiscard]] Read<std::int32_t> read_threads(const Input& params);
+[[nodiscard]] Read<BundleRequest> read_bundle(const Input& params);
 [[nodiscard]] Read<FunctionAtRequest> read_function_at(const Input& params);
 [[nodiscard]] Read<RecordRequest> read_record(const Input& params);
 [[nodiscard]] Read<OpenRequest> read_open(const Input& params);
+[[nodiscard]] Read<ActivateRequest> read_activate(const Input& params);
+[[nodiscard]] Read<StoreRequest> read_store(const Input& params);
 // The id of a recording.
 [[nodiscard]] Read<std::string> read_id(const Input& params);
 [[nodiscard]] Read<ReportRequest> read_report(const Input& params);
@@ -94,6 +123,24 @@ struct Place {
   std::string file;
   std::uint32_t line = 0; // 1-based, 0: none
 };
+
+struct AnnotationsRequest {
+  std::string file; // as the editor names it
+  std::uint32_t first = 1;
+  std::uint32_t last = UINT32_MAX; // present lines, 1-based, both included
+  bool heat = false;               // of all lines of the file as well
+};
+[[nodiscard]] Read<AnnotationsRequest> read_annotations(const Input& params);
+
+struct PresentLineRequest {
+  std::string recorded; // the file as a result names it
+  std::string file;     // as the editor names it
+  std::uint32_t line = 1;
+};
+[[nodiscard]] Read<PresentLineRequest> read_present_line(const Input& params);
+
+// textDocument and range of an inlay hint request.
+[[nodiscard]] Read<AnnotationsRequest> read_inlay_range(const Input& params);
 
 // textDocument and, for a hover, position.
 [[nodiscard]] Read<Place> read_place(const Input& params, bool has_position);

@@ -1,9 +1,11 @@
 // The recordings that a client has open, and the answers about them.
 #include "server/session.hpp"
 
+#include "base/cancellation.hpp"
 #include "engine/inlined_report.hpp"
 #include "engine/probe_correction.hpp"
 #include "export/calls.hpp"
+#include "export/text.hpp"
 #include "measure/part.hpp"
 #include "measure/report.hpp"
 #include "server/output_folder.hpp"
@@ -18,6 +20,12 @@ namespace ptlens::server {
 namespace {
 
 constexpr std::size_t most_flame_nodes = 50'000;
+
+Error not_open(const std::string& id) {
+  return {.kind = Error::Kind::not_found,
+          .message = fmt::format("no open recording has the id '{}'", id),
+          .remedy = "open the recording first"};
+}
 
 Error stopped() {
   return {.kind = Error::Kind::cancelled, .message = "the helper is shutting down"};
@@ -40,53 +48,20 @@ Result<std::uint32_t> function_index(const measure::Measurement& measurement,
   return static_cast<std::uint32_t>(at - measurement.functions.begin());
 }
 
+// All that answer to the name where the selector says so.
+Result<std::vector<std::uint32_t>> function_indices(const measure::Measurement& measurement,
+                                                    const FunctionSelector& selector) {
+  if (selector.all) {
+    return measure::find_functions(measurement, selector.name, selector.binary);
+  }
+  const auto one = function_index(measurement, selector);
+  if (!one) {
+    return std::unexpected(one.error());
+  }
+  return std::vector{*one};
+}
+
 } // namespace
-
-Json with_id(const OpenRecording& recording, Json result) {
-  Json described = {{"id", recording.id}};
-  for (auto& [name, value] : result["recording"].items()) {
-    described[name] = std::move(value);
-  }
-  result["recording"] = std::move(described);
-  return result;
-}
-
-Result<std::shared_ptr<const measure::FileLines>> OpenRecording::lines(const std::string& file) {
-  const std::lock_guard lock(mutex_);
-  if (const auto at = lines_.find(file); at != lines_.end()) {
-    return at->second;
-  }
-  auto found = measure::lines(*measurement, file);
-  if (!found) {
-    return std::unexpected(std::move(found.error()));
-  }
-  if (damaged()) {
-    return std::unexpected(Error{.kind = Error::Kind::failed,
-                                 .message = "what is kept of the recording is damaged",
-                                 .file = source.path,
-                                 .remedy = "open it again"});
-  }
-  return lines_[file] = std::make_shared<const measure::FileLines>(std::move(*found));
-}
-
-Result<OpenRecording::SharedInlined>
-OpenRecording::inlined(const std::string& name, const std::string& binary,
-                       const std::function<Result<SharedInlined>()>& measure) {
-  const std::string key = name + '\n' + binary;
-  {
-    const std::lock_guard lock(mutex_);
-    if (inlined_ != nullptr && inlined_of_ == key) {
-      return inlined_;
-    }
-  }
-  auto measured = measure();
-  if (measured) {
-    const std::lock_guard lock(mutex_);
-    inlined_of_ = key;
-    inlined_ = *measured;
-  }
-  return measured;
-}
 
 // Registers a piece of work, so that stop() can end it.
 class Session::Running {
@@ -126,34 +101,52 @@ void Session::stop() {
   }
 }
 
-Result<Json> Session::open(const OpenRequest& request, Progress& progress) {
-  return load(request, progress);
+Result<Json> Session::open(const OpenRequest& request, const PartialListener& partial,
+                           Progress& progress) {
+  return load(request, partial, progress);
 }
 
-Result<Json> Session::load(const OpenRequest& request, Progress& progress) {
+Result<Json> Session::load(const OpenRequest& request, const PartialListener& partial,
+                           Progress& progress) {
   const Running running(*this, progress, false);
   if (!running.accepted()) {
     return std::unexpected(stopped());
   }
-  auto measurement = host_.open(request, progress);
+  const measure::Watch watch{
+      .selector = {.name = request.function.name, .address = request.function.address},
+      .binary = request.function.binary,
+      .listener = [&partial](const measure::PartialReport& report) {
+        if (partial) {
+          partial(exporting::partial_report_json(report));
+        }
+      }};
+  auto measurement = host_.open(request, watch, progress);
   if (!measurement) {
     return std::unexpected(std::move(measurement.error()));
   }
   auto opened = std::make_shared<OpenRecording>();
   opened->measurement = std::move(*measurement);
   opened->source = request;
+  if (host_.sources) {
+    opened->sources = host_.sources(request, *opened->measurement);
+  }
   {
     const std::lock_guard lock(mutex_);
     opened->id = fmt::format("{}", ++last_id_);
     open_.push_back(opened);
+    if (request.activate) {
+      activated_.push_back(opened->id);
+      baseline_.clear();
+    }
   }
   return with_id(*opened, {{"recording", exporting::recording_json(*opened->measurement)}});
 }
 
-Result<Json> Session::record(const RecordRequest& request, Progress& progress) {
+Result<Json> Session::record(const RecordRequest& request, const PartialListener& partial,
+                             Progress& progress) {
   record::Request wanted = request.request;
   if (wanted.output.empty()) {
-    auto folder = new_recording_folder(wanted.function);
+    auto folder = new_recording_folder(wanted.function, request.folder);
     if (!folder) {
       return std::unexpected(std::move(folder.error()));
     }
@@ -169,7 +162,13 @@ Result<Json> Session::record(const RecordRequest& request, Progress& progress) {
   if (!outcome) {
     return std::unexpected(std::move(outcome.error()));
   }
-  auto result = load({.path = outcome->directory, .symfs = request.symfs}, progress);
+  auto result = load({.path = outcome->directory,
+                      .symfs = request.symfs,
+                      .source_map = request.source_map,
+                      .function = {.name = request.request.function,
+                                   .binary = request.request.binary,
+                                   .address = request.request.address}},
+                     partial, progress);
   if (!result && result.error().kind == Error::Kind::cancelled) {
     result.error().file = outcome->directory;
     result.error().remedy = "the recording is kept and can be opened";
@@ -180,33 +179,104 @@ Result<Json> Session::record(const RecordRequest& request, Progress& progress) {
 Result<Json> Session::close(const std::string& id) {
   const std::lock_guard lock(mutex_);
   if (std::erase_if(open_, [&id](const auto& recording) { return recording->id == id; }) == 0) {
-    return std::unexpected(Error{.kind = Error::Kind::not_found,
-                                 .message = fmt::format("no open recording has the id '{}'", id),
-                                 .remedy = "open the recording first"});
+    return std::unexpected(not_open(id));
+  }
+  std::erase(activated_, id);
+  if (baseline_ == id) {
+    baseline_.clear();
   }
   return Json::object();
 }
 
-Result<std::shared_ptr<OpenRecording>> Session::find(const std::string& id) const {
+Result<Json> Session::activate(const ActivateRequest& request) {
   const std::lock_guard lock(mutex_);
+  for (const std::string& id : {request.id, request.baseline}) {
+    if (!id.empty() && open_one(id) == nullptr) {
+      return std::unexpected(not_open(id));
+    }
+  }
+  if (request.id.empty()) {
+    activated_.clear();
+    baseline_.clear();
+    return Json::object();
+  }
+  std::erase(activated_, request.id);
+  activated_.push_back(request.id);
+  baseline_ = request.baseline;
+  return Json::object();
+}
+
+Result<Json> Session::store(const StoreRequest& request) {
+  Json removed = Json::array();
+  if (request.remove && host_.forget) {
+    auto paths = host_.forget(request.recording);
+    if (!paths) {
+      return std::unexpected(std::move(paths.error()));
+    }
+    removed = std::move(*paths);
+  }
+  engine::StoreStatus status;
+  if (host_.store) {
+    auto found = host_.store(request.recording);
+    if (!found) {
+      return std::unexpected(std::move(found.error()));
+    }
+    status = std::move(*found);
+  }
+  return Json{{"path", status.path},          {"kept", status.exists && status.invalid.empty()},
+              {"reason", status.invalid},     {"bytes", status.bytes},
+              {"calls", status.calls},        {"recording_bytes", status.recording_bytes},
+              {"removed", std::move(removed)}};
+}
+
+// Under the lock.
+std::shared_ptr<OpenRecording> Session::open_one(const std::string& id) const {
   const auto at =
       std::ranges::find_if(open_, [&id](const auto& recording) { return recording->id == id; });
-  if (at == open_.end()) {
-    return std::unexpected(Error{.kind = Error::Kind::not_found,
-                                 .message = fmt::format("no open recording has the id '{}'", id),
-                                 .remedy = "open the recording first"});
+  return at == open_.end() ? nullptr : *at;
+}
+
+Result<std::shared_ptr<OpenRecording>> Session::find(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  if (auto recording = open_one(id)) {
+    return recording;
   }
-  return *at;
+  return std::unexpected(not_open(id));
 }
 
 std::shared_ptr<OpenRecording> Session::active() const {
   const std::lock_guard lock(mutex_);
-  return open_.empty() ? nullptr : open_.back();
+  return activated_.empty() ? nullptr : open_one(activated_.back());
+}
+
+std::shared_ptr<OpenRecording> Session::baseline() const {
+  const std::lock_guard lock(mutex_);
+  return open_one(baseline_);
+}
+
+Result<std::string> Session::report_text(const FunctionSelector& function) const {
+  const auto recording = active();
+  if (recording == nullptr) {
+    return std::unexpected(Error{.kind = Error::Kind::not_found,
+                                 .message = "no recording is open",
+                                 .remedy = "open a recording first"});
+  }
+  const measure::Measurement& measurement = *recording->measurement;
+  const auto index = function_index(measurement, function);
+  if (!index) {
+    return std::unexpected(index.error());
+  }
+  return exporting::report_text(measurement, measure::report(measurement, *index, {}), {});
 }
 
 // Asks once more where what was kept turns out to be damaged.
-Result<Json> Session::whole(const std::string& id, const std::function<Result<Json>()>& ask) {
+Result<Json> Session::whole(const std::string& id, Progress& progress,
+                            const std::function<Result<Json>()>& ask) {
+  const Cancellable scope(progress);
   auto answer = ask();
+  if (progress.cancelled()) { // the answer lacks what was not read any more
+    return std::unexpected(cancelled_question());
+  }
   const auto recording = find(id);
   if (!recording || !(*recording)->damaged()) {
     return answer;
@@ -224,15 +294,16 @@ Result<void> Session::renew(const OpenRecording& damaged) {
     return std::unexpected(stopped());
   }
   if (host_.forget) {
-    host_.forget(damaged.source);
+    (void)host_.forget(damaged.source); // what stays is found damaged again
   }
-  auto measurement = host_.open(damaged.source, progress);
+  auto measurement = host_.open(damaged.source, {}, progress);
   if (!measurement) {
     return std::unexpected(std::move(measurement.error()));
   }
   auto opened = std::make_shared<OpenRecording>();
   opened->measurement = std::move(*measurement);
   opened->source = damaged.source;
+  opened->sources = damaged.sources;
   opened->id = damaged.id;
   const std::lock_guard lock(mutex_);
   for (auto& each : open_) {
@@ -244,19 +315,38 @@ Result<void> Session::renew(const OpenRecording& damaged) {
 }
 
 Result<Json> Session::report(const ReportRequest& request, Progress& progress) {
-  return whole(request.id, [&] { return report_once(request, progress); });
+  return whole(request.id, progress, [&] { return report_once(request, progress); });
 }
 
-Result<Json> Session::lines(const LinesRequest& request) {
-  return whole(request.id, [&] { return lines_once(request); });
+Result<Json> Session::lines(const LinesRequest& request, Progress& progress) {
+  return whole(request.id, progress, [&] { return lines_once(request); });
 }
 
-Result<Json> Session::flame(const FlameRequest& request) {
-  return whole(request.id, [&] { return flame_once(request); });
+Result<Json> Session::flame(const FlameRequest& request, Progress& progress) {
+  return whole(request.id, progress, [&] { return flame_once(request); });
 }
 
-Result<Json> Session::calls(const CallsRequest& request) {
-  return whole(request.id, [&] { return calls_once(request); });
+Result<Json> Session::calls(const CallsRequest& request, Progress& progress) {
+  return whole(request.id, progress, [&] { return calls_once(request); });
+}
+
+Result<Json> Session::bundle(const BundleRequest& request, Progress& progress) {
+  const auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
+  const Running running(*this, progress, false);
+  if (!running.accepted()) {
+    return std::unexpected(stopped());
+  }
+  const auto made = host_.bundle((*recording)->source, request.output, progress);
+  if (!made) {
+    return std::unexpected(made.error());
+  }
+  return Json{{"path", made->path},
+              {"bytes", made->bytes},
+              {"files", made->files.size()},
+              {"missing", made->missing}};
 }
 
 Result<Json> Session::functions(const std::string& id) {
@@ -281,6 +371,14 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
   const Running running(*this, progress, false);
   if (!running.accepted()) {
     return std::unexpected(stopped());
+  }
+  if (request.function.all) {
+    const auto all = function_indices(measurement, request.function);
+    if (all && all->size() > 1) {
+      return with_id(**recording,
+                     exporting::report_json(measurement,
+                                            measure::report(measurement, *all, request.selection)));
+    }
   }
   const engine::MeasureInlined measure_inlined =
       [&](const std::string& name, const std::string& binary) -> Result<engine::SharedInlined> {
@@ -338,23 +436,23 @@ Result<Json> Session::flame_once(const FlameRequest& request) {
     return std::unexpected(std::move(recording.error()));
   }
   const measure::Measurement& measurement = *(*recording)->measurement;
-  std::optional<std::uint32_t> root;
+  std::vector<std::uint32_t> roots;
   if (request.function) {
-    auto function = function_index(measurement, *request.function);
-    if (!function) {
-      return std::unexpected(std::move(function.error()));
+    auto functions = function_indices(measurement, *request.function);
+    if (!functions) {
+      return std::unexpected(std::move(functions.error()));
     }
-    root = *function;
+    roots = std::move(*functions);
   }
   if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
     return std::unexpected(std::move(checked.error()));
   }
   double smallest = request.smallest;
   measure::FlameTree tree =
-      measure::flame(measurement, root, request.selection, request.time, smallest);
-  while (tree.size() > most_flame_nodes && smallest < 1) {
+      measure::flame(measurement, roots, request.selection, request.time, smallest);
+  while (tree.size() > most_flame_nodes && smallest < 1 && !cancel_asked()) {
     smallest = std::max(smallest * 4, 1e-5);
-    tree = measure::flame(measurement, root, request.selection, request.time, smallest);
+    tree = measure::flame(measurement, roots, request.selection, request.time, smallest);
   }
   return with_id(**recording, exporting::flame_json(measurement, tree, request.time));
 }

@@ -77,14 +77,14 @@ protected:
 
 TEST_F(BundleFile, IsUnpackedOnceUntilItChanges) {
   const std::string bundle =
-      write({{"perf.data", "data"}, {"usr/lib/x", "x"}, {"bundle.json", "{}"}});
+      write({{"perf.data", "data"}, {"usr/lib/x", "x"}, {"bundle.json", R"({"bundle": 1})"}});
   const auto first = unpacked(bundle);
   ASSERT_TRUE(first) << first.error().one_line();
   std::ifstream file(*first + "/usr/lib/x");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "x");
   EXPECT_EQ(unpacked(bundle).value(), *first);
   EXPECT_EQ(unpacked_folders(), 1U);
-  write({{"perf.data", "other data"}, {"bundle.json", "{}"}});
+  write({{"perf.data", "other data"}, {"bundle.json", R"({"bundle": 1})"}});
   EXPECT_NE(unpacked(bundle).value(), *first);
 }
 
@@ -99,12 +99,53 @@ TEST_F(BundleFile, EntriesThatLeaveTheFolderAreRefused) {
        {Entry{.name = "../../outside", .text = "x"}, Entry{.name = outside.string(), .text = "x"},
         Entry{.name = "a/../../../outside", .text = "x"},
         Entry{.name = "link", .link = "/etc/passwd"}}) {
-    const auto done = unpacked(write({{"perf.data", "data"}, bad, {"bundle.json", "{}"}}));
+    const auto done =
+        unpacked(write({{"perf.data", "data"}, bad, {"bundle.json", R"({"bundle": 1})"}}));
     ASSERT_FALSE(done) << bad.name;
     EXPECT_EQ(done.error().kind, Error::Kind::bad_input);
     EXPECT_FALSE(fs::exists(outside));
     EXPECT_EQ(unpacked_folders(), 0U) << "nothing half unpacked is left";
   }
+}
+
+// XXH3 of "data", by the xxHash library itself.
+constexpr const char* sum_of_data = "e4b7943fd57d5d1e";
+
+TEST_F(BundleFile, AMemberThatIsNotWhatItsChecksumSaysIsNamed) {
+  const auto list = [](const std::string& sum) {
+    return R"({"bundle": 2, "checksums": {"perf.data": ")" + sum + R"("}})";
+  };
+  EXPECT_TRUE(unpacked(write({{"perf.data", "data"}, {"bundle.json", list(sum_of_data)}})));
+  for (const auto& [entries, said] :
+       {std::pair(std::vector<Entry>{{"perf.data", "dat0"}, {"bundle.json", list(sum_of_data)}},
+                  "perf.data is damaged"),
+        std::pair(std::vector<Entry>{{"usr/x", "x"}, {"bundle.json", list(sum_of_data)}},
+                  "perf.data is missing"),
+        std::pair(std::vector<Entry>{{"perf.data", "data"}, {"bundle.json", R"({"bundle": 2})"}},
+                  "no checksums"),
+        std::pair(std::vector<Entry>{{"perf.data", "data"}, {"bundle.json", "no JSON"}},
+                  "bundle.json is damaged"),
+        std::pair(std::vector<Entry>{{"perf.data", "data"}, {"bundle.json", R"({"bundle": 9})"}},
+                  "version 9")}) {
+    const std::string bundle = write(entries);
+    const auto done = unpacked(bundle);
+    ASSERT_FALSE(done) << said;
+    EXPECT_NE(done.error().one_line().find(said), std::string::npos) << done.error().one_line();
+    EXPECT_NE(done.error().one_line().find(bundle), std::string::npos);
+    EXPECT_EQ(unpacked_folders(), 1U) << "nothing of it is left";
+  }
+}
+
+TEST_F(BundleFile, SourcesThatAreNotHereAreSaid) {
+  const std::string bundle =
+      write({{"perf.data", "data"},
+             {"bundle.json", R"({"bundle": 1, "source_root": "/build/of/another/machine"})"}});
+  EXPECT_NE(absent_sources(bundle, {}).find("--source-map /build/of/another/machine="),
+            std::string::npos);
+  EXPECT_EQ(absent_sources(bundle, {{.from = "/build/of", .to = folder_}}).empty(), false);
+  fs::create_directories(folder_ / "another/machine");
+  EXPECT_EQ(absent_sources(bundle, {{.from = "/build/of", .to = folder_}}), "");
+  EXPECT_EQ(absent_sources(folder_, {}), "");
 }
 
 TEST_F(BundleFile, AnArchiveWithoutItsListIsNone) {

@@ -45,8 +45,29 @@ TEST_F(LongRequest, ProgressBeginsReportsAndEndsBeforeTheAnswer) {
   EXPECT_EQ(kinds, (std::vector<std::string>{"begin", "report", "report", "end"}));
 }
 
+TEST_F(LongRequest, TellsWhatIsKnownSoFarOfTheFunctionThatWasAskedAbout) {
+  client.request(
+      1, "ptlens/open",
+      {{"path", "/r"}, {"workDoneToken", "t"}, {"function", {{"name", "f"}, {"binary", "/bin"}}}});
+  std::vector<Json> told;
+  while (true) {
+    const Json message = client.receive();
+    if (!message.contains("method")) {
+      break;
+    }
+    if (message["method"] == "ptlens/partial") {
+      told.push_back(message["params"]);
+    }
+  }
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0]["token"], "t");
+  EXPECT_EQ(told[0]["report"]["function"]["name"], "f");
+  EXPECT_EQ(told[0]["report"]["calls"]["complete"], 3);
+  EXPECT_EQ(told[0]["report"]["latency"]["mean"], 2.5);
+}
+
 TEST_F(LongRequest, WithoutATokenThereIsNoProgress) {
-  client.request(1, "ptlens/open", {{"path", "/r"}});
+  client.request(1, "ptlens/open", {{"path", "/r"}, {"function", {{"name", "f"}}}});
   EXPECT_EQ(client.receive()["id"], 1);
 }
 

@@ -175,8 +175,8 @@ TEST_F(Conversation, TheMachineAndItsProcesses) {
   const Json found = client.call(3, "ptlens/functionAt",
                                  {{"file", "/s/a.cpp"}, {"line", 5}, {"name", "f"}})["result"];
   EXPECT_EQ(found.dump(), R"({"candidates":[{"name":"f","binary":"/bin/app",)"
-                          R"("address":"0xffffffffff600000","file":"/s/a.cpp","line":5}],)"
-                          R"("message":""})");
+                          R"("address":"0xffffffffff600000","file":"/s/a.cpp","line":5,)"
+                          R"("spelling":"f"}],"message":"","inlined":null})");
   EXPECT_EQ(
       client.call(4, "ptlens/functionAt", {{"file", "/s/a.cpp"}, {"line", 1}})["result"]["message"],
       "nothing there");
@@ -195,16 +195,19 @@ TEST_F(Conversation, CodeLensAndHoverOfTheActiveRecording) {
 
   const Json lenses = client.call(2, "textDocument/codeLens", document)["result"];
   ASSERT_EQ(lenses.size(), 2U);
-  // By line: work at line 3, main at line 10. 200 of 4,000 ns off-CPU are 5 %.
+  // By line: work at line 3, main at line 10. 200 of 4,000 ns off-CPU are 5 %; the other 3,800 of
+  // the 9,500 ns that were traced and not lost are 40 %.
   EXPECT_EQ(lenses[0]["range"]["start"]["line"], 2);
   EXPECT_EQ(lenses[0]["command"]["title"],
-            "mean 2.00 µs · p50 1.00 µs · p99 3.00 µs · 2 calls · off-CPU 5.0 % · 1 unwound");
+            "mean 2.00 µs · p50 1.00 µs · p99 3.00 µs · max 3.00 µs · 2 calls · on-CPU 95 %, "
+            "off-CPU 5.0 % · cpu 40 % · 1 unwound · 500 ns of trace lost");
   EXPECT_EQ(lenses[0]["command"]["command"], "ptlens.showFunction");
   EXPECT_EQ(lenses[0]["command"]["arguments"].dump(),
             R"([{"id":")" + id +
                 R"(","name":"ns::work<int, char>","binary":"/bin/app",)"
                 R"("address":"0xffffffffff600000"}])");
-  EXPECT_EQ(lenses[1]["command"]["title"], "no complete call · 1 incomplete");
+  EXPECT_EQ(lenses[1]["command"]["title"],
+            "no complete call · 1 incomplete · 500 ns of trace lost");
 
   const auto hover_at = [&](int line) {
     Json place = document;
@@ -216,7 +219,7 @@ TEST_F(Conversation, CodeLensAndHoverOfTheActiveRecording) {
   EXPECT_NE(function.find("| 1.00 µs | 1.00 µs | 3.00 µs |"), std::string::npos) << function;
   EXPECT_NE(function.find("500 ns of trace lost in 2 gaps"), std::string::npos) << function;
   const std::string line = hover_at(11)["contents"]["value"];
-  EXPECT_NE(line.find("Calls from this line: mean 1.00 µs"), std::string::npos) << line;
+  EXPECT_NE(line.find("Calls from this line: 1.00 µs × 1 "), std::string::npos) << line;
   EXPECT_TRUE(hover_at(100).is_null());
   EXPECT_EQ(client
                 .call(3, "textDocument/codeLens",
@@ -228,6 +231,57 @@ TEST_F(Conversation, CodeLensAndHoverOfTheActiveRecording) {
   EXPECT_EQ(client.receive()["id"], 4);
   EXPECT_EQ(client.receive()["method"], "workspace/codeLens/refresh");
   EXPECT_EQ(client.call(5, "textDocument/codeLens", document)["result"].dump(), "[]");
+}
+
+TEST_F(Conversation, OneOfSeveralIsActive) {
+  client.initialize();
+  int last = 0;
+  const auto open_it = [&](const char* path, bool activate) {
+    const Json answer =
+        client.call(++last, "ptlens/open", {{"path", path}, {"activate", activate}});
+    return answer["result"]["recording"]["id"].get<std::string>();
+  };
+  const auto shown = [&] {
+    const Json lenses = client.call(++last, "textDocument/codeLens",
+                                    {{"textDocument", {{"uri", "file:///s/a.cpp"}}}})["result"];
+    return lenses.empty() ? "none" : lenses[0]["command"]["arguments"][0]["id"].get<std::string>();
+  };
+  const auto activate = [&](const Json& params) {
+    return client.call(++last, "ptlens/activate", params);
+  };
+  const std::string first = open_it("/r/first", true);
+  const std::string second = open_it("/r/second", true);
+  const std::string quiet = open_it("/r/quiet", false);
+  EXPECT_EQ(shown(), second);
+  EXPECT_EQ(activate({{"id", first}, {"baseline", quiet}})["result"].dump(), "{}");
+  EXPECT_EQ(shown(), first);
+  EXPECT_EQ(activate({{"id", "99"}})["error"]["code"], -32011);
+  EXPECT_EQ(activate({{"id", second}, {"baseline", "99"}})["error"]["code"], -32011);
+  EXPECT_EQ(shown(), first) << "a refused request changes nothing";
+  client.call(++last, "ptlens/close", {{"id", first}});
+  EXPECT_EQ(shown(), second) << "the one that was active before";
+  client.call(++last, "ptlens/close", {{"id", second}});
+  EXPECT_EQ(shown(), "none") << "the third was never active";
+  EXPECT_EQ(activate({{"id", quiet}})["result"].dump(), "{}");
+  EXPECT_EQ(shown(), quiet);
+  EXPECT_EQ(activate(Json::object())["result"].dump(), "{}");
+  EXPECT_EQ(shown(), "none");
+  EXPECT_TRUE(client.call(++last, "ptlens/functions", {{"id", quiet}}).contains("result"))
+      << "it is still open";
+}
+
+TEST_F(Conversation, WhatIsKeptOfARecording) {
+  client.initialize();
+  const Json kept = client.call(1, "ptlens/store", {{"path", "/r/kept"}, {"pid", 7}})["result"];
+  EXPECT_EQ(kept.dump(), R"({"path":"/r/kept.calls","kept":true,"reason":"","bytes":20,"calls":1,)"
+                         R"("recording_bytes":500,"removed":[]})");
+  EXPECT_EQ(state->forgotten, 0);
+  const Json removed =
+      client.call(2, "ptlens/store", {{"path", "/r/kept"}, {"remove", true}})["result"];
+  EXPECT_EQ(removed["kept"], false);
+  EXPECT_EQ(removed["removed"].dump(), R"(["/r/kept.calls"])");
+  EXPECT_EQ(client.call(3, "ptlens/store", {{"path", "/missing"}})["error"]["code"], -32011);
+  EXPECT_EQ(client.call(4, "ptlens/store", Json::object())["error"]["code"], -32602);
 }
 
 TEST_F(Conversation, CommandsAreTheMethods) {

@@ -21,6 +21,7 @@ struct FakeState {
   std::atomic<bool> record_finished = false;  // ended by finish()
   std::atomic<bool> record_cancelled = false; // ended by cancel(), cleaned up
   std::atomic<int> opened = 0;
+  std::atomic<int> forgotten = 0;
   std::string last_symfs;
   record::Request last_request;
 };
@@ -38,9 +39,16 @@ inline Error cancelled_error() {
 inline Host fake_host(const std::shared_ptr<FakeState>& state) {
   Host host;
   host.open =
-      [state](const OpenRequest& request,
+      [state](const OpenRequest& request, const measure::Watch& watch,
               const Progress& progress) -> Result<std::shared_ptr<const measure::Measurement>> {
     state->last_symfs = request.symfs;
+    if (watch.is_set()) {
+      measure::PartialReport report;
+      report.function.name = watch.selector.name;
+      report.complete = 3;
+      report.mean = 2.5;
+      watch.listener(report);
+    }
     state->open_entered = true;
     if (request.path == "/missing") {
       return std::unexpected(Error{.kind = Error::Kind::bad_input,
@@ -65,6 +73,24 @@ inline Host fake_host(const std::shared_ptr<FakeState>& state) {
     auto measurement = exporting::example();
     measurement.recording.path = request.path;
     return std::make_shared<const measure::Measurement>(std::move(measurement));
+  };
+  host.store = [state](const OpenRequest& request) -> Result<engine::StoreStatus> {
+    if (request.path == "/missing") {
+      return std::unexpected(
+          Error{.kind = Error::Kind::not_found, .message = "No such file", .file = "/missing"});
+    }
+    engine::StoreStatus status;
+    status.path = request.path + ".calls";
+    status.recording_bytes = 500;
+    status.exists = state->forgotten == 0;
+    status.invalid = status.exists ? "" : "nothing is kept yet";
+    status.bytes = status.exists ? 20 : 0;
+    status.calls = status.exists ? 1 : 0;
+    return status;
+  };
+  host.forget = [state](const OpenRequest& request) -> Result<std::vector<std::string>> {
+    ++state->forgotten;
+    return std::vector{request.path + ".calls"};
   };
   host.record = [state](const record::Request& request,
                         const Progress& progress) -> Result<record::Outcome> {

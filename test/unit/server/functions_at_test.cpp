@@ -27,9 +27,20 @@ struct Box { int size; };
   int total = weigh(box);
   return total + 1;
 }
+template <class T> [[gnu::noipa]] T larger(T one, T other) {
+  return one > other ? one : other;
+}
+[[gnu::always_inline]] inline int stir(int value) {
+  return value * 17 ^ 5;
+}
 }
 int main(int count, char**) {
-  return shop::pack({count});
+  const auto twice = [](int value) __attribute__((noipa)) {
+    return value * 2;
+  };
+  count += shop::larger(1, count) + static_cast<int>(shop::larger(1.0, 2.0 * count));
+  count += shop::stir(count);
+  return shop::pack({twice(count)});
 }
 )";
 
@@ -51,18 +62,27 @@ protected:
   }
 
   // What functions_at() says, with names and lines only; "!" and the message where there is none.
-  static std::string found(std::uint32_t line, const std::string& name) {
+  static std::string found(std::uint32_t line, const std::string& name,
+                           const std::string& symbol = {}, std::uint32_t symbol_line = 0) {
     const auto result = functions_at({.file = folder() / "box.cpp",
                                       .line = line,
                                       .name = name,
                                       .pid = std::nullopt,
-                                      .program = folder() / "box"});
+                                      .program = folder() / "box",
+                                      .symbol = symbol,
+                                      .symbol_line = symbol_line});
     if (!result) {
       return result.error().one_line();
     }
     std::string text = result->candidates.empty() ? "!" + result->message : "";
     for (const stacks::FunctionInfo& function : result->candidates) {
       text += function.name + ":" + std::to_string(function.line) + " ";
+    }
+    if (result->inlined) {
+      text += "inlined " + std::to_string(result->inlined->places) + ":";
+      for (const stacks::FunctionInfo& holder : result->inlined->holders) {
+        text += " " + holder.name;
+      }
     }
     return text;
   }
@@ -101,6 +121,33 @@ TEST_F(FunctionsAt, AddressAndBinaryAreThoseOfNm) {
     }
   }
   EXPECT_EQ(result->candidates[0].address, address);
+}
+
+TEST_F(FunctionsAt, AllInstancesOfATemplate) {
+  const std::string both =
+      "shop::larger<int>(int, int):11 shop::larger<double>(double, double):11 ";
+  EXPECT_EQ(found(12, ""), both);
+  EXPECT_EQ(found(22, "larger"), both);
+}
+
+TEST_F(FunctionsAt, ALambdaBeforeTheFunctionAroundIt) {
+  // On which of its lines a lambda is declared is the compiler's choice.
+  const std::string both = found(20, "");
+  EXPECT_TRUE(both.starts_with("main::{lambda(int)#1}::operator()(int) const:")) << both;
+  EXPECT_TRUE(both.ends_with(" main:18 ")) << both;
+  EXPECT_EQ(found(22, ""), "main:18 ");
+}
+
+TEST_F(FunctionsAt, TheLanguageServersSymbolDecides) {
+  EXPECT_EQ(found(20, "", "main", 18), "main:18 ");
+  // A line without code, below the last that has some.
+  EXPECT_EQ(found(500, "", "shop::pack", 0), "shop::pack(shop::Box const&):7 ");
+}
+
+TEST_F(FunctionsAt, OfAFunctionInlinedEverywhereItsCallers) {
+  EXPECT_EQ(found(23, "stir"), "main:18 inlined 1: main");
+  EXPECT_EQ(found(15, "", "shop::stir"), "!shop::stir(int) was inlined everywhere, at 1 place"
+                                         "inlined 1: main");
 }
 
 TEST_F(FunctionsAt, NoneIsExplained) {
@@ -152,6 +199,16 @@ TEST(OutputFolder, NewAndNamedAfterTheFunction) {
   const auto second = new_recording_folder("ns::f<int>(../x)");
   ASSERT_TRUE(second);
   EXPECT_NE(*second, *first);
+  const auto elsewhere = new_recording_folder("f", state / "mine");
+  ASSERT_TRUE(elsewhere);
+  EXPECT_EQ(fs::path(*elsewhere).parent_path(), state / "mine");
+  fs::permissions(state / "mine", fs::perms(0755));
+  ASSERT_TRUE(new_recording_folder("g", state / "mine"));
+  EXPECT_EQ(fs::status(state / "mine").permissions(), fs::perms(0755))
+      << "the user's own folder stays as it is";
+  const auto relative = new_recording_folder("f", "mine");
+  ASSERT_FALSE(relative);
+  EXPECT_EQ(relative.error().kind, Error::Kind::bad_input);
   ::unsetenv("XDG_STATE_HOME");
   fs::remove_all(state);
 }

@@ -1,0 +1,293 @@
+// Hovers, in Markdown.
+#include "server/hover.hpp"
+
+#include "engine/probe_correction.hpp"
+#include "export/units.hpp"
+#include "measure/part.hpp"
+#include "server/annotation_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace ptlens::server {
+namespace {
+
+using exporting::count;
+using exporting::duration;
+
+constexpr std::size_t most_callees = 10;
+constexpr std::size_t most_callers = 5;
+constexpr std::size_t slowest_shown = 3;
+constexpr std::size_t bar_cells = 24;
+
+double real(std::uint64_t number) {
+  return static_cast<double>(number);
+}
+
+// A bar of eighths of a cell, padded to the full width; anything above 0 is seen.
+std::string bar(std::uint64_t value, std::uint64_t most) {
+  static constexpr std::array<const char*, 8> eighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  auto filled =
+      static_cast<std::size_t>(std::lround(8.0 * real(bar_cells) * real(value) / real(most)));
+  if (value > 0) {
+    filled = std::max<std::size_t>(filled, 1);
+  }
+  std::string text;
+  for (std::size_t cell = 0; cell < filled / 8; ++cell) {
+    text += "█";
+  }
+  text += eighths[filled % 8];
+  return text + std::string(bar_cells - (filled + 7) / 8, ' ');
+}
+
+std::string histogram(const std::vector<measure::Bucket>& buckets) {
+  std::uint64_t most = 0;
+  for (const measure::Bucket& bucket : buckets) {
+    most = std::max(most, bucket.calls);
+  }
+  if (most == 0) {
+    return {};
+  }
+  std::string text = "\n\n```text\n";
+  for (const measure::Bucket& bucket : buckets) {
+    text += fmt::format("{:>8} │{}│ {}\n", duration(real(bucket.low)), bar(bucket.calls, most),
+                        bucket.calls == 0 ? "" : count(bucket.calls));
+  }
+  return text + "```";
+}
+
+// Never finer than the recording's own timing.
+std::string mean_text(const measure::RecordingInfo& recording,
+                      const measure::LatencyStats& latency) {
+  const std::uint64_t resolution =
+      std::max(latency.resolution, recording.resolution_ns.value_or(0));
+  return fmt::format("mean {} ± {}", duration(latency.mean), duration(real(resolution)));
+}
+
+std::string latencies(const measure::LatencyStats& latency) {
+  return fmt::format("\n\n| min | p50 | p90 | p99 | p99.9 | max | total |\n"
+                     "|--:|--:|--:|--:|--:|--:|--:|\n| {} | {} | {} | {} | {} | {} | {} |",
+                     duration(real(latency.min)), duration(real(latency.p50)),
+                     duration(real(latency.p90)), duration(real(latency.p99)),
+                     duration(real(latency.p999)), duration(real(latency.max)),
+                     duration(real(latency.total)));
+}
+
+std::string off_cpu(const measure::RecordingInfo& recording, const measure::Report& report) {
+  const std::string split = cpu_split(recording, report.latency, report.off_cpu);
+  if (split.empty()) {
+    return {};
+  }
+  std::string text =
+      fmt::format("\n\n{} · cpu {}", split, exporting::percentage(report.cpu_percent));
+  if (report.off_cpu.total > 0) {
+    text +=
+        fmt::format("; off-CPU {}: {} blocked, {} preempted, in {}",
+                    duration(real(report.off_cpu.total)), duration(real(report.off_cpu.blocked)),
+                    duration(real(report.off_cpu.preempted)), count(report.off_cpu.calls, "call"));
+  }
+  return text;
+}
+
+std::string callers(const measure::Measurement& measurement, const measure::Report& report) {
+  if (report.callers.empty()) {
+    return {};
+  }
+  std::string text = "\n\nCallers";
+  for (std::size_t index = 0; index < std::min(report.callers.size(), most_callers); ++index) {
+    const measure::RelatedRow& row = report.callers[index];
+    const bool has_line =
+        row.site < measurement.sites.size() && measurement.sites[row.site].line > 0;
+    text += fmt::format("\n- {}{}: {}, mean {}", code_text(name_of(measurement, row.function)),
+                        has_line ? fmt::format(" line {}", measurement.sites[row.site].line)
+                                 : std::string(),
+                        count(row.latency.calls, "call"), duration(row.latency.mean));
+  }
+  if (report.callers.size() > most_callers) {
+    text += fmt::format("\n- and {} more", report.callers.size() - most_callers);
+  }
+  return text;
+}
+
+std::string slowest(const measure::Measurement& measurement, std::uint32_t function) {
+  measure::Selected selected = measure::select_calls(measurement, function, {});
+  const stacks::CallTable& table = selected.part.calls();
+  std::erase_if(selected.calls, [&](std::uint32_t call) {
+    return table.state[call] != stacks::CallState::complete;
+  });
+  const std::size_t shown = std::min(slowest_shown, selected.calls.size());
+  std::ranges::partial_sort(
+      selected.calls, selected.calls.begin() + static_cast<std::ptrdiff_t>(shown),
+      std::ranges::greater(), [&](std::uint32_t call) { return table.latency[call]; });
+  if (shown == 0) {
+    return {};
+  }
+  const std::uint64_t start = measure::trace_start(measurement);
+  std::string text = "\n\nSlowest calls";
+  for (std::size_t index = 0; index < shown; ++index) {
+    const std::uint32_t call = selected.calls[index];
+    text += fmt::format("\n- {}", duration(real(table.latency[call])));
+    if (measurement.recording.off_cpu_known) {
+      text += fmt::format(", off-CPU {}", duration(real(table.off_cpu(call))));
+    }
+    text +=
+        fmt::format(", thread {}, {} after the start", measurement.threads[table.thread[call]].tid,
+                    duration(real(table.start[call] - start)));
+  }
+  return text;
+}
+
+std::string corrected(const measure::Measurement& measurement, std::uint32_t function) {
+  const auto latency = engine::corrected_latency(measurement, function, {});
+  if (!latency) {
+    return {};
+  }
+  return fmt::format("\n\nWithout what the probes took ({} a call): mean {}, p50 {}, p99 {}",
+                     duration(latency->removed), duration(latency->latency.mean),
+                     duration(real(latency->latency.p50)), duration(real(latency->latency.p99)));
+}
+
+// How it was measured.
+std::string method(const measure::RecordingInfo& recording) {
+  std::string text = fmt::format("\n\nMeasured with {}, {} traced",
+                                 recording.backend == "uprobe" ? "probes" : "Intel Processor Trace",
+                                 duration(real(recording.trace_ns)));
+  if (recording.gaps == 0 && recording.lost_records == 0 && recording.lost_ns == 0) {
+    text += ", nothing lost";
+  } else {
+    const std::string time =
+        recording.lost_ns == 0 ? std::string() : duration(real(recording.lost_ns)) + " of ";
+    text += fmt::format(", {}trace lost in {}", time, count(recording.gaps, "gap"));
+    if (recording.lost_records > 0) {
+      text += fmt::format("; {} dropped", count(recording.lost_records, "record"));
+    }
+  }
+  return text;
+}
+
+std::string percent_encoded(const std::string& text) {
+  std::string encoded;
+  for (const char byte : text) {
+    const auto value = static_cast<unsigned char>(byte);
+    if ((value >= '0' && value <= '9') || (value >= 'A' && value <= 'Z') ||
+        (value >= 'a' && value <= 'z')) {
+      encoded += byte;
+    } else {
+      encoded += fmt::format("%{:02X}", value);
+    }
+  }
+  return encoded;
+}
+
+std::string links(const AnnotatedFile& file, std::uint32_t function) {
+  Json argument = exporting::function_json(file.measurement(), function);
+  argument.erase("file");
+  argument.erase("line");
+  argument["id"] = file.recording->id;
+  std::string text = "\n\n";
+  const std::array<std::pair<const char*, const char*>, 5> views = {{{"Figures", "figures"},
+                                                                     {"Flame graph", "flame"},
+                                                                     {"Histogram", "histogram"},
+                                                                     {"Callers", "callers"},
+                                                                     {"Children", "children"}}};
+  for (const auto& [title, view] : views) {
+    argument["view"] = view;
+    text += fmt::format("{}[{}](command:ptlens.showFunction?{})", text.size() == 2 ? "" : " · ",
+                        title, percent_encoded(exporting::dump(Json::array({argument}))));
+  }
+  return text + " · [All functions](command:ptlens.showFlameGraph)";
+}
+
+std::string function_hover(const AnnotatedFile& file, const AnnotatedFunction& function,
+                           const HoverStyle& style) {
+  const measure::Measurement& measurement = file.measurement();
+  const measure::RecordingInfo& recording = measurement.recording;
+  const std::uint32_t index = function.entry->function;
+  const measure::Report report = measure::report(measurement, index, {});
+  const bool timed = report.latency.calls > 0 && recording.resolution_ns.has_value();
+  std::string text = code_text(name_of(measurement, index));
+  text += style.links ? links(file, index) : std::string();
+  if (const std::string stale = stale_sentences(file.text, function.changed, function.old_binary);
+      !stale.empty()) {
+    text += "\n\n*" + stale + "*";
+  }
+  text += "\n\n";
+  text += report.latency.calls == 0 ? "no complete call" : count(report.latency.calls, "call");
+  if (timed) {
+    text += ", " + mean_text(recording, report.latency);
+  } else if (report.latency.calls > 0) {
+    text += " · no timing";
+  }
+  text += left_out(report.incomplete, report.unwound);
+  if (file.baseline != nullptr) {
+    text += "\n\n" + change_sentence(function.difference);
+  }
+  if (timed) {
+    text += latencies(report.latency) + corrected(measurement, index) + off_cpu(recording, report) +
+            histogram(report.histogram) + callers(measurement, report) +
+            slowest(measurement, index);
+  } else {
+    text += callers(measurement, report);
+  }
+  return text;
+}
+
+std::string line_hover(const AnnotatedFile& file, const AnnotatedLine& line) {
+  const measure::Measurement& measurement = file.measurement();
+  const measure::LineRow& row = *line.row;
+  const bool timed = measurement.recording.resolution_ns.has_value();
+  std::string text = "Calls from this line: " + line_text(measurement.recording, row);
+  if (const std::string stale = stale_sentences(file.text, line.changed, line.old_binary);
+      !stale.empty()) {
+    text += "\n\n*" + stale + "*";
+  }
+  if (file.baseline != nullptr) {
+    text += "\n\n" + change_sentence(line.difference);
+  }
+  if (row.latency.calls > 0 && timed) {
+    text += "\n\n" + mean_text(measurement.recording, row.latency) + latencies(row.latency);
+  }
+  for (std::size_t index = 0; index < std::min(row.callees.size(), most_callees); ++index) {
+    const measure::LineCallee& callee = row.callees[index];
+    text +=
+        fmt::format("\n{}- {} {}", index == 0 ? "\n" : "",
+                    code_text(name_of(measurement, callee.function)), count(callee.calls, "call"));
+    if (callee.calls > 0 && timed) {
+      text += fmt::format(", mean {}", duration(callee.mean));
+    }
+  }
+  if (row.callees.size() > most_callees) {
+    text += fmt::format("\n- and {} more", row.callees.size() - most_callees);
+  }
+  return text;
+}
+
+} // namespace
+
+Json hover(const AnnotatedFile& file, std::uint32_t line, const HoverStyle& style) {
+  std::string text;
+  for (const AnnotatedFunction& function : file.functions) {
+    if (function.line == line) {
+      text += (text.empty() ? "" : "\n\n---\n\n") + function_hover(file, function, style);
+    }
+  }
+  for (const AnnotatedLine& row : file.rows) {
+    if (row.line == line) {
+      text += (text.empty() ? "" : "\n\n---\n\n") + line_hover(file, row);
+    }
+  }
+  if (text.empty()) {
+    return nullptr;
+  }
+  const Json position = {{"line", line > 0 ? line - 1 : 0}, {"character", 0}};
+  return {
+      {"contents", {{"kind", "markdown"}, {"value", text + method(file.measurement().recording)}}},
+      {"range", {{"start", position}, {"end", position}}}};
+}
+
+} // namespace ptlens::server

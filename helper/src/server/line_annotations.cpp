@@ -1,0 +1,95 @@
+// Line annotations.
+#include "server/line_annotations.hpp"
+
+#include "export/difference.hpp"
+#include "server/annotation_words.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace ptlens::server {
+namespace {
+
+bool holds(const LineSpan& span, const AnnotatedLine& line) {
+  return span.first <= line.line && line.line <= span.last;
+}
+
+} // namespace
+
+Json inlay_hints(const AnnotatedFile& file, const LineSpan& span) {
+  Json hints = Json::array();
+  for (const AnnotatedLine& line : file.rows) {
+    if (!holds(span, line) || line.line == 0) {
+      continue;
+    }
+    std::string label = line_text(file.measurement().recording, *line.row);
+    if (file.baseline != nullptr) {
+      label += " · " + change_text(line.difference);
+    }
+    if (const std::string mark = stale_mark(file.text, line.changed, line.old_binary);
+        !mark.empty()) {
+      label += fmt::format(" ({})", mark);
+    }
+    const bool has_line = file.shown != nullptr && line.line <= file.shown->lengths.size();
+    const std::uint32_t end = has_line ? file.shown->lengths[line.line - 1] : 0;
+    hints.push_back({{"position", {{"line", line.line - 1}, {"character", end}}},
+                     {"label", std::move(label)},
+                     {"paddingLeft", true}});
+  }
+  return hints;
+}
+
+Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat) {
+  Json lines = Json::array();
+  for (const AnnotatedLine& line : file.rows) {
+    if (!holds(span, line)) {
+      continue;
+    }
+    const measure::LineRow& row = *line.row;
+    Json json = {{"line", line.line},
+                 {"function_line",
+                  line.function < file.functions.size() ? file.functions[line.function].line : 0},
+                 {"calls", row.latency.calls},
+                 {"mean", row.latency.mean},
+                 {"total", row.latency.total},
+                 {"incomplete", row.incomplete},
+                 {"unwound", row.unwound},
+                 {"off_cpu", row.off_cpu.total},
+                 {"changed", line.changed},
+                 {"old_binary", line.old_binary}};
+    if (line.difference) {
+      json["difference"] = {{"mean_percent", line.difference->mean_percent},
+                            {"mean", exporting::word(line.difference->mean_verdict)},
+                            {"p99_ns", line.difference->p99},
+                            {"p99", exporting::word(line.difference->p99_verdict)}};
+    }
+    lines.push_back(std::move(json));
+  }
+  std::set<std::string> binaries;
+  for (const AnnotatedFunction& function : file.functions) {
+    binaries.insert(file.measurement().functions[function.entry->function].binary);
+  }
+  Json result = {{"id", file.recording->id},
+                 {"text", word(file.text)},
+                 {"baseline", file.baseline != nullptr},
+                 {"off_cpu_known", file.measurement().recording.off_cpu_known},
+                 {"timed", file.measurement().recording.resolution_ns.has_value()},
+                 {"hottest", file.hottest},
+                 {"binaries", binaries},
+                 {"lines", std::move(lines)}};
+  if (heat) {
+    Json line = Json::array();
+    Json total = Json::array();
+    for (const AnnotatedLine& row : file.rows) {
+      line.push_back(row.line);
+      total.push_back(row.row->latency.total);
+    }
+    result["heat"] = {{"line", std::move(line)}, {"total", std::move(total)}};
+  }
+  return result;
+}
+
+} // namespace ptlens::server

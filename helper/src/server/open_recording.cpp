@@ -1,0 +1,63 @@
+// Answers are remembered by what was asked.
+#include "server/open_recording.hpp"
+
+#include "base/cancellation.hpp"
+
+#include <utility>
+
+namespace ptlens::server {
+
+Error cancelled_question() {
+  return {.kind = Error::Kind::cancelled, .message = "the question was cancelled"};
+}
+
+Json with_id(const OpenRecording& recording, Json result) {
+  Json described = {{"id", recording.id}};
+  for (auto& [name, value] : result["recording"].items()) {
+    described[name] = std::move(value);
+  }
+  result["recording"] = std::move(described);
+  return result;
+}
+
+Result<std::shared_ptr<const measure::FileLines>> OpenRecording::lines(const std::string& file) {
+  const std::lock_guard lock(mutex_);
+  if (const auto at = lines_.find(file); at != lines_.end()) {
+    return at->second;
+  }
+  auto found = measure::lines(*measurement, file);
+  if (!found) {
+    return std::unexpected(std::move(found.error()));
+  }
+  if (cancel_asked()) {
+    return std::unexpected(cancelled_question());
+  }
+  if (damaged()) {
+    return std::unexpected(Error{.kind = Error::Kind::failed,
+                                 .message = "what is kept of the recording is damaged",
+                                 .file = source.path,
+                                 .remedy = "open it again"});
+  }
+  return lines_[file] = std::make_shared<const measure::FileLines>(std::move(*found));
+}
+
+Result<OpenRecording::SharedInlined>
+OpenRecording::inlined(const std::string& name, const std::string& binary,
+                       const std::function<Result<SharedInlined>()>& measure) {
+  const std::string key = name + '\n' + binary;
+  {
+    const std::lock_guard lock(mutex_);
+    if (inlined_ != nullptr && inlined_of_ == key) {
+      return inlined_;
+    }
+  }
+  auto measured = measure();
+  if (measured) {
+    const std::lock_guard lock(mutex_);
+    inlined_of_ = key;
+    inlined_ = *measured;
+  }
+  return measured;
+}
+
+} // namespace ptlens::server

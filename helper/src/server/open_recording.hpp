@@ -1,0 +1,51 @@
+// One recording that a client has open, with what is remembered of the answers about it. May be
+// used from several threads at once.
+#pragma once
+
+#include "engine/measured_sources.hpp"
+#include "measure/lines.hpp"
+#include "server/host.hpp"
+#include "server/requests.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace ptlens::server {
+
+struct OpenRecording {
+  std::string id;
+  std::shared_ptr<const measure::Measurement> measurement;
+  OpenRequest source;              // what it was opened as
+  engine::MeasuredSources sources; // what was kept of its sources
+
+  // Whether calls that were kept could not be read: answers about them lack them.
+  [[nodiscard]] bool damaged() const {
+    return measurement->store != nullptr && measurement->store->damaged();
+  }
+
+  // As measure::lines; remembered by file.
+  [[nodiscard]] Result<std::shared_ptr<const measure::FileLines>> lines(const std::string& file);
+
+  using SharedInlined = std::shared_ptr<const measure::InlinedMeasurement>;
+  // What `measure` gives for the inlined functions of that name and binary; the last is remembered.
+  [[nodiscard]] Result<SharedInlined>
+  inlined(const std::string& name, const std::string& binary,
+          const std::function<Result<SharedInlined>()>& measure);
+
+private:
+  std::mutex mutex_;
+  std::string inlined_of_; // name and binary of `inlined_`
+  SharedInlined inlined_;
+  std::map<std::string, std::shared_ptr<const measure::FileLines>> lines_;
+};
+
+// `recording` of a result: the recording's JSON with its id first.
+[[nodiscard]] Json with_id(const OpenRecording& recording, Json result);
+
+// How an answer ends that was not wanted any more.
+[[nodiscard]] Error cancelled_question();
+
+} // namespace ptlens::server

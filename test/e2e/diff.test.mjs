@@ -1,0 +1,83 @@
+// ptlens diff: two recordings of one program, of which the second does more in one function. The counts are the
+// program's own, the figures those of ptlens report --json.
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { helper, json, noProbes, output, ptlens, temporaryFolder } from "./support.mjs";
+
+const text = `static volatile long sum;
+__attribute__((noinline)) void slow(void) { for (long i = 0; i < AMOUNT; ++i) sum += i; }
+__attribute__((noinline)) void seldom(void) { sum += 1; }
+#ifdef FIRST
+__attribute__((noinline)) void gone(void) { sum += 2; }
+#else
+__attribute__((noinline)) void added(void) { sum += 3; }
+#endif
+__attribute__((noinline)) void run(void) {
+  for (int i = 0; i < 300; ++i) slow();
+  seldom();
+#ifdef FIRST
+  gone();
+#else
+  added();
+#endif
+}
+int main(void) { run(); return 0; }
+`;
+
+test("diff tells changes, and what is none", { skip: noProbes }, (t) => {
+  const folder = temporaryFolder(t);
+  const at = (name) => path.join(folder, name);
+  writeFileSync(at("main.c"), text);
+  const measure = (options, recording) => {
+    output("gcc", ["-g", "-O1", ...options, "-o", at("program"), at("main.c")]);
+    output(helper, ["record", "--backend", "uprobe", "--function", "run", "-o", at(recording), "--", at("program")]);
+  };
+  measure(["-DFIRST", "-DAMOUNT=2000"], "base");
+  measure(["-DAMOUNT=400000"], "now");
+
+  const told = json(["diff", at("base"), at("now"), "--json"]);
+  const of = (name) => told.functions.find((entry) => entry.name === name);
+  assert.equal(of("slow").base.calls.complete, 300);
+  assert.equal(of("slow").recording.calls.complete, 300);
+  for (const [side, recording] of [["base", "base"], ["recording", "now"]]) {
+    // The program was built anew since the first recording: the copy in its folder is read.
+    const report = json(["report", at(recording), "--function", "slow", "--json"]);
+    assert.deepEqual(of("slow")[side].latency, report.latency);
+  }
+  const { difference } = of("slow");
+  assert.equal(difference.mean_ns, of("slow").recording.latency.mean - of("slow").base.latency.mean);
+  assert.equal(difference.mean, "changed");
+  assert.ok(difference.mean_percent > 100, "two hundred times the work");
+  assert.equal(of("seldom").difference.mean, "few_calls");
+  assert.deepEqual(told.only_base.map((entry) => entry.name), ["gone"]);
+  assert.deepEqual(told.only_recording.map((entry) => entry.name), ["added"]);
+
+  const one = json(["diff", at("base"), at("now"), "--function", "slow", "--json"]);
+  assert.deepEqual(one.functions, [of("slow")]);
+  assert.deepEqual(json(["diff", at("base"), at("now"), "--function", "gone", "--json"]).only_base.map((entry) => entry.name), ["gone"]);
+  const page = ptlens(["diff", at("base"), at("now")]).stdout;
+  assert.match(page, /300\s+300 .*\+.*%.* slow\n/);
+  assert.match(page, /few calls +few calls +seldom\n/);
+
+  const same = json(["diff", at("now"), at("now"), "--json"]);
+  assert.deepEqual([...new Set(same.functions.map((entry) => entry.difference.mean))].sort(), ["few_calls", "unchanged"]);
+
+  const none = ptlens(["diff", at("base"), at("now"), "--function", "nowhere"]);
+  assert.equal(none.status, 1);
+  assert.match(none.stderr, /nowhere/);
+});
+
+test("a recording keeps the binaries that were measured, and none of the system", { skip: noProbes }, (t) => {
+  const folder = temporaryFolder(t);
+  const program = path.join(folder, "program");
+  writeFileSync(`${program}.c`, "__attribute__((noinline)) void f(void) { __asm__ volatile(\"\"); } int main(void) { f(); return 0; }\n");
+  output("gcc", ["-g", "-O1", "-o", program, `${program}.c`]);
+  const recording = path.join(folder, "recording");
+  output(helper, ["record", "--backend", "uprobe", "--function", "f", "-o", recording, "--", program]);
+  assert.ok(existsSync(path.join(recording, program)));
+  assert.deepEqual(readdirSync(recording).filter((name) => ["usr", "lib", "lib64"].includes(name)), []);
+  output("gcc", ["-g", "-O0", "-DOTHER", "-o", program, `${program}.c`]);
+  assert.equal(json(["report", recording, "--function", "f", "--json"]).calls.complete, 1);
+});

@@ -1,0 +1,228 @@
+// What an editor is told of a text: where lines are after edits, what is still as it was measured,
+// how it differs from a baseline. The measured text is made by hand: main at line 10 calls work, at
+// line 3, from line 12.
+#include "server/client.hpp"
+#include "server/fake_host.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace ptlens::server {
+namespace {
+
+const Json document = {{"uri", "file:///s/a.cpp"}};
+
+std::string measured_text() {
+  std::string text;
+  for (int line = 1; line <= 20; ++line) {
+    text += fmt::format("line {}\n", line);
+  }
+  return text;
+}
+
+class Annotations : public testing::Test {
+protected:
+  static Host host() {
+    Host host = fake_host(std::make_shared<FakeState>());
+    host.sources = [](const OpenRequest&, const measure::Measurement&) {
+      engine::MeasuredSources sources;
+      sources.files["/s/a.cpp"] = engine::text_lines(measured_text());
+      return sources;
+    };
+    return host;
+  }
+
+  void show(const std::string& text) {
+    client.notify("textDocument/didOpen",
+                  {{"textDocument", {{"uri", "file:///s/a.cpp"}, {"text", text}}}});
+  }
+  void insert(int line, int character, const std::string& text, int end_line, int end_character) {
+    client.notify("textDocument/didChange",
+                  {{"textDocument", document},
+                   {"contentChanges",
+                    Json::array({{{"range",
+                                   {{"start", {{"line", line}, {"character", character}}},
+                                    {"end", {{"line", end_line}, {"character", end_character}}}}},
+                                  {"text", text}}})}});
+  }
+  Json annotations(Json extra = Json::object()) {
+    Json params = {{"file", "/s/a.cpp"}};
+    params.update(extra);
+    return client.call(fmt::format("a{}", ++asked), "ptlens/annotations", params)["result"];
+  }
+  std::vector<std::pair<int, std::string>> lenses() {
+    std::vector<std::pair<int, std::string>> found;
+    const Json answer = client.call(fmt::format("l{}", ++asked), "textDocument/codeLens",
+                                    {{"textDocument", document}})["result"];
+    for (const Json& lens : answer) {
+      found.emplace_back(lens["range"]["start"]["line"], lens["command"]["title"]);
+    }
+    return found;
+  }
+  std::string hover(int line) {
+    const Json answer = client.call(
+        fmt::format("h{}", ++asked), "textDocument/hover",
+        {{"textDocument", document}, {"position", {{"line", line}, {"character", 0}}}})["result"];
+    return answer.is_null() ? "" : answer["contents"]["value"].get<std::string>();
+  }
+
+  Client client{host()};
+  int asked = 0;
+};
+
+TEST_F(Annotations, AreAsMeasuredWhileTheTextIs) {
+  client.initialize();
+  client.call("o", "ptlens/open", {{"path", "/r/one"}});
+  show(measured_text());
+  const Json answer = annotations({{"heat", true}});
+  EXPECT_EQ(answer["text"], "as_measured");
+  ASSERT_EQ(answer["lines"].size(), 1U);
+  EXPECT_EQ(answer["lines"][0]["line"], 12);
+  EXPECT_EQ(answer["lines"][0]["function_line"], 10);
+  EXPECT_EQ(answer["lines"][0]["calls"], 1);
+  EXPECT_EQ(answer["lines"][0]["mean"], 1000);
+  EXPECT_EQ(answer["lines"][0]["off_cpu"], 200);
+  EXPECT_EQ(answer["lines"][0]["changed"], false);
+  EXPECT_EQ(answer["heat"].dump(), R"({"line":[12],"total":[1000]})");
+  EXPECT_TRUE(annotations({{"first", 1}, {"last", 11}})["lines"].empty());
+  EXPECT_EQ(annotations({{"first", 12}, {"last", 12}})["lines"].size(), 1U);
+}
+
+TEST_F(Annotations, MoveWithTheirLinesAndSayThatTheTextWasEdited) {
+  client.initialize();
+  client.call("o", "ptlens/open", {{"path", "/r/one"}});
+  show(measured_text());
+  insert(0, 0, "// one\n// two\n", 0, 0);
+  const Json edited = annotations();
+  EXPECT_EQ(edited["text"], "edited");
+  EXPECT_EQ(edited["lines"][0]["line"], 14);
+  EXPECT_EQ(edited["lines"][0]["changed"], false);
+  EXPECT_EQ(lenses()[0].first, 4);
+  EXPECT_TRUE(lenses()[0].second.starts_with("(before your edit) mean")) << lenses()[0].second;
+  EXPECT_NE(hover(13).find("before your edit"), std::string::npos) << hover(13);
+
+  insert(0, 0, "", 2, 0); // undone
+  EXPECT_EQ(annotations()["text"], "as_measured");
+  EXPECT_EQ(annotations()["lines"][0]["line"], 12);
+
+  insert(4, 5, "five", 4, 6); // inside work, lines 3 to 8
+  EXPECT_TRUE(lenses()[0].second.starts_with("(changed since it was measured) mean"));
+  EXPECT_TRUE(lenses()[1].second.starts_with("(before your edit) "));
+  EXPECT_NE(hover(2).find("not what the measured program was built from"), std::string::npos);
+  EXPECT_EQ(annotations()["lines"][0]["changed"], false);
+
+  insert(10, 0, "", 12, 0); // the line with the call
+  EXPECT_TRUE(annotations()["lines"].empty());
+}
+
+TEST_F(Annotations, AreOfTheFileAgainOnceTheDocumentIsClosed) {
+  client.initialize();
+  client.call("o", "ptlens/open", {{"path", "/r/one"}});
+  show("something else\n");
+  EXPECT_EQ(annotations()["text"], "edited");
+  EXPECT_TRUE(lenses().empty());
+  client.notify("textDocument/didClose", {{"textDocument", document}});
+  EXPECT_EQ(annotations()["text"], "unknown"); // no such file here
+  EXPECT_EQ(lenses().size(), 2U);
+}
+
+TEST_F(Annotations, FollowEditsInUtf16) {
+  client.initialize();
+  client.call("o", "ptlens/open", {{"path", "/r/one"}});
+  show(measured_text());
+  insert(11, 0, "/* µ😀 */ ", 11, 0); // 10 units
+  const Json hints = client.call("i", "textDocument/inlayHint",
+                                 {{"textDocument", document},
+                                  {"range",
+                                   {{"start", {{"line", 0}, {"character", 0}}},
+                                    {"end", {{"line", 40}, {"character", 0}}}}}})["result"];
+  ASSERT_EQ(hints.size(), 1U);
+  EXPECT_EQ(hints[0]["position"].dump(), R"({"line":11,"character":17})");
+  EXPECT_TRUE(
+      hints[0]["label"].get<std::string>().starts_with("1.00 µs × 1 · off-CPU 200 ns total"))
+      << hints[0];
+  insert(11, 5, "", 11, 10); // the emoji is units 4 and 5: half of it goes with its other half
+  EXPECT_EQ(annotations()["text"], "edited");
+}
+
+TEST_F(Annotations, PassOverNotificationsThatDoNotFit) {
+  client.initialize();
+  client.call("o", "ptlens/open", {{"path", "/r/one"}});
+  show(measured_text());
+  for (const Json& bad :
+       {Json(nullptr), Json::object(), Json{{"textDocument", 1}},
+        Json{{"textDocument", document}, {"contentChanges", 3}},
+        Json{{"textDocument", document}, {"contentChanges", Json::array({1, {{"text", 2}}})}},
+        Json{{"textDocument", document},
+             {"contentChanges", Json::array({{{"text", "x"}, {"range", {{"start", 1}}}}})}}}) {
+    client.notify("textDocument/didChange", bad);
+    client.notify("textDocument/didOpen", bad);
+  }
+  insert(1'000'000, 7, "", 2'000'000, 9); // beyond the end: nothing is there
+  EXPECT_EQ(annotations()["text"], "as_measured");
+}
+
+TEST_F(Annotations, CompareWithTheBaseline) {
+  client.initialize();
+  const auto open = [&](const char* id) {
+    return client.call(id, "ptlens/open", {{"path", "/r/one"}})["result"]["recording"]["id"];
+  };
+  const Json base = open("b");
+  const Json now = open("n");
+  client.call("c", "ptlens/activate", {{"id", now}, {"baseline", base}});
+  // The same recording, of two calls: nothing can be told.
+  EXPECT_TRUE(lenses()[0].second.starts_with("too few calls to compare · mean"))
+      << lenses()[0].second;
+  EXPECT_EQ(annotations()["lines"][0]["difference"]["mean"], "few_calls");
+  EXPECT_NE(hover(2).find("Too few calls to tell a change"), std::string::npos);
+  client.call("d", "ptlens/activate", {{"id", now}});
+  EXPECT_TRUE(lenses()[0].second.starts_with("mean"));
+}
+
+TEST_F(Annotations, ServeEditorsWithoutOurExtension) {
+  const Json answer = client.initialize({{"initializationOptions", {{"recording", "/r/one"}}},
+                                         {"capabilities",
+                                          {{"workspace",
+                                            {{"codeLens", {{"refreshSupport", true}}},
+                                             {"inlayHint", {{"refreshSupport", true}}}}}}}});
+  EXPECT_EQ(answer["result"]["capabilities"]["inlayHintProvider"], true);
+  EXPECT_EQ(client.receive()["method"], "workspace/codeLens/refresh");
+  EXPECT_EQ(client.receive()["method"], "workspace/inlayHint/refresh");
+  EXPECT_EQ(lenses().size(), 2U);
+  const Json shown = client.call("s", "workspace/executeCommand",
+                                 {{"command", "ptlens.compare"}, {"arguments", {"/r/two"}}});
+  EXPECT_EQ(shown["result"]["recording"]["path"], "/r/two");
+  EXPECT_TRUE(lenses()[0].second.starts_with("too few calls to compare"));
+  client.request("f", "workspace/executeCommand",
+                 {{"command", "ptlens.showFunction"}, {"arguments", {"work"}}});
+  Json message = client.receive();
+  while (message["method"] != "window/showMessage") {
+    message = client.receive();
+  }
+  EXPECT_NE(message["params"]["message"].get<std::string>().find("ns::work<int, char>"),
+            std::string::npos);
+}
+
+TEST_F(Annotations, SayWhyTheRecordingOfTheStartCannotBeOpened) {
+  client.initialize({{"initializationOptions", {{"recording", "/missing"}}}});
+  const Json message = client.receive();
+  EXPECT_EQ(message["method"], "window/showMessage");
+  EXPECT_EQ(message["params"]["message"], "PT Lens: not a recording");
+}
+
+TEST_F(Annotations, LeaveInlayHintsAndCommandsToOurExtension) {
+  const Json answer = client.initialize({{"initializationOptions", {{"integrated", true}}}});
+  EXPECT_EQ(answer["result"]["capabilities"]["inlayHintProvider"], false);
+  for (const Json& command :
+       answer["result"]["capabilities"]["executeCommandProvider"]["commands"]) {
+    EXPECT_TRUE(command.get<std::string>().starts_with("ptlens.server.")) << command;
+  }
+  client.call("o", "ptlens/open", {{"path", "/r/one"}});
+  EXPECT_NE(hover(2).find("](command:ptlens.showFunction?%5B%7B%22"), std::string::npos)
+      << hover(2);
+}
+
+} // namespace
+} // namespace ptlens::server

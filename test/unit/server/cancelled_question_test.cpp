@@ -1,0 +1,70 @@
+// A question that is cancelled ends as cancelled, reads no more of the calls, and leaves no half
+// answer to be remembered.
+#include "export/example.hpp"
+#include "server/session.hpp"
+#include "store/gather.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace ptlens::server {
+namespace {
+
+std::shared_ptr<const measure::Measurement> stored_example() {
+  measure::Measurement measurement = exporting::example();
+  auto store = store::store_of(measurement.calls, {.functions = measurement.functions,
+                                                   .sites = measurement.sites,
+                                                   .threads = measurement.threads,
+                                                   .more = {}});
+  EXPECT_TRUE(store.has_value());
+  measurement.store = store.value_or(nullptr);
+  measurement.calls = {};
+  return std::make_shared<const measure::Measurement>(std::move(measurement));
+}
+
+TEST(CancelledQuestion, EndsAsCancelledAndIsAskedAnew) {
+  const auto measurement = stored_example();
+  Host host;
+  host.open = [&](const OpenRequest&, const measure::Watch&, const Progress&) {
+    return Result<decltype(measurement)>(measurement);
+  };
+  Session session(host);
+  Progress going;
+  OpenRequest open;
+  open.path = "/r";
+  ASSERT_TRUE(session.open(open, {}, going).has_value());
+  Progress cancelled;
+  cancelled.cancel();
+  const std::string function = measurement->functions.front().name;
+  const std::string file = measurement->functions.front().file;
+  const auto expect_cancelled = [](const Result<Json>& answer) {
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_EQ(answer.error().kind, Error::Kind::cancelled);
+  };
+  ReportRequest report;
+  report.id = "1";
+  report.function.name = function;
+  expect_cancelled(session.report(report, cancelled));
+  FlameRequest flame;
+  flame.id = "1";
+  expect_cancelled(session.flame(flame, cancelled));
+  CallsRequest calls;
+  calls.id = "1";
+  calls.function.name = function;
+  calls.limit = 10;
+  expect_cancelled(session.calls(calls, cancelled));
+  LinesRequest lines;
+  lines.id = "1";
+  lines.file = file;
+  expect_cancelled(session.lines(lines, cancelled));
+  EXPECT_FALSE(measurement->store->damaged());
+
+  const auto whole = session.lines(lines, going);
+  ASSERT_TRUE(whole.has_value());
+  EXPECT_FALSE((*whole)["functions"].empty());
+  EXPECT_TRUE(session.report(report, going).has_value());
+}
+
+} // namespace
+} // namespace ptlens::server
