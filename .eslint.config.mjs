@@ -34,5 +34,5 @@ export default tseslint.config(
   },
   { files: ["**/*.mjs"], languageOptions: { globals: nodeGlobals } },
   // Holds functions that Playwright runs inside the page.
-  { files: ["test/editor/workbench.mjs"], languageOptions: { globals: { document: "readonly", getComputedStyle: "readonly" } } },
+  { files: ["test/editor/workbench/*.mjs"], languageOptions: { globals: { document: "readonly", getComputedStyle: "readonly" } } },
 );

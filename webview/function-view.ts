@@ -1,5 +1,5 @@
 // One function: figures, histogram of latency, callers, children, inlined places, threads.
-import type { FunctionRef, Report } from "../extension/src/panel-messages";
+import type { CallRow, CaughtCall, FunctionRef, Report } from "../extension/src/panel-messages";
 import { formatCalls, formatCount, formatDuration, formatPercent, percentOf } from "../extension/src/units";
 import { baseName, el, link } from "./dom";
 import { histogramView } from "./histogram";
@@ -9,8 +9,8 @@ import { table, type Row } from "./table";
 
 type Related = Report["callers"][number];
 
-/** The head of the page: what is lost, the name, the figures. */
-export function functionHead(report: Report): HTMLElement {
+/** The head of the page: what is lost, the name, the figures; `caught`: of this one call. */
+export function functionHead(report: Report, caught?: CaughtCall): HTMLElement {
   const { function: shown } = report;
   const place = shown.file === "" ? baseName(shown.binary) : `${baseName(shown.file)}:${String(shown.line)}`;
   return el(
@@ -26,13 +26,55 @@ export function functionHead(report: Report): HTMLElement {
       { className: "place" },
       shown.file === "" ? place : link(place, `${shown.file}:${String(shown.line)}`, () => { reveal(shown.file, shown.line); }),
     ),
+    ...(caught === undefined ? [] : [caughtText(caught)]),
     figures(report),
+    ...correctedFigures(report),
     incomplete(report),
     recordingView(report.recording),
   );
 }
 
-export function functionTables(report: Report): HTMLElement[] {
+function caughtText({ tid, latency, offCpu, slowerThan }: CaughtCall): HTMLElement {
+  const text =
+    `Caught: a call on thread ${String(tid)} took ${formatDuration(latency)}, longer than ${formatDuration(slowerThan)}; ` +
+    `for ${formatDuration(offCpu)} of it the thread did not run. Figures and flame graph are of this call.`;
+  return el("p", { className: "caught" }, text);
+}
+
+function beforeTable(caught: CaughtCall): HTMLElement {
+  const row = (call: CallRow): Row => ({
+    cells: [
+      `${formatDuration(caught.start - call.start)} before`,
+      formatDuration(call.latency),
+      formatDuration(call.offCpu),
+      formatDuration(call.self),
+      call.state === "complete" ? "" : call.state,
+    ],
+  });
+  return table("What led up to it: the calls before on its thread", 1, ["began", "latency", "off-CPU", "self", ""], caught.before.map(row));
+}
+
+function instancesTable({ instances, recording }: Report): HTMLElement[] {
+  if (instances === undefined) return [];
+  const time = (ns: number): string => (recording.resolution_ns === null ? "unknown" : formatDuration(ns));
+  const rows = instances.map((row): Row => {
+    const ref: FunctionRef = { name: row.name, binary: row.binary, address: row.address };
+    const place = `${baseName(row.file)}:${String(row.line)}`;
+    return {
+      cells: [
+        link(row.name, `Show ${row.name}`, () => { post({ type: "function", function: ref }); }),
+        row.file === "" ? (row.address ?? "") : link(place, `${row.file}:${String(row.line)}`, () => { reveal(row.file, row.line); }),
+        formatCount(row.calls.complete),
+        time(row.latency.mean),
+        time(row.latency.p99),
+        time(row.latency.total),
+      ],
+    };
+  });
+  return [table("Of these functions", 2, ["function", "declared", "calls", "mean", "p99", "total"], rows)];
+}
+
+export function functionTables(report: Report, caught?: CaughtCall): HTMLElement[] {
   const { off_cpu_known: known, resolution_ns: resolution } = report.recording;
   const time = (ns: number): string => (resolution === null ? "unknown" : formatDuration(ns));
   const heads = ["call site", "calls", "mean", "p99", "total", "off-CPU", "CPU"];
@@ -51,6 +93,8 @@ export function functionTables(report: Report): HTMLElement[] {
     ],
   }));
   return [
+    ...(caught === undefined ? [] : [beforeTable(caught)]),
+    ...instancesTable(report),
     histogramView(report.histogram, known),
     table("Callers", 2, ["caller", ...heads], rows(report.callers)),
     table("Children", 2, ["child", ...heads], rows(report.children)),
@@ -104,8 +148,28 @@ function figures(report: Report): HTMLElement {
     ["self", time(report.self.mean), "mean of a call, without the functions that it calls and that were measured"],
     ["CPU", formatPercent(report.cpu_percent), "100 % is one core"],
   ];
+  return figureList("figures", values);
+}
+
+function figureList(className: string, values: readonly [string, string, string][]): HTMLElement {
   const cells = values.map(([name, value, title]) => el("div", { title }, el("dt", {}, name), el("dd", {}, value)));
-  return el("dl", { className: "figures" }, ...cells);
+  return el("dl", { className }, ...cells);
+}
+
+/** Beside the figures as they were measured: without what the probes themselves took. */
+function correctedFigures({ corrected }: Report): HTMLElement[] {
+  if (corrected === undefined) return [];
+  const { mean, stddev, p50, p90, p99, p999, min, max, removed } = corrected;
+  const values: [string, string, string][] = [
+    ["mean", formatDuration(mean), `standard deviation ${formatDuration(stddev)}`],
+    ["p50", formatDuration(p50), "half of the calls took at most this"],
+    ["p90", formatDuration(p90), "90 % of the calls took at most this"],
+    ["p99", formatDuration(p99), "99 % of the calls took at most this"],
+    ["p99.9", formatDuration(p999), "99.9 % of the calls took at most this"],
+    ["max", formatDuration(max), `min ${formatDuration(min)}`],
+  ];
+  const text = `Corrected: without the probes' own time, ${formatDuration(removed)} a call as measured on empty functions just before. The figures above are as measured.`;
+  return [el("section", { className: "corrected" }, el("p", {}, text), figureList("corrected-figures", values))];
 }
 
 function incomplete({ calls }: Report): HTMLElement | undefined {

@@ -1,10 +1,11 @@
 // The panel's script: draws what the extension sends. The style comes after the flame graph's own.
-import type { ToPanel } from "../extension/src/panel-messages";
+import type { PanelView, ToPanel } from "../extension/src/panel-messages";
 import { el } from "./dom";
 import { FlameSection } from "./flame-view";
 import { functionHead, functionTables } from "./function-view";
 import { post } from "./host";
 import { overviewHead, overviewTable } from "./overview";
+import { partialView } from "./partial-view";
 import "./style.css";
 
 const view = document.getElementById("view") ?? document.body;
@@ -19,15 +20,40 @@ function show(message: ToPanel): void {
       return;
     case "function":
       functionName = message.report.function.name;
-      view.replaceChildren(functionHead(message.report), flame.element, ...functionTables(message.report));
+      view.replaceChildren(functionHead(message.report, message.caught), flame.element, ...functionTables(message.report, message.caught));
+      return;
+    case "partial":
+      functionName = message.report.function.name;
+      view.replaceChildren(partialView(message.report));
       return;
     case "flame":
       flame.show(message.flame, message.view, functionName);
+      return;
+    case "goTo":
+      goTo(message.view);
       return;
     case "failed":
       view.prepend(el("p", { className: "failed", role: "alert" }, message.text));
       return;
   }
+}
+
+/** Brings a part of the page into sight, and the keyboard to it. */
+function goTo(part: PanelView): void {
+  const headings: Record<PanelView, string> = {
+    figures: "",
+    flame: "Flame graph",
+    histogram: "Latency",
+    callers: "Callers",
+    children: "Children",
+  };
+  const found = [...view.querySelectorAll<HTMLElement>("h1, h2")].find(
+    (heading) => part === "figures" ? heading.tagName === "H1" : heading.textContent.startsWith(headings[part]),
+  );
+  if (found === undefined) return;
+  found.tabIndex = -1;
+  found.scrollIntoView();
+  found.focus({ preventScroll: true });
 }
 
 window.addEventListener("message", (event: MessageEvent<ToPanel>) => {

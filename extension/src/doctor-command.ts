@@ -17,17 +17,20 @@ export class DoctorCommand implements vscode.TextDocumentContentProvider, vscode
   constructor(
     private readonly client: Client,
     private readonly log: Log,
+    private readonly onResult: (result: DoctorResult) => void,
   ) {}
 
   async run(): Promise<void> {
     try {
       const perf = readSettings().perfPath;
-      this.#text = doctorText(await this.client.request("ptlens/doctor", perf === "" ? {} : { perf }));
-      const uri = vscode.Uri.from({ scheme, path: "/PT Lens: this machine.md" });
+      const result = await this.client.request("ptlens/doctor", perf === "" ? {} : { perf });
+      this.onResult(result);
+      this.#text = doctorText(result);
+      const uri = vscode.Uri.from({ scheme, path: `/PT Lens: ${vscode.l10n.t("this machine")}.md` });
       this.#changed.fire(uri);
       await vscode.commands.executeCommand("markdown.showPreview", uri);
     } catch (error) {
-      this.log.report("check this machine", error);
+      this.log.report(vscode.l10n.t("check this machine"), error);
     }
   }
 
@@ -44,14 +47,14 @@ export class DoctorCommand implements vscode.TextDocumentContentProvider, vscode
 const marks: Record<Finding["state"], string> = { fine: "✓", limited: "!", missing: "✗" };
 
 function doctorText(result: DoctorResult): string {
-  const best = result.backend === "none" ? "Nothing can be measured yet." : `Measurements use ${result.backend}.`;
+  const best = result.backend === "none" ? vscode.l10n.t("Nothing can be measured yet.") : vscode.l10n.t("Measurements use {0}.", result.backend);
   const findings = result.findings.map(({ state, title, detail, why, remedy, temporary, permanent }) => {
     const lines = [`## ${marks[state]} ${title}`, "", detail];
     if (state !== "fine") lines.push("", why);
     if (remedy !== "" && remedy !== temporary && remedy !== permanent) lines.push("", `> ${remedy}`);
-    if (temporary !== "") lines.push("", "Now:", "", "```sh", temporary, "```");
-    if (permanent !== "") lines.push("", "For good:", "", "```sh", permanent, "```");
+    if (temporary !== "") lines.push("", vscode.l10n.t("Now:"), "", "```sh", temporary, "```");
+    if (permanent !== "") lines.push("", vscode.l10n.t("For good:"), "", "```sh", permanent, "```");
     return lines.join("\n");
   });
-  return [`# This machine`, "", best, "", findings.join("\n\n"), ""].join("\n");
+  return [`# ${vscode.l10n.t("This machine")}`, "", best, "", findings.join("\n\n"), ""].join("\n");
 }

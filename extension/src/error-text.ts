@@ -11,6 +11,9 @@ const kinds: readonly ErrorKind[] = [
   "failed",
 ];
 
+/** The helper ended while a request waited; the reason is told apart, once for all of them. */
+export class HelperEnded extends Error {}
+
 export interface Failure {
   readonly kind: ErrorKind;
   readonly message: string;

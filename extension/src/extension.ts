@@ -1,75 +1,135 @@
 // Wires the features together.
 import * as vscode from "vscode";
+import { pickAction } from "./actions";
+import { makeApi, type Api } from "./api";
+import { BundleCommand } from "./bundle-command";
 import { Client } from "./client";
+import { Debuggees } from "./debuggees";
 import { DoctorCommand } from "./doctor-command";
+import { FunctionsView } from "./functions-view";
+import { tellOfEnds } from "./helper-end";
+import { lensMiddleware } from "./lens-middleware";
 import { LineDecorations } from "./line-decorations";
-import { LineTracker } from "./line-tracker";
 import { Log } from "./log";
+import { MeasureAgain } from "./measure-again";
 import { MeasureCommand } from "./measure-command";
+import { MeasureLens } from "./measure-lens";
+import { MeasureSelected } from "./measure-selected";
 import { OpenCommand } from "./open-command";
 import { Panel, selectorOf } from "./panel";
-import type { FunctionRef } from "./panel-messages";
+import { panelView, type FunctionRef } from "./panel-messages";
+import { ProcessesView } from "./processes-view";
+import { Recorder } from "./recorder";
+import { RecordingCommands } from "./recording-commands";
+import { RecordingsView } from "./recordings-view";
+import { Restorer } from "./restorer";
+import { grantRights } from "./rights";
+import { measureSample } from "./sample";
 import { Session } from "./session";
 import { Status } from "./status";
+import { TaskProvider, taskType } from "./task";
 
-/** What activate returns: for tests in the extension host, and other extensions. */
-export interface Api {
-  readonly session: Session;
-  readonly decorations: LineDecorations;
-}
+export type { Api } from "./api";
 
 let client: Client | undefined;
 
 export function activate(context: vscode.ExtensionContext): Api {
   const log = new Log();
-  const tracker = new LineTracker();
-  const helper = (client = new Client(context, log, tracker.middleware));
-  const session = new Session(helper, log);
-  const panel = new Panel(context, helper, session, tracker, log);
+  const helper = (client = new Client(context, log, lensMiddleware));
+  const session = new Session(helper, log, context.workspaceState);
+  const panel = new Panel(context, helper, session, log);
   const status = new Status(helper, session);
-  const decorations = new LineDecorations(helper, session, tracker, log);
-  const measure = new MeasureCommand(helper, session, panel, status, log);
+  const decorations = new LineDecorations(helper, session, log);
+  const recorder = new Recorder(helper, session, status);
+  const debuggees = new Debuggees();
+  const measure = new MeasureCommand(helper, recorder, panel, debuggees, log);
+  const bundle = new BundleCommand(helper, session, log);
+  const again = new MeasureAgain(helper, session, recorder, panel, log);
+  const selected = new MeasureSelected(helper, measure, recorder, panel, log);
   const open = new OpenCommand(helper, session, panel, log);
-  const doctor = new DoctorCommand(helper, log);
+  const doctor = new DoctorCommand(helper, log, ({ backend }) => { status.setBackend(backend); });
 
+  const recordings = new RecordingsView(session);
+  const functions = new FunctionsView(helper, session, log);
+  const processes = new ProcessesView(helper, log);
+  const api = makeApi({ client: helper, session, recorder, panel, open, decorations });
   const command = (name: string, run: (...args: unknown[]) => unknown): vscode.Disposable =>
     vscode.commands.registerCommand(`ptlens.${name}`, run);
   context.subscriptions.push(
     log,
-    tracker,
     helper,
     session,
     panel,
     status,
     decorations,
+    debuggees,
     doctor,
+    recordings,
+    functions,
+    processes,
+    ...new RecordingCommands(helper, session, panel, recordings.view, log).register(),
+    ...functions.register(),
+    new MeasureLens(helper, session),
     command("measureLatency", (argument) => measure.run(argument)),
-    command("finish", () => measure.finish()),
+    command("measureFunction", (argument) => measure.run(namedFunction(argument))),
+    command("measureAgain", (argument) => again.run(keyOf(argument))),
+    command("measureSelected", (argument) => selected.run(Array.isArray(argument) ? argument.map((each) => selectorOf(functionRef(each))) : [])),
+    command("finish", () => attempt(log, vscode.l10n.t("stop measuring"), () => recorder.finish())),
+    vscode.tasks.registerTaskProvider(taskType, new TaskProvider(api)),
+    command("recordSnapshot", (argument) => measure.recordSnapshot(argument)),
+    command("catchSlowCall", (argument) => measure.catchSlowCall(argument)),
+    command("saveSnapshot", () => attempt(log, vscode.l10n.t("save the snapshot"), () => recorder.saveSnapshot())),
+    command("bundleRecording", (argument) => bundle.run(argument)),
     command("openRecording", (argument, name) => open.run(argument, typeof name === "string" ? name : "")),
     command("clear", () => session.clear()),
-    command("showFlameGraph", () => attempt(log, () => panel.reveal())),
-    command("showFunction", (argument) => attempt(log, () => panel.showFunction(selectorOf(functionRef(argument))))),
+    command("showFlameGraph", () => attempt(log, vscode.l10n.t("show the results"), () => panel.reveal())),
+    command("showFunction", (argument) =>
+      attempt(log, vscode.l10n.t("show the results"), () =>
+        panel.showFunction(selectorOf(functionRef(argument)), { view: panelView(argument) }),
+      ),
+    ),
     command("showLog", () => {
       log.channel.show();
     }),
+    tellOfEnds(helper, recorder, log),
+    command("restartHelper", () => attempt(log, vscode.l10n.t("restart the helper"), () => helper.restart())),
     command("doctor", () => doctor.run()),
+    command("actions", () => pickAction(session)),
+    command("grantRights", () => grantRights(helper, log, ({ backend }) => { status.setBackend(backend); })),
+    command("measureSample", () => measureSample(context, recorder, panel, log)),
+    command("walkthrough", () => vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#ptlens.start`, false)),
   );
 
+  const restorer = new Restorer(helper, session);
+  context.subscriptions.push(restorer);
   const recording = process.env.PTLENS_OPEN_RECORDING ?? "";
   if (recording !== "") void open.run(recording, process.env.PTLENS_OPEN_FUNCTION ?? "");
-  return { session, decorations };
+  else restorer.restoreIfNeeded();
+  return api;
 }
 
 export async function deactivate(): Promise<void> {
   await client?.stop();
 }
 
-async function attempt(log: Log, work: () => Promise<void>): Promise<void> {
+async function attempt(log: Log, doing: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    log.report("show results", error);
+    log.report(doing, error);
   }
+}
+
+/** Of a row in the list of recordings, or the key itself. */
+function keyOf(argument: unknown): string | undefined {
+  const key = typeof argument === "object" && argument !== null ? (argument as { key?: unknown }).key : argument;
+  return typeof key === "string" ? key : undefined;
+}
+
+/** Of a code lens: the function by its name, and the source that it is in. */
+function namedFunction(argument: unknown): unknown {
+  const { name, ...others } = (typeof argument === "object" && argument !== null ? argument : {}) as Record<string, unknown>;
+  return { ...others, function: name };
 }
 
 function functionRef(argument: unknown): FunctionRef {

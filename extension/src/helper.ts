@@ -24,16 +24,16 @@ interface Place {
 function place(extension: vscode.ExtensionContext): Place {
   const environment = process.env.PTLENS_HELPER ?? "";
   if (environment !== "") {
-    return { path: environment, source: "PTLENS_HELPER", remedy: "Correct or unset PTLENS_HELPER." };
+    return { path: environment, source: "PTLENS_HELPER", remedy: vscode.l10n.t("Correct or unset PTLENS_HELPER.") };
   }
   const setting = readSettings().helperPath;
   if (setting !== "") {
-    return { path: setting, source: "ptlens.helperPath", remedy: "Correct or clear the setting ptlens.helperPath." };
+    return { path: setting, source: "ptlens.helperPath", remedy: vscode.l10n.t("Correct or clear the setting ptlens.helperPath.") };
   }
   return {
     path: vscode.Uri.joinPath(extension.extensionUri, "helper", "build", "ptlens").fsPath,
-    source: "the extension's folder",
-    remedy: "Build it with `npm run build`, or set ptlens.helperPath.",
+    source: vscode.l10n.t("the extension's folder"),
+    remedy: vscode.l10n.t("Build it with `npm run build`, or set ptlens.helperPath."),
   };
 }
 
@@ -41,7 +41,7 @@ function place(extension: vscode.ExtensionContext): Place {
 export async function findHelper(extension: vscode.ExtensionContext): Promise<Helper> {
   const { path, source, remedy } = place(extension);
   if (process.platform !== "linux") {
-    throw new HelperUnusable("PT Lens measures on Linux only: open the folder on a Linux machine, for example with Remote - SSH.");
+    throw new HelperUnusable(vscode.l10n.t("PT Lens measures on Linux only: open the folder on a Linux machine, for example with Remote - SSH."));
   }
   try {
     const { stdout } = await run(path, ["--version"], { timeout: versionTimeout });
@@ -49,15 +49,15 @@ export async function findHelper(extension: vscode.ExtensionContext): Promise<He
     if (version === undefined) throw new Error("its answer to --version holds no version");
     return { path, version };
   } catch (error) {
-    throw new HelperUnusable(`The helper ${path} (from ${source}) cannot be used: ${reason(error)}. ${remedy}`);
+    throw new HelperUnusable(vscode.l10n.t("The helper {0} (from {1}) cannot be used: {2}. {3}", path, source, reason(error), remedy));
   }
 }
 
 function reason(error: unknown): string {
   const { code, killed, stderr } = error as { code?: unknown; killed?: boolean; stderr?: string };
-  if (code === "ENOENT") return "there is no such file";
-  if (code === "EACCES") return "it may not be executed";
-  if (killed === true) return `no answer to --version within ${String(versionTimeout / 1000)} s`;
+  if (code === "ENOENT") return vscode.l10n.t("there is no such file");
+  if (code === "EACCES") return vscode.l10n.t("it may not be executed");
+  if (killed === true) return vscode.l10n.t("no answer to --version within {0} s", versionTimeout / 1000);
   const said = stderr?.trim().split("\n")[0];
   if (said !== undefined && said !== "") return said;
   return error instanceof Error ? (error.message.split("\n")[0] ?? error.message) : String(error);

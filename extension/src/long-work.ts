@@ -1,12 +1,14 @@
-// A notification with the stages of a long request; its cancel button cancels the request.
+// The stages of a long request, in a notification whose cancel button cancels the request, or in the
+// status bar.
 import * as vscode from "vscode";
 import type { Step } from "./client";
 
 export async function withSteps<T>(
   title: string,
   work: (onStep: (step: Step) => void, token: vscode.CancellationToken) => Promise<T>,
+  location = vscode.ProgressLocation.Notification,
 ): Promise<T> {
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  const options = { location, title, cancellable: location === vscode.ProgressLocation.Notification };
   return vscode.window.withProgress(options, async (progress, token) => {
     let reached = 0;
     const onStep = ({ message, percentage }: Step): void => {

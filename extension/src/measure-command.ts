@@ -1,191 +1,192 @@
-// Measure latency: the function at the cursor, of a process that the user picks or of the configured
-// program.
+// Measure latency: the function at the cursor, of what the user picks: a process, a thread, a program that
+// is started. The same with a snapshot, and until a slow call is caught.
+import path from "node:path";
 import * as vscode from "vscode";
 import type { Client } from "./client";
+import type { Debuggees } from "./debuggees";
+import { functionAt } from "./function-picker";
 import type { Log } from "./log";
-import { withSteps } from "./long-work";
+import { measureArguments, parseThreshold, type Keep, type MeasureArguments } from "./measure-arguments";
 import type { Panel } from "./panel";
+import { placeAtCursor, placeOf, type Place } from "./place";
 import { pickTarget, type Target } from "./process-picker";
-import type { FunctionIdentity, FunctionSelector, RecordParams, Recording } from "./protocol";
-import type { Session } from "./session";
+import type { ProgramTarget } from "./program-target";
+import { programTargets, runTask } from "./program-targets";
+import type { FunctionSelector, RecordParams } from "./protocol";
+import type { Recorder } from "./recorder";
 import { readSettings } from "./settings";
-import type { Status } from "./status";
-
-/** What a caller of the command may give to skip the questions. */
-export interface MeasureArguments {
-  readonly pid?: number;
-  readonly function?: string;
-  readonly binary?: string;
-  /** Seconds. */
-  readonly duration?: number;
-  readonly output?: string;
-}
-
-interface Place {
-  readonly file: string;
-  /** 1-based. */
-  readonly line: number;
-  readonly name: string;
-}
+import { formatDuration } from "./units";
 
 export class MeasureCommand {
-  #progressToken: string | undefined;
-
   constructor(
     private readonly client: Client,
-    private readonly session: Session,
+    private readonly recorder: Recorder,
     private readonly panel: Panel,
-    private readonly status: Status,
+    private readonly debuggees: Debuggees,
     private readonly log: Log,
   ) {}
 
   /** The command's first argument is a MeasureArguments, or, from a menu, the file's address. */
   async run(argument: unknown): Promise<void> {
-    if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage("PT Lens: trust this folder first. Until then only recordings can be opened.");
-      return;
-    }
-    if (this.#progressToken !== undefined) {
-      void vscode.window.showWarningMessage("PT Lens: a measurement is running already. Stop it first.");
-      return;
-    }
+    await this.#attempt(vscode.l10n.t("measure latency"), () => this.#measure(measureArguments(argument), { kind: "all" }));
+  }
+
+  /** Keeps the last moments alone, until the user ends it. */
+  async recordSnapshot(argument: unknown): Promise<void> {
+    const given = { duration: 0, ...measureArguments(argument) };
+    await this.#attempt(vscode.l10n.t("record a snapshot"), () => this.#measure(given, { kind: "snapshot" }));
+  }
+
+  /** Records until a call of a function took longer than a time, and shows it with what led up to it. */
+  async catchSlowCall(argument: unknown): Promise<void> {
+    await this.#attempt(vscode.l10n.t("catch a slow call"), async () => {
+      const given = measureArguments(argument);
+      const slowerThan = given.slowerThan ?? (await askThreshold());
+      if (slowerThan === undefined) return;
+      await this.#measure({ duration: 0, ...given }, { kind: "slowCall", slowerThan });
+    });
+  }
+
+  /** Asks which process or program; those built from the editor's file come first. */
+  askTarget(editor: vscode.TextEditor | undefined): Promise<Target | undefined> {
+    const file = editor?.document.uri.scheme === "file" ? editor.document.uri.fsPath : undefined;
+    return this.#target({}, file === undefined ? undefined : placeOf(file, 1, ""), { kind: "all" });
+  }
+
+  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
     try {
-      await this.#measure(measureArguments(argument));
+      await work();
     } catch (error) {
-      this.log.report("measure latency", error);
+      this.log.report(what, error);
     }
   }
 
-  /** Ends the running measurement and keeps what was recorded. */
-  async finish(): Promise<void> {
-    const token = this.#progressToken;
-    if (token === undefined) return;
-    try {
-      await this.client.request("ptlens/finish", { token });
-    } catch (error) {
-      this.log.report("stop measuring", error);
-    }
-  }
-
-  async #measure(given: MeasureArguments): Promise<void> {
-    const place = placeAtCursor();
-    const target = await this.#target(given, place);
+  async #measure(given: MeasureArguments, keep: Keep): Promise<void> {
+    const place = given.file === undefined ? await placeAtCursor() : placeOf(given.file, given.line ?? 1, given.function ?? "");
+    const target = await this.#target(given, place, keep);
     if (target === undefined) return;
+    if (target.kind === "program" && !(await prepare(target.program))) return;
     const chosen = await this.#function(given, place, target);
     if (chosen === undefined) return;
-    const params = recordParams(given, target, chosen);
-    const recording = await this.#record(params, chosen.name);
-    await this.session.show(recording);
-    await this.panel.showFunction(chosen);
-    await this.client.refreshLenses();
+    const params = recordParams(given, target, chosen, keep);
+    const measured = target.kind === "process" ? target.process.name : path.basename(target.program.program);
+    await this.recorder.measure(params, { functions: [chosen], target: measured }, { ...titleOf(chosen, keep), snapshot: keep.kind !== "all" });
+    await (keep.kind === "slowCall" ? this.panel.showSlowCall(chosen, keep.slowerThan) : this.panel.showFunction(chosen));
   }
 
-  async #target(given: MeasureArguments, place: Place | undefined): Promise<Target | undefined> {
+  async #target(given: MeasureArguments, place: Place | undefined, keep: Keep): Promise<Target | undefined> {
     const processes = this.client
       .request("ptlens/processes", place === undefined ? {} : { source: place.file })
       .then((result) => result.processes);
     if (given.pid === undefined) {
-      return pickTarget(given.function ?? place?.name ?? "", readSettings().program, processes);
+      return pickTarget(pickerTitle(given.function ?? (place === undefined || place.name === "" ? (place?.symbol ?? "") : place.name), keep), {
+        programs: programTargets(),
+        debuggees: this.debuggees.all,
+        processes,
+        threads: async (pid) => (await this.client.request("ptlens/threads", { pid })).threads,
+      });
     }
     const process = (await processes).find((candidate) => candidate.pid === given.pid);
     if (process === undefined) {
-      throw new Error(`There is no process ${String(given.pid)}. It may have ended: choose one that runs.`);
+      throw new Error(vscode.l10n.t("There is no process {0}. It may have ended: choose one that runs.", given.pid));
     }
-    return { kind: "process", process };
+    return { kind: "process", process, ...(given.tid === undefined ? {} : { thread: { tid: given.tid, name: "", cpu_percent: 0 } }) };
   }
 
   async #function(given: MeasureArguments, place: Place | undefined, target: Target): Promise<FunctionSelector | undefined> {
     if (given.function !== undefined) {
-      return { name: given.function, ...(given.binary === undefined ? {} : { binary: given.binary }) };
+      const { binary, address, all } = given;
+      return {
+        name: given.function,
+        ...(binary === undefined ? {} : { binary }),
+        ...(address === undefined ? {} : { address }),
+        ...(all === undefined ? {} : { all }),
+      };
     }
     if (place === undefined) {
-      throw new Error("Open a source file and put the cursor on a function first.");
+      throw new Error(vscode.l10n.t("Open a source file and put the cursor on a function first."));
     }
-    const where = target.kind === "process" ? { pid: target.process.pid } : { program: readSettings().program };
-    const { candidates, message } = await this.client.request("ptlens/functionAt", {
-      file: place.file,
-      line: place.line,
-      ...(place.name === "" ? {} : { name: place.name }),
-      ...where,
-    });
-    const chosen = candidates.length > 1 ? await pickFunction(candidates) : candidates[0];
-    if (chosen === undefined && candidates.length === 0) throw new Error(message);
-    return chosen && selector(chosen);
-  }
-
-  async #record(params: RecordParams, name: string): Promise<Recording> {
-    const progressToken = this.client.newProgressToken();
-    this.#progressToken = progressToken;
-    const button = this.status.recording();
-    try {
-      const { recording } = await withSteps(`PT Lens: measuring ${name}`, (onStep, token) =>
-        this.client.requestWithProgress("ptlens/record", params, progressToken, onStep, token),
-      );
-      return recording;
-    } finally {
-      this.#progressToken = undefined;
-      button.dispose();
-    }
+    return functionAt(this.client, place, target.kind === "process" ? { pid: target.process.pid } : { program: target.program.program });
   }
 }
 
-function measureArguments(argument: unknown): MeasureArguments {
-  if (typeof argument !== "object" || argument === null || argument instanceof vscode.Uri) return {};
-  const values = argument as Record<string, unknown>;
-  const { pid, function: name, binary, duration, output } = values;
-  return {
-    ...(typeof pid === "number" ? { pid } : {}),
-    ...(typeof name === "string" ? { function: name } : {}),
-    ...(typeof binary === "string" ? { binary } : {}),
-    ...(typeof duration === "number" ? { duration } : {}),
-    ...(typeof output === "string" ? { output } : {}),
-  };
+/** Runs the task that builds the program. False: the user does not want to go on. */
+async function prepare({ preLaunchTask }: ProgramTarget): Promise<boolean> {
+  if (preLaunchTask === "") return true;
+  const run = vscode.l10n.t("Run {0}", preLaunchTask);
+  const without = vscode.l10n.t("Start Without It");
+  const question = vscode.l10n.t("This launch configuration runs the task {0} first.", preLaunchTask);
+  const answer = await vscode.window.showInformationMessage(question, { modal: true }, run, without);
+  if (answer === run && !(await runTask(preLaunchTask))) {
+    throw new Error(vscode.l10n.t("The task {0} failed, or is not there. See its terminal.", preLaunchTask));
+  }
+  return answer !== undefined;
 }
 
-function placeAtCursor(): Place | undefined {
-  const editor = vscode.window.activeTextEditor;
-  if (editor?.document.uri.scheme !== "file") return undefined;
-  const position = editor.selection.active;
-  const word = editor.document.getWordRangeAtPosition(position, /[A-Za-z_]\w*/);
-  return {
-    file: editor.document.uri.fsPath,
-    line: position.line + 1,
-    name: word === undefined ? "" : editor.document.getText(word),
-  };
+async function askThreshold(): Promise<number | undefined> {
+  const text = await vscode.window.showInputBox({
+    title: vscode.l10n.t("Catch a slow call"),
+    prompt: vscode.l10n.t("Record until a call of the function takes longer than"),
+    value: "5 ms",
+    placeHolder: "5 ms, 250 µs, 1.5 s",
+    validateInput: (value) => (parseThreshold(value) === undefined ? vscode.l10n.t("A time: a number with ns, µs, ms or s") : undefined),
+  });
+  return text === undefined ? undefined : parseThreshold(text);
 }
 
-function selector({ name, binary, address }: FunctionIdentity): FunctionSelector {
-  return { name, binary, ...(address === null ? {} : { address }) };
+function pickerTitle(name: string, { kind }: Keep): string {
+  switch (kind) {
+    case "all":
+      return name === "" ? vscode.l10n.t("Measure latency") : vscode.l10n.t("Measure latency of {0}", name);
+    case "snapshot":
+      return name === "" ? vscode.l10n.t("Record a snapshot") : vscode.l10n.t("Record a snapshot of {0}", name);
+    case "slowCall":
+      return name === "" ? vscode.l10n.t("Catch a slow call") : vscode.l10n.t("Catch a slow call of {0}", name);
+  }
 }
 
-async function pickFunction(candidates: readonly FunctionIdentity[]): Promise<FunctionIdentity | undefined> {
-  const items = candidates.map((candidate) => ({
-    label: candidate.name,
-    description: candidate.address ?? "",
-    detail: candidate.binary,
-    candidate,
-  }));
-  const picked = await vscode.window.showQuickPick(items, { title: "Measure latency", placeHolder: "Function to measure" });
-  return picked?.candidate;
+function titleOf({ name }: FunctionSelector, keep: Keep): { readonly title?: string } {
+  if (keep.kind !== "slowCall") return {};
+  return { title: vscode.l10n.t("PT Lens: waiting for a call of {0} that takes {1}", name, formatDuration(keep.slowerThan)) };
 }
 
-function recordParams(given: MeasureArguments, target: Target, chosen: FunctionSelector): RecordParams {
+/** What the settings say of every measurement. */
+export function baseParams(): RecordParams {
   const settings = readSettings();
-  const common: RecordParams = {
-    function: chosen,
-    duration: given.duration ?? settings.duration,
+  return {
+    duration: settings.duration,
     backend: settings.backend,
     perf: settings.perfPath,
     symfs: settings.symfs,
-    ...(given.output === undefined ? {} : { output: given.output }),
+    sourceMap: settings.sourceMap,
+    folder: settings.recordingsFolder,
   };
+}
+
+export function targetParams(target: Target): RecordParams {
   if (target.kind === "process") {
-    return { ...common, pid: target.process.pid, startTime: target.process.start_time };
+    const { process, thread } = target;
+    if (thread === undefined) return { pid: process.pid, startTime: process.start_time };
+    // The start time is the process's, which its other threads do not have.
+    return thread.tid === process.pid ? { tid: thread.tid, startTime: process.start_time } : { tid: thread.tid };
   }
+  const { program, args, cwd, env } = target.program;
   return {
-    ...common,
-    program: settings.program,
-    arguments: [...settings.programArguments],
-    ...(settings.workingDirectory === "" ? {} : { cwd: settings.workingDirectory }),
+    program,
+    arguments: [...args],
+    ...(Object.keys(env).length === 0 ? {} : { environment: { ...env } }),
+    ...(cwd === "" ? {} : { cwd }),
+  };
+}
+
+function recordParams(given: MeasureArguments, target: Target, chosen: FunctionSelector, keep: Keep): RecordParams {
+  return {
+    ...baseParams(),
+    ...targetParams(target),
+    function: chosen,
+    ...(keep.kind === "all" ? {} : { snapshot: true }),
+    ...(keep.kind === "slowCall" ? { slowerThan: keep.slowerThan } : {}),
+    ...(given.duration === undefined ? {} : { duration: given.duration }),
+    ...(given.output === undefined ? {} : { output: given.output }),
   };
 }

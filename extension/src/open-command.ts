@@ -5,7 +5,7 @@ import type { Log } from "./log";
 import { withSteps } from "./long-work";
 import type { Panel } from "./panel";
 import type { Params } from "./protocol";
-import type { Session } from "./session";
+import type { RecordingItem, Session } from "./session";
 import { readSettings } from "./settings";
 
 export class OpenCommand {
@@ -22,21 +22,33 @@ export class OpenCommand {
    */
   async run(argument: unknown, functionName = ""): Promise<void> {
     try {
-      const given = givenParams(argument);
-      const path = given.path ?? (await ask());
+      const { path: named, ...given } = givenParams(argument);
+      const path = named ?? (await ask());
       if (path === undefined) return;
-      const { symfs, kallsyms, kcore } = readSettings();
-      const params = { symfs, kallsyms, kcore, ...given, path };
-      const { recording } = await withSteps(`PT Lens: opening ${path}`, (onStep, token) =>
-        this.client.requestWithProgress("ptlens/open", params, this.client.newProgressToken(), onStep, token),
-      );
-      await this.session.show(recording);
+      await this.#show({ ...given, path }, functionName);
       if (functionName === "") await this.panel.showOverview();
       else await this.panel.showFunction({ name: functionName });
-      await this.client.refreshLenses();
     } catch (error) {
-      this.log.report("open recording", error);
+      this.log.report(vscode.l10n.t("open the recording"), error);
     }
+  }
+
+  /** As the API asks for it: rejects where the command shows a message. */
+  async open(params: Params<"ptlens/open">): Promise<RecordingItem> {
+    const item = await this.#show(params);
+    await this.panel.showOverview();
+    return item;
+  }
+
+  /** `functionName`: told of while its trace is decoded. */
+  async #show({ path, ...given }: Params<"ptlens/open">, functionName = ""): Promise<RecordingItem> {
+    const { symfs, kallsyms, kcore, sourceMap } = readSettings();
+    const openedWith = { symfs, kallsyms, kcore, ...given };
+    const asked = functionName === "" ? {} : { function: { name: functionName } };
+    const { recording } = await withSteps(vscode.l10n.t("PT Lens: opening {0}", path), (onStep, token) =>
+      this.client.requestWithProgress("ptlens/open", { ...openedWith, ...asked, sourceMap, path }, this.client.newProgressToken(), onStep, token),
+    );
+    return this.session.show(recording, { openedWith });
   }
 }
 
@@ -54,13 +66,13 @@ function givenParams(argument: unknown): Partial<Params<"ptlens/open">> {
 }
 
 async function ask(): Promise<string | undefined> {
-  const file = { label: "$(file) File…", description: "perf.data, or a bundle" };
-  const folder = { label: "$(folder) Folder…", description: "that ptlens record wrote" };
-  const kind = await vscode.window.showQuickPick([folder, file], { title: "Open recording" });
+  const file = { label: `$(file) ${vscode.l10n.t("File…")}`, description: vscode.l10n.t("perf.data, or a bundle") };
+  const folder = { label: `$(folder) ${vscode.l10n.t("Folder…")}`, description: vscode.l10n.t("that ptlens record wrote") };
+  const kind = await vscode.window.showQuickPick([folder, file], { title: vscode.l10n.t("Open recording") });
   if (kind === undefined) return undefined;
   const chosen = await vscode.window.showOpenDialog({
-    title: "Open recording",
-    openLabel: "Open recording",
+    title: vscode.l10n.t("Open recording"),
+    openLabel: vscode.l10n.t("Open recording"),
     canSelectFiles: kind === file,
     canSelectFolders: kind === folder,
     canSelectMany: false,

@@ -1,15 +1,17 @@
 // What the extension and the panel's webview say to each other.
 import type {
+  CallState,
   FlameResult,
   FunctionIdentity,
   FunctionSummary,
   FunctionsResult,
+  PartialReport,
   Recording,
   Report,
   TimeKind,
 } from "./protocol";
 
-export type { FlameResult, FunctionIdentity, FunctionSummary, FunctionsResult, Recording, Report, TimeKind };
+export type { FlameResult, FunctionIdentity, FunctionSummary, FunctionsResult, PartialReport, Recording, Report, TimeKind };
 
 /** A function in the terms of any result of the helper. */
 export interface FunctionRef {
@@ -26,10 +28,30 @@ export interface FlameView {
   readonly scope: FlameScope;
 }
 
+/** One call of the function, ns. */
+export interface CallRow {
+  readonly tid: number;
+  readonly start: number;
+  readonly latency: number;
+  readonly offCpu: number;
+  readonly self: number;
+  readonly state: CallState;
+}
+
+/** A call that took longer than it should, and the calls of the same function before it on its thread. */
+export interface CaughtCall extends CallRow {
+  readonly slowerThan: number;
+  /** The last ones, in order. */
+  readonly before: readonly CallRow[];
+}
+
 export type ToPanel =
   | { readonly type: "overview"; readonly functions: FunctionsResult }
-  | { readonly type: "function"; readonly report: Report }
+  | { readonly type: "function"; readonly report: Report; readonly caught?: CaughtCall }
+  /** While a trace is decoded. */
+  | { readonly type: "partial"; readonly report: PartialReport }
   | { readonly type: "flame"; readonly view: FlameView; readonly flame: FlameResult }
+  | { readonly type: "goTo"; readonly view: PanelView }
   | { readonly type: "failed"; readonly text: string };
 
 export type FromPanel =
@@ -39,3 +61,13 @@ export type FromPanel =
   | { readonly type: "function"; readonly function: FunctionRef; readonly inlined?: boolean }
   | { readonly type: "flame"; readonly view: FlameView }
   | { readonly type: "reveal"; readonly file: string; readonly line: number };
+
+/** A part of the panel that a link leads to. */
+export const panelViews = ["figures", "flame", "histogram", "callers", "children"] as const;
+export type PanelView = (typeof panelViews)[number];
+
+/** The `view` of a command's argument, where it names one. */
+export function panelView(argument: unknown): PanelView | undefined {
+  const { view } = (typeof argument === "object" && argument !== null ? argument : {}) as { view?: unknown };
+  return panelViews.find((name) => name === view);
+}

@@ -3,8 +3,8 @@ import type { Protocol } from "./protocol.generated";
 
 export type * from "./protocol.generated";
 
-/** Methods under ptlens/, client to helper. */
-export type Method = Extract<keyof Protocol, `ptlens/${string}`>;
+/** Methods under ptlens/, client to helper; ptlens/partial goes the other way. */
+export type Method = Exclude<Extract<keyof Protocol, `ptlens/${string}`>, "ptlens/partial">;
 export type Params<M extends Method> = Protocol[M]["params"];
 export type Result<M extends Method> = Protocol[M]["result"];
 

@@ -19,7 +19,7 @@ export async function revealSource(recorded: string, line: number, presentLine: 
     const uri = vscode.Uri.file(candidate);
     const document = await vscode.workspace.openTextDocument(uri);
     const column = vscode.window.visibleTextEditors[0]?.viewColumn ?? vscode.ViewColumn.One;
-    const row = Math.min(presentLine(uri, Math.max(line - 1, 0)), document.lineCount - 1);
+    const row = Math.min(await presentLine(uri, Math.max(line - 1, 0)), document.lineCount - 1);
     const start = document.lineAt(row).firstNonWhitespaceCharacterIndex;
     const selection = new vscode.Range(row, start, row, start);
     const editor = await vscode.window.showTextDocument(document, { viewColumn: column, selection });
@@ -27,9 +27,9 @@ export async function revealSource(recorded: string, line: number, presentLine: 
     return;
   }
   void vscode.window.showWarningMessage(
-    `PT Lens: the source file ${recorded} is not on this machine. Open the folder that holds it and try again.`,
+    vscode.l10n.t("PT Lens: the source file {0} is not on this machine. Open the folder that holds it and try again.", recorded),
   );
 }
 
 /** Where a 0-based line of the measured text is now. */
-export type LineNow = (uri: vscode.Uri, line: number) => number;
+export type LineNow = (uri: vscode.Uri, line: number) => Promise<number>;

@@ -12,7 +12,11 @@ export interface Settings {
   readonly perfPath: string;
   readonly backend: Backend;
   readonly helperPath: string;
+  /** Where measurements are kept, empty: the helper's choice. */
+  readonly recordingsFolder: string;
   readonly symfs: string;
+  /** Where sources are here: recorded folder to folder. */
+  readonly sourceMap: Readonly<Record<string, string>>;
   /** Names and code of the kernel that recordings traced, empty: what lies beside each. */
   readonly kallsyms: string;
   readonly kcore: string;
@@ -30,7 +34,11 @@ export function readSettings(): Settings {
     perfPath: values.get<string>("perfPath", ""),
     backend: values.get<Backend>("backend", "auto"),
     helperPath: values.get<string>("helperPath", ""),
+    recordingsFolder: expand(values.get<string>("recordingsFolder", "")),
     symfs: expand(values.get<string>("symfs", "")),
+    sourceMap: Object.fromEntries(
+      Object.entries(values.get<Record<string, string>>("sourceMap", {})).map(([from, to]) => [from, expand(to)]),
+    ),
     kallsyms: expand(values.get<string>("kallsyms", "")),
     kcore: expand(values.get<string>("kcore", "")),
     debuginfod: values.get<boolean>("debuginfod", false),

@@ -1,59 +1,129 @@
-// The status bar: what is shown, and while a measurement runs, the button that ends it.
+// The one item in the status bar: with what is measured here, what goes on, and on a click what can be done.
 import * as vscode from "vscode";
 import type { Client } from "./client";
+import { isMeasurable } from "./languages";
+import type { DoctorResult } from "./protocol";
+import { isLossy } from "./recording-entry";
+import { backendName, recordingTooltip } from "./recording-text";
 import type { Session } from "./session";
-import { formatCount, formatDuration } from "./units";
+
+type State = "off" | "ready" | "failed";
 
 export class Status implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("ptlens.status", vscode.StatusBarAlignment.Left, 0);
-  readonly #subscription: vscode.Disposable;
+  readonly #subscriptions: readonly { dispose(): unknown }[];
+  #state: State = "off";
+  #measuring = false;
+  #backend: DoctorResult["backend"] | undefined;
 
   constructor(
     private readonly client: Client,
     private readonly session: Session,
   ) {
     this.#item.name = "PT Lens";
-    this.#subscription = session.onDidChange(() => {
-      this.#showSession();
-    });
+    const draw = (): void => {
+      this.#draw();
+    };
+    this.#subscriptions = [
+      this.#item,
+      session.onDidChange(draw),
+      vscode.window.onDidChangeActiveTextEditor(draw),
+      client.onDidStart(() => {
+        this.#set("ready");
+        if (this.#backend === undefined) void this.#askBackend();
+      }),
+      client.onDidStop(() => {
+        this.#set("off");
+      }),
+      client.onDidFail(() => {
+        if (!client.isRunning) this.#set("failed");
+      }),
+    ];
+    this.#draw();
+  }
+
+  /** What Check This Machine found. */
+  setBackend(backend: DoctorResult["backend"]): void {
+    this.#backend = backend;
+    void vscode.commands.executeCommand("setContext", "ptlens.canMeasure", backend !== "none");
+    this.#draw();
   }
 
   /** Until the returned object is disposed of, a click ends the measurement and keeps it. */
   recording(): vscode.Disposable {
     void vscode.commands.executeCommand("setContext", "ptlens.recording", true);
-    this.#item.text = "$(debug-stop) Stop measuring";
-    this.#item.tooltip = "PT Lens: stop now and show what was measured";
-    this.#item.command = "ptlens.finish";
-    this.#item.show();
+    this.#measuring = true;
+    this.#draw();
     return new vscode.Disposable(() => {
       void vscode.commands.executeCommand("setContext", "ptlens.recording", false);
-      this.#showSession();
+      this.#measuring = false;
+      this.#draw();
     });
   }
 
-  #showSession(): void {
-    const recording = this.session.recording;
-    if (recording === undefined) {
+  async #askBackend(): Promise<void> {
+    try {
+      this.setBackend((await this.client.request("ptlens/doctor", {})).backend);
+    } catch {
+      // Then it stays unknown until it is asked for.
+    }
+  }
+
+  #set(state: State): void {
+    this.#state = state;
+    this.#draw();
+  }
+
+  #draw(): void {
+    if (this.#measuring) {
+      this.#item.text = `$(debug-stop) ${vscode.l10n.t("Stop and show now")}`;
+      this.#item.tooltip = vscode.l10n.t("PT Lens: stop now and show what was measured");
+      this.#item.command = "ptlens.finish";
+      this.#item.show();
+      return;
+    }
+    const { active } = this.session;
+    const editor = vscode.window.activeTextEditor;
+    if (active === undefined && this.#state === "off" && (editor === undefined || !isMeasurable(editor.document.languageId))) {
       this.#item.hide();
       return;
     }
-    const lost = recording.lost_ns > 0 || recording.lost_records > 0 || recording.decode_errors > 0;
-    this.#item.text = `${lost ? "$(warning)" : "$(pulse)"} PT Lens`;
-    const text = new vscode.MarkdownString();
-    text.appendText(`${recording.path}\n`);
-    text.appendText(
-      `${recording.backend}, ${formatDuration(recording.trace_ns)} traced, ${formatDuration(recording.lost_ns)} lost, ` +
-        `${formatCount(recording.threads)} threads\n`,
-    );
-    const helper = this.client.helper;
-    if (helper !== undefined) text.appendText(`helper ${helper.version}: ${helper.path}`);
-    this.#item.tooltip = text;
-    this.#item.command = "ptlens.showFlameGraph";
+    const troubled = this.#state === "failed" || this.#backend === "none" || (active !== undefined && isLossy(active.figures));
+    this.#item.text = [`${troubled ? "$(warning)" : "$(pulse)"} PT Lens`, ...this.#backendText()].join(" · ");
+    this.#item.tooltip = this.#tooltip();
+    this.#item.command = "ptlens.actions";
+    this.#item.accessibilityInformation = { label: ["PT Lens", ...this.#backendText(), this.#stateText()].join(", "), role: "button" };
     this.#item.show();
   }
 
+  #backendText(): string[] {
+    if (this.#backend === undefined) return [];
+    return [this.#backend === "none" ? vscode.l10n.t("cannot measure") : backendName(this.#backend)];
+  }
+
+  #stateText(): string {
+    switch (this.#state) {
+      case "off":
+        return vscode.l10n.t("helper not started yet");
+      case "ready":
+        return vscode.l10n.t("ready");
+      case "failed":
+        return vscode.l10n.t("the helper has ended");
+    }
+  }
+
+  #tooltip(): vscode.MarkdownString {
+    const text = new vscode.MarkdownString();
+    text.appendText([...this.#backendText(), this.#stateText()].join(" · "));
+    const { helper } = this.client;
+    if (helper !== undefined) text.appendMarkdown("\n\n").appendText(vscode.l10n.t("helper {0}: {1}", helper.version, helper.path));
+    const { active, baseline } = this.session;
+    if (active !== undefined) text.appendMarkdown("\n\n---\n\n").appendMarkdown(recordingTooltip(active).value);
+    if (baseline !== undefined) text.appendMarkdown("\n\n").appendText(vscode.l10n.t("compared with {0}", baseline.name));
+    return text;
+  }
+
   dispose(): void {
-    this.#subscription.dispose();
-    this.#item.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
   }
 }

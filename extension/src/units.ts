@@ -49,6 +49,13 @@ export function formatDuration(nanoseconds: number): string {
   return `${significant(nanoseconds / chosen.nanoseconds)} ${chosen.unit}`;
 }
 
+const minus = "\u2212";
+
+/** "+3.00 µs", "−40 ns". */
+export function formatSignedDuration(nanoseconds: number): string {
+  return `${nanoseconds < 0 ? minus : "+"}${formatDuration(Math.abs(nanoseconds))}`;
+}
+
 /** "10,000". */
 export function formatCount(count: number): string {
   return whole.format(count);
@@ -64,6 +71,11 @@ export function formatPercent(percent: number): string {
   if (percent === 0) return "0 %";
   if (Math.abs(percent) < 0.05) return "< 0.1 %";
   return `${(Math.abs(percent) < 9.95 ? tenths : whole).format(percent)} %`;
+}
+
+/** "+4.2 %", "−12 %". */
+export function formatSignedPercent(percent: number): string {
+  return `${percent < 0 ? minus : "+"}${formatPercent(Math.abs(percent))}`;
 }
 
 /** `part` of `total` in percent; 0 when the total is 0. */

@@ -58,7 +58,7 @@ export function newestRecording(stateHome) {
 }
 
 /** Process ids of the helpers that run with this HOME. */
-function helpersOf(home) {
+export function helpersOf(home) {
   return readdirSync("/proc").filter((pid) => {
     try {
       const isHelper = readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith(`${helper}\0serve`);

@@ -2,7 +2,7 @@
 // VS Code is touched: settings, extensions and home are in a temporary folder.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, copyFileSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
@@ -81,6 +81,12 @@ function installExtension(extensions) {
   mkdirSync(path.join(target, "out"), { recursive: true });
   for (const part of ["package.json", "out/extension.js", "out/webview.js", "out/webview.css"]) {
     copyFileSync(path.join(projectRoot, part), path.join(target, part));
+  }
+  for (const file of readdirSync(projectRoot).filter((each) => /^package\.nls.*\.json$/.test(each))) {
+    copyFileSync(path.join(projectRoot, file), path.join(target, file));
+  }
+  for (const part of ["extension/media", "l10n", "test/samples/order_server.cpp"]) {
+    if (existsSync(path.join(projectRoot, part))) cpSync(path.join(projectRoot, part), path.join(target, part), { recursive: true });
   }
   symlinkSync(path.join(projectRoot, "helper"), path.join(target, "helper"));
 }

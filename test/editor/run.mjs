@@ -5,10 +5,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { chromium } from "playwright-core";
 import { build, buildReady, helperCanMeasure, measure, startSample, sampleSource } from "./live.mjs";
+import { makeLongFile } from "./programs.mjs";
 import { projectRoot, startRig } from "./rig.mjs";
-import { workbenchTests } from "./workbench.mjs";
+import { workbenchTests } from "./workbench/index.mjs";
 
-const only = process.argv[2]; // --host or --workbench, for work on one of them
+// --host or --workbench, for work on one of them; after --workbench a name: measure for measureTests.
+const [only, file] = process.argv.slice(2);
 const artifacts = path.join(projectRoot, "test", "artifacts");
 const measured = "handle_order";
 const hostTimeout = 600_000;
@@ -99,6 +101,12 @@ async function main() {
     const recording = path.join(scratch, "recording");
     const resultFile = path.join(scratch, "host-result.json");
     measure({ pid: sample.pid, functionName: measured, seconds: 1, output: recording });
+    const hostEnvironment = () => {
+      const baseline = path.join(scratch, "baseline");
+      measure({ pid: sample.pid, functionName: measured, seconds: 1, output: baseline });
+      const long = makeLongFile(scratch);
+      return { PTLENS_TEST_BASELINE: baseline, PTLENS_TEST_LONG_SOURCE: long.source, PTLENS_TEST_LONG_RECORDING: long.recording };
+    };
     const rigOptions = {
       folder: path.dirname(sampleSource),
       file: sampleSource,
@@ -115,15 +123,22 @@ async function main() {
     const browser = await launch();
     stops.push(() => browser.close());
     if (only !== "--workbench") {
-      const rig = await startRig({ ...rigOptions, driver: true });
+      const environment = { ...rigOptions.environment, ...hostEnvironment() };
+      const rig = await startRig({ ...rigOptions, environment, driver: true });
       stops.push(() => rig.stop());
       await hostTests(browser, rig, resultFile);
+      const long = path.join(scratch, "long-file.json");
+      if (existsSync(long)) console.log(`20,000 lines, 5,000 with calls, longest tasks of the extension host in ms: ${readFileSync(long, "utf8")}`);
       await stops.pop()();
     }
     if (only !== "--host") {
       const rig = await startRig(rigOptions);
       stops.push(() => rig.stop());
-      await workbenchTests({ browser, rig, sample, measured, artifacts, test });
+      for (const tests of workbenchTests) {
+        if (file !== undefined && tests.name !== `${file}Tests`) continue;
+        broken = false;
+        await tests({ browser, rig, sample, measured, artifacts, test });
+      }
     }
   } finally {
     await stopAll();

@@ -8,8 +8,11 @@ export function environment(name: string): string {
   return value;
 }
 
-function helperJson(...args: string[]): unknown {
-  return JSON.parse(execFileSync(environment("PTLENS_HELPER"), args, { encoding: "utf8", maxBuffer: 1 << 28 }));
+/** The helper's answer as JSON; of --json-lines, the list of all lines. */
+export function helperJson(...args: string[]): unknown {
+  const text = execFileSync(environment("PTLENS_HELPER"), args, { encoding: "utf8", maxBuffer: 1 << 28 });
+  if (!args.includes("--json-lines")) return JSON.parse(text);
+  return text.split("\n").filter(Boolean).map((line): unknown => JSON.parse(line));
 }
 
 /** The command line's answer, which the editor's must equal. */
@@ -32,4 +35,9 @@ export function duration(ns: number): string {
 
 export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** A decoration's text without the blanks that bring figures below each other. */
+export function plain(text: string | undefined): string {
+  return (text ?? "").replaceAll("\u00a0", " ").replace(/ +/g, " ").trim();
 }

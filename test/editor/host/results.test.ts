@@ -2,44 +2,16 @@
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import * as vscode from "vscode";
-import type { Api } from "../../../extension/src/extension";
-import { count, duration, environment, linesJson, reportJson } from "./environment";
+import { activeApi, lenses, shownErrors } from "./editor";
+import { count, duration, environment, linesJson, plain, reportJson } from "./environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
 const recording = environment("PTLENS_TEST_RECORDING");
 const measured = environment("PTLENS_TEST_FUNCTION");
 
-async function api(): Promise<Api> {
-  const extension = vscode.extensions.getExtension<Api>("ptlens.ptlens");
-  assert.ok(extension !== undefined, "the extension is installed");
-  return extension.activate();
-}
-
-async function lenses(uri: vscode.Uri): Promise<vscode.CodeLens[]> {
-  const all = await vscode.commands.executeCommand<vscode.CodeLens[]>("vscode.executeCodeLensProvider", uri);
-  return all.filter((lens) => lens.command?.command === "ptlens.showFunction");
-}
-
-/** Runs `work` and answers the error messages that it showed. */
-async function shownErrors(work: () => Thenable<unknown>): Promise<string[]> {
-  const shown: string[] = [];
-  const original = vscode.window.showErrorMessage;
-  const replacement = (message: string): Thenable<undefined> => {
-    shown.push(message);
-    return Promise.resolve(undefined);
-  };
-  Object.assign(vscode.window, { showErrorMessage: replacement });
-  try {
-    await work();
-  } finally {
-    Object.assign(vscode.window, { showErrorMessage: original });
-  }
-  return shown;
-}
-
 describe("commands", () => {
   it("are all there", async () => {
-    await api();
+    await activeApi();
     const present = new Set(await vscode.commands.getCommands(true));
     for (const name of ["measureLatency", "finish", "openRecording", "clear", "showFlameGraph", "showFunction", "showLog", "doctor"]) {
       assert.ok(present.has(`ptlens.${name}`), name);
@@ -59,13 +31,13 @@ describe("a recording that was opened", () => {
   after(() => vscode.commands.executeCommand("ptlens.clear"));
 
   it("is the one that is shown", async () => {
-    const { session } = await api();
+    const { session } = await activeApi();
     assert.equal(session.recording?.path, recording);
     assert.equal(session.recording.trace_ns, reportJson(recording, measured).recording.trace_ns);
   });
 
   it("writes mean, calls and off-CPU at the end of exactly the lines with calls", async () => {
-    const { decorations } = await api();
+    const { decorations } = await activeApi();
     const expected = linesJson(recording, source);
     const known = expected.recording.off_cpu_known;
     const texts = expected.lines.flatMap((row): [number, string][] => {
@@ -79,7 +51,7 @@ describe("a recording that was opened", () => {
     assert.ok(texts.length >= 2, "the function calls others on at least two lines");
     const drawn = await decorations.options(document);
     assert.deepEqual(
-      drawn.map(({ range, renderOptions }) => [range.start.line + 1, renderOptions?.after?.contentText]),
+      drawn.map(({ range, renderOptions }) => [range.start.line + 1, plain(renderOptions?.after?.contentText)]),
       texts,
     );
     for (const { range } of drawn) {
@@ -111,7 +83,7 @@ describe("a recording that was opened", () => {
 
   it("keeps figures at their lines while the file is edited", async () => {
     const onDisk = readFileSync(source, "utf8");
-    const { decorations } = await api();
+    const { decorations } = await activeApi();
     const linesOf = async (): Promise<number[]> => (await decorations.options(document)).map(({ range }) => range.start.line);
     const lensLines = async (): Promise<number[]> => (await lenses(document.uri)).map(({ range }) => range.start.line);
     const before = { lines: await linesOf(), lenses: await lensLines() };
@@ -129,13 +101,13 @@ describe("a recording that was opened", () => {
   });
 
   it("draws nothing in a file that the recording does not know", async () => {
-    const { decorations } = await api();
+    const { decorations } = await activeApi();
     const other = await vscode.workspace.openTextDocument({ language: "cpp", content: "int main() {}\n" });
     assert.deepEqual(await decorations.options(other), []);
   });
 
   it("is gone after Clear Results", async () => {
-    const { session, decorations } = await api();
+    const { session, decorations } = await activeApi();
     await vscode.commands.executeCommand("ptlens.clear");
     assert.equal(session.recording, undefined);
     assert.deepEqual(await decorations.options(document), []);
@@ -149,7 +121,7 @@ describe("failures", () => {
     const errors = await shownErrors(() => vscode.commands.executeCommand("ptlens.openRecording", path));
     assert.equal(errors.length, 1);
     assert.match(errors[0] ?? "", /no-such-recording/);
-    assert.equal((await api()).session.recording, undefined);
+    assert.equal((await activeApi()).session.recording, undefined);
   });
 
   it("say that a process is gone", async () => {
@@ -177,7 +149,7 @@ describe("a live process", () => {
       vscode.commands.executeCommand("ptlens.measureLatency", { pid, function: measured, duration: 1 }),
     );
     assert.deepEqual(errors, []);
-    const { session } = await api();
+    const { session } = await activeApi();
     assert.ok(session.recording !== undefined);
     const report = reportJson(session.recording.path, measured);
     assert.ok(report.calls.complete > 0);

@@ -1,120 +1,23 @@
-// The workbench as a user sees it: right-click, picker, progress, lenses, line texts, flame graph.
+// The way of a user: right-click, picker, progress, lenses, line texts, flame graph.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import path from "node:path";
-import { ask, newestRecording, probesOf, sampleSource } from "./live.mjs";
+import { ask, newestRecording, probesOf, sampleSource } from "../live.mjs";
+import {
+  choose, count, definedAt, duration, goToLine, lensTexts, lineTexts, newPage, openContextMenu, openSubmenu, panelFrame, patience, pickSample,
+  recordingRunsIn, showSource, until,
+} from "./page.mjs";
 
-const patience = { timeout: 120_000 };
-const startPatience = { timeout: 300_000 }; // VS Code's own start, on a machine that is busy
-
-/** Three significant digits; exact ties go to the even digit. */
-function duration(ns) {
-  if (Number.isInteger(ns) && ns < 1000) return `${ns} ns`;
-  const power = Math.min(3, Math.floor(Math.log10(Number(ns.toPrecision(3))) / 3));
-  const digits = { minimumSignificantDigits: 3, maximumSignificantDigits: 3, roundingMode: "halfEven" };
-  return `${(ns / 1000 ** power).toLocaleString("en-US", digits)} ${["ns", "µs", "ms", "s"][power]}`;
-}
-
-const count = (number) => number.toLocaleString("en-US");
-
-const sourceLines = readFileSync(sampleSource, "utf8").split("\n");
-
-/** 1-based line of a function's definition in the sample. */
-function definedAt(name) {
-  return 1 + sourceLines.findIndex((line) => line.startsWith("OWN_FUNCTION") && line.includes(` ${name}(`));
-}
-
-async function until(what, probe) {
-  const deadline = Date.now() + patience.timeout;
-  let last;
-  while (Date.now() < deadline) {
-    try {
-      last = await probe();
-      if (last) return last;
-    } catch (error) {
-      last = error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`${what}: still not so after ${patience.timeout / 1000} s (${last})`);
-}
-
-/** Everything that is written at the ends of the lines on the screen. */
-const lineTexts = (page) =>
-  page.evaluate(() =>
-    [...document.querySelectorAll(".view-lines .view-line span")]
-      .map((element) => getComputedStyle(element, "::after").content)
-      .filter((content) => content.startsWith('"') && content.length > 2)
-      .map((content) => JSON.parse(content).replaceAll("\u00a0", " ")),
-  );
-
-const lensTexts = async (page) =>
-  (await page.locator(".codelens-decoration").allTextContents()).map((text) => text.replaceAll("\u00a0", " "));
-
-async function goToLine(page, line) {
-  await page.locator(".tab", { hasText: path.basename(sampleSource) }).first().click(); // out of the panel, into the source
-  await page.keyboard.press("Control+g");
-  await page.locator(".quick-input-widget input").fill(`:${line}`);
-  await page.keyboard.press("Enter");
-  await page.getByText(new RegExp(`Ln ${line}, Col`)).waitFor(patience);
-}
-
-/** Right-click on a word of the line that the cursor is in. */
-async function openContextMenu(page, word) {
-  const span = page.locator(".view-lines .view-line span", { hasText: new RegExp(`^\\s*${word}$`) }).first();
-  // The line is drawn anew when the language is known: its words go and come back.
-  const box = await until(`a place for ${word} on the screen`, () => span.boundingBox({ timeout: 5000 }));
-  await page.mouse.click(box.x + box.width - 4, box.y + box.height / 2, { button: "right" });
-  await page.getByRole("menuitem", { name: "Measure Latency" }).waitFor(patience);
-  await page.waitForTimeout(300);
-}
-
-async function choose(page, item) {
-  await until(`the menu's ${item}`, async () => {
-    const entry = page.getByRole("menuitem", { name: item });
-    if ((await entry.count()) === 0) return true;
-    await entry.click({ timeout: 2000 });
-    await page.waitForTimeout(200);
-    return (await entry.count()) === 0;
-  });
-}
-
-/** Chooses our process by its id: other tests may run order servers of their own. */
-async function pickSample(page, sample) {
-  await page.locator(".quick-input-list .monaco-list-row").first().waitFor(patience);
-  await page.keyboard.type(String(sample.pid));
-  const active = page.locator(".quick-input-list .monaco-list-row.focused");
-  await until("our process is chosen", async () => (await active.textContent())?.includes(String(sample.pid)));
-  await page.keyboard.press("Enter");
-}
-
-const panelFrame = (page) => page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
-
-export async function workbenchTests({ browser, rig, sample, measured, artifacts, test }) {
-  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
-  const page = await context.newPage();
-  page.setDefaultTimeout(patience.timeout);
-  const shot = async (name) => {
-    await page.mouse.move(800, 5); // off everything that has a tooltip
-    await page.waitForTimeout(700);
-    await page.screenshot({ path: path.join(artifacts, `${name}.png`) });
-  };
+export async function measureTests({ browser, rig, sample, measured, artifacts, test }) {
+  const { context, page, shot } = await newPage(browser, artifacts);
   const stateHome = path.join(rig.scratch, "state");
-  // With probes they tell; Intel PT needs none, and then the progress has told.
-  const usesProbes = ask("doctor").backend === "uprobe";
-  const recordingRuns = () => !usesProbes || probesOf(rig.scratch).length > 0;
+  const recordingRuns = recordingRunsIn(rig);
   let report;
   let lines;
 
   await test(
     "the source opens",
     async () => {
-      await page.goto(rig.url, { waitUntil: "commit", ...startPatience });
-      await page.locator(".monaco-editor .view-line").first().waitFor(startPatience);
-      await page.emulateMedia({ colorScheme: "dark" });
-      await page.locator(".monaco-workbench.vs-dark").waitFor(patience);
-      await page.keyboard.press("Control+b"); // room for source and panel
-      await page.locator(".monaco-editor .view-lines").first().click({ position: { x: 300, y: 10 }, force: true });
+      await showSource(page, rig.url);
       await goToLine(page, definedAt(measured));
     },
     page,
@@ -124,6 +27,8 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
     "right-click offers Measure Latency, and no Clear before there are results",
     async () => {
       await openContextMenu(page, measured);
+      await openSubmenu(page);
+      await page.getByRole("menuitem", { name: "Measure Selected Functions" }).waitFor(patience);
       assert.equal(await page.getByRole("menuitem", { name: "Clear Results" }).count(), 0);
       await page.screenshot({ path: path.join(artifacts, "context-menu.png") });
       await choose(page, "Measure Latency");
@@ -148,7 +53,7 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
     "progress shows, and Stop Measuring keeps what was measured",
     async () => {
       await page.locator(".notification-toast", { hasText: "measuring" }).waitFor(patience);
-      const stop = page.locator(".statusbar-item", { hasText: "Stop measuring" });
+      const stop = page.locator(".statusbar-item", { hasText: "Stop and show now" });
       await stop.waitFor(patience);
       await until("the recording runs", recordingRuns);
       await page.waitForTimeout(1500);
@@ -178,7 +83,7 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
         if (row.unwound > 0) parts.push(`${count(row.unwound)} unwound`);
         if (row.incomplete > 0) parts.push(`${count(row.incomplete)} incomplete`);
         const expected = parts.join(" · ");
-        await until(`line ${row.line} says ${expected}`, async () => (await lineTexts(page)).includes(expected));
+        await until(`line ${row.line} says ${expected}`, async () => (await lineTexts(page)).map((text) => text.replace(/ +/g, " ").trim()).includes(expected));
       }
     },
     page,
@@ -263,6 +168,7 @@ export async function workbenchTests({ browser, rig, sample, measured, artifacts
     async () => {
       await goToLine(page, definedAt(measured));
       await openContextMenu(page, measured);
+      await openSubmenu(page);
       await choose(page, "Clear Results");
       await until("no lens is left", async () => !(await lensTexts(page)).some((text) => text.includes("mean")));
       await until("no line text is left", async () => (await lineTexts(page)).length === 0);

@@ -1,0 +1,96 @@
+// What is written at the ends of lines with call sites: figures in columns of fixed width, all of one function
+// beginning in the same column, so that numbers stand below each other. Pure: no VS Code in it.
+import type { AnnotationsResult, LineAnnotation } from "./protocol";
+import { formatCalls, formatCount, formatDuration, formatSignedDuration, formatSignedPercent } from "./units";
+
+/** What of a recording decides which figures are known. */
+export type Known = Pick<AnnotationsResult, "off_cpu_known" | "timed" | "baseline" | "text">;
+
+/** As wide as a duration becomes: "1.23 µs", "12.3 ms", "1,204 s". */
+const durationWidth = 7;
+/** Lines longer than this do not push the column of their function further out. */
+const furthestColumn = 96;
+const gap = 3;
+const blank = "\u00a0"; // what a decoration does not collapse
+
+/** Of a line whose text, or whose function's text, is not what was measured. */
+export const staleMark = "✎";
+/** Of a file that is newer than the program. */
+export const doubtMark = "?";
+
+/** Whether what stands at the line is of another text or binary than the present ones. */
+export function isStale(row: LineAnnotation, known: Known): boolean {
+  return row.changed || row.old_binary || known.text === "edited" || known.text === "newer";
+}
+
+/** "✎ 12.3 µs × 1,000 · off-CPU 5.10 ms total · −12 %"; `countWidth`: characters that the count takes at least. */
+export function lineText(row: LineAnnotation, known: Known, countWidth = 0): string {
+  const parts: string[] = [];
+  if (row.calls > 0 && !known.timed) {
+    parts.push(formatCalls(row.calls), "no timing");
+  } else if (row.calls > 0) {
+    const mean = formatDuration(row.mean).padStart(durationWidth, blank);
+    const count = formatCount(row.calls).padStart(countWidth, blank);
+    parts.push(`${mean} × ${count}`);
+    if (known.off_cpu_known && row.off_cpu > 0) {
+      parts.push(`off-CPU ${formatDuration(row.off_cpu).padStart(durationWidth, blank)} total`);
+    }
+  }
+  if (row.unwound > 0) parts.push(`${formatCount(row.unwound)} unwound`);
+  if (row.incomplete > 0) parts.push(`${formatCount(row.incomplete)} incomplete`);
+  if (known.baseline) parts.push(changeText(row));
+  if (row.old_binary) parts.push("old binary");
+  const edited = row.changed || known.text === "edited";
+  const mark = edited ? `${staleMark}${blank}` : known.text === "newer" ? `${doubtMark}${blank}` : "";
+  return (mark + parts.join(" · ")).replaceAll(" ", blank);
+}
+
+/** "−12 %, p99 +3.00 µs"; "≈ baseline" where nothing has changed beyond the resolution and the scatter of the calls. */
+export function changeText({ difference }: LineAnnotation): string {
+  if (difference === undefined) return "not in the baseline";
+  const parts: string[] = [];
+  if (difference.mean === "changed") parts.push(formatSignedPercent(difference.mean_percent));
+  if (difference.p99 === "changed") parts.push(`p99 ${formatSignedDuration(difference.p99_ns)}`);
+  if (parts.length > 0) return parts.join(", ");
+  if (difference.mean === "few_calls") return "too few calls to compare";
+  return difference.mean === "no_timing" ? "no timing to compare" : "≈ baseline";
+}
+
+export interface PlacedText {
+  readonly row: LineAnnotation;
+  readonly text: string;
+}
+
+/** The texts of the rows, each with the blanks before it that bring it to its function's column. `widthOf`: of a line, in columns. */
+export function placedTexts(result: AnnotationsResult, widthOf: (line: number) => number): PlacedText[] {
+  const groups = new Map<number, { column: number; countWidth: number }>();
+  for (const row of result.lines) {
+    const group = groups.get(row.function_line) ?? { column: 0, countWidth: 0 };
+    group.column = Math.max(group.column, Math.min(widthOf(row.line), furthestColumn));
+    group.countWidth = Math.max(group.countWidth, formatCount(row.calls).length);
+    groups.set(row.function_line, group);
+  }
+  return result.lines.map((row) => {
+    const { column = 0, countWidth = 0 } = groups.get(row.function_line) ?? {};
+    const blanks = blank.repeat(Math.max(0, column - widthOf(row.line)) + gap);
+    return { row, text: blanks + lineText(row, result, countWidth) };
+  });
+}
+
+/** Columns that a line takes on the screen. */
+export function widthOfText(text: string, tabSize: number): number {
+  let column = 0;
+  for (const character of text) column += character === "\t" ? tabSize - (column % tabSize) : 1;
+  return column;
+}
+
+export const heatSteps = 4;
+
+/**
+ * How hot a line is: 0 (cool) to heatSteps - 1: its total latency against the hottest line of the file, a decade a
+ * step.
+ */
+export function heatStep(total: number, hottest: number): number {
+  if (total <= 0 || hottest <= 0) return 0;
+  return Math.max(0, Math.min(heatSteps - 1, heatSteps - 1 + Math.round(Math.log10(total / hottest))));
+}

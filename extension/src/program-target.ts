@@ -1,0 +1,166 @@
+// Programs that can be started and measured, out of launch configurations and tasks. Pure: no VS Code
+// in it. Of the variables that VS Code knows, those that need no editor open and no question are
+// replaced; what needs another is said instead of being guessed.
+
+export interface ProgramTarget {
+  /** What the user calls it. */
+  readonly name: string;
+  readonly source: "setting" | "launch" | "task";
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Empty: the workspace's folder. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A task that has to run first, empty: none. */
+  readonly preLaunchTask: string;
+  /** Why it cannot be started, empty: it can. */
+  readonly problem: string;
+}
+
+export interface Variables {
+  readonly workspaceFolder: string;
+  /** The file that is open, empty: none. */
+  readonly file: string;
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** A setting of the editor as text, undefined where it is none. */
+  readonly setting: (name: string) => string | undefined;
+}
+
+/** Debuggers of native code whose configurations name the program in the same words. */
+const debuggers: ReadonlySet<string> = new Set(["cppdbg", "lldb", "lldb-dap", "gdb", "rust", "go", "codelldb", "cppvsdbg", "probe-rs-debug", "debug"]);
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+/** Replaces `${…}`; `unknown` collects the variables that have no value here. */
+export function substitute(text: string, variables: Variables, unknown: string[]): string {
+  return text.replace(/\$\{([^}]+)\}/g, (whole, name: string) => {
+    const value = valueOf(name, variables);
+    if (value === undefined) unknown.push(whole);
+    return value ?? whole;
+  });
+}
+
+function valueOf(name: string, { workspaceFolder, file, home, environment, setting }: Variables): string | undefined {
+  const slash = file.lastIndexOf("/");
+  const base = file.slice(slash + 1);
+  const dot = base.lastIndexOf(".");
+  if (name.startsWith("env:")) return environment[name.slice("env:".length)] ?? "";
+  if (name.startsWith("config:")) return setting(name.slice("config:".length));
+  switch (name) {
+    case "workspaceFolder":
+    case "workspaceRoot":
+    case "cwd":
+      return workspaceFolder === "" ? undefined : workspaceFolder;
+    case "workspaceFolderBasename":
+      return workspaceFolder === "" ? undefined : workspaceFolder.slice(workspaceFolder.lastIndexOf("/") + 1);
+    case "userHome":
+      return home;
+    case "pathSeparator":
+    case "/":
+      return "/";
+    case "file":
+      return file === "" ? undefined : file;
+    case "fileDirname":
+      return file === "" ? undefined : file.slice(0, Math.max(slash, 1));
+    case "fileBasename":
+      return file === "" ? undefined : base;
+    case "fileBasenameNoExtension":
+      return file === "" ? undefined : dot > 0 ? base.slice(0, dot) : base;
+    default:
+      return undefined;
+  }
+}
+
+/** Undefined: the configuration starts no native program (it attaches, or is of another language). */
+export function launchTarget(configuration: Readonly<Record<string, unknown>>, variables: Variables): ProgramTarget | undefined {
+  const linux = configuration.linux;
+  const values = { ...configuration, ...(typeof linux === "object" && linux !== null ? (linux as Record<string, unknown>) : {}) };
+  const { type, request, name, program, args, cwd, preLaunchTask } = values;
+  if (!isText(type) || !debuggers.has(type) || request !== "launch" || !isText(program) || program === "") return undefined;
+  const unknown: string[] = [];
+  const text = (value: string): string => substitute(value, variables, unknown);
+  const started = text(program);
+  const target = {
+    name: isText(name) ? name : program,
+    source: "launch" as const,
+    program: absolute(started, variables),
+    args: argumentsOf(args).map(text),
+    cwd: isText(cwd) ? absolute(text(cwd), variables) : variables.workspaceFolder,
+    env: environmentOf(values, text),
+    preLaunchTask: isText(preLaunchTask) ? preLaunchTask : "",
+  };
+  const mode = type === "go" && values.mode !== "exec" ? "a Go package that the debugger builds: only mode \"exec\" names a program" : "";
+  return { ...target, problem: mode !== "" ? mode : unknownProblem(unknown) };
+}
+
+/** Undefined: the task is no program (a shell line with more than words, or a task of another kind). */
+export function taskTarget(task: Readonly<Record<string, unknown>>, variables: Variables): ProgramTarget | undefined {
+  const linux = task.linux;
+  const values = { ...task, ...(typeof linux === "object" && linux !== null ? (linux as Record<string, unknown>) : {}) };
+  const { type, label, command, args, options } = values;
+  if ((type !== "process" && type !== "shell") || !isText(command)) return undefined;
+  const words = type === "shell" && argumentsOf(args).length === 0 ? plainWords(command) : [command, ...argumentsOf(args)];
+  const [first, ...rest] = words ?? [];
+  // A program by its path; the compilers and tools of the PATH are not what is measured.
+  if (first?.includes("/") !== true) return undefined;
+  const unknown: string[] = [];
+  const text = (value: string): string => substitute(value, variables, unknown);
+  const given = (typeof options === "object" && options !== null ? options : {}) as Record<string, unknown>;
+  const cwd = isText(given.cwd) ? absolute(text(given.cwd), variables) : variables.workspaceFolder;
+  const started = text(first);
+  return {
+    name: isText(label) ? label : command,
+    source: "task",
+    program: started.startsWith("/") ? started : `${cwd}/${started.replace(/^\.\//, "")}`,
+    args: rest.map(text),
+    cwd,
+    env: environmentOf({ env: given.env }, text),
+    preLaunchTask: "",
+    problem: unknownProblem(unknown),
+  };
+}
+
+/** The words of a command line that a shell would not change; undefined where it would. */
+export function plainWords(line: string): string[] | undefined {
+  const withoutVariables = line.replace(/\$\{[^}]+\}/g, "x");
+  if (/[|&;<>()$`\\*?[\]#~{}!\n]/.test(withoutVariables)) return undefined;
+  const words = line.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? [];
+  return words.map((word) => word.replace(/^(["'])(.*)\1$/s, "$2"));
+}
+
+function argumentsOf(args: unknown): string[] {
+  if (isText(args)) return plainWords(args) ?? [args];
+  if (!Array.isArray(args)) return [];
+  return args.flatMap((value: unknown) => {
+    if (isText(value)) return [value];
+    const quoted = typeof value === "object" && value !== null ? (value as Record<string, unknown>).value : undefined;
+    return isText(quoted) ? [quoted] : Array.isArray(quoted) ? [quoted.filter(isText).join(" ")] : [];
+  });
+}
+
+/** `env` (an object, or "NAME=VALUE" in a list) and cppdbg's `environment`. */
+function environmentOf({ env, environment }: Readonly<Record<string, unknown>>, text: (value: string) => string): Record<string, string> {
+  const all: Record<string, string> = {};
+  if (Array.isArray(env)) {
+    for (const pair of env.filter(isText)) {
+      const equals = pair.indexOf("=");
+      if (equals > 0) all[pair.slice(0, equals)] = text(pair.slice(equals + 1));
+    }
+  } else if (typeof env === "object" && env !== null) {
+    for (const [name, value] of Object.entries(env)) if (isText(value)) all[name] = text(value);
+  }
+  for (const pair of Array.isArray(environment) ? (environment as unknown[]) : []) {
+    const { name, value } = (typeof pair === "object" && pair !== null ? pair : {}) as Record<string, unknown>;
+    if (isText(name) && isText(value)) all[name] = text(value);
+  }
+  return all;
+}
+
+function absolute(path: string, { workspaceFolder }: Variables): string {
+  return path.startsWith("/") || workspaceFolder === "" ? path : `${workspaceFolder}/${path.replace(/^\.\//, "")}`;
+}
+
+function unknownProblem(unknown: readonly string[]): string {
+  return unknown.length === 0 ? "" : `${[...new Set(unknown)].join(", ")} cannot be replaced here`;
+}

@@ -1,0 +1,279 @@
+// Annotations in the real editor: where they are, what they say once the text, the program or the settings
+// change, and what they cost on a long file.
+import { strict as assert } from "node:assert";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { performance } from "node:perf_hooks";
+import * as vscode from "vscode";
+import type { Api } from "../../../extension/src/extension";
+import { count, duration, environment, helperJson, linesJson, plain, reportJson } from "./environment";
+
+const source = environment("PTLENS_TEST_SOURCE");
+const recording = environment("PTLENS_TEST_RECORDING");
+const measured = environment("PTLENS_TEST_FUNCTION");
+
+async function api(): Promise<Api> {
+  const extension = vscode.extensions.getExtension<Api>("ptlens.ptlens");
+  assert.ok(extension !== undefined);
+  return extension.activate();
+}
+
+async function lensTitles(document: vscode.TextDocument): Promise<{ line: number; title: string }[]> {
+  const all = await vscode.commands.executeCommand<vscode.CodeLens[]>("vscode.executeCodeLensProvider", document.uri);
+  return all
+    .filter((lens) => lens.command?.command === "ptlens.showFunction")
+    .map((lens) => ({ line: lens.range.start.line, title: lens.command?.title ?? "" }));
+}
+
+async function hoverText(document: vscode.TextDocument, line: number): Promise<string> {
+  const hovers = await vscode.commands.executeCommand<vscode.Hover[]>("vscode.executeHoverProvider", document.uri, new vscode.Position(line, 2));
+  return hovers.flatMap(({ contents }) => contents.map((part) => (part instanceof vscode.MarkdownString ? part.value : ""))).join("\n");
+}
+
+async function replace(document: vscode.TextDocument, range: vscode.Range, text: string): Promise<void> {
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(document.uri, range, text);
+  assert.ok(await vscode.workspace.applyEdit(edit));
+}
+
+async function set(name: string, value: unknown): Promise<void> {
+  await vscode.workspace.getConfiguration("ptlens").update(name, value, vscode.ConfigurationTarget.Global);
+}
+
+/** CPU time of this thread, µs; of the process where Node does not tell threads apart. */
+function threadCpu(): NodeJS.CpuUsage {
+  const { threadCpuUsage } = process as { threadCpuUsage?: () => NodeJS.CpuUsage };
+  return threadCpuUsage === undefined ? process.cpuUsage() : threadCpuUsage.call(process);
+}
+
+describe("annotations of a file", () => {
+  let document: vscode.TextDocument;
+
+  before(async () => {
+    document = await vscode.workspace.openTextDocument(source);
+    await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+    await vscode.commands.executeCommand("ptlens.openRecording", recording);
+  });
+  after(async () => {
+    for (const name of ["show", "heat"]) await set(name, undefined);
+    await vscode.commands.executeCommand("workbench.action.files.revert");
+    await vscode.commands.executeCommand("ptlens.clear");
+  });
+
+  it("have exactly one decoration a line, at its end, in one of the steps of heat", async () => {
+    const { decorations } = await api();
+    const { texts, marks } = await decorations.drawing(document);
+    const lines = texts.flat().map(({ range }) => range.start.line);
+    assert.deepEqual(lines.toSorted((a, b) => a - b), linesJson(recording, source).lines.map(({ line }) => line - 1));
+    assert.equal(new Set(lines).size, lines.length);
+    for (const { range } of texts.flat()) assert.ok(range.isEqual(document.lineAt(range.start.line).range));
+    assert.deepEqual(marks.flat(), [], "all lines are asked for, so all have their text");
+    const { lines: rows } = linesJson(recording, source);
+    const hottest = rows.toSorted((a, b) => b.total - a.total)[0];
+    assert.ok(texts.at(-1)?.some(({ range }) => range.start.line + 1 === hottest?.line), "the hottest line is in the hottest step");
+  });
+
+  it("leave lines out of sight to the overview ruler", async () => {
+    const { decorations } = await api();
+    const rows = linesJson(recording, source).lines.map(({ line }) => line);
+    const [first = 1] = rows;
+    const { texts, marks } = await decorations.drawing(document, first, first);
+    assert.deepEqual(texts.flat().map(({ range }) => range.start.line + 1), [first]);
+    assert.deepEqual(marks.flat().map(({ start }) => start.line + 1).toSorted((a, b) => a - b), rows.slice(1));
+  });
+
+  it("have the lens' figures of ptlens report --json", async () => {
+    const report = reportJson(recording, measured);
+    const lens = (await lensTitles(document)).find(({ line }) => line === report.function.line - 1);
+    assert.ok(lens !== undefined);
+    const off = (100 * report.off_cpu.total) / report.latency.total;
+    const percent = (value: number): string => (value === 0 ? "0 %" : value < 0.05 ? "< 0.1 %" : `${value < 9.95 ? value.toFixed(1) : value.toFixed(0)} %`);
+    for (const figure of [
+      `mean ${duration(report.latency.mean)}`,
+      `p50 ${duration(report.latency.p50)}`,
+      `p99 ${duration(report.latency.p99)}`,
+      `max ${duration(report.latency.max)}`,
+      `${count(report.calls.complete)} calls`,
+      `off-CPU ${percent(off)}`,
+      `cpu ${percent(report.cpu_percent)}`,
+    ]) {
+      assert.ok(lens.title.includes(figure), `${figure} in: ${lens.title}`);
+    }
+    assert.equal(lens.title.includes("incomplete"), report.calls.incomplete > 0);
+  });
+
+  it("have a hover with callers, slowest calls, histogram, method and links", async () => {
+    const report = reportJson(recording, measured);
+    const text = await hoverText(document, report.function.line - 1);
+    const { latency } = report;
+    assert.ok(text.includes(`${count(report.calls.complete)} calls, mean ${duration(latency.mean)} ± ${duration(Math.max(latency.resolution, report.recording.resolution_ns ?? 0))}`), text);
+    const calls = helperJson("calls", recording, "--function", measured, "--json-lines") as { latency: number; state: string }[];
+    const slowest = calls.filter(({ state }) => state === "complete").map((call) => call.latency).sort((a, b) => b - a).slice(0, 3);
+    for (const value of slowest) assert.ok(text.includes(`\n- ${duration(value)}, off-CPU`), `${duration(value)} in: ${text}`);
+    for (const bucket of report.histogram.filter((each) => each.calls > 0)) {
+      assert.match(text, new RegExp(`${duration(bucket.low).replace(".", "\\.")} │.*│ ${count(bucket.calls)}`));
+    }
+    assert.ok(text.includes(report.recording.backend === "uprobe" ? "Measured with probes" : "Measured with Intel"), text);
+    if (report.corrected !== undefined) assert.ok(text.includes(`mean ${duration(report.corrected.mean)}`), text);
+    for (const view of ["flame", "histogram", "callers"]) assert.ok(text.includes(`%22view%22%3A%22${view}%22`), view);
+  });
+
+  it("say that they are from before an edit, and no more once it is undone", async () => {
+    const { decorations } = await api();
+    const report = reportJson(recording, measured);
+    const before = (await decorations.options(document)).map(({ range }) => range.start.line);
+    await replace(document, new vscode.Range(0, 0, 0, 0), "// a comment\n");
+    const edited = await decorations.options(document);
+    assert.deepEqual(edited.map(({ range }) => range.start.line), before.map((line) => line + 1));
+    for (const { renderOptions } of edited) assert.match(plain(renderOptions?.after?.contentText), /^✎ /);
+    const lens = (await lensTitles(document)).find(({ line }) => line === report.function.line);
+    assert.match(lens?.title ?? "", /^\(before your edit\)/);
+    assert.match(await hoverText(document, report.function.line), /before your edit of this file; these lines are as they were/);
+
+    const body = document.lineAt(report.function.line + 1);
+    await replace(document, new vscode.Range(body.range.end, body.range.end), " /* changed */");
+    const changed = (await lensTitles(document)).find(({ line }) => line === report.function.line);
+    assert.match(changed?.title ?? "", /^\(changed since it was measured\)/);
+    assert.match(await hoverText(document, report.function.line), /not what the measured program was built from/);
+
+    await vscode.commands.executeCommand("workbench.action.files.revert");
+    const again = await decorations.options(document);
+    assert.deepEqual(again.map(({ range }) => range.start.line), before);
+    for (const { renderOptions } of again) assert.doesNotMatch(plain(renderOptions?.after?.contentText), /✎/);
+  });
+
+  it("are what ptlens.show says, at once", async () => {
+    const { decorations } = await api();
+    await set("show", "lens");
+    assert.deepEqual(await decorations.options(document), []);
+    assert.ok((await lensTitles(document)).length > 0);
+    await set("show", "line");
+    assert.ok((await decorations.options(document)).length > 0);
+    assert.deepEqual(await lensTitles(document), []);
+    await set("show", "none");
+    assert.deepEqual(await decorations.options(document), []);
+    assert.deepEqual(await lensTitles(document), []);
+    await set("show", undefined);
+    assert.ok((await decorations.options(document)).length > 0);
+  });
+
+  it("are not there twice: the helper offers this editor no inlay hints", async () => {
+    const hints = await vscode.commands.executeCommand<vscode.InlayHint[]>(
+      "vscode.executeInlayHintProvider",
+      document.uri,
+      new vscode.Range(0, 0, document.lineCount, 0),
+    );
+    assert.deepEqual(hints, []);
+  });
+});
+
+describe("against a baseline", () => {
+  it("lens and lines show the change that ptlens diff --json tells", async () => {
+    const { session, decorations } = await api();
+    const document = await vscode.workspace.openTextDocument(source);
+    const other = environment("PTLENS_TEST_BASELINE");
+    await vscode.commands.executeCommand("ptlens.openRecording", other);
+    await vscode.commands.executeCommand("ptlens.openRecording", recording);
+    const base = session.recordings.find((item) => item.path === other);
+    assert.ok(base !== undefined);
+    await session.compareWith(base.key);
+    const told = helperJson("diff", other, recording, "--function", measured, "--json") as {
+      functions: { line: number; difference: { mean: string; mean_percent: number; p99: string } }[];
+    };
+    const [pair] = told.functions;
+    assert.ok(pair !== undefined);
+    const title = (await lensTitles(document)).find(({ line }) => line === pair.line - 1)?.title ?? "";
+    const { difference } = pair;
+    if (difference.mean === "changed") {
+      const sign = difference.mean_percent < 0 ? "−" : "+";
+      assert.ok(title.startsWith(sign), title);
+    } else {
+      assert.match(title, difference.p99 === "changed" ? /^p99 [+−]/ : /^≈ baseline/);
+    }
+    for (const { renderOptions } of await decorations.options(document)) {
+      assert.match(plain(renderOptions?.after?.contentText), / · ([+−]\S+ %|p99 [+−]|≈ baseline|too few calls|not in the baseline|no timing)/);
+    }
+    await session.compareWith(undefined);
+    assert.doesNotMatch((await lensTitles(document)).find(({ line }) => line === pair.line - 1)?.title ?? "", /^[+−≈]/);
+    await vscode.commands.executeCommand("ptlens.clear");
+  });
+});
+
+describe("a file of 20,000 lines with 5,000 lines with calls", () => {
+  const long = process.env.PTLENS_TEST_LONG_SOURCE ?? "";
+
+  it("is annotated where it was measured when it comes with another text, and as measured when that text comes back", async function () {
+    if (long === "") this.skip();
+    const { decorations } = await api();
+    const text = readFileSync(long, "utf8");
+    await vscode.commands.executeCommand("ptlens.openRecording", environment("PTLENS_TEST_LONG_RECORDING"));
+    const rows = linesJson(environment("PTLENS_TEST_LONG_RECORDING"), long).lines.map(({ line }) => line);
+    writeFileSync(long, `// another branch\n${text}`);
+    const document = await vscode.workspace.openTextDocument(long);
+    const moved = await decorations.options(document);
+    assert.deepEqual(moved.map(({ range }) => range.start.line), rows);
+    assert.match(plain(moved[0]?.renderOptions?.after?.contentText), /^✎/);
+    await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+    writeFileSync(long, text); // as git checkout: the same text, newer than the program
+    await vscode.commands.executeCommand("workbench.action.files.revert"); // the file is outside the folder: nothing watches it
+    assert.equal(document.getText(), text, "the editor has read it again");
+    const back = await decorations.options(document);
+    assert.deepEqual(back.map(({ range }) => range.start.line + 1), rows);
+    assert.doesNotMatch(plain(back[0]?.renderOptions?.after?.contentText), /[✎?]/);
+    await vscode.commands.executeCommand("ptlens.clear");
+  });
+
+  it("is scrolled and typed in; how long tasks of the extension host took is told", async function () {
+    if (long === "") this.skip();
+    const { decorations } = await api();
+    const document = await vscode.workspace.openTextDocument(long);
+    const editor = await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+    await vscode.commands.executeCommand("ptlens.openRecording", environment("PTLENS_TEST_LONG_RECORDING"));
+    assert.ok(document.lineCount >= 20_000);
+    const expected = linesJson(environment("PTLENS_TEST_LONG_RECORDING"), long).lines;
+    assert.ok(expected.length >= 5_000, String(expected.length));
+    const { texts, marks } = await decorations.drawing(document, 1, 200);
+    assert.equal(texts.flat().length, expected.filter(({ line }) => line <= 200).length);
+    assert.equal(texts.flat().length + marks.flat().length, expected.length);
+
+    // Tasks of the host's event loop are what lies between two turns of a timer: the longest, in time of this thread on
+    // a CPU, which other processes do not lengthen, and as it passed.
+    const cpu = (): number => {
+      const { user, system } = threadCpu();
+      return (user + system) / 1000;
+    };
+    let longest = { cpu: 0, wall: 0 };
+    let last = { cpu: cpu(), wall: performance.now() };
+    const timer = setInterval(() => {
+      const now = { cpu: cpu(), wall: performance.now() };
+      longest = { cpu: Math.max(longest.cpu, now.cpu - last.cpu), wall: Math.max(longest.wall, now.wall - last.wall - 1) };
+      last = now;
+    }, 1);
+    const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+    const asked = decorations.requests;
+    let screens = 0;
+    for (let line = 0; line < document.lineCount; line += 400, screens += 1) {
+      editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.AtTop);
+      await pause(90);
+    }
+    const scrolling = longest;
+    const requests = decorations.requests - asked;
+    longest = { cpu: 0, wall: 0 };
+    editor.selection = new vscode.Selection(10_000, 0, 10_000, 0);
+    editor.revealRange(editor.selection);
+    for (let key = 0; key < 60; key += 1) {
+      await vscode.commands.executeCommand("type", { text: key % 20 === 19 ? "\n" : "x" });
+      await pause(20);
+    }
+    await pause(600);
+    const typing = longest;
+    clearInterval(timer);
+    assert.ok(requests <= screens, `${String(requests)} requests for ${String(screens)} screens: at most one each`);
+    writeFileSync(
+      path.join(path.dirname(environment("PTLENS_TEST_RESULT")), "long-file.json"),
+      JSON.stringify({ scrolling, typing, screens, requests }),
+    );
+    await vscode.commands.executeCommand("workbench.action.files.revert");
+    await vscode.commands.executeCommand("ptlens.clear");
+  });
+});

@@ -1,0 +1,71 @@
+// Small programs of the tests' own, built and measured from start to end: their sources can be edited and their
+// binaries built anew.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+const run = (program, args, options) => execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], ...options });
+
+function record(program, functionName, output) {
+  run(process.env.PTLENS_HELPER, ["record", "--function", functionName, "-o", output, "--", program]);
+}
+
+export const longLines = 20_000;
+export const longCallSites = 5_000;
+
+/** One function of 20,000 lines, of which each fourth calls another: { source, recording }. */
+export function makeLongFile(scratch) {
+  const folder = path.join(scratch, "long");
+  mkdirSync(folder, { recursive: true });
+  const source = path.join(folder, "long.c");
+  const program = path.join(folder, "long");
+  const lines = ["static volatile int sum;", "__attribute__((noinline)) void work(int n) { for (int i = 0; i < n; ++i) sum += i; }", "__attribute__((noinline)) void run_all(void) {"];
+  for (let call = 0; call < longCallSites; call += 1) lines.push(`  work(${call % 50});`, `  // line ${call}`, "", `  sum += ${call};`);
+  lines.push("}", "int main(void) {", "  run_all();", "  return 0;", "}", "");
+  writeFileSync(source, lines.join("\n"));
+  run("gcc", ["-g", "-O0", "-o", program, source]);
+  const recording = path.join(scratch, "long-recording");
+  record(program, "run_all", recording);
+  return { source, recording };
+}
+
+/**
+ * A program whose function `work` is called 200 times and 50 times from two lines of `step`: `source`, `program`, two
+ * recordings, `base` and `recording`, of which the second does more in each call of work, and `build()`, which builds
+ * it anew, with an option that changes the binary.
+ */
+export function makeProject(scratch) {
+  const folder = path.join(scratch, "project");
+  mkdirSync(folder, { recursive: true });
+  const source = path.join(folder, "steps.c");
+  const program = path.join(folder, "steps");
+  writeFileSync(
+    source,
+    `// Two call sites of one function.
+static volatile long sum;
+
+__attribute__((noinline)) void work(long amount) {
+  for (long i = 0; i < amount * SCALE; ++i) sum += i;
+}
+
+__attribute__((noinline)) void step(long number) {
+  work(2000);
+  if (number % 4 == 0)
+    work(8000);
+}
+
+int main(void) {
+  for (long number = 0; number < 200; ++number) step(number);
+  return 0;
+}
+`,
+  );
+  const build = (scale) => run("gcc", ["-g", "-O1", `-DSCALE=${scale}`, "-o", program, source]);
+  const base = path.join(scratch, "base");
+  const recording = path.join(scratch, "steps-recording");
+  build(10);
+  record(program, "step", base);
+  build(30);
+  record(program, "step", recording);
+  return { folder, source, program, base, recording, build };
+}

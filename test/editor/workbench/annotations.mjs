@@ -1,0 +1,181 @@
+// What stands on the source: lenses, line texts, hovers, what they say once the text or the program is another, and
+// against a baseline; and that the panel can be used without a mouse and without eyes.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { ask } from "../live.mjs";
+import { makeProject } from "../programs.mjs";
+import { projectRoot, startRig } from "../rig.mjs";
+import { count, duration, lensTexts, lineTexts, newPage, panelFrame, patience, startPatience, until } from "./page.mjs";
+
+const squeezed = (text) => text.replace(/ +/g, " ").trim();
+const textsOf = async (page) => (await lineTexts(page)).map(squeezed);
+
+/** Where the ends of the numbers of calls are on the screen, by the texts at the lines' ends. */
+const columns = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll(".view-lines .view-line")].flatMap((line) => {
+      const text = [...line.querySelectorAll("span")]
+        .map((element) => getComputedStyle(element, "::after").content)
+        .find((content) => content.startsWith('"') && content.length > 2);
+      if (text === undefined) return [];
+      return [line.textContent.length + JSON.parse(text).indexOf("×")];
+    }),
+  );
+
+async function goTo(page, line) {
+  await page.locator(".tab", { hasText: "steps.c" }).first().click();
+  await page.keyboard.press("Control+g");
+  await page.locator(".quick-input-widget input").fill(`:${line}`);
+  await page.keyboard.press("Enter");
+  await page.getByText(new RegExp(`Ln ${line}, Col`)).waitFor(patience);
+}
+
+async function showHover(page) {
+  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+i");
+  const hover = page.locator(".monaco-hover-content").first();
+  await hover.waitFor(patience);
+  return hover;
+}
+
+export async function annotationsTests({ browser, sample, artifacts, test }) {
+  const project = makeProject(sample.scratch);
+  const rig = await startRig({
+    folder: project.folder,
+    file: project.source,
+    environment: { PTLENS_HELPER: process.env.PTLENS_HELPER, PTLENS_OPEN_RECORDING: project.recording, PTLENS_OPEN_FUNCTION: "step" },
+  });
+  const { context, page, shot } = await newPage(browser, artifacts);
+  const report = ask("report", project.recording, "--function", "step");
+  const rows = ask("lines", project.recording, "--file", project.source).lines;
+  const rowText = (row) => {
+    const parts = [`${duration(row.mean)} × ${count(row.calls)}`];
+    if (row.off_cpu.total > 0) parts.push(`off-CPU ${duration(row.off_cpu.total)} total`);
+    return parts.join(" · ");
+  };
+
+  await test(
+    "a code lens has the figures of ptlens report --json",
+    async () => {
+      await page.goto(rig.url, { waitUntil: "commit", ...startPatience });
+      await page.locator(".monaco-editor .view-line").first().waitFor(startPatience);
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.keyboard.press("Control+b");
+      assert.equal(report.calls.complete, 200, "the program calls it so often");
+      const { latency } = report;
+      const figures = [`mean ${duration(latency.mean)}`, `p50 ${duration(latency.p50)} · p99 ${duration(latency.p99)} · max ${duration(latency.max)}`, "200 calls", "on-CPU", "cpu "];
+      await until("the lens", async () => (await lensTexts(page)).some((text) => figures.every((figure) => text.includes(figure))));
+    },
+    page,
+  );
+
+  await test(
+    "line texts have those of ptlens lines --json, in columns",
+    async () => {
+      const expected = rows.filter((row) => row.calls > 0).map(rowText);
+      assert.ok(expected.length >= 2);
+      for (const text of expected) await until(`a line with ${text}`, async () => (await textsOf(page)).includes(text));
+      const places = await columns(page);
+      assert.equal(new Set(places.slice(0, 2)).size, 1, `the signs of multiplication stand below each other: ${places}`);
+      await shot("lines-dark");
+    },
+    page,
+  );
+
+  await test(
+    "a hover shows callers, slowest calls, a histogram and how it was measured, and its links lead to the views",
+    async () => {
+      await goTo(page, report.function.line);
+      const hover = await showHover(page);
+      for (const text of ["Callers", "Slowest calls", "│", "Measured with", "200 calls"]) await hover.getByText(text).first().waitFor(patience);
+      await page.screenshot({ path: path.join(artifacts, "hover-dark.png") });
+      await hover.locator("a", { hasText: /^Callers$/ }).click();
+      await panelFrame(page).locator("h2", { hasText: "Callers" }).waitFor(patience);
+      await until("the keyboard is there", async () => (await panelFrame(page).locator(":focus").textContent())?.startsWith("Callers"));
+      await page.keyboard.press("Escape");
+    },
+    page,
+  );
+
+  await test(
+    "axe-core finds no serious fault in the panel, and flame graph and tables can be used with the keyboard",
+    async () => {
+      const frame = panelFrame(page);
+      await frame.locator("g.frame").first().waitFor(patience);
+      const source = readFileSync(path.join(projectRoot, "node_modules", "axe-core", "axe.min.js"), "utf8");
+      const inner = page.frames().find((each) => each.name() === "active-frame" || each.url().includes("fake.html"));
+      assert.ok(inner !== undefined, "the panel's frame");
+      await inner.evaluate(source);
+      const { violations } = await inner.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), []);
+
+      await frame.locator(".graph").focus();
+      for (const key of ["ArrowDown", "ArrowUp"]) await page.keyboard.press(key);
+      await until("a frame has the keyboard", async () => (await frame.locator("g.frame.focused").count()) === 1);
+      await frame.locator("td button").first().focus();
+      await until("a button of a table has the keyboard", async () => (await frame.locator("td button:focus").count()) === 1);
+    },
+    page,
+  );
+
+  await test(
+    "after an edit the figures go with their lines and say that they are from before",
+    async () => {
+      await goTo(page, 1);
+      await page.keyboard.press("Home");
+      await page.keyboard.type("// edited\n");
+      await until("marked line texts", async () => (await textsOf(page)).filter((text) => text.startsWith("✎")).length >= 2);
+      await until("a marked lens", async () => (await lensTexts(page)).some((text) => text.startsWith("(before your edit)")));
+      await goTo(page, report.function.line + 1);
+      const hover = await showHover(page);
+      await hover.getByText("before your edit").first().waitFor(patience);
+      await page.keyboard.press("Escape");
+      await shot("stale-dark");
+      await goTo(page, 1);
+      for (let step = 0; step < 3; step += 1) await page.keyboard.press("Control+z");
+      await until("no mark is left", async () => !(await textsOf(page)).some((text) => text.startsWith("✎")));
+      await until("no lens is marked", async () => (await lensTexts(page)).some((text) => text.startsWith("mean")));
+    },
+    page,
+  );
+
+  await test(
+    "after the program was built anew they are of the old binary, also after a reload",
+    async () => {
+      project.build(31);
+      await until("marked lenses", async () => (await lensTexts(page)).some((text) => text.startsWith("(old binary) mean")));
+      await page.reload({ waitUntil: "commit", ...startPatience });
+      await until("marked lenses again", async () => (await lensTexts(page)).some((text) => text.startsWith("(old binary) mean")));
+      await until("marked line texts", async () => (await textsOf(page)).filter((text) => text.endsWith("old binary")).length >= 2);
+      project.build(30);
+      await until("the same binary again", async () => (await lensTexts(page)).some((text) => text.startsWith("mean")));
+    },
+    page,
+  );
+
+  await test(
+    "light and high-contrast themes show the same",
+    async () => {
+      const theme = async (media, selector) => {
+        await page.emulateMedia(media);
+        await page.locator(`.monaco-workbench${selector}`).waitFor(patience);
+        await goTo(page, report.function.line);
+        await until("line texts", async () => (await textsOf(page)).length >= 2);
+      };
+      await theme({ colorScheme: "light" }, ".vs");
+      await shot("lines-light");
+      await showHover(page);
+      await page.screenshot({ path: path.join(artifacts, "hover-light.png") });
+      await page.keyboard.press("Escape");
+      await theme({ colorScheme: "dark", forcedColors: "active" }, ".hc-black");
+      await shot("lines-high-contrast");
+      await theme({ colorScheme: "light", forcedColors: "active" }, ".hc-light");
+      await shot("lines-high-contrast-light");
+    },
+    page,
+  );
+  await context.close();
+  await rig.stop();
+}

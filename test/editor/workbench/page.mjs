@@ -1,0 +1,136 @@
+// What tests of the workbench do and look at in a page.
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { ask, probesOf, sampleSource } from "../live.mjs";
+
+export const patience = { timeout: 120_000 };
+export const startPatience = { timeout: 300_000 }; // VS Code's own start, on a machine that is busy
+
+/** Three significant digits; exact ties go to the even digit. */
+export function duration(ns) {
+  if (Number.isInteger(ns) && ns < 1000) return `${ns} ns`;
+  const power = Math.min(3, Math.floor(Math.log10(Number(ns.toPrecision(3))) / 3));
+  const digits = { minimumSignificantDigits: 3, maximumSignificantDigits: 3, roundingMode: "halfEven" };
+  return `${(ns / 1000 ** power).toLocaleString("en-US", digits)} ${["ns", "µs", "ms", "s"][power]}`;
+}
+
+export const count = (number) => number.toLocaleString("en-US");
+
+const sourceLines = readFileSync(sampleSource, "utf8").split("\n");
+
+/** 1-based line of a function's definition in the sample. */
+export function definedAt(name) {
+  return 1 + sourceLines.findIndex((line) => line.startsWith("OWN_FUNCTION") && line.includes(` ${name}(`));
+}
+
+export async function until(what, probe) {
+  const deadline = Date.now() + patience.timeout;
+  let last;
+  while (Date.now() < deadline) {
+    try {
+      last = await probe();
+      if (last) return last;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${what}: still not so after ${patience.timeout / 1000} s (${last})`);
+}
+
+/** Everything that is written at the ends of the lines on the screen. */
+export const lineTexts = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll(".view-lines .view-line span")]
+      .map((element) => getComputedStyle(element, "::after").content)
+      .filter((content) => content.startsWith('"') && content.length > 2)
+      .map((content) => JSON.parse(content).replaceAll("\u00a0", " ")),
+  );
+
+export const lensTexts = async (page) =>
+  (await page.locator(".codelens-decoration").allTextContents()).map((text) => text.replaceAll("\u00a0", " "));
+
+export async function goToLine(page, line) {
+  await page.locator(".tab", { hasText: path.basename(sampleSource) }).first().click(); // out of the panel, into the source
+  await page.keyboard.press("Control+g");
+  await page.locator(".quick-input-widget input").fill(`:${line}`);
+  await page.keyboard.press("Enter");
+  await page.getByText(new RegExp(`Ln ${line}, Col`)).waitFor(patience);
+}
+
+/** Right-click on a word of the line that the cursor is in. */
+export async function openContextMenu(page, word) {
+  const span = page.locator(".view-lines .view-line span", { hasText: new RegExp(`^\\s*${word}$`) }).first();
+  // The line is drawn anew when the language is known: its words go and come back.
+  const box = await until(`a place for ${word} on the screen`, () => span.boundingBox({ timeout: 5000 }));
+  await page.mouse.click(box.x + box.width - 4, box.y + box.height / 2, { button: "right" });
+  await page.getByRole("menuitem", { name: "Measure Latency" }).waitFor(patience);
+  await page.waitForTimeout(300);
+}
+
+/** What the editor's context menu keeps under PT Lens. */
+export async function openSubmenu(page) {
+  await page.getByRole("menuitem", { name: "PT Lens" }).hover();
+  await page.getByRole("menuitem", { name: "Open Recording" }).waitFor(patience);
+}
+
+export async function choose(page, item) {
+  await until(`the menu's ${item}`, async () => {
+    const entry = page.getByRole("menuitem", { name: item });
+    if ((await entry.count()) === 0) return true;
+    await entry.click({ timeout: 2000 });
+    await page.waitForTimeout(200);
+    return (await entry.count()) === 0;
+  });
+}
+
+/** Chooses our process by its id: other tests may run order servers of their own. */
+export async function pickSample(page, sample) {
+  await page.locator(".quick-input-list .monaco-list-row").first().waitFor(patience);
+  await page.keyboard.type(String(sample.pid));
+  const active = page.locator(".quick-input-list .monaco-list-row.focused");
+  await until("our process is chosen", async () => (await active.textContent())?.includes(String(sample.pid)));
+  await page.keyboard.press("Enter");
+}
+
+export const panelFrame = (page) => page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
+
+/** A window of its own, with nothing remembered; `shot(name)` takes a picture of it. */
+export async function newPage(browser, artifacts) {
+  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(patience.timeout);
+  const shot = async (name) => {
+    await page.mouse.move(800, 5); // off everything that has a tooltip
+    await page.waitForTimeout(700);
+    await page.screenshot({ path: path.join(artifacts, `${name}.png`) });
+  };
+  return { context, page, shot };
+}
+
+/** Opens the window on its source, dark and without a side bar: room for source and panel. */
+export async function showSource(page, url) {
+  await page.goto(url, { waitUntil: "commit", ...startPatience });
+  await page.locator(".monaco-editor .view-line").first().waitFor(startPatience);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.locator(".monaco-workbench.vs-dark").waitFor(patience);
+  await page.keyboard.press("Control+b");
+  await page.locator(".monaco-editor .view-lines").first().click({ position: { x: 300, y: 10 }, force: true });
+}
+
+/** Runs a command by its title in the palette. */
+export async function runCommand(page, title) {
+  await page.keyboard.press("F1");
+  const input = page.locator(".quick-input-widget input");
+  await input.waitFor(patience);
+  await input.fill(`>${title}`);
+  const row = page.locator(".quick-input-list .monaco-list-row.focused", { hasText: title });
+  await row.waitFor(patience);
+  await page.keyboard.press("Enter");
+}
+
+/** Asks whether a measurement has begun. With probes they tell; Intel PT needs none, and then the progress has told. */
+export function recordingRunsIn(rig) {
+  const usesProbes = ask("doctor").backend === "uprobe";
+  return () => !usesProbes || probesOf(rig.scratch).length > 0;
+}
