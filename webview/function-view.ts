@@ -159,7 +159,7 @@ function figureList(className: string, values: readonly [string, string, string]
 /** Beside the figures as they were measured: without what the probes themselves took. */
 function correctedFigures({ corrected }: Report): HTMLElement[] {
   if (corrected === undefined) return [];
-  const { mean, stddev, p50, p90, p99, p999, min, max, removed } = corrected;
+  const { mean, stddev, p50, p90, p99, p999, min, max, removed, uncertainty } = corrected;
   const values: [string, string, string][] = [
     ["mean", formatDuration(mean), `standard deviation ${formatDuration(stddev)}`],
     ["p50", formatDuration(p50), "half of the calls took at most this"],
@@ -168,7 +168,7 @@ function correctedFigures({ corrected }: Report): HTMLElement[] {
     ["p99.9", formatDuration(p999), "99.9 % of the calls took at most this"],
     ["max", formatDuration(max), `min ${formatDuration(min)}`],
   ];
-  const text = `Corrected: without the probes' own time, ${formatDuration(removed)} a call as measured on empty functions just before. The figures above are as measured.`;
+  const text = `Corrected: without the probes' own time, ${formatDuration(removed)} ± ${formatDuration(uncertainty)} a call as measured on functions of known length just before. The figures above are as measured.`;
   return [el("section", { className: "corrected" }, el("p", {}, text), figureList("corrected-figures", values))];
 }
 

@@ -25,6 +25,8 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
     double own = 0;
     double entry = 0;
     double exit = 0; // of the dearest way out: a return
+    double entry_uncertainty = 0;
+    double exit_uncertainty = 0;
   };
   std::map<std::pair<std::string, std::uint64_t>, Costs> known;
   for (const record::Probe& probe : manifest->probes) {
@@ -32,15 +34,21 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
     if (probe.kind == record::Probe::Kind::entry) {
       costs.own = probe.latency_ns;
       costs.entry = probe.hit_ns;
+      costs.entry_uncertainty = probe.uncertainty_ns;
     } else {
       costs.exit = std::max(costs.exit, probe.hit_ns);
+      costs.exit_uncertainty = std::max(costs.exit_uncertainty, probe.uncertainty_ns);
     }
   }
   std::vector<measure::ProbedFunction> probed(measurement.functions.size());
   for (std::size_t index = 0; index < probed.size(); ++index) {
     const stacks::FunctionInfo& info = measurement.functions[index];
     if (const auto found = known.find({info.binary, info.address}); found != known.end()) {
-      probed[index] = {.own = found->second.own, .hits = found->second.entry + found->second.exit};
+      const Costs& costs = found->second;
+      probed[index] = {.own = costs.own,
+                       .hits = costs.entry + costs.exit,
+                       .own_uncertainty = costs.entry_uncertainty,
+                       .hits_uncertainty = costs.entry_uncertainty + costs.exit_uncertainty};
     }
   }
   if (function >= probed.size() || probed[function].own <= 0) {

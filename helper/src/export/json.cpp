@@ -46,6 +46,7 @@ void add_corrected(Json& json, const measure::CorrectedLatency& corrected) {
   json["corrected"] = latency_json(corrected.latency);
   json["corrected"].erase("resolution");
   json["corrected"]["removed"] = corrected.removed;
+  json["corrected"]["uncertainty"] = corrected.uncertainty;
 }
 
 Json off_cpu_json(const measure::OffCpuStats& stats) {

@@ -238,12 +238,12 @@ std::string inlined_table(const measure::Measurement& measurement,
 
 std::string corrected_text(const measure::CorrectedLatency& corrected) {
   const measure::LatencyStats& latency = corrected.latency;
-  return fmt::format("\nWithout the probes' own time (mean {} a call)\n"
+  return fmt::format("\nWithout the probes' own time (mean {} ± {} a call)\n"
                      "          mean {}, p50 {}, p90 {}, p99 {}, min {}, max {}\n",
-                     duration(corrected.removed), duration(latency.mean),
-                     duration(real(latency.p50)), duration(real(latency.p90)),
-                     duration(real(latency.p99)), duration(real(latency.min)),
-                     duration(real(latency.max)));
+                     duration(corrected.removed), duration(corrected.uncertainty),
+                     duration(latency.mean), duration(real(latency.p50)),
+                     duration(real(latency.p90)), duration(real(latency.p99)),
+                     duration(real(latency.min)), duration(real(latency.max)));
 }
 
 std::string report_text(const measure::Measurement& measurement, const measure::Report& report,

@@ -51,27 +51,32 @@ CorrectedLatency corrected_latency(const Measurement& measurement, std::uint32_t
   const Part part = needs.gather();
   const stacks::CallTable& calls = part.calls();
   std::vector<double> below(calls.size(), 0);
+  std::vector<double> uncertain_below(calls.size(), 0);
   for (std::size_t call = calls.size(); call-- > 0;) {
     const std::uint32_t parent = calls.parent[call];
     if (parent != stacks::no_call && calls.function[call] < probed.size()) {
-      below[parent] += below[call] + probed[calls.function[call]].hits;
+      const ProbedFunction& of = probed[calls.function[call]];
+      below[parent] += below[call] + of.hits;
+      uncertain_below[parent] += uncertain_below[call] + of.hits_uncertainty;
     }
   }
   std::vector<std::uint64_t> latencies;
   double removed = 0;
+  double uncertain = 0;
   for (const std::uint32_t call : select_calls(measurement, calls, function, selection)) {
     if (calls.state[call] != stacks::CallState::complete) {
       continue;
     }
     const auto raw = static_cast<double>(calls.latency[call]);
-    const double cost = function < probed.size() ? probed[function].own + below[call] : 0;
-    const double corrected = std::max(0.0, raw - cost);
+    const ProbedFunction own = function < probed.size() ? probed[function] : ProbedFunction{};
+    const double corrected = std::max(0.0, raw - own.own - below[call]);
     removed += raw - corrected;
+    uncertain += own.own_uncertainty + uncertain_below[call];
     latencies.push_back(static_cast<std::uint64_t>(std::llround(corrected)));
   }
-  const double mean_removed =
-      latencies.empty() ? 0 : removed / static_cast<double>(latencies.size());
-  return {.latency = stats_of(latencies), .removed = mean_removed};
+  const auto count = static_cast<double>(std::max<std::size_t>(1, latencies.size()));
+  return {
+      .latency = stats_of(latencies), .removed = removed / count, .uncertainty = uncertain / count};
 }
 
 } // namespace ptlens::measure

@@ -11,14 +11,17 @@
 
 namespace ptlens::measure {
 
-struct ProbedFunction { // ns, measured on empty functions; 0: has no probes
+struct ProbedFunction { // ns, measured on functions of known length; 0: has no probes
   double own = 0;       // latency that its own two probes show where the function does nothing
   double hits = 0;      // time that its two hits take from the calls around it
+  double own_uncertainty = 0; // either may be off by this much, all calls alike
+  double hits_uncertainty = 0;
 };
 
 struct CorrectedLatency {
-  LatencyStats latency; // of the complete calls that the selection admits, never below 0
-  double removed = 0;   // mean of what was taken off, ns a call
+  LatencyStats latency;   // of the complete calls that the selection admits, never below 0
+  double removed = 0;     // mean of what was taken off, ns a call
+  double uncertainty = 0; // mean of how much that may be off, either way, ns a call
 };
 
 // `probed` by index of function.

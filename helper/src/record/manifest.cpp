@@ -33,7 +33,8 @@ json to_json(const Probe& probe) {
           {"tail_call", probe.tail_call},
           {"target", probe.target},
           {"latency_ns", probe.latency_ns},
-          {"hit_ns", probe.hit_ns}};
+          {"hit_ns", probe.hit_ns},
+          {"uncertainty_ns", probe.uncertainty_ns}};
 }
 
 // Reads fields out of an untrusted object and remembers the first one that is not what it must be.
@@ -99,9 +100,12 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   reader.read_address("address", probe.address);
   reader.read("tail_call", &json::is_boolean, probe.tail_call);
   reader.read("target", &json::is_boolean, probe.target);
-  if (object.contains("hit_ns")) { // recordings of earlier builds lack both
+  if (object.contains("hit_ns")) { // recordings of earlier builds lack them
     reader.read("latency_ns", &json::is_number, probe.latency_ns);
     reader.read("hit_ns", &json::is_number, probe.hit_ns);
+  }
+  if (object.contains("uncertainty_ns")) {
+    reader.read("uncertainty_ns", &json::is_number, probe.uncertainty_ns);
   }
   if (!reader.bad_field().empty()) {
     return reader.bad_field();

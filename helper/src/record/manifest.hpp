@@ -19,7 +19,7 @@ namespace ptlens::record {
 
 struct Probe {
   enum class Kind {
-    entry, // at the first instruction of a function
+    entry, // at the first instruction of a function, or one that always follows it
     exit,  // at an instruction by which control leaves it (ret, or a jump out: a tail call)
   };
   Kind kind = Kind::entry;
@@ -30,8 +30,10 @@ struct Probe {
   std::uint64_t address = 0;  // ELF address of the probed instruction
   bool tail_call = false;     // exit by a jump out of the function
   bool target = false;        // belongs to the function asked about, not to one it calls
-  double latency_ns = 0;      // entry: what an empty function that begins so shows; 0: not measured
-  double hit_ns = 0;          // time that a hit takes from the thread; 0: not measured
+  double latency_ns = 0; // entry: what the latency of a function that begins so shows beyond the
+                         // truth; 0: not measured
+  double hit_ns = 0;     // time that a hit takes from the thread; 0: not measured
+  double uncertainty_ns = 0; // either may be off by this much
 };
 
 // The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (stack pointer

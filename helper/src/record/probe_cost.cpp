@@ -1,5 +1,7 @@
-// What a probe costs: from entry to exit of an empty function, what its latency shows; from entry
-// to entry, what two hits take. Medians, so that switches and interrupts do not count.
+// What a probe costs: what the latency of a function shows from entry to exit, and what two hits
+// take from entry to entry, beyond the time that the function knows it has spent. Medians, so that
+// switches and interrupts do not count; how far they may be off is half of what nine of ten calls
+// lie within.
 #include "record/probe_cost.hpp"
 
 #include "perfdata/recording.hpp"
@@ -20,40 +22,61 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
+#include <span>
 #include <sstream>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <system_error>
+#include <time.h> // NOLINT: POSIX
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
-// Functions whose first instruction the kernel emulates, and steps over; both leave by ret.
+// Functions whose first instruction the kernel emulates, and steps over; both leave by ret. Each
+// spins for at least rdi ticks of the time stamp counter, since what a hit costs depends on how
+// long ago the last one was, and returns how many it has spun for.
 asm(R"(
+.macro ptlens_spin
+  rdtsc
+  shl $32, %rdx
+  or %rdx, %rax
+  mov %rax, %rcx
+1:
+  rdtsc
+  shl $32, %rdx
+  or %rdx, %rax
+  sub %rcx, %rax
+  cmp %rdi, %rax
+  jb 1b
+.endm
 .text
 .p2align 4
-.type ptlens_empty_emulated, @function
-ptlens_empty_emulated:
+.type ptlens_spin_emulated, @function
+ptlens_spin_emulated:
   push %rbp
   pop %rbp
-ptlens_empty_emulated_exit:
+  ptlens_spin
+ptlens_spin_emulated_exit:
   ret
-.size ptlens_empty_emulated, .-ptlens_empty_emulated
+.size ptlens_spin_emulated, .-ptlens_spin_emulated
 .p2align 4
-.type ptlens_empty_stepped, @function
-ptlens_empty_stepped:
+.type ptlens_spin_stepped, @function
+ptlens_spin_stepped:
   mov %rsp, %rax
-ptlens_empty_stepped_exit:
+  ptlens_spin
+ptlens_spin_stepped_exit:
   ret
-.size ptlens_empty_stepped, .-ptlens_empty_stepped
+.size ptlens_spin_stepped, .-ptlens_spin_stepped
 )");
 
 extern "C" {
-void ptlens_empty_emulated();
-void ptlens_empty_stepped();
-extern const char ptlens_empty_emulated_exit;
-extern const char ptlens_empty_stepped_exit;
+std::uint64_t ptlens_spin_emulated(std::uint64_t ticks);
+std::uint64_t ptlens_spin_stepped(std::uint64_t ticks);
+extern const char ptlens_spin_emulated_exit;
+extern const char ptlens_spin_stepped_exit;
 }
 
 namespace ptlens::record {
@@ -62,24 +85,29 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t calls_of_each = 2000;
+// A virtual machine leaves for its host at each step. What that takes changes from one tenth of a
+// second to the next, by as much as this share of it, with what its other processors do.
+constexpr double step_drift = 0.5;
 
-struct Empty {
-  void (*function)();
+using SpinFunction = std::uint64_t (*)(std::uint64_t ticks);
+
+struct Spin {
+  SpinFunction function;
   std::uint64_t entry;
   std::uint64_t exit;
 };
 
-std::array<Empty, 2> empty_functions() {
+std::array<Spin, 2> spin_functions() {
   const auto address = [](const void* place) {
     return reinterpret_cast<std::uint64_t>(place); // NOLINT
   };
-  const auto empty = [&](void (*function)(), const char& exit) {
-    return Empty{.function = function,
-                 .entry = address(reinterpret_cast<const void*>(function)), // NOLINT
-                 .exit = address(&exit)};
+  const auto spin = [&](SpinFunction function, const char& exit) {
+    return Spin{.function = function,
+                .entry = address(reinterpret_cast<const void*>(function)), // NOLINT
+                .exit = address(&exit)};
   };
-  return {empty(ptlens_empty_emulated, ptlens_empty_emulated_exit),
-          empty(ptlens_empty_stepped, ptlens_empty_stepped_exit)};
+  return {spin(ptlens_spin_emulated, ptlens_spin_emulated_exit),
+          spin(ptlens_spin_stepped, ptlens_spin_stepped_exit)};
 }
 
 // Where in our own program file an address of this process lies.
@@ -100,13 +128,55 @@ std::optional<std::uint64_t> own_file_offset(std::uint64_t address) {
   return std::nullopt;
 }
 
-double median(std::vector<double> values) {
+double quantile(std::vector<double>& values, double share) {
   if (values.empty()) {
     return 0;
   }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+  const auto place =
+      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::ranges::nth_element(values, place);
+  return *place;
+}
+
+double median(std::vector<double>& values) {
+  return quantile(values, 0.5);
+}
+
+// What the child tells of its calls, in memory that it shares.
+struct Spent {
+  double ticks_a_ns = 0;
+  std::array<std::array<std::uint64_t, calls_of_each>, 2> ticks = {}; // within each function
+};
+
+double monotonic_ns() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
+}
+
+// By turns, some calls of each function at a time and then a pause: the speed of the processor
+// changes within some milliseconds.
+void call_all(const std::array<Spin, 2>& functions, Spent& spent) {
+  constexpr double rate_over_ns = 2e6;
+  constexpr double spin_ns = 2000;
+  constexpr std::size_t calls_a_turn = 100;
+  constexpr timespec pause = {.tv_sec = 0, .tv_nsec = 2'000'000};
+  const double begin_ns = monotonic_ns();
+  const std::uint64_t begin = __builtin_ia32_rdtsc();
+  double now_ns = begin_ns;
+  while (now_ns - begin_ns < rate_over_ns) {
+    now_ns = monotonic_ns();
+  }
+  spent.ticks_a_ns = static_cast<double>(__builtin_ia32_rdtsc() - begin) / (now_ns - begin_ns);
+  const auto ticks = static_cast<std::uint64_t>(spin_ns * spent.ticks_a_ns);
+  for (std::size_t turn = 0; turn < calls_of_each; turn += calls_a_turn) {
+    for (std::size_t index = 0; index < functions.size(); ++index) {
+      for (std::size_t call = turn; call < turn + calls_a_turn; ++call) {
+        spent.ticks[index][call] = functions[index].function(ticks);
+      }
+    }
+    ::nanosleep(&pause, nullptr);
+  }
 }
 
 // A child that waits for a byte, calls the functions, and ends.
@@ -120,18 +190,20 @@ public:
     Descriptor read_end(ends[0]);
     Caller caller;
     caller.go_ = Descriptor(ends[1]);
-    const std::array<Empty, 2> functions = empty_functions();
+    void* const shared =
+        ::mmap(nullptr, sizeof(Spent), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) { // NOLINT
+      return std::unexpected(Error{.message = std::strerror(errno)});
+    }
+    caller.spent_.reset(new (shared) Spent());
+    const std::array<Spin, 2> functions = spin_functions();
     caller.pid_ = ::fork();
     if (caller.pid_ == 0) { // nothing but system calls: other threads may hold locks
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       ::close(ends[1]);
       char byte = 0;
       if (::read(ends[0], &byte, 1) == 1) {
-        for (const Empty& empty : functions) {
-          for (std::size_t call = 0; call < calls_of_each; ++call) {
-            empty.function();
-          }
-        }
+        call_all(functions, *caller.spent_);
       }
       ::_exit(0);
     }
@@ -142,7 +214,8 @@ public:
   }
 
   Caller(Caller&& other) noexcept
-      : pid_(std::exchange(other.pid_, -1)), go_(std::move(other.go_)) {}
+      : pid_(std::exchange(other.pid_, -1)), go_(std::move(other.go_)),
+        spent_(std::move(other.spent_)) {}
   Caller& operator=(Caller&&) = delete;
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
@@ -156,31 +229,61 @@ public:
   [[nodiscard]] std::int32_t pid() const { return pid_; }
   void go() const { [[maybe_unused]] const ssize_t written = ::write(go_.get(), "x", 1); }
 
+  // Once it has ended.
+  [[nodiscard]] const Spent& spent() const { return *spent_; }
+
 private:
+  struct Unmap {
+    void operator()(Spent* spent) const { ::munmap(spent, sizeof *spent); }
+  };
+
   Caller() = default;
 
   pid_t pid_ = -1;
   Descriptor go_;
+  std::unique_ptr<Spent, Unmap> spent_;
 };
 
+// When the calls of one function began and ended, ns.
+struct Hits {
+  std::vector<std::uint64_t> entries;
+  std::vector<std::uint64_t> exits;
+};
+
+// Without the time within the function, ns.
 struct Timed {
   std::vector<double> latencies; // from entry to exit
   std::vector<double> calls;     // from entry to entry
 };
 
-HitCost cost_of(Timed timed, double exit_hit_ns) {
-  return {.latency_ns = median(std::move(timed.latencies)),
-          .hit_ns = std::max(0.0, median(std::move(timed.calls)) - exit_hit_ns)};
+Timed timed(const Hits& hits, std::span<const std::uint64_t> ticks, double ticks_a_ns) {
+  Timed timed;
+  for (std::size_t call = 0; call < ticks.size(); ++call) {
+    const double inside = static_cast<double>(ticks[call]) / ticks_a_ns;
+    const auto since_entry = [&](std::uint64_t time_ns) {
+      return static_cast<double>(time_ns - hits.entries[call]) - inside;
+    };
+    timed.latencies.push_back(since_entry(hits.exits[call]));
+    if (call + 1 < ticks.size()) {
+      timed.calls.push_back(since_entry(hits.entries[call + 1]));
+    }
+  }
+  return timed;
 }
 
-Result<ProbeCost> read_cost(const std::string& data_file) {
+HitCost cost_of(Timed& timed, double exit_hit_ns) {
+  return {.latency_ns = median(timed.latencies),
+          .hit_ns = std::max(0.0, median(timed.calls) - exit_hit_ns),
+          .uncertainty_ns = quantile(timed.latencies, 0.95) - quantile(timed.latencies, 0.05)};
+}
+
+Result<ProbeCost> read_cost(const std::string& data_file, const Spent& spent) {
   const auto recording = perfdata::Recording::open(data_file);
   if (!recording) {
     return std::unexpected(recording.error());
   }
-  const std::array<Empty, 2> functions = empty_functions();
-  std::array<Timed, 2> timed;
-  std::uint64_t entered = 0;
+  const std::array<Spin, 2> functions = spin_functions();
+  std::array<Hits, 2> hits;
   for (const perfdata::Sample& sample : recording->samples()) {
     constexpr std::size_t ip_offset = 8;
     std::uint64_t ip = 0;
@@ -189,27 +292,30 @@ Result<ProbeCost> read_cost(const std::string& data_file) {
     }
     std::memcpy(&ip, sample.raw.data() + ip_offset, sizeof ip);
     for (std::size_t index = 0; index < functions.size(); ++index) {
-      const auto since = static_cast<double>(sample.time_ns - entered);
       if (ip == functions[index].exit) {
-        timed[index].latencies.push_back(since);
+        hits[index].exits.push_back(sample.time_ns);
       } else if (ip == functions[index].entry) {
-        timed[index].calls.push_back(since);
-        entered = sample.time_ns;
+        hits[index].entries.push_back(sample.time_ns);
       }
     }
   }
-  for (const Timed& each : timed) {
-    if (each.latencies.size() != calls_of_each || each.calls.size() != calls_of_each) {
+  for (const Hits& each : hits) {
+    if (each.entries.size() != calls_of_each || each.exits.size() != calls_of_each) {
       return std::unexpected(Error{.message = fmt::format("{} of {} calls of the calibration were "
                                                           "seen",
-                                                          each.latencies.size(), calls_of_each)});
+                                                          each.exits.size(), calls_of_each)});
     }
   }
+  Timed emulated = timed(hits[0], spent.ticks[0], spent.ticks_a_ns);
+  Timed stepped = timed(hits[1], spent.ticks[1], spent.ticks_a_ns);
   // Both leave by a ret, which is stepped over: half of the call whose entry is too.
-  const double stepped = median(timed[1].calls) / 2;
-  return ProbeCost{.emulated = cost_of(std::move(timed[0]), stepped),
-                   .stepped = cost_of(std::move(timed[1]), stepped),
-                   .calls = functions.size() * calls_of_each};
+  const double exit_hit_ns = median(stepped.calls) / 2;
+  ProbeCost cost{.emulated = cost_of(emulated, exit_hit_ns),
+                 .stepped = cost_of(stepped, exit_hit_ns),
+                 .calls = functions.size() * calls_of_each};
+  const double step_ns = cost.stepped.latency_ns - cost.emulated.latency_ns;
+  cost.stepped.uncertainty_ns = std::max(cost.stepped.uncertainty_ns, step_ns * step_drift);
+  return cost;
 }
 
 Result<ProbeCost> record_caller(const Machine& machine, const std::string& perf,
@@ -218,9 +324,9 @@ Result<ProbeCost> record_caller(const Machine& machine, const std::string& perf,
   if (!group) {
     return std::unexpected(group.error());
   }
-  for (const Empty& empty : empty_functions()) {
-    const auto entry = own_file_offset(empty.entry);
-    const auto exit = own_file_offset(empty.exit);
+  for (const Spin& spin : spin_functions()) {
+    const auto entry = own_file_offset(spin.entry);
+    const auto exit = own_file_offset(spin.exit);
     if (!entry || !exit) {
       return std::unexpected(Error{.message = "our own code is not mapped from a file"});
     }
@@ -256,7 +362,7 @@ Result<ProbeCost> record_caller(const Machine& machine, const std::string& perf,
   if (!end) {
     return std::unexpected(end.error());
   }
-  return read_cost(data_file);
+  return read_cost(data_file, caller->spent());
 }
 
 } // namespace
@@ -268,22 +374,6 @@ Result<ProbeCost> measure_probe_cost(const Machine& machine, const std::string& 
   auto cost = record_caller(machine, perf, folder + "/perf.data");
   fs::remove_all(folder, failed);
   return cost;
-}
-
-bool is_emulated(std::span<const std::byte> code) {
-  const auto byte = [&code](std::size_t index) {
-    return index < code.size() ? std::to_integer<unsigned>(code[index]) : 0U;
-  };
-  std::size_t at = 0;
-  if (byte(0) >= 0x40 && byte(0) <= 0x4f) {
-    at = 1; // REX
-  }
-  const unsigned opcode = byte(at);
-  const bool push = opcode >= 0x50 && opcode <= 0x57;
-  const bool jump = opcode == 0xeb || opcode == 0xe9 || opcode == 0xe8 ||
-                    (opcode >= 0x70 && opcode <= 0x7f) ||
-                    (opcode == 0x0f && byte(at + 1) >= 0x80 && byte(at + 1) <= 0x8f);
-  return push || (at == 0 && (jump || opcode == 0x90));
 }
 
 } // namespace ptlens::record

@@ -1,5 +1,6 @@
-// What a probe costs on this machine: measured on empty functions of our own, which a child of ours
-// calls while perf records it as it would record anything else, just before a recording.
+// What a probe costs on this machine: measured on functions of our own that know how long they
+// take, which a child of ours calls while perf records it as it would record anything else, just
+// before a recording.
 #pragma once
 
 #include "base/error.hpp"
@@ -7,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 
 namespace ptlens::record {
@@ -16,8 +16,10 @@ namespace ptlens::record {
 // instruction's work itself (push, jumps, nop), or steps over a copy of it, which costs a second
 // trap.
 struct HitCost {
-  double latency_ns = 0; // measured latency of an empty function that is entered so
+  double latency_ns = 0; // what the latency of a function that is entered so shows beyond the truth
   double hit_ns = 0;     // time that a hit takes from the thread
+  // Either may be off by this much in a recording made now.
+  double uncertainty_ns = 0;
 };
 
 struct ProbeCost {
@@ -34,8 +36,5 @@ struct ProbeCost {
 // and run_session; failed when hits were lost.
 [[nodiscard]] Result<ProbeCost> measure_probe_cost(const Machine& machine, const std::string& perf,
                                                    const std::string& folder);
-
-// Whether the kernel does that instruction's work itself.
-[[nodiscard]] bool is_emulated(std::span<const std::byte> code);
 
 } // namespace ptlens::record

@@ -159,7 +159,7 @@ private:
   // The entry and the exits of a function, or nothing of it.
   void add(const Place& place, bool target) {
     std::vector<PlannedProbe> probes;
-    const auto entry = probe_at(place, place->address, target);
+    const auto entry = probe_at(place, entry_address(place), target);
     if (!entry) {
       refused_.insert(place->name);
       return;
@@ -193,6 +193,20 @@ private:
     }
     plan_.probes.insert(plan_.probes.end(), std::make_move_iterator(probes.begin()),
                         std::make_move_iterator(probes.end()));
+  }
+
+  // The first instruction, or where the kernel would step over a copy of that, one soon behind it
+  // whose work it does itself: a hit costs one trap instead of two there. An exit has a probe of
+  // its own.
+  static std::uint64_t entry_address(const Place& place) {
+    const std::vector<std::uint64_t> exits = place.binary->exits(place.function); // ascending
+    for (const std::uint64_t address : place.binary->entry_instructions(place.function)) {
+      const auto code = place.binary->code_at(address);
+      if (is_emulated(code) && !is_refused(code) && !std::ranges::binary_search(exits, address)) {
+        return address;
+      }
+    }
+    return place->address;
   }
 
   static std::optional<PlannedProbe> probe_at(const Place& place, std::uint64_t address,
@@ -259,6 +273,22 @@ Result<ProbePlan> plan_probes(const Place& target, const StubResolver& resolve,
 Result<ProbePlan> plan_probes(std::span<const Place> targets, const StubResolver& resolve,
                               const PlanLimits& limits) {
   return Planner(resolve, limits).plan(targets);
+}
+
+bool is_emulated(std::span<const std::byte> code) {
+  const auto byte = [&code](std::size_t index) {
+    return index < code.size() ? std::to_integer<unsigned>(code[index]) : 0U;
+  };
+  std::size_t at = 0;
+  if (byte(0) >= 0x40 && byte(0) <= 0x4f) {
+    at = 1; // REX
+  }
+  const unsigned opcode = byte(at);
+  const bool push = opcode >= 0x50 && opcode <= 0x57;
+  const bool jump = opcode == 0xeb || opcode == 0xe9 || opcode == 0xe8 ||
+                    (opcode >= 0x70 && opcode <= 0x7f) ||
+                    (opcode == 0x0f && byte(at + 1) >= 0x80 && byte(at + 1) <= 0x8f);
+  return push || (at == 0 && (jump || opcode == 0x90));
 }
 
 ProbePlan target_only(const ProbePlan& plan) {

@@ -1,5 +1,5 @@
-// Where the uprobe backend sets probes: at the first instruction of the function asked about and of
-// the functions that it calls directly, and at every instruction by which they are left. Plain
+// Where the uprobe backend sets probes: at the entry of the function asked about and of the
+// functions that it calls directly, and at every instruction by which they are left. Plain
 // probes at the exits and not return probes, because those replace the return address on the
 // target's stack: a C++ program that throws through such a frame is terminated, and a Go program
 // that moves its stack crashes. A function that is left by a jump (a tail call) ends where the
@@ -68,6 +68,10 @@ using StubResolver = std::function<std::optional<Place>(std::string_view linkage
 // True when the kernel sets no probe at such an instruction: it refuses the prefixes of segments
 // and LOCK (arch/x86/kernel/uprobes.c, is_prefix_bad).
 [[nodiscard]] bool is_refused(std::span<const std::byte> code);
+
+// True when the kernel does the work of such an instruction itself, at a hit, and need not step
+// over a copy of it, which costs a second trap (branch_xol_ops and push_xol_ops, same file).
+[[nodiscard]] bool is_emulated(std::span<const std::byte> code);
 
 // When the conditional jump at the start of `code` is taken, as an ftrace filter over `flags`.
 // Nothing where the condition is not one of flags (jrcxz, loop). Conditions: Intel SDM vol. 2, Jcc.

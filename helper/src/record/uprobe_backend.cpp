@@ -131,15 +131,16 @@ private:
       if (probe.kind == Probe::Kind::exit && probe.address == probe.function) {
         continue; // the entry's own instruction: one hit of both
       }
-      const bool emulated = binary && is_emulated((*binary)->code_at(probe.address));
-      probe.hit_ns = cost.of(emulated).hit_ns;
+      const HitCost& hit = cost.of(binary && is_emulated((*binary)->code_at(probe.address)));
+      probe.hit_ns = hit.hit_ns;
+      probe.uncertainty_ns = hit.uncertainty_ns;
       if (probe.kind == Probe::Kind::entry) {
-        probe.latency_ns = cost.of(emulated).latency_ns;
+        probe.latency_ns = hit.latency_ns;
       }
     }
     manifest.notes.push_back(fmt::format(
         "on this machine, just before: a hit takes {:.0f} ns ({:.0f} ns at an instruction that the "
-        "kernel emulates), and an empty function shows {:.0f} ns ({:.0f} ns); the corrected "
+        "kernel emulates), and a latency shows {:.0f} ns ({:.0f} ns) of that; the corrected "
         "latency "
         "is without that",
         cost.stepped.hit_ns, cost.emulated.hit_ns, cost.stepped.latency_ns,

@@ -147,9 +147,10 @@ std::string corrected(const measure::Measurement& measurement, std::uint32_t fun
   if (!latency) {
     return {};
   }
-  return fmt::format("\n\nWithout what the probes took ({} a call): mean {}, p50 {}, p99 {}",
-                     duration(latency->removed), duration(latency->latency.mean),
-                     duration(real(latency->latency.p50)), duration(real(latency->latency.p99)));
+  return fmt::format("\n\nWithout what the probes took ({} ± {} a call): mean {}, p50 {}, p99 {}",
+                     duration(latency->removed), duration(latency->uncertainty),
+                     duration(latency->latency.mean), duration(real(latency->latency.p50)),
+                     duration(real(latency->latency.p99)));
 }
 
 // How it was measured.

@@ -273,6 +273,10 @@ std::vector<Exit> Binary::exit_points(std::uint32_t index) const {
   return symbols::exit_points(contents_->image, contents_->table.get(), index);
 }
 
+std::vector<std::uint64_t> Binary::entry_instructions(std::uint32_t index) const {
+  return symbols::entry_instructions(contents_->image, contents_->table.get(), index);
+}
+
 std::optional<std::string> Binary::stub_target(std::uint32_t index) const {
   return contents_->table.get().stub_target(index);
 }

@@ -158,6 +158,10 @@ public:
   // The same with what each instruction is, ascending. A jump through a table that leads back into
   // the function (a switch) is no exit.
   [[nodiscard]] std::vector<Exit> exit_points(std::uint32_t index) const;
+  // Addresses of the first instructions of function `index`, its entry first: as many as run one
+  // after the other each time that it is entered and at no other time, each with the stack pointer
+  // that it was entered with.
+  [[nodiscard]] std::vector<std::uint64_t> entry_instructions(std::uint32_t index) const;
   // Linkage name of what a plt_stub jumps to; nothing for other functions and for the stub that
   // enters the dynamic linker.
   [[nodiscard]] std::optional<std::string> stub_target(std::uint32_t index) const;

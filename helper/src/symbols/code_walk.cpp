@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <set>
 
 namespace ptlens::symbols {
 
@@ -179,6 +180,39 @@ std::vector<Exit> exit_points(const ElfImage& image, const FunctionTable& table,
   });
   std::ranges::sort(exits, {}, &Exit::address);
   return exits;
+}
+
+std::vector<std::uint64_t> entry_instructions(const ElfImage& image, const FunctionTable& table,
+                                              std::uint32_t index) {
+  constexpr std::size_t most = 8;
+  constexpr std::size_t most_where_jumps_are_unknown = 2; // compilers put no label there
+  const Function& function = table.functions()[index];
+  std::set<std::uint64_t> targets;
+  bool jumps_anywhere = false;
+  Walk(image, function).each([&](const Instruction& instruction) {
+    if (instruction.is_jump() || instruction.kind == Instruction::Kind::call) {
+      jumps_anywhere |= instruction.is_jump() && !instruction.target;
+      targets.insert(instruction.target.value_or(0));
+    }
+  });
+  const Disassembler disassembler(image.is_64_bit());
+  std::span<const std::byte> code = image.code_at(function.address);
+  std::uint64_t at = function.address;
+  std::vector<std::uint64_t> addresses;
+  const std::size_t limit = jumps_anywhere ? most_where_jumps_are_unknown : most;
+  while (addresses.size() < limit && in_ranges(function, at)) {
+    const std::optional<Instruction> instruction = disassembler.decode(code, at);
+    if (!instruction || (!addresses.empty() && targets.contains(at))) {
+      break;
+    }
+    addresses.push_back(at);
+    if (!disassembler.is_plain(code.first(instruction->length))) {
+      break;
+    }
+    code = code.subspan(instruction->length);
+    at = instruction->end();
+  }
+  return addresses;
 }
 
 std::vector<CallInstruction> call_instructions(const ElfImage& image, const FunctionTable& table,

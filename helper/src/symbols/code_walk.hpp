@@ -16,6 +16,10 @@ direct_callees(const ElfImage& image, const FunctionTable& table, std::uint32_t 
 [[nodiscard]] std::vector<Exit> exit_points(const ElfImage& image, const FunctionTable& table,
                                             std::uint32_t index);
 
+// See Binary::entry_instructions.
+[[nodiscard]] std::vector<std::uint64_t>
+entry_instructions(const ElfImage& image, const FunctionTable& table, std::uint32_t index);
+
 struct CallInstruction {
   std::uint64_t address = 0;
   std::uint64_t return_address = 0;

@@ -3,6 +3,7 @@
 
 #include <Zydis/Zydis.h>
 
+#include <algorithm>
 #include <array>
 
 namespace ptlens::symbols {
@@ -188,6 +189,37 @@ StackPointerWrite Disassembler::stack_pointer_write(std::span<const std::byte> b
   default:
     return StackPointerWrite::none;
   }
+}
+
+bool Disassembler::is_plain(std::span<const std::byte> bytes) const {
+  Decoded decoded;
+  if (!decode_all(is_64_bit_, bytes, decoded)) {
+    return false;
+  }
+  constexpr ZydisInstructionAttributes repeated =
+      ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
+  switch (decoded.instruction.meta.category) {
+  case ZYDIS_CATEGORY_CALL:
+  case ZYDIS_CATEGORY_RET:
+  case ZYDIS_CATEGORY_UNCOND_BR:
+  case ZYDIS_CATEGORY_COND_BR:
+  case ZYDIS_CATEGORY_SYSCALL:
+  case ZYDIS_CATEGORY_SYSRET:
+  case ZYDIS_CATEGORY_SYSTEM:
+  case ZYDIS_CATEGORY_INTERRUPT:
+    return false;
+  default:
+    break;
+  }
+  const auto writes_stack_pointer = [this](const ZydisDecodedOperand& operand) {
+    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+           full_width(is_64_bit_, operand.reg.value) == full_width(is_64_bit_, ZYDIS_REGISTER_RSP);
+  };
+  return (decoded.instruction.attributes & repeated) == 0 &&
+         std::none_of(decoded.operands.begin(),
+                      decoded.operands.begin() + decoded.instruction.operand_count,
+                      writes_stack_pointer);
 }
 
 bool Disassembler::saves_vector_state(std::span<const std::byte> bytes) const {

@@ -77,6 +77,10 @@ public:
 
   [[nodiscard]] StackPointerWrite stack_pointer_write(std::span<const std::byte> bytes) const;
 
+  // True for an instruction that leaves the stack pointer as it is, goes on to the next one, and
+  // takes no time to speak of: neither repeated nor a call of the kernel.
+  [[nodiscard]] bool is_plain(std::span<const std::byte> bytes) const;
+
   // True for xsave, xsavec and fxsave: instructions of the lazy-binding trampoline.
   [[nodiscard]] bool saves_vector_state(std::span<const std::byte> bytes) const;
 

@@ -24,17 +24,22 @@ TEST(ProbeCorrection, TakesOffOwnProbesAndAllHitsBelow) {
   add_call(
       made,
       {.function = outer, .start = 1200, .latency = 700, .state = stacks::CallState::incomplete});
-  const std::vector<ProbedFunction> probed = {{.own = 50, .hits = 80}, {.own = 30, .hits = 60}, {}};
+  const std::vector<ProbedFunction> probed = {
+      {.own = 50, .hits = 80, .own_uncertainty = 5, .hits_uncertainty = 8},
+      {.own = 30, .hits = 60, .own_uncertainty = 2, .hits_uncertainty = 3},
+      {}};
   for (const Measurement& measurement : {made, stored(made)}) {
     const CorrectedLatency of_outer = corrected_latency(measurement, outer, {}, probed);
     EXPECT_EQ(of_outer.latency.calls, 1U);   // the incomplete one does not count
     EXPECT_EQ(of_outer.latency.total, 770U); // 1000 - 50 - 3 * 60
     EXPECT_DOUBLE_EQ(of_outer.removed, 230);
+    EXPECT_DOUBLE_EQ(of_outer.uncertainty, 14); // 5 + 3 * 3
     const CorrectedLatency of_inner = corrected_latency(measurement, inner, {}, probed);
     EXPECT_EQ(of_inner.latency.calls, 3U);
     EXPECT_EQ(of_inner.latency.max, 70U); // 100 - 30
     EXPECT_EQ(of_inner.latency.min, 10U); // 40 - 30, and 100 - 30 - 60
     EXPECT_EQ(of_inner.latency.total, 90U);
+    EXPECT_DOUBLE_EQ(of_inner.uncertainty, 3); // 2, 2 and 2 + 3
     EXPECT_EQ(corrected_latency(measurement, silent, {}, probed).latency.total, 10U);
   }
 }

@@ -3,6 +3,8 @@
 #include "record/probe_plan.hpp"
 #include "record_test_support.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -142,6 +144,49 @@ TEST(Plan, ProbesEveryReturnAndJumpOfTheTargetAndItsCallees) {
   EXPECT_TRUE(planned.noted("usleep"));
   for (const PlannedProbe& probe : target_only(planned.plan).probes) {
     EXPECT_TRUE(probe.target);
+  }
+}
+
+// Functions and how many bytes behind its first instruction each is probed, counted by hand:
+// endbr64 is 4 bytes, a mov or test of 64-bit registers 3.
+struct EntryCase {
+  const char* name;
+  const char* code;
+  std::uint64_t offset;
+};
+constexpr EntryCase entry_cases[] = {
+    {"first", "push %rbx; pop %rbx; ret", 0},
+    {"behind_endbr", "endbr64; push %rbx; pop %rbx; ret", 4},
+    {"behind_moves", "endbr64; mov %rdi, %rax; test %rax, %rax; je 1f; inc %rax; 1: ret", 10},
+    {"before_a_call", "mov %rdi, %rax; call first; ret", 3},
+    {"loops_to_it", "endbr64; 1: push %rbx; pop %rbx; dec %edi; jne 1b; ret", 0},
+    {"moves_the_stack", "sub $8, %rsp; call first; add $8, %rsp; ret", 0},
+    {"leaves_by_it", "mov %rdi, %rax; jmp first", 0},
+    {"repeats", "rep stosb; push %rbx; pop %rbx; ret", 0},
+    {"asks_the_kernel", "mov $39, %eax; syscall; push %rbx; pop %rbx; ret", 0},
+    {"has_a_table",
+     "mov %rdi, %rax; mov %rdi, %rax; mov %rdi, %rax; push %rbx; pop %rbx; "
+     "notrack jmp *%rax; ret",
+     0},
+    {"has_a_table_behind", "endbr64; push %rbx; pop %rbx; notrack jmp *%rax; ret", 4},
+    {"has_none", "endbr64; rdtsc; ret", 0},
+};
+
+TEST(Plan, ProbesWhereTheKernelNeedsNoStepIfEveryCallPassesThere) {
+  std::string source;
+  for (const EntryCase& entry : entry_cases) {
+    source +=
+        fmt::format("asm(\".globl {0}\\n.type {0}, @function\\n{0}: {1}\\n.size {0}, .-{0}\");\n",
+                    entry.name, entry.code);
+  }
+  source += "int main() {}\n";
+  const TemporaryFolder folder;
+  for (const EntryCase& entry : entry_cases) {
+    const Planned planned = make_plan(folder, source, entry.name);
+    const Place place = planned.plan.probes.front().place;
+    EXPECT_EQ(planned.addresses(entry.name, true, false),
+              std::vector{place->address + entry.offset})
+        << entry.name;
   }
 }
 
