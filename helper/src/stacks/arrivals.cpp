@@ -93,13 +93,8 @@ std::size_t CallBuilder::with_landing_pad(const Space& space, const Place& place
 
 // Code that has replaced the stack goes to where another one waits.
 bool CallBuilder::changes_stack(const Branch& branch, const Space& space) {
-  if (suspended_.empty() ||
-      (branch.kind != flow::BranchKind::ret && branch.kind != flow::BranchKind::indirect)) {
-    return false;
-  }
-  const auto waiting = suspended_.lower_bound({branch.to, 0});
-  return waiting != suspended_.end() && waiting->first.first == branch.to &&
-         facts_->replaces_stack(space, branch.from);
+  return leaves_indirectly(branch) && suspended_.may_wait_at(branch.to) &&
+         !suspended_.at(branch.to, 1).empty() && facts_->replaces_stack(space, branch.from);
 }
 
 bool CallBuilder::arrive_in_waiting_stack(const Branch& branch) {
@@ -109,13 +104,10 @@ bool CallBuilder::arrive_in_waiting_stack(const Branch& branch) {
   if (branch.to == 0) {
     return false;
   }
-  for (auto waiting = suspended_.lower_bound({branch.to, 0});
-       waiting != suspended_.end() && waiting->first.first == branch.to &&
-       candidates.size() < most_candidates;
-       ++waiting) {
-    auto returns = stacks_[waiting->second].return_addresses(most_frames);
+  for (const std::size_t stack : suspended_.at(branch.to, most_candidates)) {
+    auto returns = stacks_[stack].return_addresses(most_frames);
     returns.erase(returns.begin()); // the one that they all wait for
-    candidates.push_back({waiting->second, std::move(returns)});
+    candidates.push_back({stack, std::move(returns)});
   }
   if (candidates.empty()) {
     return false;
@@ -231,11 +223,11 @@ void CallBuilder::switch_to(std::size_t index, std::uint64_t time_ns) {
   stack().suspended_ns = time_ns;
   stack().turn = ++turns_;
   if (!stack().empty()) {
-    suspended_.emplace(std::pair(top().return_address, stack().turn), current_);
+    suspended_.add(top().return_address, stack().turn, current_);
   }
   current_ = index;
   if (!stack().empty()) {
-    suspended_.erase({top().return_address, stack().turn});
+    suspended_.remove(top().return_address, stack().turn);
     log_.spend_elsewhere(top().call, time_ns - stack().suspended_ns);
   }
 }

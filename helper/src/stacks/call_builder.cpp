@@ -92,7 +92,8 @@ std::size_t CallBuilder::take_plain(std::span<const Branch> branches, const Spac
   std::size_t taken = 0;
   while (taken != branches.size() && is_plain()) {
     const Branch& branch = branches[taken];
-    if (branch.kind > flow::BranchKind::indirect) {
+    if (branch.kind > flow::BranchKind::indirect ||
+        (leaves_indirectly(branch) && suspended_.may_wait_at(branch.to))) {
       break;
     }
     ++taken;
@@ -112,7 +113,7 @@ std::size_t CallBuilder::take_plain(std::span<const Branch> branches, const Spac
 // A stub that reaches its function by its first jump: as call() and leave_stub(). Takes none of
 // both branches in where it is anything else.
 bool CallBuilder::call_through_stub(const Branch& call, const Branch& jump, const Space& space) {
-  if (jump.kind != flow::BranchKind::indirect) {
+  if (jump.kind != flow::BranchKind::indirect || suspended_.may_wait_at(jump.to)) {
     return false;
   }
   const Place stub = resolver_->to(space, call);

@@ -20,13 +20,12 @@
 #include "stacks/frames.hpp"
 #include "stacks/lookahead.hpp"
 #include "stacks/resolver.hpp"
+#include "stacks/suspended_stacks.hpp"
 #include "stacks/thread_calls.hpp"
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace ptlens::stacks {
@@ -63,10 +62,10 @@ private:
   [[nodiscard]] Stack& stack() { return stacks_[current_]; }
   [[nodiscard]] Frame& top() { return stack().frames.back(); }
 
-  // Neither gap, nor kernel, nor another stack: a transfer concerns the innermost frame alone.
+  // Neither gap nor kernel: a transfer that is none to where another stack waits concerns the
+  // innermost frame alone.
   [[nodiscard]] bool is_plain() const {
-    return started_ && !lookahead_ && !in_gap_ && !outside_ && suspended_.empty() &&
-           !stacks_[current_].empty();
+    return started_ && !lookahead_ && !in_gap_ && !outside_ && !stacks_[current_].empty();
   }
   std::size_t take_plain(std::span<const Branch> branches, const Space& space);
   [[nodiscard]] bool call_through_stub(const Branch& call, const Branch& jump, const Space& space);
@@ -93,6 +92,10 @@ private:
   void arrive(const Branch& branch, const Space& space, const Place& place);
   void arrive_at_entry(const Branch& branch, const Space& space, const Place& place);
   bool arrive_in_own_stack(const Branch& branch, const Space& space, const Place& place);
+  // By an instruction that may lead anywhere.
+  [[nodiscard]] static bool leaves_indirectly(const Branch& branch) {
+    return branch.kind == flow::BranchKind::ret || branch.kind == flow::BranchKind::indirect;
+  }
   [[nodiscard]] bool changes_stack(const Branch& branch, const Space& space);
   bool arrive_in_waiting_stack(const Branch& branch);
   bool arrive_deep_in_other_stack(const Branch& branch);
@@ -125,8 +128,7 @@ private:
   CodeFacts* facts_;
   std::vector<Stack> stacks_{1};
   std::size_t current_ = 0;
-  // Suspended stacks by the address to which their innermost frame returns, then by turn.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> suspended_;
+  SuspendedStacks suspended_;
   std::uint64_t turns_ = 0;
   std::optional<Lookahead> lookahead_;
   bool started_ = false;

@@ -10,9 +10,9 @@ std::uint64_t CodeFacts::landing_pad(const symbols::AddressSpaceVersion& space,
     return 0;
   }
   const std::uint64_t elf_address = return_address - mapped->bias;
-  const auto [entry, added] = landing_pads_.try_emplace({mapped->binary.get(), elf_address});
+  const auto [entry, added] = known_[mapped->binary.get()].landing_pads.try_emplace(elf_address, 0);
   if (added) {
-    entry->second = mapped->binary->landing_pad(elf_address).value_or(0);
+    entry.value() = mapped->binary->landing_pad(elf_address).value_or(0);
   }
   return entry->second == 0 ? 0 : entry->second + mapped->bias;
 }
@@ -23,9 +23,10 @@ bool CodeFacts::replaces_stack(const symbols::AddressSpaceVersion& space, std::u
     return false;
   }
   const std::uint64_t elf_address = address - mapped->bias;
-  const auto [entry, added] = replaces_stack_.try_emplace({mapped->binary.get(), elf_address});
+  const auto [entry, added] =
+      known_[mapped->binary.get()].replaces_stack.try_emplace(elf_address, false);
   if (added) {
-    entry->second = mapped->binary->replaces_stack(elf_address);
+    entry.value() = mapped->binary->replaces_stack(elf_address);
   }
   return entry->second;
 }

@@ -2,11 +2,11 @@
 // looked up once for the whole recording.
 #pragma once
 
+#include "flow/address_map.hpp"
 #include "symbols/address_space.hpp"
 
 #include <cstdint>
-#include <map>
-#include <utility>
+#include <unordered_map>
 
 namespace ptlens::stacks {
 
@@ -22,10 +22,12 @@ public:
                                     std::uint64_t address);
 
 private:
-  using Key = std::pair<const symbols::Binary*, std::uint64_t>; // ELF address
+  struct OfBinary { // by ELF address
+    flow::AddressMap<std::uint64_t> landing_pads;
+    flow::AddressMap<bool> replaces_stack;
+  };
 
-  std::map<Key, std::uint64_t> landing_pads_;
-  std::map<Key, bool> replaces_stack_;
+  std::unordered_map<const symbols::Binary*, OfBinary> known_;
 };
 
 } // namespace ptlens::stacks

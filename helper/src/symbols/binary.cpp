@@ -98,6 +98,16 @@ struct Binary::Contents {
     return at->second; // nodes of a map stay where they are
   }
 
+  // Where a function has replaced the stack, found out when first asked for.
+  std::span<const std::uint64_t> behind_replacement_in(std::uint32_t index) {
+    const std::scoped_lock lock(calls_mutex);
+    const auto [at, added] = behind_replacement.try_emplace(index);
+    if (added) {
+      at->second = behind_stack_replacement(image, table.get(), index);
+    }
+    return at->second;
+  }
+
   std::vector<Symbol> kernel;
   ElfImage image;
   Lazy<DebugFile> debug_file;
@@ -108,6 +118,7 @@ struct Binary::Contents {
 
   std::mutex calls_mutex;
   std::unordered_map<std::uint32_t, std::vector<CallInstruction>> calls; // by function
+  std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> behind_replacement;
 };
 
 Binary::Binary(std::unique_ptr<Contents> contents) : contents_(std::move(contents)) {}
@@ -287,7 +298,8 @@ std::optional<std::uint64_t> Binary::landing_pad(std::uint64_t return_address) c
 }
 
 bool Binary::replaces_stack(std::uint64_t address) const {
-  return symbols::replaces_stack(contents_->image, contents_->table.get(), address);
+  const std::optional<std::uint32_t> index = contents_->table.get().at(address);
+  return index && std::ranges::binary_search(contents_->behind_replacement_in(*index), address);
 }
 
 std::optional<std::uint64_t> Binary::call_before(std::uint64_t return_address) const {

@@ -23,8 +23,10 @@ bool in_ranges(const Function& function, std::uint64_t address) {
 
 class Walk {
 public:
-  Walk(const ElfImage& image, const Function& function)
-      : image_(image), function_(function), disassembler_(image.is_64_bit()) {}
+  // `for_tables`: through_table will be asked.
+  Walk(const ElfImage& image, const Function& function, bool for_tables = false)
+      : image_(image), function_(function), disassembler_(image.is_64_bit()),
+        for_tables_(for_tables) {}
 
   // Calls `visit` with every instruction of every range; bytes that are no instruction are stepped
   // over one at a time.
@@ -43,7 +45,9 @@ public:
           continue;
         }
         visit(*instruction);
-        remember(*instruction, rest);
+        if (for_tables_) {
+          remember(*instruction, rest);
+        }
         at += instruction->length;
       }
     }
@@ -109,6 +113,7 @@ private:
   const ElfImage& image_;
   const Function& function_;
   Disassembler disassembler_;
+  bool for_tables_;
   std::deque<Recent> recent_; // straight-line code before the current instruction, nearest first
 };
 
@@ -162,7 +167,7 @@ std::vector<Exit> exit_points(const ElfImage& image, const FunctionTable& table,
                               std::uint32_t index) {
   const Function& function = table.functions()[index];
   std::vector<Exit> exits;
-  Walk walk(image, function);
+  Walk walk(image, function, true);
   walk.each([&](const Instruction& instruction) {
     if (instruction.kind == Instruction::Kind::ret) {
       exits.push_back({.address = instruction.address, .kind = Exit::Kind::ret});
@@ -227,21 +232,31 @@ std::vector<CallInstruction> call_instructions(const ElfImage& image, const Func
   return calls;
 }
 
-bool replaces_stack(const ElfImage& image, const FunctionTable& table, std::uint64_t address) {
-  const std::optional<std::uint32_t> index = table.at(address);
-  if (!index) {
-    return false;
-  }
+std::vector<std::uint64_t>
+behind_stack_replacement(const ElfImage& image, const FunctionTable& table, std::uint32_t index) {
+  const Function& function = table.functions()[index];
   const Disassembler disassembler(image.is_64_bit());
+  const auto may_replace = [&](const AddressRange& range) {
+    const std::span<const std::byte> code = image.code_at(range.low);
+    return disassembler.may_write_stack_pointer(
+        code.first(std::min<std::uint64_t>(range.high - range.low, code.size())));
+  };
+  std::vector<std::uint64_t> addresses;
+  if (std::ranges::none_of(function.ranges, may_replace)) {
+    return addresses;
+  }
   bool replaced = false;
-  bool at_address = false;
-  Walk(image, table.functions()[*index]).each([&](const Instruction& instruction) {
-    at_address = at_address || instruction.address == address;
-    if (at_address || instruction.kind != Instruction::Kind::other) {
+  Walk(image, function).each([&](const Instruction& instruction) {
+    if (replaced) {
+      addresses.push_back(instruction.address);
+    }
+    const std::span<const std::byte> code =
+        image.code_at(instruction.address).first(instruction.length);
+    if (instruction.kind != Instruction::Kind::other ||
+        (!replaced && !disassembler.may_write_stack_pointer(code))) {
       return;
     }
-    switch (disassembler.stack_pointer_write(
-        image.code_at(instruction.address).first(instruction.length))) {
+    switch (disassembler.stack_pointer_write(code)) {
     case StackPointerWrite::none:
       break;
     case StackPointerWrite::own_frame:
@@ -252,7 +267,8 @@ bool replaces_stack(const ElfImage& image, const FunctionTable& table, std::uint
       break;
     }
   });
-  return at_address && replaced;
+  std::ranges::sort(addresses);
+  return addresses;
 }
 
 std::optional<std::uint64_t> call_out_of_line(const ElfImage& image, const FunctionTable& table,

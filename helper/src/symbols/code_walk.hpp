@@ -33,8 +33,8 @@ call_instructions(const ElfImage& image, const FunctionTable& table, std::uint32
 [[nodiscard]] std::optional<std::uint64_t>
 call_out_of_line(const ElfImage& image, const FunctionTable& table, std::uint64_t return_address);
 
-// See Binary::replaces_stack.
-[[nodiscard]] bool replaces_stack(const ElfImage& image, const FunctionTable& table,
-                                  std::uint64_t address);
+// Instructions of a function at which Binary::replaces_stack holds, ascending.
+[[nodiscard]] std::vector<std::uint64_t>
+behind_stack_replacement(const ElfImage& image, const FunctionTable& table, std::uint32_t index);
 
 } // namespace ptlens::symbols

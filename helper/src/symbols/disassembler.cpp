@@ -191,6 +191,44 @@ StackPointerWrite Disassembler::stack_pointer_write(std::span<const std::byte> b
   }
 }
 
+// mov (89, 8b), lea (8d), xchg (87, 94), pop (5c, 8f), Intel SDM vol. 2; rsp is register 4 without
+// the bits that REX adds.
+bool Disassembler::may_write_stack_pointer(std::span<const std::byte> bytes) const {
+  constexpr unsigned rsp = 4;
+  constexpr unsigned rex_b = 1; // makes r12 of it in the r/m field or the opcode
+  constexpr unsigned rex_r = 4; // in the reg field
+  const auto byte = [&bytes](std::size_t at) { return std::to_integer<unsigned>(bytes[at]); };
+  const auto in_reg = [](unsigned modrm) { return (modrm >> 3U & 7U) == rsp; };
+  const auto in_rm = [](unsigned modrm) { return modrm >> 6U == 3 && (modrm & 7U) == rsp; };
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    const unsigned opcode = byte(at);
+    if (opcode != 0x89 && opcode != 0x8b && opcode != 0x8d && opcode != 0x87 && opcode != 0x94 &&
+        opcode != 0x5c && opcode != 0x8f) {
+      continue;
+    }
+    const unsigned before = is_64_bit_ && at > 0 ? byte(at - 1) : 0;
+    const unsigned rex = before >> 4U == 4 ? before : 0;
+    const bool plain_rm = (rex & rex_b) == 0;
+    const bool plain_reg = (rex & rex_r) == 0;
+    if (opcode == 0x94 || opcode == 0x5c) {
+      if (plain_rm) {
+        return true;
+      }
+      continue;
+    }
+    if (at + 1 == bytes.size()) {
+      return false;
+    }
+    const unsigned modrm = byte(at + 1);
+    const bool writes_rm = opcode == 0x89 || opcode == 0x87 || opcode == 0x8f;
+    const bool writes_reg = opcode == 0x8b || opcode == 0x8d || opcode == 0x87;
+    if ((writes_rm && plain_rm && in_rm(modrm)) || (writes_reg && plain_reg && in_reg(modrm))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool Disassembler::is_plain(std::span<const std::byte> bytes) const {
   Decoded decoded;
   if (!decode_all(is_64_bit_, bytes, decoded)) {

@@ -77,6 +77,10 @@ public:
 
   [[nodiscard]] StackPointerWrite stack_pointer_write(std::span<const std::byte> bytes) const;
 
+  // False when certainly no instruction in these bytes has an effect of StackPointerWrite::foreign:
+  // a search for the bytes of those that can, wherever instructions begin.
+  [[nodiscard]] bool may_write_stack_pointer(std::span<const std::byte> bytes) const;
+
   // True for an instruction that leaves the stack pointer as it is, goes on to the next one, and
   // takes no time to speak of: neither repeated nor a call of the kernel.
   [[nodiscard]] bool is_plain(std::span<const std::byte> bytes) const;

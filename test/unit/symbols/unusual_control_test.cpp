@@ -92,6 +92,27 @@ end_by_memory: ret
 by_exchange: xchg %rsp, (%rdi)
 end_by_exchange: jmp *%rax
   .size by_exchange, .-by_exchange
+  .type by_other_form, @function
+by_other_form: .byte 0x48, 0x8b, 0xe0 # mov %rax, %rsp
+end_by_other_form: jmp *%rcx
+  .size by_other_form, .-by_other_form
+  .type by_short_exchange, @function
+by_short_exchange: xchg %rax, %rsp
+end_by_short_exchange: ret
+  .size by_short_exchange, .-by_short_exchange
+  .type by_address, @function
+by_address: lea 8(%rdx), %rsp
+end_by_address: ret
+  .size by_address, .-by_address
+  .type by_pop, @function
+by_pop: pop %rsp
+end_by_pop: ret
+  .size by_pop, .-by_pop
+  .type others, @function
+others: push %r12; mov 0x5c(%rsp), %eax; mov 0x94(%rdi), %r12; mov %rax, %r12; xchg %rax, %r12
+  lea 8(%rdx), %r12; xchg %rcx, %r12; mov %rsp, (%rdi); pop %r12
+end_others: ret
+  .size others, .-others
   .type own_frame, @function
 own_frame: push %rbp; mov %rsp, %rbp; sub %rax, %rsp; and $-16, %rsp; leave
 end_own_frame: ret
@@ -111,10 +132,11 @@ int main() { return 0; }
   const auto binary = open_binary(path);
   ASSERT_TRUE(binary);
   const auto at = addresses(path);
-  for (const char* name : {"by_register", "by_memory", "by_exchange"}) {
+  for (const char* name : {"by_register", "by_memory", "by_exchange", "by_other_form",
+                           "by_short_exchange", "by_address", "by_pop"}) {
     EXPECT_TRUE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
   }
-  for (const char* name : {"own_frame", "restored_first", "grown"}) {
+  for (const char* name : {"own_frame", "restored_first", "grown", "others"}) {
     EXPECT_FALSE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
   }
   EXPECT_FALSE(binary->replaces_stack(at.at("by_register"))); // not yet

@@ -1,0 +1,58 @@
+// The stacks of a thread that wait while another one runs, by the address to which their innermost
+// frame returns. Nearly every branch asks whether one waits where it goes, and nearly none does: a
+// table of counts by hash answers that first.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace ptlens::stacks {
+
+class SuspendedStacks {
+public:
+  // `turn` ascends with each suspension.
+  void add(std::uint64_t return_address, std::uint64_t turn, std::size_t stack) {
+    waiting_.emplace(std::pair(return_address, turn), stack);
+    ++counts_[slot(return_address)];
+  }
+  void remove(std::uint64_t return_address, std::uint64_t turn) {
+    if (waiting_.erase({return_address, turn}) != 0) {
+      --counts_[slot(return_address)];
+    }
+  }
+  void clear() {
+    waiting_.clear();
+    counts_ = {};
+  }
+
+  // False where certainly none waits.
+  [[nodiscard]] bool may_wait_at(std::uint64_t address) const {
+    return counts_[slot(address)] != 0;
+  }
+  // Indices of those that wait there, the one that has waited longest first, `most` at most.
+  [[nodiscard]] std::vector<std::size_t> at(std::uint64_t address, std::size_t most) const {
+    std::vector<std::size_t> stacks;
+    for (auto waiting = waiting_.lower_bound({address, 0});
+         waiting != waiting_.end() && waiting->first.first == address && stacks.size() < most;
+         ++waiting) {
+      stacks.push_back(waiting->second);
+    }
+    return stacks;
+  }
+
+private:
+  static constexpr unsigned slot_bits = 10;
+  // Multiplicative hashing: Knuth, TAOCP vol. 3, 6.4.
+  static std::size_t slot(std::uint64_t address) {
+    return (address * 0x9e3779b97f4a7c15U) >> (64U - slot_bits);
+  }
+
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> waiting_; // by address and turn
+  std::array<std::uint32_t, std::size_t{1} << slot_bits> counts_ = {};
+};
+
+} // namespace ptlens::stacks
