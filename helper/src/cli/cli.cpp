@@ -28,16 +28,22 @@ constexpr std::uint64_t most_memory = std::uint64_t{1} << 50U;
 constexpr std::uint64_t least_segment = 256;
 constexpr std::uint64_t most_segment = std::uint64_t{1} << 32U;
 
+void allow_debuginfod(std::chrono::milliseconds limit) {
+  if (!symbols::allow_debuginfod(limit)) {
+    std::cerr << "ptlens: nothing is fetched: libdebuginfod.so.1 cannot be loaded; install it "
+                 "(apt-get install libdebuginfod1)\n";
+  }
+}
+
 void add_debuginfod(CLI::App& command) {
   auto* allow = command.add_flag_callback(
-      "--debuginfod", [] { symbols::allow_debuginfod(debuginfod_limit); },
+      "--debuginfod", [] { allow_debuginfod(debuginfod_limit); },
       "fetch what is lacking from the servers of DEBUGINFOD_URLS; give up what takes 20 s");
   command
       .add_option_function<double>(
           "--debuginfod-limit",
           [](double seconds) {
-            symbols::allow_debuginfod(
-                std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000)));
+            allow_debuginfod(std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000)));
           },
           "give up what takes that many seconds")
       ->check(CLI::Range(0.1, 3600.0))

@@ -11,7 +11,8 @@
 namespace ptlens::symbols {
 
 // For the whole process. A fetch that takes longer than `limit` is given up, and no other is begun.
-void allow_debuginfod(std::chrono::milliseconds limit);
+// False, and nothing is allowed, where libdebuginfod is not installed.
+[[nodiscard]] bool allow_debuginfod(std::chrono::milliseconds limit);
 [[nodiscard]] bool debuginfod_allowed();
 
 // The file in the cache of debuginfod; nothing where it is not allowed, or no server has it.
