@@ -1,0 +1,47 @@
+// What is in the package that users install: everything that package.json and the extension refer to, and
+// nothing else.
+import { strict as assert } from "node:assert";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+const root = path.resolve(__dirname, "../..");
+const at = (file: string): string => path.join(root, file);
+
+/** Files of the tree that texts in a JSON value name; "%…%" and commands are none. */
+function named(value: unknown): string[] {
+  if (typeof value === "string") return /^(\.\/)?[\w-]+\/[\w./-]+\.\w+$/.test(value) ? [path.normalize(value)] : [];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(named) : [];
+}
+
+describe("the package", () => {
+  it("holds what it needs, and nothing else", function () {
+    this.timeout(120_000);
+    const manifest = JSON.parse(readFileSync(at("package.json"), "utf8")) as { main: string; icon?: string; contributes: unknown };
+    const images = [...readFileSync(at("README.md"), "utf8").matchAll(/!\[[^\]]*\]\(([^):]+)\)/g)].map(([, file = ""]) => file);
+    const expected = new Set([
+      "package.json",
+      "README.md",
+      "CHANGELOG.md",
+      "LICENSE",
+      path.normalize(manifest.main),
+      "out/webview.js",
+      "out/webview.css",
+      "helper/build/ptlens",
+      "test/samples/order_server.cpp", // Measure the Sample builds it
+      ...named(manifest.icon),
+      ...named(manifest.contributes),
+      ...images,
+      ...readdirSync(root).filter((file) => /^package\.nls(\.[\w-]+)?\.json$/.test(file)),
+      ...readdirSync(at("l10n")).map((file) => `l10n/${file}`),
+    ]);
+    for (const language of ["zh-cn", "zh-tw", "ru"]) {
+      assert.ok(expected.has(`package.nls.${language}.json`) && expected.has(`l10n/bundle.l10n.${language}.json`), language);
+    }
+    assert.ok([...expected].filter((file) => file.includes("walkthrough/")).length >= 3, "the pictures of the walkthrough");
+    const listed = execFileSync(process.execPath, [at("node_modules/@vscode/vsce/vsce"), "ls", "--no-dependencies"], { cwd: root, encoding: "utf8" });
+    const packed = listed.split("\n").filter(Boolean).sort();
+    // What is built may not be there yet.
+    assert.deepEqual(packed, [...expected].filter((file) => existsSync(at(file)) || !/^(out|helper)\//.test(file)).sort());
+  });
+});
