@@ -105,6 +105,7 @@ public:
       row_of_site_.push_back(here ? rows_.number(site.line, 0) : no_row);
     }
     lines_.resize(rows_.size());
+    add_holders(measurement.sites);
     for (std::size_t call = 0; call < calls.size(); ++call) {
       const std::uint32_t site = calls.site[call];
       if (site != stacks::no_site && row_of_site_[site] != no_row) {
@@ -142,6 +143,19 @@ private:
     std::uint64_t calls = 0;
     WideSum latency = 0;
   };
+
+  void add_holders(const std::vector<stacks::CallSite>& sites) {
+    for (std::size_t site = 0; site < sites.size(); ++site) {
+      if (row_of_site_[site] != no_row && sites[site].function != stacks::no_call) {
+        lines_[row_of_site_[site]].holders.push_back(sites[site].function);
+      }
+    }
+    for (LineRow& line : lines_) {
+      std::ranges::sort(line.holders);
+      const auto repeated = std::ranges::unique(line.holders);
+      line.holders.erase(repeated.begin(), repeated.end());
+    }
+  }
 
   void add(std::size_t call, std::uint32_t row) {
     const stacks::CallTable& calls = calls_;

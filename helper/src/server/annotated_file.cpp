@@ -171,13 +171,21 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
         holder = index;
       }
     }
+    // The function that makes the calls may have no figures of its own, as with probes.
+    const auto& functions = file.measurement().functions;
+    const bool changed_around = std::ranges::any_of(row.holders, [&](std::uint32_t function) {
+      const stacks::FunctionInfo& info = functions[function];
+      return info.file == file.lines->file && info.line <= row.line && row.line <= info.end_line &&
+             changed(info.line, info.end_line);
+    });
     file.rows.push_back(
         {.row = &row,
          .line = now->number,
          .function = holder,
-         .changed =
-             !now->same || (holder < file.functions.size() && file.functions[holder].changed),
-         .old_binary = holder < file.functions.size() && file.functions[holder].old_binary,
+         .changed = !now->same || changed_around ||
+                    (holder < file.functions.size() && file.functions[holder].changed),
+         .old_binary = std::ranges::any_of(
+             row.holders, [&](std::uint32_t function) { return old.holds(function); }),
          .difference = {}});
     file.hottest = std::max(file.hottest, row.latency.total);
   }
