@@ -1,5 +1,7 @@
 // Elements made without markup in strings: text from a recording can never become HTML.
 
+import type { PanelView } from "../extension/src/panel-messages";
+
 type Child = Node | string | undefined;
 
 /** `properties` are set on the element as they are; `undefined` children are left out. */
@@ -10,6 +12,12 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children.filter((child) => child !== undefined));
+  return element;
+}
+
+/** Marks a part of the page that a link leads to. */
+export function anchored<E extends HTMLElement>(view: PanelView, element: E): E {
+  element.dataset.view = view;
   return element;
 }
 

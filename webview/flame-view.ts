@@ -1,36 +1,37 @@
 // The flame graph's section: what it counts, where it starts, the graph, the figures under the pointer.
 import type { FlameResult, FlameScope, FlameView, TimeKind } from "../extension/src/panel-messages";
 import { formatCount } from "../extension/src/units";
-import { el } from "./dom";
+import { t } from "../extension/src/words";
+import { anchored, el } from "./dom";
 import { FlameGraph } from "./flame-graph";
 import { deepest, hierarchyOf } from "./hierarchy";
 import { post, reveal } from "./host";
 
-const times: readonly (readonly [TimeKind, string, string])[] = [
-  ["wall", "Wall", "Wall-clock time"],
-  ["on", "On-CPU", "Time on a CPU"],
-  ["off", "Off-CPU", "Time switched out"],
+const times = (): readonly (readonly [TimeKind, string, string])[] => [
+  ["wall", t("Wall"), t("Wall-clock time")],
+  ["on", t("On-CPU"), t("Time on a CPU")],
+  ["off", t("Off-CPU"), t("Time switched out")],
 ];
-const hint = "Click a frame to zoom in and open its source; arrow keys, Enter, Escape.";
+const hint = (): string => t("Click a frame to zoom in and open its source; arrow keys, Enter, Escape.");
 
 export class FlameSection {
-  readonly element = el("section", { className: "flame" });
+  readonly element = anchored("flame", el("section", { className: "flame" }));
   #graph: FlameGraph | undefined;
 
   /** `functionName`: the shown function, empty where all are shown. */
   show(result: FlameResult, view: FlameView, functionName: string): void {
     this.#graph?.dispose();
-    const graph = el("div", { className: "graph", ariaLabel: "Flame graph" });
-    const details = el("p", { className: "details" }, hint);
-    this.element.replaceChildren(el("h2", {}, "Flame graph"), this.#toolbar(result, view, functionName), graph, details);
+    const graph = el("div", { className: "graph", ariaLabel: t("Flame graph") });
+    const details = el("p", { className: "details" }, hint());
+    this.element.replaceChildren(el("h2", {}, t("Flame graph")), this.#toolbar(result, view, functionName), graph, details);
     const { root, cut } = hierarchyOf(result);
     if (root.value === 0 && root.children.length === 0) {
-      graph.replaceWith(el("p", { className: "apart" }, "No time of this kind was measured."));
+      graph.replaceWith(el("p", { className: "apart" }, t("No time of this kind was measured.")));
       details.remove();
       return;
     }
     if (cut > 0) {
-      const text = `Stacks are cut at ${formatCount(deepest)} frames: ${formatCount(cut)} deeper frames count as their callers' own time.`;
+      const text = t("Stacks are cut at {0} frames; deeper frames, which count as their callers' own time: {1}.", formatCount(deepest), formatCount(cut));
       graph.before(el("p", { className: "apart" }, text));
     }
     this.#graph = new FlameGraph(
@@ -40,26 +41,26 @@ export class FlameSection {
         if (node.function !== undefined) reveal(node.function.file, node.function.line);
       },
       (text) => {
-        details.textContent = text ?? hint;
+        details.textContent = text ?? hint();
       },
     );
   }
 
   #toolbar(result: FlameResult, view: FlameView, functionName: string): HTMLElement {
-    const time = times
+    const time = times()
       .filter(([kind]) => kind === "wall" || result.recording.off_cpu_known)
       .map(([kind, label, title]) => choice(label, title, kind === view.time, () => { post({ type: "flame", view: { ...view, time: kind } }); }));
     const scopes: readonly (readonly [FlameScope, string, string])[] =
       functionName === ""
         ? []
         : [
-            ["function", "This function", `The calls of ${functionName} and what they call`],
-            ["all", "All stacks", "Everything that was measured"],
+            ["function", t("This function"), t("The calls of {0} and what they call", functionName)],
+            ["all", t("All stacks"), t("Everything that was measured")],
           ];
     const scope = scopes.map(([kind, label, title]) =>
       choice(label, title, kind === view.scope, () => { post({ type: "flame", view: { ...view, scope: kind } }); }),
     );
-    const reset = choice("Reset zoom", "Show every frame again (Escape)", false, () => { this.#graph?.resetZoom(); });
+    const reset = choice(t("Reset zoom"), t("Show every frame again (Escape)"), false, () => { this.#graph?.resetZoom(); });
     return el(
       "div",
       { className: "toolbar" },

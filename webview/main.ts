@@ -1,13 +1,15 @@
 // The panel's script: draws what the extension sends. The style comes after the flame graph's own.
 import type { PanelView, ToPanel } from "../extension/src/panel-messages";
+import { speak } from "../extension/src/words";
 import { el } from "./dom";
 import { FlameSection } from "./flame-view";
 import { functionHead, functionTables } from "./function-view";
-import { post } from "./host";
 import { overviewHead, overviewTable } from "./overview";
 import { partialView } from "./partial-view";
+import { post, translations } from "./host";
 import "./style.css";
 
+speak(translations());
 const view = document.getElementById("view") ?? document.body;
 const flame = new FlameSection();
 let functionName = "";
@@ -40,17 +42,8 @@ function show(message: ToPanel): void {
 
 /** Brings a part of the page into sight, and the keyboard to it. */
 function goTo(part: PanelView): void {
-  const headings: Record<PanelView, string> = {
-    figures: "",
-    flame: "Flame graph",
-    histogram: "Latency",
-    callers: "Callers",
-    children: "Children",
-  };
-  const found = [...view.querySelectorAll<HTMLElement>("h1, h2")].find(
-    (heading) => part === "figures" ? heading.tagName === "H1" : heading.textContent.startsWith(headings[part]),
-  );
-  if (found === undefined) return;
+  const found = view.querySelector<HTMLElement>(part === "figures" ? "h1" : `[data-view="${part}"] h2`);
+  if (found === null) return;
   found.tabIndex = -1;
   found.scrollIntoView();
   found.focus({ preventScroll: true });

@@ -2,6 +2,7 @@
 // cannot see.
 import type { Recording } from "../extension/src/panel-messages";
 import { formatBytes, formatCount, formatDuration, formatPercent, percentOf } from "../extension/src/units";
+import { t } from "../extension/src/words";
 import { el } from "./dom";
 
 /** One sentence for each thing that is lost or missing. */
@@ -10,16 +11,20 @@ export function losses(recording: Recording): string[] {
   if (recording.lost_ns > 0 || recording.gaps > 0) {
     const share = formatPercent(percentOf(recording.lost_ns, recording.trace_ns));
     said.push(
-      `${formatCount(recording.gaps)} gaps: ${formatDuration(recording.lost_ns)} (${share}) of the trace is lost. ` +
-        "Calls that span a gap are counted as incomplete.",
+      t(
+        "Gaps: {0}; {1} ({2}) of the trace is lost. Calls that span a gap are counted as incomplete.",
+        formatCount(recording.gaps),
+        formatDuration(recording.lost_ns),
+        share,
+      ),
     );
   }
   if (recording.decode_errors > 0) {
-    said.push(`${formatCount(recording.decode_errors)} places where the trace and the code contradict each other.`);
+    said.push(t("Places where the trace and the code contradict each other: {0}.", formatCount(recording.decode_errors)));
   }
-  if (recording.lost_records > 0) said.push(`perf dropped ${formatCount(recording.lost_records)} records.`);
-  if (!recording.off_cpu_known) said.push("No context switches were recorded: off-CPU time is unknown.");
-  if (recording.resolution_ns === null) said.push("The recording has no timing: latencies are unknown.");
+  if (recording.lost_records > 0) said.push(t("Records that perf dropped: {0}.", formatCount(recording.lost_records)));
+  if (!recording.off_cpu_known) said.push(t("No context switches were recorded: off-CPU time is unknown."));
+  if (recording.resolution_ns === null) said.push(t("The recording has no timing: latencies are unknown."));
   for (const { path, build_id: buildId, reason } of recording.missing) {
     said.push(`${path}${buildId === "" ? "" : ` (build-id ${buildId})`}: ${reason}`);
   }
@@ -36,8 +41,8 @@ export function lossView(recording: Recording): HTMLElement | undefined {
 export function recordingView(recording: Recording): HTMLElement {
   const facts = [
     recording.backend,
-    `${formatDuration(recording.trace_ns)} traced`,
-    `${formatCount(recording.threads)} ${recording.threads === 1 ? "thread" : "threads"}`,
+    t("{0} traced", formatDuration(recording.trace_ns)),
+    recording.threads === 1 ? t("1 thread") : t("{0} threads", formatCount(recording.threads)),
     recording.trace_bytes === 0 ? undefined : formatBytes(recording.trace_bytes),
     recording.resolution_ns === null ? undefined : `± ${formatDuration(recording.resolution_ns)}`,
   ].filter((fact) => fact !== undefined);

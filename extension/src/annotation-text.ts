@@ -2,6 +2,7 @@
 // beginning in the same column, so that numbers stand below each other. Pure: no VS Code in it.
 import type { AnnotationsResult, LineAnnotation } from "./protocol";
 import { formatCalls, formatCount, formatDuration, formatSignedDuration, formatSignedPercent } from "./units";
+import { t } from "./words";
 
 /** What of a recording decides which figures are known. */
 export type Known = Pick<AnnotationsResult, "off_cpu_known" | "timed" | "baseline" | "text">;
@@ -27,19 +28,19 @@ export function isStale(row: LineAnnotation, known: Known): boolean {
 export function lineText(row: LineAnnotation, known: Known, countWidth = 0): string {
   const parts: string[] = [];
   if (row.calls > 0 && !known.timed) {
-    parts.push(formatCalls(row.calls), "no timing");
+    parts.push(formatCalls(row.calls), t("no timing"));
   } else if (row.calls > 0) {
     const mean = formatDuration(row.mean).padStart(durationWidth, blank);
     const count = formatCount(row.calls).padStart(countWidth, blank);
     parts.push(`${mean} × ${count}`);
     if (known.off_cpu_known && row.off_cpu > 0) {
-      parts.push(`off-CPU ${formatDuration(row.off_cpu).padStart(durationWidth, blank)} total`);
+      parts.push(t("off-CPU {0} total", formatDuration(row.off_cpu).padStart(durationWidth, blank)));
     }
   }
-  if (row.unwound > 0) parts.push(`${formatCount(row.unwound)} unwound`);
-  if (row.incomplete > 0) parts.push(`${formatCount(row.incomplete)} incomplete`);
+  if (row.unwound > 0) parts.push(t("{0} unwound", formatCount(row.unwound)));
+  if (row.incomplete > 0) parts.push(t("{0} incomplete", formatCount(row.incomplete)));
   if (known.baseline) parts.push(changeText(row));
-  if (row.old_binary) parts.push("old binary");
+  if (row.old_binary) parts.push(t("old binary"));
   const edited = row.changed || known.text === "edited";
   const mark = edited ? `${staleMark}${blank}` : known.text === "newer" ? `${doubtMark}${blank}` : "";
   return (mark + parts.join(" · ")).replaceAll(" ", blank);
@@ -47,13 +48,13 @@ export function lineText(row: LineAnnotation, known: Known, countWidth = 0): str
 
 /** "−12 %, p99 +3.00 µs"; "≈ baseline" where nothing has changed beyond the resolution and the scatter of the calls. */
 export function changeText({ difference }: LineAnnotation): string {
-  if (difference === undefined) return "not in the baseline";
+  if (difference === undefined) return t("not in the baseline");
   const parts: string[] = [];
   if (difference.mean === "changed") parts.push(formatSignedPercent(difference.mean_percent));
-  if (difference.p99 === "changed") parts.push(`p99 ${formatSignedDuration(difference.p99_ns)}`);
+  if (difference.p99 === "changed") parts.push(t("p99 {0}", formatSignedDuration(difference.p99_ns)));
   if (parts.length > 0) return parts.join(", ");
-  if (difference.mean === "few_calls") return "too few calls to compare";
-  return difference.mean === "no_timing" ? "no timing to compare" : "≈ baseline";
+  if (difference.mean === "few_calls") return t("too few calls to compare");
+  return difference.mean === "no_timing" ? t("no timing to compare") : t("≈ baseline");
 }
 
 export interface PlacedText {

@@ -108,11 +108,6 @@ export class Client implements vscode.Disposable {
     }
   }
 
-  /** The helper that runs, or would be started. */
-  async located(): Promise<Helper> {
-    return this.#helper ?? findHelper(this.extension);
-  }
-
   newProgressToken(): string {
     return randomUUID();
   }
@@ -148,7 +143,7 @@ export class Client implements vscode.Disposable {
     const settings = readSettings();
     const options: LanguageClientOptions = {
       documentSelector: languages.map((language) => ({ scheme: "file", language })),
-      initializationOptions: { symfs: settings.symfs, perf: settings.perfPath, integrated: true },
+      initializationOptions: { symfs: settings.symfs, perf: settings.perfPath, integrated: true, words: vscode.l10n.bundle ?? {} },
       markdown: { isTrusted: { enabledCommands: linkedCommands } },
       outputChannel: this.log.channel,
       revealOutputChannelOn: RevealOutputChannelOn.Never,

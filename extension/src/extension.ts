@@ -28,12 +28,14 @@ import { measureSample } from "./sample";
 import { Session } from "./session";
 import { Status } from "./status";
 import { TaskProvider, taskType } from "./task";
+import { speak } from "./words";
 
 export type { Api } from "./api";
 
 let client: Client | undefined;
 
 export function activate(context: vscode.ExtensionContext): Api {
+  speak(vscode.l10n.bundle);
   const log = new Log();
   const helper = (client = new Client(context, log, lensMiddleware));
   const session = new Session(helper, log, context.workspaceState);
@@ -43,13 +45,13 @@ export function activate(context: vscode.ExtensionContext): Api {
   const recorder = new Recorder(helper, session, status);
   const debuggees = new Debuggees();
   const measure = new MeasureCommand(helper, recorder, panel, debuggees, log);
-  const bundle = new BundleCommand(helper, session, log);
   const again = new MeasureAgain(helper, session, recorder, panel, log);
   const selected = new MeasureSelected(helper, measure, recorder, panel, log);
   const open = new OpenCommand(helper, session, panel, log);
   const doctor = new DoctorCommand(helper, log, ({ backend }) => { status.setBackend(backend); });
 
   const recordings = new RecordingsView(session);
+  const bundle = new BundleCommand(helper, session, recordings.view, log);
   const functions = new FunctionsView(helper, session, log);
   const processes = new ProcessesView(helper, log);
   const api = makeApi({ client: helper, session, recorder, panel, open, decorations });

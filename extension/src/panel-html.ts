@@ -8,7 +8,7 @@ export function panelHtml(webview: vscode.Webview, media: vscode.Uri): string {
   const style = webview.asWebviewUri(vscode.Uri.joinPath(media, "webview.css")).toString();
   const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
   return `<!DOCTYPE html>
-<html lang="en">
+<html lang="${vscode.l10n.bundle === undefined ? "en" : vscode.env.language}">
 <head>
   <meta charset="utf-8">
   <meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -18,7 +18,13 @@ export function panelHtml(webview: vscode.Webview, media: vscode.Uri): string {
 </head>
 <body>
   <main id="view"></main>
+  <script type="application/json" id="translations">${json(vscode.l10n.bundle ?? {})}</script>
   <script nonce="${nonce}" src="${script}"></script>
 </body>
 </html>`;
+}
+
+/** As the text of a script element: nothing in it can end that. */
+function json(value: unknown): string {
+  return JSON.stringify(value).replaceAll("<", "\\u003c");
 }

@@ -1,15 +1,11 @@
 // What can be done with a recording of the list.
-import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
 import * as vscode from "vscode";
 import type { Client } from "./client";
 import type { Log } from "./log";
 import type { Panel } from "./panel";
 import type { RecordingItem, Session } from "./session";
-
-const run = promisify(execFile);
 
 export class RecordingCommands {
   constructor(
@@ -38,7 +34,6 @@ export class RecordingCommands {
       command("delete", vscode.l10n.t("delete the recording"), (item) => this.#delete(item)),
       command("reveal", vscode.l10n.t("reveal the recording"), (item) => reveal(item)),
       command("copyPath", vscode.l10n.t("copy the path"), async (item) => vscode.env.clipboard.writeText(item.path)),
-      command("bundle", vscode.l10n.t("make a bundle"), (item) => this.#bundle(item)),
       vscode.commands.registerCommand("ptlens.stopComparing", () => this.session.compareWith(undefined)),
     ];
   }
@@ -77,32 +72,6 @@ export class RecordingCommands {
     if (all.length > 0) await this.client.request("ptlens/store", { path: item.path, ...item.openedWith, remove: true });
     await this.session.remove(item.key);
     for (const uri of all) await vscode.workspace.fs.delete(uri, { recursive: true });
-  }
-
-  async #bundle(item: RecordingItem): Promise<void> {
-    const target = await vscode.window.showSaveDialog({
-      title: vscode.l10n.t("Bundle {0} with its binaries", item.name),
-      defaultUri: vscode.Uri.file(path.join(path.dirname(item.path), `${item.name.replace(/[^\w.-]+/g, "_")}.ptlens`)),
-      filters: { "PT Lens": ["ptlens"] },
-    });
-    if (target === undefined) return;
-    const { symfs } = item.openedWith;
-    const args = ["bundle", item.path, "-o", target.fsPath, ...(symfs === undefined || symfs === "" ? [] : ["--symfs", symfs])];
-    const helper = await this.client.located();
-    const title = vscode.l10n.t("PT Lens: bundling {0}", item.name);
-    await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, async (_, token) => {
-      const abort = new AbortController();
-      token.onCancellationRequested(() => {
-        abort.abort();
-      });
-      try {
-        await run(helper.path, args, { signal: abort.signal });
-      } catch (error) {
-        if (abort.signal.aborted) return;
-        const said = (error as { stderr?: string }).stderr?.trim() ?? "";
-        throw said === "" ? error : new Error(said, { cause: error });
-      }
-    });
   }
 }
 

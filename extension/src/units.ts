@@ -1,6 +1,7 @@
 // Figures as people read them: durations in adaptive units with three significant digits, counts with
 // thousands separators, shares in percent. Shared by the extension and the webview; the helper's
 // renderings in text follow the same rules.
+import { t } from "./words";
 
 interface Scale {
   readonly unit: string;
@@ -63,7 +64,7 @@ export function formatCount(count: number): string {
 
 /** "1 call", "10,000 calls". */
 export function formatCalls(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? "call" : "calls"}`;
+  return count === 1 ? t("1 call") : t("{0} calls", formatCount(count));
 }
 
 /** A figure already in percent: "0 %", "< 0.1 %", "4.2 %", "12 %". */

@@ -15,15 +15,24 @@ function fixed(text: string): string[] {
   return (text.match(/\{\d+\}|\(command:[\w.]+\)|#[\w.]+#|`[^`]*`/g) ?? []).sort();
 }
 
+/** Where texts are, and how a call that translates one is written there. */
+const places = [
+  { folder: "extension/src", suffix: ".ts", call: String.raw`\bt\(` },
+  { folder: "webview", suffix: ".ts", call: String.raw`\bt\(` },
+  { folder: "helper/src/server", suffix: ".cpp", call: String.raw`\bsay\(` },
+] as const;
+
 function sourceTexts(): Set<string> {
-  const folder = path.join(root, "extension/src");
   const texts = new Set<string>();
-  for (const name of readdirSync(folder).filter((file) => file.endsWith(".ts"))) {
-    const source = readFileSync(path.join(folder, name), "utf8");
-    const calls = [...source.matchAll(/l10n\.t\(/g)].length;
-    const literal = [...source.matchAll(/l10n\.t\(\s*("(?:[^"\\\n]|\\.)*")/g)];
-    assert.equal(literal.length, calls, `${name}: every text for l10n.t is a literal in double quotes`);
-    for (const [, text = ""] of literal) texts.add(JSON.parse(text) as string);
+  for (const { folder, suffix, call } of places) {
+    for (const name of readdirSync(path.join(root, folder)).filter((file) => file.endsWith(suffix) && file !== "words.ts")) {
+      const source = readFileSync(path.join(root, folder, name), "utf8");
+      const calls = [...source.matchAll(new RegExp(call, "g"))].length;
+      // In C++ the literals of one text may stand behind each other.
+      const literals = [...source.matchAll(new RegExp(String.raw`${call}\s*("(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*)`, "g"))];
+      assert.equal(literals.length, calls, `${name}: every text to be translated is a literal in double quotes`);
+      for (const [, text = ""] of literals) texts.add((text.match(/"(?:[^"\\\n]|\\.)*"/g) ?? []).map((part) => JSON.parse(part) as string).join(""));
+    }
   }
   return texts;
 }

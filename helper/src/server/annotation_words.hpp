@@ -5,6 +5,7 @@
 #include "measure/measurement.hpp"
 #include "measure/report.hpp"
 #include "server/annotated_file.hpp"
+#include "server/words.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -18,26 +19,31 @@ namespace ptlens::server {
 [[nodiscard]] std::string name_of(const measure::Measurement& measurement, std::uint32_t function);
 
 // "on-CPU 88 %, off-CPU 12 %"; empty where off-CPU time is not known, or there is no time.
-[[nodiscard]] std::string cpu_split(const measure::RecordingInfo& recording,
+[[nodiscard]] std::string cpu_split(const Words& say, const measure::RecordingInfo& recording,
                                     const measure::LatencyStats& latency,
                                     const measure::OffCpuStats& off);
 
 // " · 3 incomplete · 1 unwound", without those that are none.
-[[nodiscard]] std::string left_out(std::uint64_t incomplete, std::uint64_t unwound);
+[[nodiscard]] std::string left_out(const Words& say, std::uint64_t incomplete,
+                                   std::uint64_t unwound);
 
 // "−12 %, p99 +3.00 µs", "≈ baseline", "too few calls to compare"; "not in the baseline" for none.
-[[nodiscard]] std::string change_text(const std::optional<measure::Difference>& difference);
+[[nodiscard]] std::string change_text(const Words& say,
+                                      const std::optional<measure::Difference>& difference);
 // The same in a sentence, with why something is not called a change.
-[[nodiscard]] std::string change_sentence(const std::optional<measure::Difference>& difference);
+[[nodiscard]] std::string change_sentence(const Words& say,
+                                          const std::optional<measure::Difference>& difference);
 
 // What a figure is of that is not of the present text and binary: "before your edit", "changed
 // since it was measured", "old binary", ...; empty where nothing is to be said.
-[[nodiscard]] std::string stale_mark(TextState text, bool changed, bool old_binary);
+[[nodiscard]] std::string stale_mark(const Words& say, TextState text, bool changed,
+                                     bool old_binary);
 // The same in sentences.
-[[nodiscard]] std::string stale_sentences(TextState text, bool changed, bool old_binary);
+[[nodiscard]] std::string stale_sentences(const Words& say, TextState text, bool changed,
+                                          bool old_binary);
 
 // "1.23 µs × 1,000 · off-CPU 5.10 ms total" of a line with calls.
-[[nodiscard]] std::string line_text(const measure::RecordingInfo& recording,
+[[nodiscard]] std::string line_text(const Words& say, const measure::RecordingInfo& recording,
                                     const measure::LineRow& row);
 
 } // namespace ptlens::server

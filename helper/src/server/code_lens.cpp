@@ -11,42 +11,43 @@
 namespace ptlens::server {
 namespace {
 
-using exporting::count;
 using exporting::duration;
 
-std::string lost(const measure::RecordingInfo& recording) {
+std::string lost(const Words& say, const measure::RecordingInfo& recording) {
   if (recording.lost_ns > 0) {
-    return fmt::format(" · {} of trace lost", duration(static_cast<double>(recording.lost_ns)));
+    return " · " + say("{0} of trace lost", duration(static_cast<double>(recording.lost_ns)));
   }
   if (recording.lost_records > 0) {
-    return fmt::format(" · {} dropped", count(recording.lost_records, "record"));
+    return " · " + say("{0} dropped", say.records(recording.lost_records));
   }
   return {};
 }
 
 } // namespace
 
-std::string lens_title(const measure::RecordingInfo& recording, const measure::Report& report) {
+std::string lens_title(const Words& say, const measure::RecordingInfo& recording,
+                       const measure::Report& report) {
   const measure::LatencyStats& latency = report.latency;
   std::string text;
   if (latency.calls == 0) {
-    text = "no complete call";
+    text = say("no complete call");
   } else if (!recording.resolution_ns) {
-    text = count(latency.calls, "call") + " · no timing";
+    text = say.calls(latency.calls) + " · " + say("no timing");
   } else {
-    text = fmt::format(
-        "mean {} · p50 {} · p99 {} · max {} · {}", duration(latency.mean, latency.resolution),
+    text = say(
+        "mean {0} · p50 {1} · p99 {2} · max {3} · {4}", duration(latency.mean, latency.resolution),
         duration(static_cast<double>(latency.p50)), duration(static_cast<double>(latency.p99)),
-        duration(static_cast<double>(latency.max)), count(latency.calls, "call"));
-    if (const std::string split = cpu_split(recording, latency, report.off_cpu); !split.empty()) {
+        duration(static_cast<double>(latency.max)), say.calls(latency.calls));
+    if (const std::string split = cpu_split(say, recording, latency, report.off_cpu);
+        !split.empty()) {
       text += fmt::format(" · {}", split);
     }
-    text += fmt::format(" · cpu {}", exporting::percentage(report.cpu_percent));
+    text += " · " + say("cpu {0}", exporting::percentage(report.cpu_percent));
   }
-  return text + left_out(report.incomplete, report.unwound) + lost(recording);
+  return text + left_out(say, report.incomplete, report.unwound) + lost(say, recording);
 }
 
-Json code_lenses(const AnnotatedFile& file) {
+Json code_lenses(const AnnotatedFile& file, const Words& say) {
   Json lenses = Json::array();
   const measure::Measurement& measurement = file.measurement();
   for (std::size_t index = 0; index < file.functions.size(); ++index) {
@@ -54,11 +55,11 @@ Json code_lenses(const AnnotatedFile& file) {
     const bool shares_line =
         (index > 0 && file.functions[index - 1].line == function.line) ||
         (index + 1 < file.functions.size() && file.functions[index + 1].line == function.line);
-    std::string title = lens_title(measurement.recording, function.entry->report);
+    std::string title = lens_title(say, measurement.recording, function.entry->report);
     if (file.baseline != nullptr) {
-      title = fmt::format("{} · {}", change_text(function.difference), title);
+      title = fmt::format("{} · {}", change_text(say, function.difference), title);
     }
-    if (const std::string mark = stale_mark(file.text, function.changed, function.old_binary);
+    if (const std::string mark = stale_mark(say, file.text, function.changed, function.old_binary);
         !mark.empty()) {
       title = fmt::format("({}) {}", mark, title);
     }

@@ -221,6 +221,9 @@ Answer Connection::initialize(const Input& params) {
   options.read("recording", recording_);
   options.read("baseline", baseline_);
   options.read("integrated", integrated_);
+  std::map<std::string, std::string> translations;
+  options.read("words", translations);
+  say_ = Words(std::move(translations));
   const Fields capabilities = fields.child("capabilities");
   const Fields workspace = capabilities.child("workspace");
   workspace.child("codeLens").read("refreshSupport", refreshes_lenses_);

@@ -8,6 +8,7 @@
 #include "server/pending.hpp"
 #include "server/protocol.hpp"
 #include "server/session.hpp"
+#include "server/words.hpp"
 #include "server/workers.hpp"
 
 #include <atomic>
@@ -95,6 +96,7 @@ private:
   std::string perf_;
   std::string recording_; // to open at the start, and what to compare it with
   std::string baseline_;
+  Words say_;
   bool integrated_ = false; // the client is our own extension: it draws lines by itself
   bool refreshes_lenses_ = false;
   bool refreshes_hints_ = false;

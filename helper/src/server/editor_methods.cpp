@@ -44,7 +44,7 @@ void Connection::add_editor_methods() {
         [this](const Place& place) -> Result<Json> {
           const auto file =
               annotate(session_.active(), session_.baseline(), place.file, documents_);
-          return file ? code_lenses(*file) : Json::array();
+          return file ? code_lenses(*file, say_) : Json::array();
         });
   }};
   methods_["textDocument/hover"] = {.work = [this](Pending& pending, const Input& params) {
@@ -54,13 +54,13 @@ void Connection::add_editor_methods() {
           const Cancellable scope(pending.progress());
           const auto file =
               annotate(session_.active(), session_.baseline(), place.file, documents_);
-          return file ? hover(*file, place.line, {.links = integrated_}) : Json(nullptr);
+          return file ? hover(*file, place.line, {.links = integrated_}, say_) : Json(nullptr);
         });
   }};
   methods_["textDocument/inlayHint"] = {.work = [this](Pending&, const Input& params) {
     return ask(params, read_inlay_range, [this](const AnnotationsRequest& request) -> Result<Json> {
       const auto file = annotate(session_.active(), session_.baseline(), request.file, documents_);
-      return file ? inlay_hints(*file, {.first = request.first, .last = request.last})
+      return file ? inlay_hints(*file, {.first = request.first, .last = request.last}, say_)
                   : Json::array();
     });
   }};

@@ -166,6 +166,24 @@ void Fields::read_interval(const char* name, std::optional<std::pair<double, dou
   out = {(*field)[0].get<double>(), (*field)[1].get<double>()};
 }
 
+void Fields::read(const char* name, std::map<std::string, std::string>& out) const {
+  const Input* field = find(name);
+  if (field == nullptr) {
+    return;
+  }
+  if (!field->is_object()) {
+    refuse(name, "must be an object of strings");
+    return;
+  }
+  for (const auto& [key, value] : field->items()) {
+    if (!value.is_string()) {
+      refuse(name, "must be an object of strings");
+      return;
+    }
+    out[key] = value.get<std::string>();
+  }
+}
+
 void Fields::read_environment(const char* name, std::vector<std::string>& out) const {
   const Input* field = find(name);
   if (field == nullptr) {

@@ -5,6 +5,7 @@
 #include "server/protocol.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +24,8 @@ public:
   void read(const char* name, std::string& out, Presence presence = Presence::optional) const;
   void read(const char* name, bool& out) const;
   void read(const char* name, std::vector<std::string>& out) const;
+  // An object of strings.
+  void read(const char* name, std::map<std::string, std::string>& out) const;
   void read_number(const char* name, double& out, double low, double high) const;
   // The same for a field that must be whole.
   void read_integer(const char* name, std::int64_t& out, std::int64_t low, std::int64_t high,

@@ -62,59 +62,63 @@ std::string histogram(const std::vector<measure::Bucket>& buckets) {
 }
 
 // Never finer than the recording's own timing.
-std::string mean_text(const measure::RecordingInfo& recording,
+std::string mean_text(const Words& say, const measure::RecordingInfo& recording,
                       const measure::LatencyStats& latency) {
   const std::uint64_t resolution =
       std::max(latency.resolution, recording.resolution_ns.value_or(0));
-  return fmt::format("mean {} ± {}", duration(latency.mean), duration(real(resolution)));
+  return say("mean {0} ± {1}", duration(latency.mean), duration(real(resolution)));
 }
 
-std::string latencies(const measure::LatencyStats& latency) {
-  return fmt::format("\n\n| min | p50 | p90 | p99 | p99.9 | max | total |\n"
+std::string latencies(const Words& say, const measure::LatencyStats& latency) {
+  return fmt::format("\n\n| {} | p50 | p90 | p99 | p99.9 | {} | {} |\n"
                      "|--:|--:|--:|--:|--:|--:|--:|\n| {} | {} | {} | {} | {} | {} | {} |",
-                     duration(real(latency.min)), duration(real(latency.p50)),
-                     duration(real(latency.p90)), duration(real(latency.p99)),
-                     duration(real(latency.p999)), duration(real(latency.max)),
-                     duration(real(latency.total)));
+                     say("min"), say("max"), say("total"), duration(real(latency.min)),
+                     duration(real(latency.p50)), duration(real(latency.p90)),
+                     duration(real(latency.p99)), duration(real(latency.p999)),
+                     duration(real(latency.max)), duration(real(latency.total)));
 }
 
-std::string off_cpu(const measure::RecordingInfo& recording, const measure::Report& report) {
-  const std::string split = cpu_split(recording, report.latency, report.off_cpu);
+std::string off_cpu(const Words& say, const measure::RecordingInfo& recording,
+                    const measure::Report& report) {
+  const std::string split = cpu_split(say, recording, report.latency, report.off_cpu);
   if (split.empty()) {
     return {};
   }
   std::string text =
-      fmt::format("\n\n{} · cpu {}", split, exporting::percentage(report.cpu_percent));
+      "\n\n" + split + " · " + say("cpu {0}", exporting::percentage(report.cpu_percent));
   if (report.off_cpu.total > 0) {
-    text +=
-        fmt::format("; off-CPU {}: {} blocked, {} preempted, in {}",
-                    duration(real(report.off_cpu.total)), duration(real(report.off_cpu.blocked)),
-                    duration(real(report.off_cpu.preempted)), count(report.off_cpu.calls, "call"));
+    text += "; " + say("off-CPU {0}: {1} blocked, {2} preempted, in {3}",
+                       duration(real(report.off_cpu.total)), duration(real(report.off_cpu.blocked)),
+                       duration(real(report.off_cpu.preempted)), say.calls(report.off_cpu.calls));
   }
   return text;
 }
 
-std::string callers(const measure::Measurement& measurement, const measure::Report& report) {
+std::string callers(const Words& say, const measure::Measurement& measurement,
+                    const measure::Report& report) {
   if (report.callers.empty()) {
     return {};
   }
-  std::string text = "\n\nCallers";
+  std::string text = "\n\n" + say("Callers");
   for (std::size_t index = 0; index < std::min(report.callers.size(), most_callers); ++index) {
     const measure::RelatedRow& row = report.callers[index];
     const bool has_line =
         row.site < measurement.sites.size() && measurement.sites[row.site].line > 0;
-    text += fmt::format("\n- {}{}: {}, mean {}", code_text(name_of(measurement, row.function)),
-                        has_line ? fmt::format(" line {}", measurement.sites[row.site].line)
-                                 : std::string(),
-                        count(row.latency.calls, "call"), duration(row.latency.mean));
+    text += "\n- " + code_text(name_of(measurement, row.function));
+    if (has_line) {
+      text += " " + say("line {0}", std::to_string(measurement.sites[row.site].line));
+    }
+    text += fmt::format(": {}, {}", say.calls(row.latency.calls),
+                        say("mean {0}", duration(row.latency.mean)));
   }
   if (report.callers.size() > most_callers) {
-    text += fmt::format("\n- and {} more", report.callers.size() - most_callers);
+    text += "\n- " + say("and {0} more", count(report.callers.size() - most_callers));
   }
   return text;
 }
 
-std::string slowest(const measure::Measurement& measurement, std::uint32_t function) {
+std::string slowest(const Words& say, const measure::Measurement& measurement,
+                    std::uint32_t function) {
   measure::Selected selected = measure::select_calls(measurement, function, {});
   const stacks::CallTable& table = selected.part.calls();
   std::erase_if(selected.calls, [&](std::uint32_t call) {
@@ -128,45 +132,49 @@ std::string slowest(const measure::Measurement& measurement, std::uint32_t funct
     return {};
   }
   const std::uint64_t start = measure::trace_start(measurement);
-  std::string text = "\n\nSlowest calls";
+  std::string text = "\n\n" + say("Slowest calls");
   for (std::size_t index = 0; index < shown; ++index) {
     const std::uint32_t call = selected.calls[index];
     text += fmt::format("\n- {}", duration(real(table.latency[call])));
     if (measurement.recording.off_cpu_known) {
-      text += fmt::format(", off-CPU {}", duration(real(table.off_cpu(call))));
+      text += ", " + say("off-CPU {0}", duration(real(table.off_cpu(call))));
     }
-    text +=
-        fmt::format(", thread {}, {} after the start", measurement.threads[table.thread[call]].tid,
-                    duration(real(table.start[call] - start)));
+    text += ", " + say("thread {0}, {1} after the start",
+                       std::to_string(measurement.threads[table.thread[call]].tid),
+                       duration(real(table.start[call] - start)));
   }
   return text;
 }
 
-std::string corrected(const measure::Measurement& measurement, std::uint32_t function) {
+std::string corrected(const Words& say, const measure::Measurement& measurement,
+                      std::uint32_t function) {
   const auto latency = engine::corrected_latency(measurement, function, {});
   if (!latency) {
     return {};
   }
-  return fmt::format("\n\nWithout what the probes took ({} ± {} a call): mean {}, p50 {}, p99 {}",
-                     duration(latency->removed), duration(latency->uncertainty),
-                     duration(latency->latency.mean), duration(real(latency->latency.p50)),
-                     duration(real(latency->latency.p99)));
+  return "\n\n" + say("Without what the probes took ({0} ± {1} a call): mean {2}, p50 {3}, p99 {4}",
+                      duration(latency->removed), duration(latency->uncertainty),
+                      duration(latency->latency.mean), duration(real(latency->latency.p50)),
+                      duration(real(latency->latency.p99)));
 }
 
 // How it was measured.
-std::string method(const measure::RecordingInfo& recording) {
-  std::string text = fmt::format("\n\nMeasured with {}, {} traced",
-                                 recording.backend == "uprobe" ? "probes" : "Intel Processor Trace",
-                                 duration(real(recording.trace_ns)));
+std::string method(const Words& say, const measure::RecordingInfo& recording) {
+  const std::string traced = duration(real(recording.trace_ns));
+  std::string text = "\n\n";
+  text += recording.backend == "uprobe"
+              ? say("Measured with probes, {0} traced", traced)
+              : say("Measured with Intel Processor Trace, {0} traced", traced);
   if (recording.gaps == 0 && recording.lost_records == 0 && recording.lost_ns == 0) {
-    text += ", nothing lost";
-  } else {
-    const std::string time =
-        recording.lost_ns == 0 ? std::string() : duration(real(recording.lost_ns)) + " of ";
-    text += fmt::format(", {}trace lost in {}", time, count(recording.gaps, "gap"));
-    if (recording.lost_records > 0) {
-      text += fmt::format("; {} dropped", count(recording.lost_records, "record"));
-    }
+    return text + ", " + say("nothing lost");
+  }
+  const std::string gaps = say.gaps(recording.gaps);
+  text += ", ";
+  text += recording.lost_ns == 0
+              ? say("trace lost in {0}", gaps)
+              : say("{0} of trace lost in {1}", duration(real(recording.lost_ns)), gaps);
+  if (recording.lost_records > 0) {
+    text += "; " + say("{0} dropped", say.records(recording.lost_records));
   }
   return text;
 }
@@ -185,110 +193,113 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
-std::string links(const AnnotatedFile& file, std::uint32_t function) {
+std::string links(const Words& say, const AnnotatedFile& file, std::uint32_t function) {
   Json argument = exporting::function_json(file.measurement(), function);
   argument.erase("file");
   argument.erase("line");
   argument["id"] = file.recording->id;
   std::string text = "\n\n";
-  const std::array<std::pair<const char*, const char*>, 5> views = {{{"Figures", "figures"},
-                                                                     {"Flame graph", "flame"},
-                                                                     {"Histogram", "histogram"},
-                                                                     {"Callers", "callers"},
-                                                                     {"Children", "children"}}};
+  const std::array<std::pair<std::string, const char*>, 5> views = {
+      {{say("Figures"), "figures"},
+       {say("Flame graph"), "flame"},
+       {say("Histogram"), "histogram"},
+       {say("Callers"), "callers"},
+       {say("Children"), "children"}}};
   for (const auto& [title, view] : views) {
     argument["view"] = view;
     text += fmt::format("{}[{}](command:ptlens.showFunction?{})", text.size() == 2 ? "" : " · ",
                         title, percent_encoded(exporting::dump(Json::array({argument}))));
   }
-  return text + " · [All functions](command:ptlens.showFlameGraph)";
+  return text + " · [" + say("All functions") + "](command:ptlens.showFlameGraph)";
 }
 
-std::string function_hover(const AnnotatedFile& file, const AnnotatedFunction& function,
-                           const HoverStyle& style) {
+std::string function_hover(const Words& say, const AnnotatedFile& file,
+                           const AnnotatedFunction& function, const HoverStyle& style) {
   const measure::Measurement& measurement = file.measurement();
   const measure::RecordingInfo& recording = measurement.recording;
   const std::uint32_t index = function.entry->function;
   const measure::Report report = measure::report(measurement, index, {});
   const bool timed = report.latency.calls > 0 && recording.resolution_ns.has_value();
   std::string text = code_text(name_of(measurement, index));
-  text += style.links ? links(file, index) : std::string();
-  if (const std::string stale = stale_sentences(file.text, function.changed, function.old_binary);
+  text += style.links ? links(say, file, index) : std::string();
+  if (const std::string stale =
+          stale_sentences(say, file.text, function.changed, function.old_binary);
       !stale.empty()) {
     text += "\n\n*" + stale + "*";
   }
   text += "\n\n";
-  text += report.latency.calls == 0 ? "no complete call" : count(report.latency.calls, "call");
+  text += report.latency.calls == 0 ? say("no complete call") : say.calls(report.latency.calls);
   if (timed) {
-    text += ", " + mean_text(recording, report.latency);
+    text += ", " + mean_text(say, recording, report.latency);
   } else if (report.latency.calls > 0) {
-    text += " · no timing";
+    text += " · " + say("no timing");
   }
-  text += left_out(report.incomplete, report.unwound);
+  text += left_out(say, report.incomplete, report.unwound);
   if (file.baseline != nullptr) {
-    text += "\n\n" + change_sentence(function.difference);
+    text += "\n\n" + change_sentence(say, function.difference);
   }
   if (timed) {
-    text += latencies(report.latency) + corrected(measurement, index) + off_cpu(recording, report) +
-            histogram(report.histogram) + callers(measurement, report) +
-            slowest(measurement, index);
+    text += latencies(say, report.latency) + corrected(say, measurement, index) +
+            off_cpu(say, recording, report) + histogram(report.histogram) +
+            callers(say, measurement, report) + slowest(say, measurement, index);
   } else {
-    text += callers(measurement, report);
+    text += callers(say, measurement, report);
   }
   return text;
 }
 
-std::string line_hover(const AnnotatedFile& file, const AnnotatedLine& line) {
+std::string line_hover(const Words& say, const AnnotatedFile& file, const AnnotatedLine& line) {
   const measure::Measurement& measurement = file.measurement();
   const measure::LineRow& row = *line.row;
   const bool timed = measurement.recording.resolution_ns.has_value();
-  std::string text = "Calls from this line: " + line_text(measurement.recording, row);
-  if (const std::string stale = stale_sentences(file.text, line.changed, line.old_binary);
+  std::string text = say("Calls from this line: {0}", line_text(say, measurement.recording, row));
+  if (const std::string stale = stale_sentences(say, file.text, line.changed, line.old_binary);
       !stale.empty()) {
     text += "\n\n*" + stale + "*";
   }
   if (file.baseline != nullptr) {
-    text += "\n\n" + change_sentence(line.difference);
+    text += "\n\n" + change_sentence(say, line.difference);
   }
   if (row.latency.calls > 0 && timed) {
-    text += "\n\n" + mean_text(measurement.recording, row.latency) + latencies(row.latency);
+    text +=
+        "\n\n" + mean_text(say, measurement.recording, row.latency) + latencies(say, row.latency);
   }
   for (std::size_t index = 0; index < std::min(row.callees.size(), most_callees); ++index) {
     const measure::LineCallee& callee = row.callees[index];
-    text +=
-        fmt::format("\n{}- {} {}", index == 0 ? "\n" : "",
-                    code_text(name_of(measurement, callee.function)), count(callee.calls, "call"));
+    text += fmt::format("\n{}- {} {}", index == 0 ? "\n" : "",
+                        code_text(name_of(measurement, callee.function)), say.calls(callee.calls));
     if (callee.calls > 0 && timed) {
-      text += fmt::format(", mean {}", duration(callee.mean));
+      text += ", " + say("mean {0}", duration(callee.mean));
     }
   }
   if (row.callees.size() > most_callees) {
-    text += fmt::format("\n- and {} more", row.callees.size() - most_callees);
+    text += "\n- " + say("and {0} more", count(row.callees.size() - most_callees));
   }
   return text;
 }
 
 } // namespace
 
-Json hover(const AnnotatedFile& file, std::uint32_t line, const HoverStyle& style) {
+Json hover(const AnnotatedFile& file, std::uint32_t line, const HoverStyle& style,
+           const Words& say) {
   std::string text;
   for (const AnnotatedFunction& function : file.functions) {
     if (function.line == line) {
-      text += (text.empty() ? "" : "\n\n---\n\n") + function_hover(file, function, style);
+      text += (text.empty() ? "" : "\n\n---\n\n") + function_hover(say, file, function, style);
     }
   }
   for (const AnnotatedLine& row : file.rows) {
     if (row.line == line) {
-      text += (text.empty() ? "" : "\n\n---\n\n") + line_hover(file, row);
+      text += (text.empty() ? "" : "\n\n---\n\n") + line_hover(say, file, row);
     }
   }
   if (text.empty()) {
     return nullptr;
   }
   const Json position = {{"line", line > 0 ? line - 1 : 0}, {"character", 0}};
-  return {
-      {"contents", {{"kind", "markdown"}, {"value", text + method(file.measurement().recording)}}},
-      {"range", {{"start", position}, {"end", position}}}};
+  return {{"contents",
+           {{"kind", "markdown"}, {"value", text + method(say, file.measurement().recording)}}},
+          {"range", {{"start", position}, {"end", position}}}};
 }
 
 } // namespace ptlens::server

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "server/annotated_file.hpp"
+#include "server/words.hpp"
 
 #include <cstdint>
 
@@ -12,6 +13,7 @@ struct HoverStyle {
 };
 
 // LSP Hover of a present line, 1-based; null where there is nothing to say.
-[[nodiscard]] Json hover(const AnnotatedFile& file, std::uint32_t line, const HoverStyle& style);
+[[nodiscard]] Json hover(const AnnotatedFile& file, std::uint32_t line, const HoverStyle& style,
+                         const Words& say);
 
 } // namespace ptlens::server

@@ -19,17 +19,17 @@ bool holds(const LineSpan& span, const AnnotatedLine& line) {
 
 } // namespace
 
-Json inlay_hints(const AnnotatedFile& file, const LineSpan& span) {
+Json inlay_hints(const AnnotatedFile& file, const LineSpan& span, const Words& say) {
   Json hints = Json::array();
   for (const AnnotatedLine& line : file.rows) {
     if (!holds(span, line) || line.line == 0) {
       continue;
     }
-    std::string label = line_text(file.measurement().recording, *line.row);
+    std::string label = line_text(say, file.measurement().recording, *line.row);
     if (file.baseline != nullptr) {
-      label += " · " + change_text(line.difference);
+      label += " · " + change_text(say, line.difference);
     }
-    if (const std::string mark = stale_mark(file.text, line.changed, line.old_binary);
+    if (const std::string mark = stale_mark(say, file.text, line.changed, line.old_binary);
         !mark.empty()) {
       label += fmt::format(" ({})", mark);
     }
@@ -72,6 +72,12 @@ Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat
   for (const AnnotatedFunction& function : file.functions) {
     binaries.insert(file.measurement().functions[function.entry->function].binary);
   }
+  for (const measure::LineRow& row : file.lines->lines) {
+    for (const std::uint32_t function : row.holders) {
+      binaries.insert(file.measurement().functions[function].binary);
+    }
+  }
+  binaries.erase(std::string());
   Json result = {{"id", file.recording->id},
                  {"text", word(file.text)},
                  {"baseline", file.baseline != nullptr},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "server/annotated_file.hpp"
+#include "server/words.hpp"
 
 #include <cstdint>
 
@@ -14,7 +15,7 @@ struct LineSpan { // present lines, 1-based, both included
 };
 
 // LSP InlayHint[] of the lines.
-[[nodiscard]] Json inlay_hints(const AnnotatedFile& file, const LineSpan& span);
+[[nodiscard]] Json inlay_hints(const AnnotatedFile& file, const LineSpan& span, const Words& say);
 
 // Result of ptlens/annotations; with `heat`, how hot each line of the whole file is.
 [[nodiscard]] Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat);

@@ -178,7 +178,14 @@ Read<std::int32_t> read_threads(const Input& params) {
 
 Read<BundleRequest> read_bundle(const Input& params) {
   return read_with<BundleRequest>(params, [](const Fields& fields, BundleRequest& request) {
-    fields.read_name("id", request.id);
+    if (fields.has("id") == fields.has("path")) {
+      fields.refuse("id", "or path must be given, and not both");
+    }
+    if (fields.has("id")) {
+      fields.read_name("id", request.id);
+    } else {
+      read_recording(fields, request.recording);
+    }
     fields.read_name("output", request.output);
   });
 }

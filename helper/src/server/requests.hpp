@@ -37,11 +37,6 @@ struct FunctionAtRequest {
   std::uint32_t symbol_line = 0; // of that name, 0: none
 };
 
-struct BundleRequest {
-  std::string id;
-  std::string output;
-};
-
 struct RecordRequest {
   record::Request request; // `output` empty: choose one
   std::string folder = {}; // that the chosen one is in, empty: the user's
@@ -58,6 +53,12 @@ struct OpenRequest {
   engine::SourceMap source_map = {};
   FunctionSelector function = {}; // asked about first; without a name: none
   bool activate = true;           // lenses and hovers are of it from now on
+};
+
+struct BundleRequest {
+  std::string id;        // of an open recording; empty: the one at the path of
+  OpenRequest recording; // this
+  std::string output;
 };
 
 struct ActivateRequest {

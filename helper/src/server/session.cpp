@@ -331,15 +331,19 @@ Result<Json> Session::calls(const CallsRequest& request, Progress& progress) {
 }
 
 Result<Json> Session::bundle(const BundleRequest& request, Progress& progress) {
-  const auto recording = find(request.id);
-  if (!recording) {
-    return std::unexpected(recording.error());
+  OpenRequest source = request.recording;
+  if (!request.id.empty()) {
+    const auto recording = find(request.id);
+    if (!recording) {
+      return std::unexpected(recording.error());
+    }
+    source = (*recording)->source;
   }
   const Running running(*this, progress, false);
   if (!running.accepted()) {
     return std::unexpected(stopped());
   }
-  const auto made = host_.bundle((*recording)->source, request.output, progress);
+  const auto made = host_.bundle(source, request.output, progress);
   if (!made) {
     return std::unexpected(made.error());
   }

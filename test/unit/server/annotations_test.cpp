@@ -7,7 +7,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace ptlens::server {
 namespace {
@@ -203,6 +207,65 @@ TEST_F(Annotations, ServeEditorsWithoutOurExtension) {
   }
   EXPECT_NE(message["params"]["message"].get<std::string>().find("ns::work<int, char>"),
             std::string::npos);
+}
+
+TEST_F(Annotations, SpeakTheLanguageOfTheClient) {
+  const Json words = {{"mean {0} · p50 {1} · p99 {2} · max {3} · {4}", "Mittel {0}, {4} ({9} {x}"},
+                      {"1 call", "1 Aufruf"},
+                      {"{0} unwound", "{0} abgewickelt"},
+                      {"off-CPU {0} total", "{0} wartend, {0}"},
+                      {"Calls from this line: {0}", "Von hier: {0}"}};
+  client.initialize({{"initializationOptions", {{"words", words}}}});
+  client.call("o", "ptlens/open", {{"path", "/r/one"}});
+  // work was called for 1 µs and 3 µs, main never completely.
+  EXPECT_TRUE(lenses()[0].second.starts_with("Mittel 2.00 µs, 2 calls ({9} {x} · on-CPU"))
+      << lenses()[0].second;
+  EXPECT_TRUE(lenses()[1].second.starts_with("no complete call")) << lenses()[1].second;
+  EXPECT_TRUE(
+      hover(11).starts_with("Von hier: 1.00 µs × 1 · 200 ns wartend, 200 ns · 1 abgewickelt"))
+      << hover(11);
+}
+
+TEST_F(Annotations, RefuseWordsThatAreNone) {
+  for (const Json& words : {Json("de"), Json::array({"a"}), Json{{"1 call", 1}}}) {
+    Client other{host()};
+    EXPECT_EQ(other.initialize({{"initializationOptions", {{"words", words}}}})["error"]["code"],
+              -32602)
+        << words;
+  }
+}
+
+// The example without the calls of main and without main's source: line 12 is then in a function
+// that has no figures.
+TEST(AnnotationsOfTheOldBinary, AreMarkedInFunctionsWithoutFiguresToo) {
+  const std::string folder = testing::TempDir() + "ptlens-old-binary";
+  std::filesystem::create_directories(folder);
+  const std::string binary = folder + "/app";
+  std::ofstream(binary) << "not what was measured";
+  Host host = fake_host(std::make_shared<FakeState>());
+  host.open = [&](const OpenRequest& request, const measure::Watch&,
+                  const Progress&) -> Result<std::shared_ptr<const measure::Measurement>> {
+    auto measurement = exporting::example();
+    measurement.recording.path = request.path;
+    measurement.functions[0].binary = binary; // main, which makes the call
+    measurement.functions[0].file.clear();
+    return std::make_shared<const measure::Measurement>(std::move(measurement));
+  };
+  host.sources = [&](const OpenRequest&, const measure::Measurement&) {
+    engine::MeasuredSources sources;
+    sources.binaries[binary] = {.build_id = "ab", .size = 2, .changed_ns = 1};
+    return sources;
+  };
+  Client client{std::move(host)};
+  client.initialize();
+  client.call("o", "ptlens/open", {{"path", "/r/one"}});
+  const Json answer = client.call("a", "ptlens/annotations", {{"file", "/s/a.cpp"}})["result"];
+  ASSERT_EQ(answer["lines"].size(), 1U);
+  EXPECT_EQ(answer["lines"][0]["line"], 12);
+  EXPECT_EQ(answer["lines"][0]["function_line"], 0);
+  EXPECT_EQ(answer["lines"][0]["old_binary"], true);
+  EXPECT_EQ(answer["binaries"].dump(), fmt::format(R"(["/bin/app","{}"])", binary));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(Annotations, SayWhyTheRecordingOfTheStartCannotBeOpened) {

@@ -284,6 +284,28 @@ TEST_F(Conversation, WhatIsKeptOfARecording) {
   EXPECT_EQ(client.call(4, "ptlens/store", Json::object())["error"]["code"], -32602);
 }
 
+TEST_F(Conversation, BundlesARecordingByItsIdOrItsPath) {
+  client.initialize();
+  const Json opened = client.call(1, "ptlens/open", {{"path", "/r/one"}, {"symfs", "/s"}});
+  const Json id = opened["result"]["recording"]["id"];
+  const Json made = client.call(2, "ptlens/bundle", {{"id", id}, {"output", "/b"}})["result"];
+  EXPECT_EQ(made.dump(), R"({"path":"/b","bytes":10,"files":0,"missing":[]})");
+  EXPECT_EQ(state->last_bundled, "/r/one /s /b");
+  const int open_before = state->opened;
+  EXPECT_TRUE(
+      client.call(3, "ptlens/bundle", {{"path", "/r/two"}, {"symfs", "/t"}, {"output", "/c"}})
+          .contains("result"));
+  EXPECT_EQ(state->last_bundled, "/r/two /t /c");
+  EXPECT_EQ(state->opened, open_before) << "it need not be opened for it";
+  const auto refused = [&](int number, const Json& params) {
+    return client.call(number, "ptlens/bundle", params)["error"]["code"];
+  };
+  EXPECT_EQ(refused(4, {{"output", "/c"}}), -32602);
+  EXPECT_EQ(refused(5, {{"id", id}, {"path", "/r/two"}, {"output", "/c"}}), -32602);
+  EXPECT_EQ(refused(6, {{"path", "/r/two"}}), -32602);
+  EXPECT_EQ(refused(7, {{"id", "none"}, {"output", "/c"}}), -32011);
+}
+
 TEST_F(Conversation, CommandsAreTheMethods) {
   client.initialize();
   const Json answer = client.call(

@@ -23,6 +23,7 @@ struct FakeState {
   std::atomic<int> opened = 0;
   std::atomic<int> forgotten = 0;
   std::string last_symfs;
+  std::string last_bundled; // "path symfs output"
   record::Request last_request;
 };
 
@@ -91,6 +92,14 @@ inline Host fake_host(const std::shared_ptr<FakeState>& state) {
   host.forget = [state](const OpenRequest& request) -> Result<std::vector<std::string>> {
     ++state->forgotten;
     return std::vector{request.path + ".calls"};
+  };
+  host.bundle = [state](const OpenRequest& request, const std::string& output,
+                        const Progress&) -> Result<engine::Bundle> {
+    state->last_bundled = request.path + ' ' + request.symfs + ' ' + output;
+    engine::Bundle bundle;
+    bundle.path = output;
+    bundle.bytes = 10;
+    return bundle;
   };
   host.record = [state](const record::Request& request,
                         const Progress& progress) -> Result<record::Outcome> {
