@@ -25,6 +25,8 @@ export interface MeasureRequest {
   /** Seconds; 0: until the program ends or the user stops. */
   readonly duration?: number;
   readonly backend?: Backend;
+  /** A file or folder whose workspace folder's settings hold; absent: `cwd`, `program`, or the file that is open. */
+  readonly settingsOf?: string;
   /** Folder to make for the recording. */
   readonly output?: string;
   /** Told the stage, the rate and the time left. */
@@ -108,8 +110,9 @@ async function processOf(client: Client, pid: number): Promise<Process> {
 
 function recordParams(request: MeasureRequest, chosen: FunctionSelector | undefined): RecordParams {
   const { pid, program, args, cwd, environment, duration, backend, output } = request;
+  const place = request.settingsOf ?? (program === undefined ? undefined : (cwd ?? program));
   return {
-    ...baseParams(),
+    ...baseParams(place === undefined ? undefined : vscode.Uri.file(place)),
     ...(pid === undefined ? {} : { pid }),
     ...(program === undefined ? {} : { program, arguments: [...(args ?? [])] }),
     ...(cwd === undefined || program === undefined ? {} : { cwd }),

@@ -5,7 +5,7 @@ import type { Client } from "./client";
 import type { Log } from "./log";
 import type { Panel } from "./panel";
 import type { Process, RecordParams } from "./protocol";
-import type { Recorder } from "./recorder";
+import { mustBeTrusted, type Recorder } from "./recorder";
 import type { RecordingItem, Session } from "./session";
 
 export class MeasureAgain {
@@ -24,6 +24,7 @@ export class MeasureAgain {
       if (item?.measuredWith === undefined) {
         throw new Error(vscode.l10n.t("Nothing was measured in this workspace yet. Put the cursor on a function and measure it."));
       }
+      mustBeTrusted();
       const params = await this.#present(item, item.measuredWith);
       if (params === undefined) return;
       await this.recorder.measure(params, { functions: item.functions, target: item.target });

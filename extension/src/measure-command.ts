@@ -13,7 +13,7 @@ import { pickTarget, type Target } from "./process-picker";
 import type { ProgramTarget } from "./program-target";
 import { programTargets, runTask } from "./program-targets";
 import type { FunctionSelector, RecordParams } from "./protocol";
-import type { Recorder } from "./recorder";
+import { mustBeTrusted, type Recorder } from "./recorder";
 import { readSettings } from "./settings";
 import { formatDuration } from "./units";
 
@@ -62,13 +62,14 @@ export class MeasureCommand {
   }
 
   async #measure(given: MeasureArguments, keep: Keep): Promise<void> {
+    mustBeTrusted();
     const place = given.file === undefined ? await placeAtCursor() : placeOf(given.file, given.line ?? 1, given.function ?? "");
     const target = await this.#target(given, place, keep);
     if (target === undefined) return;
     if (target.kind === "program" && !(await prepare(target.program))) return;
     const chosen = await this.#function(given, place, target);
     if (chosen === undefined) return;
-    const params = recordParams(given, target, chosen, keep);
+    const params = { ...baseParams(settingsPlace(target, place)), ...recordParams(given, target, chosen, keep) };
     const measured = target.kind === "process" ? target.process.name : path.basename(target.program.program);
     await this.recorder.measure(params, { functions: [chosen], target: measured }, { ...titleOf(chosen, keep), snapshot: keep.kind !== "all" });
     await (keep.kind === "slowCall" ? this.panel.showSlowCall(chosen, keep.slowerThan) : this.panel.showFunction(chosen));
@@ -111,13 +112,13 @@ export class MeasureCommand {
 }
 
 /** Runs the task that builds the program. False: the user does not want to go on. */
-async function prepare({ preLaunchTask }: ProgramTarget): Promise<boolean> {
+async function prepare({ preLaunchTask, folder }: ProgramTarget): Promise<boolean> {
   if (preLaunchTask === "") return true;
   const run = vscode.l10n.t("Run {0}", preLaunchTask);
   const without = vscode.l10n.t("Start Without It");
   const question = vscode.l10n.t("This launch configuration runs the task {0} first.", preLaunchTask);
   const answer = await vscode.window.showInformationMessage(question, { modal: true }, run, without);
-  if (answer === run && !(await runTask(preLaunchTask))) {
+  if (answer === run && !(await runTask(preLaunchTask, folder))) {
     throw new Error(vscode.l10n.t("The task {0} failed, or is not there. See its terminal.", preLaunchTask));
   }
   return answer !== undefined;
@@ -150,9 +151,9 @@ function titleOf({ name }: FunctionSelector, keep: Keep): { readonly title?: str
   return { title: vscode.l10n.t("PT Lens: waiting for a call of {0} that takes {1}", name, formatDuration(keep.slowerThan)) };
 }
 
-/** What the settings say of every measurement. */
-export function baseParams(): RecordParams {
-  const settings = readSettings();
+/** What the settings say of every measurement; of the folder that holds `resource`, or the file that is open. */
+export function baseParams(resource?: vscode.Uri): RecordParams {
+  const settings = readSettings(resource);
   return {
     duration: settings.duration,
     backend: settings.backend,
@@ -179,9 +180,15 @@ export function targetParams(target: Target): RecordParams {
   };
 }
 
+/** Whose settings hold: those of the program's folder, else of the source's. */
+export function settingsPlace(target: Target, place: { readonly file: string } | undefined): vscode.Uri | undefined {
+  const named = target.kind === "program" && target.program.folder !== "" ? target.program.folder : undefined;
+  const folder = named === undefined ? undefined : vscode.workspace.workspaceFolders?.find(({ name }) => name === named);
+  return folder?.uri ?? (place === undefined ? undefined : vscode.Uri.file(place.file));
+}
+
 function recordParams(given: MeasureArguments, target: Target, chosen: FunctionSelector, keep: Keep): RecordParams {
   return {
-    ...baseParams(),
     ...targetParams(target),
     function: chosen,
     ...(keep.kind === "all" ? {} : { snapshot: true }),

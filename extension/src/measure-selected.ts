@@ -4,10 +4,10 @@
 import * as vscode from "vscode";
 import type { Client } from "./client";
 import type { Log } from "./log";
-import { baseParams, targetParams, type MeasureCommand } from "./measure-command";
+import { baseParams, settingsPlace, targetParams, type MeasureCommand } from "./measure-command";
 import type { Panel } from "./panel";
 import type { FunctionSelector, RecordParams } from "./protocol";
-import type { Recorder } from "./recorder";
+import { mustBeTrusted, type Recorder } from "./recorder";
 import { readSettings } from "./settings";
 
 /** Lines of a selection that are looked at without a language server. */
@@ -42,9 +42,10 @@ export class MeasureSelected {
       if (given.length === 0 && editor?.document.uri.scheme !== "file") {
         throw new Error(vscode.l10n.t("Open a source file and select functions first."));
       }
+      mustBeTrusted();
       const target = await this.measure.askTarget(editor);
       if (target === undefined) return;
-      const params = { ...baseParams(), ...targetParams(target) };
+      const params = { ...baseParams(settingsPlace(target, editor && { file: editor.document.uri.fsPath })), ...targetParams(target) };
       const functions = given.length > 0 || editor === undefined ? given : await this.#selected(editor, params);
       if (functions.length === 0) throw new Error(vscode.l10n.t("No function of this program is in the selection. Select the functions to measure."));
       const name = target.kind === "process" ? target.process.name : (params.program ?? "");

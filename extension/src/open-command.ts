@@ -42,7 +42,7 @@ export class OpenCommand {
 
   /** `functionName`: told of while its trace is decoded. */
   async #show({ path, ...given }: Params<"ptlens/open">, functionName = ""): Promise<RecordingItem> {
-    const { symfs, kallsyms, kcore, sourceMap } = readSettings();
+    const { symfs, kallsyms, kcore, sourceMap } = readSettings(settingsPlace(path));
     const openedWith = { symfs, kallsyms, kcore, ...given };
     const asked = functionName === "" ? {} : { function: { name: functionName } };
     const { recording } = await withSteps(vscode.l10n.t("PT Lens: opening {0}", path), (onStep, token) =>
@@ -50,6 +50,12 @@ export class OpenCommand {
     );
     return this.session.show(recording, { openedWith });
   }
+}
+
+/** A recording that lies in a workspace folder is opened with that one's settings. */
+function settingsPlace(path: string): vscode.Uri | undefined {
+  const uri = vscode.Uri.file(path);
+  return vscode.workspace.getWorkspaceFolder(uri) === undefined ? undefined : uri;
 }
 
 function givenParams(argument: unknown): Partial<Params<"ptlens/open">> {

@@ -2,7 +2,7 @@
 // built from the open file first), or one of its threads.
 import * as vscode from "vscode";
 import type { Debuggee } from "./debuggees";
-import type { ProgramTarget } from "./program-target";
+import type { ProgramProblem, ProgramTarget } from "./program-target";
 import type { Process, ProcessThread } from "./protocol";
 
 export type Target =
@@ -21,13 +21,11 @@ export interface Item extends vscode.QuickPickItem {
   readonly target?: Target;
 }
 
-const threadsButton: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("list-tree"), tooltip: "One of its threads…" };
-
 /** `title` names what is measured. Undefined: the user gave up. */
 export async function pickTarget(title: string, choices: Choices): Promise<Target | undefined> {
   const picker = vscode.window.createQuickPick<Item>();
   picker.title = title;
-  picker.placeholder = "Process or program to measure";
+  picker.placeholder = vscode.l10n.t("Process or program to measure");
   picker.matchOnDescription = true;
   picker.matchOnDetail = true;
   picker.busy = true;
@@ -36,7 +34,7 @@ export async function pickTarget(title: string, choices: Choices): Promise<Targe
   const chosen = new Promise<Target | undefined>((resolve) => {
     picker.onDidAccept(() => {
       const target = picker.selectedItems[0]?.target;
-      if (target === undefined || problemOf(target) !== "") return;
+      if (target === undefined || problemOf(target) !== undefined) return;
       resolve(target);
       picker.hide();
     });
@@ -64,7 +62,7 @@ export async function pickTarget(title: string, choices: Choices): Promise<Targe
 
 async function pickThread(process: Process, { threads }: Choices): Promise<Target | undefined> {
   const items = threads(process.pid).then((list): Item[] => [
-    { label: "$(server-process) All threads", description: `process ${String(process.pid)}`, target: { kind: "process", process } },
+    { label: `$(server-process) ${vscode.l10n.t("All threads")}`, description: vscode.l10n.t("process {0}", process.pid), target: { kind: "process", process } },
     ...list.map((thread) => ({
       label: `$(symbol-event) ${thread.name}`,
       description: [String(thread.tid), ...share(thread.cpu_percent)].join(" · "),
@@ -72,15 +70,15 @@ async function pickThread(process: Process, { threads }: Choices): Promise<Targe
     })),
   ]);
   const picked = await vscode.window.showQuickPick(items, {
-    title: `Threads of ${process.name} (${String(process.pid)})`,
-    placeHolder: "Thread to measure, the busiest first",
+    title: vscode.l10n.t("Threads of {0} ({1})", process.name, process.pid),
+    placeHolder: vscode.l10n.t("Thread to measure, the busiest first"),
     matchOnDescription: true,
   });
   return picked?.target;
 }
 
-function problemOf(target: Target): string {
-  return target.kind === "program" ? target.program.problem : "";
+function problemOf(target: Target): ProgramProblem | undefined {
+  return target.kind === "program" ? target.program.problem : undefined;
 }
 
 /** Exported for tests. */
@@ -91,33 +89,61 @@ export function targetItems({ programs, debuggees }: Choices, processes: readonl
   };
   const debugged = new Map(debuggees.map((debuggee) => [debuggee.pid, debuggee]));
   section(
-    "being debugged",
+    vscode.l10n.t("being debugged"),
     processes.flatMap((process) => {
       const debuggee = debugged.get(process.pid);
-      return debuggee === undefined ? [] : [processItem(process, [`debug session ${debuggee.name}`, ...(debuggee.stopped ? ["stopped: let it go on"] : [])])];
+      return debuggee === undefined ? [] : [processItem(process, [vscode.l10n.t("debug session {0}", debuggee.name), ...(debuggee.stopped ? [vscode.l10n.t("stopped: let it go on")] : [])])];
     }),
   );
-  section("start and measure", programs.map(programItem));
+  section(vscode.l10n.t("start and measure"), programs.map(programItem));
   const others = processes.filter(({ pid }) => !debugged.has(pid));
-  section("built from this file", others.filter((process) => process.has_source).map((process) => processItem(process, [])));
-  section("other processes", others.filter((process) => !process.has_source).map((process) => processItem(process, [])));
+  section(vscode.l10n.t("built from this file"), others.filter((process) => process.has_source).map((process) => processItem(process, [])));
+  section(vscode.l10n.t("other processes"), others.filter((process) => !process.has_source).map((process) => processItem(process, [])));
   return items;
 }
 
 function programItem(program: ProgramTarget): Item {
-  const { name, source, args, preLaunchTask, problem } = program;
-  const label = source === "setting" ? "Start the configured program" : name;
-  const kind = { setting: "", launch: "launch configuration", task: "task" }[source];
+  const { name, source, folder, args, preLaunchTask, problem } = program;
+  const label = source === "setting" ? vscode.l10n.t("Start the configured program") : name;
+  const description = [
+    ...kindText(source),
+    ...(folder === "" ? [] : [folder]),
+    ...(preLaunchTask === "" ? [] : [vscode.l10n.t("after the task {0}", preLaunchTask)]),
+    ...(problem === undefined ? [] : [problemText(problem, program)]),
+  ];
   return {
-    label: `${problem === "" ? "$(play)" : "$(circle-slash)"} ${label}`,
-    description: [kind, ...(preLaunchTask === "" ? [] : [`after the task ${preLaunchTask}`]), ...(problem === "" ? [] : [problem])].filter((part) => part !== "").join(" · "),
+    label: `${problem === undefined ? "$(play)" : "$(circle-slash)"} ${label}`,
+    description: description.join(" · "),
     detail: [program.program, ...args].join(" "),
     alwaysShow: source === "setting",
     target: { kind: "program", program },
   };
 }
 
+function kindText(source: ProgramTarget["source"]): string[] {
+  switch (source) {
+    case "setting":
+      return [];
+    case "launch":
+      return [vscode.l10n.t("launch configuration")];
+    case "task":
+      return [vscode.l10n.t("task")];
+  }
+}
+
+function problemText(problem: ProgramProblem, { program }: ProgramTarget): string {
+  switch (problem.kind) {
+    case "variables":
+      return vscode.l10n.t("{0} cannot be replaced here", problem.names.join(", "));
+    case "goPackage":
+      return vscode.l10n.t("a Go package that the debugger builds: only mode \"exec\" names a program");
+    case "missing":
+      return vscode.l10n.t("{0} does not exist yet", program);
+  }
+}
+
 function processItem(process: Process, marks: readonly string[]): Item {
+  const threads: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("list-tree"), tooltip: vscode.l10n.t("One of its threads…") };
   return {
     label: `${process.may_attach ? "$(server-process)" : "$(lock)"} ${process.name}`,
     description: [
@@ -125,24 +151,24 @@ function processItem(process: Process, marks: readonly string[]): Item {
       process.user,
       age(process.age_s),
       ...share(process.cpu_percent),
-      ...(process.threads > 1 ? [`${String(process.threads)} threads`] : []),
+      ...(process.threads > 1 ? [vscode.l10n.t("{0} threads", process.threads)] : []),
       ...marks,
-      ...(process.rebuilt ? ["rebuilt since it started"] : []),
-      ...(process.container ? ["in a container"] : []),
-      ...(process.may_attach ? [] : ["no rights to measure it"]),
+      ...(process.rebuilt ? [vscode.l10n.t("rebuilt since it started")] : []),
+      ...(process.container ? [vscode.l10n.t("in a container")] : []),
+      ...(process.may_attach ? [] : [vscode.l10n.t("no rights to measure it")]),
     ].join(" · "),
     detail: process.command,
-    ...(process.threads > 1 ? { buttons: [threadsButton] } : {}),
+    ...(process.threads > 1 ? { buttons: [threads] } : {}),
     target: { kind: "process", process },
   };
 }
 
 function share(percent: number): string[] {
-  return percent >= 1 ? [`${percent.toFixed(0)} % CPU`] : [];
+  return percent >= 1 ? [vscode.l10n.t("{0} % CPU", percent.toFixed(0))] : [];
 }
 
 function age(seconds: number): string {
-  if (seconds < 60) return `${seconds.toFixed(0)} s`;
-  if (seconds < 3600) return `${(seconds / 60).toFixed(0)} min`;
-  return seconds < 86400 ? `${(seconds / 3600).toFixed(0)} h` : `${(seconds / 86400).toFixed(0)} d`;
+  if (seconds < 60) return vscode.l10n.t("{0} s", seconds.toFixed(0));
+  if (seconds < 3600) return vscode.l10n.t("{0} min", (seconds / 60).toFixed(0));
+  return seconds < 86400 ? vscode.l10n.t("{0} h", (seconds / 3600).toFixed(0)) : vscode.l10n.t("{0} d", (seconds / 86400).toFixed(0));
 }

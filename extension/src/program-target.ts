@@ -2,10 +2,20 @@
 // in it. Of the variables that VS Code knows, those that need no editor open and no question are
 // replaced; what needs another is said instead of being guessed.
 
+/** Why a program cannot be started. */
+export type ProgramProblem =
+  /** Variables that have no value here, as they are written. */
+  | { readonly kind: "variables"; readonly names: readonly string[] }
+  /** A Go package that the debugger builds: only mode "exec" names a program. */
+  | { readonly kind: "goPackage" }
+  | { readonly kind: "missing" };
+
 export interface ProgramTarget {
   /** What the user calls it. */
   readonly name: string;
   readonly source: "setting" | "launch" | "task";
+  /** Name of the workspace folder that it is of, empty: there is only one. */
+  readonly folder: string;
   readonly program: string;
   readonly args: readonly string[];
   /** Empty: the workspace's folder. */
@@ -13,12 +23,16 @@ export interface ProgramTarget {
   readonly env: Readonly<Record<string, string>>;
   /** A task that has to run first, empty: none. */
   readonly preLaunchTask: string;
-  /** Why it cannot be started, empty: it can. */
-  readonly problem: string;
+  /** Absent: it can be started. */
+  readonly problem?: ProgramProblem;
 }
 
 export interface Variables {
   readonly workspaceFolder: string;
+  /** Name of that folder where there are several, else empty. */
+  readonly folder: string;
+  /** The path of the workspace folder of that name, for `${…:NAME}`. */
+  readonly folderNamed: (name: string) => string | undefined;
   /** The file that is open, empty: none. */
   readonly file: string;
   readonly home: string;
@@ -41,12 +55,18 @@ export function substitute(text: string, variables: Variables, unknown: string[]
   });
 }
 
-function valueOf(name: string, { workspaceFolder, file, home, environment, setting }: Variables): string | undefined {
+function valueOf(name: string, variables: Variables): string | undefined {
+  const { workspaceFolder, folderNamed, file, home, environment, setting } = variables;
   const slash = file.lastIndexOf("/");
   const base = file.slice(slash + 1);
   const dot = base.lastIndexOf(".");
   if (name.startsWith("env:")) return environment[name.slice("env:".length)] ?? "";
   if (name.startsWith("config:")) return setting(name.slice("config:".length));
+  const scoped = /^(workspaceFolder(?:Basename)?):(.+)$/.exec(name);
+  if (scoped !== null) {
+    const named = folderNamed(scoped[2] ?? "");
+    return named === undefined ? undefined : valueOf(scoped[1] ?? "", { ...variables, workspaceFolder: named });
+  }
   switch (name) {
     case "workspaceFolder":
     case "workspaceRoot":
@@ -84,14 +104,14 @@ export function launchTarget(configuration: Readonly<Record<string, unknown>>, v
   const target = {
     name: isText(name) ? name : program,
     source: "launch" as const,
+    folder: variables.folder,
     program: absolute(started, variables),
     args: argumentsOf(args).map(text),
     cwd: isText(cwd) ? absolute(text(cwd), variables) : variables.workspaceFolder,
     env: environmentOf(values, text),
     preLaunchTask: isText(preLaunchTask) ? preLaunchTask : "",
   };
-  const mode = type === "go" && values.mode !== "exec" ? "a Go package that the debugger builds: only mode \"exec\" names a program" : "";
-  return { ...target, problem: mode !== "" ? mode : unknownProblem(unknown) };
+  return type === "go" && values.mode !== "exec" ? { ...target, problem: { kind: "goPackage" } } : { ...target, ...unknownProblem(unknown) };
 }
 
 /** Undefined: the task is no program (a shell line with more than words, or a task of another kind). */
@@ -112,12 +132,13 @@ export function taskTarget(task: Readonly<Record<string, unknown>>, variables: V
   return {
     name: isText(label) ? label : command,
     source: "task",
+    folder: variables.folder,
     program: started.startsWith("/") ? started : `${cwd}/${started.replace(/^\.\//, "")}`,
     args: rest.map(text),
     cwd,
     env: environmentOf({ env: given.env }, text),
     preLaunchTask: "",
-    problem: unknownProblem(unknown),
+    ...unknownProblem(unknown),
   };
 }
 
@@ -161,6 +182,6 @@ function absolute(path: string, { workspaceFolder }: Variables): string {
   return path.startsWith("/") || workspaceFolder === "" ? path : `${workspaceFolder}/${path.replace(/^\.\//, "")}`;
 }
 
-function unknownProblem(unknown: readonly string[]): string {
-  return unknown.length === 0 ? "" : `${[...new Set(unknown)].join(", ")} cannot be replaced here`;
+function unknownProblem(unknown: readonly string[]): Pick<ProgramTarget, "problem"> {
+  return unknown.length === 0 ? {} : { problem: { kind: "variables", names: [...new Set(unknown)] } };
 }

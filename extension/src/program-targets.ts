@@ -2,17 +2,28 @@
 // configurations, and those of tasks.
 import { existsSync } from "node:fs";
 import os from "node:os";
+import path from "node:path";
 import * as vscode from "vscode";
 import { launchTarget, taskTarget, type ProgramTarget, type Variables } from "./program-target";
 import { readSettings } from "./settings";
 
 export function programTargets(): ProgramTarget[] {
-  const { program, programArguments, workingDirectory } = readSettings();
-  const configured: ProgramTarget[] =
-    program === ""
-      ? []
-      : [{ name: "the configured program", source: "setting", program, args: programArguments, cwd: workingDirectory, env: {}, preLaunchTask: "", problem: "" }];
-  return [...configured, ...(vscode.workspace.workspaceFolders ?? []).flatMap(ofFolder)];
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const configured = folders.length === 0 ? ofSettings(undefined) : folders.flatMap(ofSettings);
+  const different = configured.filter((target, index) => configured.findIndex((other) => isSame(target, other)) === index);
+  return [...different, ...folders.flatMap(ofFolder)];
+}
+
+/** A setting of the whole workspace holds in each of its folders. */
+function isSame(one: ProgramTarget, other: ProgramTarget): boolean {
+  return one.program === other.program && one.cwd === other.cwd && one.args.join("\0") === other.args.join("\0");
+}
+
+function ofSettings(folder: vscode.WorkspaceFolder | undefined): ProgramTarget[] {
+  const { program, programArguments, workingDirectory } = readSettings(folder?.uri);
+  if (program === "") return [];
+  const name = path.basename(program);
+  return [{ name, source: "setting", folder: folderName(folder), program, args: programArguments, cwd: workingDirectory, env: {}, preLaunchTask: "" }];
 }
 
 function ofFolder(folder: vscode.WorkspaceFolder): ProgramTarget[] {
@@ -24,14 +35,21 @@ function ofFolder(folder: vscode.WorkspaceFolder): ProgramTarget[] {
     ...tasks.map((task) => taskTarget(task, variables)),
   ].filter((target) => target !== undefined);
   return targets.map((target) =>
-    target.problem === "" && !existsSync(target.program) ? { ...target, problem: `${target.program} does not exist yet` } : target,
+    target.problem === undefined && !existsSync(target.program) ? { ...target, problem: { kind: "missing" } } : target,
   );
+}
+
+/** Empty where there is one folder, or none, and its name would tell nothing. */
+function folderName(folder: vscode.WorkspaceFolder | undefined): string {
+  return (vscode.workspace.workspaceFolders?.length ?? 0) > 1 ? (folder?.name ?? "") : "";
 }
 
 function variablesOf(folder: vscode.WorkspaceFolder): Variables {
   const open = vscode.window.activeTextEditor?.document.uri;
   return {
     workspaceFolder: folder.uri.fsPath,
+    folder: folderName(folder),
+    folderNamed: (name) => vscode.workspace.workspaceFolders?.find((other) => other.name === name)?.uri.fsPath,
     file: open?.scheme === "file" ? open.fsPath : "",
     home: os.homedir(),
     environment: process.env,
@@ -46,10 +64,12 @@ function records(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter((entry): entry is Record<string, unknown> => typeof entry === "object" && entry !== null) : [];
 }
 
-/** Runs the task of that name to its end. False: there is none, or it failed. */
-export async function runTask(name: string): Promise<boolean> {
+/** Runs the task of that name to its end; that of the folder, where several have one. False: there is none, or it failed. */
+export async function runTask(name: string, folder: string): Promise<boolean> {
   const tasks = await vscode.tasks.fetchTasks();
-  const task = tasks.find((candidate) => candidate.name === name || `${candidate.source}: ${candidate.name}` === name);
+  const named = tasks.filter((candidate) => candidate.name === name || `${candidate.source}: ${candidate.name}` === name);
+  const isOfFolder = ({ scope }: vscode.Task): boolean => typeof scope === "object" && scope.name === folder;
+  const task = named.find(isOfFolder) ?? named[0];
   if (task === undefined) return false;
   return new Promise((resolve, reject) => {
     let execution: vscode.TaskExecution | undefined;

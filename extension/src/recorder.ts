@@ -40,6 +40,11 @@ interface Running {
   stopWanted: boolean;
 }
 
+/** Until the user trusts the folder, nothing of it is started and nothing is measured. */
+export function mustBeTrusted(): void {
+  if (!vscode.workspace.isTrusted) throw new Error(vscode.l10n.t("Trust this folder first. Until then only recordings can be opened."));
+}
+
 export class Recorder {
   #running: Running | undefined;
   #attempt: Attempt | undefined;
@@ -56,7 +61,7 @@ export class Recorder {
 
   /** Rejects where nothing may be measured now: in a folder that is not trusted, or while a measurement runs. */
   async measure(params: RecordParams, subject: Subject, options: RecorderOptions = {}): Promise<RecordingItem> {
-    if (!vscode.workspace.isTrusted) throw new Error(vscode.l10n.t("Trust this folder first. Until then only recordings can be opened."));
+    mustBeTrusted();
     if (this.#running !== undefined) throw new Error(vscode.l10n.t("A measurement is running already. Stop it first."));
     const running: Running = { token: this.client.newProgressToken(), begun: false, stopWanted: false };
     this.#running = running;

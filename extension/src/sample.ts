@@ -8,7 +8,7 @@ import * as vscode from "vscode";
 import type { Log } from "./log";
 import { baseParams } from "./measure-command";
 import type { Panel } from "./panel";
-import type { Recorder } from "./recorder";
+import { mustBeTrusted, type Recorder } from "./recorder";
 
 const run = promisify(execFile);
 const compilers = ["c++", "g++", "clang++"];
@@ -18,7 +18,7 @@ const duration = 3;
 
 export async function measureSample(extension: vscode.ExtensionContext, recorder: Recorder, panel: Panel, log: Log): Promise<void> {
   try {
-    if (!vscode.workspace.isTrusted) throw new Error(vscode.l10n.t("Trust this folder first. Until then only recordings can be opened."));
+    mustBeTrusted();
     const folder = path.join(extension.globalStorageUri.fsPath, "sample");
     const source = path.join(folder, "order_server.cpp");
     const program = path.join(folder, "order_server");

@@ -24,29 +24,57 @@ export interface Settings {
   readonly debuginfod: boolean;
 }
 
-export function readSettings(): Settings {
-  const values = vscode.workspace.getConfiguration("ptlens");
+/**
+ * Of the workspace folder that holds `resource`; absent: the file that is open, else the first folder. Where sources
+ * are, the other folders tell as well.
+ */
+export function readSettings(resource: vscode.Uri | undefined = openFile()): Settings {
+  const folder = folderOf(resource);
+  const values = vscode.workspace.getConfiguration("ptlens", resource ?? folder?.uri ?? null);
+  const text = (name: string): string => expand(values.get<string>(name, ""), folder);
   return {
-    program: expand(values.get<string>("program", "")),
-    programArguments: values.get<string[]>("programArguments", []).map(expand),
-    workingDirectory: expand(values.get<string>("workingDirectory", "")),
+    program: text("program"),
+    programArguments: values.get<string[]>("programArguments", []).map((argument) => expand(argument, folder)),
+    workingDirectory: text("workingDirectory"),
     duration: values.get<number>("duration", 5),
     perfPath: values.get<string>("perfPath", ""),
     backend: values.get<Backend>("backend", "auto"),
     helperPath: values.get<string>("helperPath", ""),
-    recordingsFolder: expand(values.get<string>("recordingsFolder", "")),
-    symfs: expand(values.get<string>("symfs", "")),
-    sourceMap: Object.fromEntries(
-      Object.entries(values.get<Record<string, string>>("sourceMap", {})).map(([from, to]) => [from, expand(to)]),
-    ),
-    kallsyms: expand(values.get<string>("kallsyms", "")),
-    kcore: expand(values.get<string>("kcore", "")),
+    recordingsFolder: text("recordingsFolder"),
+    symfs: text("symfs"),
+    sourceMap: sourceMap(folder),
+    kallsyms: text("kallsyms"),
+    kcore: text("kcore"),
     debuginfod: values.get<boolean>("debuginfod", false),
   };
 }
 
-/** ${workspaceFolder} is the only variable. */
-function expand(text: string): string {
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
-  return text.replaceAll("${workspaceFolder}", folder);
+/** The workspace folder that holds it, else the first; undefined: no folder is open. */
+export function folderOf(resource: vscode.Uri | undefined = openFile()): vscode.WorkspaceFolder | undefined {
+  const holding = resource === undefined ? undefined : vscode.workspace.getWorkspaceFolder(resource);
+  return holding ?? vscode.workspace.workspaceFolders?.[0];
+}
+
+/** Of all folders, as the sources of a recording may lie in several; `first` goes before the others. */
+function sourceMap(first: vscode.WorkspaceFolder | undefined): Record<string, string> {
+  const folders = [first, ...(vscode.workspace.workspaceFolders ?? [])];
+  const map: Record<string, string> = {};
+  for (const folder of folders) {
+    const values = vscode.workspace.getConfiguration("ptlens", folder?.uri ?? null);
+    for (const [from, to] of Object.entries(values.get<Record<string, string>>("sourceMap", {}))) map[from] ??= expand(to, folder);
+  }
+  return map;
+}
+
+function openFile(): vscode.Uri | undefined {
+  const open = vscode.window.activeTextEditor?.document.uri;
+  return open?.scheme === "file" ? open : undefined;
+}
+
+/** Replaces ${workspaceFolder} and ${workspaceFolder:NAME}, the only variables. */
+export function expand(text: string, folder: vscode.WorkspaceFolder | undefined): string {
+  return text.replace(/\$\{workspaceFolder(?::([^}]*))?\}/g, (whole, name: string | undefined) => {
+    if (name === undefined) return folder?.uri.fsPath ?? "";
+    return vscode.workspace.workspaceFolders?.find((other) => other.name === name)?.uri.fsPath ?? whole;
+  });
 }

@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { Api } from "./api";
 import { failureOf, failureText } from "./error-text";
 import type { Backend } from "./protocol";
+import { expand, folderOf, readSettings } from "./settings";
 import { formatCalls, formatDuration } from "./units";
 
 export const taskType = "ptlens";
@@ -23,11 +24,16 @@ interface Definition extends vscode.TaskDefinition {
 export class TaskProvider implements vscode.TaskProvider {
   constructor(private readonly api: Api) {}
 
-  /** One for the configured program; the others are in tasks.json. */
+  /** One for the configured program of each folder; the others are in tasks.json. */
   provideTasks(): vscode.Task[] {
-    const program = vscode.workspace.getConfiguration("ptlens").get<string>("program", "");
-    if (program === "") return [];
-    return [this.#task({ type: taskType, program }, vscode.TaskScope.Workspace, vscode.l10n.t("measure {0}", path.basename(program)))];
+    const programs = new Set<string>();
+    return (vscode.workspace.workspaceFolders ?? []).flatMap((folder) => {
+      const { program, programArguments, workingDirectory } = readSettings(folder.uri);
+      if (program === "" || programs.has(program)) return [];
+      programs.add(program);
+      const definition = { type: taskType, program, args: programArguments, ...(workingDirectory === "" ? {} : { cwd: workingDirectory }) };
+      return [this.#task(definition, folder, vscode.l10n.t("measure {0}", path.basename(program)))];
+    });
   }
 
   resolveTask(task: vscode.Task): vscode.Task | undefined {
@@ -37,7 +43,7 @@ export class TaskProvider implements vscode.TaskProvider {
   }
 
   #task(definition: Definition, scope: vscode.WorkspaceFolder | vscode.TaskScope, name: string): vscode.Task {
-    const folder = typeof scope === "object" ? scope.uri.fsPath : (vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "");
+    const folder = typeof scope === "object" ? scope : folderOf();
     const run = new vscode.CustomExecution((resolved) => Promise.resolve(new MeasureTerminal(this.api, resolved as Definition, folder)));
     const task = new vscode.Task(definition, scope, name, "PT Lens", run);
     task.presentationOptions = { reveal: vscode.TaskRevealKind.Silent };
@@ -55,7 +61,7 @@ class MeasureTerminal implements vscode.Pseudoterminal {
   constructor(
     private readonly api: Api,
     private readonly definition: Definition,
-    private readonly folder: string,
+    private readonly folder: vscode.WorkspaceFolder | undefined,
   ) {}
 
   open(): void {
@@ -76,13 +82,14 @@ class MeasureTerminal implements vscode.Pseudoterminal {
 
   async #run(): Promise<void> {
     const { function: name, binary, program, args, cwd, pid, duration, backend } = this.definition;
-    const inFolder = (text: string): string => text.replaceAll("${workspaceFolder}", this.folder);
+    const inFolder = (text: string): string => expand(text, this.folder);
     try {
       const recording = await this.api.measure(
         {
           ...(name === undefined ? {} : { function: name }),
           ...(binary === undefined ? {} : { binary: inFolder(binary) }),
-          ...(program === undefined ? {} : { program: inFolder(program), args: (args ?? []).map(inFolder), cwd: inFolder(cwd ?? this.folder) }),
+          ...(program === undefined ? {} : { program: inFolder(program), args: (args ?? []).map(inFolder), cwd: inFolder(cwd ?? "${workspaceFolder}") }),
+          ...(this.folder === undefined ? {} : { settingsOf: this.folder.uri.fsPath }),
           ...(pid === undefined ? {} : { pid }),
           ...(duration === undefined ? {} : { duration }),
           ...(backend === undefined ? {} : { backend }),

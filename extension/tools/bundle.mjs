@@ -62,7 +62,11 @@ const unitTests = () => ({
 
 const hostTests = () => ({
   ...common,
-  entryPoints: [at("test/editor/host/index.ts"), ...testFiles("test/editor/host", ".test.ts")],
+  entryPoints: [
+    at("test/editor/host/index.ts"),
+    ...["one-folder", "multi-root", "untrusted"].flatMap((suite) => testFiles(`test/editor/host/${suite}`, ".test.ts")),
+  ],
+  outbase: at("test/editor/host"),
   outdir: at("out/test-host"),
   platform: "node",
   target: "node20",

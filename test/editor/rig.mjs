@@ -21,7 +21,6 @@ const quietSettings = {
   "extensions.autoCheckUpdates": false,
   "files.autoSave": "off", // in a browser it is on, and tests edit
   "git.openRepositoryInParentFolders": "never",
-  "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
   "window.autoDetectColorScheme": true, // the page says light or dark
@@ -32,6 +31,11 @@ const quietSettings = {
   "workbench.preferredLightColorTheme": "Light 2026",
   "workbench.startupEditor": "none",
   "workbench.tips.enabled": false,
+};
+
+const trustSettings = {
+  off: { "security.workspace.trust.enabled": false },
+  asked: { "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never" },
 };
 
 async function freePort() {
@@ -92,7 +96,8 @@ function installExtension(extensions) {
 }
 
 /**
- * `folder`: opened as the workspace. `file`, `line` (1-based): shown in it. `settings`: added to the
+ * `folder`: opened as the workspace, or a .code-workspace file of several folders. `trust`: "off" does without
+ * workspace trust, "asked" opens what nobody has trusted yet. `file`, `line` (1-based): shown in it. `settings`: added to the
  * user's. `environment`: added to that of the extension host. `driver`: loads the extension from this
  * tree by VS Code's driver for tests, which tests in the extension host need and which hides every
  * notification; without it, the extension is installed.
@@ -107,11 +112,12 @@ export async function startRig({
   settings = {},
   environment = {},
   driver = false,
+  trust = "off",
 }) {
   const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-editor-"));
   const user = path.join(scratch, "user-data", "User");
   mkdirSync(user, { recursive: true });
-  writeFileSync(path.join(user, "settings.json"), JSON.stringify({ ...quietSettings, ...settings }, null, 2));
+  writeFileSync(path.join(user, "settings.json"), JSON.stringify({ ...quietSettings, ...trustSettings[trust], ...settings }, null, 2));
   const extensions = path.join(scratch, "extensions");
   if (!driver) installExtension(extensions);
   const port = await freePort();
@@ -129,7 +135,7 @@ export async function startRig({
         "--bind-addr", `127.0.0.1:${port}`,
         "--disable-telemetry",
         "--disable-update-check",
-        "--disable-workspace-trust",
+        ...(trust === "off" ? ["--disable-workspace-trust"] : []),
         "--disable-getting-started-override",
         "--disable-proxy",
         "--ignore-last-opened",
@@ -167,7 +173,10 @@ export async function startRig({
       if (line !== undefined) payload.push(["gotoLineMode", "true"]);
       payload.push(["openFile", remote(line === undefined ? file : `${file}:${line}`)]);
     }
-    const query = new URLSearchParams({ folder: workspace, payload: JSON.stringify(payload) });
+    const query = new URLSearchParams({
+      [workspace.endsWith(".code-workspace") ? "workspace" : "folder"]: workspace,
+      payload: JSON.stringify(payload),
+    });
     return `http://127.0.0.1:${port}/?${query}`;
   };
   for (let attempt = 1; ; attempt += 1) {

@@ -6,10 +6,12 @@ import path from "node:path";
 import { chromium } from "playwright-core";
 import { build, buildReady, helperCanMeasure, measure, startSample, sampleSource } from "./live.mjs";
 import { makeLongFile } from "./programs.mjs";
+import { makeTwoFolders, makeUntrustedFolder } from "./workspaces.mjs";
 import { projectRoot, startRig } from "./rig.mjs";
 import { workbenchTests } from "./workbench/index.mjs";
 
-// --host or --workbench, for work on one of them; after --workbench a name: measure for measureTests.
+// --host or --workbench, for work on one of them; then a name: untrusted for the
+// suite of host/untrusted, measure for measureTests.
 const [only, file] = process.argv.slice(2);
 const artifacts = path.join(projectRoot, "test", "artifacts");
 const measured = "handle_order";
@@ -124,12 +126,19 @@ async function main() {
     stops.push(() => browser.close());
     if (only !== "--workbench") {
       const environment = { ...rigOptions.environment, ...hostEnvironment() };
-      const rig = await startRig({ ...rigOptions, environment, driver: true });
-      stops.push(() => rig.stop());
-      await hostTests(browser, rig, resultFile);
+      const suites = [
+        { suite: "one-folder", options: rigOptions },
+        { suite: "multi-root", options: { folder: makeTwoFolders(scratch) } },
+        { suite: "untrusted", options: { folder: makeUntrustedFolder(scratch), trust: "asked" } },
+      ];
+      for (const { suite, options } of suites.filter((each) => file === undefined || each.suite === file)) {
+        const rig = await startRig({ ...options, environment: { ...environment, PTLENS_TEST_SUITE: suite }, driver: true });
+        stops.push(() => rig.stop());
+        await hostTests(browser, rig, resultFile);
+        await stops.pop()();
+      }
       const long = path.join(scratch, "long-file.json");
       if (existsSync(long)) console.log(`20,000 lines, 5,000 with calls, longest tasks of the extension host in ms: ${readFileSync(long, "utf8")}`);
-      await stops.pop()();
     }
     if (only !== "--host") {
       const rig = await startRig(rigOptions);

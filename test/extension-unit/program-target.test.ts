@@ -4,6 +4,8 @@ import { launchTarget, plainWords, substitute, taskTarget, type Variables } from
 
 const variables: Variables = {
   workspaceFolder: "/home/me/shop",
+  folder: "",
+  folderNamed: (name) => (name === "library" ? "/home/me/library" : undefined),
   file: "/home/me/shop/src/order.cpp",
   home: "/home/me",
   environment: { BUILD: "debug" },
@@ -14,6 +16,7 @@ describe("substitute", () => {
   for (const [text, expected] of [
     ["${workspaceFolder}/build/${env:BUILD}/server", "/home/me/shop/build/debug/server"],
     ["${workspaceFolderBasename}", "shop"],
+    ["${workspaceFolder:library}/lib ${workspaceFolderBasename:library}", "/home/me/library/lib library"],
     ["${file} ${fileDirname} ${fileBasename} ${fileBasenameNoExtension}", "/home/me/shop/src/order.cpp /home/me/shop/src order.cpp order"],
     ["${userHome}${pathSeparator}x", "/home/me/x"],
     ["--port=${config:shop.port}", "--port=8080"],
@@ -27,8 +30,8 @@ describe("substitute", () => {
   }
   it("names what it cannot replace", () => {
     const unknown: string[] = [];
-    assert.equal(substitute("${command:cmake.launchTargetPath} ${input:which}", variables, unknown), "${command:cmake.launchTargetPath} ${input:which}");
-    assert.deepEqual(unknown, ["${command:cmake.launchTargetPath}", "${input:which}"]);
+    assert.equal(substitute("${command:cmake.launchTargetPath} ${input:which} ${workspaceFolder:none}", variables, unknown), "${command:cmake.launchTargetPath} ${input:which} ${workspaceFolder:none}");
+    assert.deepEqual(unknown, ["${command:cmake.launchTargetPath}", "${input:which}", "${workspaceFolder:none}"]);
   });
 });
 
@@ -42,13 +45,13 @@ describe("launchTarget", () => {
       variables,
     );
     assert.deepEqual(target, {
-      name: "Server", source: "launch", program: "/home/me/shop/build/server", args: ["--port", "8080"], cwd: "/home/me/shop/run",
-      env: { MODE: "debug" }, preLaunchTask: "build", problem: "",
+      name: "Server", source: "launch", folder: "", program: "/home/me/shop/build/server", args: ["--port", "8080"], cwd: "/home/me/shop/run",
+      env: { MODE: "debug" }, preLaunchTask: "build",
     });
   });
   it("reads CodeLLDB and lldb-dap, env as an object or a list", () => {
     assert.deepEqual(launchTarget({ name: "a", type: "lldb", request: "launch", program: "build/a", args: "one 'two three'", env: { A: "1" } }, variables), {
-      name: "a", source: "launch", program: "/home/me/shop/build/a", args: ["one", "two three"], cwd: "/home/me/shop", env: { A: "1" }, preLaunchTask: "", problem: "",
+      name: "a", source: "launch", folder: "", program: "/home/me/shop/build/a", args: ["one", "two three"], cwd: "/home/me/shop", env: { A: "1" }, preLaunchTask: "",
     });
     assert.deepEqual(launchTarget({ name: "b", type: "lldb-dap", request: "launch", program: "/b", env: ["A=1", "B=x=y"] }, variables)?.env, { A: "1", B: "x=y" });
   });
@@ -58,10 +61,10 @@ describe("launchTarget", () => {
   });
   it("says what is lacking instead of guessing", () => {
     const cmake = launchTarget({ name: "c", type: "cppdbg", request: "launch", program: "${command:cmake.launchTargetPath}" }, variables);
-    assert.match(cmake?.problem ?? "", /\$\{command:cmake\.launchTargetPath\} cannot be replaced/);
+    assert.deepEqual(cmake?.problem, { kind: "variables", names: ["${command:cmake.launchTargetPath}"] });
     const go = launchTarget({ name: "g", type: "go", request: "launch", mode: "debug", program: "${workspaceFolder}" }, variables);
-    assert.match(go?.problem ?? "", /exec/);
-    assert.equal(launchTarget({ name: "g", type: "go", request: "launch", mode: "exec", program: "/g" }, variables)?.problem, "");
+    assert.deepEqual(go?.problem, { kind: "goPackage" });
+    assert.equal(launchTarget({ name: "g", type: "go", request: "launch", mode: "exec", program: "/g" }, variables)?.problem, undefined);
   });
   it("leaves out what attaches and other languages", () => {
     assert.equal(launchTarget({ name: "a", type: "cppdbg", request: "attach", program: "/a" }, variables), undefined);
@@ -74,7 +77,7 @@ describe("taskTarget", () => {
   it("reads a process task", () => {
     const task = { label: "run", type: "process", command: "${workspaceFolder}/build/server", args: ["-v"], options: { cwd: "run", env: { A: "1" } } };
     assert.deepEqual(taskTarget(task, variables), {
-      name: "run", source: "task", program: "/home/me/shop/build/server", args: ["-v"], cwd: "/home/me/shop/run", env: { A: "1" }, preLaunchTask: "", problem: "",
+      name: "run", source: "task", folder: "", program: "/home/me/shop/build/server", args: ["-v"], cwd: "/home/me/shop/run", env: { A: "1" }, preLaunchTask: "",
     });
   });
   it("reads a shell task that is a program and words", () => {

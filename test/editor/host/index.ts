@@ -1,4 +1,4 @@
-// Entry of the tests that run in the extension host: Mocha over the *.test.js beside this file.
+// Entry of the tests that run in the extension host: Mocha over the *.test.js of the folder PTLENS_TEST_SUITE.
 import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { environment } from "./environment";
@@ -7,8 +7,9 @@ import { environment } from "./environment";
 export async function run(): Promise<void> {
   const { default: Mocha } = await import("mocha");
   const mocha = new Mocha({ ui: "bdd", timeout: 120_000, slow: 5_000, color: false });
-  for (const name of readdirSync(__dirname).filter((file) => file.endsWith(".test.js"))) {
-    mocha.addFile(path.join(__dirname, name));
+  const suite = path.join(__dirname, environment("PTLENS_TEST_SUITE"));
+  for (const name of readdirSync(suite).filter((file) => file.endsWith(".test.js"))) {
+    mocha.addFile(path.join(suite, name));
   }
   const lines: string[] = [];
   const result = { passed: 0, failed: 0, lines };

@@ -6,7 +6,7 @@ import path from "node:path";
 import { ask } from "../live.mjs";
 import { makeProject } from "../programs.mjs";
 import { projectRoot, startRig } from "../rig.mjs";
-import { count, duration, lensTexts, lineTexts, newPage, panelFrame, patience, startPatience, until } from "./page.mjs";
+import { count, duration, lensTexts, lineTexts, newPage, panelFrame, patience, runCommand, startPatience, until } from "./page.mjs";
 
 const squeezed = (text) => text.replace(/ +/g, " ").trim();
 const textsOf = async (page) => (await lineTexts(page)).map(squeezed);
@@ -39,6 +39,26 @@ async function showHover(page) {
   return hover;
 }
 
+/** Serious and critical faults that axe-core finds in the panel. */
+async function faultsOfPanel(page) {
+  const source = readFileSync(path.join(projectRoot, "node_modules", "axe-core", "axe.min.js"), "utf8");
+  const inner = page.frames().find((each) => each.name() === "active-frame" || each.url().includes("fake.html"));
+  assert.ok(inner !== undefined, "the panel's frame");
+  await inner.evaluate(source);
+  const { violations } = await inner.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
+
+/** Chooses a row of the list that a command has opened. */
+async function pick(page, text) {
+  const row = page.locator(".quick-input-list .monaco-list-row", { hasText: text });
+  await row.first().waitFor(patience);
+  await page.locator(".quick-input-widget input").fill(text);
+  await page.locator(".quick-input-list .monaco-list-row.focused", { hasText: text }).waitFor(patience);
+  await page.keyboard.press("Enter");
+}
+
 export async function annotationsTests({ browser, sample, artifacts, test }) {
   const project = makeProject(sample.scratch);
   const rig = await startRig({
@@ -48,6 +68,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
   });
   const { context, page, shot } = await newPage(browser, artifacts);
   const report = ask("report", project.recording, "--function", "step");
+  const baseReport = ask("report", project.base, "--function", "step");
   const rows = ask("lines", project.recording, "--file", project.source).lines;
   const rowText = (row) => {
     const parts = [`${duration(row.mean)} × ${count(row.calls)}`];
@@ -103,14 +124,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
     async () => {
       const frame = panelFrame(page);
       await frame.locator("g.frame").first().waitFor(patience);
-      const source = readFileSync(path.join(projectRoot, "node_modules", "axe-core", "axe.min.js"), "utf8");
-      const inner = page.frames().find((each) => each.name() === "active-frame" || each.url().includes("fake.html"));
-      assert.ok(inner !== undefined, "the panel's frame");
-      await inner.evaluate(source);
-      const { violations } = await inner.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), []);
-
+      assert.deepEqual(await faultsOfPanel(page), []);
       await frame.locator(".graph").focus();
       for (const key of ["ArrowDown", "ArrowUp"]) await page.keyboard.press(key);
       await until("a frame has the keyboard", async () => (await frame.locator("g.frame.focused").count()) === 1);
@@ -151,6 +165,54 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await until("marked line texts", async () => (await textsOf(page)).filter((text) => text.endsWith("old binary")).length >= 2);
       project.build(30);
       await until("the same binary again", async () => (await lensTexts(page)).some((text) => text.startsWith("mean")));
+      await until("no line text is marked", async () => {
+        const texts = await textsOf(page);
+        return texts.length >= 2 && !texts.some((text) => text.endsWith("old binary"));
+      });
+    },
+    page,
+  );
+
+  await test(
+    "against a baseline, lens and lines say with a sign how they differ, as ptlens diff does",
+    async () => {
+      await runCommand(page, "PT Lens: Open Recording");
+      await pick(page, "Folder…");
+      const input = page.locator(".quick-input-widget input");
+      await until("the dialog for a folder", async () => (await input.inputValue()).startsWith("/"));
+      await input.fill(project.base);
+      await page.keyboard.press("Enter");
+      await until("the base is open", async () => {
+        if ((await lensTexts(page)).some((text) => text.includes(duration(baseReport.latency.mean)))) return true;
+        await page.getByRole("button", { name: "OK" }).click({ timeout: 500 }).catch(() => undefined);
+        return false;
+      });
+      await runCommand(page, "PT Lens: Show Recording");
+      await pick(page, project.recording);
+      await runCommand(page, "PT Lens: Compare with This Recording");
+      await pick(page, project.base);
+      // Three times the work in each call; ptlens diff judges which of it is beyond resolution and scatter.
+      const { functions } = ask("diff", project.base, project.recording, "--function", "step");
+      const { difference } = functions.find(({ name }) => name.startsWith("step"));
+      assert.equal(difference.mean, "changed");
+      const lens = await until("a lens with the change", async () => (await lensTexts(page)).find((text) => /^\+\d[\d,.]* %/.test(text)));
+      const change = 100 * (report.latency.mean / baseReport.latency.mean - 1);
+      assert.ok(Math.abs(Number(/^\+([\d,.]+) %/.exec(lens)[1].replaceAll(",", "")) - change) <= Math.max(0.5, change / 200), `${lens}: ${change}`);
+      await until("lines with the change", async () => (await textsOf(page)).filter((text) => /· \+\d[\d,.]* %/.test(text)).length >= 2);
+      await goTo(page, report.function.line);
+      const hover = await showHover(page);
+      await hover.getByText("Against the baseline the mean is +").first().waitFor(patience);
+      await page.keyboard.press("Escape");
+      await shot("baseline-dark");
+      await runCommand(page, "PT Lens: Show Recording");
+      await pick(page, project.base);
+      await runCommand(page, "PT Lens: Compare with This Recording");
+      await pick(page, project.recording);
+      await until("the other way round it is less", async () => (await lensTexts(page)).some((text) => /^\(old binary\) \u2212\d+ %/.test(text)));
+      await until("lines as well", async () => (await textsOf(page)).filter((text) => /· \u2212\d+ %/.test(text)).length >= 2);
+      await runCommand(page, "PT Lens: Show Recording");
+      await pick(page, project.recording);
+      await until("compared with nothing", async () => (await lensTexts(page)).some((text) => text.startsWith("mean")));
     },
     page,
   );
@@ -163,16 +225,33 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
         await page.locator(`.monaco-workbench${selector}`).waitFor(patience);
         await goTo(page, report.function.line);
         await until("line texts", async () => (await textsOf(page)).length >= 2);
+        await runCommand(page, "PT Lens: Show Flame Graph");
+        await panelFrame(page).locator("g.frame").first().waitFor(patience);
+        assert.deepEqual(await faultsOfPanel(page), [], selector);
+        await goTo(page, report.function.line);
+      };
+      const bars = async (name) => {
+        const bar = panelFrame(page).locator(".bar .on, .bar .off").filter({ visible: true }).first();
+        await bar.scrollIntoViewIfNeeded();
+        const [drawn, page_] = await bar.evaluate((element) => {
+          const { backgroundColor, backgroundImage } = getComputedStyle(element);
+          return [`${backgroundColor} ${backgroundImage}`, getComputedStyle(document.body).backgroundColor];
+        });
+        assert.ok(!drawn.startsWith(`${page_} none`), `${name}: a bar in the colour of the page, ${drawn}`);
+        await shot(`panel-${name}`);
       };
       await theme({ colorScheme: "light" }, ".vs");
       await shot("lines-light");
+      await bars("light");
       await showHover(page);
       await page.screenshot({ path: path.join(artifacts, "hover-light.png") });
       await page.keyboard.press("Escape");
       await theme({ colorScheme: "dark", forcedColors: "active" }, ".hc-black");
       await shot("lines-high-contrast");
+      await bars("high-contrast");
       await theme({ colorScheme: "light", forcedColors: "active" }, ".hc-light");
       await shot("lines-high-contrast-light");
+      await bars("high-contrast-light");
     },
     page,
   );

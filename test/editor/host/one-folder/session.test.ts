@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import * as vscode from "vscode";
-import { activeApi, helpersOf, killHelpers, lenses, shownErrors, until } from "./editor";
-import { environment, reportJson } from "./environment";
+import { activeApi, helpersOf, killHelpers, lenses, shownErrors, until } from "../editor";
+import { environment, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
 const recording = environment("PTLENS_TEST_RECORDING");

@@ -1,13 +1,16 @@
 // The helper's life: killed in the middle of a measurement, and started anew by command.
 import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
-import { activeApi, helpersOf, killHelpers, shownErrors, until } from "./editor";
-import { environment, reportJson } from "./environment";
+import { activeApi, helpersOf, killHelpers, shownErrors, until } from "../editor";
+import { environment, reportJson } from "../environment";
 
 const measured = environment("PTLENS_TEST_FUNCTION");
 const pid = Number(environment("PTLENS_TEST_PID"));
 
 describe("the helper", () => {
+  before(async () => {
+    await vscode.window.showTextDocument(vscode.Uri.file(environment("PTLENS_TEST_SOURCE")), { viewColumn: vscode.ViewColumn.One });
+  });
   after(async () => {
     const { session } = await activeApi();
     for (const { key } of session.recordings) await session.remove(key);

@@ -2,8 +2,8 @@
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import * as vscode from "vscode";
-import { activeApi, lenses, shownErrors } from "./editor";
-import { count, duration, environment, linesJson, plain, reportJson } from "./environment";
+import { activeApi, lenses, shownErrors } from "../editor";
+import { count, duration, environment, linesJson, plain, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
 const recording = environment("PTLENS_TEST_RECORDING");

@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { performance } from "node:perf_hooks";
 import * as vscode from "vscode";
-import type { Api } from "../../../extension/src/extension";
-import { count, duration, environment, helperJson, linesJson, plain, reportJson } from "./environment";
+import type { Api } from "../../../../extension/src/extension";
+import { count, duration, environment, helperJson, linesJson, plain, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
 const recording = environment("PTLENS_TEST_RECORDING");

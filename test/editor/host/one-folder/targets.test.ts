@@ -1,13 +1,13 @@
 // Finding the function and the target in the real editor.
 import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
-import { candidateItems, inlinedItems } from "../../../extension/src/function-picker";
-import { placeAtCursor } from "../../../extension/src/place";
-import { targetItems } from "../../../extension/src/process-picker";
-import { programTargets } from "../../../extension/src/program-targets";
-import type { FoundFunction, Process } from "../../../extension/src/protocol";
-import { activeApi, shownErrors } from "./editor";
-import { environment, reportJson } from "./environment";
+import { candidateItems, inlinedItems } from "../../../../extension/src/function-picker";
+import { placeAtCursor } from "../../../../extension/src/place";
+import { targetItems } from "../../../../extension/src/process-picker";
+import { programTargets } from "../../../../extension/src/program-targets";
+import type { FoundFunction, Process } from "../../../../extension/src/protocol";
+import { activeApi, shownErrors } from "../editor";
+import { environment, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
 const measured = environment("PTLENS_TEST_FUNCTION");
@@ -127,7 +127,7 @@ describe("the target picker", () => {
     await settings.update("launch", { version: "0.2.0", configurations: [doctor] }, vscode.ConfigurationTarget.Global);
     try {
       const targets = programTargets().filter(({ source: kind }) => kind === "launch");
-      assert.deepEqual(targets.map(({ name, program, args, preLaunchTask, problem }) => [name, program, args, preLaunchTask, problem]), [["Doctor", helper, ["doctor"], "build", ""]]);
+      assert.deepEqual(targets.map(({ name, program, args, preLaunchTask, problem }) => [name, program, args, preLaunchTask, problem]), [["Doctor", helper, ["doctor"], "build", undefined]]);
       const [item] = targetItems({ ...choices, debuggees: [], programs: targets }, []).filter(({ target }) => target !== undefined);
       assert.equal(item?.description, "launch configuration · after the task build");
       assert.equal(item.detail, `${helper} doctor`);

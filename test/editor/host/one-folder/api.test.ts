@@ -2,8 +2,8 @@
 import { strict as assert } from "node:assert";
 import { existsSync } from "node:fs";
 import * as vscode from "vscode";
-import { activeApi, shownErrors } from "./editor";
-import { environment, reportJson } from "./environment";
+import { activeApi, shownErrors } from "../editor";
+import { environment, reportJson } from "../environment";
 
 const measured = environment("PTLENS_TEST_FUNCTION");
 const pid = Number(environment("PTLENS_TEST_PID"));

@@ -1,0 +1,58 @@
+// Workspaces for the tests in the extension host: one of two folders that say different things under the same
+// names, and one that nobody has trusted, whose settings name a program to start.
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+const json = (file, value) => {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify(value, null, 2));
+};
+
+function program(file) {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, '#!/bin/sh\necho "$0" "$@" >> "$PTLENS_TEST_RESULT.started"\n');
+  chmodSync(file, 0o755);
+}
+
+/** Answers the .code-workspace file; its folders are "shop" and "library", side by side. */
+export function makeTwoFolders(scratch) {
+  const root = path.join(scratch, "two-folders");
+  for (const [name, seconds] of [["shop", 3], ["library", 7]]) {
+    const folder = path.join(root, name);
+    program(path.join(folder, "build", "run"));
+    writeFileSync(path.join(folder, "main.cpp"), "int main() { return 0; }\n");
+    json(path.join(folder, ".vscode", "settings.json"), {
+      "ptlens.program": "${workspaceFolder}/build/run",
+      "ptlens.programArguments": ["--of", name],
+      "ptlens.duration": seconds,
+      "ptlens.symfs": "${workspaceFolder}/root",
+      "ptlens.sourceMap": { [`/built/${name}`]: "${workspaceFolder}" },
+      "ptlens.show": name === "shop" ? "lens" : "none",
+    });
+    json(path.join(folder, ".vscode", "launch.json"), {
+      version: "0.2.0",
+      configurations: [{ name: "Run", type: "cppdbg", request: "launch", program: "${workspaceFolder}/build/run", cwd: "${workspaceFolder:shop}" }],
+    });
+    json(path.join(folder, ".vscode", "tasks.json"), {
+      version: "2.0.0",
+      tasks: [{ label: "run", type: "process", command: "${workspaceFolder}/build/run" }],
+    });
+  }
+  const workspace = path.join(root, "both.code-workspace");
+  json(workspace, { folders: [{ path: "shop" }, { path: "library" }] });
+  return workspace;
+}
+
+/** Answers the folder; its program writes into $PTLENS_TEST_RESULT.started when it runs. */
+export function makeUntrustedFolder(scratch) {
+  const folder = path.join(scratch, "untrusted");
+  const run = path.join(folder, "build", "run");
+  program(run);
+  json(path.join(folder, ".vscode", "settings.json"), {
+    "ptlens.program": run,
+    "ptlens.symfs": path.join(folder, "root"),
+    "ptlens.helperPath": run,
+    "ptlens.perfPath": run,
+  });
+  return folder;
+}
