@@ -31,8 +31,8 @@ export function makeLongFile(scratch) {
 
 /**
  * A program whose function `work` is called 200 times and 50 times from two lines of `step`: `source`, `program`, two
- * recordings, `base` and `recording`, of which the second does more in each call of work, and `build()`, which builds
- * it anew, with an option that changes the binary.
+ * recordings, `base`, where one in four calls of step waits for 40 ms, and `recording`, where none does, and `build()`,
+ * which builds it anew, with an option that changes the binary.
  */
 export function makeProject(scratch) {
   const folder = path.join(scratch, "project");
@@ -42,10 +42,12 @@ export function makeProject(scratch) {
   writeFileSync(
     source,
     `// Two call sites of one function.
+#include <unistd.h>
 static volatile long sum;
 
 __attribute__((noinline)) void work(long amount) {
   for (long i = 0; i < amount * SCALE; ++i) sum += i;
+  if (amount > 5000 && PAUSE > 0) usleep(PAUSE);
 }
 
 __attribute__((noinline)) void step(long number) {
@@ -60,10 +62,10 @@ int main(void) {
 }
 `,
   );
-  const build = (scale) => run("gcc", ["-g", "-O1", `-DSCALE=${scale}`, "-o", program, source]);
+  const build = (scale, pause = 0) => run("gcc", ["-g", "-O1", `-DSCALE=${scale}`, `-DPAUSE=${pause}`, "-o", program, source]);
   const base = path.join(scratch, "base");
   const recording = path.join(scratch, "steps-recording");
-  build(10);
+  build(30, 40_000);
   record(program, "step", base);
   build(30);
   record(program, "step", recording);

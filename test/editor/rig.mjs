@@ -98,7 +98,7 @@ function installExtension(extensions) {
 /**
  * `folder`: opened as the workspace, or a .code-workspace file of several folders. `trust`: "off" does without
  * workspace trust, "asked" opens what nobody has trusted yet. `file`, `line` (1-based): shown in it. `settings`: added to the
- * user's. `environment`: added to that of the extension host. `driver`: loads the extension from this
+ * user's. `keys`: keybindings of the user's. `environment`: added to that of the extension host. `driver`: loads the extension from this
  * tree by VS Code's driver for tests, which tests in the extension host need and which hides every
  * notification; without it, the extension is installed.
  * Answers `url` for a browser, `address(payload)` for one with more VS Code options, `remote(path)`,
@@ -110,6 +110,7 @@ export async function startRig({
   file,
   line,
   settings = {},
+  keys = [],
   environment = {},
   driver = false,
   trust = "off",
@@ -118,6 +119,7 @@ export async function startRig({
   const user = path.join(scratch, "user-data", "User");
   mkdirSync(user, { recursive: true });
   writeFileSync(path.join(user, "settings.json"), JSON.stringify({ ...quietSettings, ...trustSettings[trust], ...settings }, null, 2));
+  writeFileSync(path.join(user, "keybindings.json"), JSON.stringify(keys));
   const extensions = path.join(scratch, "extensions");
   if (!driver) installExtension(extensions);
   const port = await freePort();

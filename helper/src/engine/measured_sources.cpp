@@ -112,7 +112,15 @@ MeasuredSources look(const std::string& data, const measure::Measurement& measur
   std::uint64_t bytes = 0;
   for (const auto& [binary, names] : files) {
     const std::int64_t built = binary.starts_with('/') ? changed_ns(binary) : 0;
-    if (built == 0 || built > recorded + tolerance_ns) {
+    if (built == 0) {
+      continue;
+    }
+    if (built > recorded + tolerance_ns) { // built anew before anyone looked
+      const std::string kept = fs::path(data).parent_path().string() + binary;
+      if (std::string id = build_id_of(kept); !id.empty()) {
+        sources.binaries[binary] = {
+            .build_id = std::move(id), .size = size_of(kept), .changed_ns = 0};
+      }
       continue;
     }
     sources.binaries[binary] = {

@@ -83,6 +83,9 @@ std::string percentage(double percent) {
   if (percent > 0 && percent < 0.05) {
     return "< 0.1 %";
   }
+  if (percent >= 999.5 && percent < 1e15) {
+    return count(static_cast<std::uint64_t>(std::nearbyint(percent))) + " %";
+  }
   return fmt::format("{:.{}f} %", percent, percent > 0 && percent < 9.95 ? 1 : 0);
 }
 

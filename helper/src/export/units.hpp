@@ -22,7 +22,7 @@ namespace ptlens::exporting {
 // "10,000 calls", "1 call": `noun` in the singular; its plural adds an s.
 [[nodiscard]] std::string count(std::uint64_t number, std::string_view noun);
 
-// "12 %", "0.3 %", "250 %"; `percent` of 100.
+// "12 %", "0.3 %", "250 %", "12,302 %"; `percent` of 100.
 [[nodiscard]] std::string percentage(double percent);
 
 // "512 B", "1.50 KiB", "12.0 MiB".

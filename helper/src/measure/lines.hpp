@@ -23,9 +23,8 @@ struct LineRow {
   OffCpuStats off_cpu;
   std::uint64_t incomplete = 0;
   std::uint64_t unwound = 0;
-  std::vector<LineCallee> callees; // most calls first
-  std::vector<std::uint32_t>
-      holders; // functions whose code makes the calls, ascending; may be none
+  std::vector<LineCallee> callees;         // most calls first
+  std::vector<std::uint32_t> holders = {}; // functions whose code makes the calls, ascending
 };
 
 struct FileFunction {

@@ -349,7 +349,9 @@ void Connection::open_at_start() {
     output_.send(server::notification(
         "window/showMessage", {{"type", is_error}, {"message", "PT Lens: " + fault.message}}));
   };
-  static_cast<void>(workers_.run([this, complain] {
+  auto done = std::make_shared<std::promise<void>>();
+  opened_at_start_ = done->get_future();
+  static_cast<void>(workers_.run([this, complain, done] {
     Progress progress;
     auto opened = open_for_editor({{"path", recording_}}, progress);
     if (opened && !baseline_.empty()) {
@@ -358,8 +360,16 @@ void Connection::open_at_start() {
     if (!opened) {
       complain(opened.error());
     }
+    done->set_value();
     refresh_lenses();
   }));
+}
+
+void Connection::wait_for_start(bool refreshes, Pending& pending) const {
+  constexpr auto pause = std::chrono::milliseconds(20);
+  while (!refreshes && opened_at_start_.valid() && !pending.progress().cancelled() &&
+         opened_at_start_.wait_for(pause) == std::future_status::timeout) {
+  }
 }
 
 void Connection::set_trace(const Input& params, const char* field) {

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -74,6 +75,9 @@ private:
   [[nodiscard]] std::shared_ptr<Pending> pending_by_token(const Input& params) const;
 
   void open_at_start();
+  // A client that cannot be told to ask again gets its answer once the recording of the start is
+  // open.
+  void wait_for_start(bool refreshes, Pending& pending) const;
   // Sends a request whose answer does not matter.
   void tell(const char* method, Json params);
 
@@ -96,6 +100,7 @@ private:
   std::string perf_;
   std::string recording_; // to open at the start, and what to compare it with
   std::string baseline_;
+  std::shared_future<void> opened_at_start_;
   Words say_;
   bool integrated_ = false; // the client is our own extension: it draws lines by itself
   bool refreshes_lenses_ = false;

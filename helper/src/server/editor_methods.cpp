@@ -38,7 +38,8 @@ std::string uri_of(const std::string& path) {
 } // namespace
 
 void Connection::add_editor_methods() {
-  methods_["textDocument/codeLens"] = {.work = [this](Pending&, const Input& params) {
+  methods_["textDocument/codeLens"] = {.work = [this](Pending& pending, const Input& params) {
+    wait_for_start(refreshes_lenses_, pending);
     return ask(
         params, [](const Input& input) { return read_place(input, false); },
         [this](const Place& place) -> Result<Json> {
@@ -57,7 +58,8 @@ void Connection::add_editor_methods() {
           return file ? hover(*file, place.line, {.links = integrated_}, say_) : Json(nullptr);
         });
   }};
-  methods_["textDocument/inlayHint"] = {.work = [this](Pending&, const Input& params) {
+  methods_["textDocument/inlayHint"] = {.work = [this](Pending& pending, const Input& params) {
+    wait_for_start(refreshes_hints_, pending);
     return ask(params, read_inlay_range, [this](const AnnotationsRequest& request) -> Result<Json> {
       const auto file = annotate(session_.active(), session_.baseline(), request.file, documents_);
       return file ? inlay_hints(*file, {.first = request.first, .last = request.last}, say_)

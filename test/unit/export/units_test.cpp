@@ -57,6 +57,8 @@ TEST(Units, Percentages) {
   EXPECT_EQ(percentage(0.34), "0.3 %");
   EXPECT_EQ(percentage(12.4), "12 %");
   EXPECT_EQ(percentage(250), "250 %");
+  EXPECT_EQ(percentage(999.4), "999 %");
+  EXPECT_EQ(percentage(12302.4), "12,302 %");
 }
 
 TEST(Units, Bytes) {

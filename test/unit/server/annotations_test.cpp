@@ -209,6 +209,30 @@ TEST_F(Annotations, ServeEditorsWithoutOurExtension) {
             std::string::npos);
 }
 
+// As Neovim 0.11 does it, which cannot be told to ask for lenses anew.
+TEST(AnnotationsOfTheStart, AreAnsweredOnceTheRecordingIsOpen) {
+  const auto state = std::make_shared<FakeState>();
+  state->hold_open = true;
+  Client client{fake_host(state)};
+  client.initialize(
+      {{"initializationOptions", {{"recording", "/r/one"}}},
+       {"capabilities", {{"workspace", {{"inlayHint", {{"refreshSupport", true}}}}}}}});
+  wait_until(state->open_entered, true);
+  client.request("l", "textDocument/codeLens", {{"textDocument", document}});
+  const Json place = {{"line", 0}, {"character", 0}};
+  const Json hints =
+      client.call("i", "textDocument/inlayHint",
+                  {{"textDocument", document}, {"range", {{"start", place}, {"end", place}}}});
+  EXPECT_TRUE(hints["result"].empty()) << "it will be told to ask again";
+  state->hold_open = false;
+  Json answer = client.receive();
+  while (answer.contains("method")) {
+    answer = client.receive();
+  }
+  EXPECT_EQ(answer["id"], "l");
+  EXPECT_EQ(answer["result"].size(), 2U);
+}
+
 TEST_F(Annotations, SpeakTheLanguageOfTheClient) {
   const Json words = {{"mean {0} · p50 {1} · p99 {2} · max {3} · {4}", "Mittel {0}, {4} ({9} {x}"},
                       {"1 call", "1 Aufruf"},
