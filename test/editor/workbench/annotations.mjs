@@ -219,6 +219,9 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
   await test(
     "light and high-contrast themes show the same",
     async () => {
+      await runCommand(page, "PT Lens: Show Flame Graph");
+      await panelFrame(page).locator("td").getByRole("button", { name: "step", exact: true }).press("Enter");
+      await panelFrame(page).locator(".bar").first().waitFor(patience);
       const theme = async (media, selector) => {
         await page.emulateMedia(media);
         await page.locator(`.monaco-workbench${selector}`).waitFor(patience);
