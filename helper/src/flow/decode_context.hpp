@@ -52,6 +52,9 @@ public:
   // Others are decoded as well, since the processor's return stack goes on from one to the next.
   [[nodiscard]] bool is_asked_for(std::int32_t pid) const { return !pid_ || *pid_ == pid; }
 
+  // That part of the trace is decoded.
+  void forget(std::span<const std::byte> trace) const { recording_->forget(trace); }
+
   // The code of a process at a time. Made once for each version of its address space.
   [[nodiscard]] CodeGraph& graph(std::int32_t pid, std::uint64_t time_ns);
 

@@ -4,6 +4,7 @@
 #include "flow/libipt_decoder.hpp"
 #include "flow/piece_parser.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -99,8 +100,28 @@ void SegmentedDecoder::retire() {
   widths_.add(current_->decoder->widths());
 }
 
+// What lies before that offset of the piece has been decoded.
+void SegmentedDecoder::forget(std::uint64_t until) {
+  constexpr std::uint64_t least = std::uint64_t{1} << 20U; // a system call costs some microseconds
+  if (until < forgotten_ + least) {
+    return;
+  }
+  while (forgotten_ < until && forgotten_spans_ < piece_->trace.size()) {
+    const auto span = piece_->trace[forgotten_spans_].subspan(forgotten_of_span_);
+    const std::uint64_t count = std::min<std::uint64_t>(span.size(), until - forgotten_);
+    context_->forget(span.first(count));
+    forgotten_ += count;
+    forgotten_of_span_ += count;
+    if (count == span.size()) {
+      ++forgotten_spans_;
+      forgotten_of_span_ = 0;
+    }
+  }
+}
+
 // The current decoder has come to a PSB at which another one may have begun.
 void SegmentedDecoder::advance(std::uint64_t psb_offset) {
+  forget(psb_offset);
   while (!coming_.empty() && coming_.front()->begin < psb_offset) {
     drop(*coming_.front());
     coming_.pop_front();

@@ -74,6 +74,7 @@ private:
   void advance(std::uint64_t psb_offset);
   void retire();
   void fix_first(Run& run);
+  void forget(std::uint64_t until);
 
   DecodeContext* context_;
   DecodeWorkers* workers_;
@@ -84,6 +85,10 @@ private:
   std::optional<std::uint64_t> next_begin_ = 0; // of the segment behind those of coming_
   std::deque<std::unique_ptr<Segment>> coming_;
   std::unique_ptr<Segment> current_;
+  // Bytes of the piece whose memory was given back: whole spans, and as much of the next.
+  std::uint64_t forgotten_ = 0;
+  std::size_t forgotten_spans_ = 0;
+  std::uint64_t forgotten_of_span_ = 0;
   bool drop_on_ = false;       // of the first run
   std::optional<Branch> held_; // to be told before the first branch, if that is a break
   DecodeSummary summary_;

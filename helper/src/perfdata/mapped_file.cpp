@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,6 +105,20 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   unmap();
+}
+
+void MappedFile::forget(std::span<const std::byte> bytes) const {
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  if (bytes.data() < bytes_.data() || bytes.data() - bytes_.data() > std::ssize(bytes_) ||
+      bytes.size() > bytes_.size() - static_cast<std::size_t>(bytes.data() - bytes_.data())) {
+    return;
+  }
+  const auto begin = static_cast<std::size_t>(bytes.data() - bytes_.data());
+  const std::size_t first = (begin + page - 1) / page * page; // of the whole pages
+  const std::size_t end = (begin + bytes.size()) / page * page;
+  if (first < end) {
+    ::madvise(const_cast<std::byte*>(bytes_.data()) + first, end - first, MADV_DONTNEED);
+  }
 }
 
 void MappedFile::unmap() {

@@ -22,6 +22,9 @@ public:
   ~MappedFile();
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  // These of them are not asked for soon: their pages need not stay in this process. Whoever asks
+  // for them reads the file again.
+  void forget(std::span<const std::byte> bytes) const;
 
 private:
   explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}

@@ -151,6 +151,10 @@ std::uint64_t Recording::trace_bytes() const {
   return sum;
 }
 
+void Recording::forget(std::span<const std::byte> bytes) const {
+  contents_->file.forget(bytes);
+}
+
 std::span<const std::byte> Recording::bytes(const AuxChunk& chunk) const {
   const auto file = contents_->file.bytes();
   if (chunk.file_offset > file.size() || chunk.size > file.size() - chunk.file_offset) {

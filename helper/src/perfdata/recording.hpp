@@ -58,6 +58,8 @@ public:
 
   // The bytes of one chunk, in the mapping. The chunk must come from aux_buffers().
   [[nodiscard]] std::span<const std::byte> bytes(const AuxChunk& chunk) const;
+  // See MappedFile; of what bytes() gave.
+  void forget(std::span<const std::byte> bytes) const;
 
   // How many records of each PERF_RECORD type the file holds, by number.
   [[nodiscard]] std::span<const std::uint64_t> record_counts() const;

@@ -54,6 +54,8 @@ asm(R"(
 .endm
 .text
 .p2align 4
+.globl ptlens_spin_emulated, ptlens_spin_emulated_exit
+.hidden ptlens_spin_emulated, ptlens_spin_emulated_exit
 .type ptlens_spin_emulated, @function
 ptlens_spin_emulated:
   push %rbp
@@ -63,6 +65,8 @@ ptlens_spin_emulated_exit:
   ret
 .size ptlens_spin_emulated, .-ptlens_spin_emulated
 .p2align 4
+.globl ptlens_spin_stepped, ptlens_spin_stepped_exit
+.hidden ptlens_spin_stepped, ptlens_spin_stepped_exit
 .type ptlens_spin_stepped, @function
 ptlens_spin_stepped:
   mov %rsp, %rax

@@ -5,11 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <random>
 #include <string>
 #include <sys/stat.h>
+#include <vector>
 
 namespace ptlens::perfdata {
 namespace {
@@ -248,6 +251,43 @@ TEST(File, NamesTheRecordThatLies) {
                                        .auxtrace(0, -1, 1, 0, 0, some_bytes(8, 1))
                                        .auxtrace(0, -1, 2, 8, 0, some_bytes(8, 1)));
   EXPECT_NE(two_owners.message.find("cpu 2"), std::string::npos) << two_owners.message;
+}
+
+// Bytes of a mapping that are in the memory of this process, as the kernel counts them.
+std::size_t resident_bytes(const std::byte* mapping) {
+  std::ifstream maps("/proc/self/smaps");
+  bool here = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find('-') < line.find(' ')) {
+      here = std::stoull(line, nullptr, 16) == reinterpret_cast<std::uintptr_t>(mapping); // NOLINT
+    } else if (here && line.starts_with("Rss:")) {
+      return 1024 * std::stoull(line.substr(line.find_first_of("0123456789")));
+    }
+  }
+  return 0;
+}
+
+TEST(MappedFiles, GiveBackTheMemoryOfWhatWasRead) {
+  constexpr std::size_t size = std::size_t{8} << 20U;
+  std::vector<std::byte> bytes(size);
+  for (std::size_t at = 0; at < size; ++at) {
+    bytes[at] = static_cast<std::byte>(at % 251);
+  }
+  const TemporaryFile large(bytes);
+  const auto file = MappedFile::open(large.path());
+  ASSERT_TRUE(file);
+  const auto sum = [&file] {
+    return std::accumulate(
+        file->bytes().begin(), file->bytes().end(), std::uint64_t{0},
+        [](std::uint64_t all, std::byte byte) { return all + std::to_integer<unsigned>(byte); });
+  };
+  const std::uint64_t before = sum();
+  EXPECT_EQ(resident_bytes(file->bytes().data()), size);
+  file->forget(file->bytes().subspan(100, size / 2));
+  EXPECT_LT(resident_bytes(file->bytes().data()), size / 2 + 8192);
+  const std::byte elsewhere{};
+  file->forget(std::span(&elsewhere, 1)); // none of its own
+  EXPECT_EQ(sum(), before);
 }
 
 } // namespace
