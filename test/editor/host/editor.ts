@@ -33,9 +33,9 @@ export async function shownErrors(work: () => Thenable<unknown>): Promise<string
   return shown;
 }
 
-export async function until(what: string, probe: () => boolean): Promise<void> {
+export async function until(what: string, probe: () => boolean | Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 600; attempt += 1) {
-    if (probe()) return;
+    if (await probe()) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   assert.fail(`${what}: still not so`);

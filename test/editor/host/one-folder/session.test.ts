@@ -81,6 +81,7 @@ describe("several recordings", () => {
     assert.notDeepEqual(helpersOf(), before);
     assert.equal(session.recording?.path, recording);
     assert.equal(session.baselineRecording?.path, copy);
+    await until("there are lenses again", async () => (await lensIds()).size !== 0);
     assert.deepEqual(await lensIds(), new Set([session.recording.id]));
     await session.compareWith(undefined);
   });
