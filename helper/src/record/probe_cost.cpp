@@ -89,9 +89,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t calls_of_each = 2000;
-// A virtual machine leaves for its host at each step. What that takes changes from one tenth of a
-// second to the next, by as much as this share of it, with what its other processors do.
-constexpr double step_drift = 0.5;
+// What a hit costs changes from one tenth of a second to the next, with what the other processors
+// of the host do: by as much as this share of it, as seen on virtual machines.
+constexpr double drift = 0.5;
 
 using SpinFunction = std::uint64_t (*)(std::uint64_t ticks);
 
@@ -317,8 +317,9 @@ Result<ProbeCost> read_cost(const std::string& data_file, const Spent& spent) {
   ProbeCost cost{.emulated = cost_of(emulated, exit_hit_ns),
                  .stepped = cost_of(stepped, exit_hit_ns),
                  .calls = functions.size() * calls_of_each};
-  const double step_ns = cost.stepped.latency_ns - cost.emulated.latency_ns;
-  cost.stepped.uncertainty_ns = std::max(cost.stepped.uncertainty_ns, step_ns * step_drift);
+  for (HitCost* const each : {&cost.emulated, &cost.stepped}) {
+    each->uncertainty_ns = std::max(each->uncertainty_ns, each->latency_ns * drift);
+  }
   return cost;
 }
 
