@@ -159,7 +159,8 @@ private:
   // The entry and the exits of a function, or nothing of it.
   void add(const Place& place, bool target) {
     std::vector<PlannedProbe> probes;
-    const auto entry = probe_at(place, entry_address(place), target);
+    const std::vector<Exit> exits = place.binary->exit_points(place.function);
+    const auto entry = probe_at(place, entry_address(place, exits), target);
     if (!entry) {
       refused_.insert(place->name);
       return;
@@ -167,7 +168,7 @@ private:
     probes.push_back(*entry);
     probes.back().entry = true;
     bool some_exit_refused = false;
-    for (const Exit& exit : place.binary->exit_points(place.function)) {
+    for (const Exit& exit : exits) {
       auto probe = probe_at(place, exit.address, target);
       if (probe && exit.kind == Exit::Kind::conditional_jump) {
         const auto condition = taken_condition(place.binary->code_at(exit.address));
@@ -198,11 +199,11 @@ private:
   // The first instruction, or where the kernel would step over a copy of that, one soon behind it
   // whose work it does itself: a hit costs one trap instead of two there. An exit has a probe of
   // its own.
-  static std::uint64_t entry_address(const Place& place) {
-    const std::vector<std::uint64_t> exits = place.binary->exits(place.function); // ascending
+  static std::uint64_t entry_address(const Place& place, std::span<const Exit> exits) {
     for (const std::uint64_t address : place.binary->entry_instructions(place.function)) {
       const auto code = place.binary->code_at(address);
-      if (is_emulated(code) && !is_refused(code) && !std::ranges::binary_search(exits, address)) {
+      if (is_emulated(code) && !is_refused(code) &&
+          std::ranges::find(exits, address, &Exit::address) == exits.end()) {
         return address;
       }
     }

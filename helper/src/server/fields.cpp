@@ -166,13 +166,18 @@ void Fields::read_interval(const char* name, std::optional<std::pair<double, dou
   out = {(*field)[0].get<double>(), (*field)[1].get<double>()};
 }
 
-void Fields::read(const char* name, std::map<std::string, std::string>& out) const {
+const Input* Fields::find_object(const char* name) const {
   const Input* field = find(name);
-  if (field == nullptr) {
-    return;
-  }
-  if (!field->is_object()) {
+  if (field != nullptr && !field->is_object()) {
     refuse(name, "must be an object of strings");
+    return nullptr;
+  }
+  return field;
+}
+
+void Fields::read(const char* name, std::map<std::string, std::string>& out) const {
+  const Input* field = find_object(name);
+  if (field == nullptr) {
     return;
   }
   for (const auto& [key, value] : field->items()) {
@@ -185,12 +190,8 @@ void Fields::read(const char* name, std::map<std::string, std::string>& out) con
 }
 
 void Fields::read_environment(const char* name, std::vector<std::string>& out) const {
-  const Input* field = find(name);
+  const Input* field = find_object(name);
   if (field == nullptr) {
-    return;
-  }
-  if (!field->is_object()) {
-    refuse(name, "must be an object of strings");
     return;
   }
   for (const auto& [variable, value] : field->items()) {

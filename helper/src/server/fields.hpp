@@ -51,6 +51,8 @@ public:
 private:
   [[nodiscard]] const Input* find(const char* name) const;
   const Input* find(const char* name, Presence presence) const;
+  // Null where it is absent, or no object, which is refused.
+  [[nodiscard]] const Input* find_object(const char* name) const;
 
   const Input& value_;
   std::string path_;

@@ -231,16 +231,13 @@ bool Disassembler::may_write_stack_pointer(std::span<const std::byte> bytes) con
 
 bool Disassembler::is_plain(std::span<const std::byte> bytes) const {
   Decoded decoded;
-  if (!decode_all(is_64_bit_, bytes, decoded)) {
+  if (!decode_all(is_64_bit_, bytes, decoded) ||
+      kind_of(decoded.instruction) != Instruction::Kind::other) {
     return false;
   }
   constexpr ZydisInstructionAttributes repeated =
       ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
   switch (decoded.instruction.meta.category) {
-  case ZYDIS_CATEGORY_CALL:
-  case ZYDIS_CATEGORY_RET:
-  case ZYDIS_CATEGORY_UNCOND_BR:
-  case ZYDIS_CATEGORY_COND_BR:
   case ZYDIS_CATEGORY_SYSCALL:
   case ZYDIS_CATEGORY_SYSRET:
   case ZYDIS_CATEGORY_SYSTEM:
