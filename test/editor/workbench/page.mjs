@@ -50,12 +50,26 @@ export const lineTexts = (page) =>
 export const lensTexts = async (page) =>
   (await page.locator(".codelens-decoration").allTextContents()).map((text) => text.replaceAll("\u00a0", " "));
 
-export async function goToLine(page, line) {
-  await page.locator(".tab", { hasText: path.basename(sampleSource) }).first().click(); // out of the panel, into the source
-  await page.keyboard.press("Control+g");
-  await page.locator(".quick-input-widget input").fill(`:${line}`);
-  await page.keyboard.press("Enter");
-  await page.getByText(new RegExp(`Ln ${line}, Col`)).waitFor(patience);
+/** Opens the quick input by its key and writes into it. The panel may take the focus meanwhile, and the input closes: once more, then. */
+async function writeInQuickInput(page, key, text, isReady) {
+  const input = page.locator(".quick-input-widget input");
+  await until(`the quick input takes ${text}`, async () => {
+    await page.keyboard.press(key);
+    await input.fill(text, { timeout: 5000 });
+    await isReady();
+    return true;
+  });
+}
+
+/** Puts the cursor on a line of a file that is open. */
+export async function goToLine(page, line, file = path.basename(sampleSource)) {
+  await until(`line ${line} of ${file}`, async () => {
+    await page.locator(".tab", { hasText: file }).first().click(); // out of the panel, into the source
+    await writeInQuickInput(page, "Control+g", `:${line}`, async () => {});
+    await page.keyboard.press("Enter");
+    await page.getByText(new RegExp(`Ln ${line}, Col`)).waitFor({ timeout: 5000 });
+    return true;
+  });
 }
 
 /** Right-click on a word of the line that the cursor is in. */
@@ -120,12 +134,8 @@ export async function showSource(page, url) {
 
 /** Runs a command by its title in the palette. */
 export async function runCommand(page, title) {
-  await page.keyboard.press("F1");
-  const input = page.locator(".quick-input-widget input");
-  await input.waitFor(patience);
-  await input.fill(`>${title}`);
   const row = page.locator(".quick-input-list .monaco-list-row.focused", { hasText: title });
-  await row.waitFor(patience);
+  await writeInQuickInput(page, "F1", `>${title}`, () => row.waitFor({ timeout: 10_000 }));
   await page.keyboard.press("Enter");
 }
 
