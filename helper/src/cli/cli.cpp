@@ -334,6 +334,11 @@ private:
     app->add_option("--file", lines_.file, "source file, or the end of its path")
         ->type_name("SOURCE")
         ->required();
+    auto* time = app->add_flag("--time", lines_.time,
+                               "how often each line was executed and how long its own instructions "
+                               "took: decodes the trace once more");
+    add_function(*app, lines_.function, lines_.binary, false);
+    app->get_option("--function")->needs(time);
     add_json(*app, lines_.source.json);
   }
 

@@ -64,6 +64,9 @@ struct DiffOptions {
 struct LinesOptions {
   RecordingOptions source;
   std::string file;
+  bool time = false;    // of the lines themselves as well: decodes once more
+  std::string function; // whose lines are timed, empty: all of the file
+  std::string binary;
 };
 
 struct StoreOptions {

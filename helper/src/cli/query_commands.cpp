@@ -8,6 +8,7 @@
 #include "export/calls.hpp"
 #include "export/folded.hpp"
 #include "export/json.hpp"
+#include "export/line_times.hpp"
 #include "export/text.hpp"
 #include "measure/flame.hpp"
 #include "measure/lines.hpp"
@@ -15,6 +16,8 @@
 #include "measure/part.hpp"
 #include "measure/report.hpp"
 #include "measure/selection.hpp"
+
+#include <fmt/format.h>
 
 #include <charconv>
 #include <iostream>
@@ -293,6 +296,53 @@ Result<void> flame(const FlameOptions& options) {
   return {};
 }
 
+namespace {
+
+using SharedLineTimes = std::shared_ptr<const measure::LineTimes>;
+
+// The functions of the file whose lines are to be timed.
+Result<std::vector<stacks::FunctionInfo>> timed_functions(const measure::Measurement& measurement,
+                                                          const measure::FileLines& lines,
+                                                          const LinesOptions& options) {
+  std::vector<stacks::FunctionInfo> functions;
+  if (options.function.empty()) {
+    for (const measure::FileFunction& entry : lines.functions) {
+      functions.push_back(measurement.functions[entry.function]);
+    }
+    return functions;
+  }
+  const auto named = measure::find_functions(measurement, options.function, options.binary);
+  if (!named) {
+    return std::unexpected(named.error());
+  }
+  for (const std::uint32_t function : *named) {
+    if (measurement.functions[function].file == lines.file) {
+      functions.push_back(measurement.functions[function]);
+    }
+  }
+  if (functions.empty()) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::not_found,
+              .message = fmt::format("\"{}\" is in another source file",
+                                     measurement.functions[named->front()].name),
+              .file = measurement.recording.path,
+              .remedy = fmt::format("give --file {}", measurement.functions[named->front()].file)});
+  }
+  return functions;
+}
+
+Result<SharedLineTimes> line_times(const measure::Measurement& measurement,
+                                   const measure::FileLines& lines, const LinesOptions& options) {
+  const auto functions = timed_functions(measurement, lines, options);
+  if (!functions) {
+    return std::unexpected(functions.error());
+  }
+  return engine::line_times(options.source.recording, open_options(options.source), *functions,
+                            ProgressLine().progress());
+}
+
+} // namespace
+
 Result<void> lines(const LinesOptions& options) {
   auto measurement = open(options.source);
   if (!measurement) {
@@ -305,10 +355,23 @@ Result<void> lines(const LinesOptions& options) {
   if (LinesOptions again = options; was_damaged(**measurement, again.source)) {
     return lines(again);
   }
+  SharedLineTimes times;
+  if (options.time) {
+    auto measured = line_times(**measurement, *found, options);
+    if (!measured) {
+      return std::unexpected(measured.error());
+    }
+    times = std::move(*measured);
+  }
   if (options.source.json) {
-    std::cout << exporting::dump(exporting::lines_json(**measurement, *found)) << '\n';
+    auto json = exporting::lines_json(**measurement, *found);
+    if (options.time) {
+      json["line_time"] = exporting::line_times_json(times.get());
+    }
+    std::cout << exporting::dump(json) << '\n';
   } else {
-    std::cout << exporting::lines_text(**measurement, *found);
+    const std::string text = options.time ? exporting::line_times_text(times.get()) : "";
+    std::cout << exporting::lines_text(**measurement, *found, text);
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include "engine/bundle.hpp"
 #include "engine/inlined_places.hpp"
 #include "engine/kept_calls.hpp"
+#include "engine/line_time_backend.hpp"
 #include "engine/loaded_recording.hpp"
 #include "engine/probe_backend.hpp"
 #include "engine/store_key.hpp"
@@ -176,6 +177,27 @@ Result<SharedInlined> inlined(const std::string& named, const OpenOptions& optio
   measure::InlinedMeasurement mapped = **found;
   map_sources(options.source_map, mapped.measurement);
   return std::make_shared<const measure::InlinedMeasurement>(std::move(mapped));
+}
+
+Result<std::shared_ptr<const measure::LineTimes>>
+line_times(const std::string& named, const OpenOptions& options,
+           const std::vector<stacks::FunctionInfo>& functions, const Progress& progress) {
+  const auto recording = unpacked(named);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
+  const auto loaded = load_to_measure(*recording, options, progress);
+  if (!loaded) {
+    return std::unexpected(loaded.error());
+  }
+  if (!loaded->has_trace()) {
+    return nullptr;
+  }
+  auto measured = measure_line_times(*loaded, functions, progress);
+  if (!measured) {
+    return std::unexpected(measured.error());
+  }
+  return std::make_shared<const measure::LineTimes>(std::move(*measured));
 }
 
 Result<Opened> open_with_inlined(const std::string& recording, const OpenOptions& options,

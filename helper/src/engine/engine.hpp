@@ -8,6 +8,7 @@
 #include "flow/branch.hpp"
 #include "flow/branch_source.hpp"
 #include "measure/inlined.hpp"
+#include "measure/line_times.hpp"
 #include "measure/measurement.hpp"
 #include "measure/watched_function.hpp"
 
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptlens::engine {
 
@@ -49,6 +51,13 @@ open(const std::string& recording, const OpenOptions& options, const Progress& p
 [[nodiscard]] Result<std::shared_ptr<const measure::InlinedMeasurement>>
 inlined(const std::string& recording, const OpenOptions& options, const std::string& name,
         const std::string& binary, const Progress& progress);
+
+// Decodes once more, for the time and the executions of the lines of some functions, as a
+// measurement of the recording names them: by binary and address. Null where the recording has no
+// trace. Errors: those of open, and not_found where none of the functions has lines.
+[[nodiscard]] Result<std::shared_ptr<const measure::LineTimes>>
+line_times(const std::string& recording, const OpenOptions& options,
+           const std::vector<stacks::FunctionInfo>& functions, const Progress& progress);
 
 struct Opened {
   std::shared_ptr<const measure::Measurement> measurement;

@@ -53,7 +53,8 @@ std::string functions_text(const measure::Measurement& measurement,
   return loss_text(measurement) + table.text(0) + notes_text(measurement);
 }
 
-std::string lines_text(const measure::Measurement& measurement, const measure::FileLines& lines) {
+std::string lines_text(const measure::Measurement& measurement, const measure::FileLines& lines,
+                       const std::string& more) {
   std::string text = loss_text(measurement) + printable(lines.file) + '\n';
   if (!lines.functions.empty()) {
     Table table({{"line"},
@@ -99,7 +100,7 @@ std::string lines_text(const measure::Measurement& measurement, const measure::F
     }
     text += "\nLines with calls (mean off-CPU a call)\n" + table.text(2);
   }
-  return text + notes_text(measurement);
+  return text + more + notes_text(measurement);
 }
 
 std::string doctor_text(const record::Diagnosis& diagnosis) {

@@ -27,9 +27,9 @@ namespace ptlens::exporting {
 [[nodiscard]] std::string functions_text(const measure::Measurement& measurement,
                                          std::span<const measure::FunctionRow> rows);
 
-// The functions of one source file and its call-site lines.
+// The functions of one source file and its call-site lines, then `more`, then the notes.
 [[nodiscard]] std::string lines_text(const measure::Measurement& measurement,
-                                     const measure::FileLines& lines);
+                                     const measure::FileLines& lines, const std::string& more = {});
 
 // What this machine can measure, with the command for what it lacks.
 [[nodiscard]] std::string doctor_text(const record::Diagnosis& diagnosis);

@@ -11,6 +11,7 @@
 #include "symbols/kernel_code.hpp"
 #include "symbols/landing_pads.hpp"
 #include "symbols/name_search.hpp"
+#include "symbols/own_lines.hpp"
 #include "symbols/unwind_table.hpp"
 
 #include <algorithm>
@@ -235,6 +236,11 @@ std::vector<std::string> Binary::nearest_names(std::string_view name, std::size_
 
 std::vector<InlinedPlace> Binary::inlined(std::string_view name) const {
   return find_inlined(contents_->debug_file.get(), contents_->image, contents_->table.get(), name);
+}
+
+std::vector<CodeLine> Binary::own_lines(std::span<const std::uint32_t> functions) const {
+  return find_own_lines(contents_->debug_file.get(), contents_->image, contents_->table.get(),
+                        contents_->debug_info.get().lines, functions);
 }
 
 std::span<const std::string> Binary::inlined_names() const {

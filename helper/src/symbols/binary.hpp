@@ -81,6 +81,12 @@ struct InlinedPlace {
   std::uint32_t depth = 0;               // inlined functions around it in the same function
 };
 
+struct CodeLine { // [low, high) stands in the source at the line
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::uint32_t line = 0; // 0: at none of the file that is asked about
+};
+
 struct Segment { // PT_LOAD with execute permission
   std::uint64_t address = 0;
   std::uint64_t file_offset = 0;
@@ -142,6 +148,11 @@ public:
   // Last components of the names of functions that were inlined somewhere, without template
   // arguments; ascending, each once.
   [[nodiscard]] std::span<const std::string> inlined_names() const;
+  // The code of the functions, all of their parts, by lines of the files that each is declared in;
+  // ordered, without overlaps. Code that was inlined into one of them stands at the line of the
+  // call in the function's own text that it came by. Walks the DIEs of the units that hold the
+  // functions.
+  [[nodiscard]] std::vector<CodeLine> own_lines(std::span<const std::uint32_t> functions) const;
   // Functions declared in a source file whose path ends in the same components as `file`, and whose
   // lines hold `line` (0: all of the file).
   [[nodiscard]] std::vector<std::uint32_t> find_at_line(std::string_view file,

@@ -189,14 +189,9 @@ private:
     place.line = abstract.line;
     place.function = table_.at(place.ranges.front().low);
     place.depth = depth;
-    Dwarf_Attribute attribute = {};
-    Dwarf_Word line = 0;
-    Dwarf_Word file = 0;
-    if (dwarf_formudata(dwarf_attr(&die, DW_AT_call_line, &attribute), &line) == 0 &&
-        dwarf_formudata(dwarf_attr(&die, DW_AT_call_file, &attribute), &file) == 0 &&
-        line <= UINT32_MAX) {
-      place.call_file = source_name(die, file, folder);
-      place.call_line = place.call_file.empty() ? 0 : static_cast<std::uint32_t>(line);
+    if (auto call = replaced_call(die, folder)) {
+      place.call_file = std::move(call->file);
+      place.call_line = call->line;
     }
     places_.push_back(std::move(place));
   }
@@ -220,18 +215,6 @@ private:
     return (dwarf_lowpc(&die, &low) == 0 ? low : lowest) + offset;
   }
 
-  static std::string source_name(Dwarf_Die die, Dwarf_Word file, const std::string& folder) {
-    Dwarf_Die unit = {};
-    Dwarf_Files* files = nullptr;
-    std::size_t count = 0;
-    if (dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr ||
-        dwarf_getsrcfiles(&unit, &files, &count) != 0 || file >= count) {
-      return {};
-    }
-    const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
-    return name == nullptr ? std::string() : normal_path(name, folder);
-  }
-
   const ElfImage& image_;
   const FunctionTable& table_;
   WantedName wanted_;
@@ -243,7 +226,32 @@ private:
   std::size_t scope_searches_ = 0;
 };
 
+std::string source_name(Dwarf_Die die, Dwarf_Word file, const std::string& folder) {
+  Dwarf_Die unit = {};
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  if (dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr ||
+      dwarf_getsrcfiles(&unit, &files, &count) != 0 || file >= count) {
+    return {};
+  }
+  const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
+  return name == nullptr ? std::string() : normal_path(name, folder);
+}
+
 } // namespace
+
+std::optional<SourceLine> replaced_call(Dwarf_Die die, const std::string& folder) {
+  Dwarf_Attribute attribute = {};
+  Dwarf_Word line = 0;
+  Dwarf_Word file = 0;
+  if (dwarf_formudata(dwarf_attr(&die, DW_AT_call_line, &attribute), &line) != 0 ||
+      dwarf_formudata(dwarf_attr(&die, DW_AT_call_file, &attribute), &file) != 0 ||
+      line > UINT32_MAX) {
+    return std::nullopt;
+  }
+  SourceLine call{.file = source_name(die, file, folder), .line = static_cast<std::uint32_t>(line)};
+  return call.file.empty() ? std::nullopt : std::optional(std::move(call));
+}
 
 std::vector<InlinedPlace> find_inlined(const DebugFile& file, const ElfImage& image,
                                        const FunctionTable& table, std::string_view name) {

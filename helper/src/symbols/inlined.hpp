@@ -5,6 +5,10 @@
 #include "symbols/elf_image.hpp"
 #include "symbols/function_table.hpp"
 
+#include <elfutils/libdw.h>
+
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,5 +18,9 @@ namespace ptlens::symbols {
 [[nodiscard]] std::vector<InlinedPlace> find_inlined(const DebugFile& file, const ElfImage& image,
                                                      const FunctionTable& table,
                                                      std::string_view name);
+
+// Where the call stood that the inlined code replaced; nothing where the DIE does not say.
+// `folder`: compilation_folder of its unit.
+[[nodiscard]] std::optional<SourceLine> replaced_call(Dwarf_Die die, const std::string& folder);
 
 } // namespace ptlens::symbols

@@ -166,4 +166,27 @@ std::uint32_t LineTable::last_line(AddressRange range, const std::string& file,
   return last;
 }
 
+std::vector<CodeLine> LineTable::lines_in(AddressRange range, const std::string& file) const {
+  std::vector<CodeLine> lines;
+  auto row = std::ranges::upper_bound(rows_, range.low, {}, &Row::address);
+  std::uint32_t line = 0;
+  if (row != rows_.begin()) {
+    const Row& before = *std::prev(row);
+    line = before.file != no_file && files_[before.file] == file ? before.line : 0;
+  }
+  std::uint64_t low = range.low;
+  for (; row != rows_.end() && row->address < range.high; ++row) {
+    const std::uint32_t next = row->file != no_file && files_[row->file] == file ? row->line : 0;
+    if (next != line) {
+      lines.push_back({.low = low, .high = row->address, .line = line});
+      low = row->address;
+      line = next;
+    }
+  }
+  if (low < range.high) {
+    lines.push_back({.low = low, .high = range.high, .line = line});
+  }
+  return lines;
+}
+
 } // namespace ptlens::symbols

@@ -31,6 +31,9 @@ public:
   // looks at off `budget` and ends at 0: a hostile file can let every function span all rows.
   [[nodiscard]] std::uint32_t last_line(AddressRange range, const std::string& file,
                                         std::uint64_t& budget) const;
+  // The code of [low, high) by lines of `file`, in order and without holes; line 0 where a row
+  // names another file or none.
+  [[nodiscard]] std::vector<CodeLine> lines_in(AddressRange range, const std::string& file) const;
   [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
   // Every file that some row names.
   [[nodiscard]] std::span<const std::string> files() const { return files_; }

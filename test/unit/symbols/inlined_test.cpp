@@ -91,6 +91,42 @@ TEST_P(Inlined, PlacesAreThoseOfAddr2lineAtEveryAddress) {
   EXPECT_GT(inside, 100U);
 }
 
+TEST_P(Inlined, OwnLinesAreThoseOfTheOutermostFrameOfAddr2line) {
+  if (!GetParam().front().starts_with('-') && !has_command(GetParam().front())) {
+    GTEST_SKIP() << GetParam().front() << " is not installed";
+  }
+  const TemporaryFolder folder;
+  const std::string path = folder.compile("inlined", sample_source(), GetParam());
+  const auto binary = open_binary(path);
+  ASSERT_TRUE(binary);
+  std::vector<std::uint32_t> functions;
+  for (const char* name : {"sums::in_a_loop", "sums::once", "sums::nested", "sums::stir"}) {
+    const std::vector<std::uint32_t> found = binary->find(name);
+    ASSERT_EQ(found.size(), 1U) << name;
+    functions.push_back(found.front());
+  }
+  const std::vector<CodeLine> lines = binary->own_lines(functions);
+  std::uint64_t last = 0;
+  for (const CodeLine& code : lines) {
+    EXPECT_LE(last, code.low);
+    EXPECT_LT(code.low, code.high);
+    last = code.high;
+  }
+  std::size_t told = 0;
+  for (const auto& [address, frames] : frames_by_addr2line(path, *binary)) {
+    const auto at = std::ranges::upper_bound(lines, address, {}, &CodeLine::high);
+    const bool own = std::ranges::any_of(functions, [&](std::uint32_t function) {
+      return binary->function_at(address) == function;
+    });
+    ASSERT_EQ(at != lines.end() && at->low <= address, own) << fmt::format("{:#x}", address);
+    if (own && frames.front().line != 0) {
+      ++told;
+      EXPECT_EQ(at->line, frames.back().line) << fmt::format("{:#x}", address);
+    }
+  }
+  EXPECT_GT(told, 200U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Compilers, Inlined,
                          testing::Values(std::vector<std::string>{"-O2", "-g"},
                                          std::vector<std::string>{"-O2", "-gdwarf-4"},

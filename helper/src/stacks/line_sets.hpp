@@ -1,0 +1,46 @@
+// Sets of source lines, each kept once under a number: which lines ran in a stretch of code, or may
+// have run at a moment. Bounded: where there are too many, a set stands for all lines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace ptlens::stacks {
+
+class LineSets {
+public:
+  // Members are numbers of lines, and this one: code that is not asked about.
+  static constexpr std::uint32_t elsewhere = UINT32_MAX;
+
+  // Numbers of sets that are always there.
+  static constexpr std::uint32_t only_elsewhere = 0;
+  static constexpr std::uint32_t everything =
+      1; // all lines and elsewhere; its members are not kept
+
+  explicit LineSets(std::size_t most_members = std::size_t{1} << 22U);
+
+  // Of the members, ascending and each once, at least one.
+  [[nodiscard]] std::uint32_t of(std::vector<std::uint32_t> members);
+  [[nodiscard]] std::uint32_t unite(std::uint32_t one, std::uint32_t other) {
+    return one == other ? one : united(one, other);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> members(std::uint32_t set) const {
+    return sets_[set];
+  }
+  [[nodiscard]] std::size_t size() const { return sets_.size(); }
+
+private:
+  [[nodiscard]] std::uint32_t united(std::uint32_t one, std::uint32_t other);
+
+  std::size_t most_members_;
+  std::size_t member_count_ = 0;
+  std::vector<std::vector<std::uint32_t>> sets_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> numbers_;
+  std::unordered_map<std::uint64_t, std::uint32_t> unions_; // by the numbers of two
+};
+
+} // namespace ptlens::stacks
