@@ -1,6 +1,6 @@
-// What is written at the ends of lines with call sites: figures in columns of fixed width, all of one function
+// What is written at the ends of lines with call sites, or with a time of their own: figures in columns of fixed width, all of one function
 // beginning in the same column, so that numbers stand below each other. Pure: no VS Code in it.
-import type { AnnotationsResult, LineAnnotation } from "./protocol";
+import type { AnnotatedLineTime, AnnotationsResult, LineAnnotation } from "./protocol";
 import { formatCalls, formatCount, formatDuration, formatSignedDuration, formatSignedPercent } from "./units";
 import { t } from "./words";
 
@@ -39,11 +39,26 @@ export function lineText(row: LineAnnotation, known: Known, countWidth = 0): str
   }
   if (row.unwound > 0) parts.push(t("{0} unwound", formatCount(row.unwound)));
   if (row.incomplete > 0) parts.push(t("{0} incomplete", formatCount(row.incomplete)));
-  if (known.baseline) parts.push(changeText(row));
+  if (row.line_time !== undefined) parts.push(...lineTimeText(row.line_time));
+  if (known.baseline && hasCalls(row)) parts.push(changeText(row));
   if (row.old_binary) parts.push(t("old binary"));
   const edited = row.changed || known.text === "edited";
   const mark = edited ? `${staleMark}${blank}` : known.text === "newer" ? `${doubtMark}${blank}` : "";
   return (mark + parts.join(" · ")).replaceAll(" ", blank);
+}
+
+function hasCalls({ calls, unwound, incomplete }: LineAnnotation): boolean {
+  return calls + unwound + incomplete > 0;
+}
+
+/** "line 12.3 ns × 1,000"; "line × 1,000", "≤ 40.1 µs shared with lines 10–13" where it is not known apart from others. */
+export function lineTimeText({ executions, time, at_most: most, shared_with: lines }: AnnotatedLineTime): string[] {
+  if (time !== null) return [t("line {0} × {1}", formatDuration(time / Math.max(executions, 1)), formatCount(executions))];
+  const text = t("line × {0}", formatCount(executions));
+  if (most === null) return [text, t("no timing")];
+  if (most === 0) return [text, t("too short to time")];
+  const longest = formatDuration(most);
+  return [text, lines === "" ? t("≤ {0} shared with what it calls", longest) : t("≤ {0} shared with lines {1}", longest, lines)];
 }
 
 /** "−12 %, p99 +3.00 µs"; "≈ baseline" where nothing has changed beyond the resolution and the scatter of the calls. */

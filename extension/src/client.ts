@@ -69,7 +69,7 @@ export class Client implements vscode.Disposable {
   }
 
   /** A request that reports progress; `params` lacks only its workDoneToken, which is `progressToken`. */
-  async requestWithProgress<M extends "ptlens/record" | "ptlens/open" | "ptlens/bundle">(
+  async requestWithProgress<M extends "ptlens/record" | "ptlens/open" | "ptlens/bundle" | "ptlens/lineTime">(
     method: M,
     params: Params<M>,
     progressToken: string,

@@ -10,6 +10,7 @@ import { FunctionsView } from "./functions-view";
 import { tellOfEnds } from "./helper-end";
 import { lensMiddleware } from "./lens-middleware";
 import { LineDecorations } from "./line-decorations";
+import { LineTimeCommand } from "./line-time";
 import { Log } from "./log";
 import { MeasureAgain } from "./measure-again";
 import { MeasureCommand } from "./measure-command";
@@ -54,6 +55,7 @@ export function activate(context: vscode.ExtensionContext): Api {
   const bundle = new BundleCommand(helper, session, recordings.view, log);
   const functions = new FunctionsView(helper, session, log);
   const processes = new ProcessesView(helper, log);
+  const lineTime = new LineTimeCommand(helper, session, decorations, log);
   const api = makeApi({ client: helper, session, recorder, panel, open, decorations });
   const command = (name: string, run: (...args: unknown[]) => unknown): vscode.Disposable =>
     vscode.commands.registerCommand(`ptlens.${name}`, run);
@@ -90,6 +92,7 @@ export function activate(context: vscode.ExtensionContext): Api {
         panel.showFunction(selectorOf(functionRef(argument)), { view: panelView(argument) }),
       ),
     ),
+    command("showLineTime", () => lineTime.run()),
     command("showLog", () => {
       log.channel.show();
     }),

@@ -1,4 +1,5 @@
-// Writes latency, calls and off-CPU at the end of every line with call sites that is on the screen, and shows in the
+// Writes latency, calls and off-CPU at the end of every line with call sites that is on the screen, and the line's own
+// time where it was asked for, and shows in the
 // overview ruler how hot each line of the file is. Where the lines are now, and whether they are still what was
 // measured, the helper says, which follows the edits; between two answers VS Code moves what is drawn. An answer is
 // of the lines on the screen and some around them: scrolling within it asks nothing. Details are the helper's hover.
@@ -49,8 +50,7 @@ export class LineDecorations implements vscode.Disposable {
   ) {
     this.#types = new HeatTypes(annotationSettings().heat);
     const redraw = (): void => {
-      this.#forget();
-      this.#drawAll();
+      this.refresh();
     };
     this.#subscriptions = [
       session.onDidChange(() => {
@@ -106,6 +106,12 @@ export class LineDecorations implements vscode.Disposable {
   async options(document: vscode.TextDocument): Promise<vscode.DecorationOptions[]> {
     const { texts } = await this.drawing(document);
     return texts.flat().sort((a, b) => a.range.start.line - b.range.start.line);
+  }
+
+  /** Asks for the lines anew: the helper has more to say of them. */
+  refresh(): void {
+    this.#forget();
+    this.#drawAll();
   }
 
   #forget(): void {

@@ -1,8 +1,9 @@
 // Small programs of the tests' own, built and measured from start to end: their sources can be edited and their
 // binaries built anew.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { projectRoot } from "./rig.mjs";
 
 const run = (program, args, options) => execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], ...options });
 
@@ -70,4 +71,22 @@ int main(void) {
   build(30);
   record(program, "step", recording);
   return { folder, source, program, base, recording, build };
+}
+
+const simulator = process.env.PTSIM ?? path.join(projectRoot, "helper/build/ptsim/ptsim");
+
+/** A program whose lines are executed known times, in a simulated trace: { source, recording }; nothing without the simulator. */
+export function makeTimed(scratch) {
+  if (!existsSync(simulator)) return undefined;
+  const folder = path.join(scratch, "timed");
+  mkdirSync(folder, { recursive: true });
+  const source = path.join(folder, "line_times.c");
+  const program = path.join(folder, "line_times");
+  const recording = path.join(folder, "perf.data");
+  copyFileSync(path.join(projectRoot, "test/samples/line_times.c"), source);
+  run("gcc", ["-g", "-O0", "-o", program, source]);
+  run(simulator, ["record", "-e", "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=1/u", "--start-at", "main", "-o", recording, "--", program, "40"], {
+    env: { ...process.env, LD_BIND_NOW: "1" },
+  });
+  return { source, recording };
 }

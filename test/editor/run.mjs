@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { chromium } from "playwright-core";
 import { build, buildReady, helperCanMeasure, measure, startSample, sampleSource } from "./live.mjs";
-import { makeLongFile } from "./programs.mjs";
+import { makeLongFile, makeTimed } from "./programs.mjs";
 import { makeTwoFolders, makeUntrustedFolder } from "./workspaces.mjs";
 import { projectRoot, startRig } from "./rig.mjs";
 import { workbenchTests } from "./workbench/index.mjs";
@@ -107,7 +107,13 @@ async function main() {
       const baseline = path.join(scratch, "baseline");
       measure({ pid: sample.pid, functionName: measured, seconds: 1, output: baseline });
       const long = makeLongFile(scratch);
-      return { PTLENS_TEST_BASELINE: baseline, PTLENS_TEST_LONG_SOURCE: long.source, PTLENS_TEST_LONG_RECORDING: long.recording };
+      const timed = makeTimed(scratch);
+      return {
+        PTLENS_TEST_BASELINE: baseline,
+        PTLENS_TEST_LONG_SOURCE: long.source,
+        PTLENS_TEST_LONG_RECORDING: long.recording,
+        ...(timed === undefined ? {} : { PTLENS_TEST_TIMED_SOURCE: timed.source, PTLENS_TEST_TIMED_RECORDING: timed.recording }),
+      };
     };
     const rigOptions = {
       folder: path.dirname(sampleSource),

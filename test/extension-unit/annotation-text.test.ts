@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { changeText, heatStep, lineText, placedTexts, widthOfText } from "../../extension/src/annotation-text";
-import type { AnnotationsResult, LineAnnotation } from "../../extension/src/protocol";
+import type { AnnotatedLineTime, AnnotationsResult, LineAnnotation } from "../../extension/src/protocol";
 
 const plain = (text: string): string => text.replaceAll("\u00a0", " ");
 const row = (fields: Partial<LineAnnotation> = {}): LineAnnotation => ({
@@ -50,6 +50,39 @@ describe("the text at a line's end", () => {
     assert.equal(changeText(row({ difference: { ...changed, mean: "unchanged", p99: "unchanged" } })), "≈ baseline");
     assert.equal(changeText(row({ difference: { ...changed, mean: "few_calls", p99: "few_calls" } })), "too few calls to compare");
     assert.equal(changeText(row()), "not in the baseline");
+  });
+});
+
+describe("line time at a line's end", () => {
+  const time = (fields: Partial<AnnotatedLineTime> = {}): AnnotatedLineTime => ({
+    executions: 1000,
+    at_least: 12_000_000,
+    at_most: 12_690_000,
+    time: 12_345_000,
+    resolution: 345_000,
+    shared_with: "12",
+    shared_with_others: true,
+    ...fields,
+  });
+  const own = { calls: 0, mean: 0, total: 0 };
+  const untold = { time: null, resolution: null };
+  it("is the mean of its executions", () => {
+    assert.equal(plain(lineText(row({ ...own, line_time: time() }), result())), "line 12.3 µs × 1,000");
+  });
+  it("follows the calls from the line, in one text", () => {
+    assert.equal(plain(lineText(row({ off_cpu: 5_100_000, line_time: time() }), result())), "12.3 µs × 1,000 · off-CPU 5.10 ms total · line 12.3 µs × 1,000");
+  });
+  it("is told as shared where nothing tells it apart", () => {
+    const shared = time({ ...untold, at_least: 0, at_most: 40_100, shared_with: "10–13, 15" });
+    assert.equal(plain(lineText(row({ ...own, line_time: shared }), result())), "line × 1,000 · ≤ 40.1 µs shared with lines 10–13, 15");
+    assert.equal(plain(lineText(row({ ...own, line_time: { ...shared, shared_with: "" } }), result())), "line × 1,000 · ≤ 40.1 µs shared with what it calls");
+  });
+  it("says why there is none", () => {
+    assert.equal(plain(lineText(row({ ...own, line_time: time({ ...untold, at_least: null, at_most: null }) }), result({ timed: false }))), "line × 1,000 · no timing");
+    assert.equal(plain(lineText(row({ ...own, line_time: time({ ...untold, at_least: 0, at_most: 0 }) }), result())), "line × 1,000 · too short to time");
+  });
+  it("is not compared with a baseline, and is marked as of another text", () => {
+    assert.equal(plain(lineText(row({ ...own, line_time: time() }), result({ baseline: true, text: "edited" }))), "✎ line 12.3 µs × 1,000");
   });
 });
 

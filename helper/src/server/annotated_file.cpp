@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace ptlens::server {
@@ -108,6 +109,42 @@ void compare_with_baseline(AnnotatedFile& file, const std::string& path) {
   }
 }
 
+// Of all lines that have calls, or a time.
+std::vector<const measure::LineRow*> rows_of(AnnotatedFile& file) {
+  std::vector<const measure::LineRow*> rows;
+  std::set<std::uint32_t> known;
+  for (const measure::LineRow& row : file.lines->lines) {
+    rows.push_back(&row);
+    known.insert(row.line);
+  }
+  if (file.times != nullptr) {
+    file.without_calls = std::make_shared<std::deque<measure::LineRow>>();
+    for (const measure::LineTime& time : file.times->lines) {
+      if (time.line != 0 && !known.contains(time.line)) {
+        measure::LineRow& row = file.without_calls->emplace_back();
+        row.line = time.line;
+        rows.push_back(&row);
+      }
+    }
+  }
+  return rows;
+}
+
+// To the row that was added last.
+void add_time(AnnotatedFile& file, const Text& text) {
+  AnnotatedLine& line = file.rows.back();
+  line.time = file.times == nullptr ? nullptr : file.times->find(line.row->line);
+  if (line.time == nullptr) {
+    return;
+  }
+  for (const std::uint32_t other : line.time->shared_with) {
+    if (const auto now = other == 0 ? std::nullopt : text.now(other)) {
+      line.shared_with.push_back(now->number);
+    }
+  }
+  std::ranges::sort(line.shared_with);
+}
+
 } // namespace
 
 const char* word(TextState state) {
@@ -140,6 +177,7 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
   file.recording = recording;
   file.baseline = baseline == recording ? nullptr : baseline;
   file.lines = *lines;
+  file.times = recording->line_times(file.lines->file);
   file.shown = documents.shown(path);
   const Text text = compare(*recording, *file.lines, path, file.shown.get());
   file.text = text.state;
@@ -158,8 +196,8 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
     }
   }
   std::ranges::stable_sort(file.functions, {}, &AnnotatedFunction::line);
-  for (const measure::LineRow& row : file.lines->lines) {
-    const auto now = text.now(row.line);
+  for (const measure::LineRow* row : rows_of(file)) {
+    const auto now = text.now(row->line);
     if (!now) {
       continue;
     }
@@ -167,27 +205,31 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
     for (std::size_t index = 0; index < file.functions.size(); ++index) {
       const stacks::FunctionInfo& info =
           file.measurement().functions[file.functions[index].entry->function];
-      if (info.line <= row.line && row.line <= info.end_line) {
+      if (info.line <= row->line && row->line <= info.end_line) {
         holder = index;
       }
     }
     // The function that makes the calls may have no figures of its own, as with probes.
     const auto& functions = file.measurement().functions;
-    const bool changed_around = std::ranges::any_of(row.holders, [&](std::uint32_t function) {
+    const bool changed_around = std::ranges::any_of(row->holders, [&](std::uint32_t function) {
       const stacks::FunctionInfo& info = functions[function];
-      return info.file == file.lines->file && info.line <= row.line && row.line <= info.end_line &&
-             changed(info.line, info.end_line);
+      return info.file == file.lines->file && info.line <= row->line &&
+             row->line <= info.end_line && changed(info.line, info.end_line);
     });
     file.rows.push_back(
-        {.row = &row,
+        {.row = row,
          .line = now->number,
          .function = holder,
          .changed = !now->same || changed_around ||
                     (holder < file.functions.size() && file.functions[holder].changed),
-         .old_binary = std::ranges::any_of(
-             row.holders, [&](std::uint32_t function) { return old.holds(function); }),
+         .old_binary =
+             std::ranges::any_of(row->holders,
+                                 [&](std::uint32_t function) { return old.holds(function); }) ||
+             (row->holders.empty() && holder < file.functions.size() &&
+              file.functions[holder].old_binary),
          .difference = {}});
-    file.hottest = std::max(file.hottest, row.latency.total);
+    add_time(file, text);
+    file.hottest = std::max(file.hottest, row->latency.total);
   }
   std::ranges::stable_sort(file.rows, {}, &AnnotatedLine::line);
   if (file.baseline != nullptr) {

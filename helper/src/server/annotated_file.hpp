@@ -1,15 +1,17 @@
 // A source file as the user sees it, with what a recording measured of it: where each function and
-// line with calls is now, whether it is still what was measured, and how it differs from a
-// baseline.
+// line with calls, or with a time of its own, is now, whether it is still what was measured, and
+// how it differs from a baseline.
 #pragma once
 
 #include "engine/line_map.hpp"
 #include "measure/difference.hpp"
+#include "measure/line_times.hpp"
 #include "measure/lines.hpp"
 #include "server/documents.hpp"
 #include "server/session.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,12 +44,20 @@ struct AnnotatedLine {
   bool changed = false;
   bool old_binary = false;
   std::optional<measure::Difference> difference;
+  const measure::LineTime* time =
+      nullptr; // of the line itself; null: not measured, or not executed
+  std::vector<std::uint32_t> shared_with = {}; // its lines that are still there, where they are now
+
+  [[nodiscard]] bool has_calls() const { return !row->callees.empty(); }
 };
 
 struct AnnotatedFile {
   std::shared_ptr<OpenRecording> recording;
   std::shared_ptr<OpenRecording> baseline; // null: none
   std::shared_ptr<const measure::FileLines> lines;
+  std::shared_ptr<const measure::LineTimes> times; // null: they were not asked for
+  // Stand for the lines that have time and no calls.
+  std::shared_ptr<std::deque<measure::LineRow>> without_calls;
   std::shared_ptr<const ShownText> shown; // null: not at hand
   TextState text = TextState::unknown;
   std::vector<AnnotatedFunction> functions; // by line; without those that were removed

@@ -2,6 +2,7 @@
 #include "server/annotation_words.hpp"
 
 #include "export/difference.hpp"
+#include "export/line_times.hpp"
 #include "export/units.hpp"
 
 #include <fmt/format.h>
@@ -170,6 +171,51 @@ std::string line_text(const Words& say, const measure::RecordingInfo& recording,
   const std::string others = left_out(say, row.incomplete, row.unwound);
   constexpr std::size_t separator = std::string_view(" · ").size();
   return text.empty() && !others.empty() ? others.substr(separator) : text + others;
+}
+
+std::string line_time_text(const Words& say, const AnnotatedFile& file, const AnnotatedLine& line) {
+  const measure::LineTime& time = *line.time;
+  const std::string executions = count(time.executions);
+  if (!file.times->timed) {
+    return say("line × {0}", executions) + " · " + say("no timing");
+  }
+  if (time.told()) {
+    return say("line {0} × {1}",
+               duration(time.time() / real(std::max<std::uint64_t>(time.executions, 1))),
+               executions);
+  }
+  const std::string most = duration(real(time.at_most));
+  const std::string lines = exporting::line_ranges(line.shared_with);
+  std::string text = say("line × {0}", executions) + " · ";
+  if (time.at_most == 0) {
+    return text + say("too short to time");
+  }
+  return text + (lines.empty() ? say("≤ {0} shared with what it calls", most)
+                               : say("≤ {0} shared with lines {1}", most, lines));
+}
+
+std::string line_time_sentence(const Words& say, const AnnotatedFile& file,
+                               const AnnotatedLine& line) {
+  const measure::LineTime& time = *line.time;
+  const std::string executions = count(time.executions);
+  if (!file.times->timed || time.at_most == 0) {
+    return say("Executions of the line: {0}. The trace tells no time of its own instructions.",
+               executions);
+  }
+  if (time.told()) {
+    return say("Executions of the line: {0}. Its own instructions took {1} ± {2} in all, without "
+               "what they call and without off-CPU time.",
+               executions, duration(time.time()), duration(time.resolution()));
+  }
+  const std::string least = duration(real(time.at_least));
+  const std::string most = duration(real(time.at_most));
+  const std::string lines = exporting::line_ranges(line.shared_with);
+  return lines.empty() ? say("Executions of the line: {0}. Its own instructions took {1} to {2} in "
+                             "all: the trace tells no time between them and what they call.",
+                             executions, least, most)
+                       : say("Executions of the line: {0}. Its own instructions took {1} to {2} in "
+                             "all: the trace tells no time between them and those of lines {3}.",
+                             executions, least, most, lines);
 }
 
 } // namespace ptlens::server

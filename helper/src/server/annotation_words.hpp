@@ -46,4 +46,12 @@ namespace ptlens::server {
 [[nodiscard]] std::string line_text(const Words& say, const measure::RecordingInfo& recording,
                                     const measure::LineRow& row);
 
+// "line 12.3 ns × 1,000" of a line whose own time is known, "line × 1,000 · ≤ 40.1 µs shared with
+// lines 10–13" where it is not known apart from others.
+[[nodiscard]] std::string line_time_text(const Words& say, const AnnotatedFile& file,
+                                         const AnnotatedLine& line);
+// The same in a sentence.
+[[nodiscard]] std::string line_time_sentence(const Words& say, const AnnotatedFile& file,
+                                             const AnnotatedLine& line);
+
 } // namespace ptlens::server

@@ -7,6 +7,7 @@
 #include "engine/measured_sources.hpp"
 #include "engine/store_status.hpp"
 #include "measure/inlined.hpp"
+#include "measure/line_times.hpp"
 #include "measure/measurement.hpp"
 #include "measure/watched_function.hpp"
 #include "record/doctor.hpp"
@@ -47,6 +48,10 @@ struct Host {
   std::function<Result<std::shared_ptr<const measure::InlinedMeasurement>>(
       const OpenRequest&, const std::string& name, const std::string& binary, const Progress&)>
       inlined = {};
+  // Line time of functions of a recording; as engine::line_times.
+  std::function<Result<std::shared_ptr<const measure::LineTimes>>(
+      const OpenRequest&, const std::vector<stacks::FunctionInfo>&, const Progress&)>
+      line_times = {};
   // What is kept of a recording; as engine::store_status. May be empty: nothing is kept.
   std::function<Result<engine::StoreStatus>(const OpenRequest&)> store = {};
   // Removes what is kept of a recording. May be empty.

@@ -252,12 +252,17 @@ std::string line_hover(const Words& say, const AnnotatedFile& file, const Annota
   const measure::Measurement& measurement = file.measurement();
   const measure::LineRow& row = *line.row;
   const bool timed = measurement.recording.resolution_ns.has_value();
-  std::string text = say("Calls from this line: {0}", line_text(say, measurement.recording, row));
+  std::string text = line.has_calls() ? say("Calls from this line: {0}",
+                                            line_text(say, measurement.recording, row))
+                                      : std::string();
+  if (line.time != nullptr) {
+    text += (text.empty() ? "" : "\n\n") + line_time_sentence(say, file, line);
+  }
   if (const std::string stale = stale_sentences(say, file.text, line.changed, line.old_binary);
       !stale.empty()) {
     text += "\n\n*" + stale + "*";
   }
-  if (file.baseline != nullptr) {
+  if (file.baseline != nullptr && line.has_calls()) {
     text += "\n\n" + change_sentence(say, line.difference);
   }
   if (row.latency.calls > 0 && timed) {

@@ -2,6 +2,7 @@
 #include "server/line_annotations.hpp"
 
 #include "export/difference.hpp"
+#include "export/line_times.hpp"
 #include "server/annotation_words.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +18,14 @@ bool holds(const LineSpan& span, const AnnotatedLine& line) {
   return span.first <= line.line && line.line <= span.last;
 }
 
+// As exporting::line_time_json, of present lines.
+Json line_time(const AnnotatedFile& file, const AnnotatedLine& line) {
+  Json json = exporting::line_time_json(*line.time, file.times->timed);
+  json.erase("line");
+  json["shared_with"] = exporting::line_ranges(line.shared_with);
+  return json;
+}
+
 } // namespace
 
 Json inlay_hints(const AnnotatedFile& file, const LineSpan& span, const Words& say) {
@@ -26,7 +35,10 @@ Json inlay_hints(const AnnotatedFile& file, const LineSpan& span, const Words& s
       continue;
     }
     std::string label = line_text(say, file.measurement().recording, *line.row);
-    if (file.baseline != nullptr) {
+    if (line.time != nullptr) {
+      label += (label.empty() ? "" : " · ") + line_time_text(say, file, line);
+    }
+    if (file.baseline != nullptr && line.has_calls()) {
       label += " · " + change_text(say, line.difference);
     }
     if (const std::string mark = stale_mark(say, file.text, line.changed, line.old_binary);
@@ -66,6 +78,9 @@ Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat
                             {"p99_ns", line.difference->p99},
                             {"p99", exporting::word(line.difference->p99_verdict)}};
     }
+    if (line.time != nullptr) {
+      json["line_time"] = line_time(file, line);
+    }
     lines.push_back(std::move(json));
   }
   std::set<std::string> binaries;
@@ -90,8 +105,10 @@ Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat
     Json line = Json::array();
     Json total = Json::array();
     for (const AnnotatedLine& row : file.rows) {
-      line.push_back(row.line);
-      total.push_back(row.row->latency.total);
+      if (row.has_calls()) {
+        line.push_back(row.line);
+        total.push_back(row.row->latency.total);
+      }
     }
     result["heat"] = {{"line", std::move(line)}, {"total", std::move(total)}};
   }

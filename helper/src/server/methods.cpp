@@ -120,6 +120,15 @@ void Connection::add_methods() {
       return session_.lines(request, pending.progress());
     });
   }};
+  methods_["ptlens/lineTime"] = {.work =
+                                     [this](Pending& pending, const Input& params) {
+                                       return ask(
+                                           params, read_lines, [&](const LinesRequest& request) {
+                                             return session_.line_time(request, pending.progress());
+                                           });
+                                     },
+                                 .title = "Measuring line time",
+                                 .changes_lenses = true};
   methods_["ptlens/flame"] = {.work = [this](Pending& pending, const Input& params) {
     return ask(params, read_flame, [&](const FlameRequest& request) {
       return session_.flame(request, pending.progress());

@@ -60,4 +60,29 @@ OpenRecording::inlined(const std::string& name, const std::string& binary,
   return measured;
 }
 
+OpenRecording::SharedLineTimes OpenRecording::line_times(const std::string& file) {
+  const std::lock_guard lock(mutex_);
+  const auto at = line_times_.find(file);
+  return at == line_times_.end() ? nullptr : at->second;
+}
+
+Result<OpenRecording::SharedLineTimes> OpenRecording::line_times(
+    const measure::FileLines& lines,
+    const std::function<Result<SharedLineTimes>(const std::vector<stacks::FunctionInfo>&)>&
+        measure) {
+  if (SharedLineTimes known = line_times(lines.file)) {
+    return known;
+  }
+  std::vector<stacks::FunctionInfo> functions;
+  for (const measure::FileFunction& entry : lines.functions) {
+    functions.push_back(measurement->functions[entry.function]);
+  }
+  auto measured = measure(functions);
+  if (measured && *measured != nullptr) {
+    const std::lock_guard lock(mutex_);
+    line_times_[lines.file] = *measured;
+  }
+  return measured;
+}
+
 } // namespace ptlens::server

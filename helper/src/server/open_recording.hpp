@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace ptlens::server {
 
@@ -35,11 +36,21 @@ struct OpenRecording {
   inlined(const std::string& name, const std::string& binary,
           const std::function<Result<SharedInlined>()>& measure);
 
+  using SharedLineTimes = std::shared_ptr<const measure::LineTimes>;
+  // The line time of a file, as its recorded name, that was measured before; null: none was.
+  [[nodiscard]] SharedLineTimes line_times(const std::string& file);
+  // The same, or what `measure` gives for the functions of the file, which is remembered.
+  [[nodiscard]] Result<SharedLineTimes>
+  line_times(const measure::FileLines& lines,
+             const std::function<Result<SharedLineTimes>(const std::vector<stacks::FunctionInfo>&)>&
+                 measure);
+
 private:
   std::mutex mutex_;
   std::string inlined_of_; // name and binary of `inlined_`
   SharedInlined inlined_;
   std::map<std::string, std::shared_ptr<const measure::FileLines>> lines_;
+  std::map<std::string, SharedLineTimes> line_times_; // by recorded name
 };
 
 // `recording` of a result: the recording's JSON with its id first.

@@ -34,6 +34,11 @@ Host real_host() {
              const Progress& progress) {
             return engine::inlined(request.path, options_of(request), name, binary, progress);
           },
+      .line_times =
+          [](const OpenRequest& request, const std::vector<stacks::FunctionInfo>& functions,
+             const Progress& progress) {
+            return engine::line_times(request.path, options_of(request), functions, progress);
+          },
       .store =
           [](const OpenRequest& request) {
             return engine::store_status(request.path, options_of(request));

@@ -5,6 +5,7 @@
 #include "engine/inlined_report.hpp"
 #include "engine/probe_correction.hpp"
 #include "export/calls.hpp"
+#include "export/line_times.hpp"
 #include "export/text.hpp"
 #include "measure/part.hpp"
 #include "measure/report.hpp"
@@ -322,6 +323,10 @@ Result<Json> Session::lines(const LinesRequest& request, Progress& progress) {
   return whole(request.id, progress, [&] { return lines_once(request); });
 }
 
+Result<Json> Session::line_time(const LinesRequest& request, Progress& progress) {
+  return whole(request.id, progress, [&] { return line_time_once(request, progress); });
+}
+
 Result<Json> Session::flame(const FlameRequest& request, Progress& progress) {
   return whole(request.id, progress, [&] { return flame_once(request); });
 }
@@ -432,6 +437,33 @@ Result<Json> Session::lines_once(const LinesRequest& request) {
     return std::unexpected(std::move(lines.error()));
   }
   return with_id(**recording, exporting::lines_json(*(*recording)->measurement, **lines));
+}
+
+Result<Json> Session::line_time_once(const LinesRequest& request, Progress& progress) {
+  auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  auto lines = (*recording)->lines(request.file);
+  if (!lines) {
+    return std::unexpected(std::move(lines.error()));
+  }
+  const Running running(*this, progress, false);
+  if (!running.accepted()) {
+    return std::unexpected(stopped());
+  }
+  const auto times =
+      (*recording)
+          ->line_times(**lines,
+                       [&](const auto& functions) -> Result<OpenRecording::SharedLineTimes> {
+                         return host_.line_times
+                                    ? host_.line_times((*recording)->source, functions, progress)
+                                    : nullptr;
+                       });
+  if (!times) {
+    return std::unexpected(times.error());
+  }
+  return Json{{"file", (*lines)->file}, {"line_time", exporting::line_times_json(times->get())}};
 }
 
 Result<Json> Session::flame_once(const FlameRequest& request) {

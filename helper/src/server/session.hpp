@@ -41,6 +41,8 @@ public:
   [[nodiscard]] Result<Json> functions(const std::string& id);
   [[nodiscard]] Result<Json> report(const ReportRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> lines(const LinesRequest& request, Progress& progress);
+  // {file, line_time}: measured by a pass of its own, and remembered.
+  [[nodiscard]] Result<Json> line_time(const LinesRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> flame(const FlameRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> calls(const CallsRequest& request, Progress& progress);
 
@@ -66,6 +68,7 @@ private:
   [[nodiscard]] Result<void> renew(const OpenRecording& damaged);
   [[nodiscard]] Result<Json> report_once(const ReportRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> lines_once(const LinesRequest& request);
+  [[nodiscard]] Result<Json> line_time_once(const LinesRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> flame_once(const FlameRequest& request);
   [[nodiscard]] Result<Json> calls_once(const CallsRequest& request);
   [[nodiscard]] Result<std::shared_ptr<OpenRecording>> find(const std::string& id) const;

@@ -72,7 +72,10 @@ protected:
     return answer.is_null() ? "" : answer["contents"]["value"].get<std::string>();
   }
 
-  Client client{host()};
+  Annotations() : client(host()) {}
+  explicit Annotations(Host host) : client(std::move(host)) {}
+
+  Client client;
   int asked = 0;
 };
 
@@ -92,6 +95,111 @@ TEST_F(Annotations, AreAsMeasuredWhileTheTextIs) {
   EXPECT_EQ(answer["heat"].dump(), R"({"line":[12],"total":[1000]})");
   EXPECT_TRUE(annotations({{"first", 1}, {"last", 11}})["lines"].empty());
   EXPECT_EQ(annotations({{"first", 12}, {"last", 12}})["lines"].size(), 1U);
+}
+
+class LineTimes : public Annotations {
+protected:
+  LineTimes() : Annotations(timing_host()) {}
+
+  static Host timing_host() {
+    Host host = Annotations::host();
+    host.line_times =
+        [](const OpenRequest& request, const std::vector<stacks::FunctionInfo>& functions,
+           const Progress& progress) -> Result<std::shared_ptr<const measure::LineTimes>> {
+      ++asked_for;
+      if (request.path == "/r/probes") {
+        return nullptr;
+      }
+      EXPECT_FALSE(functions.empty());
+      for (const stacks::FunctionInfo& function : functions) {
+        EXPECT_EQ(function.file, "/s/a.cpp");
+      }
+      progress.report({"decoding", 1, 2, "bytes"});
+      measure::LineTimes times;
+      times.lines = {{.line = 0, .executions = 5},
+                     {.line = 11, .executions = 100, .at_least = 1'990'000, .at_most = 2'010'000},
+                     {.line = 12,
+                      .executions = 3,
+                      .at_least = 10,
+                      .at_most = 4'000,
+                      .shared_with = {0, 13},
+                      .shared_with_others = true},
+                     {.line = 13, .executions = 3, .at_most = 3'990, .shared_with = {12}}};
+      return std::make_shared<const measure::LineTimes>(std::move(times));
+    };
+    return host;
+  }
+  Json measured(const std::string& id) {
+    return client.call(fmt::format("t{}", ++asked), "ptlens/lineTime",
+                       {{"id", id}, {"file", "/s/a.cpp"}})["result"];
+  }
+  std::string open(const std::string& path) {
+    return client.call(fmt::format("o{}", ++asked), "ptlens/open",
+                       {{"path", path}})["result"]["recording"]["id"];
+  }
+
+  static inline int asked_for = 0;
+};
+
+TEST_F(LineTimes, StandAtTheirLinesOnceTheyWereAskedFor) {
+  asked_for = 0;
+  client.initialize();
+  const std::string id = open("/r/one");
+  show(measured_text());
+  EXPECT_EQ(annotations()["lines"].size(), 1U);
+  const Json answer = measured(id);
+  EXPECT_EQ(answer["file"], "/s/a.cpp");
+  EXPECT_EQ(answer["line_time"]["lines"].size(), 4U);
+  EXPECT_EQ(answer["line_time"]["lines"][1]["time"], 2'000'000);
+  EXPECT_EQ(answer["line_time"]["lines"][1]["resolution"], 10'000);
+  EXPECT_TRUE(answer["line_time"]["lines"][2]["time"].is_null());
+  measured(id);
+  EXPECT_EQ(asked_for, 1);
+  const Json lines = annotations({{"heat", true}})["lines"];
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0]["line"], 11);
+  EXPECT_EQ(lines[0]["calls"], 0);
+  EXPECT_EQ(lines[0]["line_time"]["executions"], 100);
+  EXPECT_EQ(lines[0]["line_time"]["shared_with"], "");
+  EXPECT_EQ(lines[1]["calls"], 1); // one row, of both
+  EXPECT_EQ(lines[1]["line_time"]["shared_with"], "13");
+  EXPECT_EQ(annotations({{"heat", true}})["heat"]["line"].dump(), "[12]"); // of lines with calls
+  EXPECT_TRUE(hover(10).contains("Executions of the line: 100. Its own instructions took "
+                                 "2.00 ms ± 10.0 µs in all"))
+      << hover(10);
+  EXPECT_TRUE(hover(11).contains("Calls from this line: 1.00 µs × 1")) << hover(11);
+  EXPECT_TRUE(hover(11).contains("took 10 ns to 4.00 µs in all: the trace tells no "
+                                 "time between them and those of lines 13."))
+      << hover(11);
+  const Json hints = client.call("i", "textDocument/inlayHint",
+                                 {{"textDocument", document},
+                                  {"range",
+                                   {{"start", {{"line", 0}, {"character", 0}}},
+                                    {"end", {{"line", 30}, {"character", 0}}}}}})["result"];
+  ASSERT_EQ(hints.size(), 3U);
+  EXPECT_EQ(hints[0]["label"], "line 20.0 µs × 100");
+  EXPECT_TRUE(hints[1]["label"].get<std::string>().ends_with(
+      " · line × 3 · ≤ 4.00 µs shared with lines 13"))
+      << hints[1];
+}
+
+TEST_F(LineTimes, MoveWithTheirLinesAndSoDoThoseTheyShareWith) {
+  client.initialize();
+  const std::string id = open("/r/one");
+  show(measured_text());
+  measured(id);
+  insert(0, 0, "// a new line\n", 0, 0);
+  const Json lines = annotations()["lines"];
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[1]["line"], 13);
+  EXPECT_EQ(lines[1]["line_time"]["shared_with"], "14");
+}
+
+TEST_F(LineTimes, AreNoneOfRecordingsWithoutTrace) {
+  client.initialize();
+  EXPECT_TRUE(measured(open("/r/probes"))["line_time"].is_null());
+  show(measured_text());
+  EXPECT_EQ(annotations()["lines"].size(), 1U);
 }
 
 TEST_F(Annotations, MoveWithTheirLinesAndSayThatTheTextWasEdited) {

@@ -20,6 +20,7 @@ const std::vector<std::string>& seeds() {
       R"({"jsonrpc":"2.0","id":4,"method":"ptlens/flame","params":{"id":"1","function":{"name":"work"},"smallest":0.1}})",
       R"({"jsonrpc":"2.0","id":5,"method":"ptlens/calls","params":{"id":"1","function":{"name":"main"},"offset":0,"limit":10}})",
       R"({"jsonrpc":"2.0","id":6,"method":"ptlens/lines","params":{"id":"1","file":"a.cpp"}})",
+      R"({"jsonrpc":"2.0","id":11,"method":"ptlens/lineTime","params":{"id":"1","file":"a.cpp"}})",
       R"({"jsonrpc":"2.0","id":7,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///s/a.cpp"},"position":{"line":2}}})",
       R"({"jsonrpc":"2.0","id":8,"method":"workspace/executeCommand","params":{"command":"ptlens.server.functions","arguments":[{"id":"1"}]}})",
       R"({"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}})",
