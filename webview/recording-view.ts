@@ -4,6 +4,7 @@ import type { Recording } from "../extension/src/panel-messages";
 import { formatBytes, formatCount, formatDuration, formatPercent, percentOf } from "../extension/src/units";
 import { t } from "../extension/src/words";
 import { el } from "./dom";
+import { noteText } from "./notes";
 
 /** One sentence for each thing that is lost or missing. */
 export function losses(recording: Recording): string[] {
@@ -40,14 +41,14 @@ export function lossView(recording: Recording): HTMLElement | undefined {
 
 export function recordingView(recording: Recording): HTMLElement {
   const facts = [
-    recording.backend,
+    recording.backend === "intel_pt" ? "Intel PT" : t("probes"),
     t("{0} traced", formatDuration(recording.trace_ns)),
     recording.threads === 1 ? t("1 thread") : t("{0} threads", formatCount(recording.threads)),
     recording.trace_bytes === 0 ? undefined : formatBytes(recording.trace_bytes),
     recording.resolution_ns === null ? undefined : `± ${formatDuration(recording.resolution_ns)}`,
   ].filter((fact) => fact !== undefined);
   const summary = el("summary", {}, facts.join(" · "));
-  const notes = recording.notes.map((note) => el("li", {}, note));
+  const notes = recording.notes.map((note) => el("li", {}, noteText(note)));
   return el(
     "details",
     { className: "recording" },

@@ -196,7 +196,7 @@ export class Client implements vscode.Disposable {
 
   /** Ends the helper where it runs, and starts another. */
   async restart(): Promise<void> {
-    await this.stop().catch((error: unknown) => this.log.note("stop the helper", error));
+    await this.stop().catch((error: unknown) => this.log.note(vscode.l10n.t("stop the helper"), error));
     this.#stopped.fire();
     await this.#start();
   }

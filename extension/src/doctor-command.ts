@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import type { Client } from "./client";
 import type { Log } from "./log";
 import type { DoctorResult, Finding } from "./protocol";
+import { backendName } from "./recording-text";
 import { readSettings } from "./settings";
 
 const scheme = "ptlens-doctor";
@@ -47,7 +48,7 @@ export class DoctorCommand implements vscode.TextDocumentContentProvider, vscode
 const marks: Record<Finding["state"], string> = { fine: "✓", limited: "!", missing: "✗" };
 
 function doctorText(result: DoctorResult): string {
-  const best = result.backend === "none" ? vscode.l10n.t("Nothing can be measured yet.") : vscode.l10n.t("Measurements use {0}.", result.backend);
+  const best = result.backend === "none" ? vscode.l10n.t("Nothing can be measured yet.") : vscode.l10n.t("Measurements use {0}.", backendName(result.backend));
   const findings = result.findings.map(({ state, title, detail, why, remedy, temporary, permanent }) => {
     const lines = [`## ${marks[state]} ${title}`, "", detail];
     if (state !== "fine") lines.push("", why);

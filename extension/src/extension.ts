@@ -140,7 +140,7 @@ function namedFunction(argument: unknown): unknown {
 function functionRef(argument: unknown): FunctionRef {
   const values = (typeof argument === "object" && argument !== null ? argument : {}) as Record<string, unknown>;
   const { name, binary, address } = values;
-  if (typeof name !== "string") throw new Error("ptlens.showFunction needs the name of a function.");
+  if (typeof name !== "string") throw new Error(vscode.l10n.t("The command {0} needs the name of a function.", "ptlens.showFunction"));
   return {
     name,
     binary: typeof binary === "string" ? binary : "",

@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { Client } from "./client";
 import type { Place } from "./place";
 import type { FoundFunction, FunctionSelector, InlinedAt } from "./protocol";
+import { formatCount } from "./units";
 
 /** Where to look: a process, or the file of a program. */
 export type Where = { readonly pid: number } | { readonly program: string };
@@ -24,16 +25,16 @@ export async function functionAt(client: Client, place: Place, where: Where): Pr
     ...where,
   });
   if (inlined !== null) {
-    return pick(inlinedItems(inlined, candidates), `${inlined.name} was inlined everywhere (${placesOf(inlined)})`);
+    return pick(inlinedItems(inlined, candidates), vscode.l10n.t("{0} was inlined everywhere ({1})", inlined.name, placesOf(inlined)));
   }
   const [first] = candidates;
   if (first === undefined) throw new Error(message);
   if (candidates.length === 1) return selector(first);
-  return pick(candidateItems(candidates), "Function to measure");
+  return pick(candidateItems(candidates), vscode.l10n.t("Function to measure"));
 }
 
 function placesOf({ places }: InlinedAt): string {
-  return places === 1 ? "1 place" : `${String(places)} places`;
+  return places === 1 ? vscode.l10n.t("1 place") : vscode.l10n.t("{0} places", formatCount(places));
 }
 
 /** Exported for tests. */
@@ -44,9 +45,9 @@ export function candidateItems(candidates: readonly FoundFunction[]): Item[] {
   const binaries = new Set(candidates.map(({ binary }) => binary));
   const [only] = binaries;
   const together: Item = {
-    label: `$(layers) All ${String(candidates.length)} together`,
+    label: `$(layers) ${vscode.l10n.t("All {0} together", formatCount(candidates.length))}`,
     description: spelling,
-    detail: "Instances of the template, overloads or functions of equal names: one report, and a row for each",
+    detail: vscode.l10n.t("Instances of the template, overloads or functions of equal names: one report, and a row for each"),
     selector: { name: spelling, all: true, ...(binaries.size === 1 && only !== undefined ? { binary: only } : {}) },
   };
   return [together, ...items];
@@ -56,20 +57,20 @@ export function candidateItems(candidates: readonly FoundFunction[]): Item[] {
 export function inlinedItems(inlined: InlinedAt, candidates: readonly FoundFunction[]): Item[] {
   const holders = inlined.holders.length > 0 ? inlined.holders : candidates;
   return [
-    { label: "measure a function that holds its code", kind: vscode.QuickPickItemKind.Separator },
+    { label: vscode.l10n.t("measure a function that holds its code"), kind: vscode.QuickPickItemKind.Separator },
     ...holders.map(item),
-    { label: "with Intel PT", kind: vscode.QuickPickItemKind.Separator },
+    { label: vscode.l10n.t("with Intel PT"), kind: vscode.QuickPickItemKind.Separator },
     {
-      label: `$(list-ordered) Count its executions at ${placesOf(inlined)}`,
+      label: `$(list-ordered) ${vscode.l10n.t("Count its executions at {0}", placesOf(inlined))}`,
       description: inlined.name,
-      detail: "The trace holds them; probes cannot be set where a function has no entry",
+      detail: vscode.l10n.t("The trace holds them; probes cannot be set where a function has no entry"),
       selector: { name: inlined.name },
     },
   ];
 }
 
 async function pick(items: readonly Item[], placeHolder: string): Promise<FunctionSelector | undefined> {
-  const picked = await vscode.window.showQuickPick(items, { title: "Measure latency", placeHolder, matchOnDescription: true, matchOnDetail: true });
+  const picked = await vscode.window.showQuickPick(items, { title: vscode.l10n.t("Measure latency"), placeHolder, matchOnDescription: true, matchOnDetail: true });
   return picked?.selector;
 }
 

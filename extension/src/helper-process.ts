@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import * as vscode from "vscode";
 
 const keptLines = 5;
 /** ms that the end may take to become known after its pipes closed. */
@@ -34,7 +35,7 @@ export class HelperProcess {
     ]);
     clearTimeout(timer);
     const { exitCode, signalCode } = this.child;
-    const how = signalCode ?? (exitCode === null ? "its pipes closed" : `status ${String(exitCode)}`);
+    const how = signalCode ?? (exitCode === null ? vscode.l10n.t("its pipes closed") : vscode.l10n.t("status {0}", String(exitCode)));
     const said = this.#lines.map((line) => line.trim()).filter((line) => line !== "");
     return said.length === 0 ? how : `${how}: ${said.slice(-2).join(" / ")}`;
   }

@@ -46,7 +46,7 @@ export async function findHelper(extension: vscode.ExtensionContext): Promise<He
   try {
     const { stdout } = await run(path, ["--version"], { timeout: versionTimeout });
     const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0];
-    if (version === undefined) throw new Error("its answer to --version holds no version");
+    if (version === undefined) throw new Error(vscode.l10n.t("its answer to --version holds no version"));
     return { path, version };
   } catch (error) {
     throw new HelperUnusable(vscode.l10n.t("The helper {0} (from {1}) cannot be used: {2}. {3}", path, source, reason(error), remedy));

@@ -136,7 +136,7 @@ export class LineDecorations implements vscode.Disposable {
 
   #update(editor: vscode.TextEditor): void {
     this.#updateNow(editor).catch((error: unknown) => {
-      this.log.report("annotate the lines", error);
+      this.log.report(vscode.l10n.t("annotate the lines"), error);
     });
   }
 

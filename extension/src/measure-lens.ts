@@ -44,7 +44,7 @@ export class MeasureLens implements vscode.CodeLensProvider, vscode.Disposable {
       const { line } = selectionRange.start;
       if (measured.has(line)) return [];
       const argument = { name: bareName(name), binary: "", file: document.uri.fsPath, line: line + 1 };
-      const command = { title: "$(pulse) Measure", command: "ptlens.measureFunction", arguments: [argument] };
+      const command = { title: `$(pulse) ${vscode.l10n.t("Measure")}`, command: "ptlens.measureFunction", arguments: [argument] };
       return [new vscode.CodeLens(new vscode.Range(line, 0, line, 0), command)];
     });
   }

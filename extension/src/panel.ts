@@ -96,7 +96,7 @@ export class Panel implements vscode.Disposable {
     if (recording === undefined) return;
     const caught = await caughtCall(this.client, recording.id, selector, slowerThan);
     if (caught === undefined) {
-      void vscode.window.showInformationMessage("PT Lens: no call took that long before the recording ended. All that were traced are shown.");
+      void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: no call took that long before the recording ended. All that were traced are shown."));
       return this.showFunction(selector);
     }
     const only = { latency: [caught.latency, caught.latency] as [number, number], tid: caught.tid };
@@ -106,7 +106,7 @@ export class Panel implements vscode.Disposable {
     this.#selector = selector;
     this.#only = only;
     this.#view = { time: this.#view.time, scope: "function" };
-    const title = `PT Lens: slow ${report.function.name}`;
+    const title = `PT Lens: ${vscode.l10n.t("slow {0}", report.function.name)}`;
     this.#open(title).title = title;
     this.#partial = undefined;
     this.#post((this.#main = { type: "function", report, caught }));

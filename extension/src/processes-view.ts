@@ -48,7 +48,7 @@ export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.D
     item.description = [
       String(process.pid),
       process.user,
-      ...(process.cpu_percent >= 1 ? [`${process.cpu_percent.toFixed(0)} % CPU`] : []),
+      ...(process.cpu_percent >= 1 ? [vscode.l10n.t("{0} % CPU", process.cpu_percent.toFixed(0))] : []),
       ...(process.has_source ? [vscode.l10n.t("built from the open file")] : []),
     ].join(" · ");
     item.tooltip = process.command;

@@ -125,15 +125,20 @@ export class Recorder {
   }
 
   #heard(running: Running, step: Step): void {
-    if (running.begun || step.message?.startsWith("recording") !== true) return;
+    if (running.begun || !isRecording(step)) return;
     running.begun = true;
     // What fails here fails the request for the recording as well, and is told there.
     if (running.stopWanted) this.finish().catch(() => undefined);
   }
 }
 
+/** The stage stands first in the helper's message, in the language that it was given. */
+function isRecording(step: Step): step is Step & { message: string } {
+  return step.message?.startsWith(vscode.l10n.t("recording")) === true;
+}
+
 function withStopLink(running: Running, step: Step): Step {
-  if (!running.begun || running.stopWanted || step.message?.startsWith("recording") !== true) return step;
+  if (!running.begun || running.stopWanted || !isRecording(step)) return step;
   return { ...step, message: `${step.message} · [${vscode.l10n.t("Stop and Show Now")}](command:ptlens.finish)` };
 }
 

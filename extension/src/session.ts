@@ -294,7 +294,7 @@ export class Session implements vscode.Disposable {
     try {
       await this.client.request("ptlens/close", { id });
     } catch (error) {
-      this.log.note("close the recording", error);
+      this.log.note(vscode.l10n.t("close the recording"), error);
     }
   }
 

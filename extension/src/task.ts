@@ -102,10 +102,9 @@ class MeasureTerminal implements vscode.Pseudoterminal {
       this.#line("");
       if (name !== undefined) {
         const { latency, calls } = await this.api.report(recording, name, binary === undefined ? undefined : inFolder(binary));
-        this.#line(
-          `${name}: mean ${formatDuration(latency.mean)} · p50 ${formatDuration(latency.p50)} · p99 ${formatDuration(latency.p99)} · ` +
-            `max ${formatDuration(latency.max)} · ${formatCalls(calls.complete)}`,
-        );
+        const { mean, p50, p99, max } = latency;
+        const durations = [mean, p50, p99, max].map(formatDuration);
+        this.#line(`${name}: ${vscode.l10n.t("mean {0} · p50 {1} · p99 {2} · max {3} · {4}", ...durations, formatCalls(calls.complete))}`);
       }
       this.#line(recording.path);
       this.#closed.fire(0);

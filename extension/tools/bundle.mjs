@@ -58,6 +58,7 @@ const unitTests = () => ({
   platform: "node",
   target: "node20",
   format: "cjs",
+  external: ["typescript"],
 });
 
 const hostTests = () => ({

@@ -18,7 +18,9 @@ function fixed(text: string): string[] {
 /** Where texts are, and how a call that translates one is written there. */
 const places = [
   { folder: "extension/src", suffix: ".ts", call: String.raw`\bt\(` },
-  { folder: "webview", suffix: ".ts", call: String.raw`\bt\(` },
+  { folder: "webview", suffix: ".ts", call: String.raw`\b(?:t|noted)\((?!english\b)` },
+  { folder: "helper/src/export", suffix: ".cpp", call: String.raw`\bsay\(` },
+  { folder: "helper/src/record", suffix: ".cpp", call: String.raw`\bsay\(` },
   { folder: "helper/src/server", suffix: ".cpp", call: String.raw`\bsay\(` },
 ] as const;
 

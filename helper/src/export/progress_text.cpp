@@ -17,12 +17,34 @@ constexpr auto shortest_pause = std::chrono::milliseconds(100);
 constexpr double ns_per_ms = 1e6;
 constexpr double least_rate_time_s = 0.2; // before that a rate is noise
 
-std::string amount(std::uint64_t number, const std::string& unit) {
+std::string stage_text(const Words& say, const std::string& stage) {
+  if (stage == "opening") {
+    return say("opening");
+  }
+  if (stage == "probing") {
+    return say("probing");
+  }
+  if (stage == "recording") {
+    return say("recording");
+  }
+  if (stage == "reading") {
+    return say("reading");
+  }
+  if (stage == "reading debug information") {
+    return say("reading debug information");
+  }
+  return stage == "decoding" ? say("decoding") : stage;
+}
+
+std::string amount(const Words& say, std::uint64_t number, const std::string& unit) {
   if (unit == "bytes") {
     return bytes(number);
   }
   if (unit == "ms") {
     return duration(static_cast<double>(number) * ns_per_ms);
+  }
+  if (unit == "samples") {
+    return say("{0} samples", count(number));
   }
   return unit.empty() ? count(number) : count(number) + ' ' + unit;
 }
@@ -49,13 +71,15 @@ std::optional<std::string> ProgressText::next(const ProgressReport& report, Time
     return std::nullopt;
   }
   last_ = now;
+  const Words& say = say_;
 
-  std::string message = report.stage;
+  std::string message = stage_text(say, report.stage);
   if (report.total > 0) {
-    message += fmt::format(" · {} of {}", amount(std::min(report.done, report.total), report.unit),
-                           amount(report.total, report.unit));
+    message +=
+        " · " + say("{0} of {1}", amount(say, std::min(report.done, report.total), report.unit),
+                    amount(say, report.total, report.unit));
   } else if (report.done > 0) {
-    message += fmt::format(" · {}", amount(report.done, report.unit));
+    message += " · " + amount(say, report.done, report.unit);
   }
   const double elapsed_s = Seconds(now - stage_began_).count();
   const double advanced =
@@ -63,11 +87,11 @@ std::optional<std::string> ProgressText::next(const ProgressReport& report, Time
   if (elapsed_s >= least_rate_time_s && advanced > 0) {
     const double rate = advanced / elapsed_s;
     if (report.unit != "ms") {
-      message += fmt::format(" · {}/s", amount(static_cast<std::uint64_t>(rate), report.unit));
+      message += " · " + say("{0}/s", amount(say, static_cast<std::uint64_t>(rate), report.unit));
     }
     if (report.total > report.done) {
       const double left_s = static_cast<double>(report.total - report.done) / rate;
-      message += fmt::format(" · {:.0f} s left", std::max(1.0, left_s));
+      message += " · " + say("{0} s left", fmt::format("{:.0f}", std::max(1.0, left_s)));
     }
   }
   return message;

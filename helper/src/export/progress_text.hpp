@@ -3,12 +3,14 @@
 #pragma once
 
 #include "base/progress.hpp"
+#include "base/words.hpp"
 #include "measure/watched_function.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace ptlens::exporting {
 
@@ -19,10 +21,13 @@ class ProgressText {
 public:
   using Time = std::chrono::steady_clock::time_point;
 
+  explicit ProgressText(Words say = {}) : say_(std::move(say)) {}
+
   // "decoding · 12 MB of 64 MB · 40 MB/s · 2 s left"; nothing when it is too early for another one.
   [[nodiscard]] std::optional<std::string> next(const ProgressReport& report, Time now);
 
 private:
+  Words say_;
   std::string stage_;
   Time stage_began_;
   std::uint64_t began_at_ = 0; // report.done when the stage began

@@ -11,6 +11,7 @@ namespace ptlens::record {
 Diagnosis diagnose(const Checkup& checkup) {
   using State = Finding::State;
   Facts facts;
+  facts.say = checkup.say;
   facts.root = checkup.root;
   facts.asked = checkup.perf;
   facts.perf = find_program(checkup.perf.empty() ? "perf" : checkup.perf);
@@ -40,9 +41,9 @@ Diagnosis diagnose(const Checkup& checkup) {
   add(find_lockdown(facts));
   add(find_tracefs(facts));
   add(find_uprobes(facts));
-  add(find_disk_room(checkup.folder));
+  add(find_disk_room(checkup.say, checkup.folder));
   if (!checkup.binary.empty()) {
-    add(find_debug_information(checkup.binary));
+    add(find_debug_information(checkup.say, checkup.binary));
   }
 
   const auto works = [&findings](std::string_view id) {

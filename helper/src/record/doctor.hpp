@@ -2,6 +2,8 @@
 // nothing.
 #pragma once
 
+#include "base/words.hpp"
+
 #include <string>
 #include <vector>
 
@@ -29,6 +31,7 @@ struct Checkup {
   std::string binary = {}; // whose debug information to look at; empty: none
   std::string folder = {}; // where recordings would go; empty: the working directory
   std::string root = {};   // before every path of /proc, /sys and /boot: another machine's files
+  Words say = {};          // titles, what was found and why it matters; never commands
 };
 
 [[nodiscard]] Diagnosis diagnose(const Checkup& checkup);

@@ -11,6 +11,7 @@
 namespace ptlens::record {
 
 struct Facts {
+  Words say; // Checkup::say
   Machine machine;
   std::string root;    // Checkup::root
   std::string perf;    // path, empty: not found
@@ -39,8 +40,8 @@ struct Facts {
 [[nodiscard]] std::optional<Finding> find_perf_features(const Facts& facts); // with perf
 [[nodiscard]] Finding find_tracefs(const Facts& facts);
 [[nodiscard]] Finding find_uprobes(const Facts& facts);
-[[nodiscard]] Finding find_disk_room(const std::string& folder);
-[[nodiscard]] Finding find_debug_information(const std::string& binary);
+[[nodiscard]] Finding find_disk_room(const Words& say, const std::string& folder);
+[[nodiscard]] Finding find_debug_information(const Words& say, const std::string& binary);
 
 // The commands that set a number of /proc/sys until the next start and for good.
 void advise_setting(Finding& finding, std::string_view name, long long value);

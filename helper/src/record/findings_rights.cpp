@@ -36,28 +36,30 @@ void advise_setting(Finding& finding, std::string_view name, long long value) {
 }
 
 Finding find_rights(const Facts& facts) {
+  const Words& say = facts.say;
   const Rights& rights = facts.machine.rights;
   Finding finding{.id = "rights",
-                  .title = "Rights",
-                  .why = "processes of other users and probes need more than a user's rights"};
+                  .title = say("Rights"),
+                  .why = say("processes of other users and probes need more than a user's rights")};
   if (rights.root) {
-    finding.detail = "root";
+    finding.detail = say("root");
     return finding;
   }
   if (rights.perfmon && rights.sys_ptrace) {
-    finding.detail = "cap_perfmon and cap_sys_ptrace: any process by Intel PT; no probes";
+    finding.detail = say("cap_perfmon and cap_sys_ptrace: any process by Intel PT; no probes");
     return finding;
   }
   finding.state = State::limited;
   if (rights.named_root) {
-    finding.detail = "root by name alone: the capabilities were dropped, or count in this user "
-                     "namespace only";
-    finding.remedy = "run ptlens as root of the machine, outside the namespace; in a container, "
-                     "with --privileged";
+    finding.detail = say("root by name alone: the capabilities were dropped, or count in this user "
+                         "namespace only");
+    finding.remedy =
+        say("run ptlens as root of the machine, outside the namespace; in a container, "
+            "with --privileged");
     return finding;
   }
-  finding.detail = rights.perfmon ? "cap_perfmon: own processes only, no probes"
-                                  : "an ordinary user: own processes only, no probes";
+  finding.detail = rights.perfmon ? say("cap_perfmon: own processes only, no probes")
+                                  : say("an ordinary user: own processes only, no probes");
   finding.remedy = setcap(facts);
   finding.temporary = "sudo ptlens record ...";
   finding.permanent = setcap(facts);
@@ -65,23 +67,25 @@ Finding find_rights(const Facts& facts) {
 }
 
 Finding find_perf_rights(const Facts& facts) {
+  const Words& say = facts.say;
   Finding finding{.id = "perf_rights",
-                  .title = "Capabilities of perf",
-                  .why = "let a group of users trace any process with buffers of any size, while "
-                         "ptlens and the program stay without rights"};
+                  .title = say("Capabilities of perf"),
+                  .why =
+                      say("let a group of users trace any process with buffers of any size, while "
+                          "ptlens and the program stay without rights")};
   const Rights given = file_rights(facts.perf);
   if (facts.machine.rights.root) {
-    finding.detail = "not needed: we are root";
+    finding.detail = say("not needed: we are root");
     return finding;
   }
   if (given.perfmon && given.sys_ptrace && given.ipc_lock) {
-    finding.detail = "cap_perfmon, cap_sys_ptrace and cap_ipc_lock";
+    finding.detail = say("cap_perfmon, cap_sys_ptrace and cap_ipc_lock");
     return finding;
   }
   finding.state = State::limited;
-  finding.detail = given.perfmon || given.sys_ptrace || given.ipc_lock ? "some" : "none";
+  finding.detail = given.perfmon || given.sys_ptrace || given.ipc_lock ? say("some") : say("none");
   if (is_script(facts.perf)) {
-    finding.detail += fmt::format("; {} is a script, on which they do not work", facts.perf);
+    finding.detail += "; " + say("{0} is a script, on which they do not work", facts.perf);
   }
   finding.remedy = setcap(facts);
   finding.permanent = finding.remedy;
@@ -89,17 +93,19 @@ Finding find_perf_rights(const Facts& facts) {
 }
 
 Finding find_paranoid(const Facts& facts) {
-  Finding finding{.id = "paranoid",
-                  .title = "perf_event_paranoid",
-                  .detail = std::to_string(facts.machine.paranoid),
-                  .why = "says what users without rights may measure: their own processes up to 2, "
-                         "the kernel up to 1, whole CPUs up to 0"};
+  const Words& say = facts.say;
+  Finding finding{
+      .id = "paranoid",
+      .title = "perf_event_paranoid",
+      .detail = std::to_string(facts.machine.paranoid),
+      .why = say("says what users without rights may measure: their own processes up to 2, "
+                 "the kernel up to 1, whole CPUs up to 0")};
   if (!read_number(facts.root + "/proc/sys/kernel/perf_event_paranoid")) {
     finding.state = State::missing;
-    finding.detail = "the kernel has no perf events";
-    finding.remedy = "use a kernel with CONFIG_PERF_EVENTS=y";
+    finding.detail = say("the kernel has no perf events");
+    finding.remedy = say("use a kernel with CONFIG_PERF_EVENTS=y");
   } else if (facts.machine.rights.root || facts.machine.rights.perfmon) {
-    finding.detail += ", which does not bind us: we may measure everything";
+    finding.detail = say("{0}, which does not bind us: we may measure everything", finding.detail);
   } else if (facts.machine.paranoid > 2) {
     finding.state = State::missing;
     advise_setting(finding, "kernel.perf_event_paranoid", 2);
@@ -111,12 +117,13 @@ Finding find_paranoid(const Facts& facts) {
 }
 
 Finding find_kernel_addresses(const Facts& facts) {
+  const Words& say = facts.say;
   const std::int64_t restricted =
       read_number(facts.root + "/proc/sys/kernel/kptr_restrict").value_or(0);
   Finding finding{.id = "kptr",
                   .title = "kptr_restrict",
                   .detail = std::to_string(restricted),
-                  .why = "kernel functions have no names where their addresses are hidden"};
+                  .why = say("kernel functions have no names where their addresses are hidden")};
   const int allowed = facts.machine.rights.root ? 1 : 0;
   if (restricted > allowed) {
     finding.state = State::limited;
@@ -126,17 +133,18 @@ Finding find_kernel_addresses(const Facts& facts) {
 }
 
 Finding find_attaching(const Facts& facts) {
+  const Words& say = facts.say;
   const auto scope = read_number(facts.root + "/proc/sys/kernel/yama/ptrace_scope");
   Finding finding{.id = "ptrace_scope",
                   .title = "ptrace_scope",
-                  .detail = scope ? std::to_string(*scope) : "not restricted (no Yama)",
-                  .why = "says to which running processes perf may attach"};
+                  .detail = scope ? std::to_string(*scope) : say("not restricted (no Yama)"),
+                  .why = say("says to which running processes perf may attach")};
   const bool bound = !facts.machine.rights.root && !facts.machine.rights.sys_ptrace;
   if (scope.value_or(0) > 0 && bound) {
     finding.state = State::limited;
     if (*scope > 2) { // cannot be set back while the machine runs
-      finding.remedy = "have ptlens start the program (ptlens record -- PROGRAM), or start the "
-                       "machine with a smaller value";
+      finding.remedy = say("have ptlens start the program (ptlens record -- PROGRAM), or start the "
+                           "machine with a smaller value");
       finding.permanent = "echo 'kernel.yama.ptrace_scope = 0' | sudo tee "
                           "/etc/sysctl.d/90-ptlens-ptrace_scope.conf";
     } else {
@@ -147,13 +155,14 @@ Finding find_attaching(const Facts& facts) {
 }
 
 Finding find_buffers(const Facts& facts) {
+  const Words& say = facts.say;
   Finding finding{.id = "mlock",
                   .title = "perf_event_mlock_kb",
-                  .detail = fmt::format("{} KiB for each CPU", facts.machine.mlock_kb),
-                  .why = "bounds the trace buffer; a small one loses trace"};
+                  .detail = say("{0} KiB for each CPU", std::to_string(facts.machine.mlock_kb)),
+                  .why = say("bounds the trace buffer; a small one loses trace")};
   constexpr std::uint64_t comfortable_kb = 8192;
   if (facts.machine.rights.root || facts.machine.rights.ipc_lock) {
-    finding.detail += ", which does not bind us";
+    finding.detail = say("{0}, which does not bind us", finding.detail);
   } else if (facts.machine.mlock_kb < comfortable_kb) {
     finding.state = State::limited;
     advise_setting(finding, "kernel.perf_event_mlock_kb", comfortable_kb);
@@ -162,6 +171,7 @@ Finding find_buffers(const Facts& facts) {
 }
 
 std::optional<Finding> find_lockdown(const Facts& facts) {
+  const Words& say = facts.say;
   const std::string text =
       read_text(facts.root + "/sys/kernel/security/lockdown", 256).value_or("");
   const std::size_t open = text.find('[');
@@ -171,15 +181,15 @@ std::optional<Finding> find_lockdown(const Facts& facts) {
     return std::nullopt;
   }
   Finding finding{.id = "lockdown",
-                  .title = "Kernel lockdown",
+                  .title = say("Kernel lockdown"),
                   .state = State::limited,
                   .detail = mode,
-                  .why = "keeps even root from reading kernel memory, and in its mode "
-                         "confidentiality from perf and probes"};
+                  .why = say("keeps even root from reading kernel memory, and in its mode "
+                             "confidentiality from perf and probes")};
   if (mode == "confidentiality") {
     finding.state = State::missing;
   }
-  finding.remedy = "start the machine without lockdown=" + mode + ", or without Secure Boot";
+  finding.remedy = say("start the machine without lockdown={0}, or without Secure Boot", mode);
   return finding;
 }
 

@@ -80,7 +80,8 @@ std::optional<PerfVersion> parse_perf_version(std::string_view text) {
 }
 
 Finding find_perf(const Facts& facts) {
-  Finding finding{.id = "perf", .title = "perf", .why = "records for both backends"};
+  const Words& say = facts.say;
+  Finding finding{.id = "perf", .title = "perf", .why = say("records for both backends")};
   const auto version = facts.perf.empty() ? Result<std::string>(std::unexpected(Error{}))
                                           : run({facts.perf, "--version"}, patience);
   if (version && parse_perf_version(*version)) {
@@ -90,10 +91,10 @@ Finding find_perf(const Facts& facts) {
   finding.state = State::missing;
   if (facts.perf.empty()) {
     finding.detail =
-        facts.asked.empty() ? "perf is not on PATH" : fmt::format("{} is no program", facts.asked);
+        facts.asked.empty() ? say("perf is not on PATH") : say("{0} is no program", facts.asked);
   } else {
     finding.detail =
-        version ? fmt::format("{} is not perf: {}", facts.perf, stripped(version->substr(0, 200)))
+        version ? say("{0} is not perf: {1}", facts.perf, stripped(version->substr(0, 200)))
                 : version.error().one_line();
   }
   finding.remedy = install_perf;
@@ -102,14 +103,16 @@ Finding find_perf(const Facts& facts) {
 }
 
 std::optional<Finding> find_perf_features(const Facts& facts) {
+  const Words& say = facts.say;
   if (facts.perf.empty()) {
     return std::nullopt;
   }
   Finding finding{.id = "perf_features",
-                  .title = "What perf supports",
-                  .why = "recordings are started and stopped by --control; --snapshot keeps the "
-                         "last moments, --filter traces one function, --kcore keeps the kernel's "
-                         "code"};
+                  .title = say("What perf supports"),
+                  .why =
+                      say("recordings are started and stopped by --control; --snapshot keeps the "
+                          "last moments, --filter traces one function, --kcore keeps the kernel's "
+                          "code")};
   const auto said = run({facts.perf, "--version"}, patience);
   const auto version = said ? parse_perf_version(*said) : std::nullopt;
   if (!version) {
@@ -129,25 +132,28 @@ std::optional<Finding> find_perf_features(const Facts& facts) {
   const bool stops = version->major > first_major ||
                      (version->major == first_major && version->minor >= first_minor);
   if (lacking.empty() && stops) {
-    finding.detail = "everything that is used";
+    finding.detail = say("everything that is used");
     return finding;
   }
   const bool control = stops && (lacking.empty() || lacking.front() != "--control");
   finding.state = control ? State::limited : State::missing;
-  finding.detail = lacking.empty() ? fmt::format("{}.{} knows no command to stop", version->major,
-                                                 version->minor)
-                                   : fmt::format("it has no {}", fmt::join(lacking, ", "));
+  finding.detail = lacking.empty()
+                       ? say("{0} knows no command to stop",
+                             fmt::format("{}.{}", version->major, version->minor))
+                       : say("it has no {0}", fmt::format("{}", fmt::join(lacking, ", ")));
   finding.remedy = install_perf;
   finding.permanent = install_perf;
   return finding;
 }
 
 Finding find_tracefs(const Facts& facts) {
-  Finding finding{.id = "tracefs", .title = "tracefs", .why = "probes are set by writing to it"};
+  const Words& say = facts.say;
+  Finding finding{
+      .id = "tracefs", .title = "tracefs", .why = say("probes are set by writing to it")};
   const std::string& folder = facts.machine.tracefs;
   if (folder.empty()) {
     finding.state = State::missing;
-    finding.detail = "not mounted, or not to be seen by us";
+    finding.detail = say("not mounted, or not to be seen by us");
     finding.remedy = finding.temporary = "sudo mount -t tracefs nodev /sys/kernel/tracing";
     finding.permanent = "echo 'nodev /sys/kernel/tracing tracefs defaults 0 0' | sudo tee -a "
                         "/etc/fstab";
@@ -157,10 +163,10 @@ Finding find_tracefs(const Facts& facts) {
   if (::access(folder.c_str(), W_OK) != 0) {
     finding.state = State::missing;
     if (errno == EROFS) {
-      finding.detail += " is mounted read-only";
+      finding.detail = say("{0} is mounted read-only", folder);
       finding.remedy = finding.temporary = fmt::format("sudo mount -o remount,rw,bind {}", folder);
     } else {
-      finding.detail += " belongs to root";
+      finding.detail = say("{0} belongs to root", folder);
       finding.remedy = finding.temporary = "sudo ptlens record ...";
     }
   }
@@ -168,9 +174,10 @@ Finding find_tracefs(const Facts& facts) {
 }
 
 Finding find_uprobes(const Facts& facts) {
+  const Words& say = facts.say;
   Finding finding{.id = "uprobes",
-                  .title = "User-space probes",
-                  .why = "measure calls live where there is no Intel PT"};
+                  .title = say("User-space probes"),
+                  .why = say("measure calls live where there is no Intel PT")};
   const std::string configuration = kernel_configuration(facts.root);
   const bool off =
       !configuration.empty() && configuration.find("\nCONFIG_UPROBE_EVENTS=y") == std::string::npos;
@@ -179,72 +186,74 @@ Finding find_uprobes(const Facts& facts) {
   const int denied = there ? 0 : errno;
   if (off || (!facts.machine.tracefs.empty() && !there && denied == ENOENT)) {
     finding.state = State::missing;
-    finding.detail =
-        off ? "the kernel was built without CONFIG_UPROBE_EVENTS" : "the kernel has no " + file;
-    finding.remedy = "use a kernel with CONFIG_UPROBE_EVENTS=y (those of distributions have it)";
+    finding.detail = off ? say("the kernel was built without CONFIG_UPROBE_EVENTS")
+                         : say("the kernel has no {0}", file);
+    finding.remedy =
+        say("use a kernel with CONFIG_UPROBE_EVENTS=y (those of distributions have it)");
   } else if (facts.machine.tracefs.empty()) {
     finding.state = State::missing;
-    finding.detail = configuration.empty() ? "not known without tracefs"
-                                           : "the kernel has them, but tracefs is not there";
-    finding.remedy = "mount tracefs first, as above";
+    finding.detail = configuration.empty() ? say("not known without tracefs")
+                                           : say("the kernel has them, but tracefs is not there");
+    finding.remedy = say("mount tracefs first, as above");
   } else if (::access(file.c_str(), W_OK) != 0 && errno == EROFS) {
     finding.state = State::missing;
-    finding.detail = file + " may not be written";
-    finding.remedy = "make tracefs writable first, as above";
+    finding.detail = say("{0} may not be written", file);
+    finding.remedy = say("make tracefs writable first, as above");
   } else if (::access(file.c_str(), W_OK) != 0 || !facts.machine.rights.root) {
     finding.state = State::missing;
-    finding.detail = "only root may set them";
+    finding.detail = say("only root may set them");
     finding.remedy = finding.temporary = "sudo ptlens record ...";
   } else {
-    finding.detail = file + " may be written";
+    finding.detail = say("{0} may be written", file);
   }
   return finding;
 }
 
-Finding find_disk_room(const std::string& asked) {
+Finding find_disk_room(const Words& say, const std::string& asked) {
   Finding finding{.id = "disk",
-                  .title = "Room on disk",
-                  .why = "a trace grows by up to some hundred MB a second and core"};
+                  .title = say("Room on disk"),
+                  .why = say("a trace grows by up to some hundred MB a second and core")};
   std::error_code failed;
   const std::string folder = asked.empty() ? std::filesystem::current_path(failed).string() : asked;
   struct statvfs status{};
   if (failed || ::statvfs(folder.c_str(), &status) != 0) {
     finding.state = State::limited;
-    finding.detail = fmt::format("the room at {} is not known", folder);
-    finding.remedy = "record into a directory that exists";
+    finding.detail = say("the room at {0} is not known", folder);
+    finding.remedy = say("record into a directory that exists");
     return finding;
   }
   constexpr double gib = 1024.0 * 1024 * 1024;
   const double room = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
-  finding.detail = fmt::format("{:.1f} GiB free at {}", room / gib, folder);
+  finding.detail = say("{0} GiB free at {1}", fmt::format("{:.1f}", room / gib), folder);
   if (room < gib) {
     constexpr double little = gib / 16;
     finding.state = room < little ? State::missing : State::limited;
-    finding.remedy = "free some room, or record to another disk with -o";
+    finding.remedy = say("free some room, or record to another disk with -o");
   }
   return finding;
 }
 
-Finding find_debug_information(const std::string& path) {
+Finding find_debug_information(const Words& say, const std::string& path) {
   Finding finding{.id = "debug_info",
-                  .title = "Debug information",
-                  .why = "without it functions have no source lines, without symbols no names"};
+                  .title = say("Debug information"),
+                  .why =
+                      say("without it functions have no source lines, without symbols no names")};
   const auto binary = symbols::Binary::open(path);
   if (!binary) {
     finding.state = State::missing;
     finding.detail = binary.error().one_line();
-    finding.remedy = "name an ELF file that may be read";
+    finding.remedy = say("name an ELF file that may be read");
     return finding;
   }
   const std::size_t functions = (*binary)->functions().size();
   if ((*binary)->has_debug_info()) {
-    finding.detail = fmt::format("{}: {} functions with lines", path, functions);
+    finding.detail = say("{0}: {1} functions with lines", path, std::to_string(functions));
     return finding;
   }
   finding.state = functions == 0 ? State::missing : State::limited;
-  finding.detail = fmt::format("{}: {} functions with names, no lines", path, functions);
-  finding.remedy = "compile with -g, and do not strip the binary; for a binary of a package, "
-                   "install its -dbgsym or -debuginfo package";
+  finding.detail = say("{0}: {1} functions with names, no lines", path, std::to_string(functions));
+  finding.remedy = say("compile with -g, and do not strip the binary; for a binary of a package, "
+                       "install its -dbgsym or -debuginfo package");
   return finding;
 }
 

@@ -30,6 +30,18 @@ std::string code_text(const std::string& name) {
   return '`' + text + '`';
 }
 
+std::string say_calls(const Words& say, std::uint64_t number) {
+  return number == 1 ? say("1 call") : say("{0} calls", count(number));
+}
+
+std::string say_gaps(const Words& say, std::uint64_t number) {
+  return number == 1 ? say("1 gap") : say("{0} gaps", count(number));
+}
+
+std::string say_records(const Words& say, std::uint64_t number) {
+  return number == 1 ? say("1 record") : say("{0} records", count(number));
+}
+
 std::string name_of(const measure::Measurement& measurement, std::uint32_t function) {
   return function < measurement.functions.size() ? measurement.functions[function].name
                                                  : "[unknown]";
@@ -161,7 +173,7 @@ std::string line_text(const Words& say, const measure::RecordingInfo& recording,
                       const measure::LineRow& row) {
   std::string text;
   if (row.latency.calls > 0 && !recording.resolution_ns) {
-    text = say.calls(row.latency.calls) + " · " + say("no timing");
+    text = say_calls(say, row.latency.calls) + " · " + say("no timing");
   } else if (row.latency.calls > 0) {
     text = fmt::format("{} × {}", duration(row.latency.mean), count(row.latency.calls));
     if (recording.off_cpu_known && row.off_cpu.total > 0) {

@@ -1,11 +1,11 @@
 // The words that lenses, hovers and inlay hints share.
 #pragma once
 
+#include "base/words.hpp"
 #include "measure/difference.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report.hpp"
 #include "server/annotated_file.hpp"
-#include "server/words.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,6 +15,11 @@ namespace ptlens::server {
 
 // As Markdown code: nothing in a name is taken for markup.
 [[nodiscard]] std::string code_text(const std::string& name);
+
+// "10,000 calls", "1 call"; the same of gaps and records.
+[[nodiscard]] std::string say_calls(const Words& say, std::uint64_t number);
+[[nodiscard]] std::string say_gaps(const Words& say, std::uint64_t number);
+[[nodiscard]] std::string say_records(const Words& say, std::uint64_t number);
 
 [[nodiscard]] std::string name_of(const measure::Measurement& measurement, std::uint32_t function);
 

@@ -18,7 +18,7 @@ std::string lost(const Words& say, const measure::RecordingInfo& recording) {
     return " · " + say("{0} of trace lost", duration(static_cast<double>(recording.lost_ns)));
   }
   if (recording.lost_records > 0) {
-    return " · " + say("{0} dropped", say.records(recording.lost_records));
+    return " · " + say("{0} dropped", say_records(say, recording.lost_records));
   }
   return {};
 }
@@ -32,12 +32,12 @@ std::string lens_title(const Words& say, const measure::RecordingInfo& recording
   if (latency.calls == 0) {
     text = say("no complete call");
   } else if (!recording.resolution_ns) {
-    text = say.calls(latency.calls) + " · " + say("no timing");
+    text = say_calls(say, latency.calls) + " · " + say("no timing");
   } else {
     text = say(
         "mean {0} · p50 {1} · p99 {2} · max {3} · {4}", duration(latency.mean, latency.resolution),
         duration(static_cast<double>(latency.p50)), duration(static_cast<double>(latency.p99)),
-        duration(static_cast<double>(latency.max)), say.calls(latency.calls));
+        duration(static_cast<double>(latency.max)), say_calls(say, latency.calls));
     if (const std::string split = cpu_split(say, recording, latency, report.off_cpu);
         !split.empty()) {
       text += fmt::format(" · {}", split);

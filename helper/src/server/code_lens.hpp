@@ -1,8 +1,8 @@
 // A code lens above each function with figures.
 #pragma once
 
+#include "base/words.hpp"
 #include "server/annotated_file.hpp"
-#include "server/words.hpp"
 
 #include <string>
 

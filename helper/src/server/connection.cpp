@@ -269,6 +269,7 @@ void Connection::start(const std::string& name, const Method& method, const Json
       return;
     }
     options.title = method.title;
+    options.say = say_;
     options.records = method.records;
     options.cleans_up = method.records;
   }

@@ -2,13 +2,13 @@
 // are below it (framing, output, workers), answers behind it (session, annotations).
 #pragma once
 
+#include "base/words.hpp"
 #include "server/documents.hpp"
 #include "server/host.hpp"
 #include "server/output.hpp"
 #include "server/pending.hpp"
 #include "server/protocol.hpp"
 #include "server/session.hpp"
-#include "server/words.hpp"
 #include "server/workers.hpp"
 
 #include <atomic>

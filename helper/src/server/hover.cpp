@@ -87,9 +87,10 @@ std::string off_cpu(const Words& say, const measure::RecordingInfo& recording,
   std::string text =
       "\n\n" + split + " · " + say("cpu {0}", exporting::percentage(report.cpu_percent));
   if (report.off_cpu.total > 0) {
-    text += "; " + say("off-CPU {0}: {1} blocked, {2} preempted, in {3}",
-                       duration(real(report.off_cpu.total)), duration(real(report.off_cpu.blocked)),
-                       duration(real(report.off_cpu.preempted)), say.calls(report.off_cpu.calls));
+    text +=
+        "; " + say("off-CPU {0}: {1} blocked, {2} preempted, in {3}",
+                   duration(real(report.off_cpu.total)), duration(real(report.off_cpu.blocked)),
+                   duration(real(report.off_cpu.preempted)), say_calls(say, report.off_cpu.calls));
   }
   return text;
 }
@@ -108,7 +109,7 @@ std::string callers(const Words& say, const measure::Measurement& measurement,
     if (has_line) {
       text += " " + say("line {0}", std::to_string(measurement.sites[row.site].line));
     }
-    text += fmt::format(": {}, {}", say.calls(row.latency.calls),
+    text += fmt::format(": {}, {}", say_calls(say, row.latency.calls),
                         say("mean {0}", duration(row.latency.mean)));
   }
   if (report.callers.size() > most_callers) {
@@ -168,13 +169,13 @@ std::string method(const Words& say, const measure::RecordingInfo& recording) {
   if (recording.gaps == 0 && recording.lost_records == 0 && recording.lost_ns == 0) {
     return text + ", " + say("nothing lost");
   }
-  const std::string gaps = say.gaps(recording.gaps);
+  const std::string gaps = say_gaps(say, recording.gaps);
   text += ", ";
   text += recording.lost_ns == 0
               ? say("trace lost in {0}", gaps)
               : say("{0} of trace lost in {1}", duration(real(recording.lost_ns)), gaps);
   if (recording.lost_records > 0) {
-    text += "; " + say("{0} dropped", say.records(recording.lost_records));
+    text += "; " + say("{0} dropped", say_records(say, recording.lost_records));
   }
   return text;
 }
@@ -228,7 +229,8 @@ std::string function_hover(const Words& say, const AnnotatedFile& file,
     text += "\n\n*" + stale + "*";
   }
   text += "\n\n";
-  text += report.latency.calls == 0 ? say("no complete call") : say.calls(report.latency.calls);
+  text +=
+      report.latency.calls == 0 ? say("no complete call") : say_calls(say, report.latency.calls);
   if (timed) {
     text += ", " + mean_text(say, recording, report.latency);
   } else if (report.latency.calls > 0) {
@@ -271,8 +273,9 @@ std::string line_hover(const Words& say, const AnnotatedFile& file, const Annota
   }
   for (std::size_t index = 0; index < std::min(row.callees.size(), most_callees); ++index) {
     const measure::LineCallee& callee = row.callees[index];
-    text += fmt::format("\n{}- {} {}", index == 0 ? "\n" : "",
-                        code_text(name_of(measurement, callee.function)), say.calls(callee.calls));
+    text +=
+        fmt::format("\n{}- {} {}", index == 0 ? "\n" : "",
+                    code_text(name_of(measurement, callee.function)), say_calls(say, callee.calls));
     if (callee.calls > 0 && timed) {
       text += ", " + say("mean {0}", duration(callee.mean));
     }

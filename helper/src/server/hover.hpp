@@ -1,8 +1,8 @@
 // The hover on a function with figures, and on a line with calls.
 #pragma once
 
+#include "base/words.hpp"
 #include "server/annotated_file.hpp"
-#include "server/words.hpp"
 
 #include <cstdint>
 

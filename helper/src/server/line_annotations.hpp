@@ -2,8 +2,8 @@
 // that draw by themselves.
 #pragma once
 
+#include "base/words.hpp"
 #include "server/annotated_file.hpp"
-#include "server/words.hpp"
 
 #include <cstdint>
 

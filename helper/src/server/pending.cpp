@@ -12,7 +12,7 @@ Fault cancelled_fault() {
 Pending::Pending(Output& output, Json id, Options options)
     : output_(output), id_(std::move(id)), options_(std::move(options)),
       progress_([this](const ProgressReport& report) { this->report(report); }),
-      words_(options_.records) {}
+      words_(options_.records, options_.say) {}
 
 void Pending::begin() {
   const std::lock_guard lock(mutex_);

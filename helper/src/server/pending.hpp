@@ -18,6 +18,7 @@ public:
   struct Options {
     Json token = nullptr;   // workDoneToken, null: no progress is shown
     std::string title = {}; // of the progress
+    Words say = {};         // the stages, in the client's language
     bool records = false;   // begins with a stage "recording"
     bool cleans_up = false; // when cancelled: the worker answers, once it has cleaned up
   };

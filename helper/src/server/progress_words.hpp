@@ -7,6 +7,7 @@
 #include "export/progress_text.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace ptlens::server {
 
@@ -16,7 +17,8 @@ public:
 
   // `records_first`: a stage named "recording" fills the first part of the percentage, what follows
   // the rest.
-  explicit ProgressWords(bool records_first) : records_first_(records_first) {}
+  explicit ProgressWords(bool records_first, Words say = {})
+      : records_first_(records_first), text_(std::move(say)) {}
 
   // The `value` of $/progress, or nothing when it is too early for another one.
   [[nodiscard]] std::optional<exporting::Json> next(const ProgressReport& report, Time now);

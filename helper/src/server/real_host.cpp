@@ -58,7 +58,8 @@ Host real_host() {
       },
       .diagnose =
           [](const DoctorRequest& request) {
-            return record::diagnose({.perf = request.perf, .binary = request.binary});
+            return record::diagnose(
+                {.perf = request.perf, .binary = request.binary, .say = request.say});
           },
       .processes = record::processes,
       .threads = record::threads,

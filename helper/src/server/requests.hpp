@@ -2,6 +2,7 @@
 // extension declares them.
 #pragma once
 
+#include "base/words.hpp"
 #include "engine/source_map.hpp"
 #include "measure/flame.hpp"
 #include "measure/selection.hpp"
@@ -25,6 +26,7 @@ struct FunctionSelector {
 struct DoctorRequest {
   std::string perf;
   std::string binary;
+  Words say = {}; // not of the request: the client's language
 };
 
 struct FunctionAtRequest {

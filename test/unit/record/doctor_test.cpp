@@ -56,7 +56,9 @@ public:
   void become_root() const {
     set("proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
   }
-  [[nodiscard]] Diagnosis diagnosis() const { return diagnose({.root = folder_ / ""}); }
+  [[nodiscard]] Diagnosis diagnosis(const Words& say = {}) const {
+    return diagnose({.root = folder_ / "", .say = say});
+  }
   [[nodiscard]] Finding operator[](std::string_view id) const {
     return finding_of(diagnosis(), id);
   }
@@ -77,6 +79,35 @@ TEST(DoctorHardware, AnIntelProcessorWithTrace) {
   EXPECT_EQ(finding_of(diagnosis, "intel_pt").detail, "Fake 9000: the device intel_pt is there");
   EXPECT_EQ(finding_of(diagnosis, "address_filters").detail, "2 ranges");
   EXPECT_EQ(diagnosis.backend, find_program("perf").empty() ? "none" : "intel_pt");
+}
+
+TEST(DoctorHardware, SpeaksTheLanguageAskedForAndLeavesCommands) {
+  const FakeMachine machine;
+  machine.set("proc/cpuinfo",
+              "vendor_id\t: GenuineIntel\nmodel name\t: Fake 9000\nflags\t\t: fpu\n");
+  machine.set("proc/sys/kernel/perf_event_paranoid", "4\n");
+  const Words russian(
+      {{"Address filters", "Фильтры адресов"},
+       {"{0} ranges", "диапазонов: {0}"},
+       {"trace one function alone, for a fifth of the data or less", "одна функция"},
+       {"{0}: the device intel_pt is there", "есть intel_pt: {0}"},
+       {"sudo sysctl kernel.perf_event_paranoid=2", "never"}});
+  const Diagnosis english = machine.diagnosis();
+  const Diagnosis translated = machine.diagnosis(russian);
+  EXPECT_EQ(finding_of(translated, "address_filters").title, "Фильтры адресов");
+  EXPECT_EQ(finding_of(translated, "address_filters").detail, "диапазонов: 2");
+  EXPECT_EQ(finding_of(translated, "address_filters").why, "одна функция");
+  EXPECT_EQ(finding_of(translated, "intel_pt").detail, "есть intel_pt: Fake 9000");
+  EXPECT_EQ(finding_of(translated, "paranoid").temporary,
+            "sudo sysctl kernel.perf_event_paranoid=2");
+  EXPECT_EQ(translated.backend, english.backend);
+  ASSERT_EQ(translated.findings.size(), english.findings.size());
+  for (std::size_t i = 0; i < english.findings.size(); ++i) {
+    EXPECT_EQ(translated.findings[i].id, english.findings[i].id);
+    EXPECT_EQ(translated.findings[i].state, english.findings[i].state);
+    EXPECT_EQ(translated.findings[i].temporary, english.findings[i].temporary);
+    EXPECT_EQ(translated.findings[i].permanent, english.findings[i].permanent);
+  }
 }
 
 TEST(DoctorHardware, SaysWhyThereIsNoTrace) {

@@ -346,9 +346,11 @@ TEST_F(Annotations, SpeakTheLanguageOfTheClient) {
                       {"1 call", "1 Aufruf"},
                       {"{0} unwound", "{0} abgewickelt"},
                       {"off-CPU {0} total", "{0} wartend, {0}"},
-                      {"Calls from this line: {0}", "Von hier: {0}"}};
+                      {"Calls from this line: {0}", "Von hier: {0}"},
+                      {"perf", "Perf-Programm"}};
   client.initialize({{"initializationOptions", {{"words", words}}}});
   client.call("o", "ptlens/open", {{"path", "/r/one"}});
+  EXPECT_EQ(client.call("d", "ptlens/doctor")["result"]["findings"][0]["title"], "Perf-Programm");
   // work was called for 1 µs and 3 µs, main never completely.
   EXPECT_TRUE(lenses()[0].second.starts_with("Mittel 2.00 µs, 2 calls ({9} {x} · on-CPU"))
       << lenses()[0].second;

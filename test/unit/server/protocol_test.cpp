@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 #include <string>
 
 namespace ptlens::server {
@@ -213,6 +214,27 @@ TEST(ProgressWords, RateAndEstimate) {
           ->dump(),
       R"({"kind":"report","message":"decoding · 1.00 KiB of 4.00 KiB · 1.00 KiB/s · 3 s left",)"
       R"("percentage":25})");
+}
+
+TEST(ProgressWords, InTheClientsLanguage) {
+  using namespace std::chrono_literals;
+  ProgressWords words(false, Words({{"decoding", "декодирование"},
+                                    {"{0} of {1}", "{0} из {1}"},
+                                    {"{0}/s", "{0}/с"},
+                                    {"{0} s left", "осталось {0} с"}}));
+  const ProgressWords::Time start{};
+  ASSERT_TRUE(words.next({.stage = "decoding", .done = 0, .total = 4096, .unit = "bytes"}, start));
+  EXPECT_EQ(
+      words.next({.stage = "decoding", .done = 1024, .total = 4096, .unit = "bytes"}, start + 1s)
+          ->at("message"),
+      "декодирование · 1.00 KiB из 4.00 KiB · 1.00 KiB/с · осталось 3 с");
+  // The share of a recording is told by the stage and not by its text.
+  const std::map<std::string, std::string> recording = {{"recording", "запись"}};
+  ProgressWords recorded(true, Words(recording));
+  const auto value =
+      recorded.next({.stage = "recording", .done = 1000, .total = 2000, .unit = "ms"}, start);
+  EXPECT_EQ(value->at("message"), "запись · 1.00 s of 2.00 s");
+  EXPECT_EQ(value->at("percentage"), 35);
 }
 
 TEST(ProgressWords, RecordingComesFirstAndThePercentageNeverFalls) {

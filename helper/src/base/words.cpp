@@ -1,32 +1,18 @@
 // Translations. Values are put in by hand and not by a formatting library: what a client sends is
 // no format string.
-#include "server/words.hpp"
-
-#include "export/units.hpp"
+#include "base/words.hpp"
 
 #include <cstddef>
 
-namespace ptlens::server {
-
-std::string Words::calls(std::uint64_t number) const {
-  const Words& say = *this;
-  return number == 1 ? say("1 call") : say("{0} calls", exporting::count(number));
-}
-
-std::string Words::gaps(std::uint64_t number) const {
-  const Words& say = *this;
-  return number == 1 ? say("1 gap") : say("{0} gaps", exporting::count(number));
-}
-
-std::string Words::records(std::uint64_t number) const {
-  const Words& say = *this;
-  return number == 1 ? say("1 record") : say("{0} records", exporting::count(number));
-}
+namespace ptlens {
 
 std::string Words::fill(std::string_view text,
                         std::initializer_list<std::string_view> values) const {
-  const auto translated = translations_.find(std::string(text));
-  const std::string_view form = translated == translations_.end() ? text : translated->second;
+  std::string_view form = text;
+  if (translations_) {
+    const auto translated = translations_->find(std::string(text));
+    form = translated == translations_->end() ? text : translated->second;
+  }
   std::string filled;
   for (std::size_t at = 0; at < form.size();) {
     const bool placeholder = form[at] == '{' && at + 2 < form.size() && form[at + 1] >= '0' &&
@@ -43,4 +29,4 @@ std::string Words::fill(std::string_view text,
   return filled;
 }
 
-} // namespace ptlens::server
+} // namespace ptlens

@@ -2,20 +2,22 @@
 // of the texts, by the English one. Without them, and where one is missing, it is English.
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace ptlens::server {
+namespace ptlens {
 
+// Copies share the translations.
 class Words {
 public:
   Words() = default;
   explicit Words(std::map<std::string, std::string> translations)
-      : translations_(std::move(translations)) {}
+      : translations_(
+            std::make_shared<const std::map<std::string, std::string>>(std::move(translations))) {}
 
   // The text with {0}, {1}, … replaced by the values; a number that has no value stays as it is.
   template <typename... Values>
@@ -23,16 +25,11 @@ public:
     return fill(text, {std::string_view(values)...});
   }
 
-  // "10,000 calls", "1 call"; the same of gaps and records.
-  [[nodiscard]] std::string calls(std::uint64_t number) const;
-  [[nodiscard]] std::string gaps(std::uint64_t number) const;
-  [[nodiscard]] std::string records(std::uint64_t number) const;
-
 private:
   [[nodiscard]] std::string fill(std::string_view text,
                                  std::initializer_list<std::string_view> values) const;
 
-  std::map<std::string, std::string> translations_;
+  std::shared_ptr<const std::map<std::string, std::string>> translations_;
 };
 
-} // namespace ptlens::server
+} // namespace ptlens
