@@ -67,6 +67,45 @@ export async function targetsTests({ browser, measured, artifacts, test }) {
     );
 
     await test(
+      "one thread is chosen by the keys alone",
+      async () => {
+        const child = spawn(server, ["--threads", "3", "--rate", "20"], { stdio: ["ignore", "ignore", "inherit"] });
+        try {
+          const threads = await until("its threads", () => {
+            const found = readdirSync(`/proc/${child.pid}/task`);
+            return found.length > 2 && found;
+          });
+          await goToLine(page, definedAt(measured) + 1);
+          await runCommand(page, "PT Lens: Measure Latency");
+          await page.locator('.quick-input-widget input[placeholder*="Process or program"]').waitFor(patience);
+          const row = page.locator(".quick-input-list .monaco-list-row.focused", { hasText: String(child.pid) });
+          await page.locator(".quick-input-list .monaco-list-row").first().waitFor(patience);
+          await page.keyboard.type(String(child.pid));
+          await row.waitFor(patience);
+          await page.keyboard.press("Tab"); // to the list
+          await page.locator(".quick-input-list .monaco-list:focus").waitFor(patience);
+          await page.keyboard.press("Tab");
+          const focused = page.locator(".monaco-list-row.focused .action-label:focus");
+          await focused.waitFor(patience);
+          assert.equal(await focused.getAttribute("aria-label"), "One of its threads…");
+          await page.keyboard.press("Enter");
+          await page.locator(".quick-input-title", { hasText: `Threads of order_server (${child.pid})` }).waitFor(patience);
+          const rows = page.locator(".quick-input-list .monaco-list-row");
+          const named = await until("its threads are listed", async () => {
+            const labels = await rows.evaluateAll((found) => found.map((each) => each.getAttribute("aria-label") ?? ""));
+            return labels.length === threads.length + 1 && labels;
+          });
+          for (const thread of threads) assert.ok(named.some((label) => label.includes(`order_server, ${thread}`)), `${thread} in ${named.join("; ")}`);
+          await page.keyboard.press("Escape");
+        } finally {
+          child.kill();
+          if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+        }
+      },
+      page,
+    );
+
+    await test(
       "a slow call is caught, and shown with the calls before it",
       async () => {
         // Orders 5 to 19: none is rejected, for unwinding takes long when it is single-stepped.
