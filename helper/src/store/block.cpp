@@ -30,23 +30,32 @@ void FunctionSums::add(const FunctionSums& other) {
 
 FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras) {
   FunctionSums sums;
+  Sum complete_latency;
+  Sum inclusive;
+  Sum self;
+  std::uint64_t complete = 0;
   for (const Row& row : rows) {
-    const std::uint8_t state = row.flags & state_bits;
-    ++sums.calls[state % sums.calls.size()];
-    sums.self.add(row.latency > row.children ? row.latency - row.children : 0);
-    if (state == 0) {
-      sums.complete_latency.add(row.latency);
+    self.add(row.latency > row.children ? row.latency - row.children : 0);
+    if ((row.flags & inner_bit) == 0) {
+      inclusive.add(row.latency);
+    }
+    if ((row.flags & state_bits) == 0) [[likely]] {
+      ++complete;
+      complete_latency.add(row.latency);
       sums.least = std::min(sums.least, row.latency);
       sums.most = std::max(sums.most, row.latency);
+    } else {
+      ++sums.calls[(row.flags & state_bits) % sums.calls.size()];
     }
-    if ((row.flags & inner_bit) == 0) {
-      sums.inclusive.add(row.latency);
-      if ((row.flags & extra_bit) != 0) {
-        sums.off_cpu.add(extras[row.extra].blocked);
-        sums.off_cpu.add(extras[row.extra].preempted);
-      }
+    if ((row.flags & (inner_bit | extra_bit)) == extra_bit) [[unlikely]] {
+      sums.off_cpu.add(extras[row.extra].blocked);
+      sums.off_cpu.add(extras[row.extra].preempted);
     }
   }
+  sums.calls[0] = complete;
+  sums.complete_latency = complete_latency;
+  sums.inclusive = inclusive;
+  sums.self = self;
   return sums;
 }
 
@@ -63,14 +72,6 @@ void turn_inner(FunctionSums& sums, const Row& row, std::span<const Extra> extra
     turn(sums.off_cpu, extras[row.extra].blocked);
     turn(sums.off_cpu, extras[row.extra].preempted);
   }
-}
-
-template <class Value>
-std::byte* BlockEncoder::add(std::span<const Row> rows, std::byte* out, Value value) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    values_[i] = value(rows[i]);
-  }
-  return write_column(std::span(values_).first(rows.size()), out);
 }
 
 template <class Value>
@@ -91,35 +92,45 @@ BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> e
   if (!std::ranges::is_sorted(rows, {}, &Row::order)) {
     std::ranges::sort(rows, {}, &Row::order);
   }
+  const std::size_t count = rows.size();
   BlockEntry entry;
-  entry.calls = static_cast<std::uint16_t>(rows.size());
+  entry.calls = static_cast<std::uint16_t>(count);
   entry.first_order = rows.front().order;
   entry.first_start = UINT64_MAX;
-  std::uint16_t extra = 0;
-  std::uint16_t inner = 0;
   for (const Row& row : rows) {
     entry.first_start = std::min(entry.first_start, row.start);
     entry.last_start = std::max(entry.last_start, row.start);
-    extra += (row.flags & extra_bit) != 0 ? 1 : 0;
-    inner += (row.flags & inner_bit) != 0 ? 1 : 0;
   }
-  entry.extras = extra;
-  entry.inner = inner;
-  values_.resize(std::max(values_.size(), rows.size()));
-  bytes_.resize(
-      std::max(bytes_.size(), (columns + extra_columns) * most_column_bytes(rows.size())));
+  values_.resize(std::max(values_.size(), columns * count));
+  bytes_.resize(std::max(bytes_.size(), (columns + extra_columns) * most_column_bytes(count)));
+  const auto column = [&](std::size_t number) {
+    return std::span(values_).subspan(number * count, count);
+  };
+  std::uint64_t* at = values_.data();
+  std::uint64_t last_start = entry.first_start;
+  std::uint32_t last_order = entry.first_order;
+  unsigned extra = 0;
+  unsigned inner = 0;
+  for (const Row& row : rows) {
+    at[0] = row.flags;
+    at[count] = row.start - last_start;
+    at[2 * count] = row.latency;
+    at[3 * count] = row.children;
+    at[4 * count] = row.order - last_order;
+    at[5 * count] = distance_to_parent(row);
+    at[6 * count] = row.resolution;
+    last_start = row.start;
+    last_order = row.order;
+    extra += (row.flags & extra_bit) != 0 ? 1U : 0U;
+    inner += (row.flags & inner_bit) != 0 ? 1U : 0U;
+    ++at;
+  }
+  entry.extras = static_cast<std::uint16_t>(extra);
+  entry.inner = static_cast<std::uint16_t>(inner);
   std::byte* out = bytes_.data();
-  out = add(rows, out, [](const Row& row) { return row.flags; });
-  out = add(rows, out, [last = entry.first_start](const Row& row) mutable {
-    return row.start - std::exchange(last, row.start);
-  });
-  out = add(rows, out, [](const Row& row) { return row.latency; });
-  out = add(rows, out, [](const Row& row) { return row.children; });
-  out = add(rows, out, [last = entry.first_order](const Row& row) mutable {
-    return row.order - std::exchange(last, row.order);
-  });
-  out = add(rows, out, distance_to_parent);
-  out = add(rows, out, [](const Row& row) { return row.resolution; });
+  for (std::size_t number = 0; number < columns; ++number) {
+    out = write_column(column(number), out);
+  }
   if (entry.extras != 0) {
     out = add_extras(rows, extras, out, [](const Extra& each) { return each.outside; });
     out = add_extras(rows, extras, out, [](const Extra& each) { return each.blocked; });

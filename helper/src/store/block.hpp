@@ -49,8 +49,6 @@ public:
 
 private:
   template <class Value>
-  std::byte* add(std::span<const Row> rows, std::byte* out, Value value);
-  template <class Value>
   std::byte* add_extras(std::span<const Row> rows, std::span<const Extra> extras, std::byte* out,
                         Value value);
 

@@ -67,7 +67,11 @@ std::uint32_t ThreadWriter::find_lane(const Edge& edge) {
 }
 
 void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
-  const std::uint32_t before = note_late(call);
+  std::uint32_t before = 0;
+  if (call.order <= last_late_parent_ || call.late ||
+      (call.parent != stacks::no_call && call.parent > call.order)) [[unlikely]] {
+    before = note_late(call);
+  }
   auto flags = static_cast<std::uint8_t>(call.state);
   flags |= call.tail_call ? tail_call_bit : std::uint8_t{0};
   flags |= call.inner ? inner_bit : std::uint8_t{0};
@@ -81,7 +85,7 @@ void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
           .extra = 0,
           .flags = flags};
   std::uint32_t waiting = 0;
-  if ((call.outside | call.blocked | call.preempted | call.switches | before) != 0) {
+  if ((call.outside | call.blocked | call.preempted | call.switches | before) != 0) [[unlikely]] {
     row.flags |= extra_bit;
     const Extra extra{.outside = call.outside,
                       .blocked = call.blocked,
@@ -92,7 +96,7 @@ void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
   } else {
     waiting = waiting_.add(lane, row, nullptr);
   }
-  if (waiting >= writer_->options_.block_calls) {
+  if (waiting >= block_calls_) [[unlikely]] {
     write(lane);
   }
 }
@@ -108,6 +112,7 @@ std::uint32_t ThreadWriter::note_late(const stacks::ClosedCall& call) {
   }
   if (call.parent != stacks::no_call && call.parent > first) {
     const auto [at, added] = first_inside_.try_emplace(call.parent, first);
+    last_late_parent_ = std::max(last_late_parent_, call.parent);
     at->second = std::min(at->second, first);
   }
   if (call.late) {

@@ -22,7 +22,8 @@ namespace ptlens::store {
 
 class ThreadWriter final : public stacks::CallSink {
 public:
-  ThreadWriter(Writer& writer, std::uint32_t thread) : writer_(&writer), thread_(thread) {
+  ThreadWriter(Writer& writer, std::uint32_t thread)
+      : writer_(&writer), thread_(thread), block_calls_(writer.options_.block_calls) {
     batch_.reserve(calls_a_batch);
   }
 
@@ -64,6 +65,7 @@ private:
 
   Writer* writer_;
   std::uint32_t thread_;
+  std::uint32_t block_calls_;
   std::vector<stacks::ClosedCall> batch_; // the taker's; all else is of the one who stores
   unsigned recent_bits_ = least_recent_bits;
   std::vector<Recent> recent_{std::size_t{1} << least_recent_bits}; // half empty, until it is large
@@ -74,6 +76,7 @@ private:
   std::vector<Extra> extras_;
   BlockEncoder encoder_;
   std::unordered_map<std::uint32_t, std::uint32_t> first_inside_; // by order of a late parent
+  std::uint32_t last_late_parent_ = 0;                            // none of those is higher
 };
 
 } // namespace ptlens::store

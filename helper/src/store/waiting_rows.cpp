@@ -22,7 +22,7 @@ void WaitingRows::add_piece(Lane& lane) {
     behind_[lane.last] = added;
   }
   lane.last = added;
-  lane.next = piece(added).data();
+  lane.next = piece(added).rows.data();
   lane.room = rows_a_piece;
 }
 
@@ -37,12 +37,13 @@ void WaitingRows::take(std::uint32_t lane, std::vector<Row>& rows, std::vector<E
   Lane& from = lanes_[lane];
   auto wide = wide_[lane].begin();
   std::uint32_t left = from.count;
+  rows.reserve(rows.size() + left);
   for (std::uint32_t number = from.first; number != no_piece;) {
     const std::uint32_t next = behind_[number];
-    if (next != no_piece) {
-      __builtin_prefetch(&piece(next));
+    if (next != no_piece && behind_[next] != no_piece) {
+      prefetch_piece(behind_[next]);
     }
-    for (const Slim& slim : piece(number)) {
+    for (const Slim& slim : piece(number).rows) {
       if (left == 0) {
         break;
       }

@@ -77,7 +77,10 @@ private:
     bool has_extra = false;
     Extra extra = {};
   };
-  using Piece = std::array<Slim, rows_a_piece>;
+  static constexpr std::size_t cache_line = 64;
+  struct alignas(cache_line) Piece {
+    std::array<Slim, rows_a_piece> rows;
+  };
   struct Lane {
     Slim* next = nullptr;    // free slot
     std::uint32_t room = 0;  // slots from there on, in the piece
@@ -88,6 +91,12 @@ private:
 
   void add_piece(Lane& lane);
   void add_wide(std::uint32_t lane, const Row& row, const Extra* extra);
+  void prefetch_piece(std::uint32_t number) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&piece(number));
+    for (std::size_t line = 0; line < sizeof(Piece); line += cache_line) {
+      __builtin_prefetch(bytes + line);
+    }
+  }
   [[nodiscard]] Piece& piece(std::uint32_t number) {
     return slabs_[number / pieces_a_slab][number % pieces_a_slab];
   }
