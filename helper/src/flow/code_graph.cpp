@@ -34,7 +34,11 @@ WayIndex CodeGraph::find_edge(WayIndex way, bool taken) {
 }
 
 WayIndex CodeGraph::find_target(WayIndex way, std::uint64_t to) {
-  const WayIndex found = at(to);
+  const auto [target, added] = targets_.try_emplace(to, no_way);
+  if (added) {
+    target.value() = at(to);
+  }
+  const WayIndex found = target->second;
   if (found != no_way) {
     if (!ways_[way].ends_with(Way::End::call)) {
       ways_[way].not_taken = ways_[way].taken;

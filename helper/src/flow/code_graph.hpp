@@ -134,6 +134,7 @@ private:
   std::vector<Way> ways_{1};   // the first is no_way
   std::vector<Step> steps_{1}; // so that the first has an exit too
   AddressMap<WayIndex> by_address_;
+  AddressMap<WayIndex> targets_; // of those, what indirect transfers went to: few, so quickly found
 };
 
 } // namespace ptlens::flow

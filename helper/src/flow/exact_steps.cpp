@@ -16,30 +16,35 @@ struct PacketWalker::Exact {
 };
 
 // The branch by which a way ends.
-inline void PacketWalker::end_way(WayIndex index, BranchKind kind, std::uint64_t to,
-                                  WayIndex arrival, TimeInterval interval) {
+[[gnu::always_inline]] inline void PacketWalker::end_way(WayIndex index, BranchKind kind,
+                                                         std::uint64_t to, WayIndex arrival,
+                                                         const Moment& moment) {
   const Way& way = (*graph_)[index];
-  Branch& branch = run_->add_plain(interval);
-  branch.from = way.end_address;
-  branch.to = to;
-  branch.kind = kind;
-  branch.from_size = way.end_size;
-  branch.exit = CodeGraph::number_of_way(index);
-  branch.arrival = CodeGraph::number_of_way(arrival);
+  run_->add_plain({.time_ns = moment.time_ns,
+                   .from = way.end_address,
+                   .to = to,
+                   .spread_ns = moment.spread_ns,
+                   .kind = kind,
+                   .from_size = way.end_size,
+                   .exit = CodeGraph::number_of_way(index),
+                   .arrival = CodeGraph::number_of_way(arrival)},
+                  moment.width_ns);
 }
 
-// What lies on the way to its decision happens. Ways may be added.
-void PacketWalker::pass_exact(const Way& way, TimeInterval interval) {
-  const std::uint32_t end = way.first_step + way.step_count;
-  for (std::uint32_t number = way.first_step; number != end; ++number) {
+// What lies on a way to its decision happens. Ways may be added.
+[[gnu::flatten]] void PacketWalker::pass_exact(std::uint32_t first_step, std::uint32_t end_step,
+                                               const Moment& moment) {
+  for (std::uint32_t number = first_step; number != end_step; ++number) {
     const Step& step = graph_->step(number);
-    Branch& branch = run_->add_plain(interval);
-    branch.from = step.from;
-    branch.to = step.to;
-    branch.kind = step.kind;
-    branch.from_size = step.from_size;
-    branch.exit = CodeGraph::number_of_step(number);
-    branch.arrival = CodeGraph::number_of_step(number);
+    run_->add_plain({.time_ns = moment.time_ns,
+                     .from = step.from,
+                     .to = step.to,
+                     .spread_ns = moment.spread_ns,
+                     .kind = step.kind,
+                     .from_size = step.from_size,
+                     .exit = CodeGraph::number_of_step(number),
+                     .arrival = CodeGraph::number_of_step(number)},
+                    moment.width_ns);
     if (step.returns) {
       returns_->push(graph_->behind_step(number));
     }
@@ -47,23 +52,29 @@ void PacketWalker::pass_exact(const Way& way, TimeInterval interval) {
 }
 
 // As PacketWalker::follow_bits.
-WayIndex PacketWalker::follow_exact_bits(WayIndex index, const RawPacket& raw, Exact& exact) {
-  const std::uint8_t room = tnt_room(raw.size);
-  const bool full = raw.count == room;
-  TimeInterval steps_in{exact.last.earliest, exact.now};
-  TimeInterval decided{exact.before, exact.now};
-  unsigned left = raw.count;
+[[gnu::flatten]] WayIndex PacketWalker::follow_exact_bits(WayIndex index, std::uint64_t bits,
+                                                          unsigned count, std::uint8_t size,
+                                                          Exact& exact) {
+  const std::uint8_t room = tnt_room(size);
+  const unsigned own = count == room ? 1 : 0; // bits left at the one that sent the packet
+  const Moment reported({exact.before, exact.now});
+  const Moment sent({exact.now, exact.now});
+  // Of what lies before the decision that is next.
+  const auto between = [&](unsigned bits_left) {
+    return bits_left == count ? Moment({exact.last.earliest, exact.now}) : reported;
+  };
+  WayIndex held = exact.held;
+  unsigned held_left = 0; // bits left at the one that is held, 0: from an earlier packet
+  std::uint64_t instructions = 0;
+  unsigned left = count;
   CodeGraph& graph = *graph_;
   const Way* ways = graph.ways();
   do {
-    if (full && left == 1) {
-      decided.earliest = exact.now;
-    }
     const Way& way = ways[index];
-    const bool taken = (raw.payload >> (left - 1U) & 1U) != 0;
+    const bool taken = (bits >> (left - 1U) & 1U) != 0;
     if (way.ends_with(Way::End::conditional)) {
       WayIndex edge = taken ? way.taken : way.not_taken;
-      if (edge == no_way) {
+      if (edge == no_way) [[unlikely]] {
         edge = graph.take(index, taken);
         ways = graph.ways();
         if (edge == no_way) {
@@ -71,32 +82,31 @@ WayIndex PacketWalker::follow_exact_bits(WayIndex index, const RawPacket& raw, E
         }
         continue; // with the way where it now is
       }
-      instructions_ += way.instructions;
+      instructions += way.instructions;
       const bool untold = way.untold != 0;
       if (way.step_count != 0) {
-        exact.held = no_way;
-        pass_exact(Way(way), steps_in);
+        held = no_way;
+        pass_exact(way.first_step, way.first_step + way.step_count, between(left));
         ways = graph.ways();
       }
       if (taken && untold) {
-        exact.held = index;
-        exact.held_in = decided;
+        held = index;
+        held_left = left;
       } else if (taken) {
-        exact.held = no_way;
-        end_way(index, BranchKind::cond, ways[edge].begin, edge, decided);
+        held = no_way;
+        end_way(index, BranchKind::cond, ways[edge].begin, edge, left == own ? sent : reported);
       }
       index = edge;
     } else if (way.ends_with(Way::End::ret) && taken && (way.calls != 0 || !returns_->empty())) {
-      exact.held = no_way;
-      instructions_ += way.instructions;
+      held = no_way;
+      instructions += way.instructions;
       if (way.step_count != 0) {
-        pass_exact(Way(way), steps_in);
-        ways = graph.ways();
+        pass_exact(way.first_step, way.first_step + way.step_count, between(left));
       }
       const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
       const WayIndex to = point.way != no_way ? point.way : graph.at(point.address);
       ways = graph.ways();
-      end_way(index, BranchKind::ret, point.address, to, decided);
+      end_way(index, BranchKind::ret, point.address, to, left == own ? sent : reported);
       index = to;
       if (index == no_way) {
         address_ = point.address;
@@ -106,23 +116,28 @@ WayIndex PacketWalker::follow_exact_bits(WayIndex index, const RawPacket& raw, E
     } else {
       break;
     }
-    steps_in.earliest = exact.before;
     --left;
   } while (left != 0);
-  if (left != raw.count) {
-    exact.last = decided;
+  instructions_ += instructions;
+  exact.held = held;
+  if (held != no_way && held_left != 0) {
+    exact.held_in = {held_left == own ? exact.now : exact.before, exact.now};
+  }
+  if (left != count) {
+    const bool came_to_own = own != 0 && (left == 0 || (left == own && index != no_way));
+    exact.last = {came_to_own ? exact.now : exact.before, exact.now};
   }
   if (left != 0) {
     address_ = index == no_way ? address_ : ways[index].begin;
     index = no_way;
-    bits_ = raw.payload;
+    bits_ = bits;
     bit_count_ = static_cast<std::uint8_t>(left);
-    bits_packet_ = Packet{.value = raw.payload,
+    bits_packet_ = Packet{.value = bits,
                           .earliest_ns = exact.now,
                           .latest_ns = exact.now,
                           .reported_ns = exact.before,
-                          .size = raw.size,
-                          .bit_count = raw.count,
+                          .size = size,
+                          .bit_count = static_cast<std::uint8_t>(count),
                           .room = room,
                           .timed = true};
   }
@@ -157,14 +172,15 @@ WayIndex PacketWalker::follow_exact_target(WayIndex index, std::uint64_t target,
   }
   instructions_ += way.instructions;
   if (way.step_count != 0) {
-    pass_exact(way, {exact.last.earliest, exact.now});
+    pass_exact(way.first_step, way.first_step + way.step_count,
+               Moment({exact.last.earliest, exact.now}));
   }
   if (kind == BranchKind::call) {
     returns_->push(graph.behind(index));
   } else if (kind == BranchKind::ret) {
     returns_->pop();
   }
-  end_way(index, kind, target, to, {exact.now, exact.now});
+  end_way(index, kind, target, to, Moment({exact.now, exact.now}));
   return to;
 }
 
@@ -181,27 +197,33 @@ WayIndex PacketWalker::follow_exact(WayIndex index) {
       return no_way;
     }
   }
-  const perfdata::TimeConversion conversion = packets_->conversion();
-  Exact exact{.last = run_->last(), .before = packets.flow_ns, .now = packets.now_ns(conversion)};
-  while (!run_->has_many()) {
-    const std::uint8_t* const at = packets.parser.at();
-    const RawPacket raw = packets.parser.next();
+  const perfdata::TimeConversion::Fast conversion(packets_->conversion());
+  Exact exact{.last = run_->last(),
+              .before = packets.flow_ns,
+              .now = conversion.to_ns(packets.clock.latest())};
+  PacketParser parser = packets.parser;
+  TraceClock clock = packets.clock;
+  bool after_cycles = packets.after_cycles;
+  const std::uint8_t* passed = nullptr;
+  for (;;) {
+    const std::uint8_t* const at = parser.at();
+    const RawPacket raw = parser.next();
     if (raw.kind == RawKind::cyc) {
-      packets.clock.on_cyc(raw.payload);
-      packets.after_cycles = true;
-      if (!packets.clock.is_certain()) {
+      clock.on_cyc(raw.payload);
+      after_cycles = true;
+      if (clock.lost_cycles()) {
         break;
       }
-      exact.now = packets.now_ns(conversion);
+      exact.now = conversion.to_ns(clock.latest());
       continue;
     }
     if (raw.kind == RawKind::tnt) {
-      index = follow_exact_bits(index, raw, exact);
+      index = follow_exact_bits(index, raw.payload, raw.count, raw.size, exact);
     } else if (raw.kind == RawKind::tip && raw.count != 0) {
       const std::uint64_t target = decompressed(raw, packets.last_ip);
       const WayIndex to = follow_exact_target(index, target, exact);
       if (to == no_way) {
-        packets.parser.move_to(at);
+        parser.move_to(at);
         break;
       }
       index = to;
@@ -209,21 +231,25 @@ WayIndex PacketWalker::follow_exact(WayIndex index) {
       exact.last = {exact.now, exact.now};
       packets.last_ip = target;
     } else if (raw.kind == RawKind::mtc) {
-      packets.clock.on_mtc(static_cast<std::uint8_t>(raw.payload));
-      packets.after_cycles = false;
-      exact.now = packets.now_ns(conversion);
+      clock.on_mtc(static_cast<std::uint8_t>(raw.payload));
+      after_cycles = false;
+      exact.now = conversion.to_ns(clock.latest());
       continue;
     } else {
-      packets.parser.move_to(at);
+      parser.move_to(at);
       break;
     }
     exact.before = exact.now;
-    packets.after_cycles = false;
-    packets.passed = packets.parser.at();
-    if (index == no_way) {
+    after_cycles = false;
+    passed = parser.at();
+    if (index == no_way || run_->has_many()) {
       break;
     }
   }
+  packets.parser = parser;
+  packets.clock = clock;
+  packets.after_cycles = after_cycles;
+  packets.passed = passed;
   packets.flow_ns = exact.before;
   packets_->go_on_from(packets);
   run_->decide_plain(exact.last);

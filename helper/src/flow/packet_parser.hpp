@@ -43,21 +43,11 @@ struct RawPacket {
 // The address that a packet with one states, which the next one is compressed against: SDM vol. 3,
 // table "IP compression". Its count, IPBytes, is not 0.
 [[nodiscard]] inline std::uint64_t decompressed(const RawPacket& raw, std::uint64_t last_ip) {
-  constexpr std::uint64_t low_16 = 0xffff;
-  constexpr std::uint64_t low_32 = 0xffffffff;
   constexpr std::uint64_t low_48 = 0xffffffffffff;
-  switch (raw.count) {
-  case 1:
-    return (last_ip & ~low_16) | raw.payload;
-  case 2:
-    return (last_ip & ~low_32) | raw.payload;
-  case 3:
-    return (raw.payload >> 47U) != 0 ? raw.payload | ~low_48 : raw.payload;
-  case 4:
-    return (last_ip & ~low_48) | raw.payload;
-  default:
-    return raw.payload;
-  }
+  constexpr std::uint8_t sign_extended = 3;
+  static constexpr std::uint64_t kept[] = {0, ~0xffffULL, ~0xffffffffULL, 0, ~low_48, 0, 0, 0};
+  return raw.count == sign_extended ? raw.payload | ((raw.payload >> 47U) != 0 ? ~low_48 : 0)
+                                    : (last_ip & kept[raw.count & 7U]) | raw.payload;
 }
 
 // Reads packets of one buffer, which must outlive it.
@@ -98,21 +88,46 @@ private:
       return cut();
     }
     const std::uint8_t first = *at_;
-    if ((first & 1U) == 0) {
-      if (first == extension) {
-        return extended();
-      }
-      if (first == 0) {
-        return {.kind = RawKind::pad, .size = 1};
-      }
+    if ((first & 3U) == 3) {
+      return (first & 4U) == 0
+                 ? RawPacket{.payload = std::uint64_t{first} >> 3U, .kind = RawKind::cyc, .size = 1}
+                 : long_cycles();
+    }
+    if ((first & 1U) == 0 && first > extension) {
       const auto bits = static_cast<std::uint8_t>(std::bit_width(first) - 2);
       return {.payload = (first >> 1U) & ((1U << bits) - 1U),
               .kind = RawKind::tnt,
               .size = 1,
               .count = bits};
     }
-    if ((first & 3U) == 3) {
-      return cycles();
+    constexpr std::ptrdiff_t most_bytes = 9;
+    if ((first & 0x1fU) == 0x0d && end_ - at_ >= most_bytes) {
+      return roomy_tip(first);
+    }
+    return rare(first);
+  }
+
+  // With eight bytes behind the first.
+  [[nodiscard, gnu::always_inline]] RawPacket roomy_tip(std::uint8_t first) const {
+    static constexpr std::uint8_t size_of[] = {1, 3, 5, 7, 7, 0, 9, 0};
+    static constexpr std::uint64_t mask_of[] = {
+        0, 0xffff, 0xffffffff, 0xffffffffffff, 0xffffffffffff, 0, ~0ULL, 0};
+    const auto count = static_cast<std::uint8_t>(first >> 5U);
+    const std::uint8_t size = size_of[count];
+    return {.payload = number<8>(1) & mask_of[count],
+            .kind = size != 0 ? RawKind::tip : RawKind::bad,
+            .size = size,
+            .count = count};
+  }
+
+  [[nodiscard, gnu::noinline]] RawPacket rare(std::uint8_t first) const {
+    switch (first) {
+    case 0:
+      return {.kind = RawKind::pad, .size = 1};
+    case extension:
+      return extended();
+    default:
+      break;
     }
     switch (first & 0x1fU) {
     case 0x0d:
@@ -161,10 +176,20 @@ private:
     }
   }
 
-  [[nodiscard]] RawPacket cycles() const {
+  [[nodiscard, gnu::always_inline]] RawPacket long_cycles() const {
+    if (end_ - at_ >= 2 && (at_[1] & 1U) == 0) {
+      return {.payload = static_cast<std::uint64_t>(at_[0] >> 3U) |
+                         static_cast<std::uint64_t>(at_[1] >> 1U) << 5U,
+              .kind = RawKind::cyc,
+              .size = 2};
+    }
+    return longer_cycles();
+  }
+
+  [[nodiscard, gnu::noinline]] RawPacket longer_cycles() const {
     constexpr std::size_t most_bytes = 9; // of a count that 64 bits hold
     std::uint64_t value = *at_ >> 3U;
-    bool more = (*at_ & 4U) != 0;
+    bool more = true;
     std::uint8_t size = 1;
     for (unsigned shift = 5; more; shift += 7, ++size) {
       if (size == left()) {
@@ -183,7 +208,7 @@ private:
   [[nodiscard]] RawPacket with_address(RawKind kind) const {
     RawPacket packet{.kind = kind};
     packet.count = static_cast<std::uint8_t>(*at_ >> 5U);
-    constexpr std::uint8_t bytes_of[] = {0, 2, 4, 6, 6, 0, 8, 0};
+    static constexpr std::uint8_t bytes_of[] = {0, 2, 4, 6, 6, 0, 8, 0};
     const std::uint8_t bytes = bytes_of[packet.count];
     if (packet.count == 5 || packet.count == 7) {
       return {};

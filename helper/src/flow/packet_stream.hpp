@@ -52,10 +52,6 @@ public:
     std::uint64_t flow_ns = 0;            // of the last packet of control flow
     bool after_cycles = false;            // the last packet read was a CYC
     const std::uint8_t* passed = nullptr; // behind the last packet of control flow that it read
-
-    [[nodiscard]] std::uint64_t now_ns(const perfdata::TimeConversion& conversion) const {
-      return conversion.to_ns(clock.now().value_or(0));
-    }
   };
   [[nodiscard]] bool is_exact() const {
     return next_ == packets_.size() && last_flow_ns_ && clock_config_.every_cycle &&

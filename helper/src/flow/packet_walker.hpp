@@ -82,11 +82,12 @@ private:
   // exact_steps.cpp
   struct Exact;
   WayIndex follow_exact(WayIndex way);
-  WayIndex follow_exact_bits(WayIndex way, const RawPacket& raw, Exact& exact);
+  WayIndex follow_exact_bits(WayIndex way, std::uint64_t bits, unsigned count, std::uint8_t size,
+                             Exact& exact);
   WayIndex follow_exact_target(WayIndex way, std::uint64_t to, const Exact& exact);
   void end_way(WayIndex way, BranchKind kind, std::uint64_t to, WayIndex arrival,
-               TimeInterval interval);
-  void pass_exact(const Way& way, TimeInterval interval);
+               const Moment& moment);
+  void pass_exact(std::uint32_t first_step, std::uint32_t end_step, const Moment& moment);
   WayIndex follow_bits(WayIndex way, const Packet& packet);
   WayIndex follow_target(WayIndex way, const Packet& packet);
   void pass(const Way& way, const Moment& moment);

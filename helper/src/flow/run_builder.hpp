@@ -66,12 +66,10 @@ public:
     return !after_loss_ && last_.earliest >= loss_until_ && last_.earliest >= not_before_ &&
            last_.latest <= earliest && open_ == run_.branches.size();
   }
-  // While it is so: a branch within an interval, which need not be that of a decision. All else of
-  // it is for the caller to fill in.
-  [[nodiscard]] Branch& add_plain(TimeInterval interval) {
-    Branch& branch = run_.branches.emplace_back();
-    place(branch, Moment(interval));
-    return branch;
+  // While it is so: a branch with its moment, which is as wide as it says.
+  void add_plain(const Branch& branch, std::uint64_t width_ns) {
+    run_.branches.push_back(branch);
+    widths_.add(width_ns);
   }
   // After the last of them: the last decision.
   void decide_plain(TimeInterval last) {

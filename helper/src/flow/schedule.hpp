@@ -41,7 +41,7 @@ public:
 
   // Of the whole recording up to `time_ns`.
   [[nodiscard]] OffCpu before(std::uint64_t time_ns) {
-    if (time_ns < from_ || time_ns > to_) {
+    if (time_ns < from_ || time_ns > to_) [[unlikely]] {
       return find(time_ns);
     }
     return sum_;

@@ -15,6 +15,7 @@ std::uint64_t TraceClock::crystal_to_tsc(std::uint64_t ticks) const {
 
 void TraceClock::on_tsc(std::uint64_t tsc) {
   has_base_ = true;
+  find_scale();
   has_crystal_ = false;
   base_ = tsc;
   cycles_ = 0;
@@ -64,6 +65,7 @@ void TraceClock::on_cbr(std::uint8_t ratio) {
   if (ratio != 0) {
     inverse_ratio_ = ((std::uint64_t{1} << inverse_shift) + ratio - 1) / ratio;
   }
+  find_scale();
 }
 
 } // namespace ptlens::flow

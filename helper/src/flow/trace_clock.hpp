@@ -28,10 +28,10 @@ public:
   void on_mtc(std::uint8_t crystal);
   void on_cyc(std::uint64_t cycles) {
     cycles_ += cycles;
-    if (!has_base_ || ratio_ == 0 || config_.nominal_ratio == 0) {
-      lost_cycles_ = true;
-    } else {
+    if (scales_) [[likely]] {
       latest_ = std::max(latest_, base_ + cycles_to_tsc());
+    } else {
+      lost_cycles_ = true;
     }
   }
   void on_cbr(std::uint8_t ratio);
@@ -44,11 +44,16 @@ public:
   }
   // False where lost or unscaled cycles make now() a lower bound only.
   [[nodiscard]] bool is_certain() const { return has_base_ && !lost_cycles_; }
+  // True where that is all that makes it uncertain, once it has been certain.
+  [[nodiscard]] bool lost_cycles() const { return lost_cycles_; }
+  // TSC ticks at the last timing packet, 0 before the first TSC.
+  [[nodiscard]] std::uint64_t latest() const { return latest_; }
 
 private:
   static constexpr unsigned inverse_shift = 56;
 
   [[nodiscard]] std::uint64_t crystal_to_tsc(std::uint64_t ticks) const;
+  void find_scale() { scales_ = has_base_ && ratio_ != 0 && config_.nominal_ratio != 0; }
   // CBR: core cycles per bus cycle; the TSC runs at the nominal ratio. The division is one by
   // multiplication: floor(n / d) = (n * ceil(2^56 / d)) >> 56 for d < 2^8 and n < 2^48 (Granlund
   // and Montgomery, "Division by invariant integers using multiplication", 1994).
@@ -72,6 +77,7 @@ private:
   std::uint8_t ratio_ = 0;          // 0: not known
   std::uint64_t inverse_ratio_ = 0; // ceil(2^56 / ratio_)
   bool lost_cycles_ = false;
+  bool scales_ = false; // cycles can be told as time: base and both ratios are known
   std::uint64_t latest_ = 0;
 };
 

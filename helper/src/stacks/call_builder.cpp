@@ -87,49 +87,6 @@ void CallBuilder::add_all(std::span<const Branch> branches, const Space& space) 
   }
 }
 
-// As take() and add(), while nothing but transfers between functions happens. How many were taken.
-std::size_t CallBuilder::take_plain(std::span<const Branch> branches, const Space& space) {
-  std::size_t taken = 0;
-  while (taken != branches.size() && is_plain()) {
-    const Branch& branch = branches[taken];
-    if (branch.kind > flow::BranchKind::indirect ||
-        (leaves_indirectly(branch) && suspended_.may_wait_at(branch.to))) {
-      break;
-    }
-    ++taken;
-    log_.set_spread(branch.spread_ns);
-    if (branch.kind == flow::BranchKind::call && taken != branches.size() &&
-        call_through_stub(branch, branches[taken], space)) {
-      ++taken;
-    } else {
-      transfer(branch, space);
-    }
-    taken_ns_ = branches[taken - 1].time_ns;
-    last_ns_ = std::max(last_ns_, taken_ns_);
-  }
-  return taken;
-}
-
-// A stub that reaches its function by its first jump: as call() and leave_stub(). Takes none of
-// both branches in where it is anything else.
-bool CallBuilder::call_through_stub(const Branch& call, const Branch& jump, const Space& space) {
-  if (jump.kind != flow::BranchKind::indirect || suspended_.may_wait_at(jump.to)) {
-    return false;
-  }
-  const Place stub = resolver_->to(space, call);
-  if (!stub.folded || !stub.entry || stub.part || resolver_->from(space, jump) != stub.function) {
-    return false;
-  }
-  const std::uint64_t return_address = call.from + call.from_size;
-  const Place reached = resolver_->to(space, jump);
-  if (!reached.known || reached.folded || call.to == return_address) {
-    return false;
-  }
-  push(call.time_ns, reached.function, resolver_->site(space, call), return_address);
-  log_.set_spread(jump.spread_ns);
-  return true;
-}
-
 Frame& CallBuilder::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
                          std::uint64_t return_address) {
   std::vector<Frame>& frames = stack().frames;

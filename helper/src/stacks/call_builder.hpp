@@ -67,8 +67,16 @@ private:
   [[nodiscard]] bool is_plain() const {
     return started_ && !lookahead_ && !in_gap_ && !outside_ && !stacks_[current_].empty();
   }
+  // plain_calls.cpp
   std::size_t take_plain(std::span<const Branch> branches, const Space& space);
-  [[nodiscard]] bool call_through_stub(const Branch& call, const Branch& jump, const Space& space);
+  // A call that goes there opens a frame, whatever came before.
+  [[nodiscard]] static bool enters(const Place& place) {
+    return !place.folded && (!place.known || (place.entry && !place.part));
+  }
+  void push_plain(const Branch& call, const Space& space, std::uint32_t function);
+  [[nodiscard]] bool return_plainly(const Branch& ret);
+  [[nodiscard]] bool call_through_stub(const Branch& call, const Place& stub, const Branch& jump,
+                                       const Space& space);
   void transfer(const Branch& branch, const Space& space);
   void call(const Branch& branch, const Space& space);
   void jump(const Branch& branch, const Space& space);

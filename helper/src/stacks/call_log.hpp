@@ -6,8 +6,10 @@
 #include "stacks/call.hpp"
 #include "stacks/closed_call.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -86,6 +88,11 @@ private:
     bool provisional = false;
   };
 
+  static std::uint32_t sum_or_most(std::uint32_t one, std::uint32_t other) {
+    const std::uint64_t sum = std::uint64_t{one} + other;
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(sum, std::numeric_limits<std::uint32_t>::max()));
+  }
   [[nodiscard]] std::uint32_t innermost(std::uint32_t call) const {
     return nested_.empty() ? call : nested_row(call);
   }
@@ -95,6 +102,8 @@ private:
   }
   std::uint32_t& add_active(std::uint32_t function);
   void activate(ClosedCall& row) { row.inner = active(row.function)++ != 0; }
+  void tell_listener(std::uint32_t call, std::uint64_t end_ns, CallState state);
+  void keep_waiting(Open& call);
   void settle(Open& call);
   void hand_on_waiting();
 
@@ -112,5 +121,76 @@ private:
   std::size_t provisional_ = 0;                             // open calls
   std::vector<ClosedCall> waiting_;                         // closed while there were such
 };
+
+// Here because they are called for each call of a recording.
+
+inline std::uint32_t CallLog::open(std::uint32_t function, std::uint32_t parent, std::uint32_t site,
+                                   std::uint64_t start_ns, bool tail_call) {
+  std::uint32_t handle = 0;
+  if (free_.empty()) [[unlikely]] {
+    handle = static_cast<std::uint32_t>(calls_.size());
+    calls_.emplace_back();
+  } else {
+    handle = free_.back();
+    free_.pop_back();
+  }
+  Open& call = calls_[handle];
+  call.row = ClosedCall{.function = function,
+                        .site = site,
+                        .order = opened_++,
+                        .resolution = spread_ns_,
+                        .tail_call = tail_call,
+                        .late = start_ns < latest_ns_,
+                        .start = start_ns};
+  latest_ns_ = std::max(latest_ns_, start_ns);
+  call.before_start = off_cpu_.before(start_ns);
+  call.provisional = false;
+  activate(call.row);
+  reparent(handle, innermost(parent));
+  return handle;
+}
+
+inline void CallLog::reparent(std::uint32_t call, std::uint32_t parent) {
+  ClosedCall& row = calls_[call].row;
+  calls_[call].parent = parent;
+  row.parent = no_call;
+  if (parent != no_call) {
+    ClosedCall& above = calls_[parent].row;
+    row.parent = above.order;
+    if (above.order > row.order) [[unlikely]] {
+      above.late = true;
+    }
+  }
+}
+
+inline void CallLog::close(std::uint32_t handle, std::uint64_t end_ns, CallState state) {
+  if (listener_ != nullptr) [[unlikely]] {
+    tell_listener(handle, end_ns, state);
+  }
+  Open& call = calls_[handle];
+  ClosedCall& row = call.row;
+  const std::uint64_t end = std::max(row.start, end_ns);
+  latest_ns_ = std::max(latest_ns_, end);
+  const flow::OffCpu off = off_cpu_.before(end) - call.before_start;
+  row.latency = end - row.start;
+  row.resolution = sum_or_most(row.resolution, spread_ns_);
+  row.blocked = off.blocked_ns;
+  row.preempted = off.preempted_ns;
+  row.switches = off.switches;
+  row.state = state;
+  if (call.parent != no_call) {
+    ClosedCall& parent = calls_[call.parent].row;
+    row.caller = parent.function;
+    parent.children += row.latency;
+    parent.outside += row.outside;
+  }
+  --active(row.function);
+  free_.push_back(handle);
+  if (provisional_ == 0) [[likely]] {
+    sink_->take(row);
+  } else {
+    keep_waiting(call);
+  }
+}
 
 } // namespace ptlens::stacks

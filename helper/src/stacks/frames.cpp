@@ -13,10 +13,6 @@ const Frame& Stack::base() const {
   return frames[index];
 }
 
-bool Stack::returns_to(std::uint64_t address) const {
-  return !frames.empty() && frames.back().return_address == address && address != 0;
-}
-
 std::vector<std::uint64_t> Stack::return_addresses(std::size_t most) const {
   std::vector<std::uint64_t> addresses;
   for (auto frame = frames.rbegin(); frame != frames.rend() && addresses.size() < most; ++frame) {

@@ -55,7 +55,9 @@ public:
   // Addresses that the frames return to, innermost first, at most `most`; tail calls share one.
   [[nodiscard]] std::vector<std::uint64_t> return_addresses(std::size_t most) const;
   // True when the address is that to which the innermost frame returns.
-  [[nodiscard]] bool returns_to(std::uint64_t address) const;
+  [[nodiscard]] bool returns_to(std::uint64_t address) const {
+    return !frames.empty() && frames.back().return_address == address && address != 0;
+  }
   // How many frames there are up to the innermost one with that return address, it included; 0:
   // none has it.
   [[nodiscard]] std::size_t with_return_address(std::uint64_t address) const;

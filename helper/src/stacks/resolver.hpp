@@ -20,11 +20,11 @@ namespace ptlens::stacks {
 // What stands at an address.
 struct Place {
   std::uint32_t function = no_call; // index into functions(); always valid after resolve()
-  bool entry = false;  // the address is the first of the function, or of a copy or part
-  bool part = false;   // in a part of the function: its own code goes on there
-  bool folded = false; // PLT stub, lazy-binding resolver or retpoline: not a call of its own
-  bool thunk = false;  // of these, a retpoline or return thunk: leads back as well as on
-  bool known = false;  // a symbol covers it
+  bool entry : 1 = false;  // the address is the first of the function, or of a copy or part
+  bool part : 1 = false;   // in a part of the function: its own code goes on there
+  bool folded : 1 = false; // PLT stub, lazy-binding resolver or retpoline: not a call of its own
+  bool thunk : 1 = false;  // of these, a retpoline or return thunk: leads back as well as on
+  bool known : 1 = false;  // a symbol covers it
 };
 
 class Resolver {
@@ -38,6 +38,16 @@ public:
     if (numbering != numbering_) {
       numbering_ = numbering;
       numbered_ = nullptr;
+    }
+  }
+
+  // Asks for what will be asked about a branch that is still to come, as long as it is of the space
+  // that was asked about last.
+  void prefetch(const flow::Branch& branch) const {
+    if (numbered_ != nullptr && branch.arrival < numbered_->size() &&
+        branch.exit < numbered_->size()) {
+      __builtin_prefetch(&(*numbered_)[branch.arrival]);
+      __builtin_prefetch(&(*numbered_)[branch.exit]);
     }
   }
 
@@ -120,6 +130,7 @@ private:
     std::uint32_t from = no_call;
     std::uint32_t site = no_site;
   };
+  static_assert(sizeof(Numbered) == 16);
   struct Known {
     flow::AddressMap<Place> places;
     flow::AddressMap<std::uint32_t> sites;

@@ -1,0 +1,93 @@
+// The short way of nearly all branches: calls that go to a function's entry and returns to where
+// the innermost frame returns. Whatever else comes goes the way of call_builder.cpp, and both tell
+// the same.
+#include "stacks/call_builder.hpp"
+
+namespace ptlens::stacks {
+
+// As take() and add(), while nothing but transfers between functions happens. How many were taken.
+[[gnu::flatten]] std::size_t CallBuilder::take_plain(std::span<const Branch> branches,
+                                                     const Space& space) {
+  constexpr std::size_t ahead = 8; // what lies between a question about a branch and its answer
+  std::size_t taken = 0;
+  bool plain = is_plain();
+  while (plain && taken != branches.size()) {
+    const Branch& branch = branches[taken];
+    if (branch.kind > flow::BranchKind::indirect ||
+        (leaves_indirectly(branch) && suspended_.may_wait_at(branch.to))) {
+      break;
+    }
+    if (branches.size() - taken > ahead && branches[taken + ahead].kind != flow::BranchKind::ret) {
+      resolver_->prefetch(branches[taken + ahead]);
+    }
+    log_.set_spread(branch.spread_ns);
+    ++taken;
+    if (branch.kind == flow::BranchKind::call) {
+      const Place place = resolver_->to(space, branch);
+      if (enters(place) && branch.to != branch.from + branch.from_size) {
+        push_plain(branch, space, place.function);
+        continue;
+      }
+      if (place.folded && taken != branches.size() &&
+          call_through_stub(branch, place, branches[taken], space)) {
+        ++taken;
+        continue;
+      }
+    } else if (branch.kind == flow::BranchKind::ret && return_plainly(branch)) {
+      continue;
+    }
+    transfer(branch, space);
+    plain = is_plain();
+  }
+  if (taken != 0) {
+    taken_ns_ = branches[taken - 1].time_ns;
+    last_ns_ = std::max(last_ns_, taken_ns_);
+  }
+  return taken;
+}
+
+// A frame for what the branch, maybe through a stub, calls.
+inline void CallBuilder::push_plain(const Branch& call, const Space& space,
+                                    std::uint32_t function) {
+  std::vector<Frame>& frames = stack().frames;
+  const std::uint32_t parent = frames.back().call;
+  Frame& frame = frames.emplace_back();
+  frame.call = log_.open(function, parent, resolver_->site(space, call), call.time_ns, false);
+  frame.function = function;
+  frame.return_address = call.from + call.from_size;
+}
+
+// Ends the innermost frame, and no other, where that is all that the return does.
+inline bool CallBuilder::return_plainly(const Branch& ret) {
+  Stack& stack = this->stack();
+  if (stack.size() < 2 || !stack.local_calls.empty() || !stack.landmarks.empty()) {
+    return false;
+  }
+  const Frame& top = stack.top();
+  if (!stack.returns_to(ret.to) || top.tail || resolver_->returns_twice(top.function)) {
+    return false;
+  }
+  log_.close(top.call, ret.time_ns, top.damaged ? CallState::incomplete : CallState::complete);
+  stack.frames.pop_back();
+  stack.top().lost_ns = 0;
+  return true;
+}
+
+// A stub that reaches its function by its first jump: as call() and leave_stub(). Takes none of
+// both branches in where it is anything else.
+inline bool CallBuilder::call_through_stub(const Branch& call, const Place& stub,
+                                           const Branch& jump, const Space& space) {
+  if (jump.kind != flow::BranchKind::indirect || suspended_.may_wait_at(jump.to) || !stub.entry ||
+      stub.part || resolver_->from(space, jump) != stub.function) {
+    return false;
+  }
+  const Place reached = resolver_->to(space, jump);
+  if (!reached.known || reached.folded || call.to == call.from + call.from_size) {
+    return false;
+  }
+  push_plain(call, space, reached.function);
+  log_.set_spread(jump.spread_ns);
+  return true;
+}
+
+} // namespace ptlens::stacks
