@@ -135,9 +135,13 @@ void ThreadWriter::make_room() {
   std::iota(fullest.begin(), fullest.end(), 0U);
   std::ranges::sort(fullest, std::greater(),
                     [this](std::uint32_t lane) { return waiting_.count(lane); });
-  for (const std::uint32_t lane : fullest) {
+  for (std::size_t next = 0; next < fullest.size();) {
+    const std::uint32_t lane = fullest[next++];
     if (waiting_.count(lane) == 0 || waiting_.bytes() <= writer_->memory_of_a_thread() / 2) {
       return;
+    }
+    if (next != fullest.size()) {
+      waiting_.prefetch_rows(fullest[next]);
     }
     write(lane);
   }
@@ -145,6 +149,9 @@ void ThreadWriter::make_room() {
 
 void ThreadWriter::flush() {
   for (std::uint32_t lane = 0; lane < waiting_.lanes(); ++lane) {
+    if (lane + 1 < waiting_.lanes()) {
+      waiting_.prefetch_rows(lane + 1);
+    }
     if (waiting_.count(lane) != 0) {
       write(lane);
     }

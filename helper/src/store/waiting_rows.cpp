@@ -1,29 +1,38 @@
-// Pieces and their free list.
+// Pieces and their free lists.
 #include "store/waiting_rows.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
 
 namespace ptlens::store {
 
-void WaitingRows::add_piece(Lane& lane) {
-  if (free_ == no_piece) {
-    const auto first = static_cast<std::uint32_t>(behind_.size());
-    slabs_.push_back(std::make_unique<Piece[]>(pieces_a_slab));
-    for (std::uint32_t number = 0; number < pieces_a_slab; ++number) {
-      behind_.push_back(number + 1 < pieces_a_slab ? first + number + 1 : no_piece);
+std::uint32_t WaitingRows::take_free(unsigned length) {
+  Pool& pool = pools_[length];
+  if (pool.free == no_piece) {
+    const auto first = static_cast<std::uint32_t>(pool.behind.size());
+    const auto added = static_cast<std::uint32_t>(rows_a_slab / (shortest << length));
+    pool.slabs.push_back(std::make_unique<Slab>());
+    for (std::uint32_t index = first; index < first + added; ++index) {
+      const std::uint32_t next = (index + 1) << length_bits | length;
+      pool.behind.push_back(index + 1 < first + added ? next : no_piece);
     }
-    free_ = first;
+    pool.free = first << length_bits | length;
   }
-  const std::uint32_t added = free_;
-  free_ = behind_[added];
-  behind_[added] = no_piece;
-  ++used_;
-  if (lane.first == no_piece) {
-    lane.first = added;
-  } else {
-    behind_[lane.last] = added;
-  }
+  const std::uint32_t piece = pool.free;
+  pool.free = std::exchange(behind(piece), no_piece);
+  used_ += rows_in(piece);
+  return piece;
+}
+
+void WaitingRows::add_piece(Lane& lane) {
+  const bool is_first = lane.first == no_piece;
+  const std::uint32_t added =
+      take_free(is_first ? 0 : std::min(length_of(lane.last) + 1, lengths - 1));
+  (is_first ? lane.first : behind(lane.last)) = added;
   lane.last = added;
-  lane.next = piece(added).rows.data();
-  lane.room = rows_a_piece;
+  lane.next = rows(added);
+  lane.room = rows_in(added);
 }
 
 void WaitingRows::add_wide(std::uint32_t lane, const Row& row, const Extra* extra) {
@@ -38,16 +47,14 @@ void WaitingRows::take(std::uint32_t lane, std::vector<Row>& rows, std::vector<E
   auto wide = wide_[lane].begin();
   std::uint32_t left = from.count;
   rows.reserve(rows.size() + left);
-  for (std::uint32_t number = from.first; number != no_piece;) {
-    const std::uint32_t next = behind_[number];
-    if (next != no_piece && behind_[next] != no_piece) {
-      prefetch_piece(behind_[next]);
+  for (std::uint32_t piece = from.first; piece != no_piece;) {
+    const std::uint32_t next = behind(piece);
+    if (next != no_piece) {
+      prefetch_piece(next);
     }
-    for (const Slim& slim : piece(number).rows) {
-      if (left == 0) {
-        break;
-      }
-      --left;
+    const std::uint32_t count = std::min(left, rows_in(piece));
+    left -= count;
+    for (const Slim& slim : std::span(this->rows(piece), count)) {
       Row& row = rows.emplace_back(Row{.start = slim.start,
                                        .latency = slim.latency,
                                        .children = slim.children,
@@ -66,10 +73,9 @@ void WaitingRows::take(std::uint32_t lane, std::vector<Row>& rows, std::vector<E
         ++wide;
       }
     }
-    behind_[number] = free_;
-    free_ = number;
-    --used_;
-    number = next;
+    used_ -= rows_in(piece);
+    behind(piece) = std::exchange(pools_[length_of(piece)].free, piece);
+    piece = next;
   }
   wide_[lane].clear();
   from = Lane{};

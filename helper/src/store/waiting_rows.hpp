@@ -1,5 +1,6 @@
-// Rows that wait for their block: a list for each lane, in small pieces of one pool, so that many
-// lanes with few rows and few lanes with many take the same memory.
+// Rows that wait for their block: a list for each lane, in pieces of one pool, each twice as long
+// as the lane's piece before up to a bound. So lanes with few rows take little memory, and those of
+// lanes with many lie together: what waits is more than a cache holds, and is read once.
 #pragma once
 
 #include "store/block.hpp"
@@ -22,7 +23,7 @@ public:
   [[nodiscard]] std::size_t lanes() const { return lanes_.size(); }
   [[nodiscard]] std::uint32_t count(std::uint32_t lane) const { return lanes_[lane].count; }
   // Of the pieces that are in use.
-  [[nodiscard]] std::size_t bytes() const { return used_ * sizeof(Piece); }
+  [[nodiscard]] std::size_t bytes() const { return used_ * sizeof(Slim); }
 
   // Asks for what add() of the lane will read, and when that has come, for what it will write.
   void prefetch_lane(std::uint32_t lane) const { __builtin_prefetch(&lanes_[lane], 1); }
@@ -51,13 +52,22 @@ public:
     return ++into.count;
   }
 
+  // Asks for the first rows of the lane, which take() will read.
+  void prefetch_rows(std::uint32_t lane) const {
+    if (lanes_[lane].first != no_piece) {
+      prefetch_piece(lanes_[lane].first);
+    }
+  }
+
   // Moves the rows of the lane behind those of `rows`, in the order in which they were added, and
   // their extras behind `extras`.
   void take(std::uint32_t lane, std::vector<Row>& rows, std::vector<Extra>& extras);
 
 private:
-  static constexpr std::size_t rows_a_piece = 8;
-  static constexpr std::size_t pieces_a_slab = 256;
+  static constexpr unsigned lengths = 6; // 8, 16, ... 256 rows
+  static constexpr unsigned length_bits = 3;
+  static constexpr std::size_t shortest = 8; // rows
+  static constexpr std::size_t rows_a_slab = 256;
   static constexpr std::uint32_t no_piece = UINT32_MAX;
 
   struct Slim { // of a row that is wide too the low halves alone
@@ -78,8 +88,14 @@ private:
     Extra extra = {};
   };
   static constexpr std::size_t cache_line = 64;
-  struct alignas(cache_line) Piece {
-    std::array<Slim, rows_a_piece> rows;
+  struct alignas(cache_line) Slab {
+    std::array<Slim, rows_a_slab> rows;
+  };
+  // Pieces of one length. A piece bears the number of its length in the low bits of its own.
+  struct Pool {
+    std::vector<std::unique_ptr<Slab>> slabs;
+    std::vector<std::uint32_t> behind; // by index: the next piece of its lane, or free one
+    std::uint32_t free = no_piece;
   };
   struct Lane {
     Slim* next = nullptr;    // free slot
@@ -89,24 +105,35 @@ private:
     std::uint32_t last = no_piece;
   };
 
-  void add_piece(Lane& lane);
-  void add_wide(std::uint32_t lane, const Row& row, const Extra* extra);
-  void prefetch_piece(std::uint32_t number) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&piece(number));
-    for (std::size_t line = 0; line < sizeof(Piece); line += cache_line) {
+  [[nodiscard]] static unsigned length_of(std::uint32_t piece) {
+    return piece & ((1U << length_bits) - 1U);
+  }
+  [[nodiscard]] static std::uint32_t index_of(std::uint32_t piece) { return piece >> length_bits; }
+  [[nodiscard]] static std::uint32_t rows_in(std::uint32_t piece) {
+    return static_cast<std::uint32_t>(shortest << length_of(piece));
+  }
+  [[nodiscard]] std::uint32_t& behind(std::uint32_t piece) {
+    return pools_[length_of(piece)].behind[index_of(piece)];
+  }
+  [[nodiscard]] Slim* rows(std::uint32_t piece) const {
+    const std::size_t row = std::size_t{index_of(piece)} * rows_in(piece);
+    return &pools_[length_of(piece)].slabs[row / rows_a_slab]->rows[row % rows_a_slab];
+  }
+  // The first of them: what comes behind is read in order, which processors foresee.
+  void prefetch_piece(std::uint32_t piece) const {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(rows(piece));
+    for (std::size_t line = 0; line < shortest * sizeof(Slim); line += cache_line) {
       __builtin_prefetch(bytes + line);
     }
   }
-  [[nodiscard]] Piece& piece(std::uint32_t number) {
-    return slabs_[number / pieces_a_slab][number % pieces_a_slab];
-  }
+  [[nodiscard]] std::uint32_t take_free(unsigned length);
+  void add_piece(Lane& lane);
+  void add_wide(std::uint32_t lane, const Row& row, const Extra* extra);
 
   std::vector<Lane> lanes_;
   std::vector<std::vector<Wide>> wide_; // by lane
-  std::vector<std::unique_ptr<Piece[]>> slabs_;
-  std::vector<std::uint32_t> behind_; // by piece: the next one of its lane, or free one
-  std::uint32_t free_ = no_piece;
-  std::size_t used_ = 0; // pieces
+  std::array<Pool, lengths> pools_;
+  std::size_t used_ = 0; // rows of the pieces that are in use
 };
 
 } // namespace ptlens::store
