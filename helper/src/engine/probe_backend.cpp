@@ -82,13 +82,27 @@ public:
     const std::size_t index = thread(sample);
     stacks::ThreadInfo& info = measurement_->threads[index];
     info.last_ns = std::max(info.last_ns, sample.time_ns);
-    threads_[index].add(hit);
+    std::optional<stacks::ProbeHit>& entered = entered_[index];
+    if (probe->kind == record::Probe::Kind::after_entry) {
+      if (entered && entered->function == hit.function) {
+        entered->time_ns = sample.time_ns;
+      }
+      hand_over(index);
+      return true;
+    }
+    hand_over(index);
+    if (hit.entry) {
+      entered = hit;
+    } else {
+      threads_[index].add(hit);
+    }
     return true;
   }
 
   void finish(std::uint64_t first_ns, std::uint64_t last_ns) {
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
+      hand_over(i);
       const bool exited = loaded_->exited(info, info.first_ns);
       threads_[i].finish(exited ? info.last_ns : last_ns, exited);
       // The probes watch every thread for as long as they are on, hits or not.
@@ -100,12 +114,20 @@ public:
   }
 
 private:
+  void hand_over(std::size_t index) {
+    if (std::optional<stacks::ProbeHit>& entered = entered_[index]) {
+      threads_[index].add(*entered);
+      entered.reset();
+    }
+  }
+
   std::size_t thread(const perfdata::Sample& sample) {
     const auto [entry, added] = index_.try_emplace(sample.tid, threads_.size());
     if (added) {
       stacks::ThreadInfo info = loaded_->thread(sample.pid, sample.tid);
       info.first_ns = sample.time_ns;
       measurement_->threads.push_back(std::move(info));
+      entered_.emplace_back();
       threads_.emplace_back(writer_->thread(static_cast<std::uint32_t>(entry->second)),
                             *loaded_->schedule, sample.tid);
     }
@@ -147,6 +169,8 @@ private:
   record::ProbeTable table_;
   stacks::Resolver resolver_;
   std::deque<stacks::ProbeCalls> threads_;
+  // The last hit of each thread, where that is an entry: the call may begin with the next one.
+  std::vector<std::optional<stacks::ProbeHit>> entered_;
   std::unordered_map<std::int32_t, std::size_t> index_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> site_of_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> tail_of_;

@@ -35,7 +35,7 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
       costs.own = probe.latency_ns;
       costs.entry = probe.hit_ns;
       costs.entry_uncertainty = probe.uncertainty_ns;
-    } else {
+    } else if (probe.kind == record::Probe::Kind::exit) {
       costs.exit = std::max(costs.exit, probe.hit_ns);
       costs.exit_uncertainty = std::max(costs.exit_uncertainty, probe.uncertainty_ns);
     }
@@ -54,7 +54,18 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
   if (function >= probed.size() || probed[function].own <= 0) {
     return std::nullopt;
   }
-  return measure::corrected_latency(measurement, function, selection, probed);
+  measure::CostInTime in_time(measurement.threads.size());
+  for (std::size_t index = 0; index < in_time.size(); ++index) {
+    const auto of_thread = std::ranges::find(manifest->cost_in_time, measurement.threads[index].tid,
+                                             &record::CostInTime::tid);
+    for (std::size_t at = 0;
+         of_thread != manifest->cost_in_time.end() && at < of_thread->from_ns.size(); ++at) {
+      in_time[index].push_back({.from_ns = of_thread->from_ns[at],
+                                .scale = of_thread->scale[at],
+                                .uncertainty = of_thread->uncertainty[at]});
+    }
+  }
+  return measure::corrected_latency(measurement, function, selection, probed, in_time);
 }
 
 } // namespace ptlens::engine

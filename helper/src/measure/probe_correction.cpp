@@ -39,11 +39,28 @@ LatencyStats stats_of(std::vector<std::uint64_t>& latencies) {
   return stats;
 }
 
+ProbedFunction at_the_time(ProbedFunction of, const CostInTime& in_time,
+                           const stacks::CallTable& calls, std::size_t call) {
+  const std::size_t thread = calls.thread[call];
+  if (thread >= in_time.size() || in_time[thread].empty()) {
+    return of;
+  }
+  const std::vector<CostFrom>& costs = in_time[thread];
+  auto at = std::ranges::upper_bound(costs, calls.start[call], {}, &CostFrom::from_ns);
+  at -= at == costs.begin() ? 0 : 1;
+  of.own *= at->scale;
+  of.hits *= at->scale;
+  of.own_uncertainty = of.own * at->uncertainty;
+  of.hits_uncertainty = of.hits * at->uncertainty;
+  return of;
+}
+
 } // namespace
 
 CorrectedLatency corrected_latency(const Measurement& measurement, std::uint32_t function,
                                    const Selection& selection,
-                                   const std::vector<ProbedFunction>& probed) {
+                                   const std::vector<ProbedFunction>& probed,
+                                   const CostInTime& in_time) {
   Needs needs(measurement);
   needs.everything_below(function);
   needs.recursion();
@@ -55,7 +72,7 @@ CorrectedLatency corrected_latency(const Measurement& measurement, std::uint32_t
   for (std::size_t call = calls.size(); call-- > 0;) {
     const std::uint32_t parent = calls.parent[call];
     if (parent != stacks::no_call && calls.function[call] < probed.size()) {
-      const ProbedFunction& of = probed[calls.function[call]];
+      const ProbedFunction of = at_the_time(probed[calls.function[call]], in_time, calls, call);
       below[parent] += below[call] + of.hits;
       uncertain_below[parent] += uncertain_below[call] + of.hits_uncertainty;
     }
@@ -68,7 +85,8 @@ CorrectedLatency corrected_latency(const Measurement& measurement, std::uint32_t
       continue;
     }
     const auto raw = static_cast<double>(calls.latency[call]);
-    const ProbedFunction own = function < probed.size() ? probed[function] : ProbedFunction{};
+    const ProbedFunction own = at_the_time(
+        function < probed.size() ? probed[function] : ProbedFunction{}, in_time, calls, call);
     const double corrected = std::max(0.0, raw - own.own - below[call]);
     removed += raw - corrected;
     uncertain += own.own_uncertainty + uncertain_below[call];

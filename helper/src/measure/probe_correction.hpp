@@ -14,9 +14,16 @@ namespace ptlens::measure {
 struct ProbedFunction { // ns, measured on functions of known length; 0: has no probes
   double own = 0;       // latency that its own two probes show where the function does nothing
   double hits = 0;      // time that its two hits take from the calls around it
-  double own_uncertainty = 0; // either may be off by this much, all calls alike
+  double own_uncertainty = 0; // either may be off by this much, where CostInTime has nothing
   double hits_uncertainty = 0;
 };
+
+struct CostFrom { // what the above has to be multiplied by from a time on
+  std::uint64_t from_ns = 0;
+  double scale = 1;
+  double uncertainty = 0; // share of the product
+};
+using CostInTime = std::vector<std::vector<CostFrom>>; // by thread, ascending; may be shorter
 
 struct CorrectedLatency {
   LatencyStats latency;   // of the complete calls that the selection admits, never below 0
@@ -27,6 +34,7 @@ struct CorrectedLatency {
 // `probed` by index of function.
 [[nodiscard]] CorrectedLatency corrected_latency(const Measurement& measurement,
                                                  std::uint32_t function, const Selection& selection,
-                                                 const std::vector<ProbedFunction>& probed);
+                                                 const std::vector<ProbedFunction>& probed,
+                                                 const CostInTime& in_time = {});
 
 } // namespace ptlens::measure

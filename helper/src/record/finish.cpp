@@ -2,13 +2,14 @@
 #include "record/finish.hpp"
 
 #include "perfdata/recording.hpp"
+#include "record/cost_in_time.hpp"
+#include "record/probe_sample.hpp"
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -22,18 +23,9 @@ std::string what(const Manifest& manifest) {
   return manifest.function.empty() ? std::string("the function") : manifest.function;
 }
 
-std::uint64_t instruction_pointer(std::span<const std::byte> raw) {
-  constexpr std::size_t ip_offset = 8; // behind trace_entry
-  std::uint64_t ip = 0;
-  if (raw.size() >= ip_offset + sizeof ip) {
-    std::memcpy(&ip, raw.data() + ip_offset, sizeof ip);
-  }
-  return ip;
-}
-
-std::optional<std::uint64_t> entry_event(const Manifest& manifest) {
-  const auto entry = std::ranges::find(manifest.probes, Probe::Kind::entry, &Probe::kind);
-  return entry == manifest.probes.end() ? std::nullopt : std::optional(entry->event_id);
+std::optional<std::uint64_t> event_of(const Manifest& manifest, Probe::Kind kind) {
+  const auto probe = std::ranges::find(manifest.probes, kind, &Probe::kind);
+  return probe == manifest.probes.end() ? std::nullopt : std::optional(probe->event_id);
 }
 
 // The low bits of an address in a page are the same in the file and in every process.
@@ -56,7 +48,8 @@ struct Hits {
 Hits look_at_hits(const perfdata::Recording& recording, const Manifest& manifest) {
   constexpr std::uint64_t in_page = 0xfff;
   const auto entries = target_entries_in_page(manifest);
-  const auto event = entry_event(manifest);
+  const auto event = event_of(manifest, Probe::Kind::entry);
+  const auto after_entry = event_of(manifest, Probe::Kind::after_entry);
   struct Last {
     std::uint64_t time_ns = 0;
     std::uint64_t ip = 0;
@@ -64,9 +57,12 @@ Hits look_at_hits(const perfdata::Recording& recording, const Manifest& manifest
   std::map<std::int32_t, Last> last;
   Hits hits;
   for (const perfdata::Sample& sample : recording.samples()) {
-    const std::uint64_t ip = instruction_pointer(sample.raw);
-    hits.target_entered |= event && recording.attributes()[sample.attribute].config == *event &&
-                           entries.contains(ip & in_page);
+    const std::uint64_t ip = instruction_pointer(sample.raw).value_or(0);
+    const std::uint64_t config = recording.attributes()[sample.attribute].config;
+    if (config == after_entry) {
+      continue;
+    }
+    hits.target_entered |= config == event && entries.contains(ip & in_page);
     const auto [before, first] = last.try_emplace(sample.tid);
     if (!first && before->second.ip != ip && sample.time_ns > before->second.time_ns) {
       hits.shortest_ns = std::min(hits.shortest_ns, sample.time_ns - before->second.time_ns);
@@ -150,6 +146,10 @@ Result<Summary> finish_recording(const FinishedSession& finished, const Machine&
   }
   if (manifest.backend == "uprobe") {
     note_hits(*recording, finished, manifest);
+    if (finished.probe_cost) {
+      manifest.cost_in_time = cost_in_time(recording->samples(), recording->attributes(),
+                                           manifest.probes, *finished.probe_cost);
+    }
   } else if (recording->trace_bytes() == 0) {
     manifest.notes.push_back(
         fmt::format("no trace was written in {:.1f} s: nothing that was traced ran, or the filter "

@@ -3,9 +3,11 @@
 
 #include "record/machine.hpp"
 #include "record/manifest.hpp"
+#include "record/probe_cost.hpp"
 #include "record/recorder.hpp"
 #include "record/session.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@ struct FinishedSession {
   SessionEnd end = {};
   std::string data_file = {}; // never a folder
   const Request* request = nullptr;
+  std::optional<ProbeCost> probe_cost = {}; // where it was measured
 };
 
 // Whether perf set what it was asked to and ran. That it answered the first command proves it; a

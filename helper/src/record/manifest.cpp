@@ -24,17 +24,28 @@ std::string hex(std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
+constexpr std::pair<Probe::Kind, const char*> kind_names[] = {
+    {Probe::Kind::entry, "entry"},
+    {Probe::Kind::exit, "exit"},
+    {Probe::Kind::after_entry, "after_entry"}};
+
+const char* name_of(Probe::Kind kind) {
+  return std::ranges::find(kind_names, kind, &std::pair<Probe::Kind, const char*>::first)->second;
+}
+
+json to_json(const CostInTime& cost) {
+  return {{"tid", cost.tid},
+          {"from_ns", cost.from_ns},
+          {"scale", cost.scale},
+          {"uncertainty", cost.uncertainty}};
+}
+
 json to_json(const Probe& probe) {
-  return {{"kind", probe.kind == Probe::Kind::entry ? "entry" : "exit"},
-          {"event_id", probe.event_id},
-          {"binary", probe.binary},
-          {"function", hex(probe.function)},
-          {"address", hex(probe.address)},
-          {"tail_call", probe.tail_call},
-          {"target", probe.target},
-          {"latency_ns", probe.latency_ns},
-          {"hit_ns", probe.hit_ns},
-          {"uncertainty_ns", probe.uncertainty_ns}};
+  return {{"kind", name_of(probe.kind)},   {"event_id", probe.event_id},
+          {"binary", probe.binary},        {"function", hex(probe.function)},
+          {"address", hex(probe.address)}, {"tail_call", probe.tail_call},
+          {"target", probe.target},        {"latency_ns", probe.latency_ns},
+          {"hit_ns", probe.hit_ns},        {"uncertainty_ns", probe.uncertainty_ns}};
 }
 
 // Reads fields out of an untrusted object and remembers the first one that is not what it must be.
@@ -65,14 +76,16 @@ public:
     }
   }
 
-  void read_strings(const char* name, std::vector<std::string>& values) {
+  template <class Value>
+  void read_list(const char* name, bool (json::*is_kind)() const noexcept,
+                 std::vector<Value>& values) {
     const auto field = object_.find(name);
     if (field == object_.end() || !field->is_array() ||
-        !std::ranges::all_of(*field, [](const json& value) { return value.is_string(); })) {
+        !std::ranges::all_of(*field, [&](const json& value) { return (value.*is_kind)(); })) {
       note(name);
       return;
     }
-    values = field->get<std::vector<std::string>>();
+    values = field->get<std::vector<Value>>();
   }
 
 private:
@@ -110,11 +123,31 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   if (!reader.bad_field().empty()) {
     return reader.bad_field();
   }
-  if (kind != "entry" && kind != "exit") {
+  const auto named = std::ranges::find(kind_names, std::string_view(kind),
+                                       &std::pair<Probe::Kind, const char*>::second);
+  if (named == std::ranges::end(kind_names)) {
     return where + ".kind";
   }
-  probe.kind = kind == "entry" ? Probe::Kind::entry : Probe::Kind::exit;
+  probe.kind = named->first;
   return {};
+}
+
+std::string read_cost(const json& object, const std::string& where, CostInTime& cost) {
+  if (!object.is_object()) {
+    return where;
+  }
+  FieldReader reader(object, where + ".");
+  reader.read("tid", &json::is_number_integer, cost.tid);
+  reader.read_list("from_ns", &json::is_number_unsigned, cost.from_ns);
+  reader.read_list("scale", &json::is_number, cost.scale);
+  reader.read_list("uncertainty", &json::is_number, cost.uncertainty);
+  if (!reader.bad_field().empty()) {
+    return reader.bad_field();
+  }
+  const bool fits = cost.scale.size() == cost.from_ns.size() &&
+                    cost.uncertainty.size() == cost.from_ns.size() &&
+                    std::ranges::is_sorted(cost.from_ns);
+  return fits ? std::string() : where;
 }
 
 // The path of the first bad field, empty when there is none.
@@ -125,10 +158,10 @@ std::string read_fields(const json& object, Manifest& manifest) {
   reader.read("function", &json::is_string, manifest.function);
   reader.read("binary", &json::is_string, manifest.binary);
   reader.read("pid", &json::is_number_integer, manifest.pid);
-  reader.read_strings("command", manifest.command);
+  reader.read_list("command", &json::is_string, manifest.command);
   reader.read("duration_s", &json::is_number, manifest.duration_s);
-  reader.read_strings("perf_command", manifest.perf_command);
-  reader.read_strings("notes", manifest.notes);
+  reader.read_list("perf_command", &json::is_string, manifest.perf_command);
+  reader.read_list("notes", &json::is_string, manifest.notes);
   if (!reader.bad_field().empty()) {
     return reader.bad_field();
   }
@@ -144,6 +177,22 @@ std::string read_fields(const json& object, Manifest& manifest) {
       return bad;
     }
     manifest.probes.push_back(std::move(probe));
+  }
+  const auto costs = object.find("cost_in_time");
+  if (costs == object.end()) { // recordings of earlier builds
+    return {};
+  }
+  if (!costs->is_array()) {
+    return "cost_in_time";
+  }
+  for (const json& element : *costs) {
+    CostInTime cost;
+    std::string bad =
+        read_cost(element, fmt::format("cost_in_time[{}]", manifest.cost_in_time.size()), cost);
+    if (!bad.empty()) {
+      return bad;
+    }
+    manifest.cost_in_time.push_back(std::move(cost));
   }
   return {};
 }
@@ -178,18 +227,25 @@ Result<void> write_manifest(const std::string& directory, const Manifest& manife
   for (const Probe& probe : manifest.probes) {
     probes.push_back(to_json(probe));
   }
-  const json object = {{"format", "ptlens-manifest"},
-                       {"version", format_version},
-                       {"backend", manifest.backend},
-                       {"ptlens_version", manifest.ptlens_version},
-                       {"function", manifest.function},
-                       {"binary", manifest.binary},
-                       {"pid", manifest.pid},
-                       {"command", manifest.command},
-                       {"duration_s", manifest.duration_s},
-                       {"perf_command", manifest.perf_command},
-                       {"notes", manifest.notes},
-                       {"probes", std::move(probes)}};
+  json costs = json::array();
+  for (const CostInTime& cost : manifest.cost_in_time) {
+    costs.push_back(to_json(cost));
+  }
+  json object = {{"format", "ptlens-manifest"},
+                 {"version", format_version},
+                 {"backend", manifest.backend},
+                 {"ptlens_version", manifest.ptlens_version},
+                 {"function", manifest.function},
+                 {"binary", manifest.binary},
+                 {"pid", manifest.pid},
+                 {"command", manifest.command},
+                 {"duration_s", manifest.duration_s},
+                 {"perf_command", manifest.perf_command},
+                 {"notes", manifest.notes},
+                 {"probes", std::move(probes)}};
+  if (!manifest.cost_in_time.empty()) {
+    object["cost_in_time"] = std::move(costs);
+  }
   const std::string path = directory + "/" + manifest_name;
   const std::string temporary = path + ".new";
   {

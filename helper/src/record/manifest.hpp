@@ -21,6 +21,10 @@ struct Probe {
   enum class Kind {
     entry, // at the first instruction of a function, or one that always follows it
     exit,  // at an instruction by which control leaves it (ret, or a jump out: a tail call)
+    // At the entry's instruction once more, or at the next one: the call begins with this hit, and
+    // how long it comes after the entry's tells what a hit costs then. Follows every entry's hit of
+    // a function that has such a probe.
+    after_entry,
   };
   Kind kind = Kind::entry;
   std::uint64_t event_id = 0; // tracefs id: perf_event_attr.config and common_type of its samples;
@@ -32,8 +36,19 @@ struct Probe {
   bool target = false;        // belongs to the function asked about, not to one it calls
   double latency_ns = 0; // entry: what the latency of a function that begins so shows beyond the
                          // truth; 0: not measured
-  double hit_ns = 0;     // time that a hit takes from the thread; 0: not measured
-  double uncertainty_ns = 0; // either may be off by this much
+  double hit_ns = 0; // time that a hit takes from the thread, of an entry with the one after it; 0:
+                     // not measured
+  double uncertainty_ns = 0; // either may be off by this much at times that CostInTime is not of
+};
+
+// How many times its cost above a hit takes, by what was measured in the calls of a thread. Columns
+// of one length.
+struct CostInTime {
+  std::int32_t tid = -1;
+  std::vector<std::uint64_t>
+      from_ns; // perf's clock, ascending: until the next, the last to the end
+  std::vector<double> scale;
+  std::vector<double> uncertainty; // share by which the product may be off
 };
 
 // The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (stack pointer
@@ -47,8 +62,9 @@ struct Manifest {
   std::vector<std::string> command; // of a started program
   double duration_s = 0;            // asked for
   std::vector<std::string> perf_command;
-  std::vector<Probe> probes;      // uprobe only
-  std::vector<std::string> notes; // what the backend costs and cannot see, one line each
+  std::vector<Probe> probes;            // uprobe only
+  std::vector<CostInTime> cost_in_time; // uprobe only, each thread once
+  std::vector<std::string> notes;       // what the backend costs and cannot see, one line each
 };
 
 // Finds the probe that a sample comes from.

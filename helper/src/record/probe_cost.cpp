@@ -1,326 +1,204 @@
-// What a probe costs: what the latency of a function shows from entry to exit, and what two hits
-// take from entry to entry, beyond the time that the function knows it has spent. Medians, so that
-// switches and interrupts do not count; how far they may be off is half of what nine of ten calls
-// lie within.
+// Records the calls of our own functions and takes off the time that they know they have spent.
+// Medians, so that switches and interrupts do not count. What a hit costs is compared within a turn
+// of the calls, and told as of one time: that of the median turn.
 #include "record/probe_cost.hpp"
 
+#include "base/quantile.hpp"
 #include "perfdata/recording.hpp"
 #include "record/finish.hpp"
 #include "record/perf_command.hpp"
 #include "record/probe_events.hpp"
+#include "record/probe_sample.hpp"
 #include "record/proc.hpp"
 #include "record/session.hpp"
+#include "record/spin_caller.hpp"
 #include "record/tracefs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <fcntl.h>
+#include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <memory>
-#include <optional>
 #include <span>
-#include <sstream>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
+#include <string_view>
 #include <system_error>
-#include <time.h> // NOLINT: POSIX
-#include <unistd.h>
 #include <utility>
 #include <vector>
-
-// Functions whose first instruction the kernel emulates, and steps over; both leave by ret. Each
-// spins for at least rdi ticks of the time stamp counter, since what a hit costs depends on how
-// long ago the last one was, and returns how many it has spun for.
-asm(R"(
-.macro ptlens_spin
-  rdtsc
-  shl $32, %rdx
-  or %rdx, %rax
-  mov %rax, %rcx
-1:
-  rdtsc
-  shl $32, %rdx
-  or %rdx, %rax
-  sub %rcx, %rax
-  cmp %rdi, %rax
-  jb 1b
-.endm
-.text
-.p2align 4
-.globl ptlens_spin_emulated, ptlens_spin_emulated_exit
-.hidden ptlens_spin_emulated, ptlens_spin_emulated_exit
-.type ptlens_spin_emulated, @function
-ptlens_spin_emulated:
-  push %rbp
-  pop %rbp
-  ptlens_spin
-ptlens_spin_emulated_exit:
-  ret
-.size ptlens_spin_emulated, .-ptlens_spin_emulated
-.p2align 4
-.globl ptlens_spin_stepped, ptlens_spin_stepped_exit
-.hidden ptlens_spin_stepped, ptlens_spin_stepped_exit
-.type ptlens_spin_stepped, @function
-ptlens_spin_stepped:
-  mov %rsp, %rax
-  ptlens_spin
-ptlens_spin_stepped_exit:
-  ret
-.size ptlens_spin_stepped, .-ptlens_spin_stepped
-)");
-
-extern "C" {
-std::uint64_t ptlens_spin_emulated(std::uint64_t ticks);
-std::uint64_t ptlens_spin_stepped(std::uint64_t ticks);
-extern const char ptlens_spin_emulated_exit;
-extern const char ptlens_spin_stepped_exit;
-}
 
 namespace ptlens::record {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t calls_of_each = 2000;
-// What a hit costs changes from one tenth of a second to the next, with what the other processors
-// of the host do: by as much as this share of it, as seen on virtual machines.
+// What a hit costs changes by as much as this share of it, as seen on virtual machines.
 constexpr double drift = 0.5;
-
-using SpinFunction = std::uint64_t (*)(std::uint64_t ticks);
-
-struct Spin {
-  SpinFunction function;
-  std::uint64_t entry;
-  std::uint64_t exit;
-};
-
-std::array<Spin, 2> spin_functions() {
-  const auto address = [](const void* place) {
-    return reinterpret_cast<std::uint64_t>(place); // NOLINT
-  };
-  const auto spin = [&](SpinFunction function, const char& exit) {
-    return Spin{.function = function,
-                .entry = address(reinterpret_cast<const void*>(function)), // NOLINT
-                .exit = address(&exit)};
-  };
-  return {spin(ptlens_spin_emulated, ptlens_spin_emulated_exit),
-          spin(ptlens_spin_stepped, ptlens_spin_stepped_exit)};
-}
-
-// Where in our own program file an address of this process lies.
-std::optional<std::uint64_t> own_file_offset(std::uint64_t address) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    std::istringstream text(line);
-    std::uint64_t start = 0;
-    std::uint64_t end = 0;
-    std::uint64_t offset = 0;
-    char dash = 0;
-    std::string rights;
-    if (text >> std::hex >> start >> dash >> end >> rights >> offset && address >= start &&
-        address < end) {
-      return address - start + offset;
-    }
-  }
-  return std::nullopt;
-}
-
-double quantile(std::vector<double>& values, double share) {
-  if (values.empty()) {
-    return 0;
-  }
-  const auto place =
-      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::ranges::nth_element(values, place);
-  return *place;
-}
-
-double median(std::vector<double>& values) {
-  return quantile(values, 0.5);
-}
-
-// What the child tells of its calls, in memory that it shares.
-struct Spent {
-  double ticks_a_ns = 0;
-  std::array<std::array<std::uint64_t, calls_of_each>, 2> ticks = {}; // within each function
-};
-
-double monotonic_ns() {
-  timespec time = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
-}
-
-// By turns, some calls of each function at a time and then a pause: the speed of the processor
-// changes within some milliseconds.
-void call_all(const std::array<Spin, 2>& functions, Spent& spent) {
-  constexpr double rate_over_ns = 2e6;
-  constexpr double spin_ns = 2000;
-  constexpr std::size_t calls_a_turn = 100;
-  constexpr timespec pause = {.tv_sec = 0, .tv_nsec = 2'000'000};
-  const double begin_ns = monotonic_ns();
-  const std::uint64_t begin = __builtin_ia32_rdtsc();
-  double now_ns = begin_ns;
-  while (now_ns - begin_ns < rate_over_ns) {
-    now_ns = monotonic_ns();
-  }
-  spent.ticks_a_ns = static_cast<double>(__builtin_ia32_rdtsc() - begin) / (now_ns - begin_ns);
-  const auto ticks = static_cast<std::uint64_t>(spin_ns * spent.ticks_a_ns);
-  for (std::size_t turn = 0; turn < calls_of_each; turn += calls_a_turn) {
-    for (std::size_t index = 0; index < functions.size(); ++index) {
-      for (std::size_t call = turn; call < turn + calls_a_turn; ++call) {
-        spent.ticks[index][call] = functions[index].function(ticks);
-      }
-    }
-    ::nanosleep(&pause, nullptr);
-  }
-}
-
-// A child that waits for a byte, calls the functions, and ends.
-class Caller {
-public:
-  static Result<Caller> start() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-      return std::unexpected(Error{.message = std::strerror(errno)});
-    }
-    Descriptor read_end(ends[0]);
-    Caller caller;
-    caller.go_ = Descriptor(ends[1]);
-    void* const shared =
-        ::mmap(nullptr, sizeof(Spent), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) { // NOLINT
-      return std::unexpected(Error{.message = std::strerror(errno)});
-    }
-    caller.spent_.reset(new (shared) Spent());
-    const std::array<Spin, 2> functions = spin_functions();
-    caller.pid_ = ::fork();
-    if (caller.pid_ == 0) { // nothing but system calls: other threads may hold locks
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      ::close(ends[1]);
-      char byte = 0;
-      if (::read(ends[0], &byte, 1) == 1) {
-        call_all(functions, *caller.spent_);
-      }
-      ::_exit(0);
-    }
-    if (caller.pid_ < 0) {
-      return std::unexpected(Error{.message = std::strerror(errno)});
-    }
-    return caller;
-  }
-
-  Caller(Caller&& other) noexcept
-      : pid_(std::exchange(other.pid_, -1)), go_(std::move(other.go_)),
-        spent_(std::move(other.spent_)) {}
-  Caller& operator=(Caller&&) = delete;
-  Caller(const Caller&) = delete;
-  Caller& operator=(const Caller&) = delete;
-  ~Caller() {
-    if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
-  }
-
-  [[nodiscard]] std::int32_t pid() const { return pid_; }
-  void go() const { [[maybe_unused]] const ssize_t written = ::write(go_.get(), "x", 1); }
-
-  // Once it has ended.
-  [[nodiscard]] const Spent& spent() const { return *spent_; }
-
-private:
-  struct Unmap {
-    void operator()(Spent* spent) const { ::munmap(spent, sizeof *spent); }
-  };
-
-  Caller() = default;
-
-  pid_t pid_ = -1;
-  Descriptor go_;
-  std::unique_ptr<Spent, Unmap> spent_;
-};
 
 // When the calls of one function began and ended, ns.
 struct Hits {
   std::vector<std::uint64_t> entries;
+  std::vector<std::uint64_t> after_entries;
   std::vector<std::uint64_t> exits;
 };
 
-// Without the time within the function, ns.
-struct Timed {
-  std::vector<double> latencies; // from entry to exit
-  std::vector<double> calls;     // from entry to entry
+// Of each turn, ns.
+struct Turns {
+  std::vector<double> between;   // from the entry's hit to the one after it
+  std::vector<double> latencies; // from there to the exit, without the time within the function
+  std::vector<double> calls;     // from entry to entry, likewise
+  std::vector<double> spread;    // of the latencies: nine of ten calls lie within
 };
 
-Timed timed(const Hits& hits, std::span<const std::uint64_t> ticks, double ticks_a_ns) {
-  Timed timed;
-  for (std::size_t call = 0; call < ticks.size(); ++call) {
-    const double inside = static_cast<double>(ticks[call]) / ticks_a_ns;
-    const auto since_entry = [&](std::uint64_t time_ns) {
-      return static_cast<double>(time_ns - hits.entries[call]) - inside;
-    };
-    timed.latencies.push_back(since_entry(hits.exits[call]));
-    if (call + 1 < ticks.size()) {
-      timed.calls.push_back(since_entry(hits.entries[call + 1]));
+Turns in_turns(const Hits& hits, std::span<const std::uint64_t> ticks, double ticks_a_ns) {
+  Turns turns;
+  for (std::size_t turn = 0; turn < spin_turns; ++turn) {
+    std::vector<double> between;
+    std::vector<double> latencies;
+    std::vector<double> calls;
+    const std::size_t begin = turn * spin_calls_a_turn;
+    for (std::size_t call = begin; call < begin + spin_calls_a_turn; ++call) {
+      const double inside = static_cast<double>(ticks[call]) / ticks_a_ns;
+      const std::uint64_t entered = hits.entries[call];
+      const std::uint64_t began = hits.after_entries.empty() ? entered : hits.after_entries[call];
+      between.push_back(static_cast<double>(began - entered));
+      latencies.push_back(static_cast<double>(hits.exits[call] - began) - inside);
+      if (call + 1 < begin + spin_calls_a_turn) {
+        calls.push_back(static_cast<double>(hits.entries[call + 1] - entered) - inside);
+      }
     }
+    turns.between.push_back(median(between));
+    turns.spread.push_back(quantile(latencies, 0.95) - quantile(latencies, 0.05));
+    turns.latencies.push_back(median(latencies));
+    turns.calls.push_back(median(calls));
   }
-  return timed;
+  return turns;
 }
 
-HitCost cost_of(Timed& timed, double exit_hit_ns) {
-  return {.latency_ns = median(timed.latencies),
-          .hit_ns = std::max(0.0, median(timed.calls) - exit_hit_ns),
-          .uncertainty_ns = quantile(timed.latencies, 0.95) - quantile(timed.latencies, 0.05)};
+template <class Of>
+double median_turn(const Of& of) {
+  std::vector<double> values;
+  for (std::size_t turn = 0; turn < spin_turns; ++turn) {
+    values.push_back(of(turn));
+  }
+  return median(values);
 }
+
+class Reading {
+public:
+  Reading(const std::array<Turns, spin_function_count>& turns) : turns_(turns) {
+    std::vector<double> between = turns_[clock].between;
+    reference_ns_ = median(between);
+  }
+
+  [[nodiscard]] ProbeCost cost() const {
+    ProbeCost cost;
+    cost.calls = spin_function_count * spin_calls;
+    // Both ways out are a ret, which is stepped over: half of the call whose entry is too.
+    const double exit_ns = at_reference(turns_[2].calls) / 2;
+    cost.emulated = hit_cost(turns_[0], exit_ns);
+    cost.stepped = hit_cost(turns_[2], exit_ns);
+    cost.timed_emulated = timed(turns_[1], exit_ns, true);
+    cost.timed_stepped = timed(turns_[3], exit_ns, false);
+    return cost;
+  }
+
+private:
+  static constexpr std::size_t clock = 1; // the function whose hits tell the time's cost
+
+  // As it would be in the turn of median cost.
+  [[nodiscard]] double at_reference(const std::vector<double>& of_turns) const {
+    return reference_ns_ * median_turn([&](std::size_t turn) {
+             return of_turns[turn] / turns_[clock].between[turn];
+           });
+  }
+
+  [[nodiscard]] HitCost hit_cost(const Turns& turns, double exit_ns) const {
+    HitCost cost{.latency_ns = at_reference(turns.latencies),
+                 .hit_ns = std::max(0.0, at_reference(turns.calls) - exit_ns)};
+    std::vector<double> spread = turns.spread;
+    cost.uncertainty_ns = std::max(median(spread), cost.latency_ns * drift);
+    return cost;
+  }
+
+  [[nodiscard]] TimedHitCost timed(const Turns& turns, double exit_ns, bool emulated) const {
+    TimedHitCost cost{hit_cost(turns, exit_ns)};
+    std::vector<double> between = turns.between;
+    cost.between_ns = median(between);
+    cost.latency_ns = emulated ? at_reference(turns.latencies)
+                               : cost.between_ns + median_turn([&](std::size_t turn) {
+                                   return turns.latencies[turn] - turns.between[turn];
+                                 });
+    std::vector<double> off;
+    for (std::size_t turn = 0; turn < spin_turns; ++turn) {
+      off.push_back(
+          std::abs(turns.latencies[turn] - cost.latency_at(turns.between[turn], emulated)));
+    }
+    cost.residual_ns = quantile(off, 0.9);
+    return cost;
+  }
+
+  const std::array<Turns, spin_function_count>& turns_;
+  double reference_ns_ = 0;
+};
 
 Result<ProbeCost> read_cost(const std::string& data_file, const Spent& spent) {
   const auto recording = perfdata::Recording::open(data_file);
   if (!recording) {
     return std::unexpected(recording.error());
   }
-  const std::array<Spin, 2> functions = spin_functions();
-  std::array<Hits, 2> hits;
+  const auto functions = spin_functions();
+  std::array<Hits, spin_function_count> hits;
   for (const perfdata::Sample& sample : recording->samples()) {
-    constexpr std::size_t ip_offset = 8;
-    std::uint64_t ip = 0;
-    if (sample.raw.size() < ip_offset + sizeof ip) {
-      continue;
-    }
-    std::memcpy(&ip, sample.raw.data() + ip_offset, sizeof ip);
+    const auto ip = instruction_pointer(sample.raw);
     for (std::size_t index = 0; index < functions.size(); ++index) {
-      if (ip == functions[index].exit) {
-        hits[index].exits.push_back(sample.time_ns);
-      } else if (ip == functions[index].entry) {
-        hits[index].entries.push_back(sample.time_ns);
+      const SpinFunction& function = functions[index];
+      Hits& of = hits[index];
+      if (ip == function.exit) {
+        of.exits.push_back(sample.time_ns);
+      } else if (function.timed && ip == function.after_entry &&
+                 of.after_entries.size() < of.entries.size()) {
+        of.after_entries.push_back(sample.time_ns);
+      } else if (ip == function.entry) {
+        of.entries.push_back(sample.time_ns);
       }
     }
   }
-  for (const Hits& each : hits) {
-    if (each.entries.size() != calls_of_each || each.exits.size() != calls_of_each) {
-      return std::unexpected(Error{.message = fmt::format("{} of {} calls of the calibration were "
-                                                          "seen",
-                                                          each.exits.size(), calls_of_each)});
+  std::array<Turns, spin_function_count> turns;
+  for (std::size_t index = 0; index < functions.size(); ++index) {
+    const Hits& of = hits[index];
+    if (of.entries.size() != spin_calls || of.exits.size() != spin_calls ||
+        (functions[index].timed && of.after_entries.size() != spin_calls)) {
+      return std::unexpected(
+          Error{.message = fmt::format("{} of {} calls of the calibration were seen",
+                                       of.exits.size(), spin_calls)});
+    }
+    turns[index] = in_turns(of, spent.ticks[index], spent.ticks_a_ns);
+  }
+  return Reading(turns).cost();
+}
+
+Result<void> set_probes(ProbeGroup& group) {
+  const auto add = [&group](const char* event, std::uint64_t address,
+                            const char* arguments) -> Result<void> {
+    const auto offset = own_file_offset(address);
+    if (!offset) {
+      return std::unexpected(Error{.message = "our own code is not mapped from a file"});
+    }
+    return group.add(event, "/proc/self/exe", *offset, arguments);
+  };
+  for (const SpinFunction& spin : spin_functions()) {
+    auto added = add("return", spin.exit, exit_arguments);
+    if (added && spin.timed) {
+      added = add("after_entry", spin.after_entry, exit_arguments);
+    }
+    if (added) {
+      added = add("entry", spin.entry, entry_arguments);
+    }
+    if (!added) {
+      return added;
     }
   }
-  Timed emulated = timed(hits[0], spent.ticks[0], spent.ticks_a_ns);
-  Timed stepped = timed(hits[1], spent.ticks[1], spent.ticks_a_ns);
-  // Both leave by a ret, which is stepped over: half of the call whose entry is too.
-  const double exit_hit_ns = median(stepped.calls) / 2;
-  ProbeCost cost{.emulated = cost_of(emulated, exit_hit_ns),
-                 .stepped = cost_of(stepped, exit_hit_ns),
-                 .calls = functions.size() * calls_of_each};
-  for (HitCost* const each : {&cost.emulated, &cost.stepped}) {
-    each->uncertainty_ns = std::max(each->uncertainty_ns, each->latency_ns * drift);
-  }
-  return cost;
+  return {};
 }
 
 Result<ProbeCost> record_caller(const Machine& machine, const std::string& perf,
@@ -329,24 +207,14 @@ Result<ProbeCost> record_caller(const Machine& machine, const std::string& perf,
   if (!group) {
     return std::unexpected(group.error());
   }
-  for (const Spin& spin : spin_functions()) {
-    const auto entry = own_file_offset(spin.entry);
-    const auto exit = own_file_offset(spin.exit);
-    if (!entry || !exit) {
-      return std::unexpected(Error{.message = "our own code is not mapped from a file"});
-    }
-    for (const auto& added : {group->add("return", "/proc/self/exe", *exit, exit_arguments),
-                              group->add("entry", "/proc/self/exe", *entry, entry_arguments)}) {
-      if (!added) {
-        return std::unexpected(added.error());
-      }
-    }
+  if (auto set = set_probes(*group); !set) {
+    return std::unexpected(set.error());
   }
   auto control = PerfControl::make();
   if (!control) {
     return std::unexpected(control.error());
   }
-  const auto caller = Caller::start();
+  const auto caller = SpinCaller::start();
   if (!caller) {
     return std::unexpected(caller.error());
   }
@@ -354,10 +222,13 @@ Result<ProbeCost> record_caller(const Machine& machine, const std::string& perf,
   request.pid = caller->pid();
   const auto stat = process_stat(caller->pid());
   request.start_time = stat ? stat->start_time : 0;
+  std::vector<ProbeEvent> events; // in the order of ProbeEvents
+  for (const std::string_view name : {"return", "after_entry", "entry"}) {
+    events.push_back({.name = fmt::format("{}/{}", group->name(), name)});
+  }
   const std::vector<std::string> command = uprobe_command(
       request, machine,
-      PerfSetting{.perf = perf, .data_file = data_file, .control = control->argument()},
-      {{.name = group->name() + "/return"}, {.name = group->name() + "/entry"}});
+      PerfSetting{.perf = perf, .data_file = data_file, .control = control->argument()}, events);
   const Progress when_measuring([&caller, begun = false](const ProgressReport&) mutable {
     if (!std::exchange(begun, true)) {
       caller->go();

@@ -31,6 +31,9 @@ Result<void> ProbeEvents::define(const ProbePlan& plan) {
     if (access || (probe.target && probe.entry)) {
       return defined;
     }
+    if (probe.after_entry) {
+      continue;
+    }
     refused.insert(probe.place->name);
   }
   for (const std::string& name : refused) {
@@ -46,7 +49,7 @@ std::vector<ProbeEvent> ProbeEvents::events() const {
     list.push_back(
         {.name = group_.name() + "/" + event, .filter = condition, .id = ids_.at(event)});
   }
-  for (const char* event : {"jump", "return", "entry"}) {
+  for (const char* event : {"jump", "return", "after_entry", "entry"}) {
     if (ids_.contains(event)) {
       list.push_back({.name = group_.name() + "/" + event, .filter = {}, .id = ids_.at(event)});
     }
@@ -57,6 +60,9 @@ std::vector<ProbeEvent> ProbeEvents::events() const {
 std::string ProbeEvents::event_of(const PlannedProbe& probe) {
   if (probe.entry) {
     return "entry";
+  }
+  if (probe.after_entry) {
+    return "after_entry";
   }
   if (probe.condition.empty()) {
     return probe.tail_call ? "jump" : "return";
@@ -85,7 +91,10 @@ Result<void> ProbeEvents::define(const PlannedProbe& probe) {
     }
     ids_.emplace(event, *id);
   }
-  probes_.push_back(Probe{.kind = probe.entry ? Probe::Kind::entry : Probe::Kind::exit,
+  const Probe::Kind kind = probe.entry         ? Probe::Kind::entry
+                           : probe.after_entry ? Probe::Kind::after_entry
+                                               : Probe::Kind::exit;
+  probes_.push_back(Probe{.kind = kind,
                           .event_id = ids_.at(event),
                           .binary = file->path,
                           .function = probe.place->address,

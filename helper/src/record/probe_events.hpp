@@ -1,5 +1,6 @@
-// The probes of a plan as events of a group in tracefs: one event for entries, one for returns, one
-// for jumps out, and one for each condition of conditional jumps out.
+// The probes of a plan as events of a group in tracefs: one event for entries, one for what
+// follows them, one for returns, one for jumps out, and one for each condition of conditional jumps
+// out.
 #pragma once
 
 #include "record/manifest.hpp"
@@ -26,8 +27,8 @@ public:
   // A callee's probe that the kernel refuses is left out and noted; the target's entry is an error.
   Result<void> define(const ProbePlan& plan);
 
-  // Exits come before entries, to be opened in that order: of two probes at one instruction (a
-  // function that only returns) the kernel runs the one opened last first.
+  // Entries come last, to be opened in that order: of two probes at one instruction (a function
+  // that only returns, an entry that is probed twice) the kernel runs the one opened last first.
   [[nodiscard]] std::vector<ProbeEvent> events() const;
 
   [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }

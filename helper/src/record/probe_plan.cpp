@@ -167,6 +167,11 @@ private:
     }
     probes.push_back(*entry);
     probes.back().entry = true;
+    if (target && limits_.cost_in_time) {
+      if (auto after = after_entry(place, entry->address, exits)) {
+        probes.push_back(std::move(*after));
+      }
+    }
     bool some_exit_refused = false;
     for (const Exit& exit : exits) {
       auto probe = probe_at(place, exit.address, target);
@@ -208,6 +213,41 @@ private:
       }
     }
     return place->address;
+  }
+
+  // Where the kernel does the entry's work itself, the entry once more: the way back to the program
+  // is as short from the second probe. Else the next instruction, which it steps over as well.
+  static std::optional<PlannedProbe> after_entry(const Place& place, std::uint64_t entry,
+                                                 std::span<const Exit> exits) {
+    std::uint64_t address = entry;
+    if (!is_emulated(place.binary->code_at(entry))) {
+      const std::vector<std::uint64_t> passed = place.binary->entry_instructions(place.function);
+      const auto at = std::ranges::find(passed, entry);
+      if (passed.end() - at < 3) { // of the last nothing is known but that it is reached
+        return std::nullopt;
+      }
+      address = *(at + 1);
+    }
+    if (std::ranges::find(exits, address, &Exit::address) != exits.end() ||
+        reads_clock(place.binary->code_at(address))) {
+      return std::nullopt;
+    }
+    auto probe = probe_at(place, address, true);
+    if (probe) {
+      probe->after_entry = true;
+    }
+    return probe;
+  }
+
+  // rdtsc, rdtscp. What follows such a hit would lie between the function's own clocks, where it
+  // may wait for them.
+  static bool reads_clock(std::span<const std::byte> code) {
+    const auto starts_with = [&code](std::initializer_list<unsigned> bytes) {
+      return code.size() >= bytes.size() &&
+             std::ranges::equal(bytes, code.first(bytes.size()), {}, {},
+                                [](std::byte byte) { return std::to_integer<unsigned>(byte); });
+    };
+    return starts_with({0x0f, 0x31}) || starts_with({0x0f, 0x01, 0xf9});
   }
 
   static std::optional<PlannedProbe> probe_at(const Place& place, std::uint64_t address,

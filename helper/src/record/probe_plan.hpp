@@ -32,6 +32,7 @@ struct Place {
 struct PlannedProbe {
   Place place;
   bool entry = false;
+  bool after_entry = false;      // see Probe::Kind::after_entry
   std::uint64_t address = 0;     // ELF address of the instruction
   std::uint64_t file_offset = 0; // of the same, bytes
   bool tail_call = false;        // exit by a jump
@@ -41,13 +42,15 @@ struct PlannedProbe {
 };
 
 struct ProbePlan {
-  std::vector<PlannedProbe> probes; // the target's first, each function's entry before its exits
-  std::vector<std::string> notes;   // what was left out and why, one line each
+  // The target's first; of each function the entry, what follows the entry, the exits.
+  std::vector<PlannedProbe> probes;
+  std::vector<std::string> notes; // what was left out and why, one line each
 };
 
 struct PlanLimits {
   std::size_t callees = 32;
   std::size_t probes = 4096;
+  bool cost_in_time = true; // the entries of targets tell what a hit costs: after_entry
 };
 
 // The function of that linkage name outside the given binary, as the dynamic linker would bind it.

@@ -89,7 +89,11 @@ public:
     }
     append(manifest.notes, notes);
     append(manifest.notes, attempt->notes);
-    return finish_recording(finished(*attempt), machine_, manifest);
+    FinishedSession ended = finished(*attempt);
+    if (cost) {
+      ended.probe_cost = *cost;
+    }
+    return finish_recording(ended, machine_, manifest);
   }
 
 private:
@@ -127,11 +131,18 @@ private:
 
   static void set_costs(const ProbeCost& cost, TargetFiles& files, Manifest& manifest) {
     for (Probe& probe : manifest.probes) {
-      const auto binary = files.open({.path = probe.binary, .open_path = probe.binary});
-      if (probe.kind == Probe::Kind::exit && probe.address == probe.function) {
-        continue; // the entry's own instruction: one hit of both
+      if (probe.kind == Probe::Kind::after_entry ||
+          (probe.kind == Probe::Kind::exit && probe.address == probe.function)) {
+        continue; // its cost is the entry's: one instruction's hit, or all that of an entry
       }
-      const HitCost& hit = cost.of(binary && is_emulated((*binary)->code_at(probe.address)));
+      const auto binary = files.open({.path = probe.binary, .open_path = probe.binary});
+      const bool emulated = binary && is_emulated((*binary)->code_at(probe.address));
+      const bool timed = probe.kind == Probe::Kind::entry &&
+                         std::ranges::any_of(manifest.probes, [&probe](const Probe& other) {
+                           return other.kind == Probe::Kind::after_entry &&
+                                  other.function == probe.function && other.binary == probe.binary;
+                         });
+      const HitCost& hit = timed ? cost.of_timed(emulated) : cost.of(emulated);
       probe.hit_ns = hit.hit_ns;
       probe.uncertainty_ns = hit.uncertainty_ns;
       if (probe.kind == Probe::Kind::entry) {

@@ -44,6 +44,29 @@ TEST(ProbeCorrection, TakesOffOwnProbesAndAllHitsBelow) {
   }
 }
 
+TEST(ProbeCorrection, TakesOffWhatHitsCostAtTheTime) {
+  Measurement made = empty_recording(4000);
+  const std::uint32_t outer = add_function(made, "outer");
+  const std::uint32_t inner = add_function(made, "inner", "/bin/app", 0x10);
+  for (const std::uint64_t start : {100U, 1500U, 3000U}) {
+    const std::uint32_t call = add_call(made, {.function = outer, .start = start, .latency = 1000});
+    add_call(made, {.function = inner, .parent = call, .start = start + 500, .latency = 100});
+  }
+  const std::vector<ProbedFunction> probed = {
+      {.own = 50, .hits = 80, .own_uncertainty = 5, .hits_uncertainty = 8},
+      {.own = 30, .hits = 60, .own_uncertainty = 2, .hits_uncertainty = 3}};
+  // The first call is before all that is known, and the inner call of the second after a change.
+  const CostInTime in_time = {{{.from_ns = 1000, .scale = 2, .uncertainty = 0.1},
+                               {.from_ns = 2000, .scale = 3, .uncertainty = 0.2}}};
+  const CorrectedLatency corrected = corrected_latency(made, outer, {}, probed, in_time);
+  EXPECT_EQ(corrected.latency.max, 780U); // 1000 - 2 * 50 - 2 * 60
+  EXPECT_EQ(corrected.latency.p50, 720U); // 1000 - 2 * 50 - 3 * 60
+  EXPECT_EQ(corrected.latency.min, 670U); // 1000 - 3 * 50 - 3 * 60
+  // (10 + 12) + (10 + 36) + (30 + 36), of three calls
+  EXPECT_DOUBLE_EQ(corrected.uncertainty, 134.0 / 3);
+  EXPECT_EQ(corrected_latency(made, outer, {}, probed, {{}}).latency.min, 890U);
+}
+
 TEST(ProbeCorrection, IsNeverBelowNothing) {
   Measurement made = empty_recording(2000);
   const std::uint32_t function = add_function(made, "f");

@@ -76,7 +76,7 @@ struct Planned {
                                                      bool tail_call) const {
     std::vector<std::uint64_t> list;
     for (const PlannedProbe& probe : plan.probes) {
-      if (probe.place->linkage_name == function && probe.entry == entry &&
+      if (probe.place->linkage_name == function && probe.entry == entry && !probe.after_entry &&
           probe.tail_call == tail_call) {
         list.push_back(probe.address);
       }
@@ -147,29 +147,32 @@ TEST(Plan, ProbesEveryReturnAndJumpOfTheTargetAndItsCallees) {
   }
 }
 
-// Functions and how many bytes behind its first instruction each is probed, counted by hand:
-// endbr64 is 4 bytes, a mov or test of 64-bit registers 3.
+// Functions and how many bytes behind its first instruction each is probed, and probed once more to
+// tell what a hit costs, counted by hand: endbr64 is 4 bytes, a mov or test of 64-bit registers 3.
 struct EntryCase {
   const char* name;
   const char* code;
   std::uint64_t offset;
+  std::optional<std::uint64_t> again;
 };
 constexpr EntryCase entry_cases[] = {
-    {"first", "push %rbx; pop %rbx; ret", 0},
-    {"behind_endbr", "endbr64; push %rbx; pop %rbx; ret", 4},
-    {"behind_moves", "endbr64; mov %rdi, %rax; test %rax, %rax; je 1f; inc %rax; 1: ret", 10},
-    {"before_a_call", "mov %rdi, %rax; call first; ret", 3},
-    {"loops_to_it", "endbr64; 1: push %rbx; pop %rbx; dec %edi; jne 1b; ret", 0},
-    {"moves_the_stack", "sub $8, %rsp; call first; add $8, %rsp; ret", 0},
-    {"leaves_by_it", "mov %rdi, %rax; jmp first", 0},
-    {"repeats", "rep stosb; push %rbx; pop %rbx; ret", 0},
-    {"asks_the_kernel", "mov $39, %eax; syscall; push %rbx; pop %rbx; ret", 0},
+    {"first", "push %rbx; pop %rbx; ret", 0, 0},
+    {"behind_endbr", "endbr64; push %rbx; pop %rbx; ret", 4, 4},
+    {"behind_moves", "endbr64; mov %rdi, %rax; test %rax, %rax; je 1f; inc %rax; 1: ret", 10, 10},
+    {"before_a_call", "mov %rdi, %rax; call first; ret", 3, 3},
+    {"loops_to_it", "endbr64; 1: push %rbx; pop %rbx; dec %edi; jne 1b; ret", 0, {}},
+    {"moves_the_stack", "sub $8, %rsp; call first; add $8, %rsp; ret", 0, {}},
+    {"leaves_by_it", "mov %rdi, %rax; jmp first", 0, {}},
+    {"repeats", "rep stosb; push %rbx; pop %rbx; ret", 0, {}},
+    {"asks_the_kernel", "mov $39, %eax; syscall; push %rbx; pop %rbx; ret", 0, {}},
     {"has_a_table",
      "mov %rdi, %rax; mov %rdi, %rax; mov %rdi, %rax; push %rbx; pop %rbx; "
      "notrack jmp *%rax; ret",
-     0},
-    {"has_a_table_behind", "endbr64; push %rbx; pop %rbx; notrack jmp *%rax; ret", 4},
-    {"has_none", "endbr64; rdtsc; ret", 0},
+     0,
+     {}},
+    {"has_a_table_behind", "endbr64; push %rbx; pop %rbx; notrack jmp *%rax; ret", 4, 4},
+    {"reads_the_clock", "endbr64; rdtsc; mov %rax, %rdi; ret", 0, {}},
+    {"has_only_steps", "endbr64; mov %rdi, %rax; rdtsc; ret", 0, 4},
 };
 
 TEST(Plan, ProbesWhereTheKernelNeedsNoStepIfEveryCallPassesThere) {
@@ -187,6 +190,14 @@ TEST(Plan, ProbesWhereTheKernelNeedsNoStepIfEveryCallPassesThere) {
     EXPECT_EQ(planned.addresses(entry.name, true, false),
               std::vector{place->address + entry.offset})
         << entry.name;
+    const auto again = std::ranges::find(planned.plan.probes, true, &PlannedProbe::after_entry);
+    ASSERT_EQ(again != planned.plan.probes.end(), entry.again.has_value()) << entry.name;
+    if (entry.again) {
+      EXPECT_EQ(again->address, place->address + *entry.again) << entry.name;
+      EXPECT_FALSE(again->entry);
+    }
+    const Planned untimed = make_plan(folder, source, entry.name, {.cost_in_time = false});
+    EXPECT_EQ(std::ranges::count(untimed.plan.probes, true, &PlannedProbe::after_entry), 0);
   }
 }
 

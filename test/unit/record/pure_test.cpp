@@ -4,6 +4,8 @@
 #include "record/tracefs.hpp"
 #include "record_test_support.hpp"
 
+#include <fmt/format.h>
+
 namespace ptlens::record::test {
 namespace {
 
@@ -117,7 +119,10 @@ TEST(ManifestFile, ComesBackAsItWasWritten) {
                       .function = 0xffffffffffffffff,
                       .address = 0x1213,
                       .tail_call = true,
-                      .target = true}};
+                      .target = true},
+                     {.kind = Probe::Kind::after_entry, .event_id = 8, .binary = "/bin/x"}};
+  manifest.cost_in_time = {
+      {.tid = 8, .from_ns = {1, 1'000'000'000'000}, .scale = {1, 1.25}, .uncertainty = {0.5, 0}}};
   ASSERT_TRUE(write_manifest(folder / "", manifest));
   const auto read = read_manifest(folder / "");
   ASSERT_TRUE(read) << read.error().one_line();
@@ -126,12 +131,18 @@ TEST(ManifestFile, ComesBackAsItWasWritten) {
   EXPECT_EQ(read->command, manifest.command);
   EXPECT_EQ(read->duration_s, manifest.duration_s);
   EXPECT_EQ(read->notes, manifest.notes);
-  ASSERT_EQ(read->probes.size(), 1U);
+  ASSERT_EQ(read->probes.size(), 2U);
+  EXPECT_EQ(read->probes[1].kind, Probe::Kind::after_entry);
   EXPECT_EQ(read->probes[0].kind, Probe::Kind::exit);
   EXPECT_EQ(read->probes[0].event_id, 9U);
   EXPECT_EQ(read->probes[0].function, 0xffffffffffffffff);
   EXPECT_EQ(read->probes[0].address, 0x1213U);
   EXPECT_TRUE(read->probes[0].tail_call);
+  ASSERT_EQ(read->cost_in_time.size(), 1U);
+  EXPECT_EQ(read->cost_in_time[0].tid, 8);
+  EXPECT_EQ(read->cost_in_time[0].from_ns, manifest.cost_in_time[0].from_ns);
+  EXPECT_EQ(read->cost_in_time[0].scale, manifest.cost_in_time[0].scale);
+  EXPECT_EQ(read->cost_in_time[0].uncertainty, manifest.cost_in_time[0].uncertainty);
 }
 
 TEST(ManifestFile, BadOnesAreErrorsThatNameTheField) {
@@ -161,6 +172,15 @@ TEST(ManifestFile, BadOnesAreErrorsThatNameTheField) {
   EXPECT_TRUE(has(error_of(good + R"([{"kind":"middle","event_id":1,"binary":"","function":"0x1",
       "address":"0x1","tail_call":false,"target":true}]})"),
                   "probes[0].kind"));
+  const std::string timed = good + R"([],"cost_in_time":)";
+  EXPECT_TRUE(has(error_of(timed + "1}"), "cost_in_time"));
+  EXPECT_TRUE(has(error_of(timed + R"([{"tid":1,"from_ns":[1],"scale":["2"],"uncertainty":[0]}]})"),
+                  "cost_in_time[0].scale"));
+  for (const char* lists : {R"("from_ns":[1,2],"scale":[1],"uncertainty":[0,0])",
+                            R"("from_ns":[2,1],"scale":[1,1],"uncertainty":[0,0])"}) {
+    EXPECT_TRUE(
+        has(error_of(fmt::format(R"({}[{{"tid":1,{}}}]}})", timed, lists)), "cost_in_time[0]"));
+  }
   std::filesystem::remove(folder / manifest_name);
   EXPECT_EQ(read_manifest(folder / "").error().kind, Error::Kind::not_found);
 }

@@ -147,6 +147,9 @@ inline std::vector<Hit> read_hits(const Outcome& outcome) {
       ADD_FAILURE() << "a sample of no probe";
       continue;
     }
+    if (probe->kind == Probe::Kind::after_entry) {
+      continue;
+    }
     const auto& binary = binaries.at(probe->binary);
     hit.function =
         binary->functions()[binary->function_entry(probe->function).value()].linkage_name;
