@@ -29,7 +29,7 @@ const notes: readonly Note[] = [
   // How it was measured.
   noted("measured by Intel Processor Trace: the program runs at nearly its own speed; where the trace buffer was full, calls are incomplete and the gap is counted"),
   noted("this machine has no Intel Processor Trace: {0} made the trace in perf's place, its times are not those of the machine"),
-  noted("measured by probes in the kernel: each call of a probed function stops its thread twice, at its entry and at its exit, for a microsecond or more; that time is part of the latencies of {0} and of the functions above it"),
+  noted("measured by probes in the kernel: each call of a probed function stops its thread at its entry and at its exit, for a microsecond or more each time; that time is part of the latencies of {0} and of the functions above it"),
   noted("only {0} and the functions that it calls directly are seen, wherever they are called from; calls that the compiler inlined are not"),
   noted("calls that were running when the measurement began or ended are incomplete"),
   noted("on this machine, just before: a hit takes {0} ns ({1} ns at an instruction that the kernel emulates), and a latency shows {2} ns ({3} ns) of that; the corrected latency is without that"),

@@ -169,8 +169,8 @@ private:
   static void describe(const std::string& target, std::vector<std::string>& notes) {
     notes.push_back(
         fmt::format("measured by probes in the kernel: each call of a probed function stops its "
-                    "thread twice, at its entry and at its exit, for a microsecond or more; that "
-                    "time is part of the latencies of {} and of the functions above it",
+                    "thread at its entry and at its exit, for a microsecond or more each time; "
+                    "that time is part of the latencies of {} and of the functions above it",
                     target));
     notes.push_back(
         fmt::format("only {} and the functions that it calls directly are seen, wherever "
