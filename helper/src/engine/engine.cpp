@@ -44,6 +44,16 @@ Result<LoadedRecording> load_to_measure(const std::string& recording, const Open
   return loaded;
 }
 
+// The same of what a user names, which may be a bundle.
+Result<LoadedRecording> load_named(const std::string& named, const OpenOptions& options,
+                                   const Progress& progress) {
+  const auto recording = unpacked(named);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
+  return load_to_measure(*recording, options, progress);
+}
+
 // The calls are in a store: of the place that is for it, or in memory.
 Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std::string& data,
                                         const OpenOptions& options, const symbols::FileTrail& trail,
@@ -162,11 +172,7 @@ Result<SharedMeasurement> open(const std::string& named, const OpenOptions& opti
 Result<SharedInlined> inlined(const std::string& named, const OpenOptions& options,
                               const std::string& name, const std::string& binary,
                               const Progress& progress) {
-  const auto recording = unpacked(named);
-  if (!recording) {
-    return std::unexpected(recording.error());
-  }
-  const auto loaded = load_to_measure(*recording, options, progress);
+  const auto loaded = load_named(named, options, progress);
   if (!loaded) {
     return std::unexpected(loaded.error());
   }
@@ -182,11 +188,7 @@ Result<SharedInlined> inlined(const std::string& named, const OpenOptions& optio
 Result<std::shared_ptr<const measure::LineTimes>>
 line_times(const std::string& named, const OpenOptions& options,
            const std::vector<stacks::FunctionInfo>& functions, const Progress& progress) {
-  const auto recording = unpacked(named);
-  if (!recording) {
-    return std::unexpected(recording.error());
-  }
-  const auto loaded = load_to_measure(*recording, options, progress);
+  const auto loaded = load_named(named, options, progress);
   if (!loaded) {
     return std::unexpected(loaded.error());
   }

@@ -107,13 +107,15 @@ private:
     return rare(first);
   }
 
+  // Of a packet with an address, by IPBytes; 0: reserved.
+  static constexpr std::uint8_t address_packet_size[] = {1, 3, 5, 7, 7, 0, 9, 0};
+
   // With eight bytes behind the first.
   [[nodiscard, gnu::always_inline]] RawPacket roomy_tip(std::uint8_t first) const {
-    static constexpr std::uint8_t size_of[] = {1, 3, 5, 7, 7, 0, 9, 0};
     static constexpr std::uint64_t mask_of[] = {
         0, 0xffff, 0xffffffff, 0xffffffffffff, 0xffffffffffff, 0, ~0ULL, 0};
     const auto count = static_cast<std::uint8_t>(first >> 5U);
-    const std::uint8_t size = size_of[count];
+    const std::uint8_t size = address_packet_size[count];
     return {.payload = number<8>(1) & mask_of[count],
             .kind = size != 0 ? RawKind::tip : RawKind::bad,
             .size = size,
@@ -206,32 +208,15 @@ private:
   }
 
   [[nodiscard]] RawPacket with_address(RawKind kind) const {
-    RawPacket packet{.kind = kind};
-    packet.count = static_cast<std::uint8_t>(*at_ >> 5U);
-    static constexpr std::uint8_t bytes_of[] = {0, 2, 4, 6, 6, 0, 8, 0};
-    const std::uint8_t bytes = bytes_of[packet.count];
-    if (packet.count == 5 || packet.count == 7) {
+    const auto count = static_cast<std::uint8_t>(*at_ >> 5U);
+    const std::uint8_t size = address_packet_size[count];
+    if (size == 0) {
       return {};
     }
-    if (left() < std::size_t{1} + bytes) {
-      return cut();
-    }
-    packet.size = static_cast<std::uint8_t>(1 + bytes);
-    switch (bytes) {
-    case 2:
-      packet.payload = number<2>(1);
-      break;
-    case 4:
-      packet.payload = number<4>(1);
-      break;
-    case 6:
-      packet.payload = number<6>(1);
-      break;
-    case 8:
-      packet.payload = number<8>(1);
-      break;
-    default:
-      break;
+    RawPacket packet = sized(kind, size);
+    if (packet.size != 0) {
+      packet.count = count;
+      std::memcpy(&packet.payload, at_ + 1, size - 1U);
     }
     return packet;
   }

@@ -14,34 +14,31 @@ struct TimeConversion {
   std::uint64_t zero = 0; // ns
   bool valid = false;     // false: the file has no conversion; ticks are then taken for ns
 
-  // quotient = tsc >> shift, remainder = tsc & (2^shift - 1);
-  // ns = zero + quotient * multiplier + ((remainder * multiplier) >> shift), modulo 2^64.
-  // In 128-bit arithmetic it is zero + floor(tsc * multiplier / 2^shift), since quotient *
-  // multiplier is a whole number.
-  [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const {
-    __extension__ using Wide = unsigned __int128;
-    constexpr std::uint16_t largest_shift = 63; // the kernel's are at most 32
-    return valid ? zero + static_cast<std::uint64_t>((Wide{tsc} * multiplier) >>
-                                                     std::min(shift, largest_shift))
-                 : tsc;
-  }
-
-  // The same, for many: what is asked of it each time is found out once.
+  // For many times: what is asked of the conversion each time is found out once.
   class Fast {
   public:
     explicit Fast(const TimeConversion& of)
         : zero_(of.valid ? of.zero : 0), multiplier_(of.valid ? of.multiplier : 1),
-          shift_(of.valid ? std::min<std::uint16_t>(of.shift, 63) : 0) {}
+          shift_(of.valid ? std::min(of.shift, largest_shift) : 0) {}
+
+    // quotient = tsc >> shift, remainder = tsc & (2^shift - 1);
+    // ns = zero + quotient * multiplier + ((remainder * multiplier) >> shift), modulo 2^64.
+    // In 128-bit arithmetic it is zero + floor(tsc * multiplier / 2^shift), since quotient *
+    // multiplier is a whole number.
     [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const {
       __extension__ using Wide = unsigned __int128;
-      return zero_ + static_cast<std::uint64_t>((Wide{tsc} * multiplier_) >> (shift_ & 63U));
+      return zero_ + static_cast<std::uint64_t>((Wide{tsc} * multiplier_) >> shift_);
     }
 
   private:
+    static constexpr std::uint16_t largest_shift = 63; // the kernel's are at most 32
+
     std::uint64_t zero_;
     std::uint64_t multiplier_;
     unsigned shift_;
   };
+
+  [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const { return Fast(*this).to_ns(tsc); }
 
   // The smallest tick count t with to_ns(t) >= ns, within one tick.
   [[nodiscard]] std::uint64_t to_tsc(std::uint64_t ns) const;

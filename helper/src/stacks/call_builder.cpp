@@ -87,17 +87,6 @@ void CallBuilder::add_all(std::span<const Branch> branches, const Space& space) 
   }
 }
 
-Frame& CallBuilder::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
-                         std::uint64_t return_address) {
-  std::vector<Frame>& frames = stack().frames;
-  const std::uint32_t parent = frames.empty() ? no_call : frames.back().call;
-  Frame& frame = frames.emplace_back();
-  frame.call = log_.open(function, parent, site, time_ns, false);
-  frame.function = function;
-  frame.return_address = return_address;
-  return frame;
-}
-
 void CallBuilder::push_tail(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site) {
   Frame& frame = stack().frames.emplace_back();
   const Frame& below = *std::prev(stack().frames.end(), 2);

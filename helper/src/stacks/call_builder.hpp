@@ -73,7 +73,7 @@ private:
   [[nodiscard]] static bool enters(const Place& place) {
     return !place.folded && (!place.known || (place.entry && !place.part));
   }
-  void push_plain(const Branch& call, const Space& space, std::uint32_t function);
+  void push_callee(const Branch& call, const Space& space, std::uint32_t function);
   [[nodiscard]] bool return_plainly(const Branch& ret);
   [[nodiscard]] bool call_through_stub(const Branch& call, const Place& stub, const Branch& jump,
                                        const Space& space);
@@ -149,5 +149,17 @@ private:
   std::uint64_t gap_begin_ = 0;
   std::uint64_t root_start_ns_ = 0; // of frames entered before the trace
 };
+
+// Here because it is called for each call of a recording.
+inline Frame& CallBuilder::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
+                                std::uint64_t return_address) {
+  std::vector<Frame>& frames = stack().frames;
+  const std::uint32_t parent = frames.empty() ? no_call : frames.back().call;
+  Frame& frame = frames.emplace_back();
+  frame.call = log_.open(function, parent, site, time_ns, false);
+  frame.function = function;
+  frame.return_address = return_address;
+  return frame;
+}
 
 } // namespace ptlens::stacks

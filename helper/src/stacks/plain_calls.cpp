@@ -25,7 +25,7 @@ namespace ptlens::stacks {
     if (branch.kind == flow::BranchKind::call) {
       const Place place = resolver_->to(space, branch);
       if (enters(place) && branch.to != branch.from + branch.from_size) {
-        push_plain(branch, space, place.function);
+        push_callee(branch, space, place.function);
         continue;
       }
       if (place.folded && taken != branches.size() &&
@@ -47,14 +47,9 @@ namespace ptlens::stacks {
 }
 
 // A frame for what the branch, maybe through a stub, calls.
-inline void CallBuilder::push_plain(const Branch& call, const Space& space,
-                                    std::uint32_t function) {
-  std::vector<Frame>& frames = stack().frames;
-  const std::uint32_t parent = frames.back().call;
-  Frame& frame = frames.emplace_back();
-  frame.call = log_.open(function, parent, resolver_->site(space, call), call.time_ns, false);
-  frame.function = function;
-  frame.return_address = call.from + call.from_size;
+inline void CallBuilder::push_callee(const Branch& call, const Space& space,
+                                     std::uint32_t function) {
+  push(call.time_ns, function, resolver_->site(space, call), call.from + call.from_size);
 }
 
 // Ends the innermost frame, and no other, where that is all that the return does.
@@ -85,7 +80,7 @@ inline bool CallBuilder::call_through_stub(const Branch& call, const Place& stub
   if (!reached.known || reached.folded || call.to == call.from + call.from_size) {
     return false;
   }
-  push_plain(call, space, reached.function);
+  push_callee(call, space, reached.function);
   log_.set_spread(jump.spread_ns);
   return true;
 }

@@ -16,22 +16,32 @@ export async function lenses(uri: vscode.Uri): Promise<vscode.CodeLens[]> {
   return all.filter((lens) => lens.command?.command === "ptlens.showFunction");
 }
 
-/** Runs `work` and answers the error messages that it showed. */
-export async function shownErrors(work: () => Thenable<unknown>): Promise<string[]> {
-  const shown: string[] = [];
-  const original = vscode.window.showErrorMessage;
-  const replacement = (message: string): Thenable<undefined> => {
-    shown.push(message);
-    return Promise.resolve(undefined);
-  };
-  Object.assign(vscode.window, { showErrorMessage: replacement });
+/** Runs `work` while a function of the editor, such as vscode.window.showErrorMessage, is another. */
+export async function whileReplaced<Of extends object, Name extends keyof Of>(of: Of, name: Name, replacement: Of[Name], work: () => Thenable<unknown>): Promise<void> {
+  const original = of[name];
+  Object.assign(of, { [name]: replacement });
   try {
     await work();
   } finally {
-    Object.assign(vscode.window, { showErrorMessage: original });
+    Object.assign(of, { [name]: original });
   }
-  return shown;
 }
+
+async function shown(how: "showErrorMessage" | "showInformationMessage", work: () => Thenable<unknown>): Promise<string[]> {
+  const messages: string[] = [];
+  const replacement = (message: string): Thenable<undefined> => {
+    messages.push(message);
+    return Promise.resolve(undefined);
+  };
+  await whileReplaced(vscode.window, how, replacement, work);
+  return messages;
+}
+
+/** Runs `work` and answers the error messages that it showed. */
+export const shownErrors = (work: () => Thenable<unknown>): Promise<string[]> => shown("showErrorMessage", work);
+
+/** Runs `work` and answers what it told, errors and warnings aside. */
+export const shownMessages = (work: () => Thenable<unknown>): Promise<string[]> => shown("showInformationMessage", work);
 
 export async function until(what: string, probe: () => boolean | Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 600; attempt += 1) {

@@ -2,9 +2,9 @@
 // bytes long, its code does not matter.
 #pragma once
 
+#include "assembled.hpp"
 #include "stacks/call_builder.hpp"
 #include "stacks/call_table.hpp"
-#include "support/run_command.hpp"
 #include "symbols/binary.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +12,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,31 +22,13 @@ namespace ptlens::stacks::testing {
 
 // Functions named main, a, b, c, d, e and handler.
 inline std::shared_ptr<const symbols::Binary> tape_binary() {
-  static const std::shared_ptr<const symbols::Binary> binary =
-      []() -> std::shared_ptr<const symbols::Binary> {
-    const std::string folder = PTLENS_BUILD_DIR "/samples/stacks/tape";
-    std::filesystem::create_directories(folder);
-    const std::string source = fmt::format("{}/tape.{}.s", folder, ::getpid());
-    const std::string program = source + ".out";
+  static const std::shared_ptr<const symbols::Binary> binary = [] {
     std::string text = ".text\n";
     for (const char* name : {"main", "a", "b", "c", "d", "e", "handler"}) {
       text += fmt::format(".globl {0}\n.type {0}, @function\n{0}: .skip 64, 0x90\n.size {0}, 64\n",
                           name);
     }
-    std::ofstream(source) << text;
-    const int status =
-        test::run_command({"gcc", "-nostdlib", "-static", "-Wl,-e,main", "-o", program, source})
-            .status;
-    auto opened = symbols::Binary::open(program);
-    if (status != 0 || !opened) {
-      return nullptr;
-    }
-    // Read before the files go.
-    static_cast<void>((*opened)->functions().size());
-    static_cast<void>((*opened)->code_at((*opened)->functions().front().address));
-    std::filesystem::remove(source);
-    std::filesystem::remove(program);
-    return *opened;
+    return test::assembled("tape", text, "main");
   }();
   return binary;
 }

@@ -1,14 +1,12 @@
 // Branches made up over code whose lines are known: executions and times follow by hand.
+#include "assembled.hpp"
 #include "measure/line_times.hpp"
 #include "stacks/line_walk.hpp"
-#include "support/run_command.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,27 +21,11 @@ using flow::BranchKind;
 // another function, of 64 bytes.
 std::shared_ptr<const symbols::Binary> walked_binary() {
   static const std::shared_ptr<const symbols::Binary> binary =
-      []() -> std::shared_ptr<const symbols::Binary> {
-    const std::string folder = PTLENS_BUILD_DIR "/samples/stacks/walked";
-    std::filesystem::create_directories(folder);
-    const std::string source = fmt::format("{}/walked.{}.s", folder, ::getpid());
-    const std::string program = source + ".out";
-    std::ofstream(source) << ".text\n.globl f\n.type f, @function\nf: .skip 20, 0x90\ncall g\n"
-                             ".skip 11, 0x90\ncall f\n.skip 23, 0x90\n.size f, 64\n"
-                             ".globl g\n.type g, @function\ng: .skip 64, 0x90\n.size g, 64\n";
-    const int status =
-        test::run_command({"gcc", "-nostdlib", "-static", "-Wl,-e,f", "-o", program, source})
-            .status;
-    auto opened = symbols::Binary::open(program);
-    if (status != 0 || !opened) {
-      return nullptr;
-    }
-    // Read before the files go.
-    static_cast<void>((*opened)->call_before((*opened)->functions().front().address + 25));
-    std::filesystem::remove(source);
-    std::filesystem::remove(program);
-    return *opened;
-  }();
+      test::assembled("walked",
+                      ".text\n.globl f\n.type f, @function\nf: .skip 20, 0x90\ncall g\n"
+                      ".skip 11, 0x90\ncall f\n.skip 23, 0x90\n.size f, 64\n"
+                      ".globl g\n.type g, @function\ng: .skip 64, 0x90\n.size g, 64\n",
+                      "f");
   return binary;
 }
 

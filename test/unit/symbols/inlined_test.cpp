@@ -51,16 +51,23 @@ std::map<std::uint64_t, std::vector<Frame>> frames_by_addr2line(const std::strin
   return frames;
 }
 
-class Inlined : public testing::TestWithParam<std::vector<std::string>> {};
+class Inlined : public testing::TestWithParam<std::vector<std::string>> {
+protected:
+  void SetUp() override {
+    if (!GetParam().front().starts_with('-') && !has_command(GetParam().front())) {
+      GTEST_SKIP() << GetParam().front() << " is not installed";
+    }
+    path = folder.compile("inlined", sample_source(), GetParam());
+    binary = open_binary(path);
+    ASSERT_TRUE(binary);
+  }
+
+  TemporaryFolder folder;
+  std::string path;
+  std::shared_ptr<const Binary> binary;
+};
 
 TEST_P(Inlined, PlacesAreThoseOfAddr2lineAtEveryAddress) {
-  if (!GetParam().front().starts_with('-') && !has_command(GetParam().front())) {
-    GTEST_SKIP() << GetParam().front() << " is not installed";
-  }
-  const TemporaryFolder folder;
-  const std::string path = folder.compile("inlined", sample_source(), GetParam());
-  const auto binary = open_binary(path);
-  ASSERT_TRUE(binary);
   const std::vector<InlinedPlace> places = binary->inlined("mix");
   ASSERT_EQ(places.size(), 3U);
   std::size_t inside = 0;
@@ -92,13 +99,6 @@ TEST_P(Inlined, PlacesAreThoseOfAddr2lineAtEveryAddress) {
 }
 
 TEST_P(Inlined, OwnLinesAreThoseOfTheOutermostFrameOfAddr2line) {
-  if (!GetParam().front().starts_with('-') && !has_command(GetParam().front())) {
-    GTEST_SKIP() << GetParam().front() << " is not installed";
-  }
-  const TemporaryFolder folder;
-  const std::string path = folder.compile("inlined", sample_source(), GetParam());
-  const auto binary = open_binary(path);
-  ASSERT_TRUE(binary);
   std::vector<std::uint32_t> functions;
   for (const char* name : {"sums::in_a_loop", "sums::once", "sums::nested", "sums::stir"}) {
     const std::vector<std::uint32_t> found = binary->find(name);

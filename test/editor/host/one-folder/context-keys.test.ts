@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import * as vscode from "vscode";
-import { activeApi, shownErrors } from "../editor";
+import { activeApi, shownErrors, whileReplaced } from "../editor";
 import { environment } from "../environment";
 
 const recording = environment("PTLENS_TEST_RECORDING");
@@ -22,12 +22,7 @@ async function keysDuring(work: () => Thenable<unknown>): Promise<Map<string, un
     }
     return original(command, ...args);
   };
-  Object.assign(vscode.commands, { executeCommand: replacement });
-  try {
-    await work();
-  } finally {
-    Object.assign(vscode.commands, { executeCommand: original });
-  }
+  await whileReplaced(vscode.commands, "executeCommand", replacement as typeof original, work);
   return set;
 }
 

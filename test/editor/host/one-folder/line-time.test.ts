@@ -2,28 +2,11 @@
 // `ptlens lines --time` says, merged with the calls, and in the hover. The recording is a simulated trace.
 import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
-import { activeApi } from "../editor";
+import { activeApi, shownMessages } from "../editor";
 import { count, duration, environment, helperJson, plain } from "../environment";
 import type { LinesResult, LineTime } from "../../../../extension/src/protocol";
 
 const source = process.env.PTLENS_TEST_TIMED_SOURCE ?? "";
-
-/** Runs `work` and answers the messages that it showed. */
-async function shownMessages(work: () => Thenable<unknown>): Promise<string[]> {
-  const shown: string[] = [];
-  const original = vscode.window.showInformationMessage;
-  const replacement = (message: string): Thenable<undefined> => {
-    shown.push(message);
-    return Promise.resolve(undefined);
-  };
-  Object.assign(vscode.window, { showInformationMessage: replacement });
-  try {
-    await work();
-  } finally {
-    Object.assign(vscode.window, { showInformationMessage: original });
-  }
-  return shown;
-}
 
 describe("line time", function () {
   let document: vscode.TextDocument;
