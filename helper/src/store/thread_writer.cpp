@@ -126,7 +126,8 @@ void ThreadWriter::write(std::uint32_t lane) {
   rows_.clear();
   extras_.clear();
   waiting_.take(lane, rows_, extras_);
-  writer_->add_block(edges_[lane], thread_, rows_, extras_, encoder_);
+  const auto made = Writer::make_block(edges_[lane], thread_, rows_, extras_, encoder_);
+  writer_->add_block(made, encoder_.bytes());
 }
 
 // The lanes with most rows go first.
@@ -147,14 +148,58 @@ void ThreadWriter::make_room() {
   }
 }
 
-void ThreadWriter::flush() {
-  for (std::uint32_t lane = 0; lane < waiting_.lanes(); ++lane) {
-    if (lane + 1 < waiting_.lanes()) {
+struct ThreadWriter::MadeBlocks {
+  std::vector<Writer::MadeBlock> blocks;
+  std::vector<std::byte> bytes;
+};
+
+// Of all that waits in the lanes from `begin` to `end`; it waits on.
+ThreadWriter::MadeBlocks ThreadWriter::make_blocks(std::uint32_t begin, std::uint32_t end) const {
+  MadeBlocks made;
+  BlockEncoder encoder;
+  std::vector<Row> rows;
+  std::vector<Extra> extras;
+  for (std::uint32_t lane = begin; lane < end; ++lane) {
+    if (lane + 1 < end) {
       waiting_.prefetch_rows(lane + 1);
     }
     if (waiting_.count(lane) != 0) {
-      write(lane);
+      rows.clear();
+      extras.clear();
+      waiting_.read(lane, rows, extras);
+      made.blocks.push_back(Writer::make_block(edges_[lane], thread_, rows, extras, encoder));
+      made.bytes.insert(made.bytes.end(), encoder.bytes().begin(), encoder.bytes().end());
     }
+  }
+  return made;
+}
+
+void ThreadWriter::add(const MadeBlocks& made) {
+  std::span<const std::byte> left(made.bytes);
+  for (const Writer::MadeBlock& block : made.blocks) {
+    writer_->add_block(block, left.first(block.entry.bytes));
+    left = left.subspan(block.entry.bytes);
+  }
+}
+
+// Every other part by the thread that stores, where there is one.
+void ThreadWriter::flush() {
+  constexpr std::uint32_t lanes_a_part = 1024;
+  const auto lanes = static_cast<std::uint32_t>(waiting_.lanes());
+  for (std::uint32_t begin = 0; begin < lanes; begin += 2 * lanes_a_part) {
+    const std::uint32_t middle = std::min(lanes, begin + lanes_a_part);
+    const std::uint32_t end = std::min(lanes, middle + lanes_a_part);
+    MadeBlocks others;
+    if (writer_->storing_) {
+      writer_->storing_->submit([&] { others = make_blocks(middle, end); });
+    }
+    add(make_blocks(begin, middle));
+    if (writer_->storing_) {
+      writer_->storing_->finish();
+    } else {
+      others = make_blocks(middle, end);
+    }
+    add(others);
   }
 }
 

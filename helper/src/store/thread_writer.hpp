@@ -61,6 +61,9 @@ private:
   void put(const stacks::ClosedCall& call, std::uint32_t lane);
   [[nodiscard]] std::uint32_t note_late(const stacks::ClosedCall& call);
   void write(std::uint32_t lane);
+  struct MadeBlocks; // one after the other
+  [[nodiscard]] MadeBlocks make_blocks(std::uint32_t begin, std::uint32_t end) const;
+  void add(const MadeBlocks& made);
   void make_room();
 
   Writer* writer_;

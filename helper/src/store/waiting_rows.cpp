@@ -42,14 +42,14 @@ void WaitingRows::add_wide(std::uint32_t lane, const Row& row, const Extra* extr
                          .extra = extra != nullptr ? *extra : Extra{}});
 }
 
-void WaitingRows::take(std::uint32_t lane, std::vector<Row>& rows, std::vector<Extra>& extras) {
-  Lane& from = lanes_[lane];
+void WaitingRows::read(std::uint32_t lane, std::vector<Row>& rows,
+                       std::vector<Extra>& extras) const {
+  const Lane& from = lanes_[lane];
   auto wide = wide_[lane].begin();
   std::uint32_t left = from.count;
   rows.reserve(rows.size() + left);
-  for (std::uint32_t piece = from.first; piece != no_piece;) {
-    const std::uint32_t next = behind(piece);
-    if (next != no_piece) {
+  for (std::uint32_t piece = from.first; piece != no_piece; piece = behind(piece)) {
+    if (const std::uint32_t next = behind(piece); next != no_piece) {
       prefetch_piece(next);
     }
     const std::uint32_t count = std::min(left, rows_in(piece));
@@ -73,12 +73,19 @@ void WaitingRows::take(std::uint32_t lane, std::vector<Row>& rows, std::vector<E
         ++wide;
       }
     }
+  }
+}
+
+void WaitingRows::take(std::uint32_t lane, std::vector<Row>& rows, std::vector<Extra>& extras) {
+  read(lane, rows, extras);
+  for (std::uint32_t piece = lanes_[lane].first; piece != no_piece;) {
+    const std::uint32_t next = behind(piece);
     used_ -= rows_in(piece);
     behind(piece) = std::exchange(pools_[length_of(piece)].free, piece);
     piece = next;
   }
   wide_[lane].clear();
-  from = Lane{};
+  lanes_[lane] = Lane{};
 }
 
 } // namespace ptlens::store

@@ -59,8 +59,10 @@ public:
     }
   }
 
-  // Moves the rows of the lane behind those of `rows`, in the order in which they were added, and
+  // Copies the rows of the lane behind those of `rows`, in the order in which they were added, and
   // their extras behind `extras`.
+  void read(std::uint32_t lane, std::vector<Row>& rows, std::vector<Extra>& extras) const;
+  // The same, and they wait no longer.
   void take(std::uint32_t lane, std::vector<Row>& rows, std::vector<Extra>& extras);
 
 private:
@@ -113,6 +115,9 @@ private:
     return static_cast<std::uint32_t>(shortest << length_of(piece));
   }
   [[nodiscard]] std::uint32_t& behind(std::uint32_t piece) {
+    return pools_[length_of(piece)].behind[index_of(piece)];
+  }
+  [[nodiscard]] std::uint32_t behind(std::uint32_t piece) const {
     return pools_[length_of(piece)].behind[index_of(piece)];
   }
   [[nodiscard]] Slim* rows(std::uint32_t piece) const {

@@ -96,25 +96,29 @@ std::size_t Writer::memory_of_a_thread() const {
   return std::max(least, options_.memory_bytes / std::max<std::size_t>(1, thread_count_));
 }
 
-void Writer::add_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
-                       std::span<const Extra> extras, BlockEncoder& encoder) {
-  const FunctionSums sums = sums_of(rows, extras);
-  BlockEntry entry = encoder.encode(rows, extras);
-  entry.thread = thread;
-  entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
+Writer::MadeBlock Writer::make_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
+                                     std::span<const Extra> extras, BlockEncoder& encoder) {
+  MadeBlock made{.edge = edge, .entry = {}, .sums = sums_of(rows, extras)};
+  made.entry = encoder.encode(rows, extras);
+  made.entry.thread = thread;
+  made.entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
+  return made;
+}
+
+void Writer::add_block(const MadeBlock& block, std::span<const std::byte> bytes) {
   const std::lock_guard lock(mutex_);
   const auto [at, added] =
-      edge_numbers_.try_emplace(edge, static_cast<std::uint32_t>(edges_.size()));
+      edge_numbers_.try_emplace(block.edge, static_cast<std::uint32_t>(edges_.size()));
   if (added) {
-    edges_.push_back(edge);
+    edges_.push_back(block.edge);
   }
-  if (edge.function >= sums_.size()) {
-    sums_.resize(std::size_t{edge.function} + 1);
+  if (block.edge.function >= sums_.size()) {
+    sums_.resize(std::size_t{block.edge.function} + 1);
   }
-  sums_[edge.function].add(sums);
-  entry.offset = output_.size();
-  output_.append(encoder.bytes());
-  blocks_.push_back({.entry = entry, .edge = at->second});
+  sums_[block.edge.function].add(block.sums);
+  blocks_.push_back({.entry = block.entry, .edge = at->second});
+  blocks_.back().entry.offset = output_.size();
+  output_.append(bytes);
 }
 
 void Writer::mark_inner(const Late& late) {
@@ -205,11 +209,11 @@ Result<std::shared_ptr<CallStore>> Writer::finish(const std::string& key,
   }
   if (storing_) {
     storing_->finish();
-    storing_.reset();
   }
   for (const auto& thread : threads_) {
     thread->flush();
   }
+  storing_.reset();
   threads_.clear();
   const std::lock_guard lock(mutex_);
   if (sums_.size() > description.functions.size()) {

@@ -64,8 +64,16 @@ private:
     auto operator<=>(const Late&) const = default;
   };
 
-  void add_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
-                 std::span<const Extra> extras, BlockEncoder& encoder);
+  struct MadeBlock {
+    Edge edge;
+    BlockEntry entry; // without its offset
+    FunctionSums sums;
+  };
+  // The bytes are the encoder's.
+  [[nodiscard]] static MadeBlock make_block(const Edge& edge, std::uint32_t thread,
+                                            std::vector<Row>& rows, std::span<const Extra> extras,
+                                            BlockEncoder& encoder);
+  void add_block(const MadeBlock& block, std::span<const std::byte> bytes);
   void mark_inner(const Late& late);
   [[nodiscard]] std::vector<std::byte> directory(const std::string& key,
                                                  const Description& description);
