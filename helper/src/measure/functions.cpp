@@ -82,8 +82,9 @@ std::vector<FunctionRow> functions(const Measurement& measurement) {
   }
   std::ranges::sort(rows, [&](const FunctionRow& one, const FunctionRow& other) {
     const auto key = [&](const FunctionRow& row) {
-      return std::tuple(~row.inclusive, std::string_view(measurement.functions[row.function].name),
-                        row.function);
+      const stacks::FunctionInfo& function = measurement.functions[row.function];
+      return std::tuple(~row.inclusive, std::string_view(function.name),
+                        std::string_view(function.binary), function.address, row.function);
     };
     return key(one) < key(other);
   });
