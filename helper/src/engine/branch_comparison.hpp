@@ -2,8 +2,8 @@
 // both began, then branch by branch.
 #pragma once
 
-#include "flow/branch.hpp"
 #include "flow/reference_decoder.hpp"
+#include "flow/run.hpp"
 
 #include <cstdint>
 #include <deque>

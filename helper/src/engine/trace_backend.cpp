@@ -105,7 +105,7 @@ measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined, const SinkO
   measurement.recording = describe(loaded);
   measurement.recording.backend = "intel_pt";
   const bool calls_alone = loaded.address_filter().empty() && inlined == nullptr;
-  Branches source(loaded, calls_alone ? flow::Detail::calls : flow::Detail::branches);
+  Branches source(loaded, calls_alone ? flow::Detail::folded : flow::Detail::branches);
   CallMaker calls(loaded, resolver, inlined, [&](std::uint32_t thread) -> stacks::CallSink& {
     stacks::CallSink& sink = sink_of(thread);
     return watch.is_set() ? watched.before(sink) : sink;

@@ -52,7 +52,7 @@ Threads::Thread& Threads::of(const flow::Run& run) {
   }
   (*infos_)[entry->second].instructions += run.instructions;
   Thread& thread = threads_[entry->second];
-  if (!added && !run.branches.empty()) {
+  if (!added && !run.empty()) {
     note_untraced(thread, run);
   }
   return thread;
@@ -80,7 +80,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Threads::finish() {
 // Where the thread ran untraced since its last branch, trace is missing.
 void Threads::note_untraced(Thread& thread, const flow::Run& run) const {
   const std::uint64_t last = thread.calls->last_ns();
-  if (const auto at = untraced_.in(run.tid, last, run.branches.front().time_ns)) {
+  if (const auto at = untraced_.in(run.tid, last, run.first_ns())) {
     const symbols::AddressSpaceVersion& space = loaded_->spaces->at(run.pid, *at);
     thread.calls->add(flow::Branch{.time_ns = *at,
                                    .kind = flow::BranchKind::gap,
@@ -89,8 +89,55 @@ void Threads::note_untraced(Thread& thread, const flow::Run& run) const {
   }
 }
 
-// Branches in the same version of the code, at a time.
+// With the calls that came back, where all is in the version of the code in which they did.
 void Threads::feed(Thread& thread, flow::Run& run) const {
+  if (!run.returned_parts.empty()) {
+    const auto space = only_version(thread, run);
+    if (space != nullptr) {
+      std::size_t branch = 0;
+      const std::span<const flow::Branch> branches(run.branches);
+      for (const flow::ReturnedCalls& part : run.returned_parts) {
+        thread.calls->add_all(branches.subspan(branch, part.branches - branch), *space);
+        thread.calls->add_returned(part, run.calls_of(part), *run.points, *space);
+        branch = part.branches;
+      }
+      thread.calls->add_all(branches.subspan(branch), *space);
+      return;
+    }
+    flow::unfold(run);
+  }
+  feed_branches(thread, run);
+}
+
+// The version of the code in which all of the run happened, if that is the one whose numbers it
+// bears; null where it is none, or the thread began another program meanwhile.
+const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread,
+                                                          const flow::Run& run) const {
+  flow::CodeTime code_time = thread.code_time;
+  std::uint64_t first_ns = run.first_ns();
+  std::uint64_t last_ns = first_ns;
+  if (run.begins_with_branch()) {
+    first_ns = code_time.of(run.branches.front());
+  }
+  for (const flow::Branch& branch : run.branches) {
+    last_ns = std::max(last_ns, code_time.of(branch));
+  }
+  for (const flow::ReturnedCalls& part : run.returned_parts) {
+    last_ns = std::max(last_ns, part.last_ns);
+  }
+  first_ns = std::max(first_ns, thread.code_time.known_ns());
+  const symbols::AddressSpaceVersion& space = loaded_->spaces->at(run.pid, first_ns);
+  const bool execs =
+      thread.next_exec < thread.exec_times.size() && thread.exec_times[thread.next_exec] <= last_ns;
+  if (space.serial != run.code || last_ns >= space.until_ns || execs) {
+    return nullptr;
+  }
+  thread.code_time = code_time;
+  return &space;
+}
+
+// Branches in the same version of the code, at a time.
+void Threads::feed_branches(Thread& thread, flow::Run& run) const {
   const symbols::AddressSpaces& spaces = *loaded_->spaces;
   std::span<flow::Branch> left(run.branches);
   while (!left.empty()) {

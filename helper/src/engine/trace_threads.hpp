@@ -70,6 +70,9 @@ private:
   Thread& of(const flow::Run& run);
   void note_untraced(Thread& thread, const flow::Run& run) const;
   void feed(Thread& thread, flow::Run& run) const;
+  [[nodiscard]] const symbols::AddressSpaceVersion* only_version(Thread& thread,
+                                                                 const flow::Run& run) const;
+  void feed_branches(Thread& thread, flow::Run& run) const;
 
   const LoadedRecording* loaded_;
   std::vector<stacks::ThreadInfo>* infos_;

@@ -60,24 +60,6 @@ struct Branch {
   std::uint32_t arrival = 0;
 };
 
-// A PSB+ at which decoding could begin anew: other decoders' output is compared from there on.
-struct SyncMark {
-  std::size_t branches = 0;     // of the run, before it
-  std::uint64_t psb_offset = 0; // in the piece of trace
-};
-
-// Branches of one thread on one CPU, without a break in between: threads migrate between runs only.
-struct Run {
-  std::int32_t pid = -1;
-  std::int32_t tid = -1;
-  std::int32_t cpu = -1;
-  std::uint64_t code = 0;      // serial of the version of code whose numbers they bear, 0: none
-  std::uint32_t numbering = 0; // each has numbers of its own
-  std::uint64_t instructions = 0;
-  std::vector<Branch> branches;
-  std::vector<SyncMark> marks; // where decoding began, in order
-};
-
 // Statistics of a whole decode.
 struct DecodeSummary {
   std::uint64_t instructions = 0;

@@ -39,7 +39,7 @@ void BranchSource::advance(Lane& lane) {
   for (;;) {
     if (lane.decoder) {
       lane.head = lane.decoder->next();
-      if (lane.head && lane.head->branches.empty() && lane.head->instructions == 0) {
+      if (lane.head && lane.head->empty() && lane.head->instructions == 0) {
         continue; // marks alone
       }
       if (lane.head) {
@@ -67,8 +67,7 @@ std::optional<Run> BranchSource::next() {
     if (!lane.head) {
       continue;
     }
-    const auto& branches = lane.head->branches;
-    const std::uint64_t begin = branches.empty() ? 0 : branches.front().time_ns;
+    const std::uint64_t begin = lane.head->empty() ? 0 : lane.head->first_ns();
     if (first == nullptr || begin < earliest) {
       first = &lane;
       earliest = begin;

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "flow/branch.hpp"
 #include "flow/decode_context.hpp"
+#include "flow/run.hpp"
 #include "flow/segmented_decoder.hpp"
 #include "flow/trace_piece.hpp"
 #include "perfdata/recording.hpp"

@@ -12,17 +12,20 @@ constexpr std::uint8_t most_steps = 64;
 WayIndex CodeGraph::explore(std::uint64_t address) {
   WayIndex index = no_way;
   if (image_->holds(address)) {
+    WayEnds ends{.begin = address};
+    const Way way = follow(address, ends);
     index = static_cast<WayIndex>(ways_.size());
-    ways_.push_back(follow(address));
+    ways_.push_back(way);
+    points_.ways.push_back(ends);
   }
   by_address_.emplace(address, index);
   return index;
 }
 
 WayIndex CodeGraph::find_edge(WayIndex way, bool taken) {
-  std::uint64_t to = ways_[way].address_behind();
+  std::uint64_t to = ends(way).address_behind();
   if (taken) {
-    const auto instruction = image_->known_instruction(ways_[way].end_address);
+    const auto instruction = image_->known_instruction(ends(way).end_address);
     if (!instruction) {
       return no_way;
     }
@@ -33,32 +36,29 @@ WayIndex CodeGraph::find_edge(WayIndex way, bool taken) {
   return found;
 }
 
-WayIndex CodeGraph::find_target(WayIndex way, std::uint64_t to) {
-  const auto [target, added] = targets_.try_emplace(to, no_way);
+CodeGraph::Went& CodeGraph::find_target(std::uint64_t to) {
+  const auto [known, added] = went_to_.try_emplace(to, Went{.address = to});
   if (added) {
-    target.value() = at(to);
+    known.value().way = at(to);
   }
-  const WayIndex found = target->second;
-  if (found != no_way) {
-    if (!ways_[way].ends_with(Way::End::call)) {
-      ways_[way].not_taken = ways_[way].taken;
-    }
-    ways_[way].taken = found;
+  const Went found = known->second;
+  while (went_to_.size() > recent_.size() && recent_bits_ < most_recent_bits) {
+    recent_.assign(std::size_t{1} << ++recent_bits_, {});
   }
-  return found;
+  return recent_[slot(to)] = found;
 }
 
-Way CodeGraph::follow(std::uint64_t address) {
-  Way way{.begin = address, .first_step = static_cast<std::uint32_t>(steps_.size())};
-  const auto ends = [&way](Way::End end) { way.end = static_cast<std::uint8_t>(end); };
+Way CodeGraph::follow(std::uint64_t address, WayEnds& ends) {
+  Way way{.first_step = static_cast<std::uint32_t>(points_.steps.size())};
+  const auto end_with = [&way](Way::End end) { way.end = static_cast<std::uint8_t>(end); };
   while (way.instructions < most_instructions && way.step_count < most_steps) {
-    way.end_address = address;
+    ends.end_address = address;
     const auto instruction = image_->instruction(address);
     if (!instruction) {
       return way;
     }
     ++way.instructions;
-    way.end_size = instruction->size & 0xfU;
+    ends.end_size = instruction->size;
     const std::uint64_t behind = address + instruction->size;
     switch (instruction->kind) {
     case InstructionClass::other:
@@ -68,42 +68,106 @@ Way CodeGraph::follow(std::uint64_t address) {
     case InstructionClass::jump_direct: {
       const bool call = instruction->kind == InstructionClass::call_direct;
       address = instruction->target;
-      if (instruction->inside && detail_ == Detail::calls) {
+      if (instruction->inside && tells_calls()) {
         continue;
       }
       const bool returns = call && instruction->target != behind;
-      steps_.push_back({.from = way.end_address,
-                        .to = instruction->target,
-                        .kind = call ? BranchKind::call : BranchKind::jump,
-                        .from_size = instruction->size,
-                        .returns = returns});
+      points_.steps.push_back({.from = ends.end_address,
+                               .to = instruction->target,
+                               .kind = call ? BranchKind::call : BranchKind::jump,
+                               .from_size = instruction->size,
+                               .returns = returns});
       ++way.step_count;
       way.calls = way.calls || returns ? 1 : 0;
       continue;
     }
     case InstructionClass::conditional:
-      ends(Way::End::conditional);
-      way.untold =
-          instruction->target == behind || (instruction->inside && detail_ == Detail::calls) ? 1
-                                                                                             : 0;
+      end_with(Way::End::conditional);
+      way.untold = instruction->target == behind || (instruction->inside && tells_calls()) ? 1 : 0;
       return way;
     case InstructionClass::ret:
-      ends(Way::End::ret);
+      end_with(Way::End::ret);
       return way;
     case InstructionClass::call_indirect:
-      ends(Way::End::call);
+      end_with(Way::End::call);
       return way;
     case InstructionClass::jump_indirect:
-      ends(Way::End::jump);
+      end_with(Way::End::jump);
       return way;
     case InstructionClass::far_call:
-      ends(Way::End::system);
+      end_with(Way::End::system);
       return way;
     default:
       return way;
     }
   }
   return way;
+}
+
+std::uint32_t CodeGraph::number_of(const symbols::CodePlace& place) {
+  if (!place.known) {
+    return 0;
+  }
+  return functions_
+      .try_emplace({place.mapped->binary.get(), place.function},
+                   static_cast<std::uint32_t>(functions_.size() + 1))
+      .first->second;
+}
+
+std::uint32_t CodeGraph::target_at(std::uint64_t address) {
+  const auto [at, added] =
+      target_numbers_.try_emplace(address, static_cast<std::uint32_t>(targets_.size()));
+  if (added) {
+    const symbols::CodePlace place = image_->place(address);
+    const bool twice =
+        place.known && symbols::returns_twice(place.mapped->binary->functions()[place.function]);
+    targets_.push_back({.function = number_of(place),
+                        .lands = place.known && !place.folded && !twice,
+                        .entry = place.entry,
+                        .part = place.part,
+                        .stub = place.folded && !place.thunk && place.entry && !place.part});
+  }
+  return at->second;
+}
+
+std::uint32_t CodeGraph::find_target_of(WayIndex way) {
+  const std::uint32_t found = target_at(ends(way).begin);
+  points_.ways[way].target = found;
+  return found;
+}
+
+std::uint32_t CodeGraph::find_target_of_step(std::uint32_t number) {
+  const std::uint32_t found = target_at(step(number).to);
+  points_.steps[number].target = found;
+  return found;
+}
+
+bool CodeGraph::find_stub(WayIndex way, std::uint32_t stub) {
+  const bool found = number_of(image_->place(ends(way).end_address)) == targets_[stub].function;
+  ways_[way].from_stub = found ? 1 : 0;
+  return found;
+}
+
+bool CodeGraph::ends_by_table(WayIndex way, const Target& target) {
+  if (!target.lands || (target.entry && !target.part)) {
+    return false;
+  }
+  WayEnds& ends = points_.ways[way];
+  if (ends.function == no_target) {
+    ends.function = number_of(image_->place(ends.end_address));
+  }
+  if (target.function != ends.function) {
+    return false;
+  }
+  if (ways_[way].keeps_stack == 0) {
+    const symbols::CodePlace place = image_->place(ends.end_address);
+    if (place.mapped->binary->replaces_stack(ends.end_address - place.mapped->bias)) {
+      ends.function = 0;
+      return false;
+    }
+    ways_[way].keeps_stack = 1;
+  }
+  return true;
 }
 
 } // namespace ptlens::flow

@@ -1,22 +1,22 @@
 // Code as a graph of decisions. A node is the straight way from an address to the next instruction
 // whose outcome the trace tells: a conditional branch, an indirect transfer, a return; direct jumps
 // and calls on the way are folded into it. A bit of a TNT packet is then one step along an edge.
-// Built where the trace leads, and kept. Ways are small and lie together, since following a trace
-// is bound by what the processor's caches hold of them.
+// Built where the trace leads, and kept. What is read of each way for each bit is small and lies
+// together, since following a trace is bound by what the processor's caches hold of it.
 #pragma once
 
+#include "base/stable_vector.hpp"
 #include "flow/address_map.hpp"
 #include "flow/branch.hpp"
 #include "flow/code_image.hpp"
+#include "flow/code_points.hpp"
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace ptlens::flow {
-
-// Index of a way in its graph.
-using WayIndex = std::uint32_t;
-inline constexpr WayIndex no_way = 0; // where no code is known, or an edge not yet followed
 
 // An address that a call returns to, and the way that begins there, no_way until it is known.
 struct ReturnPoint {
@@ -24,7 +24,7 @@ struct ReturnPoint {
   WayIndex way = no_way;
 };
 
-struct Way { // 32 bytes
+struct Way {
   enum class End : std::uint8_t {
     conditional,
     ret,
@@ -34,38 +34,38 @@ struct Way { // 32 bytes
     unclear, // far, unknown or too far to see: to be followed instruction by instruction
   };
 
-  std::uint64_t begin = 0;
-  std::uint64_t end_address = 0; // of the instruction that decides
-  WayIndex taken = no_way;       // of a conditional branch; of an indirect transfer: last target
-  // Of a conditional branch; of an indirect call: behind it; of a jump or return: the target before
-  // the last.
-  WayIndex not_taken = no_way;
+  WayIndex taken = no_way;     // of a conditional branch
+  WayIndex not_taken = no_way; // the same; of an indirect call: behind it
   std::uint32_t first_step = 0;
   std::uint16_t instructions = 0; // the one that decides included
   std::uint8_t step_count : 7 = 0;
   std::uint8_t untold : 1 = 0; // of a conditional branch: it is none of those that are told
   std::uint8_t end : 3 = static_cast<std::uint8_t>(End::unclear);
-  std::uint8_t calls : 1 = 0;    // one of the steps returns
-  std::uint8_t end_size : 4 = 0; // bytes of the instruction that decides
+  std::uint8_t calls : 1 = 0;       // one of the steps returns
+  std::uint8_t from_stub : 1 = 0;   // it is known to end in the stub that its last step calls
+  std::uint8_t keeps_stack : 1 = 0; // it is known to end by a jump that stays on its stack
 
   [[nodiscard]] bool ends_with(End which) const { return end == static_cast<std::uint8_t>(which); }
-  [[nodiscard]] std::uint64_t address_behind() const { return end_address + end_size; }
 };
-static_assert(sizeof(Way) == 32);
+static_assert(sizeof(Way) == 16);
 
-struct Step { // a direct call or jump on a way, that is told
-  std::uint64_t from = 0;
-  std::uint64_t to = 0;
-  WayIndex behind = no_way; // where a call returns to, no_way until it is known
-  BranchKind kind = BranchKind::jump;
-  std::uint8_t from_size = 0;
-  bool returns = false; // a call that is not to the next instruction
+// Where calls and jumps go to, as whoever makes calls of them sees it: see symbols::CodePlace.
+struct Target {
+  std::uint32_t function : 28 = 0; // a number of the graph's own, 0: none is known
+  bool lands : 1 = false;          // in a function, which is neither a stub nor returns twice
+  bool entry : 1 = false;
+  bool part : 1 = false;
+  bool stub : 1 = false; // the entry of a stub that is no thunk
+  // A call that goes there begins a call of the function.
+  [[nodiscard]] bool enters() const { return lands && entry && !part; }
 };
+static_assert(sizeof(Target) == 4);
 
 // Which branches are told.
 enum class Detail : std::uint8_t {
   branches, // all that were taken
   calls,    // not direct ones inside a function, but for the last conditional one before a break
+  folded,   // the same, and calls that came back are told as such: see ReturnedCall
 };
 
 class CodeGraph {
@@ -75,6 +75,8 @@ public:
 
   [[nodiscard]] CodeImage& image() const { return *image_; }
   [[nodiscard]] Detail detail() const { return detail_; }
+  // Branches inside functions are not told.
+  [[nodiscard]] bool tells_calls() const { return detail_ != Detail::branches; }
 
   // The way that begins at the process address; no_way where no code is known there.
   [[nodiscard]] WayIndex at(std::uint64_t address) {
@@ -84,13 +86,11 @@ public:
 
   // These stand until a way is added: by at(), take() and behind().
   [[nodiscard]] const Way& operator[](WayIndex way) const { return ways_[way]; }
-  [[nodiscard]] const Step& step(std::uint32_t number) const { return steps_[number]; }
   [[nodiscard]] const Way* ways() const { return ways_.data(); }
-
-  // Numbers as branches bear them: of where a step comes from and goes to, and of where a way ends
-  // and begins.
-  [[nodiscard]] static std::uint32_t number_of_step(std::uint32_t step) { return 2 * step + 1; }
-  [[nodiscard]] static std::uint32_t number_of_way(WayIndex way) { return 2 * way; }
+  // These stand.
+  [[nodiscard]] const WayEnds& ends(WayIndex way) const { return points_.ways[way]; }
+  [[nodiscard]] const Step& step(std::uint32_t number) const { return points_.steps[number]; }
+  [[nodiscard]] const CodePoints& points() const { return points_; }
 
   // Where the conditional branch leads; no_way where no code is known there.
   [[nodiscard]] WayIndex take(WayIndex way, bool taken) {
@@ -98,43 +98,105 @@ public:
     return edge != no_way ? edge : find_edge(way, taken);
   }
   // The same of an indirect transfer that went to the address.
-  [[nodiscard]] WayIndex go(WayIndex way, std::uint64_t to) {
-    const Way& from = ways_[way];
-    if (ways_[from.taken].begin == to && from.taken != no_way) {
-      return from.taken;
-    }
-    const bool has_other = !from.ends_with(Way::End::call) && from.not_taken != no_way;
-    return has_other && ways_[from.not_taken].begin == to ? from.not_taken : find_target(way, to);
-  }
+  [[nodiscard]] WayIndex go(std::uint64_t to) { return went(to).way; }
+  // Asks the memory for what go() will read.
+  void prefetch(std::uint64_t to) const { __builtin_prefetch(&recent_[slot(to)]); }
   // Where an indirect call returns to, and where the direct one of that number does.
   [[nodiscard]] ReturnPoint behind(WayIndex way) {
+    const std::uint64_t address = ends(way).address_behind();
     if (ways_[way].not_taken == no_way) {
-      const WayIndex found = at(ways_[way].address_behind());
+      const WayIndex found = at(address);
       ways_[way].not_taken = found;
     }
-    return {ways_[way].address_behind(), ways_[way].not_taken};
+    return {address, ways_[way].not_taken};
   }
-  [[nodiscard]] ReturnPoint behind_step(std::uint32_t step) {
-    const std::uint64_t address = steps_[step].from + steps_[step].from_size;
-    if (steps_[step].behind == no_way) {
-      const WayIndex found = at(address);
-      steps_[step].behind = found;
+  [[nodiscard]] ReturnPoint behind_step(std::uint32_t number) {
+    const Step& step = points_.steps[number];
+    if (step.behind == no_way) {
+      const WayIndex found = at(step.address_behind());
+      points_.steps[number].behind = found;
     }
-    return {address, steps_[step].behind};
+    return {step.address_behind(), step.behind};
   }
+
+  // Numbers of targets, and what they are: of an address that go() was asked for, of where the way
+  // begins, and of where the step goes.
+  [[nodiscard]] std::uint32_t target_gone_to(std::uint64_t address) {
+    Went& to = went(address);
+    if (to.target == no_target) [[unlikely]] {
+      to.target = target_at(address);
+      went_to_[address].target = to.target;
+    }
+    return to.target;
+  }
+  [[nodiscard]] std::uint32_t target_of_way(WayIndex way) {
+    const std::uint32_t known = points_.ways[way].target;
+    return known != no_target ? known : find_target_of(way);
+  }
+  [[nodiscard]] std::uint32_t target_of_step(std::uint32_t number) {
+    const std::uint32_t known = points_.steps[number].target;
+    return known != no_target ? known : find_target_of_step(number);
+  }
+  [[nodiscard]] const Target& target(std::uint32_t number) const { return targets_[number]; }
+  // Numbers of call sites: where the way ends, and where the step comes from.
+  [[nodiscard]] std::uint32_t site_of_way(WayIndex way) {
+    std::uint32_t& site = points_.ways[way].site;
+    site = site != no_target ? site : sites_++;
+    return site;
+  }
+  [[nodiscard]] std::uint32_t site_of_step(std::uint32_t number) {
+    std::uint32_t& site = points_.steps[number].site;
+    site = site != no_target ? site : sites_++;
+    return site;
+  }
+  // The way ends in the stub that the last step on it calls.
+  [[nodiscard]] bool ends_in_stub(WayIndex way, std::uint32_t stub) {
+    return ways_[way].from_stub != 0 || find_stub(way, stub);
+  }
+  // The way ends by a jump through a table of the function that it goes on in: what it jumps to is
+  // none of the function's entry, and the stack stays.
+  [[nodiscard]] bool ends_by_table(WayIndex way, const Target& target);
 
 private:
   WayIndex explore(std::uint64_t address);
-  Way follow(std::uint64_t address);
+  Way follow(std::uint64_t address, WayEnds& ends);
   WayIndex find_edge(WayIndex way, bool taken);
-  WayIndex find_target(WayIndex way, std::uint64_t to);
+  // What indirect transfers went to; nearly all that a trace asks for are in recent_, by hash.
+  struct Went {
+    std::uint64_t address = 0;
+    WayIndex way = no_way;
+    std::uint32_t target = no_target;
+  };
+  [[nodiscard]] Went& went(std::uint64_t to) {
+    Went& recent = recent_[slot(to)];
+    return recent.address == to ? recent : find_target(to);
+  }
+  // Multiplicative hashing: Knuth, TAOCP vol. 3, 6.4.
+  [[nodiscard]] std::size_t slot(std::uint64_t address) const {
+    return (address * 0x9e3779b97f4a7c15U) >> (64U - recent_bits_);
+  }
+  Went& find_target(std::uint64_t to);
+
+  std::uint32_t find_target_of(WayIndex way);
+  std::uint32_t find_target_of_step(std::uint32_t number);
+  std::uint32_t target_at(std::uint64_t address);
+  std::uint32_t number_of(const symbols::CodePlace& place);
+  bool find_stub(WayIndex way, std::uint32_t stub);
 
   CodeImage* image_;
   Detail detail_;
-  std::vector<Way> ways_{1};   // the first is no_way
-  std::vector<Step> steps_{1}; // so that the first has an exit too
+  std::vector<Way> ways_{1}; // the first is no_way
+  CodePoints points_;
   AddressMap<WayIndex> by_address_;
-  AddressMap<WayIndex> targets_; // of those, what indirect transfers went to: few, so quickly found
+  AddressMap<Went> went_to_;
+  static constexpr unsigned least_recent_bits = 8;
+  static constexpr unsigned most_recent_bits = 16;
+  unsigned recent_bits_ = least_recent_bits;
+  std::vector<Went> recent_{std::size_t{1} << least_recent_bits};
+  std::vector<Target> targets_;
+  AddressMap<std::uint32_t> target_numbers_;
+  std::map<std::pair<const symbols::Binary*, std::uint32_t>, std::uint32_t> functions_;
+  std::uint32_t sites_ = 0;
 };
 
 } // namespace ptlens::flow

@@ -5,6 +5,7 @@
 #include "flow/address_map.hpp"
 #include "flow/instruction.hpp"
 #include "symbols/address_space.hpp"
+#include "symbols/code_place.hpp"
 
 #include <intel-pt.h>
 
@@ -25,6 +26,10 @@ public:
   [[nodiscard]] pt_image* libipt();
   // True when the bytes at the address are known.
   [[nodiscard]] bool holds(std::uint64_t address) const;
+  // What the symbols say of the address.
+  [[nodiscard]] symbols::CodePlace place(std::uint64_t address) const {
+    return symbols::place_at(*version_, address);
+  }
   // The instruction at a process address; nothing where no code is known or it is none.
   [[nodiscard]] std::optional<Instruction> instruction(std::uint64_t address) const;
   // The same, remembered.

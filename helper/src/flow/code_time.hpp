@@ -29,6 +29,9 @@ public:
     return std::max(known_ns_, branch.time_ns);
   }
 
+  // No branch from here on is looked up before that.
+  [[nodiscard]] std::uint64_t known_ns() const { return known_ns_; }
+
 private:
   std::uint64_t known_ns_ = 0;
 };

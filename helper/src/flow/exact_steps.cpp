@@ -15,53 +15,73 @@ struct PacketWalker::Exact {
   TimeInterval held_in = {};
 };
 
-// The branch by which a way ends.
-[[gnu::always_inline]] inline void PacketWalker::end_way(WayIndex index, BranchKind kind,
-                                                         std::uint64_t to, WayIndex arrival,
-                                                         const Moment& moment) {
-  const Way& way = (*graph_)[index];
-  run_->add_plain({.time_ns = moment.time_ns,
-                   .from = way.end_address,
-                   .to = to,
-                   .spread_ns = moment.spread_ns,
-                   .kind = kind,
-                   .from_size = way.end_size,
-                   .exit = CodeGraph::number_of_way(index),
-                   .arrival = CodeGraph::number_of_way(arrival)},
-                  moment.width_ns);
-}
+// Tells every branch by itself.
+class PacketWalker::TellBranches {
+public:
+  void begin(CodeGraph& graph, RunBuilder& run) {
+    graph_ = &graph;
+    run_ = &run;
+  }
+  [[gnu::always_inline]] void pass_step(std::uint32_t number, const Moment& moment) {
+    const Step& step = graph_->step(number);
+    add({.from = step.from,
+         .to = step.to,
+         .kind = step.kind,
+         .from_size = step.from_size,
+         .exit = CodePoints::number_of_step(number),
+         .arrival = CodePoints::number_of_step(number)},
+        moment);
+  }
+  [[gnu::always_inline]] void end_way(WayIndex way, BranchKind kind, std::uint64_t to,
+                                      WayIndex arrival, const Moment& moment) {
+    const WayEnds& ends = graph_->ends(way);
+    add({.from = ends.end_address,
+         .to = to,
+         .kind = kind,
+         .from_size = ends.end_size,
+         .exit = CodePoints::number_of_way(way),
+         .arrival = CodePoints::number_of_way(arrival)},
+        moment);
+  }
+  [[nodiscard]] bool has_many() const { return run_->has_many(); }
+  void end() {}
+
+private:
+  [[gnu::always_inline]] void add(Branch branch, const Moment& moment) {
+    branch.time_ns = moment.time_ns;
+    branch.spread_ns = moment.spread_ns;
+    run_->add_plain(branch, moment.width_ns);
+  }
+
+  CodeGraph* graph_ = nullptr;
+  RunBuilder* run_ = nullptr;
+};
 
 // What lies on a way to its decision happens. Ways may be added.
-[[gnu::flatten]] void PacketWalker::pass_exact(std::uint32_t first_step, std::uint32_t end_step,
-                                               const Moment& moment) {
-  for (std::uint32_t number = first_step; number != end_step; ++number) {
-    const Step& step = graph_->step(number);
-    run_->add_plain({.time_ns = moment.time_ns,
-                     .from = step.from,
-                     .to = step.to,
-                     .spread_ns = moment.spread_ns,
-                     .kind = step.kind,
-                     .from_size = step.from_size,
-                     .exit = CodeGraph::number_of_step(number),
-                     .arrival = CodeGraph::number_of_step(number)},
-                    moment.width_ns);
-    if (step.returns) {
+template <class Teller>
+[[gnu::always_inline]] inline void PacketWalker::pass_exact(std::uint32_t first_step,
+                                                            std::uint32_t step_count,
+                                                            const Moment& moment, Teller& teller) {
+  for (std::uint32_t number = first_step; number != first_step + step_count; ++number) {
+    teller.pass_step(number, moment);
+    if (graph_->step(number).returns) {
       returns_->push(graph_->behind_step(number));
     }
   }
 }
 
 // As PacketWalker::follow_bits.
+template <class Teller>
 [[gnu::flatten]] WayIndex PacketWalker::follow_exact_bits(WayIndex index, std::uint64_t bits,
                                                           unsigned count, std::uint8_t size,
-                                                          Exact& exact) {
-  const std::uint8_t room = tnt_room(size);
-  const unsigned own = count == room ? 1 : 0; // bits left at the one that sent the packet
-  const Moment reported({exact.before, exact.now});
-  const Moment sent({exact.now, exact.now});
+                                                          Exact& exact, Teller& teller) {
+  const unsigned own = count == tnt_room(size) ? 1 : 0; // bits left at the one that sent the packet
+  const auto decided = [&](unsigned bits_left) {
+    return Moment::plain(bits_left == own ? exact.now : exact.before, exact.now);
+  };
   // Of what lies before the decision that is next.
   const auto between = [&](unsigned bits_left) {
-    return bits_left == count ? Moment({exact.last.earliest, exact.now}) : reported;
+    return Moment::plain(bits_left == count ? exact.last.earliest : exact.before, exact.now);
   };
   WayIndex held = exact.held;
   unsigned held_left = 0; // bits left at the one that is held, 0: from an earlier packet
@@ -70,43 +90,41 @@ struct PacketWalker::Exact {
   CodeGraph& graph = *graph_;
   const Way* ways = graph.ways();
   do {
-    const Way& way = ways[index];
+    const Way way = ways[index];
     const bool taken = (bits >> (left - 1U) & 1U) != 0;
     if (way.ends_with(Way::End::conditional)) {
-      WayIndex edge = taken ? way.taken : way.not_taken;
+      const WayIndex edge = taken ? way.taken : way.not_taken;
       if (edge == no_way) [[unlikely]] {
-        edge = graph.take(index, taken);
-        ways = graph.ways();
-        if (edge == no_way) {
+        if (graph.take(index, taken) == no_way) {
           break;
         }
+        ways = graph.ways();
         continue; // with the way where it now is
       }
       instructions += way.instructions;
-      const bool untold = way.untold != 0;
       if (way.step_count != 0) {
         held = no_way;
-        pass_exact(way.first_step, way.first_step + way.step_count, between(left));
+        pass_exact(way.first_step, way.step_count, between(left), teller);
         ways = graph.ways();
       }
-      if (taken && untold) {
+      if (taken && way.untold != 0) {
         held = index;
         held_left = left;
       } else if (taken) {
         held = no_way;
-        end_way(index, BranchKind::cond, ways[edge].begin, edge, left == own ? sent : reported);
+        teller.end_way(index, BranchKind::cond, graph.ends(edge).begin, edge, decided(left));
       }
       index = edge;
     } else if (way.ends_with(Way::End::ret) && taken && (way.calls != 0 || !returns_->empty())) {
       held = no_way;
       instructions += way.instructions;
       if (way.step_count != 0) {
-        pass_exact(way.first_step, way.first_step + way.step_count, between(left));
+        pass_exact(way.first_step, way.step_count, between(left), teller);
       }
       const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
       const WayIndex to = point.way != no_way ? point.way : graph.at(point.address);
       ways = graph.ways();
-      end_way(index, BranchKind::ret, point.address, to, left == own ? sent : reported);
+      teller.end_way(index, BranchKind::ret, point.address, to, decided(left));
       index = to;
       if (index == no_way) {
         address_ = point.address;
@@ -128,7 +146,7 @@ struct PacketWalker::Exact {
     exact.last = {came_to_own ? exact.now : exact.before, exact.now};
   }
   if (left != 0) {
-    address_ = index == no_way ? address_ : ways[index].begin;
+    address_ = index == no_way ? address_ : graph.ends(index).begin;
     index = no_way;
     bits_ = bits;
     bit_count_ = static_cast<std::uint8_t>(left);
@@ -138,15 +156,16 @@ struct PacketWalker::Exact {
                           .reported_ns = exact.before,
                           .size = size,
                           .bit_count = static_cast<std::uint8_t>(count),
-                          .room = room,
+                          .room = tnt_room(size),
                           .timed = true};
   }
   return index;
 }
 
 // As PacketWalker::follow_target.
-WayIndex PacketWalker::follow_exact_target(WayIndex index, std::uint64_t target,
-                                           const Exact& exact) {
+template <class Teller>
+[[gnu::flatten]] WayIndex PacketWalker::follow_exact_target(WayIndex index, std::uint64_t target,
+                                                            const Exact& exact, Teller& teller) {
   CodeGraph& graph = *graph_;
   const Way way = graph[index];
   BranchKind kind = BranchKind::indirect;
@@ -154,15 +173,14 @@ WayIndex PacketWalker::follow_exact_target(WayIndex index, std::uint64_t target,
   switch (static_cast<Way::End>(way.end)) {
   case Way::End::call:
     kind = BranchKind::call;
-    to = graph.go(index, target);
+    to = graph.go(target);
     break;
   case Way::End::ret:
     kind = BranchKind::ret;
-    to = way.calls == 0 && returns_->leads_to(target) ? returns_->top().way
-                                                      : graph.go(index, target);
+    to = way.calls == 0 && returns_->leads_to(target) ? returns_->top().way : graph.go(target);
     break;
   case Way::End::jump:
-    to = graph.go(index, target);
+    to = graph.go(target);
     break;
   default:
     break;
@@ -172,21 +190,30 @@ WayIndex PacketWalker::follow_exact_target(WayIndex index, std::uint64_t target,
   }
   instructions_ += way.instructions;
   if (way.step_count != 0) {
-    pass_exact(way.first_step, way.first_step + way.step_count,
-               Moment({exact.last.earliest, exact.now}));
+    pass_exact(way.first_step, way.step_count, Moment::plain(exact.last.earliest, exact.now),
+               teller);
   }
   if (kind == BranchKind::call) {
     returns_->push(graph.behind(index));
   } else if (kind == BranchKind::ret) {
     returns_->pop();
   }
-  end_way(index, kind, target, to, Moment({exact.now, exact.now}));
+  teller.end_way(index, kind, target, to, Moment::plain(exact.now, exact.now));
   return to;
 }
 
 // From the way, or from address_ where that is none, as far as the packets allow; then the same of
 // where that is.
 WayIndex PacketWalker::follow_exact(WayIndex index) {
+  if (graph_->detail() == Detail::folded) {
+    return follow_exact(index, folder_);
+  }
+  TellBranches branches;
+  return follow_exact(index, branches);
+}
+
+template <class Teller>
+WayIndex PacketWalker::follow_exact(WayIndex index, Teller& teller) {
   PacketStream::Exact packets = packets_->exact();
   if (!run_->is_plain_from(packets.flow_ns)) {
     return index;
@@ -201,6 +228,7 @@ WayIndex PacketWalker::follow_exact(WayIndex index) {
   Exact exact{.last = run_->last(),
               .before = packets.flow_ns,
               .now = conversion.to_ns(packets.clock.latest())};
+  teller.begin(*graph_, *run_);
   PacketParser parser = packets.parser;
   TraceClock clock = packets.clock;
   bool after_cycles = packets.after_cycles;
@@ -218,10 +246,11 @@ WayIndex PacketWalker::follow_exact(WayIndex index) {
       continue;
     }
     if (raw.kind == RawKind::tnt) {
-      index = follow_exact_bits(index, raw.payload, raw.count, raw.size, exact);
+      graph_->prefetch(parser.target_ahead(packets.last_ip));
+      index = follow_exact_bits(index, raw.payload, raw.count, raw.size, exact, teller);
     } else if (raw.kind == RawKind::tip && raw.count != 0) {
       const std::uint64_t target = decompressed(raw, packets.last_ip);
-      const WayIndex to = follow_exact_target(index, target, exact);
+      const WayIndex to = follow_exact_target(index, target, exact, teller);
       if (to == no_way) {
         parser.move_to(at);
         break;
@@ -242,7 +271,7 @@ WayIndex PacketWalker::follow_exact(WayIndex index) {
     exact.before = exact.now;
     after_cycles = false;
     passed = parser.at();
-    if (index == no_way || run_->has_many()) {
+    if (index == no_way || teller.has_many()) {
       break;
     }
   }
@@ -252,20 +281,21 @@ WayIndex PacketWalker::follow_exact(WayIndex index) {
   packets.passed = passed;
   packets.flow_ns = exact.before;
   packets_->go_on_from(packets);
+  teller.end();
   run_->decide_plain(exact.last);
   if (exact.held != no_way) {
     const CodeGraph& graph = *graph_;
-    const Way& way = graph[exact.held];
-    run_->hold({.from = way.end_address,
-                .to = graph[way.taken].begin,
+    const WayIndex taken = graph[exact.held].taken;
+    run_->hold({.from = graph.ends(exact.held).end_address,
+                .to = graph.ends(taken).begin,
                 .kind = BranchKind::cond,
-                .from_size = way.end_size,
-                .exit = CodeGraph::number_of_way(exact.held),
-                .arrival = CodeGraph::number_of_way(way.taken)},
+                .from_size = graph.ends(exact.held).end_size,
+                .exit = CodePoints::number_of_way(exact.held),
+                .arrival = CodePoints::number_of_way(taken)},
                Moment(exact.held_in));
   }
   if (index != no_way) {
-    address_ = (*graph_)[index].begin;
+    address_ = graph_->ends(index).begin;
   }
   return index;
 }

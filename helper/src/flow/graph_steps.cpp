@@ -7,12 +7,12 @@ namespace {
 
 Branch branch_of(const CodeGraph& graph, WayIndex way, BranchKind kind, std::uint64_t to,
                  WayIndex arrival = no_way) {
-  return {.from = graph[way].end_address,
+  return {.from = graph.ends(way).end_address,
           .to = to,
           .kind = kind,
-          .from_size = graph[way].end_size,
-          .exit = CodeGraph::number_of_way(way),
-          .arrival = CodeGraph::number_of_way(arrival)};
+          .from_size = graph.ends(way).end_size,
+          .exit = CodePoints::number_of_way(way),
+          .arrival = CodePoints::number_of_way(arrival)};
 }
 
 } // namespace
@@ -21,7 +21,7 @@ Branch branch_of(const CodeGraph& graph, WayIndex way, BranchKind kind, std::uin
 void PacketWalker::hold(WayIndex way, const Moment& moment) {
   const CodeGraph& graph = *graph_;
   const WayIndex taken = graph[way].taken;
-  run_->hold(branch_of(graph, way, BranchKind::cond, graph[taken].begin, taken), moment);
+  run_->hold(branch_of(graph, way, BranchKind::cond, graph.ends(taken).begin, taken), moment);
 }
 
 // What lies on the way to its decision happens. Ways may be added.
@@ -33,8 +33,8 @@ void PacketWalker::pass(const Way& way, const Moment& moment) {
                   .to = step.to,
                   .kind = step.kind,
                   .from_size = step.from_size,
-                  .exit = CodeGraph::number_of_step(number),
-                  .arrival = CodeGraph::number_of_step(number)},
+                  .exit = CodePoints::number_of_step(number),
+                  .arrival = CodePoints::number_of_step(number)},
                  moment);
     if (step.returns) {
       returns_->push(graph_->behind_step(number));
@@ -77,7 +77,7 @@ WayIndex PacketWalker::follow_bits(WayIndex index, const Packet& packet) {
         held = index;
       } else if (taken) {
         held = no_way;
-        run_->add_at(branch_of(*graph_, index, BranchKind::cond, (*graph_)[edge].begin, edge),
+        run_->add_at(branch_of(*graph_, index, BranchKind::cond, graph_->ends(edge).begin, edge),
                      decided);
       }
       index = edge;
@@ -93,7 +93,7 @@ WayIndex PacketWalker::follow_bits(WayIndex index, const Packet& packet) {
         address_ = point.address;
       }
     } else {
-      address_ = way.begin;
+      address_ = graph_->ends(index).begin;
       index = no_way;
       break;
     }
@@ -107,7 +107,7 @@ WayIndex PacketWalker::follow_bits(WayIndex index, const Packet& packet) {
     run_->undo_decision(last);
   }
   if (left != 0) {
-    address_ = index == no_way ? address_ : (*graph_)[index].begin;
+    address_ = index == no_way ? address_ : graph_->ends(index).begin;
     index = no_way;
     bits_ = packet.value;
     bit_count_ = static_cast<std::uint8_t>(left);
@@ -138,7 +138,7 @@ WayIndex PacketWalker::follow_target(WayIndex index, const Packet& packet) {
   }
   const bool as_called =
       kind == BranchKind::ret && way.calls == 0 && returns_->leads_to(packet.value);
-  const WayIndex to = as_called ? returns_->top().way : graph_->go(index, packet.value);
+  const WayIndex to = as_called ? returns_->top().way : graph_->go(packet.value);
   if (to == no_way) {
     return no_way;
   }
@@ -219,7 +219,7 @@ std::optional<PacketWalker::Stop> PacketWalker::follow_graph() {
     }
   }
   if (way != no_way) {
-    address_ = (*graph_)[way].begin;
+    address_ = graph_->ends(way).begin;
   }
   return run_->is_long() ? std::optional(Stop::full) : std::nullopt;
 }

@@ -6,10 +6,20 @@
 namespace ptlens::flow {
 namespace {
 
-InstructionClass classify(const ZydisDecodedInstruction& instruction,
-                          const ZydisDecodedOperand* operands) {
-  const bool direct =
-      instruction.operand_count > 0 && operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+const ZydisDecoder& decoder(bool is_64_bit) {
+  const auto make = [](ZydisMachineMode mode, ZydisStackWidth width) {
+    ZydisDecoder made;
+    ZydisDecoderInit(&made, mode, width);
+    return made;
+  };
+  static const ZydisDecoder wide = make(ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  static const ZydisDecoder narrow = make(ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32);
+  return is_64_bit ? wide : narrow;
+}
+
+// A relative branch has its target in itself.
+InstructionClass classify(const ZydisDecodedInstruction& instruction) {
+  const bool direct = instruction.raw.imm[0].is_relative != 0;
   const bool far = instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
   switch (instruction.meta.category) {
   case ZYDIS_CATEGORY_CALL:
@@ -69,23 +79,21 @@ std::optional<BranchKind> branch_kind(InstructionClass kind) {
 
 std::optional<Instruction> decode_instruction(std::span<const std::byte> code,
                                               std::uint64_t address, bool is_64_bit) {
-  ZydisDecoder decoder;
-  ZydisDecoderInit(&decoder, is_64_bit ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
-                   is_64_bit ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
   ZydisDecodedInstruction decoded;
-  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &decoded, operands))) {
+  if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder(is_64_bit), nullptr, code.data(),
+                                                code.size(), &decoded))) {
     return std::nullopt;
   }
   Instruction instruction;
-  instruction.kind = classify(decoded, operands);
+  instruction.kind = classify(decoded);
   instruction.size = decoded.length;
-  ZyanU64 target = 0;
-  if ((instruction.kind == InstructionClass::call_direct ||
-       instruction.kind == InstructionClass::jump_direct ||
-       instruction.kind == InstructionClass::conditional) &&
-      ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&decoded, &operands[0], address, &target))) {
-    instruction.target = target;
+  if (instruction.kind == InstructionClass::call_direct ||
+      instruction.kind == InstructionClass::jump_direct ||
+      instruction.kind == InstructionClass::conditional) {
+    const std::uint64_t target =
+        address + decoded.length + static_cast<std::uint64_t>(decoded.raw.imm[0].value.s);
+    constexpr std::uint64_t low_32 = 0xffffffff;
+    instruction.target = is_64_bit ? target : target & low_32;
   }
   return instruction;
 }

@@ -66,6 +66,23 @@ public:
     return packet;
   }
 
+  // The address that the next packet but one CYC names, if that is a TIP and its address is soon
+  // read: for whoever would ask for something ahead of time. 0: it is none.
+  [[nodiscard, gnu::always_inline]] std::uint64_t target_ahead(std::uint64_t last_ip) const {
+    constexpr std::ptrdiff_t most_bytes = 2 + 9;
+    if (end_ - at_ < most_bytes) {
+      return 0;
+    }
+    const bool cycles = (at_[0] & 3U) == 3;
+    const std::uint8_t* const at = at_ + (cycles ? 1 + (at_[0] >> 2U & 1U) : 0U);
+    if ((*at & 0x1fU) != 0x0d) {
+      return 0;
+    }
+    PacketParser there(*this);
+    there.at_ = at;
+    return decompressed(there.roomy_tip(*at), last_ip);
+  }
+
 private:
   [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
 

@@ -283,7 +283,7 @@ PacketWalker::Stop PacketWalker::take(BranchKind kind, const Instruction& instru
   branch_.from = address_;
   branch_.from_size = instruction.size;
   branch_.to = to;
-  untold_ = instruction.inside && graph_->detail() == Detail::calls;
+  untold_ = instruction.inside && graph_->tells_calls();
   address_ = to;
   return Stop::branch;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "flow/branch.hpp"
+#include "flow/call_folder.hpp"
 #include "flow/code_graph.hpp"
 #include "flow/packet_stream.hpp"
 #include "flow/return_stack.hpp"
@@ -81,13 +82,18 @@ private:
   void enter_system(WayIndex way, const Packet& packet);
   // exact_steps.cpp
   struct Exact;
+  class TellBranches;
   WayIndex follow_exact(WayIndex way);
+  template <class Teller>
+  WayIndex follow_exact(WayIndex way, Teller& teller);
+  template <class Teller>
   WayIndex follow_exact_bits(WayIndex way, std::uint64_t bits, unsigned count, std::uint8_t size,
-                             Exact& exact);
-  WayIndex follow_exact_target(WayIndex way, std::uint64_t to, const Exact& exact);
-  void end_way(WayIndex way, BranchKind kind, std::uint64_t to, WayIndex arrival,
-               const Moment& moment);
-  void pass_exact(std::uint32_t first_step, std::uint32_t end_step, const Moment& moment);
+                             Exact& exact, Teller& teller);
+  template <class Teller>
+  WayIndex follow_exact_target(WayIndex way, std::uint64_t to, const Exact& exact, Teller& teller);
+  template <class Teller>
+  void pass_exact(std::uint32_t first_step, std::uint32_t step_count, const Moment& moment,
+                  Teller& teller);
   WayIndex follow_bits(WayIndex way, const Packet& packet);
   WayIndex follow_target(WayIndex way, const Packet& packet);
   void pass(const Way& way, const Moment& moment);
@@ -122,6 +128,7 @@ private:
   bool decided_ = false;
   bool untold_ = false;
   Branch branch_;
+  CallFolder folder_;
 };
 
 } // namespace ptlens::flow

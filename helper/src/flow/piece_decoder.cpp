@@ -72,7 +72,7 @@ void PieceDecoder::go_on(DecodeContext& context, std::uint64_t end) {
   state_ = paused_;
   if (graph_ != nullptr) {
     graph_ = &context.graph(owner_.pid, code_ns_);
-    run_.set_code(graph_->image().serial(), context.numbering(), owner_);
+    run_.set_code(graph_->image().serial(), context.numbering(), graph_->points(), owner_);
     returns_.forget_ways();
     walker_.move_to(*graph_);
   }
@@ -150,7 +150,7 @@ bool PieceDecoder::owned_from(std::uint64_t time_ns, std::uint64_t code_ns) {
   CodeGraph& graph = context_->graph(owner_.pid, code_ns);
   code_ns_ = code_ns;
   if (&graph != graph_) {
-    run_.set_code(graph.image().serial(), context_->numbering(), owner_);
+    run_.set_code(graph.image().serial(), context_->numbering(), graph.points(), owner_);
     returns_.forget_ways();
   }
   graph_ = &graph;

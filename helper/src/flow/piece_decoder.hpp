@@ -15,6 +15,7 @@
 #include "flow/packet_stream.hpp"
 #include "flow/packet_walker.hpp"
 #include "flow/return_stack.hpp"
+#include "flow/run.hpp"
 #include "flow/run_builder.hpp"
 #include "flow/trace_piece.hpp"
 

@@ -28,7 +28,7 @@ void RunBuilder::cut_run(Running owner) {
 }
 
 void RunBuilder::hand_out(Running owner) {
-  if (run_.branches.empty() && run_.marks.empty() && run_.instructions == 0) {
+  if (run_.empty() && run_.marks.empty() && run_.instructions == 0) {
     return;
   }
   run_.pid = owner.pid;
@@ -36,8 +36,11 @@ void RunBuilder::hand_out(Running owner) {
   run_.cpu = cpu_;
   run_.code = code_;
   run_.numbering = numbering_;
+  run_.points = points_;
   ready_.push_back(std::exchange(run_, Run{}));
   run_.branches.reserve(ready_.back().branches.size()); // the next is likely to be as long
+  run_.returned.reserve(ready_.back().returned.size());
+  run_.returned_parts.reserve(ready_.back().returned_parts.size());
   open_ = 0;
 }
 

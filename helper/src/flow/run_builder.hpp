@@ -11,6 +11,7 @@
 
 #include "flow/branch.hpp"
 #include "flow/packet.hpp"
+#include "flow/run.hpp"
 #include "flow/schedule.hpp"
 #include "flow/width_counts.hpp"
 
@@ -29,6 +30,16 @@ struct Moment {
   std::uint64_t width_ns = 0;
   std::uint32_t spread_ns = 0;
 
+  // Of an interval that no loss reaches into.
+  static Moment plain(std::uint64_t earliest, std::uint64_t latest) {
+    Moment moment;
+    moment.width_ns = latest - earliest;
+    moment.time_ns = earliest + moment.width_ns / 2;
+    moment.spread_ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        latest - moment.time_ns, std::numeric_limits<std::uint32_t>::max()));
+    return moment;
+  }
+  Moment() = default;
   explicit Moment(TimeInterval interval, std::uint64_t not_before = 0)
       : time_ns(std::max(interval.earliest + (interval.latest - interval.earliest) / 2,
                          std::min(interval.latest, not_before))),
@@ -71,6 +82,18 @@ public:
     run_.branches.push_back(branch);
     widths_.add(width_ns);
   }
+  // The same, by the calls that came back. Branches between such are told without their width.
+  void count_width(std::uint64_t width_ns) { widths_.add(width_ns); }
+  [[nodiscard]] std::vector<ReturnedCall>& returned() { return run_.returned; }
+  void add_told(const Branch& branch) { run_.branches.push_back(branch); }
+  void add_opening(const ReturnedCall& call, const CodePoints& points) {
+    tell_opening(call, points, run_.branches);
+  }
+  void add_part(ReturnedCalls part) {
+    part.branches = run_.branches.size();
+    run_.returned_parts.push_back(part);
+  }
+  void forget_held() { holds_ = false; }
   // After the last of them: the last decision.
   void decide_plain(TimeInterval last) {
     last_ = last;
@@ -117,7 +140,11 @@ public:
 
   // Enough was added for a run of its own, and none of it waits for a decision.
   [[nodiscard]] bool is_long() const { return has_many() && open_ == run_.branches.size(); }
-  [[nodiscard]] bool has_many() const { return run_.branches.size() >= most_branches; }
+  [[nodiscard]] bool has_many() const {
+    return run_.branches.size() + run_.returned.size() >= most_branches;
+  }
+
+  [[nodiscard]] bool has_many_returned() const { return run_.returned.size() >= most_branches; }
 
   // What was added so far belongs to `owner`; what follows may be another's.
   void break_run(Running owner);
@@ -128,13 +155,16 @@ public:
     return holds_ && held_behind_ == run_.branches.size() ? std::optional(held_) : std::nullopt;
   }
 
-  // What follows is in the code of that serial, and bears numbers of that numbering.
-  void set_code(std::uint64_t serial, std::uint32_t numbering, Running owner) {
-    if (!run_.branches.empty()) {
+  // What follows is in the code of that serial, and bears numbers of that numbering, which stand
+  // for those points.
+  void set_code(std::uint64_t serial, std::uint32_t numbering, const CodePoints& points,
+                Running owner) {
+    if (!run_.empty()) {
       cut_run(owner);
     }
     code_ = serial;
     numbering_ = numbering;
+    points_ = &points;
   }
 
   // Runs that are complete, in order.
@@ -145,7 +175,7 @@ public:
   [[nodiscard]] const WidthCounts& widths() const { return widths_; }
 
 private:
-  static constexpr std::size_t most_branches = 1024;
+  static constexpr std::size_t most_branches = 1024; // and calls that came back
 
   void place(Branch& branch, const Moment& moment) {
     branch.time_ns = moment.time_ns;
@@ -168,6 +198,7 @@ private:
   std::int32_t cpu_;
   std::uint64_t code_ = 0;
   std::uint32_t numbering_ = 0;
+  const CodePoints* points_ = nullptr;
   TimeInterval last_;
   bool after_loss_ = false;      // a gap was added behind the last decision
   std::uint64_t loss_until_ = 0; // end of the first interval behind the last gap

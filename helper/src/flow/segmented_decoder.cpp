@@ -157,17 +157,16 @@ void SegmentedDecoder::fix_first(Run& run) {
     }
     drop_on_ = false;
     run.branches.erase(run.branches.begin());
-    for (SyncMark& mark : run.marks) {
-      --mark.branches;
-    }
+    run.shift_branches(-1);
   }
-  if (!held_ || run.branches.empty()) {
+  if (!held_ || run.empty()) {
     return;
   }
-  if (is_break(run.branches.front().kind)) {
+  if (run.begins_with_branch() && is_break(run.branches.front().kind)) {
     held_->exit = 0; // its numbers may be of another numbering
     held_->arrival = 0;
     run.branches.insert(run.branches.begin(), *held_);
+    run.shift_branches(1);
   }
   held_.reset();
 }

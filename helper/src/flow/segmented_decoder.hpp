@@ -11,6 +11,7 @@
 #include "flow/decode_context.hpp"
 #include "flow/decode_workers.hpp"
 #include "flow/piece_decoder.hpp"
+#include "flow/run.hpp"
 #include "flow/trace_piece.hpp"
 
 #include <cstddef>

@@ -91,23 +91,14 @@ std::size_t CallBuilder::with_landing_pad(const Space& space, const Place& place
   return 0;
 }
 
-// Code that has replaced the stack goes to where another one waits.
-bool CallBuilder::changes_stack(const Branch& branch, const Space& space) {
-  return leaves_indirectly(branch) && suspended_.may_wait_at(branch.to) &&
-         !suspended_.at(branch.to, 1).empty() && facts_->replaces_stack(space, branch.from);
-}
-
 bool CallBuilder::arrive_in_waiting_stack(const Branch& branch) {
   constexpr std::size_t most_candidates = 1024;
-  constexpr std::size_t most_frames = 64;
   std::vector<Lookahead::Candidate> candidates;
   if (branch.to == 0) {
     return false;
   }
   for (const std::size_t stack : suspended_.at(branch.to, most_candidates)) {
-    auto returns = stacks_[stack].return_addresses(most_frames);
-    returns.erase(returns.begin()); // the one that they all wait for
-    candidates.push_back({stack, std::move(returns)});
+    candidates.push_back({stack, without_innermost(stacks_[stack].frames)});
   }
   if (candidates.empty()) {
     return false;
@@ -130,9 +121,16 @@ void CallBuilder::decide() {
   log_.set_spread(lookahead.arrival().spread_ns);
   switch_to(lookahead.stack(), lookahead.arrival().time_ns);
   finish_top(lookahead.arrival().time_ns);
-  for (const auto& [branch, space] : lookahead.take_held()) {
-    add(branch, *space);
+  const std::uint32_t numbering = resolver_->numbering();
+  for (const Lookahead::Held& held : lookahead.take_held()) {
+    resolver_->set_numbering(held.numbering);
+    if (held.points != nullptr) {
+      add_returned(held.part, held.calls, *held.points, *held.space);
+    } else {
+      add(held.branch, *held.space);
+    }
   }
+  resolver_->set_numbering(numbering);
 }
 
 // To a frame below the innermost one of a suspended stack.

@@ -40,6 +40,9 @@ public:
   void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) override;
   void add_all(std::span<const flow::Branch> branches,
                const symbols::AddressSpaceVersion& space) override;
+  void add_returned(const flow::ReturnedCalls& part, std::span<const flow::ReturnedCall> calls,
+                    const flow::CodePoints& points,
+                    const symbols::AddressSpaceVersion& space) override;
   void exec(std::uint64_t time_ns) override;
   void finish(bool exited) override;
 
@@ -69,6 +72,8 @@ private:
   }
   // plain_calls.cpp
   std::size_t take_plain(std::span<const Branch> branches, const Space& space);
+  [[nodiscard]] bool change_stack(std::span<const flow::ReturnedCall> calls,
+                                  const flow::CodePoints& points, const Space& space);
   // A call that goes there opens a frame, whatever came before.
   [[nodiscard]] static bool enters(const Place& place) {
     return !place.folded && (!place.known || (place.entry && !place.part));
@@ -104,7 +109,15 @@ private:
   [[nodiscard]] static bool leaves_indirectly(const Branch& branch) {
     return branch.kind == flow::BranchKind::ret || branch.kind == flow::BranchKind::indirect;
   }
-  [[nodiscard]] bool changes_stack(const Branch& branch, const Space& space);
+  // Code that has replaced the stack goes to where another one waits.
+  [[nodiscard]] bool changes_stack(const Branch& branch, const Space& space) {
+    return leaves_indirectly(branch) && changes_stack(branch.from, branch.to, space);
+  }
+  // The same of one that leaves so.
+  [[nodiscard]] bool changes_stack(std::uint64_t from, std::uint64_t to, const Space& space) {
+    return suspended_.may_wait_at(to) && suspended_.waits_at(to) &&
+           facts_->replaces_stack(space, from);
+  }
   bool arrive_in_waiting_stack(const Branch& branch);
   bool arrive_deep_in_other_stack(const Branch& branch);
   void decide();

@@ -38,6 +38,56 @@ void CallLog::tell_listener(std::uint32_t call, std::uint64_t end_ns, CallState 
   nested_.erase(call);
 }
 
+// Numbers of opening go on from those so far.
+void CallLog::take_returned(std::uint32_t call, const flow::ReturnedCalls& part,
+                            std::span<const flow::ReturnedCall> calls, Resolver::Returned& names) {
+  const flow::OffCpu off = off_cpu_.before(part.last_ns) - off_cpu_.before(calls.front().start_ns);
+  const bool on_cpu = off.switches == 0 && off.total_ns() == 0;
+  Open& above = calls_[call];
+  const std::uint64_t latest_ns = latest_ns_;
+  std::uint32_t order = opened_;
+  for (const flow::ReturnedCall& each : calls) {
+    names.learn(each);
+    ClosedCall row{.function = names.function(each.target),
+                   .site = names.site(each.site),
+                   .order = order++,
+                   .resolution = sum_or_most(each.start_spread, each.end_spread),
+                   .state = CallState::complete,
+                   .tail_call = each.is_tail(),
+                   .late = each.start_ns < latest_ns,
+                   .start = each.start_ns,
+                   .latency = each.latency_ns,
+                   .children = each.children_ns};
+    row.inner = each.inner || active(row.function) != 0;
+    const std::uint32_t parent = each.parent - part.begin;
+    if (parent < calls.size()) {
+      row.parent = opened_ + parent;
+      row.caller = names.function(calls[parent].target);
+    } else {
+      row.parent = above.row.order;
+      row.caller = above.row.function;
+      above.row.children += row.latency;
+    }
+    latest_ns_ = std::max(latest_ns_, row.start + row.latency);
+    if (!on_cpu) {
+      const flow::OffCpu of_call =
+          off_cpu_.before(row.start + row.latency) - off_cpu_.before(row.start);
+      row.blocked = of_call.blocked_ns;
+      row.preempted = of_call.preempted_ns;
+      row.switches = of_call.switches;
+    }
+    if (provisional_ == 0) [[likely]] {
+      sink_->take(row);
+    } else {
+      waiting_.push_back(row);
+    }
+  }
+  opened_ = order;
+  if (waiting_.size() >= most_waiting) {
+    hand_on_waiting();
+  }
+}
+
 // The open call closes, while it is not known what others stand for.
 void CallLog::keep_waiting(Open& call) {
   waiting_.push_back(call.row);

@@ -2,14 +2,17 @@
 // closes. The rules by which calls open and close are its users'.
 #pragma once
 
+#include "flow/returned_call.hpp"
 #include "flow/schedule.hpp"
 #include "stacks/call.hpp"
 #include "stacks/closed_call.hpp"
+#include "stacks/resolver.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -48,6 +51,9 @@ public:
                      std::uint64_t start_ns, bool tail_call);
   // Its parent closes later.
   void close(std::uint32_t call, std::uint64_t end_ns, CallState state);
+  // Calls that came back, the outermost of them made in the open call.
+  void take_returned(std::uint32_t call, const flow::ReturnedCalls& part,
+                     std::span<const flow::ReturnedCall> calls, Resolver::Returned& names);
   // Where the open call was made turned out.
   void set_site(std::uint32_t call, std::uint32_t site) { calls_[call].row.site = site; }
   // The open call began at a stub: it will turn out whose call it is, by rename().

@@ -40,7 +40,8 @@ public:
   CallSink& operator=(CallSink&&) = delete;
   virtual ~CallSink() = default;
 
-  // Calls in order of their closing: children before the call they were made in.
+  // Each call once it has closed: those that were found out late, or hold such, after all that they
+  // hold.
   virtual void take(const ClosedCall& call) = 0;
 };
 

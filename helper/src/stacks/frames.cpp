@@ -5,24 +5,6 @@
 
 namespace ptlens::stacks {
 
-const Frame& Stack::base() const {
-  std::size_t index = frames.size() - 1;
-  while (index > 0 && frames[index].tail) {
-    --index;
-  }
-  return frames[index];
-}
-
-std::vector<std::uint64_t> Stack::return_addresses(std::size_t most) const {
-  std::vector<std::uint64_t> addresses;
-  for (auto frame = frames.rbegin(); frame != frames.rend() && addresses.size() < most; ++frame) {
-    if (!frame->tail) {
-      addresses.push_back(frame->return_address);
-    }
-  }
-  return addresses;
-}
-
 std::size_t Stack::with_return_address(std::uint64_t address) const {
   for (std::size_t count = frames.size(); count > 0; --count) {
     if (frames[count - 1].return_address == address) {

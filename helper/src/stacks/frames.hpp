@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ptlens::stacks {
@@ -38,6 +39,19 @@ struct Landmark {
   std::uint64_t address = 0;
 };
 
+// The innermost frame that is no tail call, or the outermost; nullptr where there is none.
+[[nodiscard]] inline const Frame* base_of(std::span<const Frame> frames) {
+  while (frames.size() > 1 && frames.back().tail) {
+    frames = frames.first(frames.size() - 1);
+  }
+  return frames.empty() ? nullptr : &frames.back();
+}
+// What is left once that one returns.
+[[nodiscard]] inline std::span<const Frame> without_innermost(std::span<const Frame> frames) {
+  return frames.first(frames.empty() ? 0
+                                     : static_cast<std::size_t>(base_of(frames) - frames.data()));
+}
+
 class Stack {
 public:
   std::vector<Frame> frames;
@@ -50,10 +64,8 @@ public:
   [[nodiscard]] std::size_t size() const { return frames.size(); }
   [[nodiscard]] Frame& top() { return frames.back(); }
   // The innermost frame that is no tail call: the one that those above it stand in for.
-  [[nodiscard]] const Frame& base() const;
+  [[nodiscard]] const Frame& base() const { return *base_of(frames); }
 
-  // Addresses that the frames return to, innermost first, at most `most`; tail calls share one.
-  [[nodiscard]] std::vector<std::uint64_t> return_addresses(std::size_t most) const;
   // True when the address is that to which the innermost frame returns.
   [[nodiscard]] bool returns_to(std::uint64_t address) const {
     return !frames.empty() && frames.back().return_address == address && address != 0;

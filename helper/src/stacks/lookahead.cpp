@@ -7,45 +7,51 @@
 namespace ptlens::stacks {
 namespace {
 
-constexpr std::size_t most_held = 1U << 16U;
+constexpr std::size_t most_held = 1U << 16U; // calls and returns
 
 } // namespace
 
-bool Lookahead::hold(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) {
-  held_.emplace_back(branch, &space);
-  held_.back().first.exit = 0; // by then other numbers may be in use
-  held_.back().first.arrival = 0;
+bool Lookahead::hold(Held held) {
+  const bool goes_on = held.points != nullptr || follow(held.branch);
+  calls_and_returns_ += 2 * held.calls.size();
+  held_.push_back(std::move(held));
+  return goes_on && calls_and_returns_ < most_held;
+}
+
+// False when it tells the candidates apart, or nothing will.
+bool Lookahead::follow(const flow::Branch& branch) {
   switch (branch.kind) {
   case flow::BranchKind::call:
+    ++calls_and_returns_;
     nested_.push_back(branch.from + branch.from_size);
-    break;
+    return true;
   case flow::BranchKind::ret: {
+    ++calls_and_returns_;
     const auto found = std::find(nested_.rbegin(), nested_.rend(), branch.to);
     if (found != nested_.rend()) {
       nested_.erase(std::prev(found.base()), nested_.end());
-    } else if (nested_.empty() && !leave(branch.to)) {
-      return false;
+      return true;
     }
-    break;
+    return !nested_.empty() || leave(branch.to);
   }
-  case flow::BranchKind::gap:
-    return false;
   default:
-    break;
+    return branch.kind != flow::BranchKind::gap;
   }
-  return held_.size() < most_held;
 }
 
 // False when the candidates are told apart, or never will be.
 bool Lookahead::leave(std::uint64_t address) {
   const auto returns_elsewhere = [&](const Candidate& candidate) {
-    return left_ >= candidate.returns.size() || candidate.returns[left_] != address;
+    const Frame* const base = base_of(candidate.frames);
+    return base == nullptr || base->return_address != address;
   };
   if (std::ranges::all_of(candidates_, returns_elsewhere)) {
     return false;
   }
   std::erase_if(candidates_, returns_elsewhere);
-  ++left_;
+  for (Candidate& candidate : candidates_) {
+    candidate.frames = without_innermost(candidate.frames);
+  }
   return candidates_.size() > 1;
 }
 

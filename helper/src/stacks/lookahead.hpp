@@ -5,10 +5,13 @@
 #pragma once
 
 #include "flow/branch.hpp"
+#include "flow/returned_call.hpp"
+#include "stacks/frames.hpp"
 #include "symbols/address_space.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,17 +21,24 @@ class Lookahead {
 public:
   struct Candidate {
     std::size_t stack = 0;
-    std::vector<std::uint64_t> returns; // addresses that its frames return to, innermost first
+    std::span<const Frame> frames; // that were not left, in which it would go on
   };
-  using Held = std::pair<flow::Branch, const symbols::AddressSpaceVersion*>;
+  struct Held { // a branch, or calls that came back
+    flow::Branch branch = {};
+    const flow::CodePoints* points = nullptr; // of the calls; null for a branch
+    flow::ReturnedCalls part = {};
+    std::vector<flow::ReturnedCall> calls = {};
+    const symbols::AddressSpaceVersion* space = nullptr;
+    std::uint32_t numbering = 0; // of the numbers that they bear
+  };
 
   // `arrival`: the branch to the address that all candidates wait for. The candidate to take where
-  // nothing tells them apart comes first.
+  // nothing tells them apart comes first. The frames must outlive this.
   Lookahead(const flow::Branch& arrival, std::vector<Candidate> candidates)
       : arrival_(arrival), candidates_(std::move(candidates)) {}
 
-  // Holds the branch; its space must outlive this. False when no more is to be held.
-  bool hold(const flow::Branch& branch, const symbols::AddressSpaceVersion& space);
+  // Holds it; what it refers to must outlive this. False when no more is to be held.
+  bool hold(Held held);
 
   [[nodiscard]] const flow::Branch& arrival() const { return arrival_; }
   [[nodiscard]] std::size_t stack() const { return candidates_.front().stack; }
@@ -37,13 +47,14 @@ public:
   [[nodiscard]] std::vector<Held> take_held() { return std::move(held_); }
 
 private:
+  bool follow(const flow::Branch& branch);
   bool leave(std::uint64_t address);
 
   flow::Branch arrival_;
   std::vector<Candidate> candidates_;
   std::vector<Held> held_;
+  std::size_t calls_and_returns_ = 0; // held
   std::vector<std::uint64_t> nested_; // return addresses of calls made since
-  std::size_t left_ = 0;              // frames of the candidates that were left
 };
 
 } // namespace ptlens::stacks

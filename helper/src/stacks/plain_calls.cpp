@@ -5,6 +5,46 @@
 
 namespace ptlens::stacks {
 
+// One of them returns, or jumps from a stub, to where another stack waits, by code that has
+// replaced the stack.
+bool CallBuilder::change_stack(std::span<const flow::ReturnedCall> calls,
+                               const flow::CodePoints& points, const Space& space) {
+  return !suspended_.empty() && std::ranges::any_of(calls, [&](const flow::ReturnedCall& call) {
+    return (!call.is_tail() && changes_stack(points.ways[call.back].end_address,
+                                             points.exit(call.exit).address_behind(), space)) ||
+           (call.stub != flow::no_way &&
+            changes_stack(points.ways[call.stub].end_address, points.arrival(call.arrival), space));
+  });
+}
+
+// They concern the innermost frame by their time alone.
+void CallBuilder::add_returned(const flow::ReturnedCalls& part,
+                               std::span<const flow::ReturnedCall> calls,
+                               const flow::CodePoints& points, const Space& space) {
+  if (change_stack(calls, points, space) || (!lookahead_ && !is_plain())) {
+    ThreadCalls::add_returned(part, calls, points, space);
+    return;
+  }
+  last_ns_ = std::max(last_ns_, part.last_ns);
+  if (lookahead_) {
+    if (!lookahead_->hold({.points = &points,
+                           .part = part,
+                           .calls = {calls.begin(), calls.end()},
+                           .space = &space,
+                           .numbering = resolver_->numbering()})) {
+      decide();
+    }
+    return;
+  }
+  if (!calls.empty()) {
+    Resolver::Returned names = resolver_->returned(space, points);
+    log_.take_returned(top().call, part, calls, names);
+    top().lost_ns = 0;
+  }
+  log_.set_spread(part.last_spread);
+  taken_ns_ = part.last_ns;
+}
+
 // As take() and add(), while nothing but transfers between functions happens. How many were taken.
 [[gnu::flatten]] std::size_t CallBuilder::take_plain(std::span<const Branch> branches,
                                                      const Space& space) {

@@ -1,20 +1,11 @@
 // Look-ups through the symbols of each mapped binary, remembered by address.
 #include "stacks/resolver.hpp"
 
+#include "symbols/code_place.hpp"
+
 #include <algorithm>
-#include <string_view>
 
 namespace ptlens::stacks {
-namespace {
-
-bool names_returning_twice(std::string_view name) {
-  static constexpr std::string_view names[] = {
-      "setjmp",     "_setjmp",      "__sigsetjmp",       "sigsetjmp",
-      "getcontext", "__getcontext", "__sigsetjmp_cancel"};
-  return std::ranges::find(names, name) != std::end(names);
-}
-
-} // namespace
 
 std::uint32_t Resolver::add(FunctionInfo function, bool returns_twice) {
   functions_.push_back(std::move(function));
@@ -24,14 +15,17 @@ std::uint32_t Resolver::add(FunctionInfo function, bool returns_twice) {
 
 std::uint32_t Resolver::function(const symbols::Binary& binary, const std::string& path,
                                  std::uint32_t index) {
-  const auto [entry, added] =
-      by_index_.try_emplace({&binary, index}, static_cast<std::uint32_t>(functions_.size()));
-  if (added) {
-    const symbols::Function& function = binary.functions()[index];
-    add({function.name, path, function.address, function.file, function.line, function.end_line},
-        names_returning_twice(function.name));
+  std::vector<std::uint32_t>& known = of_binary_[&binary].functions;
+  if (known.empty()) {
+    known.resize(binary.functions().size(), no_call);
   }
-  return entry->second;
+  if (known[index] == no_call) {
+    const symbols::Function& function = binary.functions()[index];
+    known[index] = add(
+        {function.name, path, function.address, function.file, function.line, function.end_line},
+        symbols::returns_twice(function));
+  }
+  return known[index];
 }
 
 std::uint32_t Resolver::stand_in(const std::string& name, const std::string& binary) {
@@ -65,6 +59,34 @@ Resolver::Numbered& Resolver::add_numbered(const symbols::AddressSpaceVersion& s
   return (*numbered_)[number];
 }
 
+Resolver::Returned Resolver::returned(const symbols::AddressSpaceVersion& space,
+                                      const flow::CodePoints& points) {
+  auto& numberings = known_in(space).returned;
+  if (numbering_ >= numberings.size()) {
+    numberings.resize(std::size_t{numbering_} + 1);
+  }
+  Returned returned;
+  returned.resolver_ = this;
+  returned.space_ = &space;
+  returned.points_ = &points;
+  returned.functions_ = &numberings[numbering_].first;
+  returned.sites_ = &numberings[numbering_].second;
+  return returned;
+}
+
+void Resolver::Returned::find(const flow::ReturnedCall& call) {
+  const auto keep = [](std::vector<std::uint32_t>& known, std::uint32_t at, std::uint32_t number) {
+    if (at >= known.size()) {
+      known.resize(std::max<std::size_t>(std::size_t{at} + 1, 2 * known.size()), no_call);
+    }
+    known[at] = number;
+  };
+  static_assert(no_call == no_site);
+  keep(*functions_, call.target,
+       resolver_->resolve(*space_, points_->arrival(call.arrival)).function);
+  keep(*sites_, call.site, resolver_->site(*space_, points_->exit(call.exit).address));
+}
+
 std::uint32_t Resolver::site_before(const symbols::AddressSpaceVersion& space,
                                     std::uint64_t return_address) {
   const symbols::MappedCode* mapped = space.find(return_address);
@@ -76,32 +98,22 @@ std::uint32_t Resolver::site_before(const symbols::AddressSpaceVersion& space,
 }
 
 Place Resolver::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
+  const symbols::CodePlace found = symbols::place_at(space, address);
   Place place;
-  const symbols::MappedCode* mapped = space.find(address);
-  if (mapped == nullptr) {
+  if (found.mapped == nullptr) {
     place.function = stand_in("[unknown]", "[unknown]");
-    return place;
+  } else if (!found.mapped->binary) {
+    place.function = stand_in("[missing code]", found.mapped->path);
+  } else if (!found.known) {
+    place.function = stand_in("[no symbol]", found.mapped->path);
+  } else {
+    place.function = function(*found.mapped->binary, found.mapped->path, found.function);
+    place.entry = found.entry;
+    place.part = found.part;
+    place.folded = found.folded;
+    place.thunk = found.thunk;
+    place.known = true;
   }
-  if (!mapped->binary) {
-    place.function = stand_in("[missing code]", mapped->path);
-    return place;
-  }
-  const symbols::Binary& binary = *mapped->binary;
-  const std::uint64_t elf_address = address - mapped->bias;
-  const auto index = binary.function_at(elf_address);
-  if (!index) {
-    place.function = stand_in("[no symbol]", mapped->path);
-    return place;
-  }
-  const symbols::Function& function = binary.functions()[*index];
-  const std::uint32_t original = binary.function_entry(function.original).value_or(*index);
-  place.function = this->function(binary, mapped->path, original);
-  place.entry = function.address == elf_address;
-  place.part = function.part && original != *index;
-  place.thunk = function.kind == symbols::Function::Kind::thunk;
-  place.folded = place.thunk || function.kind == symbols::Function::Kind::plt_stub ||
-                 function.kind == symbols::Function::Kind::resolver;
-  place.known = true;
   return place;
 }
 
@@ -121,7 +133,7 @@ std::uint32_t Resolver::site(const symbols::AddressSpaceVersion& space, std::uin
   const symbols::Binary* binary = mapped == nullptr ? nullptr : mapped->binary.get();
   const std::uint64_t elf_address = binary == nullptr ? address : address - mapped->bias;
   const auto [entry, added] =
-      site_of_.try_emplace({binary, elf_address}, static_cast<std::uint32_t>(sites_.size()));
+      of_binary_[binary].sites.try_emplace(elf_address, static_cast<std::uint32_t>(sites_.size()));
   if (added) {
     CallSite site;
     site.function = resolve(space, address).function;

@@ -3,6 +3,7 @@
 
 #include "flow/address_map.hpp"
 #include "flow/branch.hpp"
+#include "flow/returned_call.hpp"
 #include "stacks/call.hpp"
 #include "symbols/address_space.hpp"
 
@@ -34,6 +35,7 @@ public:
   [[nodiscard]] Place resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address);
 
   // Branches that are asked about from here on bear numbers of that numbering; see flow::Run.
+  [[nodiscard]] std::uint32_t numbering() const { return numbering_; }
   void set_numbering(std::uint32_t numbering) {
     if (numbering != numbering_) {
       numbering_ = numbering;
@@ -87,6 +89,36 @@ public:
     return known.site;
   }
 
+  // Functions and call sites of calls that came back, by the numbers that these bear in the
+  // numbering set.
+  class Returned {
+  public:
+    // To be asked before what follows about the call, and about those made in it.
+    void learn(const flow::ReturnedCall& call) {
+      if (call.target >= functions_->size() || (*functions_)[call.target] == no_call ||
+          call.site >= sites_->size() || (*sites_)[call.site] == no_site) [[unlikely]] {
+        find(call);
+      }
+    }
+    [[nodiscard]] std::uint32_t function(std::uint32_t target) const {
+      return (*functions_)[target];
+    }
+    [[nodiscard]] std::uint32_t site(std::uint32_t number) const { return (*sites_)[number]; }
+
+  private:
+    friend class Resolver;
+    void find(const flow::ReturnedCall& call);
+
+    Resolver* resolver_ = nullptr;
+    const symbols::AddressSpaceVersion* space_ = nullptr;
+    const flow::CodePoints* points_ = nullptr;
+    std::vector<std::uint32_t>* functions_ = nullptr;
+    std::vector<std::uint32_t>* sites_ = nullptr;
+  };
+  // Of calls in the space, whose points these are. For the moment.
+  [[nodiscard]] Returned returned(const symbols::AddressSpaceVersion& space,
+                                  const flow::CodePoints& points);
+
   // The call site at a process address, index into sites().
   [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
                                    std::uint64_t address);
@@ -121,9 +153,12 @@ private:
   std::vector<FunctionInfo> functions_;
   std::vector<std::uint8_t> returns_twice_; // by function
   std::vector<CallSite> sites_;
-  std::map<std::pair<const symbols::Binary*, std::uint32_t>, std::uint32_t> by_index_;
+  struct OfBinary {
+    std::vector<std::uint32_t> functions;  // by index there; no_call until it is known
+    flow::AddressMap<std::uint32_t> sites; // by ELF address
+  };
+  std::unordered_map<const symbols::Binary*, OfBinary> of_binary_; // nullptr: of none
   std::map<std::pair<std::string, std::string>, std::uint32_t> stand_ins_;
-  std::map<std::pair<const symbols::Binary*, std::uint64_t>, std::uint32_t> site_of_;
   // By version of the address space, then by address.
   struct Numbered { // what is at an address that has a number
     Place to;
@@ -135,6 +170,8 @@ private:
     flow::AddressMap<Place> places;
     flow::AddressMap<std::uint32_t> sites;
     std::deque<std::vector<Numbered>> numbered; // by numbering; Branch::arrival, Branch::exit
+    // The same of ReturnedCall::target and site.
+    std::deque<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> returned;
   };
   [[nodiscard]] Known& known_in(const symbols::AddressSpaceVersion& space) {
     if (recent_ == nullptr || recent_serial_ != space.serial) {

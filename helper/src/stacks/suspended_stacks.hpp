@@ -29,9 +29,14 @@ public:
     counts_ = {};
   }
 
+  [[nodiscard]] bool empty() const { return waiting_.empty(); }
   // False where certainly none waits.
   [[nodiscard]] bool may_wait_at(std::uint64_t address) const {
     return counts_[slot(address)] != 0;
+  }
+  [[nodiscard]] bool waits_at(std::uint64_t address) const {
+    const auto waiting = waiting_.lower_bound({address, 0});
+    return waiting != waiting_.end() && waiting->first.first == address;
   }
   // Indices of those that wait there, the one that has waited longest first, `most` at most.
   [[nodiscard]] std::vector<std::size_t> at(std::uint64_t address, std::size_t most) const {
@@ -45,7 +50,7 @@ public:
   }
 
 private:
-  static constexpr unsigned slot_bits = 10;
+  static constexpr unsigned slot_bits = 12;
   // Multiplicative hashing: Knuth, TAOCP vol. 3, 6.4.
   static std::size_t slot(std::uint64_t address) {
     return (address * 0x9e3779b97f4a7c15U) >> (64U - slot_bits);

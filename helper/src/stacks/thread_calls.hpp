@@ -3,6 +3,7 @@
 #pragma once
 
 #include "flow/branch.hpp"
+#include "flow/returned_call.hpp"
 #include "symbols/address_space.hpp"
 
 #include <cstdint>
@@ -29,6 +30,15 @@ public:
     for (const flow::Branch& branch : branches) {
       add(branch, space);
     }
+  }
+  // Calls that came back behind the branches so far, with numbers of those points and that space.
+  virtual void add_returned(const flow::ReturnedCalls& part,
+                            std::span<const flow::ReturnedCall> calls,
+                            const flow::CodePoints& points,
+                            const symbols::AddressSpaceVersion& space) {
+    std::vector<flow::Branch> branches;
+    flow::unfold(part, calls, points, branches);
+    add_all(branches, space);
   }
   // The process image was replaced: nothing returns.
   virtual void exec(std::uint64_t time_ns) = 0;

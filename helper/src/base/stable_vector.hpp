@@ -1,0 +1,46 @@
+// A vector whose elements never move, so that another thread may read those that it was told of
+// while more are added. Each chunk is twice as long as the one before.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <memory>
+
+namespace ptlens {
+
+template <class T>
+class StableVector {
+public:
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] const T& operator[](std::size_t index) const { return slot(index); }
+  [[nodiscard]] T& operator[](std::size_t index) { return slot(index); }
+  void push_back(const T& value) {
+    const std::size_t at = size_ + first_chunk;
+    const unsigned chunk = chunk_of(at);
+    if (at == first_chunk << chunk) {
+      chunks_[chunk] = std::make_unique<T[]>(at);
+    }
+    slot(size_++) = value;
+  }
+
+private:
+  static constexpr std::size_t first_chunk = 256; // elements
+  static constexpr unsigned first_width = std::bit_width(first_chunk);
+  static constexpr unsigned most_chunks = 32;
+
+  // Chunk k holds the elements whose index, behind a chunk that is not there, has so many digits.
+  [[nodiscard]] static unsigned chunk_of(std::size_t at) {
+    return static_cast<unsigned>(std::bit_width(at)) - first_width;
+  }
+  [[nodiscard]] T& slot(std::size_t index) const {
+    const std::size_t at = index + first_chunk;
+    const unsigned chunk = chunk_of(at);
+    return chunks_[chunk][at - (first_chunk << chunk)];
+  }
+
+  std::array<std::unique_ptr<T[]>, most_chunks> chunks_;
+  std::size_t size_ = 0;
+};
+
+} // namespace ptlens

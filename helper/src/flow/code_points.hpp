@@ -1,0 +1,81 @@
+// Where the ways of a graph of code begin and end, and what lies on them, by the numbers that
+// branches bear. It may be read by another thread than the one that adds to it: of what it was told
+// numbers of.
+#pragma once
+
+#include "base/stable_vector.hpp"
+#include "flow/branch.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace ptlens::flow {
+
+// Index of a way in its graph.
+using WayIndex = std::uint32_t;
+inline constexpr WayIndex no_way = 0; // where no code is known, or an edge not yet followed
+
+inline constexpr std::uint32_t no_target = std::numeric_limits<std::uint32_t>::max();
+
+struct WayEnds {
+  std::uint64_t begin = 0;
+  std::uint64_t end_address = 0; // of the instruction that decides
+  std::uint8_t end_size = 0;     // its bytes
+  // Of the thread that adds: see CodeGraph.
+  std::uint32_t target = no_target;
+  std::uint32_t site = no_target;
+  std::uint32_t function = no_target;
+
+  [[nodiscard]] std::uint64_t address_behind() const { return end_address + end_size; }
+};
+static_assert(sizeof(WayEnds) == 32);
+
+struct Step { // a direct call or jump on a way, that is told
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  BranchKind kind = BranchKind::jump;
+  std::uint8_t from_size = 0;
+  bool returns = false; // a call that is not to the next instruction
+  // Of the thread that adds.
+  WayIndex behind = no_way; // where a call returns to, no_way until it is known
+  std::uint32_t target = no_target;
+  std::uint32_t site = no_target;
+
+  [[nodiscard]] std::uint64_t address_behind() const { return from + from_size; }
+};
+static_assert(sizeof(Step) == 32);
+
+class CodePoints {
+public:
+  CodePoints() {
+    ways.push_back({});  // no_way
+    steps.push_back({}); // so that the first has an exit too
+  }
+
+  // Numbers as branches bear them: of where a step comes from and goes to, and of where a way ends
+  // and begins.
+  [[nodiscard]] static std::uint32_t number_of_step(std::uint32_t step) { return 2 * step + 1; }
+  [[nodiscard]] static std::uint32_t number_of_way(WayIndex way) { return 2 * way; }
+
+  // The address, and the bytes of the instruction there, that Branch::exit stands for.
+  struct Instruction {
+    std::uint64_t address = 0;
+    std::uint8_t size = 0;
+    [[nodiscard]] std::uint64_t address_behind() const { return address + size; }
+  };
+  [[nodiscard]] Instruction exit(std::uint32_t number) const {
+    if (number % 2 != 0) {
+      return {steps[number / 2].from, steps[number / 2].from_size};
+    }
+    return {ways[number / 2].end_address, ways[number / 2].end_size};
+  }
+  // The address that Branch::arrival stands for.
+  [[nodiscard]] std::uint64_t arrival(std::uint32_t number) const {
+    return number % 2 != 0 ? steps[number / 2].to : ways[number / 2].begin;
+  }
+
+  StableVector<WayEnds> ways;
+  StableVector<Step> steps;
+};
+
+} // namespace ptlens::flow
