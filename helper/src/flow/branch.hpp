@@ -60,6 +60,13 @@ struct Branch {
   std::uint32_t arrival = 0;
 };
 
+[[nodiscard]] constexpr Branch timed(Branch branch, std::uint64_t time_ns,
+                                     std::uint32_t spread_ns) {
+  branch.time_ns = time_ns;
+  branch.spread_ns = spread_ns;
+  return branch;
+}
+
 // Statistics of a whole decode.
 struct DecodeSummary {
   std::uint64_t instructions = 0;

@@ -71,9 +71,9 @@ void CallFolder::tell_open() {
 // By itself: it may end what was opened before the stretch, or go anywhere.
 void CallFolder::tell(const Branch& branch) {
   tell_open();
-  end_part(returned_end(), branch.time_ns);
+  end_part(returned_end(), last_.time_ns);
   part_begin_ = returned_end();
-  run_->add_told(branch);
+  run_->add_told(timed(branch, last_.time_ns, last_.spread_ns));
   full_ = run_->has_many();
   told_ = true;
   waits_ = false;

@@ -74,7 +74,7 @@ private:
   void pop(WayIndex back, const Moment& moment);
   void end_part(std::uint32_t end, std::uint64_t before_ns);
   void tell_open();
-  void tell(const Branch& branch);
+  void tell(const Branch& branch); // which happens now
 
   CodeGraph* graph_ = nullptr;
   RunBuilder* run_ = nullptr;
@@ -133,14 +133,7 @@ inline void CallFolder::pass_step(std::uint32_t number, const Moment& moment) {
       return;
     }
   }
-  tell({.time_ns = moment.time_ns,
-        .from = step.from,
-        .to = step.to,
-        .spread_ns = moment.spread_ns,
-        .kind = step.kind,
-        .from_size = step.from_size,
-        .exit = exit,
-        .arrival = exit});
+  tell(graph_->points().branch_of_step(number));
 }
 
 inline void CallFolder::end_way(WayIndex way, BranchKind kind, std::uint64_t to, WayIndex arrival,
@@ -176,14 +169,7 @@ inline void CallFolder::end_way(WayIndex way, BranchKind kind, std::uint64_t to,
       return;
     }
   }
-  tell({.time_ns = moment.time_ns,
-        .from = graph_->ends(way).end_address,
-        .to = to,
-        .spread_ns = moment.spread_ns,
-        .kind = kind,
-        .from_size = graph_->ends(way).end_size,
-        .exit = exit,
-        .arrival = CodePoints::number_of_way(arrival)});
+  tell(graph_->points().branch_of_way(way, kind, to, arrival));
 }
 
 // The innermost call returns, and with it the tail calls that it ended in.

@@ -74,6 +74,37 @@ public:
     return number % 2 != 0 ? steps[number / 2].to : ways[number / 2].begin;
   }
 
+  // Branches without time: one on a way, one by which a way ends, and one by its numbers.
+  [[nodiscard]] Branch branch_of_step(std::uint32_t number) const {
+    const Step& step = steps[number];
+    return {.from = step.from,
+            .to = step.to,
+            .kind = step.kind,
+            .from_size = step.from_size,
+            .exit = number_of_step(number),
+            .arrival = number_of_step(number)};
+  }
+  [[nodiscard]] Branch branch_of_way(WayIndex way, BranchKind kind, std::uint64_t to,
+                                     WayIndex arrival = no_way) const {
+    const WayEnds& ends = ways[way];
+    return {.from = ends.end_address,
+            .to = to,
+            .kind = kind,
+            .from_size = ends.end_size,
+            .exit = number_of_way(way),
+            .arrival = number_of_way(arrival)};
+  }
+  [[nodiscard]] Branch branch_of(std::uint32_t exit_number, std::uint32_t arrival_number,
+                                 BranchKind kind) const {
+    const Instruction from = exit(exit_number);
+    return {.from = from.address,
+            .to = arrival(arrival_number),
+            .kind = kind,
+            .from_size = from.size,
+            .exit = exit_number,
+            .arrival = arrival_number};
+  }
+
   StableVector<WayEnds> ways;
   StableVector<Step> steps;
 };

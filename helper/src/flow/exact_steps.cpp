@@ -23,34 +23,18 @@ public:
     run_ = &run;
   }
   [[gnu::always_inline]] void pass_step(std::uint32_t number, const Moment& moment) {
-    const Step& step = graph_->step(number);
-    add({.from = step.from,
-         .to = step.to,
-         .kind = step.kind,
-         .from_size = step.from_size,
-         .exit = CodePoints::number_of_step(number),
-         .arrival = CodePoints::number_of_step(number)},
-        moment);
+    add(graph_->points().branch_of_step(number), moment);
   }
   [[gnu::always_inline]] void end_way(WayIndex way, BranchKind kind, std::uint64_t to,
                                       WayIndex arrival, const Moment& moment) {
-    const WayEnds& ends = graph_->ends(way);
-    add({.from = ends.end_address,
-         .to = to,
-         .kind = kind,
-         .from_size = ends.end_size,
-         .exit = CodePoints::number_of_way(way),
-         .arrival = CodePoints::number_of_way(arrival)},
-        moment);
+    add(graph_->points().branch_of_way(way, kind, to, arrival), moment);
   }
   [[nodiscard]] bool has_many() const { return run_->has_many(); }
   void end() {}
 
 private:
-  [[gnu::always_inline]] void add(Branch branch, const Moment& moment) {
-    branch.time_ns = moment.time_ns;
-    branch.spread_ns = moment.spread_ns;
-    run_->add_plain(branch, moment.width_ns);
+  [[gnu::always_inline]] void add(const Branch& branch, const Moment& moment) {
+    run_->add_plain(timed(branch, moment.time_ns, moment.spread_ns), moment.width_ns);
   }
 
   CodeGraph* graph_ = nullptr;
@@ -284,15 +268,7 @@ WayIndex PacketWalker::follow_exact(WayIndex index, Teller& teller) {
   teller.end();
   run_->decide_plain(exact.last);
   if (exact.held != no_way) {
-    const CodeGraph& graph = *graph_;
-    const WayIndex taken = graph[exact.held].taken;
-    run_->hold({.from = graph.ends(exact.held).end_address,
-                .to = graph.ends(taken).begin,
-                .kind = BranchKind::cond,
-                .from_size = graph.ends(exact.held).end_size,
-                .exit = CodePoints::number_of_way(exact.held),
-                .arrival = CodePoints::number_of_way(taken)},
-               Moment(exact.held_in));
+    hold(exact.held, Moment(exact.held_in));
   }
   if (index != no_way) {
     address_ = graph_->ends(index).begin;

@@ -3,40 +3,21 @@
 #include "flow/packet_walker.hpp"
 
 namespace ptlens::flow {
-namespace {
-
-Branch branch_of(const CodeGraph& graph, WayIndex way, BranchKind kind, std::uint64_t to,
-                 WayIndex arrival = no_way) {
-  return {.from = graph.ends(way).end_address,
-          .to = to,
-          .kind = kind,
-          .from_size = graph.ends(way).end_size,
-          .exit = CodePoints::number_of_way(way),
-          .arrival = CodePoints::number_of_way(arrival)};
-}
-
-} // namespace
 
 // Of a conditional branch that was taken.
 void PacketWalker::hold(WayIndex way, const Moment& moment) {
   const CodeGraph& graph = *graph_;
   const WayIndex taken = graph[way].taken;
-  run_->hold(branch_of(graph, way, BranchKind::cond, graph.ends(taken).begin, taken), moment);
+  run_->hold(graph.points().branch_of_way(way, BranchKind::cond, graph.ends(taken).begin, taken),
+             moment);
 }
 
 // What lies on the way to its decision happens. Ways may be added.
 void PacketWalker::pass(const Way& way, const Moment& moment) {
   const std::uint32_t end = way.first_step + way.step_count;
   for (std::uint32_t number = way.first_step; number != end; ++number) {
-    const Step& step = graph_->step(number);
-    run_->add_at({.from = step.from,
-                  .to = step.to,
-                  .kind = step.kind,
-                  .from_size = step.from_size,
-                  .exit = CodePoints::number_of_step(number),
-                  .arrival = CodePoints::number_of_step(number)},
-                 moment);
-    if (step.returns) {
+    run_->add_at(graph_->points().branch_of_step(number), moment);
+    if (graph_->step(number).returns) {
       returns_->push(graph_->behind_step(number));
     }
   }
@@ -77,8 +58,9 @@ WayIndex PacketWalker::follow_bits(WayIndex index, const Packet& packet) {
         held = index;
       } else if (taken) {
         held = no_way;
-        run_->add_at(branch_of(*graph_, index, BranchKind::cond, graph_->ends(edge).begin, edge),
-                     decided);
+        run_->add_at(
+            graph_->points().branch_of_way(index, BranchKind::cond, graph_->ends(edge).begin, edge),
+            decided);
       }
       index = edge;
     } else if (way.ends_with(Way::End::ret) && taken && (way.calls != 0 || !returns_->empty())) {
@@ -87,7 +69,8 @@ WayIndex PacketWalker::follow_bits(WayIndex index, const Packet& packet) {
       pass(way, before);
       const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
       const WayIndex to = point.way != no_way ? point.way : graph_->at(point.address);
-      run_->add_at(branch_of(*graph_, index, BranchKind::ret, point.address, to), decided);
+      run_->add_at(graph_->points().branch_of_way(index, BranchKind::ret, point.address, to),
+                   decided);
       index = to;
       if (index == no_way) {
         address_ = point.address;
@@ -151,7 +134,7 @@ WayIndex PacketWalker::follow_target(WayIndex index, const Packet& packet) {
   } else if (kind == BranchKind::ret) {
     returns_->pop();
   }
-  run_->add_at(branch_of(*graph_, index, kind, packet.value, to), run_->decided());
+  run_->add_at(graph_->points().branch_of_way(index, kind, packet.value, to), run_->decided());
   return to;
 }
 
@@ -162,7 +145,7 @@ void PacketWalker::enter_system(WayIndex index, const Packet& packet) {
   run_->decide(packet.sent());
   instructions_ += way.instructions;
   pass(way, run_->between(last));
-  branch_ = branch_of(*graph_, index, BranchKind::syscall, 0);
+  branch_ = graph_->points().branch_of_way(index, BranchKind::syscall, 0);
   branch_.leaving = BranchKind::syscall;
   address_ = 0;
   untold_ = false;

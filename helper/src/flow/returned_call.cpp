@@ -8,41 +8,23 @@ namespace ptlens::flow {
 namespace {
 
 void tell_return(const ReturnedCall& call, const CodePoints& points, std::vector<Branch>& into) {
-  const WayEnds& back = points.ways[call.back];
-  into.push_back({.time_ns = call.start_ns + call.latency_ns,
-                  .from = back.end_address,
-                  .to = points.exit(call.exit).address_behind(),
-                  .spread_ns = call.end_spread,
-                  .kind = BranchKind::ret,
-                  .from_size = back.end_size,
-                  .exit = CodePoints::number_of_way(call.back)});
+  const std::uint64_t behind = points.exit(call.exit).address_behind();
+  into.push_back(timed(points.branch_of_way(call.back, BranchKind::ret, behind),
+                       call.start_ns + call.latency_ns, call.end_spread));
 }
 
 } // namespace
 
 void tell_opening(const ReturnedCall& call, const CodePoints& points, std::vector<Branch>& into) {
-  const CodePoints::Instruction from = points.exit(call.exit);
-  Branch branch{.time_ns = call.start_ns,
-                .from = from.address,
-                .to = points.arrival(call.arrival),
-                .spread_ns = call.start_spread,
-                .kind = call.kind,
-                .from_size = from.size,
-                .exit = call.exit,
-                .arrival = call.arrival};
+  const auto tell = [&](const Branch& branch) {
+    into.push_back(timed(branch, call.start_ns, call.start_spread));
+  };
   if (call.stub == no_way) {
-    into.push_back(branch);
+    tell(points.branch_of(call.exit, call.arrival, call.kind));
     return;
   }
-  Branch jump = branch;
-  jump.kind = BranchKind::indirect;
-  jump.from = points.ways[call.stub].end_address;
-  jump.from_size = points.ways[call.stub].end_size;
-  jump.exit = CodePoints::number_of_way(call.stub);
-  branch.arrival = call.exit; // direct: both ends have one number
-  branch.to = points.arrival(branch.arrival);
-  into.push_back(branch);
-  into.push_back(jump);
+  tell(points.branch_of(call.exit, call.exit, call.kind)); // direct: both ends have one number
+  tell(points.branch_of(CodePoints::number_of_way(call.stub), call.arrival, BranchKind::indirect));
 }
 
 void unfold(const ReturnedCalls& part, std::span<const ReturnedCall> calls,
@@ -64,15 +46,8 @@ void unfold(const ReturnedCalls& part, std::span<const ReturnedCall> calls,
   }
   close_behind(0);
   if (part.last_exit != 0) {
-    const CodePoints::Instruction from = points.exit(part.last_exit);
-    into.push_back({.time_ns = part.last_ns,
-                    .from = from.address,
-                    .to = points.arrival(part.last_arrival),
-                    .spread_ns = part.last_spread,
-                    .kind = part.last_kind,
-                    .from_size = from.size,
-                    .exit = part.last_exit,
-                    .arrival = part.last_arrival});
+    into.push_back(timed(points.branch_of(part.last_exit, part.last_arrival, part.last_kind),
+                         part.last_ns, part.last_spread));
   }
 }
 
