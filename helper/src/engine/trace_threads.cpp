@@ -91,22 +91,20 @@ void Threads::note_untraced(Thread& thread, const flow::Run& run) const {
 
 // With the calls that came back, where all is in the version of the code in which they did.
 void Threads::feed(Thread& thread, flow::Run& run) const {
-  if (!run.returned_parts.empty()) {
-    const auto space = only_version(thread, run);
-    if (space != nullptr) {
-      std::size_t branch = 0;
-      const std::span<const flow::Branch> branches(run.branches);
-      for (const flow::ReturnedCalls& part : run.returned_parts) {
-        thread.calls->add_all(branches.subspan(branch, part.branches - branch), *space);
-        thread.calls->add_returned(part, run.calls_of(part), *run.points, *space);
-        branch = part.branches;
-      }
-      thread.calls->add_all(branches.subspan(branch), *space);
-      return;
-    }
+  const auto* const space = run.returned_parts.empty() ? nullptr : only_version(thread, run);
+  if (space == nullptr) {
     flow::unfold(run);
+    feed_branches(thread, run);
+    return;
   }
-  feed_branches(thread, run);
+  std::span<const flow::Branch> left(run.branches);
+  for (const flow::ReturnedCalls& part : run.returned_parts) {
+    const std::size_t before = part.branches - (run.branches.size() - left.size());
+    thread.calls->add_all(left.first(before), *space);
+    thread.calls->add_returned(part, run.calls_of(part), *run.points, *space);
+    left = left.subspan(before);
+  }
+  thread.calls->add_all(left, *space);
 }
 
 // The version of the code in which all of the run happened, if that is the one whose numbers it
@@ -114,18 +112,16 @@ void Threads::feed(Thread& thread, flow::Run& run) const {
 const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread,
                                                           const flow::Run& run) const {
   flow::CodeTime code_time = thread.code_time;
-  std::uint64_t first_ns = run.first_ns();
+  const std::uint64_t first_ns = run.begins_with_branch()
+                                     ? code_time.of(run.branches.front())
+                                     : std::max(code_time.known_ns(), run.first_ns());
   std::uint64_t last_ns = first_ns;
-  if (run.begins_with_branch()) {
-    first_ns = code_time.of(run.branches.front());
-  }
   for (const flow::Branch& branch : run.branches) {
     last_ns = std::max(last_ns, code_time.of(branch));
   }
   for (const flow::ReturnedCalls& part : run.returned_parts) {
     last_ns = std::max(last_ns, part.last_ns);
   }
-  first_ns = std::max(first_ns, thread.code_time.known_ns());
   const symbols::AddressSpaceVersion& space = loaded_->spaces->at(run.pid, first_ns);
   const bool execs =
       thread.next_exec < thread.exec_times.size() && thread.exec_times[thread.next_exec] <= last_ns;

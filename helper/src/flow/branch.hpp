@@ -60,6 +60,7 @@ struct Branch {
   std::uint32_t arrival = 0;
 };
 
+// The branch, at that time.
 [[nodiscard]] constexpr Branch timed(Branch branch, std::uint64_t time_ns,
                                      std::uint32_t spread_ns) {
   branch.time_ns = time_ns;

@@ -8,11 +8,11 @@ bool CallFolder::through_stub(WayIndex way, std::uint64_t to, WayIndex arrival) 
   Frame& frame = frames_.back();
   const std::uint32_t number = graph_->target_gone_to(to);
   const Target& target = graph_->target(number);
-  if (!target.lands || !graph_->ends_in_stub(way, call_of(frame).target)) {
+  ReturnedCall& call = call_of(frame);
+  if (!target.lands || !graph_->ends_in_stub(way, call.target)) {
     return false;
   }
   in_stub_ = false;
-  ReturnedCall& call = call_of(frame);
   call.target = number;
   call.arrival = CodePoints::number_of_way(arrival);
   call.stub = way;
@@ -25,8 +25,7 @@ bool CallFolder::through_stub(WayIndex way, std::uint64_t to, WayIndex arrival) 
 bool CallFolder::jumps(std::uint32_t number, std::uint32_t exit, std::uint32_t arrival,
                        BranchKind kind, const Moment& moment) {
   const Target target = graph_->target(number);
-  const bool step = exit % 2 != 0;
-  const bool stub = step && target.stub;
+  const bool stub = exit % 2 != 0 && target.stub; // by a step
   if (frames_.empty() || !(target.lands || stub)) {
     return false;
   }
@@ -37,8 +36,7 @@ bool CallFolder::jumps(std::uint32_t number, std::uint32_t exit, std::uint32_t a
   if (target.part) {
     return false;
   }
-  push(moment, number, step ? graph_->site_of_step(exit / 2) : graph_->site_of_way(exit / 2), exit,
-       arrival, kind, frames_.back().return_address);
+  push(moment, number, exit, arrival, kind, frames_.back().return_address);
   in_stub_ = stub;
   if (!stub) {
     enter(frames_.back(), target.function);

@@ -58,8 +58,8 @@ private:
     last_arrival_ = arrival;
     last_kind_ = kind;
   }
-  void push(const Moment& moment, std::uint32_t target, std::uint32_t site, std::uint32_t exit,
-            std::uint32_t arrival, BranchKind kind, std::uint64_t return_address);
+  void push(const Moment& moment, std::uint32_t target, std::uint32_t exit, std::uint32_t arrival,
+            BranchKind kind, std::uint64_t return_address);
   void enter(Frame& frame, std::uint32_t function) {
     frame.function = function;
     if (function >= active_.size()) [[unlikely]] {
@@ -93,16 +93,15 @@ private:
 
 // Here because they are called for each branch of a trace.
 
-inline void CallFolder::push(const Moment& moment, std::uint32_t target, std::uint32_t site,
-                             std::uint32_t exit, std::uint32_t arrival, BranchKind kind,
-                             std::uint64_t return_address) {
+inline void CallFolder::push(const Moment& moment, std::uint32_t target, std::uint32_t exit,
+                             std::uint32_t arrival, BranchKind kind, std::uint64_t return_address) {
   const std::uint32_t parent = frames_.empty() ? no_target : frames_.back().call;
   frames_.push_back({.return_address = return_address, .call = returned_end()});
   run_->returned().push_back({.start_ns = moment.time_ns,
                               .start_spread = moment.spread_ns,
                               .parent = parent,
                               .target = target,
-                              .site = site,
+                              .site = graph_->site_of(exit),
                               .exit = exit,
                               .arrival = arrival,
                               .kind = kind});
@@ -121,8 +120,7 @@ inline void CallFolder::pass_step(std::uint32_t number, const Moment& moment) {
         return;
       }
       if (target.enters() || target.stub) {
-        push(moment, target_number, graph_->site_of_step(number), exit, exit, step.kind,
-             step.address_behind());
+        push(moment, target_number, exit, exit, step.kind, step.address_behind());
         in_stub_ = target.stub;
         if (!in_stub_) {
           enter(frames_.back(), target.function);
@@ -153,8 +151,7 @@ inline void CallFolder::end_way(WayIndex way, BranchKind kind, std::uint64_t to,
     const Target& target = graph_->target(target_number);
     const std::uint64_t behind = graph_->ends(way).address_behind();
     if (target.enters() && to != behind) {
-      push(moment, target_number, graph_->site_of_way(way), exit,
-           CodePoints::number_of_way(arrival), kind, behind);
+      push(moment, target_number, exit, CodePoints::number_of_way(arrival), kind, behind);
       enter(frames_.back(), target.function);
       return;
     }

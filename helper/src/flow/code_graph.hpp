@@ -138,14 +138,10 @@ public:
     return known != no_target ? known : find_target_of_step(number);
   }
   [[nodiscard]] const Target& target(std::uint32_t number) const { return targets_[number]; }
-  // Numbers of call sites: where the way ends, and where the step comes from.
-  [[nodiscard]] std::uint32_t site_of_way(WayIndex way) {
-    std::uint32_t& site = points_.ways[way].site;
-    site = site != no_target ? site : sites_++;
-    return site;
-  }
-  [[nodiscard]] std::uint32_t site_of_step(std::uint32_t number) {
-    std::uint32_t& site = points_.steps[number].site;
+  // The number of the call site that a branch's exit stands for.
+  [[nodiscard]] std::uint32_t site_of(std::uint32_t exit) {
+    std::uint32_t& site =
+        exit % 2 != 0 ? points_.steps[exit / 2].site : points_.ways[exit / 2].site;
     site = site != no_target ? site : sites_++;
     return site;
   }

@@ -61,11 +61,11 @@ template <class Teller>
                                                           Exact& exact, Teller& teller) {
   const unsigned own = count == tnt_room(size) ? 1 : 0; // bits left at the one that sent the packet
   const auto decided = [&](unsigned bits_left) {
-    return Moment::plain(bits_left == own ? exact.now : exact.before, exact.now);
+    return Moment({bits_left == own ? exact.now : exact.before, exact.now});
   };
   // Of what lies before the decision that is next.
   const auto between = [&](unsigned bits_left) {
-    return Moment::plain(bits_left == count ? exact.last.earliest : exact.before, exact.now);
+    return Moment({bits_left == count ? exact.last.earliest : exact.before, exact.now});
   };
   WayIndex held = exact.held;
   unsigned held_left = 0; // bits left at the one that is held, 0: from an earlier packet
@@ -174,15 +174,14 @@ template <class Teller>
   }
   instructions_ += way.instructions;
   if (way.step_count != 0) {
-    pass_exact(way.first_step, way.step_count, Moment::plain(exact.last.earliest, exact.now),
-               teller);
+    pass_exact(way.first_step, way.step_count, Moment({exact.last.earliest, exact.now}), teller);
   }
   if (kind == BranchKind::call) {
     returns_->push(graph.behind(index));
   } else if (kind == BranchKind::ret) {
     returns_->pop();
   }
-  teller.end_way(index, kind, target, to, Moment::plain(exact.now, exact.now));
+  teller.end_way(index, kind, target, to, Moment({exact.now, exact.now}));
   return to;
 }
 

@@ -1,21 +1,12 @@
 // Instruction classes by Zydis' categories.
 #include "flow/instruction.hpp"
 
+#include "symbols/zydis_decoder.hpp"
+
 #include <Zydis/Zydis.h>
 
 namespace ptlens::flow {
 namespace {
-
-const ZydisDecoder& decoder(bool is_64_bit) {
-  const auto make = [](ZydisMachineMode mode, ZydisStackWidth width) {
-    ZydisDecoder made;
-    ZydisDecoderInit(&made, mode, width);
-    return made;
-  };
-  static const ZydisDecoder wide = make(ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-  static const ZydisDecoder narrow = make(ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32);
-  return is_64_bit ? wide : narrow;
-}
 
 // A relative branch has its target in itself.
 InstructionClass classify(const ZydisDecodedInstruction& instruction) {
@@ -80,8 +71,8 @@ std::optional<BranchKind> branch_kind(InstructionClass kind) {
 std::optional<Instruction> decode_instruction(std::span<const std::byte> code,
                                               std::uint64_t address, bool is_64_bit) {
   ZydisDecodedInstruction decoded;
-  if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder(is_64_bit), nullptr, code.data(),
-                                                code.size(), &decoded))) {
+  if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&symbols::zydis_decoder(is_64_bit), nullptr,
+                                                code.data(), code.size(), &decoded))) {
     return std::nullopt;
   }
   Instruction instruction;

@@ -66,8 +66,8 @@ public:
     return packet;
   }
 
-  // The address that the next packet but one CYC names, if that is a TIP and its address is soon
-  // read: for whoever would ask for something ahead of time. 0: it is none.
+  // The address of the next packet, or of the one behind a short CYC, if that is a TIP: for whoever
+  // would ask for something ahead of time. 0 where it is none, or near the end.
   [[nodiscard, gnu::always_inline]] std::uint64_t target_ahead(std::uint64_t last_ip) const {
     constexpr std::ptrdiff_t most_bytes = 2 + 9;
     if (end_ - at_ < most_bytes) {

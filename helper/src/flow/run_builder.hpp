@@ -30,15 +30,6 @@ struct Moment {
   std::uint64_t width_ns = 0;
   std::uint32_t spread_ns = 0;
 
-  // Of an interval that no loss reaches into.
-  static Moment plain(std::uint64_t earliest, std::uint64_t latest) {
-    Moment moment;
-    moment.width_ns = latest - earliest;
-    moment.time_ns = earliest + moment.width_ns / 2;
-    moment.spread_ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        latest - moment.time_ns, std::numeric_limits<std::uint32_t>::max()));
-    return moment;
-  }
   Moment() = default;
   explicit Moment(TimeInterval interval, std::uint64_t not_before = 0)
       : time_ns(std::max(interval.earliest + (interval.latest - interval.earliest) / 2,
@@ -126,9 +117,7 @@ public:
 
   // A branch that is told only if a break follows before any other.
   void hold(const Branch& branch, const Moment& moment) {
-    held_ = branch;
-    held_.time_ns = moment.time_ns;
-    held_.spread_ns = moment.spread_ns;
+    held_ = timed(branch, moment.time_ns, moment.spread_ns);
     held_behind_ = run_.branches.size();
     holds_ = true;
   }

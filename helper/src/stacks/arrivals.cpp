@@ -110,6 +110,13 @@ bool CallBuilder::arrive_in_waiting_stack(const Branch& branch) {
   return true;
 }
 
+// Until it is known which stack control has come to.
+void CallBuilder::hold(Lookahead::Held held) {
+  if (!lookahead_->hold(std::move(held))) {
+    decide();
+  }
+}
+
 // Goes on with what was held back, on the stack that it tells.
 void CallBuilder::decide() {
   if (!lookahead_) {

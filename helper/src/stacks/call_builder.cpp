@@ -20,9 +20,8 @@ void CallBuilder::add(const Branch& branch, const Space& space) {
   } else if (changes_stack(branch, space)) {
     decide();
     add(branch, space);
-  } else if (!lookahead_->hold(
-                 {.branch = branch, .space = &space, .numbering = resolver_->numbering()})) {
-    decide();
+  } else {
+    hold({.branch = branch, .space = &space, .numbering = resolver_->numbering()});
   }
 }
 

@@ -120,6 +120,7 @@ private:
   }
   bool arrive_in_waiting_stack(const Branch& branch);
   bool arrive_deep_in_other_stack(const Branch& branch);
+  void hold(Lookahead::Held held);
   void decide();
   [[nodiscard]] std::size_t with_landing_pad(const Space& space, const Place& place,
                                              std::uint64_t address);

@@ -27,13 +27,11 @@ void CallBuilder::add_returned(const flow::ReturnedCalls& part,
   }
   last_ns_ = std::max(last_ns_, part.last_ns);
   if (lookahead_) {
-    if (!lookahead_->hold({.points = &points,
-                           .part = part,
-                           .calls = {calls.begin(), calls.end()},
-                           .space = &space,
-                           .numbering = resolver_->numbering()})) {
-      decide();
-    }
+    hold({.points = &points,
+          .part = part,
+          .calls = {calls.begin(), calls.end()},
+          .space = &space,
+          .numbering = resolver_->numbering()});
     return;
   }
   if (!calls.empty()) {

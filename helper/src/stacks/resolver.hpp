@@ -34,8 +34,8 @@ public:
   // "[missing code]" where the binary is not there, or "[unknown]" where nothing is mapped.
   [[nodiscard]] Place resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address);
 
-  // Branches that are asked about from here on bear numbers of that numbering; see flow::Run.
   [[nodiscard]] std::uint32_t numbering() const { return numbering_; }
+  // Branches that are asked about from here on bear numbers of that numbering; see flow::Run.
   void set_numbering(std::uint32_t numbering) {
     if (numbering != numbering_) {
       numbering_ = numbering;

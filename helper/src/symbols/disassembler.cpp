@@ -1,6 +1,8 @@
 // Classification of instructions by Zydis' mnemonics and operands (Intel SDM vol. 2).
 #include "symbols/disassembler.hpp"
 
+#include "symbols/zydis_decoder.hpp"
+
 #include <Zydis/Zydis.h>
 
 #include <algorithm>
@@ -15,17 +17,6 @@ struct Decoded {
   std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands = {};
 };
 
-const ZydisDecoder& decoder(bool is_64_bit) {
-  const auto make = [](ZydisMachineMode mode, ZydisStackWidth width) {
-    ZydisDecoder made = {};
-    ZydisDecoderInit(&made, mode, width);
-    return made;
-  };
-  static const ZydisDecoder wide = make(ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-  static const ZydisDecoder narrow = make(ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32);
-  return is_64_bit ? wide : narrow;
-}
-
 ZydisMachineMode mode(bool is_64_bit) {
   return is_64_bit ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32;
 }
@@ -35,7 +26,7 @@ std::uint16_t full_width(bool is_64_bit, ZydisRegister name) {
 }
 
 bool decode_all(bool is_64_bit, std::span<const std::byte> bytes, Decoded& decoded) {
-  return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(is_64_bit), bytes.data(), bytes.size(),
+  return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&zydis_decoder(is_64_bit), bytes.data(), bytes.size(),
                                              &decoded.instruction, decoded.operands.data()));
 }
 
@@ -81,8 +72,9 @@ std::optional<Instruction> Disassembler::decode(std::span<const std::byte> bytes
                                                 std::uint64_t address) const {
   ZydisDecoderContext context = {};
   Decoded decoded;
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(is_64_bit_), &context, bytes.data(),
-                                                  bytes.size(), &decoded.instruction))) {
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&zydis_decoder(is_64_bit_), &context,
+                                                  bytes.data(), bytes.size(),
+                                                  &decoded.instruction))) {
     return std::nullopt;
   }
   Instruction instruction{.address = address,
@@ -91,8 +83,8 @@ std::optional<Instruction> Disassembler::decode(std::span<const std::byte> bytes
   if (instruction.kind == Instruction::Kind::other || instruction.kind == Instruction::Kind::ret) {
     return instruction;
   }
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder(is_64_bit_), &context, &decoded.instruction,
-                                               decoded.operands.data(),
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&zydis_decoder(is_64_bit_), &context,
+                                               &decoded.instruction, decoded.operands.data(),
                                                decoded.instruction.operand_count_visible)) ||
       decoded.instruction.operand_count_visible == 0) {
     return instruction;
@@ -260,8 +252,8 @@ bool Disassembler::is_plain(std::span<const std::byte> bytes) const {
 bool Disassembler::saves_vector_state(std::span<const std::byte> bytes) const {
   ZydisDecoderContext context = {};
   ZydisDecodedInstruction instruction = {};
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(is_64_bit_), &context, bytes.data(),
-                                                  bytes.size(), &instruction))) {
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&zydis_decoder(is_64_bit_), &context,
+                                                  bytes.data(), bytes.size(), &instruction))) {
     return false;
   }
   switch (instruction.mnemonic) {
