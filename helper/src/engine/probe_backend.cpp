@@ -91,6 +91,9 @@ public:
       return true;
     }
     hand_over(index);
+    if (probe->kind == record::Probe::Kind::after_exit) {
+      return true;
+    }
     if (hit.entry) {
       entered = hit;
     } else {

@@ -62,10 +62,11 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
          of_thread != manifest->cost_in_time.end() && at < of_thread->from_ns.size(); ++at) {
       in_time[index].push_back({.from_ns = of_thread->from_ns[at],
                                 .scale = of_thread->scale[at],
+                                .hit_scale = of_thread->hit_scale[at],
                                 .uncertainty = of_thread->uncertainty[at]});
     }
   }
-  return measure::corrected_latency(measurement, function, selection, probed, in_time);
+  return measure::corrected_latency(measurement, function, selection, probed, std::move(in_time));
 }
 
 } // namespace ptlens::engine

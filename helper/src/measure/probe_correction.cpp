@@ -2,12 +2,14 @@
 // so one pass from its end sums what lies below each call.
 #include "measure/probe_correction.hpp"
 
+#include "base/quantile.hpp"
 #include "measure/part.hpp"
 #include "measure/statistics.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace ptlens::measure {
 
@@ -39,19 +41,56 @@ LatencyStats stats_of(std::vector<std::uint64_t>& latencies) {
   return stats;
 }
 
-ProbedFunction at_the_time(ProbedFunction of, const CostInTime& in_time,
-                           const stacks::CallTable& calls, std::size_t call) {
+// The index of the cost at a time; nothing where none is known.
+std::optional<std::size_t> time_of(const CostInTime& in_time, const stacks::CallTable& calls,
+                                   std::size_t call) {
   const std::size_t thread = calls.thread[call];
   if (thread >= in_time.size() || in_time[thread].empty()) {
-    return of;
+    return std::nullopt;
   }
   const std::vector<CostFrom>& costs = in_time[thread];
-  auto at = std::ranges::upper_bound(costs, calls.start[call], {}, &CostFrom::from_ns);
-  at -= at == costs.begin() ? 0 : 1;
-  of.own *= at->scale;
-  of.hits *= at->scale;
-  of.own_uncertainty = of.own * at->uncertainty;
-  of.hits_uncertainty = of.hits * at->uncertainty;
+  const auto at = std::ranges::upper_bound(costs, calls.start[call], {}, &CostFrom::from_ns);
+  return static_cast<std::size_t>(at - costs.begin()) - (at == costs.begin() ? 0 : 1);
+}
+
+// The hits of empty functions are known as well as those of the function asked about: no call takes
+// less than nothing.
+void bound_by_short_calls(const stacks::CallTable& calls, std::uint32_t function,
+                          const std::vector<ProbedFunction>& probed, CostInTime& in_time) {
+  constexpr std::size_t least_calls = 7;
+  constexpr double shortest = 0.25;
+  std::vector<std::vector<std::vector<double>>> shown(in_time.size());
+  for (std::size_t thread = 0; thread < in_time.size(); ++thread) {
+    shown[thread].resize(in_time[thread].size());
+  }
+  for (std::size_t call = 0; call < calls.size(); ++call) {
+    const std::uint32_t of = calls.function[call];
+    const auto at = time_of(in_time, calls, call);
+    if (at && of != function && of < probed.size() && probed[of].own > 0 &&
+        calls.state[call] == stacks::CallState::complete) {
+      shown[calls.thread[call]][*at].push_back(static_cast<double>(calls.latency[call]) /
+                                               probed[of].own);
+    }
+  }
+  for (std::size_t thread = 0; thread < in_time.size(); ++thread) {
+    for (std::size_t at = 0; at < in_time[thread].size(); ++at) {
+      if (shown[thread][at].size() >= least_calls) {
+        double& scale = in_time[thread][at].hit_scale;
+        scale = std::min(scale, quantile(shown[thread][at], shortest));
+      }
+    }
+  }
+}
+
+ProbedFunction at_the_time(ProbedFunction of, const CostInTime& in_time,
+                           const stacks::CallTable& calls, std::size_t call) {
+  if (const auto at = time_of(in_time, calls, call)) {
+    const CostFrom& cost = in_time[calls.thread[call]][*at];
+    of.own *= cost.scale;
+    of.hits *= cost.hit_scale;
+    of.own_uncertainty = of.own * cost.uncertainty;
+    of.hits_uncertainty = of.hits * cost.uncertainty;
+  }
   return of;
 }
 
@@ -59,14 +98,14 @@ ProbedFunction at_the_time(ProbedFunction of, const CostInTime& in_time,
 
 CorrectedLatency corrected_latency(const Measurement& measurement, std::uint32_t function,
                                    const Selection& selection,
-                                   const std::vector<ProbedFunction>& probed,
-                                   const CostInTime& in_time) {
+                                   const std::vector<ProbedFunction>& probed, CostInTime in_time) {
   Needs needs(measurement);
   needs.everything_below(function);
   needs.recursion();
   needs.way_up(function, selection);
   const Part part = needs.gather();
   const stacks::CallTable& calls = part.calls();
+  bound_by_short_calls(calls, function, probed, in_time);
   std::vector<double> below(calls.size(), 0);
   std::vector<double> uncertain_below(calls.size(), 0);
   for (std::size_t call = calls.size(); call-- > 0;) {

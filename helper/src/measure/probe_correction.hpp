@@ -20,8 +20,9 @@ struct ProbedFunction { // ns, measured on functions of known length; 0: has no 
 
 struct CostFrom { // what the above has to be multiplied by from a time on
   std::uint64_t from_ns = 0;
-  double scale = 1;
-  double uncertainty = 0; // share of the product
+  double scale = 1;       // of the latency of the function asked about
+  double hit_scale = 1;   // of hits
+  double uncertainty = 0; // share of a product
 };
 using CostInTime = std::vector<std::vector<CostFrom>>; // by thread, ascending; may be shorter
 
@@ -31,10 +32,11 @@ struct CorrectedLatency {
   double uncertainty = 0; // mean of how much that may be off, either way, ns a call
 };
 
-// `probed` by index of function.
+// `probed` by index of function. Where a quarter of the calls below show less than their own probes
+// are said to take, hits of that time took no more than those calls show.
 [[nodiscard]] CorrectedLatency corrected_latency(const Measurement& measurement,
                                                  std::uint32_t function, const Selection& selection,
                                                  const std::vector<ProbedFunction>& probed,
-                                                 const CostInTime& in_time = {});
+                                                 CostInTime in_time = {});
 
 } // namespace ptlens::measure

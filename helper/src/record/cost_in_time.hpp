@@ -1,5 +1,5 @@
 // What a hit cost at each time of a recording: by the two hits on each call's way into the function
-// asked about, and by what such two told of the cost in the calibration.
+// asked about, those on its way out, and by what such told of the cost in the calibration.
 #pragma once
 
 #include "perfdata/recording.hpp"

@@ -50,6 +50,7 @@ Hits look_at_hits(const perfdata::Recording& recording, const Manifest& manifest
   const auto entries = target_entries_in_page(manifest);
   const auto event = event_of(manifest, Probe::Kind::entry);
   const auto after_entry = event_of(manifest, Probe::Kind::after_entry);
+  const auto after_exit = event_of(manifest, Probe::Kind::after_exit);
   struct Last {
     std::uint64_t time_ns = 0;
     std::uint64_t ip = 0;
@@ -59,7 +60,7 @@ Hits look_at_hits(const perfdata::Recording& recording, const Manifest& manifest
   for (const perfdata::Sample& sample : recording.samples()) {
     const std::uint64_t ip = instruction_pointer(sample.raw).value_or(0);
     const std::uint64_t config = recording.attributes()[sample.attribute].config;
-    if (config == after_entry) {
+    if (config == after_entry || config == after_exit) {
       continue;
     }
     hits.target_entered |= config == event && entries.contains(ip & in_page);

@@ -27,7 +27,8 @@ std::string hex(std::uint64_t address) {
 constexpr std::pair<Probe::Kind, const char*> kind_names[] = {
     {Probe::Kind::entry, "entry"},
     {Probe::Kind::exit, "exit"},
-    {Probe::Kind::after_entry, "after_entry"}};
+    {Probe::Kind::after_entry, "after_entry"},
+    {Probe::Kind::after_exit, "after_exit"}};
 
 const char* name_of(Probe::Kind kind) {
   return std::ranges::find(kind_names, kind, &std::pair<Probe::Kind, const char*>::first)->second;
@@ -37,6 +38,7 @@ json to_json(const CostInTime& cost) {
   return {{"tid", cost.tid},
           {"from_ns", cost.from_ns},
           {"scale", cost.scale},
+          {"hit_scale", cost.hit_scale},
           {"uncertainty", cost.uncertainty}};
 }
 
@@ -141,12 +143,17 @@ std::string read_cost(const json& object, const std::string& where, CostInTime& 
   reader.read_list("from_ns", &json::is_number_unsigned, cost.from_ns);
   reader.read_list("scale", &json::is_number, cost.scale);
   reader.read_list("uncertainty", &json::is_number, cost.uncertainty);
+  if (object.contains("hit_scale")) {
+    reader.read_list("hit_scale", &json::is_number, cost.hit_scale);
+  } else { // recordings of earlier builds
+    cost.hit_scale = cost.scale;
+  }
   if (!reader.bad_field().empty()) {
     return reader.bad_field();
   }
-  const bool fits = cost.scale.size() == cost.from_ns.size() &&
-                    cost.uncertainty.size() == cost.from_ns.size() &&
-                    std::ranges::is_sorted(cost.from_ns);
+  const bool fits =
+      cost.scale.size() == cost.from_ns.size() && cost.hit_scale.size() == cost.from_ns.size() &&
+      cost.uncertainty.size() == cost.from_ns.size() && std::ranges::is_sorted(cost.from_ns);
   return fits ? std::string() : where;
 }
 

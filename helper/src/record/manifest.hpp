@@ -25,6 +25,9 @@ struct Probe {
     // how long it comes after the entry's tells what a hit costs then. Follows every entry's hit of
     // a function that has such a probe.
     after_entry,
+    // At an exit's instruction once more, for the same: what a hit costs differs between the two
+    // ways into the kernel. Follows every hit of an exit that has such a probe.
+    after_exit,
   };
   Kind kind = Kind::entry;
   std::uint64_t event_id = 0; // tracefs id: perf_event_attr.config and common_type of its samples;
@@ -36,19 +39,20 @@ struct Probe {
   bool target = false;        // belongs to the function asked about, not to one it calls
   double latency_ns = 0; // entry: what the latency of a function that begins so shows beyond the
                          // truth; 0: not measured
-  double hit_ns = 0; // time that a hit takes from the thread, of an entry with the one after it; 0:
-                     // not measured
+  double hit_ns = 0;     // time that a hit takes from the thread, of an entry or exit with the one
+                         // after it; 0: not measured
   double uncertainty_ns = 0; // either may be off by this much at times that CostInTime is not of
 };
 
-// How many times its cost above a hit takes, by what was measured in the calls of a thread. Columns
+// How many times their cost above hits take, by what was measured in the calls of a thread. Columns
 // of one length.
 struct CostInTime {
   std::int32_t tid = -1;
   std::vector<std::uint64_t>
-      from_ns; // perf's clock, ascending: until the next, the last to the end
-  std::vector<double> scale;
-  std::vector<double> uncertainty; // share by which the product may be off
+      from_ns;                     // perf's clock, ascending: until the next, the last to the end
+  std::vector<double> scale;       // of latency_ns of the function asked about
+  std::vector<double> hit_scale;   // of hit_ns
+  std::vector<double> uncertainty; // share by which a product may be off
 };
 
 // The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (stack pointer

@@ -39,20 +39,23 @@ struct Hits {
   std::vector<std::uint64_t> entries;
   std::vector<std::uint64_t> after_entries;
   std::vector<std::uint64_t> exits;
+  std::vector<std::uint64_t> after_exits;
 };
 
 // Of each turn, ns.
 struct Turns {
-  std::vector<double> between;   // from the entry's hit to the one after it
-  std::vector<double> latencies; // from there to the exit, without the time within the function
-  std::vector<double> calls;     // from entry to entry, likewise
-  std::vector<double> spread;    // of the latencies: nine of ten calls lie within
+  std::vector<double> between;      // from the entry's hit to the one after it
+  std::vector<double> exit_between; // from the exit's to the one after it
+  std::vector<double> latencies;    // between these, without the time within the function
+  std::vector<double> calls;        // from entry to entry, likewise
+  std::vector<double> spread;       // of the latencies: nine of ten calls lie within
 };
 
 Turns in_turns(const Hits& hits, std::span<const std::uint64_t> ticks, double ticks_a_ns) {
   Turns turns;
   for (std::size_t turn = 0; turn < spin_turns; ++turn) {
     std::vector<double> between;
+    std::vector<double> exit_between;
     std::vector<double> latencies;
     std::vector<double> calls;
     const std::size_t begin = turn * spin_calls_a_turn;
@@ -61,12 +64,16 @@ Turns in_turns(const Hits& hits, std::span<const std::uint64_t> ticks, double ti
       const std::uint64_t entered = hits.entries[call];
       const std::uint64_t began = hits.after_entries.empty() ? entered : hits.after_entries[call];
       between.push_back(static_cast<double>(began - entered));
+      const std::uint64_t left =
+          hits.after_exits.empty() ? hits.exits[call] : hits.after_exits[call];
+      exit_between.push_back(static_cast<double>(left - hits.exits[call]));
       latencies.push_back(static_cast<double>(hits.exits[call] - began) - inside);
       if (call + 1 < begin + spin_calls_a_turn) {
         calls.push_back(static_cast<double>(hits.entries[call + 1] - entered) - inside);
       }
     }
     turns.between.push_back(median(between));
+    turns.exit_between.push_back(median(exit_between));
     turns.spread.push_back(quantile(latencies, 0.95) - quantile(latencies, 0.05));
     turns.latencies.push_back(median(latencies));
     turns.calls.push_back(median(calls));
@@ -124,14 +131,20 @@ private:
     TimedHitCost cost{hit_cost(turns, exit_ns)};
     std::vector<double> between = turns.between;
     cost.between_ns = median(between);
-    cost.latency_ns = emulated ? at_reference(turns.latencies)
-                               : cost.between_ns + median_turn([&](std::size_t turn) {
-                                   return turns.latencies[turn] - turns.between[turn];
-                                 });
+    std::vector<double> exit_between = turns.exit_between;
+    cost.exit_between_ns = median(exit_between);
+    cost.hit_ns = std::max(0.0, cost.hit_ns - cost.exit_between_ns);
+    cost.latency_ns = median_turn([&](std::size_t turn) {
+      const double between_hits = turns.between[turn];
+      const double exit_hits = turns.exit_between[turn];
+      return emulated ? turns.latencies[turn] / cost.growth(between_hits, exit_hits)
+                      : turns.latencies[turn] - cost.increase(between_hits, exit_hits);
+    });
     std::vector<double> off;
     for (std::size_t turn = 0; turn < spin_turns; ++turn) {
       off.push_back(
-          std::abs(turns.latencies[turn] - cost.latency_at(turns.between[turn], emulated)));
+          std::abs(turns.latencies[turn] -
+                   cost.latency_at(turns.between[turn], turns.exit_between[turn], emulated)));
     }
     cost.residual_ns = quantile(off, 0.9);
     return cost;
@@ -154,7 +167,7 @@ Result<ProbeCost> read_cost(const std::string& data_file, const Spent& spent) {
       const SpinFunction& function = functions[index];
       Hits& of = hits[index];
       if (ip == function.exit) {
-        of.exits.push_back(sample.time_ns);
+        (of.exits.size() < of.entries.size() ? of.exits : of.after_exits).push_back(sample.time_ns);
       } else if (function.timed && ip == function.after_entry &&
                  of.after_entries.size() < of.entries.size()) {
         of.after_entries.push_back(sample.time_ns);
@@ -166,7 +179,9 @@ Result<ProbeCost> read_cost(const std::string& data_file, const Spent& spent) {
   std::array<Turns, spin_function_count> turns;
   for (std::size_t index = 0; index < functions.size(); ++index) {
     const Hits& of = hits[index];
+    const std::size_t second_exits = functions[index].timed ? spin_calls : 0;
     if (of.entries.size() != spin_calls || of.exits.size() != spin_calls ||
+        of.after_exits.size() != second_exits ||
         (functions[index].timed && of.after_entries.size() != spin_calls)) {
       return std::unexpected(
           Error{.message = fmt::format("{} of {} calls of the calibration were seen",
@@ -188,6 +203,9 @@ Result<void> set_probes(ProbeGroup& group) {
   };
   for (const SpinFunction& spin : spin_functions()) {
     auto added = add("return", spin.exit, exit_arguments);
+    if (added && spin.timed) {
+      added = add("after_exit", spin.exit, exit_arguments);
+    }
     if (added && spin.timed) {
       added = add("after_entry", spin.after_entry, exit_arguments);
     }
@@ -223,7 +241,7 @@ Result<ProbeCost> record_caller(const Machine& machine, const std::string& perf,
   const auto stat = process_stat(caller->pid());
   request.start_time = stat ? stat->start_time : 0;
   std::vector<ProbeEvent> events; // in the order of ProbeEvents
-  for (const std::string_view name : {"return", "after_entry", "entry"}) {
+  for (const std::string_view name : {"after_exit", "return", "after_entry", "entry"}) {
     events.push_back({.name = fmt::format("{}/{}", group->name(), name)});
   }
   const std::vector<std::string> command = uprobe_command(

@@ -7,8 +7,11 @@
 #include "base/error.hpp"
 #include "record/machine.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ptlens::record {
@@ -23,16 +26,40 @@ struct HitCost {
   double uncertainty_ns = 0;
 };
 
-// The same of an entry with a second probe (Probe::Kind::after_entry).
+// The same of an entry with a second probe (Probe::Kind::after_entry), and of such exits.
 struct TimedHitCost : HitCost {
-  double between_ns = 0;  // from the entry's hit to the second
-  double residual_ns = 0; // how far latency_at was off in nine of ten turns of the calibration
+  double between_ns = 0;      // from the entry's hit to the second
+  double exit_between_ns = 0; // from the exit's hit to a second at its instruction; 0: has none
+  double residual_ns = 0;     // how far latency_at was off in nine of ten turns of the calibration
 
-  // What the latency shows at a time when `between` lie between the two hits. At one instruction
-  // all of a hit is taken to grow alike; at the next one, where the whole way back to the program
-  // lies between the two, by as much.
-  [[nodiscard]] double latency_at(double between, bool emulated) const {
-    return emulated ? latency_ns * between / between_ns : latency_ns + between - between_ns;
+  // What the latency shows when these lie between the hits; 0 between the exit's: it is not known,
+  // and they grew as the entry's did. An exit's hits may cost more where an entry's do not, for the
+  // whole life of a process, and then the way to them grows more than they do. Powers and factor
+  // are of a Zen 4, where a ninth more between an exit's hits goes with a fifth more of latency,
+  // and a third more of those with a quarter more of an entry's goes with three tenths.
+  [[nodiscard]] double latency_at(double between, double exit_between, bool emulated) const {
+    return emulated ? latency_ns * growth(between, exit_between)
+                    : latency_ns + increase(between, exit_between);
+  }
+
+  // Both hits of an entry are at one instruction: all of a hit is taken to grow as they do.
+  [[nodiscard]] double growth(double between, double exit_between) const {
+    const double entry = between / between_ns;
+    const auto exit = exit_growth(exit_between);
+    return exit ? std::pow(*exit * *exit / entry, 0.75) : entry;
+  }
+
+  // The second is at the next instruction: the whole way back to the program lies between the two.
+  [[nodiscard]] double increase(double between, double exit_between) const {
+    const double entry = between / between_ns;
+    const double exit = exit_growth(exit_between).value_or(entry);
+    return between - between_ns + 3.5 * exit_between_ns * std::max(0.0, exit / entry - 1);
+  }
+
+private:
+  [[nodiscard]] std::optional<double> exit_growth(double exit_between) const {
+    return exit_between > 0 && exit_between_ns > 0 ? std::optional(exit_between / exit_between_ns)
+                                                   : std::nullopt;
   }
 };
 

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* condition_arguments = "sp=%sp:u64 flags=%flags:u64";
 
 std::vector<std::string> fields_of(const PlannedProbe& probe) {
-  if (probe.entry) {
+  if (probe.kind == Probe::Kind::entry) {
     return {"sp", "ret"};
   }
   return probe.condition.empty() ? std::vector<std::string>{"sp"}
@@ -28,10 +28,10 @@ Result<void> ProbeEvents::define(const ProbePlan& plan) {
       continue;
     }
     const bool access = defined.error().kind == Error::Kind::no_rights;
-    if (access || (probe.target && probe.entry)) {
+    if (access || (probe.target && probe.kind == Probe::Kind::entry)) {
       return defined;
     }
-    if (probe.after_entry) {
+    if (probe.kind == Probe::Kind::after_entry || probe.kind == Probe::Kind::after_exit) {
       continue;
     }
     refused.insert(probe.place->name);
@@ -49,7 +49,7 @@ std::vector<ProbeEvent> ProbeEvents::events() const {
     list.push_back(
         {.name = group_.name() + "/" + event, .filter = condition, .id = ids_.at(event)});
   }
-  for (const char* event : {"jump", "return", "after_entry", "entry"}) {
+  for (const char* event : {"jump", "after_exit", "return", "after_entry", "entry"}) {
     if (ids_.contains(event)) {
       list.push_back({.name = group_.name() + "/" + event, .filter = {}, .id = ids_.at(event)});
     }
@@ -58,11 +58,15 @@ std::vector<ProbeEvent> ProbeEvents::events() const {
 }
 
 std::string ProbeEvents::event_of(const PlannedProbe& probe) {
-  if (probe.entry) {
+  switch (probe.kind) {
+  case Probe::Kind::entry:
     return "entry";
-  }
-  if (probe.after_entry) {
+  case Probe::Kind::after_entry:
     return "after_entry";
+  case Probe::Kind::after_exit:
+    return "after_exit";
+  case Probe::Kind::exit:
+    break;
   }
   if (probe.condition.empty()) {
     return probe.tail_call ? "jump" : "return";
@@ -78,9 +82,9 @@ Result<void> ProbeEvents::define(const PlannedProbe& probe) {
         Error{.message = "belongs to no file of the target", .file = probe.place.binary->path()});
   }
   const std::string event = event_of(probe);
-  const char* const arguments = probe.entry               ? entry_arguments
-                                : probe.condition.empty() ? exit_arguments
-                                                          : condition_arguments;
+  const char* const arguments = probe.kind == Probe::Kind::entry ? entry_arguments
+                                : probe.condition.empty()        ? exit_arguments
+                                                                 : condition_arguments;
   if (auto added = group_.add(event, file->open_path, probe.file_offset, arguments); !added) {
     return added;
   }
@@ -91,10 +95,7 @@ Result<void> ProbeEvents::define(const PlannedProbe& probe) {
     }
     ids_.emplace(event, *id);
   }
-  const Probe::Kind kind = probe.entry         ? Probe::Kind::entry
-                           : probe.after_entry ? Probe::Kind::after_entry
-                                               : Probe::Kind::exit;
-  probes_.push_back(Probe{.kind = kind,
+  probes_.push_back(Probe{.kind = probe.kind,
                           .event_id = ids_.at(event),
                           .binary = file->path,
                           .function = probe.place->address,

@@ -80,7 +80,7 @@ private:
     const std::size_t before = plan_.probes.size();
     seen_.insert(key(target));
     add(target, true);
-    if (plan_.probes.size() == before || !plan_.probes[before].entry) {
+    if (plan_.probes.size() == before || plan_.probes[before].kind != Probe::Kind::entry) {
       return std::unexpected(Error{
           .kind = Error::Kind::unsupported,
           .message = fmt::format("the first instruction of {} cannot be probed", target->name),
@@ -166,9 +166,11 @@ private:
       return;
     }
     probes.push_back(*entry);
-    probes.back().entry = true;
+    probes.back().kind = Probe::Kind::entry;
+    bool timed = false;
     if (target && limits_.cost_in_time) {
       if (auto after = after_entry(place, entry->address, exits)) {
+        timed = true;
         probes.push_back(std::move(*after));
       }
     }
@@ -189,6 +191,10 @@ private:
       probe->tail_call = exit.kind != Exit::Kind::ret;
       jumps_anywhere_ |= target && exit.kind == Exit::Kind::indirect_jump;
       probes.push_back(std::move(*probe));
+      if (timed && !probes.back().tail_call) {
+        probes.push_back(probes.back());
+        probes.back().kind = Probe::Kind::after_exit;
+      }
     }
     if (!target && plan_.probes.size() + probes.size() > limits_.probes) {
       too_many_.push_back(place->name);
@@ -234,7 +240,7 @@ private:
     }
     auto probe = probe_at(place, address, true);
     if (probe) {
-      probe->after_entry = true;
+      probe->kind = Probe::Kind::after_entry;
     }
     return probe;
   }

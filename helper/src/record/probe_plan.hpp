@@ -7,6 +7,7 @@
 // well.
 #pragma once
 
+#include "record/manifest.hpp"
 #include "symbols/binary.hpp"
 
 #include <cstdint>
@@ -31,8 +32,7 @@ struct Place {
 
 struct PlannedProbe {
   Place place;
-  bool entry = false;
-  bool after_entry = false;      // see Probe::Kind::after_entry
+  Probe::Kind kind = Probe::Kind::exit;
   std::uint64_t address = 0;     // ELF address of the instruction
   std::uint64_t file_offset = 0; // of the same, bytes
   bool tail_call = false;        // exit by a jump
@@ -42,7 +42,8 @@ struct PlannedProbe {
 };
 
 struct ProbePlan {
-  // The target's first; of each function the entry, what follows the entry, the exits.
+  // The target's first; of each function the entry, what follows the entry, the exits, each with
+  // what follows it.
   std::vector<PlannedProbe> probes;
   std::vector<std::string> notes; // what was left out and why, one line each
 };
@@ -50,7 +51,7 @@ struct ProbePlan {
 struct PlanLimits {
   std::size_t callees = 32;
   std::size_t probes = 4096;
-  bool cost_in_time = true; // the entries of targets tell what a hit costs: after_entry
+  bool cost_in_time = true; // second probes of targets tell what a hit costs
 };
 
 // The function of that linkage name outside the given binary, as the dynamic linker would bind it.

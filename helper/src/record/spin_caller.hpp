@@ -19,7 +19,7 @@ namespace ptlens::record {
 struct SpinFunction {
   std::uint64_t (*function)(std::uint64_t ticks) = nullptr; // how many it spun for, at least those
   bool emulated = false;
-  bool timed = false; // to be probed twice on entry: at `entry` and at `after_entry`
+  bool timed = false; // to be probed twice: at `entry` and at `after_entry`, and at `exit`
   std::uint64_t entry = 0;
   std::uint64_t after_entry = 0; // at `entry` where that is emulated, else at the next instruction
   std::uint64_t exit = 0;

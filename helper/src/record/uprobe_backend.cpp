@@ -131,22 +131,26 @@ private:
 
   static void set_costs(const ProbeCost& cost, TargetFiles& files, Manifest& manifest) {
     for (Probe& probe : manifest.probes) {
-      if (probe.kind == Probe::Kind::after_entry ||
+      if (probe.kind == Probe::Kind::after_entry || probe.kind == Probe::Kind::after_exit ||
           (probe.kind == Probe::Kind::exit && probe.address == probe.function)) {
         continue; // its cost is the entry's: one instruction's hit, or all that of an entry
       }
       const auto binary = files.open({.path = probe.binary, .open_path = probe.binary});
       const bool emulated = binary && is_emulated((*binary)->code_at(probe.address));
-      const bool timed = probe.kind == Probe::Kind::entry &&
-                         std::ranges::any_of(manifest.probes, [&probe](const Probe& other) {
-                           return other.kind == Probe::Kind::after_entry &&
-                                  other.function == probe.function && other.binary == probe.binary;
-                         });
+      const auto followed_by = [&](Probe::Kind kind) {
+        return std::ranges::any_of(manifest.probes, [&](const Probe& other) {
+          return other.kind == kind && other.function == probe.function &&
+                 other.binary == probe.binary;
+        });
+      };
+      const bool timed = probe.kind == Probe::Kind::entry && followed_by(Probe::Kind::after_entry);
       const HitCost& hit = timed ? cost.of_timed(emulated) : cost.of(emulated);
       probe.hit_ns = hit.hit_ns;
       probe.uncertainty_ns = hit.uncertainty_ns;
       if (probe.kind == Probe::Kind::entry) {
         probe.latency_ns = hit.latency_ns;
+      } else if (!probe.tail_call && followed_by(Probe::Kind::after_exit)) {
+        probe.hit_ns += cost.timed_emulated.exit_between_ns;
       }
     }
     manifest.notes.push_back(fmt::format(

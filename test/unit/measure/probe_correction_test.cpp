@@ -56,8 +56,8 @@ TEST(ProbeCorrection, TakesOffWhatHitsCostAtTheTime) {
       {.own = 50, .hits = 80, .own_uncertainty = 5, .hits_uncertainty = 8},
       {.own = 30, .hits = 60, .own_uncertainty = 2, .hits_uncertainty = 3}};
   // The first call is before all that is known, and the inner call of the second after a change.
-  const CostInTime in_time = {{{.from_ns = 1000, .scale = 2, .uncertainty = 0.1},
-                               {.from_ns = 2000, .scale = 3, .uncertainty = 0.2}}};
+  const CostInTime in_time = {{{.from_ns = 1000, .scale = 2, .hit_scale = 2, .uncertainty = 0.1},
+                               {.from_ns = 2000, .scale = 3, .hit_scale = 3, .uncertainty = 0.2}}};
   const CorrectedLatency corrected = corrected_latency(made, outer, {}, probed, in_time);
   EXPECT_EQ(corrected.latency.max, 780U); // 1000 - 2 * 50 - 2 * 60
   EXPECT_EQ(corrected.latency.p50, 720U); // 1000 - 2 * 50 - 3 * 60
@@ -65,6 +65,21 @@ TEST(ProbeCorrection, TakesOffWhatHitsCostAtTheTime) {
   // (10 + 12) + (10 + 36) + (30 + 36), of three calls
   EXPECT_DOUBLE_EQ(corrected.uncertainty, 134.0 / 3);
   EXPECT_EQ(corrected_latency(made, outer, {}, probed, {{}}).latency.min, 890U);
+}
+
+TEST(ProbeCorrection, TakesNoMoreForHitsThanShortCallsShow) {
+  Measurement made = empty_recording(20'000);
+  const std::uint32_t outer = add_function(made, "outer");
+  const std::uint32_t inner = add_function(made, "inner", "/bin/app", 0x10);
+  const std::uint32_t call = add_call(made, {.function = outer, .start = 100, .latency = 10'000});
+  for (std::uint64_t start = 1000; start < 9000; start += 1000) {
+    add_call(made, {.function = inner, .parent = call, .start = start, .latency = 33});
+  }
+  const std::vector<ProbedFunction> probed = {{.own = 50, .hits = 80}, {.own = 30, .hits = 60}};
+  const CostInTime in_time = {{{.from_ns = 0, .scale = 2, .hit_scale = 2}}};
+  // An inner call shows 33 of 30 ns: its hits took 1.1 times 60, not twice that.
+  EXPECT_EQ(corrected_latency(made, outer, {}, probed, in_time).latency.total,
+            10'000U - 2 * 50 - 8 * 66);
 }
 
 TEST(ProbeCorrection, IsNeverBelowNothing) {

@@ -76,7 +76,8 @@ struct Planned {
                                                      bool tail_call) const {
     std::vector<std::uint64_t> list;
     for (const PlannedProbe& probe : plan.probes) {
-      if (probe.place->linkage_name == function && probe.entry == entry && !probe.after_entry &&
+      if (probe.place->linkage_name == function &&
+          probe.kind == (entry ? Probe::Kind::entry : Probe::Kind::exit) &&
           probe.tail_call == tail_call) {
         list.push_back(probe.address);
       }
@@ -134,7 +135,7 @@ TEST(Plan, ProbesEveryReturnAndJumpOfTheTargetAndItsCallees) {
             instructions(planned.program, "child", "ret", ""));
   EXPECT_EQ(planned.addresses("never", true, false), List{});
   ASSERT_FALSE(planned.plan.probes.empty());
-  EXPECT_TRUE(planned.plan.probes[0].entry);
+  EXPECT_EQ(planned.plan.probes[0].kind, Probe::Kind::entry);
   EXPECT_TRUE(planned.plan.probes[0].target);
   EXPECT_EQ(planned.plan.probes[0].place->linkage_name, "work");
   for (const PlannedProbe& probe : planned.plan.probes) {
@@ -190,14 +191,23 @@ TEST(Plan, ProbesWhereTheKernelNeedsNoStepIfEveryCallPassesThere) {
     EXPECT_EQ(planned.addresses(entry.name, true, false),
               std::vector{place->address + entry.offset})
         << entry.name;
-    const auto again = std::ranges::find(planned.plan.probes, true, &PlannedProbe::after_entry);
+    const auto again =
+        std::ranges::find(planned.plan.probes, Probe::Kind::after_entry, &PlannedProbe::kind);
     ASSERT_EQ(again != planned.plan.probes.end(), entry.again.has_value()) << entry.name;
+    const auto first_exit =
+        std::ranges::find(planned.plan.probes, Probe::Kind::exit, &PlannedProbe::kind);
+    const auto exit_again =
+        std::ranges::find(planned.plan.probes, Probe::Kind::after_exit, &PlannedProbe::kind);
+    EXPECT_EQ(exit_again != planned.plan.probes.end(),
+              entry.again && first_exit != planned.plan.probes.end() && !first_exit->tail_call)
+        << entry.name;
     if (entry.again) {
       EXPECT_EQ(again->address, place->address + *entry.again) << entry.name;
-      EXPECT_FALSE(again->entry);
     }
     const Planned untimed = make_plan(folder, source, entry.name, {.cost_in_time = false});
-    EXPECT_EQ(std::ranges::count(untimed.plan.probes, true, &PlannedProbe::after_entry), 0);
+    EXPECT_TRUE(std::ranges::all_of(untimed.plan.probes, [](const PlannedProbe& probe) {
+      return probe.kind == Probe::Kind::entry || probe.kind == Probe::Kind::exit;
+    }));
   }
 }
 
@@ -214,7 +224,7 @@ TEST(Plan, SaysWhatItLeavesOutBeyondTheLimit) {
                                     "work", {.callees = 2, .probes = 100});
   std::size_t entries = 0;
   for (const PlannedProbe& probe : planned.plan.probes) {
-    entries += static_cast<std::size_t>(probe.entry);
+    entries += static_cast<std::size_t>(probe.kind == Probe::Kind::entry);
   }
   EXPECT_EQ(entries, 3U); // the target and two
   EXPECT_TRUE(planned.noted("calls more functions than are probed at once (2)"));

@@ -121,8 +121,11 @@ TEST(ManifestFile, ComesBackAsItWasWritten) {
                       .tail_call = true,
                       .target = true},
                      {.kind = Probe::Kind::after_entry, .event_id = 8, .binary = "/bin/x"}};
-  manifest.cost_in_time = {
-      {.tid = 8, .from_ns = {1, 1'000'000'000'000}, .scale = {1, 1.25}, .uncertainty = {0.5, 0}}};
+  manifest.cost_in_time = {{.tid = 8,
+                            .from_ns = {1, 1'000'000'000'000},
+                            .scale = {1, 1.25},
+                            .hit_scale = {1, 1.5},
+                            .uncertainty = {0.5, 0}}};
   ASSERT_TRUE(write_manifest(folder / "", manifest));
   const auto read = read_manifest(folder / "");
   ASSERT_TRUE(read) << read.error().one_line();
@@ -142,6 +145,7 @@ TEST(ManifestFile, ComesBackAsItWasWritten) {
   EXPECT_EQ(read->cost_in_time[0].tid, 8);
   EXPECT_EQ(read->cost_in_time[0].from_ns, manifest.cost_in_time[0].from_ns);
   EXPECT_EQ(read->cost_in_time[0].scale, manifest.cost_in_time[0].scale);
+  EXPECT_EQ(read->cost_in_time[0].hit_scale, manifest.cost_in_time[0].hit_scale);
   EXPECT_EQ(read->cost_in_time[0].uncertainty, manifest.cost_in_time[0].uncertainty);
 }
 
@@ -177,6 +181,7 @@ TEST(ManifestFile, BadOnesAreErrorsThatNameTheField) {
   EXPECT_TRUE(has(error_of(timed + R"([{"tid":1,"from_ns":[1],"scale":["2"],"uncertainty":[0]}]})"),
                   "cost_in_time[0].scale"));
   for (const char* lists : {R"("from_ns":[1,2],"scale":[1],"uncertainty":[0,0])",
+                            R"("from_ns":[1],"scale":[1],"hit_scale":[1,1],"uncertainty":[0])",
                             R"("from_ns":[2,1],"scale":[1,1],"uncertainty":[0,0])"}) {
     EXPECT_TRUE(
         has(error_of(fmt::format(R"({}[{{"tid":1,{}}}]}})", timed, lists)), "cost_in_time[0]"));
