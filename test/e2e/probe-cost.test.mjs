@@ -75,6 +75,43 @@ function measured(t, start, name, ns) {
   return { corrected: median(corrected), uncertainty: median(uncertainty) };
 }
 
+// Two functions of one name, of 2 and of 6 us.
+const overloads = `
+#include <cstdint>
+#include <ctime>
+#include <x86intrin.h>
+static double rate;
+struct Short {};
+struct Long {};
+__attribute__((always_inline)) static inline void spin(double ns) { uint64_t begin = __rdtsc(); while ((__rdtsc() - begin) < ns * rate) {} }
+__attribute__((noipa)) void wait_for(Short) { spin(2000); __asm__ volatile(""); }
+__attribute__((noipa)) void wait_for(Long) { spin(6000); __asm__ volatile(""); }
+static double now() { timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e9 + t.tv_nsec; }
+int main() {
+  double start = now(); uint64_t begin = __rdtsc();
+  while (now() - start < 5e7) {}
+  rate = (__rdtsc() - begin) / (now() - start);
+  for (int i = 0; i < 500; ++i) { wait_for(Short()); wait_for(Long()); }
+}
+`;
+
+test("functions of one name together: each without the cost of its own probes", { skip }, (t) => {
+  const folder = temporaryFolder(t);
+  const file = path.join(folder, "overloads.cpp");
+  const program = path.join(folder, "overloads");
+  const recording = path.join(folder, "recording");
+  writeFileSync(file, overloads);
+  output(process.env.CXX ?? "g++", ["-g", "-O0", "-fcf-protection=none", "-o", program, file]);
+  output(helper, ["record", "--backend", "uprobe", "--all", "--function", "wait_for", "-o", recording, "--", program]);
+  const report = json(["report", "--json", "--all", "--function", "wait_for", recording]);
+  assert.equal(report.instances.length, 2);
+  assert.equal(report.calls.complete, calls);
+  const { p90, uncertainty } = report.corrected;
+  t.diagnostic(`corrected ${p90} ± ${Math.round(uncertainty)}, raw ${report.latency.p90}`);
+  assert.ok(Math.abs(p90 - 6_000) <= Math.max(tolerance * 6_000, uncertainty), `${p90} instead of 6000`);
+  assert.ok(report.corrected.mean < report.latency.mean);
+});
+
 // On a quiet machine the error is some per cent. What a hit costs changes with what the other processors do, which is
 // measured in the calls themselves, but for the way back to the program: where that differs from the calibration's, the
 // uncertainty must say so.

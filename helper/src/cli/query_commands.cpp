@@ -176,10 +176,19 @@ Result<bool> report_all(const QueryOptions& options) {
   if (QueryOptions again = options; was_damaged(*query->measurement, again.source)) {
     return report_all(again);
   }
+  const auto corrected =
+      engine::corrected_latency(*query->measurement, query->functions, query->selection);
   if (options.source.json) {
-    std::cout << exporting::dump(exporting::report_json(*query->measurement, report)) << '\n';
+    auto json = exporting::report_json(*query->measurement, report);
+    if (corrected) {
+      exporting::add_corrected(json, *corrected);
+    }
+    std::cout << exporting::dump(json) << '\n';
   } else {
     std::cout << exporting::report_text(*query->measurement, report, {});
+    if (corrected) {
+      std::cout << exporting::corrected_text(*corrected);
+    }
   }
   return true;
 }
@@ -216,8 +225,9 @@ Result<void> report(const QueryOptions& options) {
   }
   const measure::Measurement& shown = report->source(measurement);
   const auto corrected =
-      report->inlined ? std::nullopt
-                      : engine::corrected_latency(measurement, report->report.function, *selection);
+      report->inlined
+          ? std::nullopt
+          : engine::corrected_latency(measurement, {&report->report.function, 1}, *selection);
   if (options.source.json) {
     auto json = exporting::report_json(shown, report->report);
     if (corrected) {

@@ -12,7 +12,7 @@
 namespace ptlens::engine {
 
 std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measurement& measurement,
-                                                           std::uint32_t function,
+                                                           std::span<const std::uint32_t> functions,
                                                            const measure::Selection& selection) {
   if (measurement.recording.backend != "uprobe") {
     return std::nullopt;
@@ -51,7 +51,9 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
                        .hits_uncertainty = costs.entry_uncertainty + costs.exit_uncertainty};
     }
   }
-  if (function >= probed.size() || probed[function].own <= 0) {
+  if (std::ranges::none_of(functions, [&](std::uint32_t function) {
+        return function < probed.size() && probed[function].own > 0;
+      })) {
     return std::nullopt;
   }
   measure::CostInTime in_time(measurement.threads.size());
@@ -66,7 +68,7 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
                                 .uncertainty = of_thread->uncertainty[at]});
     }
   }
-  return measure::corrected_latency(measurement, function, selection, probed, std::move(in_time));
+  return measure::corrected_latency(measurement, functions, selection, probed, std::move(in_time));
 }
 
 } // namespace ptlens::engine

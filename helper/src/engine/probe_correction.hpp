@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace ptlens::engine {
 
-// Nothing where the recording was not made by probes, or their cost was not measured.
+// Of all calls of the functions together. Nothing where the recording was not made by probes, or
+// their cost was not measured.
 [[nodiscard]] std::optional<measure::CorrectedLatency>
-corrected_latency(const measure::Measurement& measurement, std::uint32_t function,
+corrected_latency(const measure::Measurement& measurement, std::span<const std::uint32_t> functions,
                   const measure::Selection& selection);
 
 } // namespace ptlens::engine

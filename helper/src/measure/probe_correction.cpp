@@ -55,7 +55,7 @@ std::optional<std::size_t> time_of(const CostInTime& in_time, const stacks::Call
 
 // The hits of empty functions are known as well as those of the function asked about: no call takes
 // less than nothing.
-void bound_by_short_calls(const stacks::CallTable& calls, std::uint32_t function,
+void bound_by_short_calls(const stacks::CallTable& calls, std::span<const std::uint32_t> functions,
                           const std::vector<ProbedFunction>& probed, CostInTime& in_time) {
   constexpr std::size_t least_calls = 7;
   constexpr double shortest = 0.25;
@@ -66,8 +66,8 @@ void bound_by_short_calls(const stacks::CallTable& calls, std::uint32_t function
   for (std::size_t call = 0; call < calls.size(); ++call) {
     const std::uint32_t of = calls.function[call];
     const auto at = time_of(in_time, calls, call);
-    if (at && of != function && of < probed.size() && probed[of].own > 0 &&
-        calls.state[call] == stacks::CallState::complete) {
+    if (at && std::ranges::find(functions, of) == functions.end() && of < probed.size() &&
+        probed[of].own > 0 && calls.state[call] == stacks::CallState::complete) {
       shown[calls.thread[call]][*at].push_back(static_cast<double>(calls.latency[call]) /
                                                probed[of].own);
     }
@@ -96,16 +96,19 @@ ProbedFunction at_the_time(ProbedFunction of, const CostInTime& in_time,
 
 } // namespace
 
-CorrectedLatency corrected_latency(const Measurement& measurement, std::uint32_t function,
+CorrectedLatency corrected_latency(const Measurement& measurement,
+                                   std::span<const std::uint32_t> functions,
                                    const Selection& selection,
                                    const std::vector<ProbedFunction>& probed, CostInTime in_time) {
   Needs needs(measurement);
-  needs.everything_below(function);
+  for (const std::uint32_t function : functions) {
+    needs.everything_below(function);
+    needs.way_up(function, selection);
+  }
   needs.recursion();
-  needs.way_up(function, selection);
   const Part part = needs.gather();
   const stacks::CallTable& calls = part.calls();
-  bound_by_short_calls(calls, function, probed, in_time);
+  bound_by_short_calls(calls, functions, probed, in_time);
   std::vector<double> below(calls.size(), 0);
   std::vector<double> uncertain_below(calls.size(), 0);
   for (std::size_t call = calls.size(); call-- > 0;) {
@@ -119,17 +122,19 @@ CorrectedLatency corrected_latency(const Measurement& measurement, std::uint32_t
   std::vector<std::uint64_t> latencies;
   double removed = 0;
   double uncertain = 0;
-  for (const std::uint32_t call : select_calls(measurement, calls, function, selection)) {
-    if (calls.state[call] != stacks::CallState::complete) {
-      continue;
+  for (const std::uint32_t function : functions) {
+    const ProbedFunction costs = function < probed.size() ? probed[function] : ProbedFunction{};
+    for (const std::uint32_t call : select_calls(measurement, calls, function, selection)) {
+      if (calls.state[call] != stacks::CallState::complete) {
+        continue;
+      }
+      const auto raw = static_cast<double>(calls.latency[call]);
+      const ProbedFunction own = at_the_time(costs, in_time, calls, call);
+      const double corrected = std::max(0.0, raw - own.own - below[call]);
+      removed += raw - corrected;
+      uncertain += own.own_uncertainty + uncertain_below[call];
+      latencies.push_back(static_cast<std::uint64_t>(std::llround(corrected)));
     }
-    const auto raw = static_cast<double>(calls.latency[call]);
-    const ProbedFunction own = at_the_time(
-        function < probed.size() ? probed[function] : ProbedFunction{}, in_time, calls, call);
-    const double corrected = std::max(0.0, raw - own.own - below[call]);
-    removed += raw - corrected;
-    uncertain += own.own_uncertainty + uncertain_below[call];
-    latencies.push_back(static_cast<std::uint64_t>(std::llround(corrected)));
   }
   const auto count = static_cast<double>(std::max<std::size_t>(1, latencies.size()));
   return {

@@ -7,6 +7,7 @@
 #include "measure/selection.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ptlens::measure {
@@ -32,10 +33,12 @@ struct CorrectedLatency {
   double uncertainty = 0; // mean of how much that may be off, either way, ns a call
 };
 
-// `probed` by index of function. Where a quarter of the calls below show less than their own probes
-// are said to take, hits of that time took no more than those calls show.
+// Of all calls of the functions, each once. `probed` by index of function. Where a quarter of the
+// calls below show less than their own probes are said to take, hits of that time took no more than
+// those calls show.
 [[nodiscard]] CorrectedLatency corrected_latency(const Measurement& measurement,
-                                                 std::uint32_t function, const Selection& selection,
+                                                 std::span<const std::uint32_t> functions,
+                                                 const Selection& selection,
                                                  const std::vector<ProbedFunction>& probed,
                                                  CostInTime in_time = {});
 

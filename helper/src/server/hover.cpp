@@ -149,7 +149,7 @@ std::string slowest(const Words& say, const measure::Measurement& measurement,
 
 std::string corrected(const Words& say, const measure::Measurement& measurement,
                       std::uint32_t function) {
-  const auto latency = engine::corrected_latency(measurement, function, {});
+  const auto latency = engine::corrected_latency(measurement, {&function, 1}, {});
   if (!latency) {
     return {};
   }

@@ -384,9 +384,12 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
   if (request.function.all) {
     const auto all = function_indices(measurement, request.function);
     if (all && all->size() > 1) {
-      return with_id(**recording,
-                     exporting::report_json(measurement,
-                                            measure::report(measurement, *all, request.selection)));
+      Json json = exporting::report_json(measurement,
+                                         measure::report(measurement, *all, request.selection));
+      if (const auto corrected = engine::corrected_latency(measurement, *all, request.selection)) {
+        exporting::add_corrected(json, *corrected);
+      }
+      return with_id(**recording, std::move(json));
     }
   }
   const engine::MeasureInlined measure_inlined =
@@ -415,7 +418,7 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
   if (const auto corrected =
           report->inlined || !function
               ? std::nullopt
-              : engine::corrected_latency(measurement, *function, request.selection)) {
+              : engine::corrected_latency(measurement, {&*function, 1}, request.selection)) {
     exporting::add_corrected(json, *corrected);
   }
   if (const auto& inlined = report->inlined) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace ptlens::measure {
 namespace {
 
@@ -29,18 +31,20 @@ TEST(ProbeCorrection, TakesOffOwnProbesAndAllHitsBelow) {
       {.own = 30, .hits = 60, .own_uncertainty = 2, .hits_uncertainty = 3},
       {}};
   for (const Measurement& measurement : {made, stored(made)}) {
-    const CorrectedLatency of_outer = corrected_latency(measurement, outer, {}, probed);
+    const CorrectedLatency of_outer = corrected_latency(measurement, {&outer, 1}, {}, probed);
     EXPECT_EQ(of_outer.latency.calls, 1U);   // the incomplete one does not count
     EXPECT_EQ(of_outer.latency.total, 770U); // 1000 - 50 - 3 * 60
     EXPECT_DOUBLE_EQ(of_outer.removed, 230);
     EXPECT_DOUBLE_EQ(of_outer.uncertainty, 14); // 5 + 3 * 3
-    const CorrectedLatency of_inner = corrected_latency(measurement, inner, {}, probed);
+    const CorrectedLatency of_inner = corrected_latency(measurement, {&inner, 1}, {}, probed);
     EXPECT_EQ(of_inner.latency.calls, 3U);
     EXPECT_EQ(of_inner.latency.max, 70U); // 100 - 30
     EXPECT_EQ(of_inner.latency.min, 10U); // 40 - 30, and 100 - 30 - 60
     EXPECT_EQ(of_inner.latency.total, 90U);
     EXPECT_DOUBLE_EQ(of_inner.uncertainty, 3); // 2, 2 and 2 + 3
-    EXPECT_EQ(corrected_latency(measurement, silent, {}, probed).latency.total, 10U);
+    EXPECT_EQ(corrected_latency(measurement, {&silent, 1}, {}, probed).latency.total, 10U);
+    const std::array both = {outer, inner};
+    EXPECT_EQ(corrected_latency(measurement, both, {}, probed).latency.total, 770U + 90U);
   }
 }
 
@@ -58,13 +62,13 @@ TEST(ProbeCorrection, TakesOffWhatHitsCostAtTheTime) {
   // The first call is before all that is known, and the inner call of the second after a change.
   const CostInTime in_time = {{{.from_ns = 1000, .scale = 2, .hit_scale = 2, .uncertainty = 0.1},
                                {.from_ns = 2000, .scale = 3, .hit_scale = 3, .uncertainty = 0.2}}};
-  const CorrectedLatency corrected = corrected_latency(made, outer, {}, probed, in_time);
+  const CorrectedLatency corrected = corrected_latency(made, {&outer, 1}, {}, probed, in_time);
   EXPECT_EQ(corrected.latency.max, 780U); // 1000 - 2 * 50 - 2 * 60
   EXPECT_EQ(corrected.latency.p50, 720U); // 1000 - 2 * 50 - 3 * 60
   EXPECT_EQ(corrected.latency.min, 670U); // 1000 - 3 * 50 - 3 * 60
   // (10 + 12) + (10 + 36) + (30 + 36), of three calls
   EXPECT_DOUBLE_EQ(corrected.uncertainty, 134.0 / 3);
-  EXPECT_EQ(corrected_latency(made, outer, {}, probed, {{}}).latency.min, 890U);
+  EXPECT_EQ(corrected_latency(made, {&outer, 1}, {}, probed, {{}}).latency.min, 890U);
 }
 
 TEST(ProbeCorrection, TakesNoMoreForHitsThanShortCallsShow) {
@@ -78,7 +82,7 @@ TEST(ProbeCorrection, TakesNoMoreForHitsThanShortCallsShow) {
   const std::vector<ProbedFunction> probed = {{.own = 50, .hits = 80}, {.own = 30, .hits = 60}};
   const CostInTime in_time = {{{.from_ns = 0, .scale = 2, .hit_scale = 2}}};
   // An inner call shows 33 of 30 ns: its hits took 1.1 times 60, not twice that.
-  EXPECT_EQ(corrected_latency(made, outer, {}, probed, in_time).latency.total,
+  EXPECT_EQ(corrected_latency(made, {&outer, 1}, {}, probed, in_time).latency.total,
             10'000U - 2 * 50 - 8 * 66);
 }
 
@@ -87,7 +91,7 @@ TEST(ProbeCorrection, IsNeverBelowNothing) {
   const std::uint32_t function = add_function(made, "f");
   add_call(made, {.function = function, .start = 0, .latency = 20});
   const CorrectedLatency corrected =
-      corrected_latency(made, function, {}, {{.own = 50, .hits = 80}});
+      corrected_latency(made, {&function, 1}, {}, {{.own = 50, .hits = 80}});
   EXPECT_EQ(corrected.latency.total, 0U);
   EXPECT_DOUBLE_EQ(corrected.removed, 20);
 }
