@@ -85,12 +85,11 @@ bool BlockReader::read(const store::BlockEntry& entry, Columns columns) {
   };
   read(block->flags, flags_);
   read(block->latency, block_latencies_);
-  const bool placed = columns == Columns::placed;
-  if (placed || admitted_.calls != nullptr || admitted_.made_in != nullptr) {
+  if (admitted_.calls != nullptr || admitted_.made_in != nullptr) {
     block_orders_.resize(entry.calls);
     block->read_orders(entry, block_orders_);
   }
-  if (placed || admitted_.made_in != nullptr) {
+  if (admitted_.made_in != nullptr) {
     read(block->distance, block_parents_);
     for (std::size_t i = 0; i < entry.calls; ++i) {
       const std::uint32_t away = block_parents_[i];
@@ -107,16 +106,10 @@ bool BlockReader::read(const store::BlockEntry& entry, Columns columns) {
     keep_complete(children_);
     read_away(entry, *block);
   }
-  if (placed) {
-    orders_ = block_orders_;
-    parents_ = block_parents_;
-    inner_.resize(entry.calls);
-    std::ranges::transform(flags_, inner_.begin(), [](std::uint8_t flags) {
-      return static_cast<std::uint8_t>((flags & store::inner_bit) != 0 ? 1 : 0);
-    });
-    keep_complete(orders_);
-    keep_complete(parents_);
-    keep_complete(inner_);
+  if (columns == Columns::timed) {
+    starts_.resize(entry.calls);
+    block->read_starts(entry, starts_);
+    keep_complete(starts_);
   } else {
     read(block->resolution, resolutions_);
     keep_complete(resolutions_);

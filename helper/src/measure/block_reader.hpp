@@ -35,7 +35,7 @@ public:
   enum class Columns : std::uint8_t {
     ranked,  // latencies and resolutions
     figures, // those, children, and the calls that were away
-    placed,  // those, and orders, parents and inner
+    timed,   // children, the calls that were away, and starts
   };
 
   BlockReader(const store::CallStore& store, Admitted admitted)
@@ -49,9 +49,7 @@ public:
   [[nodiscard]] std::span<const std::uint64_t> latencies() const { return latencies_; }
   [[nodiscard]] std::span<const std::uint64_t> resolutions() const { return resolutions_; }
   [[nodiscard]] std::span<const std::uint64_t> children() const { return children_; }
-  [[nodiscard]] std::span<const std::uint32_t> orders() const { return orders_; }
-  [[nodiscard]] std::span<const std::uint32_t> parents() const { return parents_; } // or no_call
-  [[nodiscard]] std::span<const std::uint8_t> inner() const { return inner_; }
+  [[nodiscard]] std::span<const std::uint64_t> starts() const { return starts_; }
   [[nodiscard]] std::span<const AwayCall> away() const { return away_; }
 
 private:
@@ -71,9 +69,7 @@ private:
   std::vector<std::uint64_t> latencies_;
   std::vector<std::uint64_t> resolutions_;
   std::vector<std::uint64_t> children_;
-  std::vector<std::uint32_t> orders_;
-  std::vector<std::uint32_t> parents_;
-  std::vector<std::uint8_t> inner_;
+  std::vector<std::uint64_t> starts_;
   std::vector<AwayCall> away_;
 };
 

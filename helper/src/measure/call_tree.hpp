@@ -1,4 +1,4 @@
-// Which calls are inside others of their own function.
+// Which calls run while others of their own function do.
 #pragma once
 
 #include "stacks/call.hpp"
@@ -9,8 +9,9 @@
 
 namespace ptlens::measure {
 
-// One byte a call of the table: 1 where a counted call is inside another counted call of the same
-// function. Empty when none is. Linear in the size of the table, whatever the depth of its stacks.
+// One byte a call of the table: 1 where a counted call begins while another counted call of the
+// same function and thread runs, on whichever of the thread's stacks: its time is in that one's
+// already. Empty when none does. `counted`: ascending; the table's calls by thread and opening.
 [[nodiscard]] std::vector<std::uint8_t> covered_calls(const stacks::CallTable& calls,
                                                       std::span<const std::uint32_t> counted,
                                                       std::size_t functions);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <map>
 
 namespace ptlens::measure {
 
@@ -78,6 +80,38 @@ Tally tally_of(const BlockReader& reader) {
     tally.off_cpu_calls += call.was_off_cpu() ? 1 : 0;
   }
   return tally;
+}
+
+struct TimedCall {
+  std::uint64_t start = 0;
+  std::uint64_t latency = 0;
+  std::uint64_t on_cpu = 0;
+  std::uint32_t edge = 0; // index
+
+  // What begins with another and is longer lies around it.
+  friend bool operator<(const TimedCall& one, const TimedCall& other) {
+    return one.start != other.start ? one.start < other.start : one.latency > other.latency;
+  }
+};
+
+// Sorts what is made of sorted stretches, a few long ones most of the time.
+void merge_runs(std::vector<TimedCall>& calls) {
+  std::vector<std::ptrdiff_t> ends;
+  for (auto at = calls.begin(); at != calls.end();) {
+    at = std::is_sorted_until(at, calls.end());
+    ends.push_back(at - calls.begin());
+  }
+  while (ends.size() > 1) {
+    std::vector<std::ptrdiff_t> merged;
+    std::ptrdiff_t begin = 0;
+    for (std::size_t run = 0; run < ends.size(); run += 2) {
+      const std::ptrdiff_t end = ends[std::min(run + 1, ends.size() - 1)];
+      std::inplace_merge(calls.begin() + begin, calls.begin() + ends[run], calls.begin() + end);
+      merged.push_back(end);
+      begin = end;
+    }
+    ends = std::move(merged);
+  }
 }
 
 } // namespace
@@ -217,82 +251,53 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
   return result;
 }
 
-void EdgeFigures::cover(std::span<const EdgeCalls> calls, std::span<const std::uint32_t> between) {
-  std::vector<GroupedFunction> functions; // whose calls may be covered
+void EdgeFigures::cover(std::span<const EdgeCalls> calls) {
+  std::map<GroupedFunction, std::vector<const EdgeCalls*>> functions;
   for (const EdgeCalls& each : calls) {
-    if (std::ranges::any_of(store_.blocks(each.edge),
-                            [](const store::BlockEntry& entry) { return entry.inner != 0; })) {
-      functions.push_back(function_of(each));
-    }
+    functions[function_of(each)].push_back(&each);
   }
-  std::ranges::sort(functions);
-  const auto repeats = std::ranges::unique(functions);
-  functions.erase(repeats.begin(), repeats.end());
-  if (functions.empty()) {
-    return;
-  }
-  Ancestry ancestry(store_, between);
-  for (std::uint32_t thread = 0; thread < ancestry.threads(); ++thread) {
-    ancestry.enter(thread);
-    for (std::size_t first = 0; first < functions.size(); first += marks_at_once) {
-      const std::size_t count = std::min(marks_at_once, functions.size() - first);
-      cover(calls, std::span(functions).subspan(first, count), thread, ancestry);
+  for (const auto& [function, edges] : functions) {
+    const bool inner = std::ranges::any_of(
+        edges, [this](const EdgeCalls* each) { return store_.has_inner(each->edge); });
+    for (std::uint32_t thread = 0; inner && thread < store_.thread_count(); ++thread) {
+      cover(edges, thread);
     }
   }
 }
 
-void EdgeFigures::cover(std::span<const EdgeCalls> calls,
-                        std::span<const GroupedFunction> functions, std::uint32_t thread,
-                        Ancestry& ancestry) {
-  // Calls `use` with the mark of the call's function.
-  const auto each_block = [&](const auto& use) {
-    for (const EdgeCalls& each : calls) {
-      const GroupedFunction function = function_of(each);
-      const auto at = std::ranges::lower_bound(functions, function);
-      if (at == functions.end() || *at != function) {
+// All of one function.
+void EdgeFigures::cover(std::span<const EdgeCalls* const> calls, std::uint32_t thread) {
+  std::vector<TimedCall> timed;
+  for (std::uint32_t edge = 0; edge < calls.size(); ++edge) {
+    BlockReader& reader = readers_[calls[edge]->group];
+    for (const store::BlockEntry& entry : store_.blocks(calls[edge]->edge)) {
+      if (entry.thread != thread || !reader.read(entry, Columns::timed)) {
         continue;
       }
-      for (const store::BlockEntry& entry : store_.blocks(each.edge)) {
-        if (entry.thread == thread) {
-          use(each, entry, static_cast<Marks>(1U << static_cast<unsigned>(at - functions.begin())));
-        }
+      const std::size_t first = timed.size();
+      for (std::size_t i = 0; i < reader.starts().size(); ++i) {
+        const std::uint64_t latency = reader.latencies()[i];
+        timed.push_back(
+            {.start = reader.starts()[i], .latency = latency, .on_cpu = latency, .edge = edge});
+      }
+      for (const AwayCall& call : reader.away()) {
+        timed[first + call.at].on_cpu = on_cpu_of(call);
       }
     }
-  };
-  bool inner = false;
-  each_block([&](const EdgeCalls&, const store::BlockEntry& entry, Marks) {
-    inner = inner || entry.inner != 0;
-  });
-  if (!inner) {
-    return;
   }
-  ancestry.clear();
-  each_block([&](const EdgeCalls& each, const store::BlockEntry& entry, Marks mark) {
-    BlockReader& reader = readers_[each.group];
-    if (reader.read(entry, Columns::placed)) {
-      for (const std::uint32_t order : reader.orders()) {
-        ancestry.mark(order, mark);
-      }
+  merge_runs(timed);
+  std::vector<WideSum> covered(calls.size());
+  const TimedCall* outer = nullptr;
+  for (const TimedCall& call : timed) {
+    if (outer != nullptr && call.start < outer->start + outer->latency) {
+      covered[call.edge] += call.on_cpu;
+    } else {
+      outer = &call;
     }
-  });
-  ancestry.settle();
-  each_block([&](const EdgeCalls& each, const store::BlockEntry& entry, Marks mark) {
-    BlockReader& reader = readers_[each.group];
-    if (entry.inner == 0 || !reader.read(entry, Columns::placed)) {
-      return;
-    }
-    WideSum covered = 0;
-    const auto away = reader.away();
-    std::size_t next = 0; // of them
-    for (std::uint32_t i = 0; i < reader.orders().size(); ++i) {
-      const bool is_away = next < away.size() && away[next].at == i;
-      if (reader.inner()[i] != 0 && (ancestry.of(reader.parents()[i]) & mark) != 0) {
-        covered += is_away ? on_cpu_of(away[next]) : reader.latencies()[i];
-      }
-      next += is_away ? 1 : 0;
-    }
-    each_set(each, thread, [&](Set& set) { set.tally.covered_on_cpu += covered; });
-  });
+  }
+  for (std::size_t edge = 0; edge < calls.size(); ++edge) {
+    each_set(*calls[edge], thread, [&](Set& set) { set.tally.covered_on_cpu += covered[edge]; });
+  }
 }
 
 } // namespace ptlens::measure

@@ -2,7 +2,6 @@
 // sorted. A set is made of whole edges, or of what one thread did on them.
 #pragma once
 
-#include "measure/ancestry.hpp"
 #include "measure/block_reader.hpp"
 #include "measure/statistics.hpp"
 
@@ -44,10 +43,9 @@ public:
   // `admitted`: one a group.
   EdgeFigures(const store::CallStore& store, std::span<const Admitted> admitted, const Sets& sets);
 
-  // Finds the calls that lie in others of their function and group among `calls`: their time on a
-  // CPU is in the outer ones' already. `between`: the edges that lead from one to the other
-  // (Needs::recursion), ascending. To be asked before read().
-  void cover(std::span<const EdgeCalls> calls, std::span<const std::uint32_t> between);
+  // Finds the calls that run while others of their function and group among `calls` do, on their
+  // thread: their time on a CPU is in the outer ones' already. To be asked before read().
+  void cover(std::span<const EdgeCalls> calls);
 
   [[nodiscard]] std::vector<SetFigures> read(std::span<const EdgeCalls> calls);
 
@@ -68,8 +66,7 @@ private:
   [[nodiscard]] GroupedFunction function_of(const EdgeCalls& calls) const {
     return {calls.group, store_.edges()[calls.edge].edge.function};
   }
-  void cover(std::span<const EdgeCalls> calls, std::span<const GroupedFunction> functions,
-             std::uint32_t thread, Ancestry& ancestry);
+  void cover(std::span<const EdgeCalls* const> calls, std::uint32_t thread);
   template <class Use>
   void each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use);
   void count(const EdgeCalls& calls, const store::BlockEntry& entry);

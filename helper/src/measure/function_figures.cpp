@@ -23,7 +23,6 @@ Part part_of(const Measurement& measurement, const std::vector<std::uint32_t>& f
   for (const std::uint32_t function : functions) {
     needs.calls_of(function);
   }
-  needs.recursion();
   return needs.gather();
 }
 

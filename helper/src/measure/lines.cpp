@@ -195,7 +195,6 @@ Part part_of(const Measurement& measurement, const std::string& file) {
       needs.calls_of(function);
     }
   }
-  needs.recursion();
   std::vector<bool> sites;
   sites.reserve(measurement.sites.size());
   for (const stacks::CallSite& site : measurement.sites) {

@@ -1,92 +1,13 @@
-// Reachability over the graph of edges; the parts of it that are recursive by the algorithm of
-// Tarjan (Depth-first Search and Linear Graph Algorithms, SIAM J. Comput. 1972), without native
-// recursion.
+// Reachability over the graph of edges, without native recursion.
 #include "measure/part.hpp"
 
 #include "measure/names.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace ptlens::measure {
 
-namespace {
-
 using stacks::no_call;
-
-// Strongly connected components of functions.
-class Components {
-public:
-  explicit Components(const store::CallStore& store)
-      : store_(store), number_(store.sums().size(), no_call), low_(store.sums().size()),
-        component_(store.sums().size(), no_call) {
-    for (std::uint32_t function = 0; function < number_.size(); ++function) {
-      if (number_[function] == no_call) {
-        visit(function);
-      }
-    }
-  }
-
-  [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(component_); }
-
-private:
-  struct Step {
-    std::uint32_t function = 0;
-    std::size_t next = 0; // of its edges
-  };
-
-  void enter(std::uint32_t function) {
-    number_[function] = low_[function] = numbered_++;
-    open_.push_back(function);
-    way_.push_back({function, 0});
-  }
-
-  void visit(std::uint32_t root) {
-    enter(root);
-    while (!way_.empty()) {
-      const std::uint32_t function = way_.back().function;
-      const auto edges = store_.edges_from(function);
-      if (way_.back().next < edges.size()) {
-        const std::uint32_t callee = store_.edges()[edges[way_.back().next++]].edge.function;
-        if (number_[callee] == no_call) {
-          enter(callee);
-        } else if (component_[callee] == no_call) {
-          low_[function] = std::min(low_[function], number_[callee]);
-        }
-        continue;
-      }
-      way_.pop_back();
-      if (!way_.empty()) {
-        std::uint32_t& above = low_[way_.back().function];
-        above = std::min(above, low_[function]);
-      }
-      if (low_[function] == number_[function]) {
-        close(function);
-      }
-    }
-  }
-
-  void close(std::uint32_t first) {
-    while (true) {
-      const std::uint32_t function = open_.back();
-      open_.pop_back();
-      component_[function] = first;
-      if (function == first) {
-        return;
-      }
-    }
-  }
-
-  const store::CallStore& store_;
-  std::vector<std::uint32_t> number_; // in the order of entering
-  std::vector<std::uint32_t> low_;
-  std::vector<std::uint32_t> component_; // one of its functions
-  std::vector<std::uint32_t> open_;
-  std::vector<Step> way_;
-  std::uint32_t numbered_ = 0;
-};
-
-} // namespace
 
 void Part::fold(std::span<const std::uint32_t> functions) {
   if (table_ != nullptr) {
@@ -166,48 +87,6 @@ void Needs::way_up(std::uint32_t function, const Selection& selection) {
   for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
     const store::Edge& between = store_->edges()[edge].edge;
     if (between.caller != no_call && below[between.caller] && above[between.function]) {
-      edges_[edge] = true;
-    }
-  }
-}
-
-void Needs::recursion() {
-  std::set<std::uint32_t> functions;
-  for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-    const store::EdgeEntry& entry = store_->edges()[edge];
-    if (edges_[edge] && !functions.contains(entry.edge.function) &&
-        std::ranges::any_of(store_->blocks(edge),
-                            [](const store::BlockEntry& block) { return block.inner != 0; })) {
-      functions.insert(entry.edge.function);
-    }
-  }
-  if (functions.empty()) {
-    return;
-  }
-  const std::vector<std::uint32_t> component = Components(*store_).take();
-  std::set<std::uint32_t> wanted;
-  for (const std::uint32_t function : functions) {
-    calls_of(function);
-    wanted.insert(component[function]);
-  }
-  for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-    const store::Edge& between = store_->edges()[edge].edge;
-    if (between.caller != no_call && component[between.caller] == component[between.function] &&
-        wanted.contains(component[between.function])) {
-      edges_[edge] = true;
-    }
-  }
-}
-
-void Needs::between(const std::vector<std::uint32_t>& functions) {
-  if (store_ == nullptr) {
-    return;
-  }
-  const Functions below = reachable(functions, false);
-  const Functions above = reachable(functions, true);
-  for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-    const store::Edge& way = store_->edges()[edge].edge;
-    if (way.caller != no_call && below[way.caller] && above[way.function]) {
       edges_[edge] = true;
     }
   }

@@ -53,11 +53,6 @@ public:
   // All between a call of the function and the ancestor that is asked for, so that following the
   // parents leads there; nothing where none is.
   void way_up(std::uint32_t function, const Selection& selection);
-  // Of all functions whose calls are needed and lie inside others of their own function somewhere:
-  // everything between the two.
-  void recursion();
-  // Everything between calls of any two of the functions.
-  void between(const std::vector<std::uint32_t>& functions);
 
   [[nodiscard]] Part gather() const;
   // Of the store, ascending; none where there is none.

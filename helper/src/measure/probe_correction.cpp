@@ -105,7 +105,6 @@ CorrectedLatency corrected_latency(const Measurement& measurement,
     needs.everything_below(function);
     needs.way_up(function, selection);
   }
-  needs.recursion();
   const Part part = needs.gather();
   const stacks::CallTable& calls = part.calls();
   bound_by_short_calls(calls, functions, probed, in_time);

@@ -246,7 +246,6 @@ Report report(const Measurement& measurement, const std::vector<std::uint32_t>& 
     needs.calls_in(function);
     needs.way_up(function, selection);
   }
-  needs.between(functions);
   Part part = needs.gather();
   const std::vector<std::uint32_t> called = part.calls().function;
   std::vector<std::uint32_t> selected;

@@ -5,7 +5,6 @@
 #include "measure/edge_figures.hpp"
 #include "measure/function_report.hpp"
 #include "measure/pair_map.hpp"
-#include "measure/part.hpp"
 #include "measure/select_orders.hpp"
 
 #include <algorithm>
@@ -25,8 +24,7 @@ using stacks::no_site;
 bool is_recursive(const store::CallStore& store, std::uint32_t function) {
   const auto [first, last] = store.edges_to(function);
   for (std::uint32_t edge = first; edge < last; ++edge) {
-    if (std::ranges::any_of(store.blocks(edge),
-                            [](const store::BlockEntry& entry) { return entry.inner != 0; })) {
+    if (store.has_inner(edge)) {
       return true;
     }
   }
@@ -97,11 +95,7 @@ Report report_of_store(const Measurement& measurement, std::uint32_t function,
                        .first_part = own.first_row,
                        .end_part = own.first_thread});
   if (is_recursive(store, function)) {
-    Needs needs(measurement);
-    needs.calls_of(function);
-    needs.calls_in(function);
-    needs.recursion();
-    figures.cover(calls, needs.edges());
+    figures.cover(calls);
   }
   std::vector<SetFigures> sets = figures.read(calls);
 

@@ -9,6 +9,7 @@
 #include "store/description.hpp"
 #include "store/format.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,11 @@ public:
   // Of the edge of that index.
   [[nodiscard]] std::span<const BlockEntry> blocks(std::size_t edge) const {
     return blocks_.subspan(first_block_[edge], edges_[edge].blocks);
+  }
+  // True when some call of the edge began while another one of its function ran on its thread.
+  [[nodiscard]] bool has_inner(std::size_t edge) const {
+    return std::ranges::any_of(blocks(edge),
+                               [](const BlockEntry& entry) { return entry.inner != 0; });
   }
   // By function.
   [[nodiscard]] std::span<const FunctionSums> sums() const { return sums_; }
