@@ -59,8 +59,8 @@ Result<void> verify(const RecordingOptions& options) {
   } else {
     std::cout << text(*verdict);
   }
-  if (verdict->difference) {
-    const engine::Difference& difference = *verdict->difference;
+  if (const std::optional<engine::Difference>& found = verdict.value().difference) {
+    const engine::Difference& difference = *found;
     return std::unexpected(Error{
         .kind = Error::Kind::failed,
         .message = fmt::format("the decoders differ {} at offset {:#x} of the trace: ptlens has "

@@ -53,6 +53,9 @@ public:
   void pop() { ++branch_; }
   // Behind peek(): the branch is a gap where code is missing indeed.
   [[nodiscard]] bool lacks_code() const {
+    if (!run_) {
+      return false;
+    }
     const flow::Branch& branch = run_->branches[branch_];
     return branch.gap == flow::GapReason::missing_code && streams_->code_is_missing(*run_, branch);
   }

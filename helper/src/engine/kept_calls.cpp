@@ -229,7 +229,7 @@ void keep_names(const measure::Measurement& measurement, const std::string& stor
                                   {"names", measurement.inlined_names}});
   output->append(std::as_bytes(std::span(bytes)));
   if (!output->complete().empty()) {
-    (void)output->publish(); // not kept then: found out again
+    [[maybe_unused]] const auto kept = output->publish(); // if not: found out again
   }
 }
 

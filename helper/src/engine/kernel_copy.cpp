@@ -79,10 +79,11 @@ Result<KernelCopy> open_kernel(const perfdata::Recording& recording, const std::
   if (!files) {
     return std::unexpected(files.error());
   }
-  if (!*files) {
+  const auto& found = files.value();
+  if (!found) {
     return KernelCopy{};
   }
-  const auto& [names, code] = **files;
+  const auto& [names, code] = *found;
   const perfdata::Mapping* const mapping = kernel_mapping(recording);
   const std::string reference = mapping == nullptr ? "" : mapping->path.substr(kernel_name.size());
   auto identity = symbols::identify_kernel(code.string(), names.string(), reference);

@@ -38,8 +38,9 @@ Json state_of(const std::string& path) {
 int add_build_id(dl_phdr_info* object, std::size_t /*size*/, void* to) {
   for (const ElfW(Phdr) & header : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
     if (header.p_type == PT_NOTE) {
-      const auto* const note = reinterpret_cast<const unsigned char*>(
-          object->dlpi_addr + header.p_vaddr); // NOLINT(performance-no-int-to-ptr)
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses come as numbers
+      const auto* const note =
+          reinterpret_cast<const unsigned char*>(object->dlpi_addr + header.p_vaddr);
       auto& text = *static_cast<std::string*>(to);
       for (const unsigned char byte : std::span(note, header.p_memsz)) {
         text += fmt::format("{:02x}", byte);

@@ -62,7 +62,7 @@ public:
     return {.parser = parser_.in_part(),
             .clock = clock_,
             .last_ip = last_ip_,
-            .flow_ns = *last_flow_ns_,
+            .flow_ns = last_flow_ns_.value_or(0),
             .after_cycles = after_cycles_,
             .passed = nullptr};
   }

@@ -84,6 +84,7 @@ Turns in_turns(const Hits& hits, std::span<const std::uint64_t> ticks, double ti
 template <class Of>
 double median_turn(const Of& of) {
   std::vector<double> values;
+  values.reserve(spin_turns);
   for (std::size_t turn = 0; turn < spin_turns; ++turn) {
     values.push_back(of(turn));
   }
@@ -141,6 +142,7 @@ private:
                       : turns.latencies[turn] - cost.increase(between_hits, exit_hits);
     });
     std::vector<double> off;
+    off.reserve(spin_turns);
     for (std::size_t turn = 0; turn < spin_turns; ++turn) {
       off.push_back(
           std::abs(turns.latencies[turn] -

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <link.h>
+#include <memory>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -156,7 +157,7 @@ Result<SpinCaller> SpinCaller::start() {
   if (shared == MAP_FAILED) { // NOLINT
     return std::unexpected(Error{.message = std::strerror(errno)});
   }
-  caller.spent_.reset(new (shared) Spent());
+  caller.spent_.reset(std::construct_at(static_cast<Spent*>(shared)));
   const auto functions = spin_functions();
   caller.pid_ = ::fork();
   if (caller.pid_ == 0) { // nothing but system calls: other threads may hold locks

@@ -74,7 +74,7 @@ public:
 
   void add_all(std::span<const flow::Branch> branches,
                const symbols::AddressSpaceVersion& space) override {
-    ThreadCalls::add_all(branches, space);
+    ThreadCalls::add_all(branches, space); // NOLINT(bugprone-parent-virtual-call): one by one
   }
   void exec(std::uint64_t time_ns) override;
   void finish(bool exited) override;
