@@ -127,6 +127,27 @@ Result<Query> prepare(const QueryOptions& options) {
   return query;
 }
 
+void print(const measure::Measurement& measurement, const measure::Report& report,
+           const std::optional<measure::CorrectedLatency>& corrected,
+           const std::optional<measure::InlinedPart>& inlined, bool as_json) {
+  if (as_json) {
+    auto json = exporting::report_json(measurement, report);
+    if (corrected) {
+      exporting::add_corrected(json, *corrected);
+    }
+    if (inlined) {
+      exporting::add_inlined(json, measurement, *inlined);
+    }
+    std::cout << exporting::dump(json) << '\n';
+    return;
+  }
+  std::cout << exporting::report_text(measurement, report,
+                                      inlined.value_or(measure::InlinedPart{}));
+  if (corrected) {
+    std::cout << exporting::corrected_text(*corrected);
+  }
+}
+
 } // namespace
 
 engine::OpenOptions open_options(const RecordingOptions& options) {
@@ -178,18 +199,7 @@ Result<bool> report_all(const QueryOptions& options) {
   }
   const auto corrected =
       engine::corrected_latency(*query->measurement, query->functions, query->selection);
-  if (options.source.json) {
-    auto json = exporting::report_json(*query->measurement, report);
-    if (corrected) {
-      exporting::add_corrected(json, *corrected);
-    }
-    std::cout << exporting::dump(json) << '\n';
-  } else {
-    std::cout << exporting::report_text(*query->measurement, report, {});
-    if (corrected) {
-      std::cout << exporting::corrected_text(*corrected);
-    }
-  }
+  print(*query->measurement, report, corrected, {}, options.source.json);
   return true;
 }
 
@@ -228,22 +238,7 @@ Result<void> report(const QueryOptions& options) {
       report->inlined
           ? std::nullopt
           : engine::corrected_latency(measurement, {&report->report.function, 1}, *selection);
-  if (options.source.json) {
-    auto json = exporting::report_json(shown, report->report);
-    if (corrected) {
-      exporting::add_corrected(json, *corrected);
-    }
-    if (const auto& inlined = report->inlined) {
-      exporting::add_inlined(json, shown, *inlined);
-    }
-    std::cout << exporting::dump(json) << '\n';
-  } else {
-    std::cout << exporting::report_text(shown, report->report,
-                                        report->inlined.value_or(measure::InlinedPart{}));
-    if (corrected) {
-      std::cout << exporting::corrected_text(*corrected);
-    }
-  }
+  print(shown, report->report, corrected, report->inlined, options.source.json);
   return {};
 }
 

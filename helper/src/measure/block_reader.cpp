@@ -101,9 +101,11 @@ bool BlockReader::read(const store::BlockEntry& entry, Columns columns) {
     return false;
   }
   away_.clear();
-  if (columns != Columns::ranked) {
+  if (columns == Columns::figures) {
     read(block->children, children_);
     keep_complete(children_);
+  }
+  if (columns != Columns::ranked) {
     read_away(entry, *block);
   }
   if (columns == Columns::timed) {

@@ -35,7 +35,7 @@ public:
   enum class Columns : std::uint8_t {
     ranked,  // latencies and resolutions
     figures, // those, children, and the calls that were away
-    timed,   // children, the calls that were away, and starts
+    timed,   // latencies, the calls that were away, and starts
   };
 
   BlockReader(const store::CallStore& store, Admitted admitted)

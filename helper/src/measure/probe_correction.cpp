@@ -63,11 +63,16 @@ void bound_by_short_calls(const stacks::CallTable& calls, std::span<const std::u
   for (std::size_t thread = 0; thread < in_time.size(); ++thread) {
     shown[thread].resize(in_time[thread].size());
   }
+  std::vector<bool> telling(probed.size());
+  for (std::size_t of = 0; of < probed.size(); ++of) {
+    telling[of] = probed[of].own > 0 && std::ranges::find(functions, of) == functions.end();
+  }
   for (std::size_t call = 0; call < calls.size(); ++call) {
     const std::uint32_t of = calls.function[call];
-    const auto at = time_of(in_time, calls, call);
-    if (at && std::ranges::find(functions, of) == functions.end() && of < probed.size() &&
-        probed[of].own > 0 && calls.state[call] == stacks::CallState::complete) {
+    if (of >= telling.size() || !telling[of] || calls.state[call] != stacks::CallState::complete) {
+      continue;
+    }
+    if (const auto at = time_of(in_time, calls, call)) {
       shown[calls.thread[call]][*at].push_back(static_cast<double>(calls.latency[call]) /
                                                probed[of].own);
     }

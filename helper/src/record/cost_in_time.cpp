@@ -125,11 +125,6 @@ private:
   CostInTime in_time_;
 };
 
-std::optional<std::uint64_t> event_of(std::span<const Probe> probes, Probe::Kind kind) {
-  const auto probe = std::ranges::find(probes, kind, &Probe::kind);
-  return probe == probes.end() ? std::nullopt : std::optional(probe->event_id);
-}
-
 std::uint64_t stretch_of(std::span<const perfdata::Sample> samples) {
   std::set<std::int32_t> threads;
   for (const perfdata::Sample& sample : samples) {

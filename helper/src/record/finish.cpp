@@ -23,11 +23,6 @@ std::string what(const Manifest& manifest) {
   return manifest.function.empty() ? std::string("the function") : manifest.function;
 }
 
-std::optional<std::uint64_t> event_of(const Manifest& manifest, Probe::Kind kind) {
-  const auto probe = std::ranges::find(manifest.probes, kind, &Probe::kind);
-  return probe == manifest.probes.end() ? std::nullopt : std::optional(probe->event_id);
-}
-
 // The low bits of an address in a page are the same in the file and in every process.
 std::set<std::uint64_t> target_entries_in_page(const Manifest& manifest) {
   constexpr std::uint64_t in_page = 0xfff;
@@ -48,9 +43,9 @@ struct Hits {
 Hits look_at_hits(const perfdata::Recording& recording, const Manifest& manifest) {
   constexpr std::uint64_t in_page = 0xfff;
   const auto entries = target_entries_in_page(manifest);
-  const auto event = event_of(manifest, Probe::Kind::entry);
-  const auto after_entry = event_of(manifest, Probe::Kind::after_entry);
-  const auto after_exit = event_of(manifest, Probe::Kind::after_exit);
+  const auto event = event_of(manifest.probes, Probe::Kind::entry);
+  const auto after_entry = event_of(manifest.probes, Probe::Kind::after_entry);
+  const auto after_exit = event_of(manifest.probes, Probe::Kind::after_exit);
   struct Last {
     std::uint64_t time_ns = 0;
     std::uint64_t ip = 0;

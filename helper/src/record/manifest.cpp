@@ -218,6 +218,11 @@ auto order(const Probe& probe) {
 
 } // namespace
 
+std::optional<std::uint64_t> event_of(std::span<const Probe> probes, Probe::Kind kind) {
+  const auto probe = std::ranges::find(probes, kind, &Probe::kind);
+  return probe == probes.end() ? std::nullopt : std::optional(probe->event_id);
+}
+
 ProbeTable::ProbeTable(std::vector<Probe> probes) : probes_(std::move(probes)) {
   std::ranges::sort(probes_, {}, order);
 }

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,15 @@ struct Probe {
                          // after it; 0: not measured
   double uncertainty_ns = 0; // either may be off by this much at times that CostInTime is not of
 };
+
+// A second probe of an entry or an exit, which tells what a hit costs.
+[[nodiscard]] constexpr bool is_second(Probe::Kind kind) {
+  return kind == Probe::Kind::after_entry || kind == Probe::Kind::after_exit;
+}
+
+// The event of the probes of that kind.
+[[nodiscard]] std::optional<std::uint64_t> event_of(std::span<const Probe> probes,
+                                                    Probe::Kind kind);
 
 // How many times their cost above hits take, by what was measured in the calls of a thread. Columns
 // of one length.

@@ -31,7 +31,7 @@ Result<void> ProbeEvents::define(const ProbePlan& plan) {
     if (access || (probe.target && probe.kind == Probe::Kind::entry)) {
       return defined;
     }
-    if (probe.kind == Probe::Kind::after_entry || probe.kind == Probe::Kind::after_exit) {
+    if (is_second(probe.kind)) {
       continue;
     }
     refused.insert(probe.place->name);

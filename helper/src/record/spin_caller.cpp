@@ -16,9 +16,8 @@
 #include <utility>
 
 // Each spins for at least rdi ticks of the time stamp counter, since what a hit costs depends on
-// how long ago the last one was, and returns how many it has spun for. As compilers do it: what is
-// pushed first is popped last, and a leaf returns from behind its loop's jump, where the exit's hit
-// was seen to cost a sixth more.
+// how long ago the last one was, and returns how many it has spun for. They share one loop: after a
+// loop of one has run without probes, exits of another were seen to cost a sixth more for good.
 asm(R"(
 .text
 .p2align 4

@@ -131,7 +131,7 @@ private:
 
   static void set_costs(const ProbeCost& cost, TargetFiles& files, Manifest& manifest) {
     for (Probe& probe : manifest.probes) {
-      if (probe.kind == Probe::Kind::after_entry || probe.kind == Probe::Kind::after_exit ||
+      if (is_second(probe.kind) ||
           (probe.kind == Probe::Kind::exit && probe.address == probe.function)) {
         continue; // its cost is the entry's: one instruction's hit, or all that of an entry
       }

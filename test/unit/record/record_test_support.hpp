@@ -147,7 +147,7 @@ inline std::vector<Hit> read_hits(const Outcome& outcome) {
       ADD_FAILURE() << "a sample of no probe";
       continue;
     }
-    if (probe->kind == Probe::Kind::after_entry || probe->kind == Probe::Kind::after_exit) {
+    if (is_second(probe->kind)) {
       continue;
     }
     const auto& binary = binaries.at(probe->binary);
