@@ -15,39 +15,55 @@ OrderedWorker::~OrderedWorker() {
     stopped_ = true;
     waiting_.clear();
   }
-  changed_.notify_all();
+  given_.notify_all();
   thread_.join();
 }
 
-void OrderedWorker::submit(Work work) {
+void OrderedWorker::submit(Work work, Begin begin) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return waiting_.size() < most_waiting_; });
+  taken_.wait(lock, [this] { return waiting_.size() < most_waiting_; });
   waiting_.push_back(std::move(work));
+  if (begin == Begin::later && 2 * waiting_.size() < most_waiting_) {
+    return;
+  }
+  const bool asleep = !std::exchange(hurried_, true);
   lock.unlock();
-  changed_.notify_all();
+  if (asleep) {
+    given_.notify_one();
+  }
 }
 
 void OrderedWorker::finish() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return waiting_.empty() && !busy_; });
+  if (!waiting_.empty()) {
+    hurried_ = true;
+    given_.notify_one();
+  }
+  taken_.wait(lock, [this] { return waiting_.empty() && !busy_; });
 }
 
 void OrderedWorker::serve() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
+    given_.wait(lock, [this] { return stopped_ || (hurried_ && !waiting_.empty()); });
+    while (!stopped_ && !waiting_.empty()) {
+      Work work = std::move(waiting_.front());
+      waiting_.pop_front();
+      busy_ = true;
+      const bool half_done = waiting_.size() == most_waiting_ / 2;
+      lock.unlock();
+      if (half_done) {
+        taken_.notify_all();
+      }
+      work();
+      lock.lock();
+      busy_ = false;
+    }
     if (stopped_) {
       return;
     }
-    Work work = std::move(waiting_.front());
-    waiting_.pop_front();
-    busy_ = true;
-    lock.unlock();
-    changed_.notify_all();
-    work();
-    lock.lock();
-    busy_ = false;
-    changed_.notify_all();
+    hurried_ = false;
+    taken_.notify_all();
   }
 }
 

@@ -13,7 +13,8 @@ void ThreadWriter::hand_on() {
     std::vector<stacks::ClosedCall> next;
     next.reserve(calls_a_batch);
     std::swap(next, batch_);
-    writer_->storing_->submit([this, batch = std::move(next)] { put_all(batch); });
+    writer_->storing_->submit([this, batch = std::move(next)] { put_all(batch); },
+                              OrderedWorker::Begin::later);
   } else {
     put_all(batch_);
     batch_.clear();

@@ -66,9 +66,9 @@ public:
   void take(std::uint32_t lane, std::vector<Row>& rows, std::vector<Extra>& extras);
 
 private:
-  static constexpr unsigned lengths = 6; // 8, 16, ... 256 rows
+  static constexpr unsigned lengths = 8; // 2, 4, ... 256 rows
   static constexpr unsigned length_bits = 3;
-  static constexpr std::size_t shortest = 8; // rows
+  static constexpr std::size_t shortest = 2; // rows: a cache line
   static constexpr std::size_t rows_a_slab = 256;
   static constexpr std::uint32_t no_piece = UINT32_MAX;
 

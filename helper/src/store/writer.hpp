@@ -27,7 +27,7 @@ class Writer {
 public:
   struct Options {
     std::string path = {};                              // of the store; empty: in memory
-    std::size_t memory_bytes = std::size_t{128} << 20U; // of calls that wait for their block
+    std::size_t memory_bytes = std::size_t{256} << 20U; // of calls that wait for their block
     // Small enough that what waits for its block stays in the cache, large enough that the entries
     // of blocks weigh little. At most 65,535.
     std::uint32_t block_calls = 512;

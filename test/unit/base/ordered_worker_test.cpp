@@ -27,6 +27,31 @@ TEST(OrderedWorker, KeepsTheOrderAndFinishesAll) {
   EXPECT_EQ(done, expected);
 }
 
+TEST(OrderedWorker, DoesWhatMayBeginLaterWhenEnoughWaitsAndAtTheEnd) {
+  std::atomic<int> done = 0;
+  OrderedWorker worker(4);
+  const auto later = [&] { worker.submit([&done] { ++done; }, OrderedWorker::Begin::later); };
+  worker.finish(); // of nothing
+  later();
+  worker.finish();
+  EXPECT_EQ(done, 1);
+  later();
+  later(); // half of what may wait
+  while (done != 3) {
+    std::this_thread::yield();
+  }
+  later();
+  worker.submit([&done] { ++done; });
+  while (done != 5) {
+    std::this_thread::yield();
+  }
+  for (int i = 0; i < 1000; ++i) {
+    later();
+  }
+  worker.finish();
+  EXPECT_EQ(done, 1005);
+}
+
 TEST(OrderedWorker, WorksOnAThreadOfItsOwn) {
   OrderedWorker worker(1);
   std::thread::id id;
