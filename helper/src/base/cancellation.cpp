@@ -16,6 +16,10 @@ Cancellable::~Cancellable() {
   current = outer_;
 }
 
+const Progress* worked_for() {
+  return current;
+}
+
 bool cancel_asked() {
   return current != nullptr && current->cancelled();
 }

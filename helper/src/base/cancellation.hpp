@@ -21,6 +21,9 @@ private:
   const Progress* outer_; // not owned
 };
 
+// What this thread is Cancellable for; null where that is nothing.
+[[nodiscard]] const Progress* worked_for();
+
 // False where nothing is Cancellable.
 [[nodiscard]] bool cancel_asked();
 

@@ -2,6 +2,8 @@
 // bucket of several values.
 #include "measure/edge_figures.hpp"
 
+#include "base/parallel.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -118,36 +120,38 @@ void merge_runs(std::vector<TimedCall>& calls) {
 
 EdgeFigures::EdgeFigures(const store::CallStore& store, std::span<const Admitted> admitted,
                          const Sets& sets)
-    : store_(store), asked_(sets), sets_(sets.count) {
+    : store_(store), asked_(sets), sets_(sets.count), most_(sets.count) {
   for (const Admitted& each : admitted) {
     readers_.emplace_back(store, each);
   }
 }
 
 template <class Use>
-void EdgeFigures::each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use) {
+void EdgeFigures::each_set(std::vector<Set>& sets, const EdgeCalls& calls, std::uint32_t thread,
+                           const Use& use) {
   if (calls.set != no_set) {
-    use(sets_[calls.set]);
+    use(sets[calls.set]);
   }
   if (calls.threads != no_set) {
-    use(sets_[calls.threads + thread]);
+    use(sets[calls.threads + thread]);
   }
 }
 
-void EdgeFigures::count(const EdgeCalls& calls, const store::BlockEntry& entry) {
-  BlockReader& reader = readers_[calls.group];
+void EdgeFigures::count(Part& part, const EdgeCalls& calls, const store::BlockEntry& entry) const {
+  BlockReader& reader = part.readers[calls.group];
   if (!reader.read(entry, Columns::figures)) {
     return;
   }
   const Tally tally = tally_of(reader);
-  each_set(calls, entry.thread, [&](Set& set) {
+  each_set(part.sets, calls, entry.thread, [&](Set& set) {
+    const auto number = static_cast<std::uint32_t>(&set - part.sets.data());
+    set.begin(most_[number]);
     for (std::size_t state = 0; state < set.states.size(); ++state) {
       set.states.at(state) += reader.states().at(state);
     }
     set.tally.add(tally);
     set.ranks[0].add(reader.latencies());
     set.ranks[1].add(reader.resolutions());
-    const auto number = static_cast<std::uint32_t>(&set - sets_.data());
     if (number >= asked_.with_histogram && !is_part(number)) {
       return;
     }
@@ -158,6 +162,14 @@ void EdgeFigures::count(const EdgeCalls& calls, const store::BlockEntry& entry) 
   });
 }
 
+void EdgeFigures::Set::begin(std::uint64_t most) {
+  if (ranks.empty()) {
+    ranks.emplace_back(percentile_shares, most);
+    ranks.emplace_back(resolution_share, most);
+  }
+}
+
+// Both have begun, or `part` has seen nothing.
 void EdgeFigures::Set::add(const Set& part) {
   for (std::size_t state = 0; state < states.size(); ++state) {
     states.at(state) += part.states.at(state);
@@ -166,21 +178,24 @@ void EdgeFigures::Set::add(const Set& part) {
   for (std::size_t width = 0; width < away_widths.size(); ++width) {
     away_widths.at(width) += part.away_widths.at(width);
   }
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
+  for (std::size_t i = 0; i < part.ranks.size(); ++i) {
     ranks[i].add(part.ranks[i]);
   }
 }
 
 // Also for the set that the calls belong to as a part.
-void EdgeFigures::count_again(const EdgeCalls& calls, const store::BlockEntry& entry) {
-  BlockReader& reader = readers_[calls.group];
+void EdgeFigures::count_again(Part& part, const EdgeCalls& calls,
+                              const store::BlockEntry& entry) const {
+  BlockReader& reader = part.readers[calls.group];
   const auto each = [&](const auto& use) {
-    each_set(calls, entry.thread, use);
+    each_set(part.sets, calls, entry.thread, use);
     if (is_part(calls.set)) {
-      use(sets_[0]);
+      use(part.sets[0]);
     }
   };
-  const auto block = store_.block(entry);
+  bool wanted = false;
+  each([&](const Set& set) { wanted = wanted || set.again || set.resolutions_again; });
+  const auto block = wanted ? store_.block(entry) : std::nullopt;
   if (!block) {
     return;
   }
@@ -190,7 +205,7 @@ void EdgeFigures::count_again(const EdgeCalls& calls, const store::BlockEntry& e
     return (set.again && set.ranks[0].wants(latencies.least, latencies.most)) ||
            (set.resolutions_again && set.ranks[1].wants(resolutions.least, resolutions.most));
   };
-  bool wanted = false;
+  wanted = false;
   each([&](const Set& set) { wanted = wanted || wants(set); });
   if (!wanted || !reader.read(entry, Columns::ranked)) {
     return;
@@ -205,23 +220,79 @@ void EdgeFigures::count_again(const EdgeCalls& calls, const store::BlockEntry& e
   });
 }
 
-std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
-  const auto each_block = [&](const auto& use) {
-    for (const EdgeCalls& each : calls) {
-      for (const store::BlockEntry& entry : store_.blocks(each.edge)) {
-        use(each, entry);
+// Also counts how many calls a set may have.
+std::vector<EdgeFigures::Stretch> EdgeFigures::stretches_of(std::span<const EdgeCalls> calls) {
+  constexpr std::size_t most_blocks = 16;
+  std::vector<Stretch> stretches;
+  for (const EdgeCalls& each : calls) {
+    auto left = store_.blocks(each.edge);
+    for (const store::BlockEntry& entry : left) {
+      each_set(sets_, each, entry.thread,
+               [&](const Set& set) { most_[&set - sets_.data()] += entry.calls; });
+      most_[0] += is_part(each.set) ? entry.calls : 0;
+    }
+    while (!left.empty()) {
+      const std::size_t count = std::min(left.size(), most_blocks);
+      stretches.push_back({.calls = &each, .blocks = left.first(count)});
+      left = left.subspan(count);
+    }
+  }
+  return stretches;
+}
+
+// The sets are aimed.
+void EdgeFigures::read_again(std::span<Part> parts) {
+  for (Part& part : parts) {
+    part.sets.assign(sets_.size(), Set{});
+    for (std::size_t number = 0; number < sets_.size(); ++number) {
+      const Set& set = sets_[number];
+      if (set.again || set.resolutions_again) {
+        part.sets[number].ranks = set.ranks;
+        part.sets[number].again = set.again;
+        part.sets[number].resolutions_again = set.resolutions_again;
       }
     }
-  };
-  each_block([&](const EdgeCalls& each, const store::BlockEntry& entry) {
-    each_set(each, entry.thread, [&](Set& set) { set.most += entry.calls; });
-    sets_[0].most += is_part(each.set) ? entry.calls : 0;
-  });
-  for (Set& set : sets_) {
-    set.ranks.emplace_back(percentile_shares, set.most);
-    set.ranks.emplace_back(resolution_share, set.most);
   }
-  each_block([&](const EdgeCalls& each, const store::BlockEntry& entry) { count(each, entry); });
+  do_parts(parts.size(), [&](std::size_t number) {
+    for (const Stretch& stretch : parts[number].stretches) {
+      for (const store::BlockEntry& entry : stretch.blocks) {
+        count_again(parts[number], *stretch.calls, entry);
+      }
+    }
+  });
+  for (const Part& part : parts) {
+    for (std::size_t number = 0; number < sets_.size(); ++number) {
+      for (std::size_t rank = 0; rank < part.sets[number].ranks.size(); ++rank) {
+        sets_[number].ranks[rank].add_again(part.sets[number].ranks[rank]);
+      }
+    }
+  }
+}
+
+std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
+  constexpr std::size_t stretches_a_part = 4;
+  const std::vector<Stretch> stretches = stretches_of(calls);
+  std::vector<Part> parts(parts_of(stretches.size(), stretches_a_part));
+  for (std::size_t number = 0; number < parts.size(); ++number) {
+    const std::size_t begin = number * stretches.size() / parts.size();
+    const std::size_t end = (number + 1) * stretches.size() / parts.size();
+    parts[number] = {.readers = readers_,
+                     .sets = std::vector<Set>(sets_.size()),
+                     .stretches = std::span(stretches).subspan(begin, end - begin)};
+  }
+  do_parts(parts.size(), [&](std::size_t number) {
+    for (const Stretch& stretch : parts[number].stretches) {
+      for (const store::BlockEntry& entry : stretch.blocks) {
+        count(parts[number], *stretch.calls, entry);
+      }
+    }
+  });
+  for (std::size_t number = 0; number < sets_.size(); ++number) {
+    sets_[number].begin(most_[number]);
+    for (const Part& part : parts) {
+      sets_[number].add(part.sets[number]);
+    }
+  }
   for (std::uint32_t part = asked_.first_part; part < asked_.end_part; ++part) {
     sets_[0].add(sets_[part]);
   }
@@ -232,8 +303,7 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
     again = again || set.again || set.resolutions_again;
   }
   if (again) {
-    each_block(
-        [&](const EdgeCalls& each, const store::BlockEntry& entry) { count_again(each, entry); });
+    read_again(parts);
   }
   std::vector<SetFigures> result;
   result.reserve(sets_.size());
@@ -296,7 +366,8 @@ void EdgeFigures::cover(std::span<const EdgeCalls* const> calls, std::uint32_t t
     }
   }
   for (std::size_t edge = 0; edge < calls.size(); ++edge) {
-    each_set(*calls[edge], thread, [&](Set& set) { set.tally.covered_on_cpu += covered[edge]; });
+    each_set(sets_, *calls[edge], thread,
+             [&](Set& set) { set.tally.covered_on_cpu += covered[edge]; });
   }
 }
 

@@ -1,5 +1,6 @@
 // Figures of sets of calls of a store, straight from its blocks: nothing is gathered and nothing
-// sorted. A set is made of whole edges, or of what one thread did on them.
+// sorted. A set is made of whole edges, or of what one thread did on them. Many blocks are read by
+// all cores.
 #pragma once
 
 #include "measure/block_reader.hpp"
@@ -51,35 +52,48 @@ public:
 
 private:
   struct Set {
-    std::uint64_t most = 0; // calls, as far as the directory tells
     std::array<std::uint64_t, 3> states{};
     Tally tally;
     WidthCounts away_widths{};
-    std::vector<Ranks> ranks; // latencies, resolutions
+    std::vector<Ranks> ranks; // latencies, resolutions; none before the first call
     bool again = false;       // the latencies have to be read again
     bool resolutions_again = false;
 
+    // At most so many calls come.
+    void begin(std::uint64_t most);
     void add(const Set& part);
+  };
+  struct Stretch { // of the blocks of an edge
+    const EdgeCalls* calls = nullptr;
+    std::span<const store::BlockEntry> blocks;
+  };
+  struct Part { // what one thread reads, and what it makes of it
+    std::vector<BlockReader> readers; // one a group
+    std::vector<Set> sets;
+    std::span<const Stretch> stretches;
   };
 
   using GroupedFunction = std::pair<std::uint32_t, std::uint32_t>; // group, function
   [[nodiscard]] GroupedFunction function_of(const EdgeCalls& calls) const {
     return {calls.group, store_.edges()[calls.edge].edge.function};
   }
-  void cover(std::span<const EdgeCalls* const> calls, std::uint32_t thread);
-  template <class Use>
-  void each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use);
-  void count(const EdgeCalls& calls, const store::BlockEntry& entry);
-  void count_again(const EdgeCalls& calls, const store::BlockEntry& entry);
-
-  const store::CallStore& store_;
-  std::vector<BlockReader> readers_; // one a group
   [[nodiscard]] bool is_part(std::uint32_t set) const {
     return set >= asked_.first_part && set < asked_.end_part;
   }
+  void cover(std::span<const EdgeCalls* const> calls, std::uint32_t thread);
+  template <class Use>
+  static void each_set(std::vector<Set>& sets, const EdgeCalls& calls, std::uint32_t thread,
+                       const Use& use);
+  [[nodiscard]] std::vector<Stretch> stretches_of(std::span<const EdgeCalls> calls);
+  void count(Part& part, const EdgeCalls& calls, const store::BlockEntry& entry) const;
+  void count_again(Part& part, const EdgeCalls& calls, const store::BlockEntry& entry) const;
+  void read_again(std::span<Part> parts);
 
+  const store::CallStore& store_;
+  std::vector<BlockReader> readers_;
   Sets asked_;
   std::vector<Set> sets_;
+  std::vector<std::uint64_t> most_; // calls of each set, as far as the directory tells
 };
 
 } // namespace ptlens::measure

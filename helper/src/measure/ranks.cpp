@@ -100,6 +100,17 @@ void Ranks::add_again(std::span<const std::uint64_t> values) {
   }
 }
 
+void Ranks::add_again(const Ranks& copy) {
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    const Wanted& other = copy.wanted_[i];
+    for (std::size_t at = 0; at < other.counts.size(); ++at) {
+      wanted_[i].counts[at] += other.counts[at];
+    }
+    wanted_[i].different.insert(wanted_[i].different.end(), other.different.begin(),
+                                other.different.end());
+  }
+}
+
 std::vector<std::uint64_t> Ranks::values() {
   std::vector<std::uint64_t> found;
   if (seen_ == 0) {

@@ -30,6 +30,8 @@ public:
   // After all values were added: true where they have to be added again, in whatever order.
   [[nodiscard]] bool aim();
   void add_again(std::span<const std::uint64_t> values);
+  // All that a copy, made before any were added again, has seen again.
+  void add_again(const Ranks& copy);
   // Whether values in [least, most] have to be added again.
   [[nodiscard]] bool wants(std::uint64_t least, std::uint64_t most) const;
 
