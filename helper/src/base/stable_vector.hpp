@@ -2,10 +2,13 @@
 // while more are added. Each chunk is twice as long as the one before.
 #pragma once
 
+#include "base/large_pages.hpp"
+
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <memory>
+#include <utility>
+#include <vector>
 
 namespace ptlens {
 
@@ -19,7 +22,7 @@ public:
     const std::size_t at = size_ + first_chunk;
     const unsigned chunk = chunk_of(at);
     if (at == first_chunk << chunk) {
-      chunks_[chunk] = std::make_unique<T[]>(at);
+      chunks_[chunk].resize(at);
     }
     slot(size_++) = value;
   }
@@ -33,13 +36,16 @@ private:
   [[nodiscard]] static unsigned chunk_of(std::size_t at) {
     return static_cast<unsigned>(std::bit_width(at)) - first_width;
   }
-  [[nodiscard]] T& slot(std::size_t index) const {
+  [[nodiscard]] const T& slot(std::size_t index) const {
     const std::size_t at = index + first_chunk;
     const unsigned chunk = chunk_of(at);
     return chunks_[chunk][at - (first_chunk << chunk)];
   }
+  [[nodiscard]] T& slot(std::size_t index) {
+    return const_cast<T&>(std::as_const(*this).slot(index)); // the vector itself is not constant
+  }
 
-  std::array<std::unique_ptr<T[]>, most_chunks> chunks_;
+  std::array<std::vector<T, LargePages<T>>, most_chunks> chunks_;
   std::size_t size_ = 0;
 };
 

@@ -5,7 +5,7 @@
 // together, since following a trace is bound by what the processor's caches hold of it.
 #pragma once
 
-#include "base/stable_vector.hpp"
+#include "base/large_pages.hpp"
 #include "flow/address_map.hpp"
 #include "flow/branch.hpp"
 #include "flow/code_image.hpp"
@@ -71,7 +71,8 @@ enum class Detail : std::uint8_t {
 class CodeGraph {
 public:
   // The image must outlive the graph.
-  CodeGraph(CodeImage& image, Detail detail) : image_(&image), detail_(detail) {}
+  CodeGraph(CodeImage& image, Detail detail)
+      : image_(&image), detail_(detail), recent_(std::size_t{1} << least_recent_bits, Went{}) {}
 
   [[nodiscard]] CodeImage& image() const { return *image_; }
   [[nodiscard]] Detail detail() const { return detail_; }
@@ -181,14 +182,14 @@ private:
 
   CodeImage* image_;
   Detail detail_;
-  std::vector<Way> ways_{1}; // the first is no_way
+  std::vector<Way, LargePages<Way>> ways_{1}; // the first is no_way
   CodePoints points_;
   AddressMap<WayIndex> by_address_;
   AddressMap<Went> went_to_;
   static constexpr unsigned least_recent_bits = 8;
   static constexpr unsigned most_recent_bits = 16;
   unsigned recent_bits_ = least_recent_bits;
-  std::vector<Went> recent_{std::size_t{1} << least_recent_bits};
+  std::vector<Went, LargePages<Went>> recent_;
   std::vector<Target> targets_;
   AddressMap<std::uint32_t> target_numbers_;
   std::map<std::pair<const symbols::Binary*, std::uint32_t>, std::uint32_t> functions_;

@@ -67,7 +67,7 @@ private:
     const EdgeCalls* calls = nullptr;
     std::span<const store::BlockEntry> blocks;
   };
-  struct Part { // what one thread reads, and what it makes of it
+  struct Part {                       // what one thread reads, and what it makes of it
     std::vector<BlockReader> readers; // one a group
     std::vector<Set> sets;
     std::span<const Stretch> stretches;

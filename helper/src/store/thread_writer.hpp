@@ -7,12 +7,14 @@
 // Performance through Prefetching, ICDE 2004).
 #pragma once
 
+#include "base/large_pages.hpp"
 #include "stacks/closed_call.hpp"
 #include "store/block.hpp"
 #include "store/waiting_rows.hpp"
 #include "store/writer.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <tsl/robin_map.h>
 #include <unordered_map>
@@ -23,7 +25,8 @@ namespace ptlens::store {
 class ThreadWriter final : public stacks::CallSink {
 public:
   ThreadWriter(Writer& writer, std::uint32_t thread)
-      : writer_(&writer), thread_(thread), block_calls_(writer.options_.block_calls) {
+      : writer_(&writer), thread_(thread), block_calls_(writer.options_.block_calls),
+        recent_(std::size_t{1} << least_recent_bits, Recent{}) {
     batch_.reserve(calls_a_batch);
   }
 
@@ -71,8 +74,10 @@ private:
   std::uint32_t block_calls_;
   std::vector<stacks::ClosedCall> batch_; // the taker's; all else is of the one who stores
   unsigned recent_bits_ = least_recent_bits;
-  std::vector<Recent> recent_{std::size_t{1} << least_recent_bits}; // half empty, until it is large
-  tsl::robin_map<Edge, std::uint32_t, EdgeHash> lanes_;
+  std::vector<Recent, LargePages<Recent>> recent_; // half empty, until it is large
+  tsl::robin_map<Edge, std::uint32_t, EdgeHash, std::equal_to<>,
+                 LargePages<std::pair<Edge, std::uint32_t>>>
+      lanes_;
   std::vector<Edge> edges_; // by lane
   WaitingRows waiting_;     // by lane
   std::vector<Row> rows_;   // of the block being written

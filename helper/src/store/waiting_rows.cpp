@@ -7,12 +7,22 @@
 
 namespace ptlens::store {
 
+WaitingRows::Slab* WaitingRows::new_slab() {
+  constexpr std::size_t least = 8;
+  constexpr std::size_t most = 512; // two large pages
+  if (slabs_left_ == 0) {
+    slabs_left_ = slabs_.empty() ? least : std::min(2 * slabs_.back().size(), most);
+    slabs_.emplace_back(slabs_left_);
+  }
+  return &slabs_.back()[--slabs_left_];
+}
+
 std::uint32_t WaitingRows::take_free(unsigned length) {
   Pool& pool = pools_[length];
   if (pool.free == no_piece) {
     const auto first = static_cast<std::uint32_t>(pool.behind.size());
     const auto added = static_cast<std::uint32_t>(rows_a_slab / (shortest << length));
-    pool.slabs.push_back(std::make_unique<Slab>());
+    pool.slabs.push_back(new_slab());
     for (std::uint32_t index = first; index < first + added; ++index) {
       const std::uint32_t next = (index + 1) << length_bits | length;
       pool.behind.push_back(index + 1 < first + added ? next : no_piece);

@@ -3,12 +3,12 @@
 // lanes with many lie together: what waits is more than a cache holds, and is read once.
 #pragma once
 
+#include "base/large_pages.hpp"
 #include "store/block.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace ptlens::store {
@@ -95,7 +95,7 @@ private:
   };
   // Pieces of one length. A piece bears the number of its length in the low bits of its own.
   struct Pool {
-    std::vector<std::unique_ptr<Slab>> slabs;
+    std::vector<Slab*> slabs;
     std::vector<std::uint32_t> behind; // by index: the next piece of its lane, or free one
     std::uint32_t free = no_piece;
   };
@@ -132,11 +132,14 @@ private:
     }
   }
   [[nodiscard]] std::uint32_t take_free(unsigned length);
+  [[nodiscard]] Slab* new_slab();
   void add_piece(Lane& lane);
   void add_wide(std::uint32_t lane, const Row& row, const Extra* extra);
 
-  std::vector<Lane> lanes_;
-  std::vector<std::vector<Wide>> wide_; // by lane
+  std::vector<Lane, LargePages<Lane>> lanes_;
+  std::vector<std::vector<Wide>> wide_;                    // by lane
+  std::vector<std::vector<Slab, LargePages<Slab>>> slabs_; // as many as before and more at a time
+  std::size_t slabs_left_ = 0;                             // of the last of them
   std::array<Pool, lengths> pools_;
   std::size_t used_ = 0; // rows of the pieces that are in use
 };

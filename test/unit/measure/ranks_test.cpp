@@ -62,6 +62,30 @@ TEST(Ranks, AreThoseOfTheSortedValues) {
   }
 }
 
+// As two threads look again: one into a copy.
+TEST(Ranks, LookedAtAgainInPartsAreTheSame) {
+  std::mt19937_64 random(8);
+  for (const unsigned bits : {12U, 17U, 18U, 40U, 64U}) {
+    std::vector<std::uint64_t> values(20'000);
+    for (std::uint64_t& value : values) {
+      value = random() >> (64 - bits) >> (random() % 3);
+    }
+    Ranks whole(shares, UINT64_MAX);
+    whole.add(values);
+    const bool again = whole.aim();
+    EXPECT_EQ(again, bits > 12) << bits;
+    Ranks copy = whole;
+    copy.add_again(std::span(values).first(7777));
+    whole.add_again(std::span(values).subspan(7777));
+    whole.add_again(copy);
+    const std::vector<std::uint64_t> found = whole.values();
+    std::ranges::sort(values);
+    const std::vector<std::uint64_t> expected = {values[19], values[9'999], values[17'999],
+                                                 values[19'979], values[19'999]};
+    EXPECT_EQ(found, expected) << bits;
+  }
+}
+
 TEST(Ranks, OfEqualAndGreatestValues) {
   expect_ranks(std::vector<std::uint64_t>(10'000, UINT64_MAX), UINT64_MAX);
   expect_ranks(std::vector<std::uint64_t>(10'000, 65), UINT64_MAX);
