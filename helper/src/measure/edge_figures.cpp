@@ -2,11 +2,13 @@
 // bucket of several values.
 #include "measure/edge_figures.hpp"
 
+#include "base/large_pages.hpp"
 #include "base/parallel.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <functional>
 #include <map>
 
 namespace ptlens::measure {
@@ -96,23 +98,30 @@ struct TimedCall {
   }
 };
 
+using TimedCalls = std::vector<TimedCall, LargePages<TimedCall>>;
+
 // Sorts what is made of sorted stretches, a few long ones most of the time.
-void merge_runs(std::vector<TimedCall>& calls) {
-  std::vector<std::ptrdiff_t> ends;
+void merge_runs(TimedCalls& calls) {
+  std::vector<std::size_t> ends;
   for (auto at = calls.begin(); at != calls.end();) {
     at = std::is_sorted_until(at, calls.end());
-    ends.push_back(at - calls.begin());
+    ends.push_back(static_cast<std::size_t>(at - calls.begin()));
   }
+  TimedCalls merged(ends.size() > 1 ? calls.size() : 0);
   while (ends.size() > 1) {
-    std::vector<std::ptrdiff_t> merged;
-    std::ptrdiff_t begin = 0;
+    std::vector<std::size_t> merged_ends;
+    std::size_t begin = 0;
     for (std::size_t run = 0; run < ends.size(); run += 2) {
-      const std::ptrdiff_t end = ends[std::min(run + 1, ends.size() - 1)];
-      std::inplace_merge(calls.begin() + begin, calls.begin() + ends[run], calls.begin() + end);
-      merged.push_back(end);
+      const std::size_t middle = ends[run];
+      const std::size_t end = ends[std::min(run + 1, ends.size() - 1)];
+      const std::span all(calls);
+      std::ranges::merge(all.subspan(begin, middle - begin), all.subspan(middle, end - middle),
+                         merged.begin() + static_cast<std::ptrdiff_t>(begin), std::less<>());
+      merged_ends.push_back(end);
       begin = end;
     }
-    ends = std::move(merged);
+    ends = std::move(merged_ends);
+    calls.swap(merged);
   }
 }
 
@@ -322,24 +331,43 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
 }
 
 void EdgeFigures::cover(std::span<const EdgeCalls> calls) {
+  constexpr std::size_t functions_a_part = 4;
   std::map<GroupedFunction, std::vector<const EdgeCalls*>> functions;
   for (const EdgeCalls& each : calls) {
     functions[function_of(each)].push_back(&each);
   }
+  std::erase_if(functions, [this](const auto& function) {
+    return std::ranges::none_of(
+        function.second, [this](const EdgeCalls* each) { return store_.has_inner(each->edge); });
+  });
+  std::vector<std::span<const EdgeCalls* const>> recursive;
   for (const auto& [function, edges] : functions) {
-    const bool inner = std::ranges::any_of(
-        edges, [this](const EdgeCalls* each) { return store_.has_inner(each->edge); });
-    for (std::uint32_t thread = 0; inner && thread < store_.thread_count(); ++thread) {
-      cover(edges, thread);
-    }
+    recursive.emplace_back(edges);
   }
+  const std::size_t parts = parts_of(recursive.size(), functions_a_part);
+  do_parts(parts, [&](std::size_t part) {
+    std::vector<BlockReader> readers = readers_;
+    for (std::size_t at = part; at < recursive.size(); at += parts) {
+      for (std::uint32_t thread = 0; thread < store_.thread_count(); ++thread) {
+        cover(recursive[at], thread, readers);
+      }
+    }
+  });
 }
 
-// All of one function.
-void EdgeFigures::cover(std::span<const EdgeCalls* const> calls, std::uint32_t thread) {
-  std::vector<TimedCall> timed;
+// All of one function, in sets that hold calls of no other.
+void EdgeFigures::cover(std::span<const EdgeCalls* const> calls, std::uint32_t thread,
+                        std::span<BlockReader> readers) {
+  TimedCalls timed;
+  std::size_t most = 0;
+  for (const EdgeCalls* const each : calls) {
+    for (const store::BlockEntry& entry : store_.blocks(each->edge)) {
+      most += entry.thread == thread ? entry.calls : 0;
+    }
+  }
+  timed.reserve(most);
   for (std::uint32_t edge = 0; edge < calls.size(); ++edge) {
-    BlockReader& reader = readers_[calls[edge]->group];
+    BlockReader& reader = readers[calls[edge]->group];
     for (const store::BlockEntry& entry : store_.blocks(calls[edge]->edge)) {
       if (entry.thread != thread || !reader.read(entry, Columns::timed)) {
         continue;

@@ -80,7 +80,8 @@ private:
   [[nodiscard]] bool is_part(std::uint32_t set) const {
     return set >= asked_.first_part && set < asked_.end_part;
   }
-  void cover(std::span<const EdgeCalls* const> calls, std::uint32_t thread);
+  void cover(std::span<const EdgeCalls* const> calls, std::uint32_t thread,
+             std::span<BlockReader> readers);
   template <class Use>
   static void each_set(std::vector<Set>& sets, const EdgeCalls& calls, std::uint32_t thread,
                        const Use& use);
