@@ -11,7 +11,8 @@
 namespace ptlens {
 
 std::size_t parts_of(std::size_t units, std::size_t units_a_part) {
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  constexpr unsigned most = 8;
+  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, most);
   return std::clamp<std::size_t>(units / units_a_part, 1, cores);
 }
 

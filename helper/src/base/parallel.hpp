@@ -7,7 +7,7 @@
 namespace ptlens {
 
 // As many parts as there are units of work for, each of at least `units_a_part`, but no more than
-// cores; at least one.
+// cores, and than the memory keeps busy (8); at least one.
 [[nodiscard]] std::size_t parts_of(std::size_t units, std::size_t units_a_part);
 
 // Calls `do_part` with 0 to parts - 1, each on a thread of its own, the first on the caller's.

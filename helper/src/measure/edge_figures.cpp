@@ -135,15 +135,70 @@ EdgeFigures::EdgeFigures(const store::CallStore& store, std::span<const Admitted
   }
 }
 
+// Calls `use` with the number of each set that the calls belong to.
 template <class Use>
-void EdgeFigures::each_set(std::vector<Set>& sets, const EdgeCalls& calls, std::uint32_t thread,
-                           const Use& use) {
+void EdgeFigures::each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use) {
   if (calls.set != no_set) {
-    use(sets[calls.set]);
+    use(calls.set);
   }
   if (calls.threads != no_set) {
-    use(sets[calls.threads + thread]);
+    use(calls.threads + thread);
   }
+}
+
+void EdgeFigures::Set::begin(std::uint64_t most) {
+  if (ranks.empty()) {
+    ranks.emplace_back(percentile_shares, most);
+    ranks.emplace_back(resolution_share, most);
+  }
+}
+
+void EdgeFigures::Set::add(Set part) {
+  for (std::size_t state = 0; state < states.size(); ++state) {
+    states.at(state) += part.states.at(state);
+  }
+  tally.add(part.tally);
+  for (std::size_t width = 0; width < away_widths.size(); ++width) {
+    away_widths.at(width) += part.away_widths.at(width);
+  }
+  if (ranks.empty()) {
+    ranks = std::move(part.ranks);
+    return;
+  }
+  for (std::size_t i = 0; i < part.ranks.size(); ++i) {
+    ranks[i].add(part.ranks[i]);
+  }
+}
+
+// Also counts how many calls a set may have.
+std::vector<EdgeFigures::Stretch> EdgeFigures::stretches_of(std::span<const EdgeCalls> calls) {
+  constexpr std::size_t most_blocks = 16;
+  std::vector<Stretch> stretches;
+  for (const EdgeCalls& each : calls) {
+    auto left = store_.blocks(each.edge);
+    for (const store::BlockEntry& entry : left) {
+      each_set(each, entry.thread, [&](std::uint32_t set) { most_[set] += entry.calls; });
+      most_[0] += is_part(each.set) ? entry.calls : 0;
+    }
+    while (!left.empty()) {
+      const std::size_t count = std::min(left.size(), most_blocks);
+      stretches.push_back({.calls = &each, .blocks = left.first(count)});
+      left = left.subspan(count);
+    }
+  }
+  return stretches;
+}
+
+// Calls `use` with each part, the calls and the entry of each of its blocks, on a thread a part.
+template <class Use>
+void EdgeFigures::each_block(std::span<Part> parts, const Use& use) const {
+  do_parts(parts.size(), [&](std::size_t number) {
+    for (const Stretch& stretch : parts[number].stretches) {
+      for (const store::BlockEntry& entry : stretch.blocks) {
+        use(parts[number], *stretch.calls, entry);
+      }
+    }
+  });
 }
 
 void EdgeFigures::count(Part& part, const EdgeCalls& calls, const store::BlockEntry& entry) const {
@@ -152,8 +207,8 @@ void EdgeFigures::count(Part& part, const EdgeCalls& calls, const store::BlockEn
     return;
   }
   const Tally tally = tally_of(reader);
-  each_set(part.sets, calls, entry.thread, [&](Set& set) {
-    const auto number = static_cast<std::uint32_t>(&set - part.sets.data());
+  each_set(calls, entry.thread, [&](std::uint32_t number) {
+    Set& set = part.sets[number];
     set.begin(most_[number]);
     for (std::size_t state = 0; state < set.states.size(); ++state) {
       set.states.at(state) += reader.states().at(state);
@@ -171,136 +226,75 @@ void EdgeFigures::count(Part& part, const EdgeCalls& calls, const store::BlockEn
   });
 }
 
-void EdgeFigures::Set::begin(std::uint64_t most) {
-  if (ranks.empty()) {
-    ranks.emplace_back(percentile_shares, most);
-    ranks.emplace_back(resolution_share, most);
-  }
-}
-
-// Both have begun, or `part` has seen nothing.
-void EdgeFigures::Set::add(const Set& part) {
-  for (std::size_t state = 0; state < states.size(); ++state) {
-    states.at(state) += part.states.at(state);
-  }
-  tally.add(part.tally);
-  for (std::size_t width = 0; width < away_widths.size(); ++width) {
-    away_widths.at(width) += part.away_widths.at(width);
-  }
-  for (std::size_t i = 0; i < part.ranks.size(); ++i) {
-    ranks[i].add(part.ranks[i]);
-  }
-}
-
-// Also for the set that the calls belong to as a part.
+// The sets are aimed. Also for the set that the calls belong to as a part.
 void EdgeFigures::count_again(Part& part, const EdgeCalls& calls,
                               const store::BlockEntry& entry) const {
-  BlockReader& reader = part.readers[calls.group];
   const auto each = [&](const auto& use) {
-    each_set(part.sets, calls, entry.thread, use);
+    const auto use_again = [&](std::uint32_t number) {
+      if (sets_[number].any_again()) {
+        use(number);
+      }
+    };
+    each_set(calls, entry.thread, use_again);
     if (is_part(calls.set)) {
-      use(part.sets[0]);
+      use_again(0);
     }
   };
-  bool wanted = false;
-  each([&](const Set& set) { wanted = wanted || set.again || set.resolutions_again; });
-  const auto block = wanted ? store_.block(entry) : std::nullopt;
+  bool any = false;
+  each([&](std::uint32_t) { any = true; });
+  const auto block = any ? store_.block(entry) : std::nullopt;
   if (!block) {
     return;
   }
   const store::Column::Bounds latencies = block->latency.bounds();
   const store::Column::Bounds resolutions = block->resolution.bounds();
-  const auto wants = [&](const Set& set) {
-    return (set.again && set.ranks[0].wants(latencies.least, latencies.most)) ||
-           (set.resolutions_again && set.ranks[1].wants(resolutions.least, resolutions.most));
-  };
-  wanted = false;
-  each([&](const Set& set) { wanted = wanted || wants(set); });
+  bool wanted = false;
+  each([&](std::uint32_t number) {
+    const Set& set = sets_[number];
+    wanted = wanted || (set.again && set.ranks[0].wants(latencies.least, latencies.most)) ||
+             (set.resolutions_again && set.ranks[1].wants(resolutions.least, resolutions.most));
+  });
+  BlockReader& reader = part.readers[calls.group];
   if (!wanted || !reader.read(entry, Columns::ranked)) {
     return;
   }
-  each([&](Set& set) {
-    if (set.again) {
+  each([&](std::uint32_t number) {
+    Set& set = part.sets[number];
+    if (set.ranks.empty()) {
+      set.ranks = sets_[number].ranks;
+    }
+    if (sets_[number].again) {
       set.ranks[0].add_again(reader.latencies());
     }
-    if (set.resolutions_again) {
+    if (sets_[number].resolutions_again) {
       set.ranks[1].add_again(reader.resolutions());
     }
   });
 }
 
-// Also counts how many calls a set may have.
-std::vector<EdgeFigures::Stretch> EdgeFigures::stretches_of(std::span<const EdgeCalls> calls) {
-  constexpr std::size_t most_blocks = 16;
-  std::vector<Stretch> stretches;
-  for (const EdgeCalls& each : calls) {
-    auto left = store_.blocks(each.edge);
-    for (const store::BlockEntry& entry : left) {
-      each_set(sets_, each, entry.thread,
-               [&](const Set& set) { most_[&set - sets_.data()] += entry.calls; });
-      most_[0] += is_part(each.set) ? entry.calls : 0;
-    }
-    while (!left.empty()) {
-      const std::size_t count = std::min(left.size(), most_blocks);
-      stretches.push_back({.calls = &each, .blocks = left.first(count)});
-      left = left.subspan(count);
-    }
-  }
-  return stretches;
-}
-
-// The sets are aimed.
-void EdgeFigures::read_again(std::span<Part> parts) {
-  for (Part& part : parts) {
-    part.sets.assign(sets_.size(), Set{});
-    for (std::size_t number = 0; number < sets_.size(); ++number) {
-      const Set& set = sets_[number];
-      if (set.again || set.resolutions_again) {
-        part.sets[number].ranks = set.ranks;
-        part.sets[number].again = set.again;
-        part.sets[number].resolutions_again = set.resolutions_again;
-      }
-    }
-  }
-  do_parts(parts.size(), [&](std::size_t number) {
-    for (const Stretch& stretch : parts[number].stretches) {
-      for (const store::BlockEntry& entry : stretch.blocks) {
-        count_again(parts[number], *stretch.calls, entry);
-      }
-    }
-  });
-  for (const Part& part : parts) {
-    for (std::size_t number = 0; number < sets_.size(); ++number) {
-      for (std::size_t rank = 0; rank < part.sets[number].ranks.size(); ++rank) {
-        sets_[number].ranks[rank].add_again(part.sets[number].ranks[rank]);
-      }
-    }
-  }
-}
-
 std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
   constexpr std::size_t stretches_a_part = 4;
   const std::vector<Stretch> stretches = stretches_of(calls);
-  std::vector<Part> parts(parts_of(stretches.size(), stretches_a_part));
-  for (std::size_t number = 0; number < parts.size(); ++number) {
-    const std::size_t begin = number * stretches.size() / parts.size();
-    const std::size_t end = (number + 1) * stretches.size() / parts.size();
-    parts[number] = {.readers = readers_,
-                     .sets = std::vector<Set>(sets_.size()),
-                     .stretches = std::span(stretches).subspan(begin, end - begin)};
+  const std::size_t count_of_parts = parts_of(stretches.size(), stretches_a_part);
+  std::vector<Part> parts;
+  for (std::size_t number = 0; number < count_of_parts; ++number) {
+    const std::size_t begin = number * stretches.size() / count_of_parts;
+    const std::size_t end = (number + 1) * stretches.size() / count_of_parts;
+    parts.push_back({.stretches = std::span(stretches).subspan(begin, end - begin),
+                     .readers = readers_,
+                     .sets = {}});
   }
-  do_parts(parts.size(), [&](std::size_t number) {
-    for (const Stretch& stretch : parts[number].stretches) {
-      for (const store::BlockEntry& entry : stretch.blocks) {
-        count(parts[number], *stretch.calls, entry);
-      }
-    }
+  each_block(parts, [this](Part& part, const EdgeCalls& each, const store::BlockEntry& entry) {
+    count(part, each, entry);
   });
+  for (Part& part : parts) {
+    for (auto& [number, set] : part.sets) {
+      sets_[number].add(std::move(set));
+    }
+    part.sets.clear();
+  }
   for (std::size_t number = 0; number < sets_.size(); ++number) {
     sets_[number].begin(most_[number]);
-    for (const Part& part : parts) {
-      sets_[number].add(part.sets[number]);
-    }
   }
   for (std::uint32_t part = asked_.first_part; part < asked_.end_part; ++part) {
     sets_[0].add(sets_[part]);
@@ -309,10 +303,19 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
   for (Set& set : sets_) {
     set.again = set.ranks[0].aim();
     set.resolutions_again = set.ranks[1].aim();
-    again = again || set.again || set.resolutions_again;
+    again = again || set.any_again();
   }
   if (again) {
-    read_again(parts);
+    each_block(parts, [this](Part& part, const EdgeCalls& each, const store::BlockEntry& entry) {
+      count_again(part, each, entry);
+    });
+    for (const Part& part : parts) {
+      for (const auto& [number, set] : part.sets) {
+        for (std::size_t rank = 0; rank < set.ranks.size(); ++rank) {
+          sets_[number].ranks[rank].add_again(set.ranks[rank]);
+        }
+      }
+    }
   }
   std::vector<SetFigures> result;
   result.reserve(sets_.size());
@@ -394,8 +397,8 @@ void EdgeFigures::cover(std::span<const EdgeCalls* const> calls, std::uint32_t t
     }
   }
   for (std::size_t edge = 0; edge < calls.size(); ++edge) {
-    each_set(sets_, *calls[edge], thread,
-             [&](Set& set) { set.tally.covered_on_cpu += covered[edge]; });
+    each_set(*calls[edge], thread,
+             [&](std::uint32_t set) { sets_[set].tally.covered_on_cpu += covered[edge]; });
   }
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -61,16 +62,19 @@ private:
 
     // At most so many calls come.
     void begin(std::uint64_t most);
-    void add(const Set& part);
+    // One that has begun as this one did, or will.
+    void add(Set part);
+    [[nodiscard]] bool any_again() const { return again || resolutions_again; }
   };
   struct Stretch { // of the blocks of an edge
     const EdgeCalls* calls = nullptr;
     std::span<const store::BlockEntry> blocks;
   };
-  struct Part {                       // what one thread reads, and what it makes of it
-    std::vector<BlockReader> readers; // one a group
-    std::vector<Set> sets;
+  // What one thread reads, and what it makes of it.
+  struct Part {
     std::span<const Stretch> stretches;
+    std::vector<BlockReader> readers;            // one a group
+    std::unordered_map<std::uint32_t, Set> sets; // those that it has calls of
   };
 
   using GroupedFunction = std::pair<std::uint32_t, std::uint32_t>; // group, function
@@ -83,12 +87,12 @@ private:
   void cover(std::span<const EdgeCalls* const> calls, std::uint32_t thread,
              std::span<BlockReader> readers);
   template <class Use>
-  static void each_set(std::vector<Set>& sets, const EdgeCalls& calls, std::uint32_t thread,
-                       const Use& use);
+  static void each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use);
   [[nodiscard]] std::vector<Stretch> stretches_of(std::span<const EdgeCalls> calls);
+  template <class Use>
+  void each_block(std::span<Part> parts, const Use& use) const;
   void count(Part& part, const EdgeCalls& calls, const store::BlockEntry& entry) const;
   void count_again(Part& part, const EdgeCalls& calls, const store::BlockEntry& entry) const;
-  void read_again(std::span<Part> parts);
 
   const store::CallStore& store_;
   std::vector<BlockReader> readers_;
