@@ -344,6 +344,7 @@ void EdgeFigures::cover(std::span<const EdgeCalls> calls) {
         function.second, [this](const EdgeCalls* each) { return store_.has_inner(each->edge); });
   });
   std::vector<std::span<const EdgeCalls* const>> recursive;
+  recursive.reserve(functions.size());
   for (const auto& [function, edges] : functions) {
     recursive.emplace_back(edges);
   }
