@@ -7,7 +7,6 @@
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace ptlens {
@@ -16,15 +15,15 @@ template <class T>
 class StableVector {
 public:
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] const T& operator[](std::size_t index) const { return slot(index); }
-  [[nodiscard]] T& operator[](std::size_t index) { return slot(index); }
+  [[nodiscard]] const T& operator[](std::size_t index) const { return slot(chunks_, index); }
+  [[nodiscard]] T& operator[](std::size_t index) { return slot(chunks_, index); }
   void push_back(const T& value) {
     const std::size_t at = size_ + first_chunk;
     const unsigned chunk = chunk_of(at);
     if (at == first_chunk << chunk) {
       chunks_[chunk].resize(at);
     }
-    slot(size_++) = value;
+    slot(chunks_, size_++) = value;
   }
 
 private:
@@ -36,13 +35,12 @@ private:
   [[nodiscard]] static unsigned chunk_of(std::size_t at) {
     return static_cast<unsigned>(std::bit_width(at)) - first_width;
   }
-  [[nodiscard]] const T& slot(std::size_t index) const {
+  // Of `chunks`, constant where they are.
+  template <class Chunks>
+  [[nodiscard]] static auto& slot(Chunks& chunks, std::size_t index) {
     const std::size_t at = index + first_chunk;
     const unsigned chunk = chunk_of(at);
-    return chunks_[chunk][at - (first_chunk << chunk)];
-  }
-  [[nodiscard]] T& slot(std::size_t index) {
-    return const_cast<T&>(std::as_const(*this).slot(index)); // the vector itself is not constant
+    return chunks[chunk][at - (first_chunk << chunk)];
   }
 
   std::array<std::vector<T, LargePages<T>>, most_chunks> chunks_;

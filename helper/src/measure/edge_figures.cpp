@@ -272,18 +272,38 @@ void EdgeFigures::count_again(Part& part, const EdgeCalls& calls,
   });
 }
 
-std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
+// Refers to the stretches.
+std::vector<EdgeFigures::Part> EdgeFigures::divide(std::span<const Stretch> stretches) const {
   constexpr std::size_t stretches_a_part = 4;
-  const std::vector<Stretch> stretches = stretches_of(calls);
-  const std::size_t count_of_parts = parts_of(stretches.size(), stretches_a_part);
+  const std::size_t count = parts_of(stretches.size(), stretches_a_part);
   std::vector<Part> parts;
-  for (std::size_t number = 0; number < count_of_parts; ++number) {
-    const std::size_t begin = number * stretches.size() / count_of_parts;
-    const std::size_t end = (number + 1) * stretches.size() / count_of_parts;
-    parts.push_back({.stretches = std::span(stretches).subspan(begin, end - begin),
-                     .readers = readers_,
-                     .sets = {}});
+  parts.reserve(count);
+  for (std::size_t number = 0; number < count; ++number) {
+    const std::size_t begin = number * stretches.size() / count;
+    const std::size_t end = (number + 1) * stretches.size() / count;
+    parts.push_back(
+        {.stretches = stretches.subspan(begin, end - begin), .readers = readers_, .sets = {}});
   }
+  return parts;
+}
+
+// What the aimed sets still want of the calls.
+void EdgeFigures::read_again(std::span<Part> parts) {
+  each_block(parts, [this](Part& part, const EdgeCalls& each, const store::BlockEntry& entry) {
+    count_again(part, each, entry);
+  });
+  for (const Part& part : parts) {
+    for (const auto& [number, set] : part.sets) {
+      for (std::size_t rank = 0; rank < set.ranks.size(); ++rank) {
+        sets_[number].ranks[rank].add_again(set.ranks[rank]);
+      }
+    }
+  }
+}
+
+std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
+  const std::vector<Stretch> stretches = stretches_of(calls);
+  std::vector<Part> parts = divide(stretches);
   each_block(parts, [this](Part& part, const EdgeCalls& each, const store::BlockEntry& entry) {
     count(part, each, entry);
   });
@@ -306,16 +326,7 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
     again = again || set.any_again();
   }
   if (again) {
-    each_block(parts, [this](Part& part, const EdgeCalls& each, const store::BlockEntry& entry) {
-      count_again(part, each, entry);
-    });
-    for (const Part& part : parts) {
-      for (const auto& [number, set] : part.sets) {
-        for (std::size_t rank = 0; rank < set.ranks.size(); ++rank) {
-          sets_[number].ranks[rank].add_again(set.ranks[rank]);
-        }
-      }
-    }
+    read_again(parts);
   }
   std::vector<SetFigures> result;
   result.reserve(sets_.size());
@@ -368,6 +379,9 @@ void EdgeFigures::cover(std::span<const EdgeCalls* const> calls, std::uint32_t t
     for (const store::BlockEntry& entry : store_.blocks(each->edge)) {
       most += entry.thread == thread ? entry.calls : 0;
     }
+  }
+  if (most == 0) {
+    return;
   }
   timed.reserve(most);
   for (std::uint32_t edge = 0; edge < calls.size(); ++edge) {

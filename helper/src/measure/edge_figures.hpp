@@ -62,7 +62,7 @@ private:
 
     // At most so many calls come.
     void begin(std::uint64_t most);
-    // One that has begun as this one did, or will.
+    // Of no more calls than this one has begun with; where it has not, of as many as it would.
     void add(Set part);
     [[nodiscard]] bool any_again() const { return again || resolutions_again; }
   };
@@ -89,10 +89,12 @@ private:
   template <class Use>
   static void each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use);
   [[nodiscard]] std::vector<Stretch> stretches_of(std::span<const EdgeCalls> calls);
+  [[nodiscard]] std::vector<Part> divide(std::span<const Stretch> stretches) const;
   template <class Use>
   void each_block(std::span<Part> parts, const Use& use) const;
   void count(Part& part, const EdgeCalls& calls, const store::BlockEntry& entry) const;
   void count_again(Part& part, const EdgeCalls& calls, const store::BlockEntry& entry) const;
+  void read_again(std::span<Part> parts);
 
   const store::CallStore& store_;
   std::vector<BlockReader> readers_;
