@@ -138,6 +138,44 @@ std::optional<std::uint64_t> call_by_shape(const ElfImage& image, std::uint64_t 
   return std::nullopt;
 }
 
+// Around a write of the stack pointer: what is popped before it is pushed behind it. A function
+// does so that frees its arguments, and then returns where it was called from.
+bool keeps_return_address(const Disassembler& disassembler, std::span<const std::byte> before,
+                          std::span<const std::byte> behind) {
+  const std::uint16_t popped =
+      before.empty() ? std::uint16_t{0} : disassembler.popped_register(before);
+  return popped != 0 && disassembler.pushed_register(behind) == popped;
+}
+
+// The instructions of the function that control can come to from those at the addresses before its
+// frame pointer restores the stack, ascending. Jumps through tables are not followed.
+std::vector<std::uint64_t> reached_from(std::vector<std::uint64_t> addresses, const ElfImage& image,
+                                        const Function& function) {
+  const Disassembler disassembler(image.is_64_bit());
+  std::set<std::uint64_t> reached;
+  while (!addresses.empty()) {
+    const std::uint64_t at = addresses.back();
+    addresses.pop_back();
+    const std::span<const std::byte> code = image.code_at(at);
+    const std::optional<Instruction> instruction =
+        in_ranges(function, at) ? disassembler.decode(code, at) : std::nullopt;
+    if (!instruction || !reached.insert(at).second) {
+      continue;
+    }
+    if (instruction->is_jump() && instruction->target) {
+      addresses.push_back(*instruction->target);
+    }
+    const bool goes_on = instruction->kind != Instruction::Kind::jump &&
+                         instruction->kind != Instruction::Kind::ret &&
+                         disassembler.stack_pointer_write(code.first(instruction->length)) !=
+                             StackPointerWrite::own_frame;
+    if (goes_on) {
+      addresses.push_back(instruction->end());
+    }
+  }
+  return {reached.begin(), reached.end()};
+}
+
 } // namespace
 
 std::vector<std::uint64_t> direct_callees(const ElfImage& image, const FunctionTable& table,
@@ -241,34 +279,22 @@ behind_stack_replacement(const ElfImage& image, const FunctionTable& table, std:
     return disassembler.may_write_stack_pointer(
         code.first(std::min<std::uint64_t>(range.high - range.low, code.size())));
   };
-  std::vector<std::uint64_t> addresses;
   if (std::ranges::none_of(function.ranges, may_replace)) {
-    return addresses;
+    return {};
   }
-  bool replaced = false;
+  std::vector<std::uint64_t> behind;
+  std::span<const std::byte> before;
   Walk(image, function).each([&](const Instruction& instruction) {
-    if (replaced) {
-      addresses.push_back(instruction.address);
+    const std::span<const std::byte> code = image.code_at(instruction.address);
+    const std::span<const std::byte> own = code.first(instruction.length);
+    if (instruction.kind == Instruction::Kind::other && disassembler.may_write_stack_pointer(own) &&
+        disassembler.stack_pointer_write(own) == StackPointerWrite::foreign &&
+        !keeps_return_address(disassembler, before, code.subspan(instruction.length))) {
+      behind.push_back(instruction.end());
     }
-    const std::span<const std::byte> code =
-        image.code_at(instruction.address).first(instruction.length);
-    if (instruction.kind != Instruction::Kind::other ||
-        (!replaced && !disassembler.may_write_stack_pointer(code))) {
-      return;
-    }
-    switch (disassembler.stack_pointer_write(code)) {
-    case StackPointerWrite::none:
-      break;
-    case StackPointerWrite::own_frame:
-      replaced = false;
-      break;
-    case StackPointerWrite::foreign:
-      replaced = true;
-      break;
-    }
+    before = own;
   });
-  std::ranges::sort(addresses);
-  return addresses;
+  return reached_from(std::move(behind), image, function);
 }
 
 std::optional<std::uint64_t> call_out_of_line(const ElfImage& image, const FunctionTable& table,

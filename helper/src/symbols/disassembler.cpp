@@ -157,6 +157,14 @@ StackPointerWrite Disassembler::stack_pointer_write(std::span<const std::byte> b
   };
   const ZydisDecodedOperand& to = decoded.operands[0];
   const ZydisDecodedOperand& from = decoded.operands[1];
+  const auto in_frame = [](const ZydisDecodedOperand& operand) {
+    return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.segment != ZYDIS_REGISTER_FS &&
+           operand.mem.segment != ZYDIS_REGISTER_GS &&
+           (operand.mem.base == ZYDIS_REGISTER_RSP || operand.mem.base == ZYDIS_REGISTER_ESP ||
+            // The frame pointer's own locals lie below it; else it may be any register.
+            ((operand.mem.base == ZYDIS_REGISTER_RBP || operand.mem.base == ZYDIS_REGISTER_EBP) &&
+             operand.mem.disp.value < 0));
+  };
   switch (decoded.instruction.mnemonic) {
   case ZYDIS_MNEMONIC_LEAVE:
     return StackPointerWrite::own_frame;
@@ -172,7 +180,8 @@ StackPointerWrite Disassembler::stack_pointer_write(std::span<const std::byte> b
     if (!is(to, ZYDIS_REGISTER_RSP)) {
       return StackPointerWrite::none;
     }
-    return is(from, ZYDIS_REGISTER_RBP) ? StackPointerWrite::own_frame : StackPointerWrite::foreign;
+    return is(from, ZYDIS_REGISTER_RBP) || in_frame(from) ? StackPointerWrite::own_frame
+                                                          : StackPointerWrite::foreign;
   case ZYDIS_MNEMONIC_XCHG:
     return is(to, ZYDIS_REGISTER_RSP) || is(from, ZYDIS_REGISTER_RSP) ? StackPointerWrite::foreign
                                                                       : StackPointerWrite::none;
@@ -181,6 +190,22 @@ StackPointerWrite Disassembler::stack_pointer_write(std::span<const std::byte> b
   default:
     return StackPointerWrite::none;
   }
+}
+
+std::uint16_t Disassembler::moved_by(int mnemonic, std::span<const std::byte> bytes) const {
+  Decoded decoded;
+  const bool moves = decode_all(is_64_bit_, bytes, decoded) &&
+                     decoded.instruction.mnemonic == static_cast<ZydisMnemonic>(mnemonic) &&
+                     decoded.operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER;
+  return moves ? full_width(is_64_bit_, decoded.operands[0].reg.value) : std::uint16_t{0};
+}
+
+std::uint16_t Disassembler::popped_register(std::span<const std::byte> bytes) const {
+  return moved_by(ZYDIS_MNEMONIC_POP, bytes);
+}
+
+std::uint16_t Disassembler::pushed_register(std::span<const std::byte> bytes) const {
+  return moved_by(ZYDIS_MNEMONIC_PUSH, bytes);
 }
 
 // mov (89, 8b), lea (8d), xchg (87, 94), pop (5c, 8f), Intel SDM vol. 2; rsp is register 4 without

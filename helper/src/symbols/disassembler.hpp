@@ -57,8 +57,8 @@ struct WriteEffect {
 // What one instruction does to the stack pointer.
 enum class StackPointerWrite : std::uint8_t {
   none,      // nothing, or it grows or shrinks the stack that is there
-  own_frame, // set by the frame pointer
-  foreign,   // set to what was in memory or in another register: perhaps another stack
+  own_frame, // set by the frame pointer, or to what was kept in the frame
+  foreign,   // set to what was elsewhere in memory or in another register: perhaps another stack
 };
 
 // 64-bit or 32-bit code. Cheap to make; the calls have no state.
@@ -77,6 +77,10 @@ public:
 
   [[nodiscard]] StackPointerWrite stack_pointer_write(std::span<const std::byte> bytes) const;
 
+  // The full-width register that the instruction pops or pushes; 0 where it is none such.
+  [[nodiscard]] std::uint16_t popped_register(std::span<const std::byte> bytes) const;
+  [[nodiscard]] std::uint16_t pushed_register(std::span<const std::byte> bytes) const;
+
   // False when certainly no instruction in these bytes has an effect of StackPointerWrite::foreign:
   // a search for the bytes of those that can, wherever instructions begin.
   [[nodiscard]] bool may_write_stack_pointer(std::span<const std::byte> bytes) const;
@@ -94,6 +98,8 @@ public:
   [[nodiscard]] static std::uint16_t register_ebx();
 
 private:
+  [[nodiscard]] std::uint16_t moved_by(int mnemonic, std::span<const std::byte> bytes) const;
+
   bool is_64_bit_;
 };
 

@@ -121,6 +121,43 @@ end_own_frame: ret
 restored_first: push %rbp; mov %rsp, %rbp; mov %rbx, %rsp; lea -0x28(%rbp), %rsp; pop %rbx
 end_restored_first: jmp *%rax
   .size restored_first, .-restored_first
+  .type pushed_from_memory, @function
+pushed_from_memory: mov 0xa0(%rdx), %rsp; mov 0xa8(%rdx), %rcx; push %rcx
+end_pushed_from_memory: ret
+  .size pushed_from_memory, .-pushed_from_memory
+  .type by_way, @function
+by_way: mov %rdi, %rsp; test %rsi, %rsi; jz 1f; jmp 2f
+not_by_way: ret
+2: call own_frame
+end_by_way: jmp *%rsi
+1: nop
+other_by_way: ret
+  .size by_way, .-by_way
+  .type other_way, @function
+other_way: test %rdi, %rdi; jz 1f; mov %rdi, %rsp; jmp *%rsi
+1: nop
+end_other_way: ret
+  .size other_way, .-other_way
+  .type same_return, @function
+same_return: leave; pop %rcx; lea 8(%r15), %rsp; push %rcx
+end_same_return: ret
+  .size same_return, .-same_return
+  .type other_return, @function
+other_return: pop %rcx; lea 8(%r15), %rsp; push %rdx
+end_other_return: ret
+  .size other_return, .-other_return
+  .type kept_on_top, @function
+kept_on_top: mov %rsp, %rax; and $-16, %rsp; mov %rax, (%rsp); call others; mov (%rsp), %rsp
+end_kept_on_top: ret
+  .size kept_on_top, .-kept_on_top
+  .type kept_in_frame, @function
+kept_in_frame: push %rbp; mov %rsp, %rbp; mov %rsp, -0x40(%rbp); call others; mov -0x40(%rbp), %rsp
+end_kept_in_frame: jmp *%rax
+  .size kept_in_frame, .-kept_in_frame
+  .type from_frame_like, @function
+from_frame_like: mov 0x40(%rbp), %rsp
+end_from_frame_like: ret
+  .size from_frame_like, .-from_frame_like
   .type grown, @function
 grown: lea -0x40(%rsp), %rsp; add $0x40, %rsp
 end_grown: ret
@@ -133,13 +170,17 @@ int main() { return 0; }
   ASSERT_TRUE(binary);
   const auto at = addresses(path);
   for (const char* name : {"by_register", "by_memory", "by_exchange", "by_other_form",
-                           "by_short_exchange", "by_address", "by_pop"}) {
+                           "by_short_exchange", "by_address", "by_pop", "pushed_from_memory",
+                           "by_way", "other_return", "from_frame_like"}) {
     EXPECT_TRUE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
   }
-  for (const char* name : {"own_frame", "restored_first", "grown", "others"}) {
+  for (const char* name : {"own_frame", "restored_first", "grown", "others", "other_way",
+                           "same_return", "kept_on_top", "kept_in_frame"}) {
     EXPECT_FALSE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
   }
   EXPECT_FALSE(binary->replaces_stack(at.at("by_register"))); // not yet
+  EXPECT_TRUE(binary->replaces_stack(at.at("other_by_way")));
+  EXPECT_FALSE(binary->replaces_stack(at.at("not_by_way"))); // nothing leads there
   EXPECT_FALSE(binary->replaces_stack(0));
 }
 
