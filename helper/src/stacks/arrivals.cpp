@@ -111,8 +111,8 @@ bool CallBuilder::arrive_in_waiting_stack(const Branch& branch) {
 }
 
 // Until it is known which stack control has come to.
-void CallBuilder::hold(Lookahead::Held held) {
-  if (!lookahead_->hold(std::move(held))) {
+void CallBuilder::hold(const Lookahead::Held& held, std::span<const flow::ReturnedCall> calls) {
+  if (!lookahead_->hold(held, calls)) {
     decide();
   }
 }
@@ -129,10 +129,10 @@ void CallBuilder::decide() {
   switch_to(lookahead.stack(), lookahead.arrival().time_ns);
   finish_top(lookahead.arrival().time_ns);
   const std::uint32_t numbering = resolver_->numbering();
-  for (const Lookahead::Held& held : lookahead.take_held()) {
+  for (const Lookahead::Held& held : lookahead.held()) {
     resolver_->set_numbering(held.numbering);
     if (held.points != nullptr) {
-      add_returned(held.part, held.calls, *held.points, *held.space);
+      add_returned(held.part, lookahead.calls_of(held), *held.points, *held.space);
     } else {
       add(held.branch, *held.space);
     }

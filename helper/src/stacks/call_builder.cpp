@@ -21,7 +21,7 @@ void CallBuilder::add(const Branch& branch, const Space& space) {
     decide();
     add(branch, space);
   } else {
-    hold({.branch = branch, .space = &space, .numbering = resolver_->numbering()});
+    hold({.branch = branch, .space = &space, .numbering = resolver_->numbering()}, {});
   }
 }
 

@@ -111,16 +111,21 @@ private:
   }
   // Code that has replaced the stack goes to where another one waits.
   [[nodiscard]] bool changes_stack(const Branch& branch, const Space& space) {
-    return leaves_indirectly(branch) && changes_stack(branch.from, branch.to, space);
+    return leaves_indirectly(branch) && suspended_.may_wait_at(branch.to) &&
+           suspended_.waits_at(branch.to) && facts_->replaces_stack(space, branch.from);
   }
-  // The same of one that leaves so.
-  [[nodiscard]] bool changes_stack(std::uint64_t from, std::uint64_t to, const Space& space) {
-    return suspended_.may_wait_at(to) && suspended_.waits_at(to) &&
-           facts_->replaces_stack(space, from);
+  // The same of one by which a way of those points ends; `to` is asked only where it counts.
+  template <class To>
+  [[nodiscard]] bool changes_stack(const flow::CodePoints& points, flow::WayIndex way, const To& to,
+                                   const Space& space) {
+    return facts_->replaces_stack(space, points, way, [&] {
+      const std::uint64_t address = to();
+      return suspended_.may_wait_at(address) && suspended_.waits_at(address);
+    });
   }
   bool arrive_in_waiting_stack(const Branch& branch);
   bool arrive_deep_in_other_stack(const Branch& branch);
-  void hold(Lookahead::Held held);
+  void hold(const Lookahead::Held& held, std::span<const flow::ReturnedCall> calls);
   void decide();
   [[nodiscard]] std::size_t with_landing_pad(const Space& space, const Place& place,
                                              std::uint64_t address);

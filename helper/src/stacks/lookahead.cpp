@@ -11,10 +11,13 @@ constexpr std::size_t most_held = 1U << 16U; // calls and returns
 
 } // namespace
 
-bool Lookahead::hold(Held held) {
+bool Lookahead::hold(Held held, std::span<const flow::ReturnedCall> calls) {
   const bool goes_on = held.points != nullptr || follow(held.branch);
-  calls_and_returns_ += 2 * held.calls.size();
-  held_.push_back(std::move(held));
+  calls_and_returns_ += 2 * calls.size();
+  held.first_call = calls_.size();
+  held.calls = calls.size();
+  calls_.insert(calls_.end(), calls.begin(), calls.end());
+  held_.push_back(held);
   return goes_on && calls_and_returns_ < most_held;
 }
 

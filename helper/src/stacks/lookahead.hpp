@@ -27,7 +27,8 @@ public:
     flow::Branch branch = {};
     const flow::CodePoints* points = nullptr; // of the calls; null for a branch
     flow::ReturnedCalls part = {};
-    std::vector<flow::ReturnedCall> calls = {};
+    std::size_t first_call = 0; // of those that are held
+    std::size_t calls = 0;
     const symbols::AddressSpaceVersion* space = nullptr;
     std::uint32_t numbering = 0; // of the numbers that they bear
   };
@@ -37,14 +38,18 @@ public:
   Lookahead(const flow::Branch& arrival, std::vector<Candidate> candidates)
       : arrival_(arrival), candidates_(std::move(candidates)) {}
 
-  // Holds it; what it refers to must outlive this. False when no more is to be held.
-  bool hold(Held held);
+  // Holds it, with the calls that came back; what it refers to must outlive this. False when no
+  // more is to be held.
+  bool hold(Held held, std::span<const flow::ReturnedCall> calls);
 
   [[nodiscard]] const flow::Branch& arrival() const { return arrival_; }
   [[nodiscard]] std::size_t stack() const { return candidates_.front().stack; }
   // No other candidate can be the one.
   [[nodiscard]] bool is_certain() const { return candidates_.size() == 1; }
-  [[nodiscard]] std::vector<Held> take_held() { return std::move(held_); }
+  [[nodiscard]] std::span<const Held> held() const { return held_; }
+  [[nodiscard]] std::span<const flow::ReturnedCall> calls_of(const Held& held) const {
+    return std::span(calls_).subspan(held.first_call, held.calls);
+  }
 
 private:
   bool follow(const flow::Branch& branch);
@@ -53,6 +58,7 @@ private:
   flow::Branch arrival_;
   std::vector<Candidate> candidates_;
   std::vector<Held> held_;
+  std::vector<flow::ReturnedCall> calls_;
   std::size_t calls_and_returns_ = 0; // held
   std::vector<std::uint64_t> nested_; // return addresses of calls made since
 };

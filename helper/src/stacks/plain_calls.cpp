@@ -10,10 +10,10 @@ namespace ptlens::stacks {
 bool CallBuilder::change_stack(std::span<const flow::ReturnedCall> calls,
                                const flow::CodePoints& points, const Space& space) {
   return !suspended_.empty() && std::ranges::any_of(calls, [&](const flow::ReturnedCall& call) {
-    return (!call.is_tail() && changes_stack(points.ways[call.back].end_address,
-                                             points.exit(call.exit).address_behind(), space)) ||
-           (call.stub != flow::no_way &&
-            changes_stack(points.ways[call.stub].end_address, points.arrival(call.arrival), space));
+    const auto behind = [&] { return points.exit(call.exit).address_behind(); };
+    const auto reached = [&] { return points.arrival(call.arrival); };
+    return (!call.is_tail() && changes_stack(points, call.back, behind, space)) ||
+           (call.stub != flow::no_way && changes_stack(points, call.stub, reached, space));
   });
 }
 
@@ -27,11 +27,8 @@ void CallBuilder::add_returned(const flow::ReturnedCalls& part,
   }
   last_ns_ = std::max(last_ns_, part.last_ns);
   if (lookahead_) {
-    hold({.points = &points,
-          .part = part,
-          .calls = {calls.begin(), calls.end()},
-          .space = &space,
-          .numbering = resolver_->numbering()});
+    hold({.points = &points, .part = part, .space = &space, .numbering = resolver_->numbering()},
+         calls);
     return;
   }
   if (!calls.empty()) {
