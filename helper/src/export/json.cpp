@@ -6,6 +6,7 @@
 #include "measure/names.hpp"
 
 #include <unordered_map>
+#include <utility>
 
 namespace ptlens::exporting {
 
@@ -17,14 +18,30 @@ bool known(const measure::Measurement& measurement, std::uint32_t function) {
   return function < measurement.functions.size();
 }
 
+void add_fields(Json::object_t& /*object*/) {}
+
+template <class Value, class... Rest>
+void add_fields(Json::object_t& object, const char* name, Value&& value, Rest&&... rest) {
+  object.emplace_back(name, std::forward<Value>(value));
+  add_fields(object, std::forward<Rest>(rest)...);
+}
+
+// Of names, all different, each followed by its value. What stands in thousands of rows is made so:
+// a field that is assigned is looked for among those before, and moves them as the object grows.
+template <class... Fields>
+Json object_of(Fields&&... fields) {
+  Json::object_t object;
+  object.reserve(sizeof...(Fields) / 2);
+  add_fields(object, std::forward<Fields>(fields)...);
+  return object;
+}
+
 } // namespace
 
 Json latency_json(const measure::LatencyStats& stats) {
-  return {{"mean", stats.mean},   {"stddev", stats.stddev},
-          {"min", stats.min},     {"max", stats.max},
-          {"p50", stats.p50},     {"p90", stats.p90},
-          {"p99", stats.p99},     {"p999", stats.p999},
-          {"total", stats.total}, {"resolution", stats.resolution}};
+  return object_of("mean", stats.mean, "stddev", stats.stddev, "min", stats.min, "max", stats.max,
+                   "p50", stats.p50, "p90", stats.p90, "p99", stats.p99, "p999", stats.p999,
+                   "total", stats.total, "resolution", stats.resolution);
 }
 
 namespace {
@@ -50,8 +67,8 @@ void add_corrected(Json& json, const measure::CorrectedLatency& corrected) {
 }
 
 Json off_cpu_json(const measure::OffCpuStats& stats) {
-  return {{"mean", stats.mean},         {"total", stats.total},     {"calls", stats.calls},
-          {"switches", stats.switches}, {"blocked", stats.blocked}, {"preempted", stats.preempted}};
+  return object_of("mean", stats.mean, "total", stats.total, "calls", stats.calls, "switches",
+                   stats.switches, "blocked", stats.blocked, "preempted", stats.preempted);
 }
 
 namespace {
@@ -69,32 +86,45 @@ Json site_address_json(const measure::Measurement& measurement, std::uint32_t si
   return hexadecimal(measurement.sites[site].address);
 }
 
-// {name, binary, address}.
-Json identity_json(const stacks::FunctionInfo& info) {
-  return {{"name", info.name}, {"binary", info.binary}, {"address", hexadecimal(info.address)}};
+// {name, binary, address}, and those fields.
+template <class... Fields>
+Json identified(const stacks::FunctionInfo& info, Fields&&... fields) {
+  return object_of("name", info.name, "binary", info.binary, "address", hexadecimal(info.address),
+                   std::forward<Fields>(fields)...);
 }
 
-Json identity_json(const measure::Measurement& measurement, std::uint32_t function) {
+template <class... Fields>
+Json identified(const measure::Measurement& measurement, std::uint32_t function,
+                Fields&&... fields) {
   if (!known(measurement, function)) {
-    return {{"name", unknown_function}, {"binary", ""}, {"address", nullptr}};
+    return object_of("name", unknown_function, "binary", "", "address", nullptr,
+                     std::forward<Fields>(fields)...);
   }
-  return identity_json(measurement.functions[function]);
+  return identified(measurement.functions[function], std::forward<Fields>(fields)...);
+}
+
+// {name, binary, address, file, line}, and those fields.
+template <class... Fields>
+Json described(const measure::Measurement& measurement, std::uint32_t function,
+               Fields&&... fields) {
+  const bool is_known = known(measurement, function);
+  return identified(measurement, function, "file",
+                    is_known ? measurement.functions[function].file : std::string(), "line",
+                    is_known ? measurement.functions[function].line : 0,
+                    std::forward<Fields>(fields)...);
 }
 
 Json related_json(const measure::Measurement& measurement,
                   const std::vector<measure::RelatedRow>& rows) {
   Json list = Json::array();
   for (const measure::RelatedRow& row : rows) {
-    Json entry = identity_json(measurement, row.function);
     const bool has_site = row.site < measurement.sites.size();
-    entry["call_site"] = site_address_json(measurement, row.site);
-    entry["file"] = has_site ? measurement.sites[row.site].file : std::string();
-    entry["line"] = has_site ? measurement.sites[row.site].line : 0;
-    entry["calls"] = row.latency.calls;
-    entry["latency"] = latency_json(row.latency);
-    entry["off_cpu"] = off_cpu_json(row.off_cpu);
-    entry["cpu_percent"] = row.cpu_percent;
-    list.push_back(std::move(entry));
+    list.push_back(identified(measurement, row.function, "call_site",
+                              site_address_json(measurement, row.site), "file",
+                              has_site ? measurement.sites[row.site].file : std::string(), "line",
+                              has_site ? measurement.sites[row.site].line : 0, "calls",
+                              row.latency.calls, "latency", latency_json(row.latency), "off_cpu",
+                              off_cpu_json(row.off_cpu), "cpu_percent", row.cpu_percent));
   }
   return list;
 }
@@ -220,19 +250,13 @@ Json recording_json(const measure::Measurement& measurement) {
 }
 
 Json function_json(const measure::Measurement& measurement, std::uint32_t function) {
-  Json json = identity_json(measurement, function);
-  const bool is_known = known(measurement, function);
-  json["file"] = is_known ? measurement.functions[function].file : std::string();
-  json["line"] = is_known ? measurement.functions[function].line : 0;
-  return json;
+  return described(measurement, function);
 }
 
 Json partial_report_json(const measure::PartialReport& report) {
-  Json function = identity_json(report.function);
-  function["file"] = report.function.file;
-  function["line"] = report.function.line;
   return {
-      {"function", std::move(function)},
+      {"function",
+       identified(report.function, "file", report.function.file, "line", report.function.line)},
       {"calls",
        {{"complete", report.complete},
         {"incomplete", report.incomplete},
@@ -317,15 +341,9 @@ Json functions_json(const measure::Measurement& measurement,
                     std::span<const measure::FunctionRow> rows) {
   Json list = Json::array();
   for (const measure::FunctionRow& row : rows) {
-    Json entry = function_json(measurement, row.function);
-    entry["complete"] = row.complete;
-    entry["incomplete"] = row.incomplete;
-    entry["unwound"] = row.unwound;
-    entry["mean"] = row.mean;
-    entry["inclusive"] = row.inclusive;
-    entry["self"] = row.self;
-    entry["off_cpu"] = row.off_cpu;
-    list.push_back(std::move(entry));
+    list.push_back(described(measurement, row.function, "complete", row.complete, "incomplete",
+                             row.incomplete, "unwound", row.unwound, "mean", row.mean, "inclusive",
+                             row.inclusive, "self", row.self, "off_cpu", row.off_cpu));
   }
   return {{"recording", recording_json(measurement)}, {"functions", std::move(list)}};
 }
@@ -346,10 +364,8 @@ Json lines_json(const measure::Measurement& measurement, const measure::FileLine
   for (const measure::LineRow& row : lines.lines) {
     Json callees = Json::array();
     for (const measure::LineCallee& callee : row.callees) {
-      Json json = identity_json(measurement, callee.function);
-      json["calls"] = callee.calls;
-      json["mean"] = callee.mean;
-      callees.push_back(std::move(json));
+      callees.push_back(
+          identified(measurement, callee.function, "calls", callee.calls, "mean", callee.mean));
     }
     rows.push_back({{"line", row.line},
                     {"calls", row.latency.calls},
