@@ -112,6 +112,11 @@ bool BlockReader::read(const store::BlockEntry& entry, Columns columns) {
     starts_.resize(entry.calls);
     block->read_starts(entry, starts_);
     keep_complete(starts_);
+    inner_.resize(entry.calls);
+    std::ranges::transform(flags_, inner_.begin(), [](std::uint8_t flags) {
+      return static_cast<std::uint8_t>(flags & store::inner_bit);
+    });
+    keep_complete(inner_);
   } else {
     read(block->resolution, resolutions_);
     keep_complete(resolutions_);

@@ -35,7 +35,7 @@ public:
   enum class Columns : std::uint8_t {
     ranked,  // latencies and resolutions
     figures, // those, children, and the calls that were away
-    timed,   // latencies, the calls that were away, and starts
+    timed,   // latencies, the calls that were away, starts, and which are inside another one
   };
 
   BlockReader(const store::CallStore& store, Admitted admitted)
@@ -50,6 +50,8 @@ public:
   [[nodiscard]] std::span<const std::uint64_t> resolutions() const { return resolutions_; }
   [[nodiscard]] std::span<const std::uint64_t> children() const { return children_; }
   [[nodiscard]] std::span<const std::uint64_t> starts() const { return starts_; }
+  // Not 0: inside another call of the function, whichever that is.
+  [[nodiscard]] std::span<const std::uint8_t> inner() const { return inner_; }
   [[nodiscard]] std::span<const AwayCall> away() const { return away_; }
 
 private:
@@ -70,6 +72,7 @@ private:
   std::vector<std::uint64_t> resolutions_;
   std::vector<std::uint64_t> children_;
   std::vector<std::uint64_t> starts_;
+  std::vector<std::uint8_t> inner_;
   std::vector<AwayCall> away_;
 };
 

@@ -2,13 +2,13 @@
 // bucket of several values.
 #include "measure/edge_figures.hpp"
 
-#include "base/large_pages.hpp"
 #include "base/parallel.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <map>
 
 namespace ptlens::measure {
@@ -85,20 +85,6 @@ Tally tally_of(const BlockReader& reader) {
   }
   return tally;
 }
-
-struct TimedCall {
-  std::uint64_t start = 0;
-  std::uint64_t latency = 0;
-  std::uint64_t on_cpu = 0;
-  std::uint32_t edge = 0; // index
-
-  // What begins with another and is longer lies around it.
-  friend bool operator<(const TimedCall& one, const TimedCall& other) {
-    return one.start != other.start ? one.start < other.start : one.latency > other.latency;
-  }
-};
-
-using TimedCalls = std::vector<TimedCall, LargePages<TimedCall>>;
 
 // Sorts what is made of sorted stretches, a few long ones most of the time.
 void merge_runs(TimedCalls& calls) {
@@ -344,65 +330,190 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
   return result;
 }
 
-void EdgeFigures::cover(std::span<const EdgeCalls> calls) {
-  constexpr std::size_t functions_a_part = 4;
-  std::map<GroupedFunction, std::vector<const EdgeCalls*>> functions;
-  for (const EdgeCalls& each : calls) {
-    functions[function_of(each)].push_back(&each);
+// What lies in others of its function, of one group and thread.
+struct EdgeFigures::Covering {
+  std::span<const EdgeCalls* const> calls; // its edges
+  std::uint32_t thread = 0;
+  // Only calls that are inside any call of the function can be covered, and only those that one of
+  // these begins in can cover it. Where these are few, what else there is can be left out.
+  bool few_inner = false;
+  std::vector<std::uint64_t> inner_starts; // of the few, ascending
+  TimedCalls timed;
+
+  [[nodiscard]] bool matters(const store::BlockEntry& entry) const {
+    const auto next = std::ranges::lower_bound(inner_starts, entry.first_start);
+    return !few_inner || (next != inner_starts.end() && *next <= entry.last_end);
   }
-  std::erase_if(functions, [this](const auto& function) {
-    return std::ranges::none_of(
-        function.second, [this](const EdgeCalls* each) { return store_.has_inner(each->edge); });
-  });
-  std::vector<std::span<const EdgeCalls* const>> recursive;
-  recursive.reserve(functions.size());
-  for (const auto& [function, edges] : functions) {
-    recursive.emplace_back(edges);
+};
+
+struct EdgeFigures::TimedBlock {
+  std::uint32_t covering = 0; // index
+  std::uint32_t edge = 0;     // of the covering
+  const store::BlockEntry* entry = nullptr;
+};
+
+std::vector<EdgeFigures::Covering>
+EdgeFigures::coverings_of(const std::vector<std::vector<const EdgeCalls*>>& functions) const {
+  constexpr std::uint64_t few = 4; // times as many are all
+  std::vector<Covering> coverings;
+  for (const std::vector<const EdgeCalls*>& edges : functions) {
+    std::vector<std::uint64_t> inner(store_.thread_count());
+    std::vector<std::uint64_t> all(store_.thread_count());
+    for (const EdgeCalls* const each : edges) {
+      for (const store::BlockEntry& entry : store_.blocks(each->edge)) {
+        inner[entry.thread] += entry.inner;
+        all[entry.thread] += entry.calls;
+      }
+    }
+    for (std::uint32_t thread = 0; thread < inner.size(); ++thread) {
+      if (inner[thread] != 0) {
+        coverings.push_back({.calls = edges,
+                             .thread = thread,
+                             .few_inner = inner[thread] < all[thread] / few,
+                             .inner_starts = {},
+                             .timed = {}});
+      }
+    }
   }
-  const std::size_t parts = parts_of(recursive.size(), functions_a_part);
+  return coverings;
+}
+
+// Those that `wanted` says of the covering and the entry.
+template <class Wanted>
+std::vector<EdgeFigures::TimedBlock> EdgeFigures::blocks_of(std::span<const Covering> coverings,
+                                                            const Wanted& wanted) const {
+  std::vector<TimedBlock> blocks;
+  for (std::uint32_t number = 0; number < coverings.size(); ++number) {
+    const Covering& covering = coverings[number];
+    for (std::uint32_t edge = 0; edge < covering.calls.size(); ++edge) {
+      for (const store::BlockEntry& entry :
+           std::ranges::equal_range(store_.blocks(covering.calls[edge]->edge), covering.thread, {},
+                                    &store::BlockEntry::thread)) {
+        if (wanted(covering, entry)) {
+          blocks.push_back({.covering = number, .edge = edge, .entry = &entry});
+        }
+      }
+    }
+  }
+  return blocks;
+}
+
+// Calls `use` with each block that can be read, its reader, and what the part has found so far.
+template <class Found, class Use>
+std::vector<Found> EdgeFigures::read_timed(std::span<const Covering> coverings,
+                                           std::span<const TimedBlock> blocks,
+                                           const Use& use) const {
+  constexpr std::size_t blocks_a_part = 64;
+  const std::size_t parts = parts_of(blocks.size(), blocks_a_part);
+  std::vector<Found> found(parts);
   do_parts(parts, [&](std::size_t part) {
     std::vector<BlockReader> readers = readers_;
-    for (std::size_t at = part; at < recursive.size(); at += parts) {
-      for (std::uint32_t thread = 0; thread < store_.thread_count(); ++thread) {
-        cover(recursive[at], thread, readers);
+    const std::size_t end = (part + 1) * blocks.size() / parts;
+    for (std::size_t at = part * blocks.size() / parts; at < end; ++at) {
+      const TimedBlock& block = blocks[at];
+      BlockReader& reader = readers[coverings[block.covering].calls[block.edge]->group];
+      if (reader.read(*block.entry, Columns::timed)) {
+        use(reader, block, found[part]);
       }
+    }
+  });
+  return found;
+}
+
+void EdgeFigures::find_inner_starts(std::span<Covering> coverings) const {
+  using Starts = std::vector<std::pair<std::uint32_t, std::uint64_t>>; // by covering
+  const std::vector<TimedBlock> blocks =
+      blocks_of(coverings, [](const Covering& covering, const store::BlockEntry& entry) {
+        return covering.few_inner && entry.inner != 0;
+      });
+  for (const Starts& part :
+       read_timed<Starts>(coverings, blocks,
+                          [](const BlockReader& reader, const TimedBlock& block, Starts& found) {
+                            for (std::size_t i = 0; i < reader.starts().size(); ++i) {
+                              if (reader.inner()[i] != 0) {
+                                found.emplace_back(block.covering, reader.starts()[i]);
+                              }
+                            }
+                          })) {
+    for (const auto& [covering, start] : part) {
+      coverings[covering].inner_starts.push_back(start);
+    }
+  }
+  for (Covering& covering : coverings) {
+    std::ranges::sort(covering.inner_starts);
+  }
+}
+
+// Adds the calls of the block that matter.
+void EdgeFigures::add_timed(const Covering& covering, const BlockReader& reader, std::uint32_t edge,
+                            TimedCalls& timed) {
+  std::vector<std::uint64_t> on_cpu(reader.latencies().begin(), reader.latencies().end());
+  for (const AwayCall& call : reader.away()) {
+    on_cpu[call.at] = on_cpu_of(call);
+  }
+  const std::vector<std::uint64_t>& inner_starts = covering.inner_starts;
+  auto next = inner_starts.begin(); // not before the call's start
+  for (std::size_t i = 0; i < reader.starts().size(); ++i) {
+    const std::uint64_t start = reader.starts()[i];
+    const std::uint64_t latency = reader.latencies()[i];
+    if (covering.few_inner && reader.inner()[i] == 0) {
+      if (i == 0 || (next != inner_starts.begin() && *std::prev(next) >= start)) {
+        next = std::ranges::lower_bound(inner_starts, start);
+      }
+      next = std::find_if(next, inner_starts.end(),
+                          [start](std::uint64_t inner) { return inner >= start; });
+      if (next == inner_starts.end() || *next - start >= latency) {
+        continue;
+      }
+    }
+    timed.push_back({.start = start, .latency = latency, .on_cpu = on_cpu[i], .edge = edge});
+  }
+}
+
+void EdgeFigures::cover(std::span<const EdgeCalls> calls) {
+  constexpr std::size_t coverings_a_part = 4;
+  std::map<GroupedFunction, std::vector<const EdgeCalls*>> by_function;
+  for (const EdgeCalls& each : calls) {
+    by_function[function_of(each)].push_back(&each);
+  }
+  std::vector<std::vector<const EdgeCalls*>> functions;
+  functions.reserve(by_function.size());
+  for (auto& [function, edges] : by_function) {
+    functions.push_back(std::move(edges));
+  }
+  std::vector<Covering> coverings = coverings_of(functions);
+  find_inner_starts(coverings);
+  const std::vector<TimedBlock> blocks =
+      blocks_of(coverings, [](const Covering& covering, const store::BlockEntry& entry) {
+        return covering.matters(entry);
+      });
+  using Found = std::vector<std::pair<std::uint32_t, TimedCalls>>; // by covering
+  for (const Found& part : read_timed<Found>(
+           coverings, blocks,
+           [&](const BlockReader& reader, const TimedBlock& block, Found& found) {
+             if (found.empty() || found.back().first != block.covering) {
+               found.emplace_back(block.covering, TimedCalls());
+             }
+             add_timed(coverings[block.covering], reader, block.edge, found.back().second);
+           })) {
+    for (const auto& [covering, timed] : part) {
+      TimedCalls& into = coverings[covering].timed;
+      into.insert(into.end(), timed.begin(), timed.end());
+    }
+  }
+  const std::size_t parts = parts_of(coverings.size(), coverings_a_part);
+  do_parts(parts, [&](std::size_t part) {
+    for (std::size_t at = part; at < coverings.size(); at += parts) {
+      add_covered(coverings[at]);
     }
   });
 }
 
-// All of one function, in sets that hold calls of no other.
-void EdgeFigures::cover(std::span<const EdgeCalls* const> calls, std::uint32_t thread,
-                        std::span<BlockReader> readers) {
-  TimedCalls timed;
-  std::size_t most = 0;
-  for (const EdgeCalls* const each : calls) {
-    for (const store::BlockEntry& entry : store_.blocks(each->edge)) {
-      most += entry.thread == thread ? entry.calls : 0;
-    }
-  }
-  if (most == 0) {
-    return;
-  }
-  timed.reserve(most);
-  for (std::uint32_t edge = 0; edge < calls.size(); ++edge) {
-    BlockReader& reader = readers[calls[edge]->group];
-    for (const store::BlockEntry& entry : store_.blocks(calls[edge]->edge)) {
-      if (entry.thread != thread || !reader.read(entry, Columns::timed)) {
-        continue;
-      }
-      const std::size_t first = timed.size();
-      for (std::size_t i = 0; i < reader.starts().size(); ++i) {
-        const std::uint64_t latency = reader.latencies()[i];
-        timed.push_back(
-            {.start = reader.starts()[i], .latency = latency, .on_cpu = latency, .edge = edge});
-      }
-      for (const AwayCall& call : reader.away()) {
-        timed[first + call.at].on_cpu = on_cpu_of(call);
-      }
-    }
-  }
+// To sets that hold calls of no other covering.
+void EdgeFigures::add_covered(Covering& covering) {
+  TimedCalls& timed = covering.timed;
   merge_runs(timed);
-  std::vector<WideSum> covered(calls.size());
+  std::vector<WideSum> covered(covering.calls.size());
   const TimedCall* outer = nullptr;
   for (const TimedCall& call : timed) {
     if (outer != nullptr && call.start < outer->start + outer->latency) {
@@ -411,8 +522,8 @@ void EdgeFigures::cover(std::span<const EdgeCalls* const> calls, std::uint32_t t
       outer = &call;
     }
   }
-  for (std::size_t edge = 0; edge < calls.size(); ++edge) {
-    each_set(*calls[edge], thread,
+  for (std::size_t edge = 0; edge < covered.size(); ++edge) {
+    each_set(*covering.calls[edge], covering.thread,
              [&](std::uint32_t set) { sets_[set].tally.covered_on_cpu += covered[edge]; });
   }
 }
