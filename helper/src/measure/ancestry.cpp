@@ -6,16 +6,8 @@
 
 namespace ptlens::measure {
 
-std::vector<std::uint32_t> calls_by_thread(const store::CallStore& store) {
-  std::vector<std::uint32_t> sizes(store.thread_count());
-  for (const store::BlockEntry& block : store.blocks()) {
-    sizes[block.thread] += block.calls;
-  }
-  return sizes;
-}
-
 Ancestry::Ancestry(const store::CallStore& store, std::span<const std::uint32_t> edges)
-    : store_(store), blocks_(store.thread_count()), sizes_(calls_by_thread(store)) {
+    : store_(store), blocks_(store.thread_count()), sizes_(store.calls_by_thread()) {
   for (const std::uint32_t edge : edges) {
     for (const store::BlockEntry& block : store.blocks(edge)) {
       blocks_[block.thread].push_back(&block);

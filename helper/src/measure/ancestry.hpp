@@ -14,9 +14,6 @@ namespace ptlens::measure {
 using Marks = std::uint8_t; // a bit each
 inline constexpr std::size_t marks_at_once = 8;
 
-// How many calls each thread has.
-[[nodiscard]] std::vector<std::uint32_t> calls_by_thread(const store::CallStore& store);
-
 class Ancestry {
 public:
   // `edges`: indices of those whose calls the ways up lead through.
@@ -44,7 +41,7 @@ private:
 
   const store::CallStore& store_;
   std::vector<std::vector<const store::BlockEntry*>> blocks_; // of each thread
-  std::vector<std::uint32_t> sizes_;
+  std::span<const std::uint32_t> sizes_;
   std::vector<std::uint32_t> distance_; // to the parent, by order; 0 where it has none
   std::vector<Marks> marks_;
   std::vector<bool> settled_; // of parents with a higher order

@@ -31,8 +31,9 @@ WideSum wide(const store::Sum& sum) {
 
 std::vector<Sums> sums_of(const store::CallStore& store) {
   std::vector<Sums> all;
-  all.reserve(store.sums().size());
-  for (const store::FunctionSums& sums : store.sums()) {
+  all.reserve(store.function_count());
+  for (std::size_t function = 0; function < store.function_count(); ++function) {
+    const store::FunctionSums& sums = store.sums(function);
     all.push_back({.complete_latency = wide(sums.complete_latency),
                    .inclusive = wide(sums.inclusive),
                    .self = wide(sums.self),

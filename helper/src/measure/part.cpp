@@ -28,7 +28,7 @@ void Part::fold(std::span<const std::uint32_t> functions) {
 
 Needs::Needs(const Measurement& measurement)
     : measurement_(&measurement), store_(measurement.store.get()),
-      edges_(store_ == nullptr ? 0 : store_->edges().size()) {}
+      edges_(store_ == nullptr ? 0 : store_->edge_count()) {}
 
 void Needs::calls_of(std::uint32_t function) {
   if (store_ != nullptr) {
@@ -47,7 +47,7 @@ void Needs::calls_in(std::uint32_t function) {
 
 void Needs::calls_from(const std::vector<bool>& sites) {
   for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-    const std::uint32_t site = store_->edges()[edge].edge.site;
+    const std::uint32_t site = store_->edge(edge).site;
     if (site < sites.size() && sites[site]) {
       edges_[edge] = true;
     }
@@ -85,7 +85,7 @@ void Needs::way_up(std::uint32_t function, const Selection& selection) {
     }
   }
   for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-    const store::Edge& between = store_->edges()[edge].edge;
+    const store::Edge& between = store_->edge(edge);
     if (between.caller != no_call && below[between.caller] && above[between.function]) {
       edges_[edge] = true;
     }
@@ -93,7 +93,7 @@ void Needs::way_up(std::uint32_t function, const Selection& selection) {
 }
 
 Needs::Functions Needs::reachable(const std::vector<std::uint32_t>& from, bool upwards) const {
-  Functions reached(store_->sums().size());
+  Functions reached(store_->function_count());
   std::vector<std::uint32_t> left;
   const auto reach = [&](std::uint32_t function) {
     if (function < reached.size() && !reached[function]) {
@@ -108,11 +108,11 @@ Needs::Functions Needs::reachable(const std::vector<std::uint32_t>& from, bool u
     if (upwards) {
       const auto [first, last] = store_->edges_to(function);
       for (std::uint32_t edge = first; edge < last; ++edge) {
-        reach(store_->edges()[edge].edge.caller); // no_call is no function
+        reach(store_->edge(edge).caller); // no_call is no function
       }
     } else {
       for (const std::uint32_t edge : store_->edges_from(function)) {
-        reach(store_->edges()[edge].edge.function);
+        reach(store_->edge(edge).function);
       }
     }
   }

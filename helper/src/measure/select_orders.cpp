@@ -57,7 +57,7 @@ void mark_ancestors(const Measurement& measurement, const Selection& selection,
   const store::CallStore& store = *measurement.store;
   Reader reader(store);
   for (const std::uint32_t edge : edges) {
-    if (!std::ranges::binary_search(named, store.edges()[edge].edge.function)) {
+    if (!std::ranges::binary_search(named, store.edge(edge).function)) {
       continue;
     }
     for (const store::BlockEntry& entry : store.blocks(edge)) {
@@ -78,7 +78,7 @@ void mark_ancestors(const Measurement& measurement, const Selection& selection,
 OrderSet select_orders(const Measurement& measurement, std::uint32_t function,
                        const Selection& selection) {
   const store::CallStore& store = *measurement.store;
-  OrderSet selected(calls_by_thread(store));
+  OrderSet selected(store.calls_by_thread());
   Needs needs(measurement);
   needs.calls_of(function);
   needs.way_up(function, selection);

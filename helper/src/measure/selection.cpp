@@ -79,9 +79,7 @@ std::uint64_t trace_start(const Measurement& measurement) {
       start = std::min(start, call);
     }
     if (measurement.store != nullptr) {
-      for (const store::BlockEntry& block : measurement.store->blocks()) {
-        start = std::min(start, block.first_start);
-      }
+      start = std::min(start, measurement.store->first_start());
     }
   }
   return start == UINT64_MAX ? 0 : start;

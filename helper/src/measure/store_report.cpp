@@ -48,7 +48,7 @@ OwnCalls own_calls(const Measurement& measurement, std::uint32_t function) {
   OwnCalls own;
   bool all_have_callers = true;
   for (std::uint32_t edge = first; edge < last; ++edge) {
-    const store::Edge& between = store.edges()[edge].edge;
+    const store::Edge& between = store.edge(edge);
     const std::uint32_t caller = caller_of(measurement, between.site, between.caller);
     EdgeCalls& added = own.calls.emplace_back();
     added.edge = edge;
@@ -113,7 +113,7 @@ Report report_of_store(const Measurement& measurement, std::uint32_t function,
   }
   order_rows(report.callers);
   for (std::uint32_t i = 0; i < inside.size(); ++i) {
-    const store::Edge& edge = store.edges()[inside[i]].edge;
+    const store::Edge& edge = store.edge(inside[i]);
     add(report.children, edge.function, edge.site, sets[own.sets + i]);
   }
   order_rows(report.children);

@@ -14,6 +14,11 @@ std::uint64_t distance_to_parent(const Row& row) {
   return static_cast<std::uint64_t>(std::int64_t{row.order} - std::int64_t{row.parent});
 }
 
+// As late as there is.
+std::uint64_t end_of(const Row& row) {
+  return row.latency > UINT64_MAX - row.start ? UINT64_MAX : row.start + row.latency;
+}
+
 } // namespace
 
 void FunctionSums::add(const FunctionSums& other) {
@@ -99,7 +104,7 @@ BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> e
   entry.first_start = UINT64_MAX;
   for (const Row& row : rows) {
     entry.first_start = std::min(entry.first_start, row.start);
-    entry.last_start = std::max(entry.last_start, row.start);
+    entry.last_end = std::max(entry.last_end, end_of(row));
   }
   values_.resize(std::max(values_.size(), columns * count));
   bytes_.resize(std::max(bytes_.size(), (columns + extra_columns) * most_column_bytes(count)));

@@ -115,96 +115,143 @@ Result<void> CallStore::read_directory(std::uint64_t offset, std::uint64_t bytes
     return wrong("key");
   }
   key_ = std::string_view(key->data(), key->size());
-  const auto edges = take<EdgeEntry>(left, counts.edges);
-  const auto blocks = edges ? take<BlockEntry>(left, counts.blocks) : std::nullopt;
-  const auto sums = blocks ? take<FunctionSums>(left, counts.functions) : std::nullopt;
-  const auto text = sums ? take<std::byte>(left, counts.description_bytes) : std::nullopt;
+  const auto functions = take<FunctionEntry>(left, counts.functions);
+  const auto thread_calls = functions ? take<std::uint32_t>(left, counts.threads) : std::nullopt;
+  const auto text = thread_calls ? take<std::byte>(left, counts.description_bytes) : std::nullopt;
   if (!text || !left.empty()) {
     return wrong("parts");
   }
   auto description = description_from(*text);
-  if (!description || description->functions.size() != sums->size()) {
+  if (!description || description->functions.size() != functions->size() ||
+      description->threads.size() != thread_calls->size()) {
     return wrong("functions, sites and threads");
   }
   description_ = std::move(*description);
   sites_ = description_.sites.size();
-  threads_ = description_.threads.size();
-  edges_ = *edges;
-  blocks_ = *blocks;
-  sums_ = *sums;
-  if (!entries_agree(offset)) {
+  functions_ = *functions;
+  thread_calls_ = *thread_calls;
+  first_start_ = counts.first_start;
+  if (!read_entries(counts, offset) || !counts_agree()) {
     return wrong("edges and blocks");
   }
-  index_callers();
-  checked_ = std::make_unique<std::atomic<std::uint8_t>[]>(blocks_.size());
+  const auto unchecked = [](std::size_t parts) {
+    return std::make_unique<std::atomic<std::uint8_t>[]>(parts);
+  };
+  edges_checked_ = unchecked(edges_.size());
+  blocks_checked_ = unchecked(blocks_.size());
+  called_checked_ = unchecked(functions_.size());
   return {};
 }
 
-bool CallStore::entries_agree(std::uint64_t blocks_end) {
-  const std::size_t functions = sums_.size();
-  std::uint64_t next_block = 0;
-  first_block_.reserve(edges_.size());
-  for (std::size_t i = 0; i < edges_.size(); ++i) {
-    const EdgeEntry& entry = edges_[i];
-    const Edge& edge = entry.edge;
-    if (edge.function >= functions ||
-        (edge.caller != stacks::no_call && edge.caller >= functions) ||
-        (edge.site != stacks::no_site && edge.site >= sites_) ||
-        (i > 0 && edge <= edges_[i - 1].edge) || entry.blocks > blocks_.size() - next_block) {
-      return false;
-    }
-    first_block_.push_back(next_block);
-    for (const BlockEntry& block : blocks(i)) {
-      if (block.thread >= threads_ || block.calls == 0 || block.first_start > block.last_start ||
-          block.extras > block.calls || block.inner > block.calls ||
-          block.offset < sizeof(FileHeader) || block.offset > blocks_end ||
-          block.bytes + column_padding > blocks_end - block.offset) {
-        return false;
-      }
-      calls_ += block.calls;
-    }
-    next_block += entry.blocks;
+// The entries, which end at that offset.
+bool CallStore::read_entries(const DirectoryHeader& counts, std::uint64_t end) {
+  blocks_end_ = counts.entries_offset;
+  if (counts.entries_offset % alignment != 0 || counts.entries_offset < sizeof(FileHeader) ||
+      counts.entries_offset > end) {
+    return false;
   }
-  return next_block == blocks_.size() && edges_.size() < stacks::no_call;
+  auto left = bytes_.subspan(counts.entries_offset, end - counts.entries_offset);
+  const auto edges = take<EdgeEntry>(left, counts.edges);
+  const auto blocks = edges ? take<BlockEntry>(left, counts.blocks) : std::nullopt;
+  // An even number of them: the last may be none.
+  const auto called = blocks && counts.callers <= counts.edges
+                          ? take<std::uint32_t>(left, counts.callers + counts.callers % 2)
+                          : std::nullopt;
+  if (!called || !left.empty() || edges->size() >= stacks::no_call || blocks->size() > UINT32_MAX ||
+      (counts.callers % 2 != 0 && called->back() != 0)) {
+    return false;
+  }
+  edges_ = *edges;
+  blocks_ = *blocks;
+  called_ = called->first(counts.callers);
+  return true;
 }
 
-// Counting sort.
-void CallStore::index_callers() {
-  const std::size_t functions = sums_.size();
-  first_edge_.assign(functions + 1, 0);
-  first_caller_.assign(functions + 1, 0);
-  for (const EdgeEntry& entry : edges_) {
-    ++first_edge_[entry.edge.function + 1];
-    if (entry.edge.caller != stacks::no_call) {
-      ++first_caller_[entry.edge.caller + 1];
+bool CallStore::counts_agree() {
+  const std::uint64_t most_calls = std::uint64_t{blocks_.size()} * UINT16_MAX;
+  for (const std::uint32_t calls : thread_calls_) {
+    if (calls > most_calls - calls_) {
+      return false;
+    }
+    calls_ += calls;
+  }
+  FunctionEntry before;
+  for (const FunctionEntry& entry : functions_) {
+    if (entry.first_edge < before.first_edge || entry.first_called < before.first_called) {
+      return false;
+    }
+    before = entry;
+  }
+  return before.first_edge <= edges_.size() && before.first_called <= called_.size() &&
+         (functions_.empty()
+              ? edges_.empty() && called_.empty()
+              : functions_.front().first_edge == 0 && functions_.front().first_called == 0);
+}
+
+template <class Check>
+bool CallStore::is_whole(const CheckedParts& parts, std::size_t index, const Check& check) const {
+  std::atomic<std::uint8_t>& checked = parts[index];
+  std::uint8_t known = checked.load(std::memory_order_relaxed);
+  if (known == unknown) {
+    known = check() ? whole : broken;
+    checked.store(known, std::memory_order_relaxed);
+    if (known == broken) {
+      note_damage();
     }
   }
-  for (std::size_t function = 0; function < functions; ++function) {
-    first_edge_[function + 1] += first_edge_[function];
-    first_caller_[function + 1] += first_caller_[function];
+  return known == whole;
+}
+
+bool CallStore::check(std::size_t edge) const {
+  return is_whole(edges_checked_, edge, [&] { return agrees(edges_[edge], edge); });
+}
+
+bool CallStore::agrees(const EdgeEntry& entry, std::size_t edge) const {
+  const Edge& between = entry.edge;
+  if (between.function >= functions_.size() ||
+      (between.caller != stacks::no_call && between.caller >= functions_.size()) ||
+      (between.site != stacks::no_site && between.site >= sites_) ||
+      entry.first_block > blocks_.size() || entry.blocks > blocks_.size() - entry.first_block) {
+    return false;
   }
-  by_caller_.resize(first_caller_.back());
-  std::vector<std::uint32_t> next(first_caller_.begin(), first_caller_.end());
-  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
-    if (edges_[i].edge.caller != stacks::no_call) {
-      by_caller_[next[edges_[i].edge.caller]++] = i;
-    }
-  }
+  const auto [first, last] = edges_to(between.function);
+  const auto blocks = blocks_.subspan(entry.first_block, entry.blocks);
+  return edge >= first && edge < last && checksum_of(entry, blocks) == entry.checksum &&
+         std::ranges::all_of(
+             blocks,
+             [this](const BlockEntry& block) {
+               return block.thread < thread_calls_.size() && block.calls != 0 &&
+                      block.first_start <= block.last_end && block.extras <= block.calls &&
+                      block.inner <= block.calls && block.offset >= sizeof(FileHeader) &&
+                      block.offset <= blocks_end_ &&
+                      block.bytes + column_padding <= blocks_end_ - block.offset;
+             });
 }
 
 std::pair<std::uint32_t, std::uint32_t> CallStore::edges_to(std::uint32_t function) const {
-  if (function >= sums_.size()) {
+  if (function >= functions_.size()) {
     return {0, 0};
   }
-  return {first_edge_[function], first_edge_[function + 1]};
+  const std::size_t end =
+      function + 1 < functions_.size() ? functions_[function + 1].first_edge : edges_.size();
+  return {functions_[function].first_edge, static_cast<std::uint32_t>(end)};
 }
 
 std::span<const std::uint32_t> CallStore::edges_from(std::uint32_t function) const {
-  if (function >= sums_.size()) {
+  if (function >= functions_.size()) {
     return {};
   }
-  return std::span(by_caller_)
-      .subspan(first_caller_[function], first_caller_[function + 1] - first_caller_[function]);
+  const FunctionEntry& entry = functions_[function];
+  const std::size_t end =
+      function + 1 < functions_.size() ? functions_[function + 1].first_called : called_.size();
+  const auto called = called_.subspan(entry.first_called, end - entry.first_called);
+  const bool good = is_whole(called_checked_, function, [&] {
+    return static_cast<std::uint32_t>(checksum(std::as_bytes(called))) == entry.called_checksum &&
+           std::ranges::all_of(called, [&](std::uint32_t edge) {
+             return edge < edges_.size() && edges_[edge].edge.caller == function;
+           });
+  });
+  return good ? called : std::span<const std::uint32_t>{};
 }
 
 std::optional<Block> CallStore::block(const BlockEntry& entry) const {
@@ -212,17 +259,14 @@ std::optional<Block> CallStore::block(const BlockEntry& entry) const {
     return std::nullopt;
   }
   const auto bytes = bytes_.subspan(entry.offset, entry.bytes);
-  std::atomic<std::uint8_t>& checked = checked_[static_cast<std::size_t>(&entry - blocks_.data())];
-  if (checked.load(std::memory_order_relaxed) == 0) {
-    if (static_cast<std::uint32_t>(checksum(bytes)) != entry.checksum) {
-      damaged_.store(true, std::memory_order_relaxed);
-      return std::nullopt;
-    }
-    checked.store(1, std::memory_order_relaxed);
+  const auto index = static_cast<std::size_t>(&entry - blocks_.data());
+  if (!is_whole(blocks_checked_, index,
+                [&] { return static_cast<std::uint32_t>(checksum(bytes)) == entry.checksum; })) {
+    return std::nullopt;
   }
   auto block = Block::parse(bytes, entry);
   if (!block) {
-    damaged_.store(true, std::memory_order_relaxed);
+    note_damage();
   }
   return block;
 }

@@ -1,6 +1,6 @@
-// All calls of a recording, opened: a file that is mapped, or memory. What a block holds is checked
-// when it is first read; a damaged one counts as empty, and damaged() then says so: whoever asked
-// makes the store anew and asks again. May be used from several threads at once.
+// All calls of a recording, opened: a file that is mapped, or memory. Edges and blocks are checked
+// when they are first read; a damaged one counts as empty, and damaged() then says so: whoever
+// asked makes the store anew and asks again. May be used from several threads at once.
 #pragma once
 
 #include "base/error.hpp"
@@ -39,40 +39,63 @@ public:
   // What the calls refer to, and what else was kept; the first who asks takes it.
   [[nodiscard]] Description take_description() { return std::move(description_); }
 
-  [[nodiscard]] std::span<const EdgeEntry> edges() const { return edges_; }
-  [[nodiscard]] std::span<const BlockEntry> blocks() const { return blocks_; }
+  [[nodiscard]] std::size_t edge_count() const { return edges_.size(); }
+  // That of the index. Of a damaged one the calls of some function by nobody.
+  [[nodiscard]] const Edge& edge(std::size_t index) const {
+    static constexpr Edge none{.function = 0};
+    return is_whole(index) ? edges_[index].edge : none;
+  }
   // Of the edge of that index.
   [[nodiscard]] std::span<const BlockEntry> blocks(std::size_t edge) const {
-    return blocks_.subspan(first_block_[edge], edges_[edge].blocks);
+    return is_whole(edge) ? blocks_.subspan(edges_[edge].first_block, edges_[edge].blocks)
+                          : std::span<const BlockEntry>{};
   }
   // True when some call of the edge began while another one of its function ran on its thread.
   [[nodiscard]] bool has_inner(std::size_t edge) const {
     return std::ranges::any_of(blocks(edge),
                                [](const BlockEntry& entry) { return entry.inner != 0; });
   }
-  // By function.
-  [[nodiscard]] std::span<const FunctionSums> sums() const { return sums_; }
+  [[nodiscard]] std::size_t function_count() const { return functions_.size(); }
+  [[nodiscard]] const FunctionSums& sums(std::size_t function) const {
+    return functions_[function].sums;
+  }
   // Edges to the function, as the index of the first and one past the last.
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> edges_to(std::uint32_t function) const;
   // Indices of the edges whose caller is that function, ascending.
   [[nodiscard]] std::span<const std::uint32_t> edges_from(std::uint32_t function) const;
 
-  // Nothing where it is damaged, or the work is cancelled. The entry must be one of blocks().
+  // Nothing where it is damaged, or the work is cancelled. The entry must be one of an edge's.
   [[nodiscard]] std::optional<Block> block(const BlockEntry& entry) const;
   void note_damage() const { damaged_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool damaged() const { return damaged_.load(std::memory_order_relaxed); }
 
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  // By thread.
+  [[nodiscard]] std::span<const std::uint32_t> calls_by_thread() const { return thread_calls_; }
+  // ns; UINT64_MAX where there are no calls.
+  [[nodiscard]] std::uint64_t first_start() const { return first_start_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_.size(); }
-  [[nodiscard]] std::size_t thread_count() const { return threads_; }
+  [[nodiscard]] std::size_t thread_count() const { return thread_calls_.size(); }
   [[nodiscard]] bool in_memory() const { return !file_.has_value(); }
 
 private:
   CallStore() = default;
   [[nodiscard]] Result<void> read();
   [[nodiscard]] Result<void> read_directory(std::uint64_t offset, std::uint64_t bytes);
-  [[nodiscard]] bool entries_agree(std::uint64_t blocks_end);
-  void index_callers();
+  [[nodiscard]] bool read_entries(const DirectoryHeader& counts, std::uint64_t end);
+  [[nodiscard]] bool counts_agree();
+  // What was found out about a part that is checked once.
+  enum Checked : std::uint8_t { unknown, whole, broken };
+  using CheckedParts = std::unique_ptr<std::atomic<std::uint8_t>[]>;
+  template <class Check>
+  [[nodiscard]] bool is_whole(const CheckedParts& parts, std::size_t index,
+                              const Check& check) const;
+  [[nodiscard]] bool is_whole(std::size_t edge) const {
+    const std::uint8_t checked = edges_checked_[edge].load(std::memory_order_relaxed);
+    return checked == whole || (checked == unknown && check(edge));
+  }
+  [[nodiscard]] bool check(std::size_t edge) const;
+  [[nodiscard]] bool agrees(const EdgeEntry& entry, std::size_t edge) const;
 
   std::optional<perfdata::MappedFile> file_;
   std::vector<std::byte> memory_;
@@ -80,16 +103,17 @@ private:
   std::string_view key_;
   std::span<const EdgeEntry> edges_;
   std::span<const BlockEntry> blocks_;
-  std::span<const FunctionSums> sums_;
+  std::span<const std::uint32_t> called_; // edges by caller
+  std::span<const FunctionEntry> functions_;
+  std::span<const std::uint32_t> thread_calls_;
   Description description_;
-  std::size_t threads_ = 0;
   std::size_t sites_ = 0;
   std::uint64_t calls_ = 0;
-  std::vector<std::uint64_t> first_block_;               // of each edge
-  std::vector<std::uint32_t> first_edge_;                // to each function
-  std::vector<std::uint32_t> first_caller_;              // in by_caller_, of each function
-  std::vector<std::uint32_t> by_caller_;                 // edges
-  std::unique_ptr<std::atomic<std::uint8_t>[]> checked_; // 1: the block's checksum was right
+  std::uint64_t first_start_ = 0;
+  std::uint64_t blocks_end_ = 0; // offset
+  CheckedParts edges_checked_;
+  CheckedParts blocks_checked_;
+  CheckedParts called_checked_; // by function
   mutable std::atomic<bool> damaged_ = false;
 };
 

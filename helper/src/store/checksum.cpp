@@ -10,6 +10,13 @@ std::uint64_t checksum(std::span<const std::byte> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
+std::uint32_t checksum_of(const EdgeEntry& edge, std::span<const BlockEntry> blocks) {
+  const auto own = std::as_bytes(std::span(&edge, 1)).first(offsetof(EdgeEntry, checksum));
+  const auto listed = std::as_bytes(blocks);
+  return static_cast<std::uint32_t>(
+      XXH3_64bits_withSeed(listed.data(), listed.size(), checksum(own)));
+}
+
 struct RunningChecksum::State {
   XXH3_state_t state;
 };

@@ -2,6 +2,8 @@
 // second. It finds damage, it is no seal against an attacker.
 #pragma once
 
+#include "store/format.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +12,9 @@
 namespace ptlens::store {
 
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> bytes);
+
+// Of the edge and the entries of its blocks, low half: all of it but the checksum itself.
+[[nodiscard]] std::uint32_t checksum_of(const EdgeEntry& edge, std::span<const BlockEntry> blocks);
 
 // The same of bytes that come in pieces.
 class RunningChecksum {

@@ -1,14 +1,16 @@
-// The file of a call store, version 1. All numbers are little-endian, all offsets count from the
+// The file of a call store, version 2. All numbers are little-endian, all offsets count from the
 // start of the file, every part begins at a multiple of eight.
 //
-//   FileHeader | blocks of calls | DirectoryHeader, key, EdgeEntry[], BlockEntry[],
-//   FunctionSums[], description
+//   FileHeader | blocks of calls | EdgeEntry[], BlockEntry[], callers' edges[] |
+//   DirectoryHeader, key, FunctionEntry[], calls of each thread[], description
 //
 // An edge is (function of the caller, call site, function). The calls of one edge and one thread
 // are kept together in blocks (store/block.hpp), so that a question about a function reads its
 // edges and nothing else; edges are ordered by function, caller, site, the blocks of an edge by
 // thread and by number of opening. The sums of a function are kept beside, so that the table of all
-// functions reads no block at all.
+// functions reads no block at all. The entries of edges and blocks are many: each edge has a
+// checksum of its own, so that opening a store reads the directory alone, which grows with the
+// functions.
 #pragma once
 
 #include "stacks/call.hpp"
@@ -21,7 +23,7 @@
 namespace ptlens::store {
 
 inline constexpr std::array<char, 8> file_magic = {'P', 'T', 'L', 'C', 'A', 'L', 'L', 'S'};
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
 inline constexpr std::size_t alignment = 8;
 
 struct FileHeader {
@@ -36,10 +38,14 @@ struct FileHeader {
 };
 
 struct DirectoryHeader {
-  std::uint64_t key_bytes = 0;
+  std::uint64_t entries_offset = 0; // of the EdgeEntry[]
   std::uint64_t edges = 0;
   std::uint64_t blocks = 0;
+  std::uint64_t callers = 0;     // edges that have a caller
+  std::uint64_t first_start = 0; // least start of all calls, ns; UINT64_MAX where there are none
+  std::uint64_t key_bytes = 0;
   std::uint64_t functions = 0;
+  std::uint64_t threads = 0;
   std::uint64_t description_bytes = 0;
 };
 
@@ -62,13 +68,16 @@ struct EdgeHash {
 
 struct EdgeEntry {
   Edge edge;
-  std::uint32_t blocks = 0; // those of the first edge come first, then those of the second, ...
+  std::uint32_t blocks = 0;
+  std::uint32_t first_block =
+      0;                      // those of the first edge come first, then those of the second, ...
+  std::uint32_t checksum = 0; // see checksum_of()
 };
 
 struct BlockEntry {
   std::uint64_t offset = 0;
   std::uint64_t first_start = 0; // least start of its calls, ns
-  std::uint64_t last_start = 0;  // greatest
+  std::uint64_t last_end = 0;    // greatest end, ns
   std::uint32_t checksum = 0;    // low half
   std::uint32_t bytes = 0;
   std::uint32_t thread = 0;
@@ -111,6 +120,16 @@ struct FunctionSums {
   void add(const FunctionSums& other);
 };
 
+// The edges of a function begin where those of the one before end; so do those that it is the
+// caller of, among the callers' edges: the indices of the edges, by caller, ascending.
+struct FunctionEntry {
+  FunctionSums sums;
+  std::uint32_t first_edge = 0;
+  std::uint32_t first_called = 0;    // of the callers' edges
+  std::uint32_t called_checksum = 0; // of those, low half
+  std::uint32_t unused = 0;
+};
+
 // In the flags of a call, above the state in the low two bits.
 inline constexpr std::uint8_t state_bits = 3;
 inline constexpr std::uint8_t tail_call_bit = 4;
@@ -118,7 +137,8 @@ inline constexpr std::uint8_t inner_bit = 8;
 inline constexpr std::uint8_t extra_bit = 16;
 inline constexpr std::uint8_t late_bit = 32;
 
-static_assert(sizeof(FileHeader) == 56 && sizeof(DirectoryHeader) == 40);
-static_assert(sizeof(EdgeEntry) == 16 && sizeof(BlockEntry) == 48 && sizeof(FunctionSums) == 104);
+static_assert(sizeof(FileHeader) == 56 && sizeof(DirectoryHeader) == 72);
+static_assert(sizeof(EdgeEntry) == 24 && sizeof(BlockEntry) == 48 && sizeof(FunctionSums) == 104);
+static_assert(sizeof(FunctionEntry) == 120);
 
 } // namespace ptlens::store

@@ -161,10 +161,10 @@ private:
 Gathered gather(const CallStore& store, std::span<const std::uint32_t> edges) {
   std::vector<std::vector<Source>> threads(store.thread_count());
   for (const std::uint32_t edge : edges) {
-    const EdgeEntry& entry = store.edges()[edge];
+    const Edge& between = store.edge(edge);
     for (const BlockEntry& block : store.blocks(edge)) {
       if (const auto parsed = store.block(block)) {
-        threads[block.thread].push_back({.entry = &block, .edge = entry.edge, .block = *parsed});
+        threads[block.thread].push_back({.entry = &block, .edge = between, .block = *parsed});
       }
     }
   }
@@ -178,7 +178,7 @@ Gathered gather(const CallStore& store, std::span<const std::uint32_t> edges) {
 }
 
 Gathered gather_all(const CallStore& store) {
-  std::vector<std::uint32_t> edges(store.edges().size());
+  std::vector<std::uint32_t> edges(store.edge_count());
   std::iota(edges.begin(), edges.end(), 0U);
   return gather(store, edges);
 }

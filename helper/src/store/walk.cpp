@@ -17,10 +17,7 @@ constexpr std::uint64_t calls_a_visit = 8;
 
 ThreadWalk::ThreadWalk(const CallStore& store, std::span<const std::uint32_t> edges,
                        std::uint32_t thread)
-    : store_(store) {
-  for (const BlockEntry& entry : store.blocks()) {
-    size_ += entry.thread == thread ? entry.calls : 0;
-  }
+    : store_(store), size_(store.calls_by_thread()[thread]) {
   for (const std::uint32_t edge : edges) {
     for (const BlockEntry& entry : store.blocks(edge)) {
       if (entry.thread != thread) {

@@ -14,16 +14,16 @@
 namespace ptlens::store {
 namespace {
 
+// With zeros up to the next multiple of the alignment.
 template <class T>
-void append(std::vector<std::byte>& out, std::span<const T> things) {
+std::vector<std::byte> padded(std::span<const T> things) {
   const auto bytes = std::as_bytes(things);
-  out.insert(out.end(), bytes.begin(), bytes.end());
-  out.resize((out.size() + alignment - 1) / alignment * alignment);
-}
-
-template <class T>
-void append(std::vector<std::byte>& out, const T& thing) {
-  append(out, std::span<const T>(&thing, 1));
+  const std::size_t size = (bytes.size() + alignment - 1) / alignment * alignment;
+  std::vector<std::byte> out;
+  out.reserve(size);
+  out.assign(bytes.begin(), bytes.end());
+  out.resize(size);
+  return out;
 }
 
 struct Placed {
@@ -121,14 +121,28 @@ void Writer::add_block(const MadeBlock& block, std::span<const std::byte> bytes)
   output_.append(bytes);
 }
 
-void Writer::mark_inner(const Late& late) {
+// By what is late, the blocks that hold its calls; `late_` is in order, each once.
+std::vector<std::vector<std::size_t>> Writer::blocks_of_late() const {
+  std::vector<std::vector<std::size_t>> found(late_.size());
+  if (late_.empty()) {
+    return found;
+  }
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const Late late{.thread = blocks_[i].entry.thread,
+                    .function = edges_[blocks_[i].edge].function};
+    const auto at = std::ranges::lower_bound(late_, late);
+    if (at != late_.end() && *at == late) {
+      found[static_cast<std::size_t>(at - late_.begin())].push_back(i);
+    }
+  }
+  return found;
+}
+
+void Writer::mark_inner(const Late& late, std::span<const std::size_t> blocks) {
   std::vector<Placed> all;
   std::vector<Extra> extras;
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+  for (const std::size_t i : blocks) {
     const BlockEntry& entry = blocks_[i].entry;
-    if (entry.thread != late.thread || edges_[blocks_[i].edge].function != late.function) {
-      continue;
-    }
     std::vector<std::byte> bytes = output_.read(entry.offset, entry.bytes);
     const std::size_t size = bytes.size();
     bytes.resize(size + column_padding);
@@ -164,42 +178,114 @@ void Writer::mark_inner(const Late& late) {
   }
 }
 
-std::vector<std::byte> Writer::directory(const std::string& key, const Description& description) {
+// All that the calls refer to is described.
+bool Writer::is_described(const Description& description) const {
+  const std::size_t functions = description.functions.size();
+  return sums_.size() <= functions &&
+         std::ranges::all_of(edges_,
+                             [&](const Edge& edge) {
+                               return (edge.caller == stacks::no_call || edge.caller < functions) &&
+                                      (edge.site == stacks::no_site ||
+                                       edge.site < description.sites.size());
+                             }) &&
+         std::ranges::all_of(blocks_, [&](const Block& block) {
+           return block.entry.thread < description.threads.size();
+         });
+}
+
+// Orders the edges, and the blocks by edge: a counting sort.
+Writer::Entries Writer::entries() {
   std::vector<std::uint32_t> order(edges_.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, {}, [this](std::uint32_t edge) { return edges_[edge]; });
   std::vector<std::uint32_t> place(order.size());
-  std::vector<EdgeEntry> edges(order.size());
+  Entries made{.edges = std::vector<EdgeEntry>(order.size()),
+               .blocks = std::vector<BlockEntry>(blocks_.size())};
   for (std::uint32_t i = 0; i < order.size(); ++i) {
     place[order[i]] = i;
-    edges[i].edge = edges_[order[i]];
+    made.edges[i].edge = edges_[order[i]];
   }
-  for (Block& block : blocks_) {
-    block.edge = place[block.edge];
-    ++edges[block.edge].blocks;
-  }
-  std::ranges::sort(blocks_, {}, [](const Block& block) {
-    return std::tuple(block.edge, block.entry.thread, block.entry.first_order, block.entry.offset);
-  });
-  std::vector<BlockEntry> entries;
-  entries.reserve(blocks_.size());
   for (const Block& block : blocks_) {
-    entries.push_back(block.entry);
+    ++made.edges[place[block.edge]].blocks;
   }
-  sums_.resize(description.functions.size());
+  std::uint32_t first = 0;
+  std::vector<std::uint32_t> next;
+  next.reserve(made.edges.size());
+  for (EdgeEntry& edge : made.edges) {
+    edge.first_block = first;
+    next.push_back(first);
+    first += edge.blocks;
+  }
+  for (const Block& block : blocks_) {
+    made.blocks[next[place[block.edge]]++] = block.entry;
+  }
+  const auto rank = [](const BlockEntry& entry) {
+    return std::tuple(entry.thread, entry.first_order, entry.offset);
+  };
+  for (EdgeEntry& edge : made.edges) {
+    const auto own = std::span(made.blocks).subspan(edge.first_block, edge.blocks);
+    if (!std::ranges::is_sorted(own, {}, rank)) {
+      std::ranges::sort(own, {}, rank);
+    }
+    edge.checksum = checksum_of(edge, own);
+  }
+  return made;
+}
+
+// Behind the blocks: the entries, and the directory, of whose offset and bytes it tells.
+void Writer::append_lists(const std::string& key, const Description& description,
+                          FileHeader& header) {
+  const Entries made = entries();
+  DirectoryHeader counts{.entries_offset = output_.size(),
+                         .edges = made.edges.size(),
+                         .blocks = made.blocks.size(),
+                         .first_start = UINT64_MAX,
+                         .key_bytes = key.size(),
+                         .functions = description.functions.size(),
+                         .threads = description.threads.size()};
+  std::vector<std::uint32_t> thread_calls(counts.threads);
+  for (const BlockEntry& block : made.blocks) {
+    thread_calls[block.thread] += block.calls;
+    counts.first_start = std::min(counts.first_start, block.first_start);
+  }
+  std::vector<std::vector<std::uint32_t>> called_by(counts.functions);
+  std::vector<FunctionEntry> functions(counts.functions);
+  std::uint32_t edge = 0;
+  for (std::uint32_t function = 0; function < functions.size(); ++function) {
+    functions[function].sums = function < sums_.size() ? sums_[function] : FunctionSums{};
+    functions[function].first_edge = edge;
+    for (; edge < made.edges.size() && made.edges[edge].edge.function == function; ++edge) {
+      if (const std::uint32_t caller = made.edges[edge].edge.caller; caller != stacks::no_call) {
+        called_by[caller].push_back(edge);
+      }
+    }
+  }
+  std::vector<std::uint32_t> called;
+  for (std::uint32_t function = 0; function < functions.size(); ++function) {
+    const std::vector<std::uint32_t>& own = called_by[function];
+    functions[function].first_called = static_cast<std::uint32_t>(called.size());
+    functions[function].called_checksum =
+        static_cast<std::uint32_t>(checksum(std::as_bytes(std::span(own))));
+    called.insert(called.end(), own.begin(), own.end());
+  }
+  counts.callers = called.size();
   const std::vector<std::byte> text = to_bytes(description);
-  std::vector<std::byte> bytes;
-  append(bytes, DirectoryHeader{.key_bytes = key.size(),
-                                .edges = edges.size(),
-                                .blocks = blocks_.size(),
-                                .functions = sums_.size(),
-                                .description_bytes = text.size()});
-  append(bytes, std::span<const char>(key));
-  append(bytes, std::span<const EdgeEntry>(edges));
-  append(bytes, std::span<const BlockEntry>(entries));
-  append(bytes, std::span<const FunctionSums>(sums_));
-  append(bytes, std::span<const std::byte>(text));
-  return bytes;
+  counts.description_bytes = text.size();
+  output_.append(padded(std::span<const EdgeEntry>(made.edges)));
+  output_.append(padded(std::span<const BlockEntry>(made.blocks)));
+  output_.append(padded(std::span<const std::uint32_t>(called)));
+  std::vector<std::byte> directory = padded(std::span<const DirectoryHeader>(&counts, 1));
+  const auto add = [&directory](const std::vector<std::byte>& part) {
+    directory.insert(directory.end(), part.begin(), part.end());
+  };
+  add(padded(std::span<const char>(key)));
+  add(padded(std::span<const FunctionEntry>(functions)));
+  add(padded(std::span<const std::uint32_t>(thread_calls)));
+  add(padded(std::span<const std::byte>(text)));
+  header.directory_offset = output_.size();
+  header.directory_bytes = directory.size();
+  header.directory_checksum = checksum(directory);
+  output_.append(directory);
 }
 
 Result<std::shared_ptr<CallStore>> Writer::finish(const std::string& key,
@@ -216,24 +302,22 @@ Result<std::shared_ptr<CallStore>> Writer::finish(const std::string& key,
   storing_.reset();
   threads_.clear();
   const std::lock_guard lock(mutex_);
-  if (sums_.size() > description.functions.size()) {
-    return std::unexpected(Error{.kind = Error::Kind::bad_input,
-                                 .message = "a call is of a function that is not described"});
+  if (!is_described(description)) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::bad_input,
+              .message = "a call is of a function, site or thread that is not described"});
   }
   std::ranges::sort(late_);
   const auto repeats = std::ranges::unique(late_);
   late_.erase(repeats.begin(), repeats.end());
-  for (const Late& late : late_) {
-    mark_inner(late);
+  const std::vector<std::vector<std::size_t>> blocks_of = blocks_of_late();
+  for (std::size_t i = 0; i < late_.size(); ++i) {
+    mark_inner(late_[i], blocks_of[i]);
   }
-  const std::vector<std::byte> listed = directory(key, description);
   output_.append(std::vector<std::byte>(column_padding)); // see Column
   output_.append(std::vector<std::byte>((alignment - output_.size() % alignment) % alignment));
   FileHeader header;
-  header.directory_offset = output_.size();
-  header.directory_bytes = listed.size();
-  header.directory_checksum = checksum(listed);
-  output_.append(listed);
+  append_lists(key, description, header);
   header.file_bytes = output_.size();
   const auto fields = std::as_bytes(std::span(&header, 1));
   header.header_checksum = checksum(fields.first(offsetof(FileHeader, header_checksum)));

@@ -15,6 +15,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <tsl/robin_map.h>
 #include <vector>
@@ -74,9 +75,15 @@ private:
                                             std::vector<Row>& rows, std::span<const Extra> extras,
                                             BlockEncoder& encoder);
   void add_block(const MadeBlock& block, std::span<const std::byte> bytes);
-  void mark_inner(const Late& late);
-  [[nodiscard]] std::vector<std::byte> directory(const std::string& key,
-                                                 const Description& description);
+  [[nodiscard]] std::vector<std::vector<std::size_t>> blocks_of_late() const;
+  void mark_inner(const Late& late, std::span<const std::size_t> blocks);
+  struct Entries {
+    std::vector<EdgeEntry> edges;
+    std::vector<BlockEntry> blocks;
+  };
+  [[nodiscard]] bool is_described(const Description& description) const;
+  [[nodiscard]] Entries entries();
+  void append_lists(const std::string& key, const Description& description, FileHeader& header);
   [[nodiscard]] std::size_t memory_of_a_thread() const;
 
   Options options_;

@@ -60,6 +60,9 @@ bool is_whole(const std::vector<std::byte>& bytes) {
     return false;
   }
   (void)gather_all(**store);
+  for (std::uint32_t function = 0; function < (*store)->function_count(); ++function) {
+    (void)(*store)->edges_from(function);
+  }
   return !(*store)->damaged();
 }
 

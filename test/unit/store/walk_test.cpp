@@ -20,7 +20,7 @@ namespace {
 using stacks::no_call;
 
 std::vector<std::uint32_t> every_edge(const CallStore& store) {
-  std::vector<std::uint32_t> edges(store.edges().size());
+  std::vector<std::uint32_t> edges(store.edge_count());
   std::iota(edges.begin(), edges.end(), 0U);
   return edges;
 }
@@ -46,7 +46,7 @@ void expect_walk_of(const CallStore& store, std::span<const std::uint32_t> edges
       ASSERT_LT(at, table.size());
       EXPECT_LT(call.order, walk.orders());
       EXPECT_EQ(table.thread[at], thread);
-      EXPECT_EQ(table.function[at], store.edges()[call.edge].edge.function);
+      EXPECT_EQ(table.function[at], store.edge(call.edge).function);
       EXPECT_EQ(table.start[at], call.start);
       EXPECT_EQ(table.latency[at], call.latency);
       EXPECT_EQ(table.children[at], call.children);
