@@ -3,6 +3,7 @@
 // and the declaration in its class; dwarf_attr_integrate looks in that order.
 #include "symbols/debug_info.hpp"
 
+#include "base/parallel.hpp"
 #include "symbols/demangle.hpp"
 #include "symbols/dwarf_walk.hpp"
 #include "symbols/name_shape.hpp"
@@ -85,20 +86,37 @@ private:
 
 } // namespace
 
+// Line programs and subprograms take about as long: where there are two cores, each reads one of
+// them, through a Dwarf of its own, since libdw serves one thread at a time. Large files are read
+// by one: sections that are compressed would lie in memory twice.
 DebugInfo read_debug_info(const DebugFile& file, const ElfImage& image) {
+  constexpr std::uint64_t large = std::uint64_t{256} << 20U; // bytes
   DebugInfo info;
-  if (const std::optional<OpenDwarf> open = open_dwarf(file)) {
-    SubprogramReader reader(image, info);
-    for_each_unit(open->dwarf.get(), [&](Dwarf_Die unit, Dwarf_Die contents) {
-      info.lines.add_unit(&unit, image);
-      reader.read_unit(contents, compilation_folder(&unit));
-    });
-  }
-  info.lines.finish();
-  std::ranges::sort(info.inlined_names);
-  const auto repeats = std::ranges::unique(info.inlined_names);
-  info.inlined_names.erase(repeats.begin(), repeats.end());
-  std::ranges::stable_sort(info.subprograms, {}, &Subprogram::entry);
+  const std::size_t parts = file.identity.size < large ? parts_of(2, 1) : 1;
+  do_parts(parts, [&](std::size_t part) {
+    const bool lines = part == 0;
+    const bool subprograms = part + 1 == parts;
+    if (const std::optional<OpenDwarf> open = open_dwarf(file)) {
+      SubprogramReader reader(image, info);
+      for_each_unit(open->dwarf.get(), [&](Dwarf_Die unit, Dwarf_Die contents) {
+        if (lines) {
+          info.lines.add_unit(&unit, image);
+        }
+        if (subprograms) {
+          reader.read_unit(contents, compilation_folder(&unit));
+        }
+      });
+    }
+    if (lines) {
+      info.lines.finish();
+    }
+    if (subprograms) {
+      std::ranges::sort(info.inlined_names);
+      const auto repeats = std::ranges::unique(info.inlined_names);
+      info.inlined_names.erase(repeats.begin(), repeats.end());
+      std::ranges::stable_sort(info.subprograms, {}, &Subprogram::entry);
+    }
+  });
   return info;
 }
 
