@@ -4,6 +4,8 @@
 #include "store/format.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace ptlens::measure {
 
@@ -21,9 +23,8 @@ void BlockReader::find_admitted(const store::BlockEntry& entry) {
   states_ = {};
   taken_.clear();
   const bool everything = admitted_.calls == nullptr && admitted_.made_in == nullptr;
-  if (everything && std::ranges::all_of(flags_, [](std::uint8_t flags) {
-        return (flags & store::state_bits) == 0;
-      })) {
+  const unsigned any = std::reduce(flags_.begin(), flags_.end(), 0U, std::bit_or<>());
+  if (everything && (any & store::state_bits) == 0) {
     states_[0] = entry.calls;
     return;
   }

@@ -180,8 +180,11 @@ template <class Use>
 void EdgeFigures::each_block(std::span<Part> parts, const Use& use) const {
   do_parts(parts.size(), [&](std::size_t number) {
     for (const Stretch& stretch : parts[number].stretches) {
-      for (const store::BlockEntry& entry : stretch.blocks) {
-        use(parts[number], *stretch.calls, entry);
+      for (std::size_t at = 0; at < stretch.blocks.size(); ++at) {
+        if (at + 1 < stretch.blocks.size()) {
+          store_.prefetch(stretch.blocks[at + 1]);
+        }
+        use(parts[number], *stretch.calls, stretch.blocks[at]);
       }
     }
   });
@@ -411,6 +414,9 @@ std::vector<Found> EdgeFigures::read_timed(std::span<const Covering> coverings,
     const std::size_t end = (part + 1) * blocks.size() / parts;
     for (std::size_t at = part * blocks.size() / parts; at < end; ++at) {
       const TimedBlock& block = blocks[at];
+      if (at + 1 < end) {
+        store_.prefetch(*blocks[at + 1].entry);
+      }
       BlockReader& reader = readers[coverings[block.covering].calls[block.edge]->group];
       if (reader.read(*block.entry, Columns::timed)) {
         use(reader, block, found[part]);
