@@ -67,6 +67,12 @@ std::string method_of(Incoming& incoming) {
   return method;
 }
 
+// Of the recording that an answer tells of; empty where there is none, as after one was given up.
+std::string id_of_opened(const Json& answer) {
+  return answer.is_object() ? answer.value(Json::json_pointer("/recording/id"), std::string())
+                            : std::string();
+}
+
 } // namespace
 
 Connection::Connection(Host host, Output& output, std::string version)
@@ -120,8 +126,8 @@ void Connection::receive(const std::string& body) {
   }
 }
 
-void Connection::answer(const Json& id, const Answer& answer) {
-  output_.send(answer ? result_message(id, *answer) : fault_message(id, answer.error()));
+void Connection::answer(const Json& id, Answer answer) {
+  output_.send(answer ? result_message(id, std::move(*answer)) : fault_message(id, answer.error()));
 }
 
 void Connection::request(Incoming& incoming) {
@@ -308,16 +314,19 @@ void Connection::do_work(const std::string& name, const Method& method, Pending&
       outcome = std::unexpected(fault(code::internal_error, exception.what()));
     }
   }
-  const bool sent = pending.answer(outcome);
+  const bool changes_lenses = method.changes_lenses && outcome;
+  const std::string opened =
+      changes_lenses && method.title != nullptr ? id_of_opened(*outcome) : std::string();
+  const bool sent = pending.answer(std::move(outcome));
   trace(fmt::format("answered '{}' {} after {} ms", name, key_of(pending.id()),
                     std::chrono::duration_cast<std::chrono::milliseconds>(
                         std::chrono::steady_clock::now() - began)
                         .count()));
-  if (!method.changes_lenses || !outcome) {
+  if (!changes_lenses) {
     return;
   }
-  if (!sent && method.title != nullptr) { // opened, but the client never learns its id
-    static_cast<void>(session_.close((*outcome)["recording"]["id"].get<std::string>()));
+  if (!sent && !opened.empty()) { // the client never learns its id
+    static_cast<void>(session_.close(opened));
     return;
   }
   refresh_lenses();

@@ -63,7 +63,7 @@ private:
   void add_editor_methods();
   void request(Incoming& incoming);
   void notification(const Incoming& incoming);
-  void answer(const Json& id, const Answer& answer);
+  void answer(const Json& id, Answer answer);
   [[nodiscard]] Answer initialize(const Input& params);
   void start(const std::string& name, const Method& method, const Json& id, Input params);
   void do_work(const std::string& name, const Method& method, Pending& pending,

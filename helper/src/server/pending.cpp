@@ -41,7 +41,7 @@ void Pending::send_partial(Json report) {
   }
 }
 
-bool Pending::answer(const Answer& answer) {
+bool Pending::answer(Answer answer) {
   const std::lock_guard lock(mutex_);
   if (answered_.exchange(true)) {
     return false;
@@ -49,7 +49,8 @@ bool Pending::answer(const Answer& answer) {
   if (began_) {
     send_progress({{"kind", "end"}});
   }
-  output_.send(answer ? result_message(id_, *answer) : fault_message(id_, answer.error()));
+  output_.send(answer ? result_message(id_, std::move(*answer))
+                      : fault_message(id_, answer.error()));
   return true;
 }
 

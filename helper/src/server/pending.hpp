@@ -29,7 +29,7 @@ public:
   void begin();
 
   // False when it had been answered already.
-  bool answer(const Answer& answer);
+  bool answer(Answer answer);
 
   // What is known so far; sent while progress is shown.
   void send_partial(Json report);
