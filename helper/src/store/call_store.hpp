@@ -40,7 +40,7 @@ public:
   [[nodiscard]] Description take_description() { return std::move(description_); }
 
   [[nodiscard]] std::size_t edge_count() const { return edges_.size(); }
-  // That of the index. Of a damaged one the calls of some function by nobody.
+  // The edge of that index; where its entry is damaged, one without a caller.
   [[nodiscard]] const Edge& edge(std::size_t index) const {
     static constexpr Edge none{.function = 0};
     return is_whole(index) ? edges_[index].edge : none;

@@ -180,9 +180,9 @@ public:
   // nothing where it passes on to the caller.
   [[nodiscard]] std::optional<std::uint64_t> landing_pad(std::uint64_t return_address) const;
   // True when the function that holds the branch at `address` has, on a way to it that leads by
-  // direct jumps alone, set the stack pointer to what it read from memory outside its frame or got
-  // from its caller: longjmp, and switches to another stack. Not where it put back the return
-  // address that it had just taken from the stack.
+  // direct jumps alone, set the stack pointer to what it read from memory or got from its caller:
+  // longjmp, and switches to another stack. Not where it put back the return address that it had
+  // just taken from the stack.
   [[nodiscard]] bool replaces_stack(std::uint64_t address) const;
   // Address of the call instruction whose return address this is.
   [[nodiscard]] std::optional<std::uint64_t> call_before(std::uint64_t return_address) const;

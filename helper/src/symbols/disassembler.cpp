@@ -157,14 +157,6 @@ StackPointerWrite Disassembler::stack_pointer_write(std::span<const std::byte> b
   };
   const ZydisDecodedOperand& to = decoded.operands[0];
   const ZydisDecodedOperand& from = decoded.operands[1];
-  const auto in_frame = [](const ZydisDecodedOperand& operand) {
-    return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.segment != ZYDIS_REGISTER_FS &&
-           operand.mem.segment != ZYDIS_REGISTER_GS &&
-           (operand.mem.base == ZYDIS_REGISTER_RSP || operand.mem.base == ZYDIS_REGISTER_ESP ||
-            // The frame pointer's own locals lie below it; else it may be any register.
-            ((operand.mem.base == ZYDIS_REGISTER_RBP || operand.mem.base == ZYDIS_REGISTER_EBP) &&
-             operand.mem.disp.value < 0));
-  };
   switch (decoded.instruction.mnemonic) {
   case ZYDIS_MNEMONIC_LEAVE:
     return StackPointerWrite::own_frame;
@@ -180,8 +172,7 @@ StackPointerWrite Disassembler::stack_pointer_write(std::span<const std::byte> b
     if (!is(to, ZYDIS_REGISTER_RSP)) {
       return StackPointerWrite::none;
     }
-    return is(from, ZYDIS_REGISTER_RBP) || in_frame(from) ? StackPointerWrite::own_frame
-                                                          : StackPointerWrite::foreign;
+    return is(from, ZYDIS_REGISTER_RBP) ? StackPointerWrite::own_frame : StackPointerWrite::foreign;
   case ZYDIS_MNEMONIC_XCHG:
     return is(to, ZYDIS_REGISTER_RSP) || is(from, ZYDIS_REGISTER_RSP) ? StackPointerWrite::foreign
                                                                       : StackPointerWrite::none;

@@ -57,8 +57,8 @@ struct WriteEffect {
 // What one instruction does to the stack pointer.
 enum class StackPointerWrite : std::uint8_t {
   none,      // nothing, or it grows or shrinks the stack that is there
-  own_frame, // set by the frame pointer, or to what was kept in the frame
-  foreign,   // set to what was elsewhere in memory or in another register: perhaps another stack
+  own_frame, // set by the frame pointer
+  foreign,   // set to what was in memory or in another register: perhaps another stack
 };
 
 // 64-bit or 32-bit code. Cheap to make; the calls have no state.
