@@ -326,7 +326,7 @@ void Connection::do_work(const std::string& name, const Method& method, Pending&
     return;
   }
   if (!sent && !opened.empty()) { // the client never learns its id
-    static_cast<void>(session_.close(opened));
+    [[maybe_unused]] const auto closed = session_.close(opened);
     return;
   }
   refresh_lenses();

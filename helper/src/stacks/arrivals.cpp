@@ -112,7 +112,7 @@ bool CallBuilder::arrive_in_waiting_stack(const Branch& branch) {
 
 // Until it is known which stack control has come to.
 void CallBuilder::hold(const Lookahead::Held& held, std::span<const flow::ReturnedCall> calls) {
-  if (!lookahead_->hold(held, calls)) {
+  if (lookahead_ && !lookahead_->hold(held, calls)) {
     decide();
   }
 }
