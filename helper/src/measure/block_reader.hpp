@@ -28,6 +28,10 @@ struct AwayCall {
   std::uint64_t preempted = 0;
 
   [[nodiscard]] bool was_off_cpu() const { return switches != 0 || blocked + preempted != 0; }
+  [[nodiscard]] std::uint64_t on_cpu() const {
+    const std::uint64_t off = blocked + preempted;
+    return latency > off ? latency - off : 0;
+  }
 };
 
 class BlockReader {

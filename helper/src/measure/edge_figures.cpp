@@ -3,24 +3,17 @@
 #include "measure/edge_figures.hpp"
 
 #include "base/parallel.hpp"
+#include "measure/covered_time.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <functional>
-#include <iterator>
-#include <map>
 
 namespace ptlens::measure {
 
 namespace {
 
 using Columns = BlockReader::Columns;
-
-std::uint64_t on_cpu_of(const AwayCall& call) {
-  const std::uint64_t off = call.blocked + call.preempted;
-  return call.latency > off ? call.latency - off : 0;
-}
 
 // Processors with AVX2 do several calls at once.
 #ifdef __x86_64__
@@ -76,7 +69,7 @@ Tally tally_of(const BlockReader& reader) {
   }
   tally.on_cpu = tally.latency;
   for (const AwayCall& call : reader.away()) {
-    tally.on_cpu -= call.latency - on_cpu_of(call);
+    tally.on_cpu -= call.latency - call.on_cpu();
     tally.outside += call.outside;
     tally.blocked += call.blocked;
     tally.preempted += call.preempted;
@@ -84,31 +77,6 @@ Tally tally_of(const BlockReader& reader) {
     tally.off_cpu_calls += call.was_off_cpu() ? 1 : 0;
   }
   return tally;
-}
-
-// Sorts what is made of sorted stretches, a few long ones most of the time.
-void merge_runs(TimedCalls& calls) {
-  std::vector<std::size_t> ends;
-  for (auto at = calls.begin(); at != calls.end();) {
-    at = std::is_sorted_until(at, calls.end());
-    ends.push_back(static_cast<std::size_t>(at - calls.begin()));
-  }
-  TimedCalls merged(ends.size() > 1 ? calls.size() : 0);
-  while (ends.size() > 1) {
-    std::vector<std::size_t> merged_ends;
-    std::size_t begin = 0;
-    for (std::size_t run = 0; run < ends.size(); run += 2) {
-      const std::size_t middle = ends[run];
-      const std::size_t end = ends[std::min(run + 1, ends.size() - 1)];
-      const std::span all(calls);
-      std::ranges::merge(all.subspan(begin, middle - begin), all.subspan(middle, end - middle),
-                         merged.begin() + static_cast<std::ptrdiff_t>(begin), std::less<>());
-      merged_ends.push_back(end);
-      begin = end;
-    }
-    ends = std::move(merged_ends);
-    calls.swap(merged);
-  }
 }
 
 } // namespace
@@ -333,204 +301,10 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
   return result;
 }
 
-// What lies in others of its function, of one group and thread.
-struct EdgeFigures::Covering {
-  std::span<const EdgeCalls* const> calls; // its edges
-  std::uint32_t thread = 0;
-  // Only calls that are inside any call of the function can be covered, and only those that one of
-  // these begins in can cover it. Where these are few, what else there is can be left out.
-  bool few_inner = false;
-  std::vector<std::uint64_t> inner_starts; // of the few, ascending
-  TimedCalls timed;
-
-  [[nodiscard]] bool matters(const store::BlockEntry& entry) const {
-    const auto next = std::ranges::lower_bound(inner_starts, entry.first_start);
-    return !few_inner || (next != inner_starts.end() && *next <= entry.last_end);
-  }
-};
-
-struct EdgeFigures::TimedBlock {
-  std::uint32_t covering = 0; // index
-  std::uint32_t edge = 0;     // of the covering
-  const store::BlockEntry* entry = nullptr;
-};
-
-std::vector<EdgeFigures::Covering>
-EdgeFigures::coverings_of(const std::vector<std::vector<const EdgeCalls*>>& functions) const {
-  constexpr std::uint64_t few = 4; // times as many are all
-  std::vector<Covering> coverings;
-  for (const std::vector<const EdgeCalls*>& edges : functions) {
-    std::vector<std::uint64_t> inner(store_.thread_count());
-    std::vector<std::uint64_t> all(store_.thread_count());
-    for (const EdgeCalls* const each : edges) {
-      for (const store::BlockEntry& entry : store_.blocks(each->edge)) {
-        inner[entry.thread] += entry.inner;
-        all[entry.thread] += entry.calls;
-      }
-    }
-    for (std::uint32_t thread = 0; thread < inner.size(); ++thread) {
-      if (inner[thread] != 0) {
-        coverings.push_back({.calls = edges,
-                             .thread = thread,
-                             .few_inner = inner[thread] < all[thread] / few,
-                             .inner_starts = {},
-                             .timed = {}});
-      }
-    }
-  }
-  return coverings;
-}
-
-// Those that `wanted` says of the covering and the entry.
-template <class Wanted>
-std::vector<EdgeFigures::TimedBlock> EdgeFigures::blocks_of(std::span<const Covering> coverings,
-                                                            const Wanted& wanted) const {
-  std::vector<TimedBlock> blocks;
-  for (std::uint32_t number = 0; number < coverings.size(); ++number) {
-    const Covering& covering = coverings[number];
-    for (std::uint32_t edge = 0; edge < covering.calls.size(); ++edge) {
-      for (const store::BlockEntry& entry :
-           std::ranges::equal_range(store_.blocks(covering.calls[edge]->edge), covering.thread, {},
-                                    &store::BlockEntry::thread)) {
-        if (wanted(covering, entry)) {
-          blocks.push_back({.covering = number, .edge = edge, .entry = &entry});
-        }
-      }
-    }
-  }
-  return blocks;
-}
-
-// Calls `use` with each block that can be read, its reader, and what the part has found so far.
-template <class Found, class Use>
-std::vector<Found> EdgeFigures::read_timed(std::span<const Covering> coverings,
-                                           std::span<const TimedBlock> blocks,
-                                           const Use& use) const {
-  constexpr std::size_t blocks_a_part = 64;
-  const std::size_t parts = parts_of(blocks.size(), blocks_a_part);
-  std::vector<Found> found(parts);
-  do_parts(parts, [&](std::size_t part) {
-    std::vector<BlockReader> readers = readers_;
-    const std::size_t end = (part + 1) * blocks.size() / parts;
-    for (std::size_t at = part * blocks.size() / parts; at < end; ++at) {
-      const TimedBlock& block = blocks[at];
-      if (at + 1 < end) {
-        store_.prefetch(*blocks[at + 1].entry);
-      }
-      BlockReader& reader = readers[coverings[block.covering].calls[block.edge]->group];
-      if (reader.read(*block.entry, Columns::timed)) {
-        use(reader, block, found[part]);
-      }
-    }
-  });
-  return found;
-}
-
-void EdgeFigures::find_inner_starts(std::span<Covering> coverings) const {
-  using Starts = std::vector<std::pair<std::uint32_t, std::uint64_t>>; // by covering
-  const std::vector<TimedBlock> blocks =
-      blocks_of(coverings, [](const Covering& covering, const store::BlockEntry& entry) {
-        return covering.few_inner && entry.inner != 0;
-      });
-  for (const Starts& part :
-       read_timed<Starts>(coverings, blocks,
-                          [](const BlockReader& reader, const TimedBlock& block, Starts& found) {
-                            for (std::size_t i = 0; i < reader.starts().size(); ++i) {
-                              if (reader.inner()[i] != 0) {
-                                found.emplace_back(block.covering, reader.starts()[i]);
-                              }
-                            }
-                          })) {
-    for (const auto& [covering, start] : part) {
-      coverings[covering].inner_starts.push_back(start);
-    }
-  }
-  for (Covering& covering : coverings) {
-    std::ranges::sort(covering.inner_starts);
-  }
-}
-
-// Adds the calls of the block that matter.
-void EdgeFigures::add_timed(const Covering& covering, const BlockReader& reader, std::uint32_t edge,
-                            TimedCalls& timed) {
-  std::vector<std::uint64_t> on_cpu(reader.latencies().begin(), reader.latencies().end());
-  for (const AwayCall& call : reader.away()) {
-    on_cpu[call.at] = on_cpu_of(call);
-  }
-  const std::vector<std::uint64_t>& inner_starts = covering.inner_starts;
-  auto next = inner_starts.begin(); // not before the call's start
-  for (std::size_t i = 0; i < reader.starts().size(); ++i) {
-    const std::uint64_t start = reader.starts()[i];
-    const std::uint64_t latency = reader.latencies()[i];
-    if (covering.few_inner && reader.inner()[i] == 0) {
-      if (i == 0 || (next != inner_starts.begin() && *std::prev(next) >= start)) {
-        next = std::ranges::lower_bound(inner_starts, start);
-      }
-      next = std::find_if(next, inner_starts.end(),
-                          [start](std::uint64_t inner) { return inner >= start; });
-      if (next == inner_starts.end() || *next - start >= latency) {
-        continue;
-      }
-    }
-    timed.push_back({.start = start, .latency = latency, .on_cpu = on_cpu[i], .edge = edge});
-  }
-}
-
 void EdgeFigures::cover(std::span<const EdgeCalls> calls) {
-  constexpr std::size_t coverings_a_part = 4;
-  std::map<GroupedFunction, std::vector<const EdgeCalls*>> by_function;
-  for (const EdgeCalls& each : calls) {
-    by_function[function_of(each)].push_back(&each);
-  }
-  std::vector<std::vector<const EdgeCalls*>> functions;
-  functions.reserve(by_function.size());
-  for (auto& [function, edges] : by_function) {
-    functions.push_back(std::move(edges));
-  }
-  std::vector<Covering> coverings = coverings_of(functions);
-  find_inner_starts(coverings);
-  const std::vector<TimedBlock> blocks =
-      blocks_of(coverings, [](const Covering& covering, const store::BlockEntry& entry) {
-        return covering.matters(entry);
-      });
-  using Found = std::vector<std::pair<std::uint32_t, TimedCalls>>; // by covering
-  for (const Found& part : read_timed<Found>(
-           coverings, blocks,
-           [&](const BlockReader& reader, const TimedBlock& block, Found& found) {
-             if (found.empty() || found.back().first != block.covering) {
-               found.emplace_back(block.covering, TimedCalls());
-             }
-             add_timed(coverings[block.covering], reader, block.edge, found.back().second);
-           })) {
-    for (const auto& [covering, timed] : part) {
-      TimedCalls& into = coverings[covering].timed;
-      into.insert(into.end(), timed.begin(), timed.end());
-    }
-  }
-  const std::size_t parts = parts_of(coverings.size(), coverings_a_part);
-  do_parts(parts, [&](std::size_t part) {
-    for (std::size_t at = part; at < coverings.size(); at += parts) {
-      add_covered(coverings[at]);
-    }
-  });
-}
-
-// To sets that hold calls of no other covering.
-void EdgeFigures::add_covered(Covering& covering) {
-  TimedCalls& timed = covering.timed;
-  merge_runs(timed);
-  std::vector<WideSum> covered(covering.calls.size());
-  const TimedCall* outer = nullptr;
-  for (const TimedCall& call : timed) {
-    if (outer != nullptr && call.start < outer->start + outer->latency) {
-      covered[call.edge] += call.on_cpu;
-    } else {
-      outer = &call;
-    }
-  }
-  for (std::size_t edge = 0; edge < covered.size(); ++edge) {
-    each_set(*covering.calls[edge], covering.thread,
-             [&](std::uint32_t set) { sets_[set].tally.covered_on_cpu += covered[edge]; });
+  for (const CoveredTime& covered : covered_times(store_, readers_, calls)) {
+    each_set(*covered.calls, covered.thread,
+             [&](std::uint32_t set) { sets_[set].tally.covered_on_cpu += covered.on_cpu; });
   }
 }
 

@@ -3,28 +3,17 @@
 // all cores.
 #pragma once
 
-#include "base/large_pages.hpp"
 #include "measure/block_reader.hpp"
+#include "measure/edge_calls.hpp"
 #include "measure/statistics.hpp"
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace ptlens::measure {
-
-inline constexpr std::uint32_t no_set = UINT32_MAX;
-
-// The calls of an edge of the store.
-struct EdgeCalls {
-  std::uint32_t edge = 0;
-  std::uint32_t group = 0; // which of the Admitted they are chosen by
-  std::uint32_t set = no_set;
-  std::uint32_t threads = no_set; // the calls of thread t belong to the set `threads` + t as well
-};
 
 struct SetFigures {
   std::array<std::uint64_t, 3> states{}; // calls by state
@@ -40,20 +29,6 @@ struct Sets {
   std::uint32_t first_part = 0;
   std::uint32_t end_part = 0;
 };
-
-struct TimedCall {
-  std::uint64_t start = 0;
-  std::uint64_t latency = 0;
-  std::uint64_t on_cpu = 0;
-  std::uint32_t edge = 0; // index
-
-  // What begins with another and is longer lies around it.
-  friend bool operator<(const TimedCall& one, const TimedCall& other) {
-    return one.start != other.start ? one.start < other.start : one.latency > other.latency;
-  }
-};
-
-using TimedCalls = std::vector<TimedCall, LargePages<TimedCall>>;
 
 class EdgeFigures {
 public:
@@ -92,28 +67,9 @@ private:
     std::unordered_map<std::uint32_t, Set> sets; // those that it has calls of
   };
 
-  using GroupedFunction = std::pair<std::uint32_t, std::uint32_t>; // group, function
-  [[nodiscard]] GroupedFunction function_of(const EdgeCalls& calls) const {
-    return {calls.group, store_.edge(calls.edge).function};
-  }
   [[nodiscard]] bool is_part(std::uint32_t set) const {
     return set >= asked_.first_part && set < asked_.end_part;
   }
-  struct Covering;
-  struct TimedBlock;
-  [[nodiscard]] std::vector<Covering>
-  coverings_of(const std::vector<std::vector<const EdgeCalls*>>& functions) const;
-  template <class Wanted>
-  [[nodiscard]] std::vector<TimedBlock> blocks_of(std::span<const Covering> coverings,
-                                                  const Wanted& wanted) const;
-  template <class Found, class Use>
-  [[nodiscard]] std::vector<Found> read_timed(std::span<const Covering> coverings,
-                                              std::span<const TimedBlock> blocks,
-                                              const Use& use) const;
-  void find_inner_starts(std::span<Covering> coverings) const;
-  static void add_timed(const Covering& covering, const BlockReader& reader, std::uint32_t edge,
-                        TimedCalls& timed);
-  void add_covered(Covering& covering);
   template <class Use>
   static void each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use);
   [[nodiscard]] std::vector<Stretch> stretches_of(std::span<const EdgeCalls> calls);
