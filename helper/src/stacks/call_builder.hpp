@@ -111,17 +111,14 @@ private:
   }
   // Code that has replaced the stack goes to where another one waits.
   [[nodiscard]] bool changes_stack(const Branch& branch, const Space& space) {
-    return leaves_indirectly(branch) && suspended_.may_wait_at(branch.to) &&
-           suspended_.waits_at(branch.to) && facts_->replaces_stack(space, branch.from);
+    return leaves_indirectly(branch) && suspended_.waits_at(branch.to) &&
+           facts_->replaces_stack(space, branch.from);
   }
   // The same of one by which a way of those points ends; `to` is asked only where it counts.
   template <class To>
   [[nodiscard]] bool changes_stack(const flow::CodePoints& points, flow::WayIndex way, const To& to,
                                    const Space& space) {
-    return facts_->replaces_stack(space, points, way, [&] {
-      const std::uint64_t address = to();
-      return suspended_.may_wait_at(address) && suspended_.waits_at(address);
-    });
+    return facts_->replaces_stack(space, points, way, [&] { return suspended_.waits_at(to()); });
   }
   bool arrive_in_waiting_stack(const Branch& branch);
   bool arrive_deep_in_other_stack(const Branch& branch);

@@ -35,6 +35,9 @@ public:
     return counts_[slot(address)] != 0;
   }
   [[nodiscard]] bool waits_at(std::uint64_t address) const {
+    if (!may_wait_at(address)) {
+      return false;
+    }
     const auto waiting = waiting_.lower_bound({address, 0});
     return waiting != waiting_.end() && waiting->first.first == address;
   }

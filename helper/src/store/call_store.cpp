@@ -188,25 +188,8 @@ bool CallStore::counts_agree() {
               : functions_.front().first_edge == 0 && functions_.front().first_called == 0);
 }
 
-template <class Check>
-bool CallStore::is_whole(const CheckedParts& parts, std::size_t index, const Check& check) const {
-  std::atomic<std::uint8_t>& checked = parts[index];
-  std::uint8_t known = checked.load(std::memory_order_relaxed);
-  if (known == unknown) {
-    known = check() ? whole : broken;
-    checked.store(known, std::memory_order_relaxed);
-    if (known == broken) {
-      note_damage();
-    }
-  }
-  return known == whole;
-}
-
-bool CallStore::check(std::size_t edge) const {
-  return is_whole(edges_checked_, edge, [&] { return agrees(edges_[edge], edge); });
-}
-
-bool CallStore::agrees(const EdgeEntry& entry, std::size_t edge) const {
+bool CallStore::agrees(std::size_t edge) const {
+  const EdgeEntry& entry = edges_[edge];
   const Edge& between = entry.edge;
   if (between.function >= functions_.size() ||
       (between.caller != stacks::no_call && between.caller >= functions_.size()) ||
@@ -228,25 +211,29 @@ bool CallStore::agrees(const EdgeEntry& entry, std::size_t edge) const {
              });
 }
 
-std::pair<std::uint32_t, std::uint32_t> CallStore::edges_to(std::uint32_t function) const {
+std::pair<std::uint32_t, std::uint32_t> CallStore::range_of(std::uint32_t function,
+                                                            std::uint32_t FunctionEntry::* first,
+                                                            std::size_t all) const {
   if (function >= functions_.size()) {
     return {0, 0};
   }
-  const std::size_t end =
-      function + 1 < functions_.size() ? functions_[function + 1].first_edge : edges_.size();
-  return {functions_[function].first_edge, static_cast<std::uint32_t>(end)};
+  const std::size_t last = function + 1 < functions_.size() ? functions_[function + 1].*first : all;
+  return {functions_[function].*first, static_cast<std::uint32_t>(last)};
+}
+
+std::pair<std::uint32_t, std::uint32_t> CallStore::edges_to(std::uint32_t function) const {
+  return range_of(function, &FunctionEntry::first_edge, edges_.size());
 }
 
 std::span<const std::uint32_t> CallStore::edges_from(std::uint32_t function) const {
   if (function >= functions_.size()) {
     return {};
   }
-  const FunctionEntry& entry = functions_[function];
-  const std::size_t end =
-      function + 1 < functions_.size() ? functions_[function + 1].first_called : called_.size();
-  const auto called = called_.subspan(entry.first_called, end - entry.first_called);
+  const auto [first, last] = range_of(function, &FunctionEntry::first_called, called_.size());
+  const auto called = called_.subspan(first, last - first);
   const bool good = is_whole(called_checked_, function, [&] {
-    return static_cast<std::uint32_t>(checksum(std::as_bytes(called))) == entry.called_checksum &&
+    return static_cast<std::uint32_t>(checksum(std::as_bytes(called))) ==
+               functions_[function].called_checksum &&
            std::ranges::all_of(called, [&](std::uint32_t edge) {
              return edge < edges_.size() && edges_[edge].edge.caller == function;
            });

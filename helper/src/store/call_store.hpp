@@ -91,18 +91,29 @@ private:
   [[nodiscard]] Result<void> read_directory(std::uint64_t offset, std::uint64_t bytes);
   [[nodiscard]] bool read_entries(const DirectoryHeader& counts, std::uint64_t end);
   [[nodiscard]] bool counts_agree();
+  // [first, last) of what belongs to the function, of so many in all; nothing of an unknown one.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t>
+  range_of(std::uint32_t function, std::uint32_t FunctionEntry::* first, std::size_t all) const;
   // What was found out about a part that is checked once.
   enum Checked : std::uint8_t { unknown, whole, broken };
   using CheckedParts = std::unique_ptr<std::atomic<std::uint8_t>[]>;
   template <class Check>
   [[nodiscard]] bool is_whole(const CheckedParts& parts, std::size_t index,
-                              const Check& check) const;
-  [[nodiscard]] bool is_whole(std::size_t edge) const {
-    const std::uint8_t checked = edges_checked_[edge].load(std::memory_order_relaxed);
-    return checked == whole || (checked == unknown && check(edge));
+                              const Check& check) const {
+    std::uint8_t known = parts[index].load(std::memory_order_relaxed);
+    if (known == unknown) [[unlikely]] {
+      known = check() ? whole : broken;
+      parts[index].store(known, std::memory_order_relaxed);
+      if (known == broken) {
+        note_damage();
+      }
+    }
+    return known == whole;
   }
-  [[nodiscard]] bool check(std::size_t edge) const;
-  [[nodiscard]] bool agrees(const EdgeEntry& entry, std::size_t edge) const;
+  [[nodiscard]] bool is_whole(std::size_t edge) const {
+    return is_whole(edges_checked_, edge, [&] { return agrees(edge); });
+  }
+  [[nodiscard]] bool agrees(std::size_t edge) const;
 
   std::optional<perfdata::MappedFile> file_;
   std::vector<std::byte> memory_;
