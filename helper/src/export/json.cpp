@@ -18,30 +18,49 @@ bool known(const measure::Measurement& measurement, std::uint32_t function) {
   return function < measurement.functions.size();
 }
 
-void add_fields(Json::object_t& /*object*/) {}
-
-template <class Value, class... Rest>
-void add_fields(Json::object_t& object, const char* name, Value&& value, Rest&&... rest) {
-  object.emplace_back(name, std::forward<Value>(value));
-  add_fields(object, std::forward<Rest>(rest)...);
+// Calls `use` with the name and the value of each field.
+template <class Use>
+void each_field(const measure::LatencyStats& stats, const Use& use) {
+  use("mean", stats.mean);
+  use("stddev", stats.stddev);
+  use("min", stats.min);
+  use("max", stats.max);
+  use("p50", stats.p50);
+  use("p90", stats.p90);
+  use("p99", stats.p99);
+  use("p999", stats.p999);
+  use("total", stats.total);
+  use("resolution", stats.resolution);
 }
 
-// Of names, all different, each followed by its value. What stands in thousands of rows is made so:
-// a field that is assigned is looked for among those before, and moves them as the object grows.
-template <class... Fields>
-Json object_of(Fields&&... fields) {
-  Json::object_t object;
-  object.reserve(sizeof...(Fields) / 2);
-  add_fields(object, std::forward<Fields>(fields)...);
-  return object;
+template <class Use>
+void each_field(const measure::OffCpuStats& stats, const Use& use) {
+  use("mean", stats.mean);
+  use("total", stats.total);
+  use("calls", stats.calls);
+  use("switches", stats.switches);
+  use("blocked", stats.blocked);
+  use("preempted", stats.preempted);
+}
+
+template <class Stats>
+Json object_of(const Stats& stats) {
+  Json json = Json::object();
+  each_field(stats, [&](const char* name, auto value) { json[name] = value; });
+  return json;
+}
+
+template <class Stats>
+void add(JsonRows& rows, const char* name, const Stats& stats) {
+  rows.begin(name);
+  each_field(stats, [&](const char* field, auto value) { rows.field(field, value); });
+  rows.end();
 }
 
 } // namespace
 
 Json latency_json(const measure::LatencyStats& stats) {
-  return object_of("mean", stats.mean, "stddev", stats.stddev, "min", stats.min, "max", stats.max,
-                   "p50", stats.p50, "p90", stats.p90, "p99", stats.p99, "p999", stats.p999,
-                   "total", stats.total, "resolution", stats.resolution);
+  return object_of(stats);
 }
 
 namespace {
@@ -67,8 +86,7 @@ void add_corrected(Json& json, const measure::CorrectedLatency& corrected) {
 }
 
 Json off_cpu_json(const measure::OffCpuStats& stats) {
-  return object_of("mean", stats.mean, "total", stats.total, "calls", stats.calls, "switches",
-                   stats.switches, "blocked", stats.blocked, "preempted", stats.preempted);
+  return object_of(stats);
 }
 
 namespace {
@@ -86,47 +104,56 @@ Json site_address_json(const measure::Measurement& measurement, std::uint32_t si
   return hexadecimal(measurement.sites[site].address);
 }
 
-// {name, binary, address}, and those fields.
-template <class... Fields>
-Json identified(const stacks::FunctionInfo& info, Fields&&... fields) {
-  return object_of("name", info.name, "binary", info.binary, "address", hexadecimal(info.address),
-                   std::forward<Fields>(fields)...);
+// {name, binary, address}
+Json identified(const stacks::FunctionInfo& info) {
+  return {{"name", info.name}, {"binary", info.binary}, {"address", hexadecimal(info.address)}};
 }
 
-template <class... Fields>
-Json identified(const measure::Measurement& measurement, std::uint32_t function,
-                Fields&&... fields) {
+Json identified(const measure::Measurement& measurement, std::uint32_t function) {
+  return known(measurement, function)
+             ? identified(measurement.functions[function])
+             : Json{{"name", unknown_function}, {"binary", ""}, {"address", nullptr}};
+}
+
+void add_identity(JsonRows& rows, const measure::Measurement& measurement, std::uint32_t function) {
   if (!known(measurement, function)) {
-    return object_of("name", unknown_function, "binary", "", "address", nullptr,
-                     std::forward<Fields>(fields)...);
+    rows.field("name", unknown_function);
+    rows.field("binary", "");
+    rows.field("address", nullptr);
+    return;
   }
-  return identified(measurement.functions[function], std::forward<Fields>(fields)...);
+  const stacks::FunctionInfo& info = measurement.functions[function];
+  rows.field("name", info.name);
+  rows.field("binary", info.binary);
+  rows.field("address", hexadecimal(info.address));
 }
 
-// {name, binary, address, file, line}, and those fields.
-template <class... Fields>
-Json described(const measure::Measurement& measurement, std::uint32_t function,
-               Fields&&... fields) {
-  const bool is_known = known(measurement, function);
-  return identified(measurement, function, "file",
-                    is_known ? measurement.functions[function].file : std::string(), "line",
-                    is_known ? measurement.functions[function].line : 0,
-                    std::forward<Fields>(fields)...);
+template <class Place> // with file and line
+void add_place(JsonRows& rows, std::span<const Place> places, std::uint32_t index) {
+  const bool has = index < places.size();
+  rows.field("file", has ? std::string_view(places[index].file) : std::string_view());
+  rows.field("line", std::uint64_t{has ? places[index].line : 0});
 }
 
 Json related_json(const measure::Measurement& measurement,
-                  const std::vector<measure::RelatedRow>& rows) {
-  Json list = Json::array();
-  for (const measure::RelatedRow& row : rows) {
-    const bool has_site = row.site < measurement.sites.size();
-    list.push_back(identified(measurement, row.function, "call_site",
-                              site_address_json(measurement, row.site), "file",
-                              has_site ? measurement.sites[row.site].file : std::string(), "line",
-                              has_site ? measurement.sites[row.site].line : 0, "calls",
-                              row.latency.calls, "latency", latency_json(row.latency), "off_cpu",
-                              off_cpu_json(row.off_cpu), "cpu_percent", row.cpu_percent));
+                  const std::vector<measure::RelatedRow>& related) {
+  JsonRows rows;
+  for (const measure::RelatedRow& row : related) {
+    rows.begin();
+    add_identity(rows, measurement, row.function);
+    if (row.site < measurement.sites.size()) {
+      rows.field("call_site", hexadecimal(measurement.sites[row.site].address));
+    } else {
+      rows.field("call_site", nullptr);
+    }
+    add_place(rows, std::span(measurement.sites), row.site);
+    rows.field("calls", row.latency.calls);
+    add(rows, "latency", row.latency);
+    add(rows, "off_cpu", row.off_cpu);
+    rows.field("cpu_percent", row.cpu_percent);
+    rows.end();
   }
-  return list;
+  return rows.take();
 }
 
 Json threads_json(const measure::Measurement& measurement,
@@ -185,10 +212,6 @@ private:
 };
 
 } // namespace
-
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 const char* word(measure::FlameTime time) {
   switch (time) {
@@ -250,13 +273,19 @@ Json recording_json(const measure::Measurement& measurement) {
 }
 
 Json function_json(const measure::Measurement& measurement, std::uint32_t function) {
-  return described(measurement, function);
+  Json json = identified(measurement, function);
+  const bool is_known = known(measurement, function);
+  json["file"] = is_known ? measurement.functions[function].file : "";
+  json["line"] = is_known ? measurement.functions[function].line : 0;
+  return json;
 }
 
 Json partial_report_json(const measure::PartialReport& report) {
+  Json function = identified(report.function);
+  function["file"] = report.function.file;
+  function["line"] = report.function.line;
   return {
-      {"function",
-       identified(report.function, "file", report.function.file, "line", report.function.line)},
+      {"function", std::move(function)},
       {"calls",
        {{"complete", report.complete},
         {"incomplete", report.incomplete},
@@ -338,14 +367,22 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
 }
 
 Json functions_json(const measure::Measurement& measurement,
-                    std::span<const measure::FunctionRow> rows) {
-  Json list = Json::array();
-  for (const measure::FunctionRow& row : rows) {
-    list.push_back(described(measurement, row.function, "complete", row.complete, "incomplete",
-                             row.incomplete, "unwound", row.unwound, "mean", row.mean, "inclusive",
-                             row.inclusive, "self", row.self, "off_cpu", row.off_cpu));
+                    std::span<const measure::FunctionRow> functions) {
+  JsonRows rows;
+  for (const measure::FunctionRow& row : functions) {
+    rows.begin();
+    add_identity(rows, measurement, row.function);
+    add_place(rows, std::span(measurement.functions), row.function);
+    rows.field("complete", row.complete);
+    rows.field("incomplete", row.incomplete);
+    rows.field("unwound", row.unwound);
+    rows.field("mean", row.mean);
+    rows.field("inclusive", row.inclusive);
+    rows.field("self", row.self);
+    rows.field("off_cpu", row.off_cpu);
+    rows.end();
   }
-  return {{"recording", recording_json(measurement)}, {"functions", std::move(list)}};
+  return {{"recording", recording_json(measurement)}, {"functions", rows.take()}};
 }
 
 Json lines_json(const measure::Measurement& measurement, const measure::FileLines& lines) {
@@ -364,8 +401,10 @@ Json lines_json(const measure::Measurement& measurement, const measure::FileLine
   for (const measure::LineRow& row : lines.lines) {
     Json callees = Json::array();
     for (const measure::LineCallee& callee : row.callees) {
-      callees.push_back(
-          identified(measurement, callee.function, "calls", callee.calls, "mean", callee.mean));
+      Json entry = identified(measurement, callee.function);
+      entry["calls"] = callee.calls;
+      entry["mean"] = callee.mean;
+      callees.push_back(std::move(entry));
     }
     rows.push_back({{"line", row.line},
                     {"calls", row.latency.calls},

@@ -3,6 +3,7 @@
 // parsers with a limit of depth. 64-bit addresses are "0x…" strings, times numbers in ns.
 #pragma once
 
+#include "export/json_text.hpp"
 #include "measure/flame.hpp"
 #include "measure/inlined.hpp"
 #include "measure/lines.hpp"
@@ -14,19 +15,11 @@
 #include "record/doctor.hpp"
 #include "record/processes.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
 #include <span>
 #include <string>
 
 namespace ptlens::exporting {
-
-// Keeps the order in which fields are written.
-using Json = nlohmann::ordered_json;
-
-// One line. Bytes that are not UTF-8 become U+FFFD.
-[[nodiscard]] std::string dump(const Json& json);
 
 [[nodiscard]] Json recording_json(const measure::Measurement& measurement);
 

@@ -1,0 +1,79 @@
+// Rows that are written as text, against JSON written by hand and nlohmann's parser.
+#include "export/json_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace ptlens::exporting {
+namespace {
+
+TEST(JsonRows, RowsWithObjects) {
+  JsonRows rows;
+  for (const std::uint64_t number : {std::uint64_t{7}, std::numeric_limits<std::uint64_t>::max()}) {
+    rows.begin();
+    rows.begin("inside");
+    rows.field("number", number);
+    rows.field("none", nullptr);
+    rows.end();
+    rows.field("name", "f");
+    rows.begin("empty");
+    rows.end();
+    rows.end();
+  }
+  EXPECT_EQ(dump(rows.take()),
+            R"([{"inside":{"number":7,"none":null},"name":"f","empty":{}},)"
+            R"({"inside":{"number":18446744073709551615,"none":null},"name":"f","empty":{}}])");
+}
+
+TEST(JsonRows, NoRows) {
+  EXPECT_EQ(dump(JsonRows().take()), "[]");
+}
+
+TEST(JsonRows, NumbersAreTheSameAsNlohmannPrints) {
+  for (const double number :
+       {0.0, -0.0, 1.0, -2.5, 0.1, 1e15, 1e16, 1e300, 5e-324, 1.0 / 3, 12e9}) {
+    JsonRows rows;
+    rows.begin();
+    rows.field("n", number);
+    rows.end();
+    const Json read = Json::parse(dump(rows.take()));
+    EXPECT_TRUE(read[0]["n"].is_number_float()) << number;
+    EXPECT_EQ(read[0]["n"].get<double>(), number);
+  }
+  JsonRows rows;
+  rows.begin();
+  rows.field("n", std::nan(""));
+  rows.field("i", std::numeric_limits<double>::infinity());
+  rows.end();
+  EXPECT_EQ(dump(rows.take()), R"([{"n":null,"i":null}])");
+}
+
+// The printer that has always been used is the judge.
+TEST(JsonRows, TextIsEscaped) {
+  for (const std::string text :
+       {"", "plain \x7f", "a\"b\\c/", "line\nfeed\t\x01", "\xc3\xa4 \xe2\x82\xac",
+        "not UTF-8: \xff\xc3", "\xf0\x9f\x98\x80"}) {
+    JsonRows rows;
+    rows.begin();
+    rows.field("t", text);
+    rows.end();
+    const Json expected = Json::array({{{"t", text}}});
+    EXPECT_EQ(dump(rows.take()), dump(expected)) << text;
+  }
+}
+
+TEST(Dump, ListsThatAreTextStandInObjectsInObjects) {
+  JsonRows rows;
+  rows.begin();
+  rows.field("a", std::uint64_t{1});
+  rows.end();
+  const Json json = {{"id", 3},
+                     {"result", {{"e\"", "x"}, {"rows", rows.take()}, {"last", {1, 2}}}}};
+  EXPECT_EQ(dump(json), R"({"id":3,"result":{"e\"":"x","rows":[{"a":1}],"last":[1,2]}})");
+}
+
+} // namespace
+} // namespace ptlens::exporting
