@@ -1,7 +1,7 @@
 // A sweep over the calls of a function in order of their start: what begins before the last outer
 // one has ended lies in it. Only calls that the store has marked as inside any call of their
-// function can be covered, and only those that one of these begins in can cover it. Where these are
-// few, what else there is can be left out, whole blocks of it unread.
+// function can be covered, and only those that one of these begins in can cover it. These are few,
+// and what else there is is left out, whole blocks of it unread.
 #include "measure/covered_time.hpp"
 
 #include "base/large_pages.hpp"
@@ -57,66 +57,68 @@ void merge_runs(TimedCalls& calls) {
   }
 }
 
-// What is looked at together: the calls of one function, group and thread.
+// What is looked at together: the calls of one function and thread.
 struct Covering {
-  std::span<const EdgeCalls* const> edges;
+  std::span<const std::uint32_t> edges; // places in the list
   std::uint32_t thread = 0;
-  bool few_inner = false;
-  std::vector<std::uint64_t> inner_starts; // of the few, ascending
+  std::vector<std::uint64_t> starts; // of the calls that may be covered, ascending
   TimedCalls timed;
 
   [[nodiscard]] bool matters(const store::BlockEntry& entry) const {
-    const auto next = std::ranges::lower_bound(inner_starts, entry.first_start);
-    return !few_inner || (next != inner_starts.end() && *next <= entry.last_end);
+    const auto next = std::ranges::lower_bound(starts, entry.first_start);
+    return next != starts.end() && *next <= entry.last_end;
   }
-  void add_timed(const BlockReader& reader, std::uint32_t edge, TimedCalls& into) const;
+  void add_timed(const store::BlockReader& reader, std::uint32_t edge, TimedCalls& into) const;
 };
 
-// Adds the calls of the block that matter.
-void Covering::add_timed(const BlockReader& reader, std::uint32_t edge, TimedCalls& into) const {
-  std::vector<std::uint64_t> on_cpu(reader.latencies().begin(), reader.latencies().end());
-  for (const AwayCall& call : reader.away()) {
-    on_cpu[call.at] = call.on_cpu();
-  }
-  auto next = inner_starts.begin(); // not before the call's start
+// Adds the calls of the block that may be covered, and those that one of these begins in.
+void Covering::add_timed(const store::BlockReader& reader, std::uint32_t edge,
+                         TimedCalls& into) const {
+  auto away = reader.away().begin();
+  auto next = starts.begin(); // not before the call's start
   for (std::size_t i = 0; i < reader.starts().size(); ++i) {
     const std::uint64_t start = reader.starts()[i];
     const std::uint64_t latency = reader.latencies()[i];
-    if (few_inner && reader.inner()[i] == 0) {
-      if (i == 0 || (next != inner_starts.begin() && *std::prev(next) >= start)) {
-        next = std::ranges::lower_bound(inner_starts, start);
-      }
-      next = std::find_if(next, inner_starts.end(),
-                          [start](std::uint64_t inner) { return inner >= start; });
-      if (next == inner_starts.end() || *next - start >= latency) {
-        continue;
-      }
+    if (i == 0 || (next != starts.begin() && *std::prev(next) >= start)) {
+      next = std::ranges::lower_bound(starts, start);
     }
-    into.push_back({.start = start, .latency = latency, .on_cpu = on_cpu[i], .edge = edge});
+    next = std::find_if(next, starts.end(), [start](std::uint64_t each) { return each >= start; });
+    if (next == starts.end() ||
+        (*next - start >= latency && (*next != start || reader.inner()[i] == 0))) {
+      continue;
+    }
+    away = std::find_if(away, reader.away().end(),
+                        [i](const store::AwayCall& call) { return call.at >= i; });
+    const bool was_away = away != reader.away().end() && away->at == i;
+    into.push_back({.start = start,
+                    .latency = latency,
+                    .on_cpu = was_away ? away->on_cpu() : latency,
+                    .edge = edge});
   }
 }
 
 struct TimedBlock {
   std::uint32_t covering = 0; // index
-  std::uint32_t edge = 0;     // of the covering
+  std::uint32_t edge = 0;     // place in the list
   const store::BlockEntry* entry = nullptr;
 };
 
 class CoverFinder {
 public:
-  CoverFinder(const store::CallStore& store, std::span<const BlockReader> readers,
-              std::span<const EdgeCalls> calls)
-      : store_(store), readers_(readers) {
-    for (const EdgeCalls& each : calls) {
-      functions_[{each.group, store.edge(each.edge).function}].push_back(&each);
+  CoverFinder(const store::CallStore& store, const store::Admitted& admitted,
+              std::span<const std::uint32_t> edges, const InnerTimes* within)
+      : store_(store), reader_(store, admitted), edges_(edges), within_(within) {
+    for (std::uint32_t at = 0; at < edges.size(); ++at) {
+      functions_[store.edge(edges[at]).function].push_back(at);
     }
-    for (const auto& [function, edges] : functions_) {
-      add_coverings(edges);
+    for (const auto& [function, places] : functions_) {
+      add_coverings(places);
     }
   }
 
   [[nodiscard]] std::vector<CoveredTime> find() {
-    find_inner_starts();
+    find_starts();
+    std::erase_if(coverings_, [](const Covering& covering) { return covering.starts.empty(); });
     find_timed();
     constexpr std::size_t coverings_a_part = 4;
     const std::size_t parts = parts_of(coverings_.size(), coverings_a_part);
@@ -134,39 +136,37 @@ public:
   }
 
 private:
-  void add_coverings(std::span<const EdgeCalls* const> edges);
+  void add_coverings(std::span<const std::uint32_t> places);
+  [[nodiscard]] bool may_be_covered(std::uint32_t thread, const store::BlockEntry& entry) const {
+    return entry.inner != 0 &&
+           (within_ == nullptr || within_->meet(thread, entry.first_start, entry.last_end));
+  }
   template <class Wanted>
   [[nodiscard]] std::vector<TimedBlock> blocks(const Wanted& wanted) const;
   template <class Found, class Use>
   [[nodiscard]] std::vector<Found> read(std::span<const TimedBlock> blocks, const Use& use) const;
-  void find_inner_starts();
+  void find_starts();
   void find_timed();
   static void sweep(Covering& covering, std::vector<CoveredTime>& found);
 
   const store::CallStore& store_;
-  std::span<const BlockReader> readers_;
-  // By group and function.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const EdgeCalls*>> functions_;
+  store::BlockReader reader_; // that each part has a copy of
+  std::span<const std::uint32_t> edges_;
+  const InnerTimes* within_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> functions_; // places of edges to each
   std::vector<Covering> coverings_;
 };
 
-void CoverFinder::add_coverings(std::span<const EdgeCalls* const> edges) {
-  constexpr std::uint64_t few = 4; // times as many are all
-  std::vector<std::uint64_t> inner(store_.thread_count());
-  std::vector<std::uint64_t> all(store_.thread_count());
-  for (const EdgeCalls* const each : edges) {
-    for (const store::BlockEntry& entry : store_.blocks(each->edge)) {
-      inner[entry.thread] += entry.inner;
-      all[entry.thread] += entry.calls;
+void CoverFinder::add_coverings(std::span<const std::uint32_t> places) {
+  std::vector<std::uint8_t> may_be_covered_on(store_.thread_count());
+  for (const std::uint32_t at : places) {
+    for (const store::BlockEntry& entry : store_.blocks(edges_[at])) {
+      may_be_covered_on[entry.thread] |= may_be_covered(entry.thread, entry) ? 1 : 0;
     }
   }
-  for (std::uint32_t thread = 0; thread < inner.size(); ++thread) {
-    if (inner[thread] != 0) {
-      coverings_.push_back({.edges = edges,
-                            .thread = thread,
-                            .few_inner = inner[thread] < all[thread] / few,
-                            .inner_starts = {},
-                            .timed = {}});
+  for (std::uint32_t thread = 0; thread < may_be_covered_on.size(); ++thread) {
+    if (may_be_covered_on[thread] != 0) {
+      coverings_.push_back({.edges = places, .thread = thread, .starts = {}, .timed = {}});
     }
   }
 }
@@ -177,12 +177,11 @@ std::vector<TimedBlock> CoverFinder::blocks(const Wanted& wanted) const {
   std::vector<TimedBlock> blocks;
   for (std::uint32_t number = 0; number < coverings_.size(); ++number) {
     const Covering& covering = coverings_[number];
-    for (std::uint32_t edge = 0; edge < covering.edges.size(); ++edge) {
-      for (const store::BlockEntry& entry :
-           std::ranges::equal_range(store_.blocks(covering.edges[edge]->edge), covering.thread, {},
-                                    &store::BlockEntry::thread)) {
+    for (const std::uint32_t at : covering.edges) {
+      for (const store::BlockEntry& entry : std::ranges::equal_range(
+               store_.blocks(edges_[at]), covering.thread, {}, &store::BlockEntry::thread)) {
         if (wanted(covering, entry)) {
-          blocks.push_back({.covering = number, .edge = edge, .entry = &entry});
+          blocks.push_back({.covering = number, .edge = at, .entry = &entry});
         }
       }
     }
@@ -197,15 +196,14 @@ std::vector<Found> CoverFinder::read(std::span<const TimedBlock> blocks, const U
   const std::size_t parts = parts_of(blocks.size(), blocks_a_part);
   std::vector<Found> found(parts);
   do_parts(parts, [&](std::size_t part) {
-    std::vector<BlockReader> readers(readers_.begin(), readers_.end());
+    store::BlockReader reader = reader_;
     const std::size_t end = (part + 1) * blocks.size() / parts;
     for (std::size_t at = part * blocks.size() / parts; at < end; ++at) {
       const TimedBlock& block = blocks[at];
       if (at + 1 < end) {
         store_.prefetch(*blocks[at + 1].entry);
       }
-      BlockReader& reader = readers[coverings_[block.covering].edges[block.edge]->group];
-      if (reader.read(*block.entry, BlockReader::Columns::timed)) {
+      if (reader.read(*block.entry, store::BlockReader::Columns::timed)) {
         use(reader, block, found[part]);
       }
     }
@@ -213,31 +211,34 @@ std::vector<Found> CoverFinder::read(std::span<const TimedBlock> blocks, const U
   return found;
 }
 
-void CoverFinder::find_inner_starts() {
+void CoverFinder::find_starts() {
   using Starts = std::vector<std::pair<std::uint32_t, std::uint64_t>>; // by covering
-  const auto add = [](const BlockReader& reader, const TimedBlock& block, Starts& found) {
+  const auto add = [this](const store::BlockReader& reader, const TimedBlock& block,
+                          Starts& found) {
     for (std::size_t i = 0; i < reader.starts().size(); ++i) {
-      if (reader.inner()[i] != 0) {
-        found.emplace_back(block.covering, reader.starts()[i]);
+      const std::uint64_t start = reader.starts()[i];
+      if (reader.inner()[i] != 0 &&
+          (within_ == nullptr || within_->meet(block.entry->thread, start, start))) {
+        found.emplace_back(block.covering, start);
       }
     }
   };
-  const auto wanted = [](const Covering& covering, const store::BlockEntry& entry) {
-    return covering.few_inner && entry.inner != 0;
+  const auto wanted = [this](const Covering& covering, const store::BlockEntry& entry) {
+    return may_be_covered(covering.thread, entry);
   };
   for (const Starts& part : read<Starts>(blocks(wanted), add)) {
     for (const auto& [covering, start] : part) {
-      coverings_[covering].inner_starts.push_back(start);
+      coverings_[covering].starts.push_back(start);
     }
   }
   for (Covering& covering : coverings_) {
-    std::ranges::sort(covering.inner_starts);
+    std::ranges::sort(covering.starts);
   }
 }
 
 void CoverFinder::find_timed() {
   using Timed = std::vector<std::pair<std::uint32_t, TimedCalls>>; // by covering
-  const auto add = [this](const BlockReader& reader, const TimedBlock& block, Timed& found) {
+  const auto add = [this](const store::BlockReader& reader, const TimedBlock& block, Timed& found) {
     if (found.empty() || found.back().first != block.covering) {
       found.emplace_back(block.covering, TimedCalls());
     }
@@ -256,7 +257,7 @@ void CoverFinder::find_timed() {
 
 void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
   merge_runs(covering.timed);
-  std::vector<WideSum> covered(covering.edges.size());
+  std::map<std::uint32_t, WideSum> covered; // by edge
   const TimedCall* outer = nullptr;
   for (const TimedCall& call : covering.timed) {
     if (outer != nullptr && call.start < outer->start + outer->latency) {
@@ -265,18 +266,56 @@ void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
       outer = &call;
     }
   }
-  for (std::size_t edge = 0; edge < covered.size(); ++edge) {
-    found.push_back(
-        {.calls = covering.edges[edge], .thread = covering.thread, .on_cpu = covered[edge]});
+  for (const auto& [edge, on_cpu] : covered) {
+    found.push_back({.at = edge, .thread = covering.thread, .on_cpu = on_cpu});
   }
 }
 
 } // namespace
 
+InnerTimes::InnerTimes(const store::CallStore& store, std::span<const std::uint32_t> edges)
+    : times_(store.thread_count()) {
+  std::vector<std::uint64_t> starts;
+  for (const std::uint32_t edge : edges) {
+    for (const store::BlockEntry& entry : store.blocks(edge)) {
+      const auto block = entry.inner != 0 ? store.block(entry) : std::nullopt;
+      if (!block) {
+        continue;
+      }
+      starts.resize(entry.calls);
+      block->read_starts(entry, starts);
+      for (std::size_t i = 0; i < starts.size(); ++i) {
+        if ((block->flags[i] & store::inner_bit) != 0) {
+          times_[entry.thread].emplace_back(starts[i], starts[i] + block->latency[i]);
+        }
+      }
+    }
+  }
+  for (std::vector<Time>& times : times_) {
+    std::ranges::sort(times);
+    std::size_t apart = 0;
+    for (const Time& time : times) {
+      if (apart != 0 && time.first <= times[apart - 1].second) {
+        times[apart - 1].second = std::max(times[apart - 1].second, time.second);
+      } else {
+        times[apart++] = time;
+      }
+    }
+    times.resize(apart);
+    empty_ = empty_ && times.empty();
+  }
+}
+
+bool InnerTimes::meet(std::uint32_t thread, std::uint64_t first, std::uint64_t last) const {
+  const auto next = std::ranges::lower_bound(times_[thread], first, {}, &Time::second);
+  return next != times_[thread].end() && next->first <= last;
+}
+
 std::vector<CoveredTime> covered_times(const store::CallStore& store,
-                                       std::span<const BlockReader> readers,
-                                       std::span<const EdgeCalls> calls) {
-  return CoverFinder(store, readers, calls).find();
+                                       const store::Admitted& admitted,
+                                       std::span<const std::uint32_t> edges,
+                                       const InnerTimes* within) {
+  return CoverFinder(store, admitted, edges, within).find();
 }
 
 } // namespace ptlens::measure

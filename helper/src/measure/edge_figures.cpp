@@ -3,7 +3,7 @@
 #include "measure/edge_figures.hpp"
 
 #include "base/parallel.hpp"
-#include "measure/covered_time.hpp"
+#include "store/edge_tally.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -13,81 +13,13 @@ namespace ptlens::measure {
 
 namespace {
 
-using Columns = BlockReader::Columns;
-
-// Processors with AVX2 do several calls at once.
-#ifdef __x86_64__
-#define PTLENS_ALSO_FOR_AVX2 [[gnu::target_clones("avx2", "default")]]
-#else
-#define PTLENS_ALSO_FOR_AVX2
-#endif
-
-struct Sums {
-  std::uint64_t latency = 0;
-  std::uint64_t squares = 0;
-  std::uint64_t self = 0;
-};
-
-constexpr unsigned most_bits_of_squared = 32;
-
-// Of latencies below 2^32, so few and so short that no sum overflows.
-PTLENS_ALSO_FOR_AVX2 Sums sums_of(const std::uint64_t* latencies, const std::uint64_t* children,
-                                  std::size_t count) {
-  constexpr std::uint64_t low = 0xffffffff;
-  Sums sums;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t latency = latencies[i];
-    sums.latency += latency;
-    sums.squares += (latency & low) * (latency & low);
-    sums.self += latency > children[i] ? latency - children[i] : 0;
-  }
-  return sums;
-}
-
-Tally tally_of(const BlockReader& reader) {
-  Tally tally;
-  const auto latencies = reader.latencies();
-  const auto children = reader.children();
-  for (const std::uint64_t latency : latencies) {
-    tally.least = std::min(tally.least, latency);
-    tally.most = std::max(tally.most, latency);
-  }
-  const auto bits = static_cast<unsigned>(std::bit_width(tally.most));
-  if (bits < most_bits_of_squared &&
-      2 * bits + static_cast<unsigned>(std::bit_width(latencies.size())) <= 64) {
-    const Sums sums = sums_of(latencies.data(), children.data(), latencies.size());
-    tally.calls = latencies.size();
-    tally.latency = sums.latency;
-    tally.squares = sums.squares;
-    tally.self = sums.self;
-  } else {
-    for (std::size_t i = 0; i < latencies.size(); ++i) {
-      const std::uint64_t latency = latencies[i];
-      tally.add_latency(latency);
-      tally.self += latency > children[i] ? latency - children[i] : 0;
-    }
-  }
-  tally.on_cpu = tally.latency;
-  for (const AwayCall& call : reader.away()) {
-    tally.on_cpu -= call.latency - call.on_cpu();
-    tally.outside += call.outside;
-    tally.blocked += call.blocked;
-    tally.preempted += call.preempted;
-    tally.switches += call.switches;
-    tally.off_cpu_calls += call.was_off_cpu() ? 1 : 0;
-  }
-  return tally;
-}
+using Columns = store::BlockReader::Columns;
 
 } // namespace
 
-EdgeFigures::EdgeFigures(const store::CallStore& store, std::span<const Admitted> admitted,
+EdgeFigures::EdgeFigures(const store::CallStore& store, const store::Admitted& admitted,
                          const Sets& sets)
-    : store_(store), asked_(sets), sets_(sets.count), most_(sets.count) {
-  for (const Admitted& each : admitted) {
-    readers_.emplace_back(store, each);
-  }
-}
+    : store_(store), reader_(store, admitted), asked_(sets), sets_(sets.count), most_(sets.count) {}
 
 // Calls `use` with the number of each set that the calls belong to.
 template <class Use>
@@ -159,11 +91,11 @@ void EdgeFigures::each_block(std::span<Part> parts, const Use& use) const {
 }
 
 void EdgeFigures::count(Part& part, const EdgeCalls& calls, const store::BlockEntry& entry) const {
-  BlockReader& reader = part.readers[calls.group];
+  store::BlockReader& reader = part.reader;
   if (!reader.read(entry, Columns::figures)) {
     return;
   }
-  const Tally tally = tally_of(reader);
+  const Tally tally = store::tally_of(reader);
   each_set(calls, entry.thread, [&](std::uint32_t number) {
     Set& set = part.sets[number];
     set.begin(most_[number]);
@@ -176,7 +108,7 @@ void EdgeFigures::count(Part& part, const EdgeCalls& calls, const store::BlockEn
     if (number >= asked_.with_histogram && !is_part(number)) {
       return;
     }
-    for (const AwayCall& call : reader.away()) {
+    for (const store::AwayCall& call : reader.away()) {
       set.away_widths.at(static_cast<std::size_t>(std::bit_width(call.latency))) +=
           call.was_off_cpu() ? 1 : 0;
     }
@@ -211,7 +143,7 @@ void EdgeFigures::count_again(Part& part, const EdgeCalls& calls,
     wanted = wanted || (set.again && set.ranks[0].wants(latencies.least, latencies.most)) ||
              (set.resolutions_again && set.ranks[1].wants(resolutions.least, resolutions.most));
   });
-  BlockReader& reader = part.readers[calls.group];
+  store::BlockReader& reader = part.reader;
   if (!wanted || !reader.read(entry, Columns::ranked)) {
     return;
   }
@@ -239,7 +171,7 @@ std::vector<EdgeFigures::Part> EdgeFigures::divide(std::span<const Stretch> stre
     const std::size_t begin = number * stretches.size() / count;
     const std::size_t end = (number + 1) * stretches.size() / count;
     parts.push_back(
-        {.stretches = stretches.subspan(begin, end - begin), .readers = readers_, .sets = {}});
+        {.stretches = stretches.subspan(begin, end - begin), .reader = reader_, .sets = {}});
   }
   return parts;
 }
@@ -296,16 +228,13 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
           [&](unsigned width, std::uint64_t count) { widths.at(width) += count; });
       made.histogram = buckets_of(widths, set.away_widths);
     }
-    made.figures = figures_of(set.tally, set.ranks[0], set.ranks[1]);
+    made.figures = figures_of(set.tally, {set.ranks[0], set.ranks[1]});
   }
   return result;
 }
 
-void EdgeFigures::cover(std::span<const EdgeCalls> calls) {
-  for (const CoveredTime& covered : covered_times(store_, readers_, calls)) {
-    each_set(*covered.calls, covered.thread,
-             [&](std::uint32_t set) { sets_[set].tally.covered_on_cpu += covered.on_cpu; });
-  }
+void EdgeFigures::cover(const EdgeCalls& calls, std::uint32_t thread, WideSum on_cpu) {
+  each_set(calls, thread, [&](std::uint32_t set) { sets_[set].tally.covered_on_cpu += on_cpu; });
 }
 
 } // namespace ptlens::measure

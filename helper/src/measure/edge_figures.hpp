@@ -1,11 +1,10 @@
 // Figures of sets of calls of a store, straight from its blocks: nothing is gathered and nothing
 // sorted. A set is made of whole edges, or of what one thread did on them. Many blocks are read by
-// all cores.
+// all cores. Of single edges, see store::edge_tallies().
 #pragma once
 
-#include "measure/block_reader.hpp"
-#include "measure/edge_calls.hpp"
 #include "measure/statistics.hpp"
+#include "store/block_reader.hpp"
 
 #include <array>
 #include <cstdint>
@@ -14,6 +13,15 @@
 #include <vector>
 
 namespace ptlens::measure {
+
+inline constexpr std::uint32_t no_set = UINT32_MAX;
+
+// The calls of an edge of the store, and the sets that they belong to.
+struct EdgeCalls {
+  std::uint32_t edge = 0;
+  std::uint32_t set = no_set;
+  std::uint32_t threads = no_set; // the calls of thread t belong to the set `threads` + t as well
+};
 
 struct SetFigures {
   std::array<std::uint64_t, 3> states{}; // calls by state
@@ -32,12 +40,11 @@ struct Sets {
 
 class EdgeFigures {
 public:
-  // `admitted`: one a group.
-  EdgeFigures(const store::CallStore& store, std::span<const Admitted> admitted, const Sets& sets);
+  EdgeFigures(const store::CallStore& store, const store::Admitted& admitted, const Sets& sets);
 
-  // Finds the calls that run while others of their function and group among `calls` do, on their
-  // thread: their time on a CPU is in the outer ones' already. To be asked before read().
-  void cover(std::span<const EdgeCalls> calls);
+  // So much time on a CPU of what the thread did on the edge is in other calls of the set already,
+  // ns. To be told before read().
+  void cover(const EdgeCalls& calls, std::uint32_t thread, WideSum on_cpu);
 
   [[nodiscard]] std::vector<SetFigures> read(std::span<const EdgeCalls> calls);
 
@@ -46,8 +53,8 @@ private:
     std::array<std::uint64_t, 3> states{};
     Tally tally;
     WidthCounts away_widths{};
-    std::vector<Ranks> ranks; // latencies, resolutions; none before the first call
-    bool again = false;       // the latencies have to be read again
+    std::vector<store::Ranks> ranks; // latencies, resolutions; none before the first call
+    bool again = false;              // the latencies have to be read again
     bool resolutions_again = false;
 
     // At most so many calls come.
@@ -63,7 +70,7 @@ private:
   // What one thread reads, and what it makes of it.
   struct Part {
     std::span<const Stretch> stretches;
-    std::vector<BlockReader> readers;            // one a group
+    store::BlockReader reader;
     std::unordered_map<std::uint32_t, Set> sets; // those that it has calls of
   };
 
@@ -81,7 +88,7 @@ private:
   void read_again(std::span<Part> parts);
 
   const store::CallStore& store_;
-  std::vector<BlockReader> readers_;
+  store::BlockReader reader_; // that each part has a copy of
   Sets asked_;
   std::vector<Set> sets_;
   std::vector<std::uint64_t> most_; // calls of each set, as far as the directory tells

@@ -24,20 +24,15 @@ std::uint64_t calls_of(const Sums& sums, stacks::CallState state) {
   return sums.calls.at(static_cast<std::size_t>(state));
 }
 
-WideSum wide(const store::Sum& sum) {
-  constexpr unsigned half = 64;
-  return WideSum{sum.high} << half | sum.low;
-}
-
 std::vector<Sums> sums_of(const store::CallStore& store) {
   std::vector<Sums> all;
   all.reserve(store.function_count());
   for (std::size_t function = 0; function < store.function_count(); ++function) {
     const store::FunctionSums& sums = store.sums(function);
-    all.push_back({.complete_latency = wide(sums.complete_latency),
-                   .inclusive = wide(sums.inclusive),
-                   .self = wide(sums.self),
-                   .off_cpu = wide(sums.off_cpu),
+    all.push_back({.complete_latency = store::wide(sums.complete_latency),
+                   .inclusive = store::wide(sums.inclusive),
+                   .self = store::wide(sums.self),
+                   .off_cpu = store::wide(sums.off_cpu),
                    .calls = sums.calls});
   }
   return all;

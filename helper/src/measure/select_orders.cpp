@@ -75,10 +75,10 @@ void mark_ancestors(const Measurement& measurement, const Selection& selection,
 
 } // namespace
 
-OrderSet select_orders(const Measurement& measurement, std::uint32_t function,
-                       const Selection& selection) {
+store::OrderSet select_orders(const Measurement& measurement, std::uint32_t function,
+                              const Selection& selection) {
   const store::CallStore& store = *measurement.store;
-  OrderSet selected(store.calls_by_thread());
+  store::OrderSet selected(store.calls_by_thread());
   Needs needs(measurement);
   needs.calls_of(function);
   needs.way_up(function, selection);

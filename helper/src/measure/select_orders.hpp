@@ -2,15 +2,15 @@
 #pragma once
 
 #include "measure/measurement.hpp"
-#include "measure/order_set.hpp"
 #include "measure/selection.hpp"
+#include "store/order_set.hpp"
 
 #include <cstdint>
 
 namespace ptlens::measure {
 
 // Calls of `function`, whatever their state. The measurement has a store.
-[[nodiscard]] OrderSet select_orders(const Measurement& measurement, std::uint32_t function,
-                                     const Selection& selection);
+[[nodiscard]] store::OrderSet select_orders(const Measurement& measurement, std::uint32_t function,
+                                            const Selection& selection);
 
 } // namespace ptlens::measure

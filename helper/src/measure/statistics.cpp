@@ -25,23 +25,6 @@ double mean_of(WideSum sum, std::uint64_t calls) {
   return calls == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(calls);
 }
 
-void Tally::add(const Tally& other) {
-  calls += other.calls;
-  least = std::min(least, other.least);
-  most = std::max(most, other.most);
-  latency += other.latency;
-  squares += other.squares;
-  squares_high += other.squares_high + (squares < other.squares ? 1 : 0);
-  blocked += other.blocked;
-  preempted += other.preempted;
-  on_cpu += other.on_cpu;
-  self += other.self;
-  outside += other.outside;
-  covered_on_cpu += other.covered_on_cpu;
-  off_cpu_calls += other.off_cpu_calls;
-  switches += other.switches;
-}
-
 double stddev_of(const Tally& tally) {
   if (tally.calls == 0) {
     return 0;
@@ -66,21 +49,20 @@ double stddev_of(const Tally& tally) {
   return static_cast<double>(std::sqrt(std::max(0.0L, sum / calls - mean * mean)));
 }
 
-Figures figures_of(const Tally& tally, Ranks& latencies, Ranks& resolutions) {
+Figures figures_of(const Tally& tally, const store::TalliedRanks& ranks) {
   Figures figure;
   if (tally.calls != 0) {
-    const std::vector<std::uint64_t> percentiles = latencies.values();
     figure.latency = {.calls = tally.calls,
                       .mean = mean_of(tally.latency, tally.calls),
                       .stddev = stddev_of(tally),
                       .min = tally.least,
                       .max = tally.most,
-                      .p50 = percentiles[0],
-                      .p90 = percentiles[1],
-                      .p99 = percentiles[2],
-                      .p999 = percentiles[3],
+                      .p50 = ranks.latencies[0],
+                      .p90 = ranks.latencies[1],
+                      .p99 = ranks.latencies[2],
+                      .p999 = ranks.latencies[3],
                       .total = clamp_to_64_bits(tally.latency),
-                      .resolution = resolutions.values().front()};
+                      .resolution = ranks.resolution};
   }
   const WideSum off = tally.blocked + tally.preempted;
   figure.off_cpu = {.mean = mean_of(off, tally.calls),
@@ -156,8 +138,9 @@ std::vector<Figures> figures(const stacks::CallTable& calls, std::span<const std
     latencies[place] = calls.latency[counted[i]];
     resolutions[place] = calls.resolution[counted[i]];
   }
-  const auto ranks = [](std::span<const Share> shares, std::span<const std::uint64_t> values) {
-    Ranks found(shares, values.size());
+  const auto ranks = [](std::span<const store::Share> shares,
+                        std::span<const std::uint64_t> values) {
+    store::Ranks found(shares, values.size());
     found.add(values);
     if (found.aim()) {
       found.add_again(values);
@@ -169,9 +152,9 @@ std::vector<Figures> figures(const stacks::CallTable& calls, std::span<const std
   std::size_t begin = 0;
   for (std::size_t i = 0; i < groups; ++i) {
     const std::size_t size = end[i] - begin;
-    Ranks latency = ranks(percentile_shares, std::span(latencies).subspan(begin, size));
-    Ranks resolution = ranks(resolution_share, std::span(resolutions).subspan(begin, size));
-    result.push_back(figures_of(tallies[i], latency, resolution));
+    store::Ranks latency = ranks(percentile_shares, std::span(latencies).subspan(begin, size));
+    store::Ranks resolution = ranks(resolution_share, std::span(resolutions).subspan(begin, size));
+    result.push_back(figures_of(tallies[i], {latency, resolution}));
     begin = end[i];
   }
   return result;

@@ -1,9 +1,9 @@
 // The figures of a set of calls, and of many sets at once.
 #pragma once
 
-#include "measure/ranks.hpp"
 #include "measure/report.hpp"
 #include "stacks/call.hpp"
+#include "store/tally.hpp"
 
 #include <array>
 #include <cstdint>
@@ -12,49 +12,18 @@
 
 namespace ptlens::measure {
 
-// Sums of 64-bit times that cannot overflow.
-__extension__ using WideSum = unsigned __int128;
+using store::percentile_shares;
+using store::resolution_share;
+using store::Tally;
+using store::WideSum;
 
 [[nodiscard]] std::uint64_t clamp_to_64_bits(WideSum sum);
 
 // 0 where there are no calls.
 [[nodiscard]] double mean_of(WideSum sum, std::uint64_t calls);
 
-// What sums tell of a set of complete calls; sets without a common call can be added.
-struct Tally {
-  std::uint64_t calls = 0;
-  std::uint64_t least = UINT64_MAX; // latency, ns
-  std::uint64_t most = 0;
-  WideSum latency = 0;
-  WideSum squares = 0;            // of latencies, modulo 2^128
-  std::uint64_t squares_high = 0; // how often it went round
-  WideSum blocked = 0;
-  WideSum preempted = 0;
-  WideSum on_cpu = 0;
-  WideSum self = 0;
-  WideSum outside = 0;
-  WideSum covered_on_cpu = 0; // of calls inside counted calls of their function
-  std::uint64_t off_cpu_calls = 0;
-  std::uint64_t switches = 0;
-
-  void add(const Tally& other);
-  void add_latency(std::uint64_t value) {
-    ++calls;
-    least = value < least ? value : least;
-    most = value > most ? value : most;
-    latency += value;
-    const WideSum square = static_cast<WideSum>(value) * value;
-    squares += square;
-    squares_high += squares < square ? 1 : 0;
-  }
-};
-
 // Of the population. The same whatever the order of the calls.
 [[nodiscard]] double stddev_of(const Tally& tally);
-
-inline constexpr std::array<Share, 4> percentile_shares = {
-    {{500, 1000}, {900, 1000}, {990, 1000}, {999, 1000}}};
-inline constexpr std::array<Share, 1> resolution_share = {{{19, 20}}};
 
 [[nodiscard]] std::vector<Bucket> histogram(const stacks::CallTable& calls,
                                             std::span<const std::uint32_t> counted);
@@ -78,8 +47,7 @@ struct Figures {
   std::uint64_t outermost_on_cpu = 0; // ns; of calls that `covered` does not hold
 };
 
-// `latencies` and `resolutions` have seen all of the calls, with the shares above.
-[[nodiscard]] Figures figures_of(const Tally& tally, Ranks& latencies, Ranks& resolutions);
+[[nodiscard]] Figures figures_of(const Tally& tally, const store::TalliedRanks& ranks);
 
 // Buckets by the bit width of the latency; from the first to the last in use.
 using WidthCounts = std::array<std::uint64_t, 65>;

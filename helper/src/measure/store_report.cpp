@@ -1,11 +1,14 @@
 // The report of one function from a store. An edge has one caller and one site, so that whole edges
-// make up the rows.
+// make up the rows. A call that was made inside lies in another one only if the call that it was
+// made in does: two calls made in one do not run at the same time.
 #include "measure/admission.hpp"
 #include "measure/caller.hpp"
+#include "measure/covered_time.hpp"
 #include "measure/edge_figures.hpp"
 #include "measure/function_report.hpp"
 #include "measure/pair_map.hpp"
 #include "measure/select_orders.hpp"
+#include "store/edge_tally.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,25 +22,14 @@ namespace {
 using stacks::no_call;
 using stacks::no_site;
 
-// Whether some call of the function lies in another one of it. Where none does, none of what it
-// called from one place lies in something else that it called.
-bool is_recursive(const store::CallStore& store, std::uint32_t function) {
-  const auto [first, last] = store.edges_to(function);
-  for (std::uint32_t edge = first; edge < last; ++edge) {
-    if (store.has_inner(edge)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // The function's own calls: what sets they make up.
 struct OwnCalls {
   PairMap rows; // (function, site), of callers
-  std::vector<EdgeCalls> calls;
-  bool one_row = false;        // it holds all calls, and has no set of its own
-  bool one_thread = false;     // the same
-  std::uint32_t first_row = 1; // the first set holds all calls
+  std::vector<std::uint32_t> edges;
+  std::vector<EdgeCalls> calls; // of each
+  bool one_row = false;         // it holds all calls, and has no set of its own
+  bool one_thread = false;      // the same
+  std::uint32_t first_row = 1;  // the first set holds all calls
   std::uint32_t first_thread = 1;
   std::uint32_t sets = 1;
 };
@@ -50,6 +42,7 @@ OwnCalls own_calls(const Measurement& measurement, std::uint32_t function) {
   for (std::uint32_t edge = first; edge < last; ++edge) {
     const store::Edge& between = store.edge(edge);
     const std::uint32_t caller = caller_of(measurement, between.site, between.caller);
+    own.edges.push_back(edge);
     EdgeCalls& added = own.calls.emplace_back();
     added.edge = edge;
     if (caller != no_call || between.site != no_site) {
@@ -76,45 +69,48 @@ OwnCalls own_calls(const Measurement& measurement, std::uint32_t function) {
 Report report_of_store(const Measurement& measurement, std::uint32_t function,
                        const Selection& selection) {
   const store::CallStore& store = *measurement.store;
-  std::optional<OrderSet> selected;
+  std::optional<store::OrderSet> selected;
   if (!admits_all(selection)) {
     selected = select_orders(measurement, function, selection);
   }
-  const OrderSet* const asked = selected ? &*selected : nullptr;
-  const std::array<Admitted, 2> admitted = {Admitted{.calls = asked, .made_in = nullptr},
-                                            Admitted{.calls = nullptr, .made_in = asked}};
+  const store::OrderSet* const asked = selected ? &*selected : nullptr;
+  const store::Admitted admitted{.calls = asked, .made_in = nullptr};
+  const store::Admitted admitted_inside{.calls = nullptr, .made_in = asked};
   const OwnCalls own = own_calls(measurement, function);
-  std::vector<EdgeCalls> calls = own.calls;
-  const auto inside = store.edges_from(function);
-  for (std::uint32_t i = 0; i < inside.size(); ++i) {
-    calls.push_back({.edge = inside[i], .group = 1, .set = own.sets + i});
-  }
   EdgeFigures figures(store, admitted,
-                      {.count = own.sets + static_cast<std::uint32_t>(inside.size()),
+                      {.count = own.sets,
                        .with_histogram = 1,
                        .first_part = own.first_row,
                        .end_part = own.first_thread});
-  if (is_recursive(store, function)) {
-    figures.cover(calls);
+  const auto inside = store.edges_from(function);
+  std::vector<store::EdgeTally> made_inside = store::edge_tallies(store, admitted_inside, inside);
+  if (const InnerTimes inner(store, own.edges); !inner.empty()) {
+    for (const CoveredTime& covered : covered_times(store, admitted, own.edges)) {
+      figures.cover(own.calls[covered.at], covered.thread, covered.on_cpu);
+    }
+    for (const CoveredTime& covered : covered_times(store, admitted_inside, inside, &inner)) {
+      made_inside[covered.at].tally.covered_on_cpu += covered.on_cpu;
+    }
   }
-  std::vector<SetFigures> sets = figures.read(calls);
+  std::vector<SetFigures> sets = figures.read(own.calls);
 
   Report report = function_report(measurement, function, sets[0].states, sets[0].figures,
                                   std::move(sets[0].histogram));
   const auto add = [&](std::vector<RelatedRow>& rows, std::uint32_t other, std::uint32_t site,
-                       const SetFigures& set) {
-    if (set.figures.latency.calls != 0) {
-      rows.push_back(related_row(measurement, other, site, set.figures));
+                       const Figures& of) {
+    if (of.latency.calls != 0) {
+      rows.push_back(related_row(measurement, other, site, of));
     }
   };
   for (std::uint32_t row = 0; row < own.rows.size(); ++row) {
     const auto& [caller, site] = own.rows[row];
-    add(report.callers, caller, site, sets[own.one_row ? 0 : own.first_row + row]);
+    add(report.callers, caller, site, sets[own.one_row ? 0 : own.first_row + row].figures);
   }
   order_rows(report.callers);
   for (std::uint32_t i = 0; i < inside.size(); ++i) {
     const store::Edge& edge = store.edge(inside[i]);
-    add(report.children, edge.function, edge.site, sets[own.sets + i]);
+    add(report.children, edge.function, edge.site,
+        figures_of(made_inside[i].tally, made_inside[i].ranks));
   }
   order_rows(report.children);
   for (std::uint32_t thread = 0; thread < store.thread_count(); ++thread) {

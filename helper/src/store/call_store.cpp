@@ -44,12 +44,16 @@ std::optional<std::span<const T>> take(std::span<const std::byte>& bytes, std::u
 
 } // namespace
 
+std::shared_ptr<CallStore> CallStore::make() {
+  return std::shared_ptr<CallStore>(new CallStore); // NOLINT(cppcoreguidelines-owning-memory)
+}
+
 Result<std::shared_ptr<CallStore>> CallStore::open(const std::string& path) {
   auto file = perfdata::MappedFile::open(path);
   if (!file) {
     return std::unexpected(std::move(file.error()));
   }
-  const std::shared_ptr<CallStore> store(new CallStore); // NOLINT(cppcoreguidelines-owning-memory)
+  std::shared_ptr<CallStore> store = make();
   store->file_ = std::move(*file);
   store->bytes_ = store->file_->bytes();
   if (auto done = store->read(); !done) {
@@ -60,9 +64,16 @@ Result<std::shared_ptr<CallStore>> CallStore::open(const std::string& path) {
 }
 
 Result<std::shared_ptr<CallStore>> CallStore::open(std::vector<std::byte> bytes) {
-  const std::shared_ptr<CallStore> store(new CallStore); // NOLINT(cppcoreguidelines-owning-memory)
-  store->memory_ = std::move(bytes);
-  store->bytes_ = store->memory_;
+  auto store = view(bytes);
+  if (store) {
+    (*store)->memory_ = std::move(bytes); // which stay where they are
+  }
+  return store;
+}
+
+Result<std::shared_ptr<CallStore>> CallStore::view(std::span<const std::byte> bytes) {
+  std::shared_ptr<CallStore> store = make();
+  store->bytes_ = bytes;
   if (auto done = store->read(); !done) {
     return std::unexpected(std::move(done.error()));
   }
@@ -89,10 +100,17 @@ Result<void> CallStore::read() {
   }
   if (header.file_bytes != bytes_.size() || header.directory_offset % alignment != 0 ||
       header.directory_offset > bytes_.size() ||
-      header.directory_bytes != bytes_.size() - header.directory_offset) {
+      header.directory_bytes > bytes_.size() - header.directory_offset) {
     return std::unexpected(damage("the file is not as long as its header says", bytes_.size()));
   }
-  const auto directory = bytes_.subspan(header.directory_offset);
+  const auto directory = bytes_.subspan(header.directory_offset, header.directory_bytes);
+  auto behind = bytes_.subspan(header.directory_offset + header.directory_bytes);
+  const auto large = take<LargeEdge>(behind, header.large_edges);
+  if (!large || !behind.empty()) {
+    return std::unexpected(damage("the figures of large edges do not fit", bytes_.size()));
+  }
+  large_edges_ = *large;
+  large_checksum_ = header.large_edges_checksum;
   if (checksum(directory) != header.directory_checksum) {
     return std::unexpected(damage("the directory is damaged", header.directory_offset));
   }
@@ -140,6 +158,7 @@ Result<void> CallStore::read_directory(std::uint64_t offset, std::uint64_t bytes
   edges_checked_ = unchecked(edges_.size());
   blocks_checked_ = unchecked(blocks_.size());
   called_checked_ = unchecked(functions_.size());
+  large_checked_ = unchecked(1);
   return {};
 }
 
@@ -239,6 +258,17 @@ std::span<const std::uint32_t> CallStore::edges_from(std::uint32_t function) con
            });
   });
   return good ? called : std::span<const std::uint32_t>{};
+}
+
+const LargeEdge* CallStore::large_edge(std::size_t edge) const {
+  if (!is_whole(large_checked_, 0, [&] {
+        return checksum(std::as_bytes(large_edges_)) == large_checksum_ &&
+               std::ranges::is_sorted(large_edges_, {}, &LargeEdge::edge);
+      })) {
+    return nullptr;
+  }
+  const auto found = std::ranges::lower_bound(large_edges_, edge, {}, &LargeEdge::edge);
+  return found != large_edges_.end() && found->edge == edge ? &*found : nullptr;
 }
 
 std::optional<Block> CallStore::block(const BlockEntry& entry) const {

@@ -1,6 +1,7 @@
-// All calls of a recording, opened: a file that is mapped, or memory. Edges and blocks are checked
-// when they are first read; a damaged one counts as empty, and damaged() then says so: whoever
-// asked makes the store anew and asks again. May be used from several threads at once.
+// All calls of a recording, opened: a file that is mapped, or memory. Edges, blocks and what is
+// kept of large edges are checked when they are first read; a damaged one counts as empty, and
+// damaged() then says so: whoever asked makes the store anew and asks again. May be used from
+// several threads at once.
 #pragma once
 
 #include "base/error.hpp"
@@ -9,7 +10,6 @@
 #include "store/description.hpp"
 #include "store/format.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +28,8 @@ public:
   // where header or directory are damaged.
   [[nodiscard]] static Result<std::shared_ptr<CallStore>> open(const std::string& path);
   [[nodiscard]] static Result<std::shared_ptr<CallStore>> open(std::vector<std::byte> bytes);
+  // The bytes must outlive the store.
+  [[nodiscard]] static Result<std::shared_ptr<CallStore>> view(std::span<const std::byte> bytes);
 
   CallStore(const CallStore&) = delete;
   CallStore& operator=(const CallStore&) = delete;
@@ -50,11 +52,6 @@ public:
     return is_whole(edge) ? blocks_.subspan(edges_[edge].first_block, edges_[edge].blocks)
                           : std::span<const BlockEntry>{};
   }
-  // True when some call of the edge began while another one of its function ran on its thread.
-  [[nodiscard]] bool has_inner(std::size_t edge) const {
-    return std::ranges::any_of(blocks(edge),
-                               [](const BlockEntry& entry) { return entry.inner != 0; });
-  }
   [[nodiscard]] std::size_t function_count() const { return functions_.size(); }
   [[nodiscard]] const FunctionSums& sums(std::size_t function) const {
     return functions_[function].sums;
@@ -64,6 +61,9 @@ public:
   // Indices of the edges whose caller is that function, ascending.
   [[nodiscard]] std::span<const std::uint32_t> edges_from(std::uint32_t function) const;
 
+  // What is kept of the edge of that index; null where nothing is.
+  [[nodiscard]] const LargeEdge* large_edge(std::size_t edge) const;
+
   // Nothing where it is damaged, or the work is cancelled. The entry must be one of an edge's.
   [[nodiscard]] std::optional<Block> block(const BlockEntry& entry) const;
   // Asks the memory for what block() of the entry will lead to.
@@ -71,6 +71,12 @@ public:
     constexpr std::size_t cache_line = 64;
     for (std::size_t at = 0; at < entry.bytes; at += cache_line) {
       __builtin_prefetch(bytes_.data() + entry.offset + at);
+    }
+  }
+  // None is asked for again soon: their pages need not stay in this process.
+  void forget_blocks() const {
+    if (file_) {
+      file_->forget(bytes_.first(blocks_end_));
     }
   }
   void note_damage() const { damaged_.store(true, std::memory_order_relaxed); }
@@ -87,6 +93,7 @@ public:
 
 private:
   CallStore() = default;
+  [[nodiscard]] static std::shared_ptr<CallStore> make();
   [[nodiscard]] Result<void> read();
   [[nodiscard]] Result<void> read_directory(std::uint64_t offset, std::uint64_t bytes);
   [[nodiscard]] bool read_entries(const DirectoryHeader& counts, std::uint64_t end);
@@ -124,6 +131,7 @@ private:
   std::span<const std::uint32_t> called_; // edges by caller
   std::span<const FunctionEntry> functions_;
   std::span<const std::uint32_t> thread_calls_;
+  std::span<const LargeEdge> large_edges_;
   Description description_;
   std::size_t sites_ = 0;
   std::uint64_t calls_ = 0;
@@ -132,6 +140,8 @@ private:
   CheckedParts edges_checked_;
   CheckedParts blocks_checked_;
   CheckedParts called_checked_; // by function
+  CheckedParts large_checked_;  // one
+  std::uint64_t large_checksum_ = 0;
   mutable std::atomic<bool> damaged_ = false;
 };
 

@@ -69,6 +69,32 @@ PTLENS_ALSO_FOR_AVX2 void put(const std::uint64_t* values, std::size_t count, st
   }
 }
 
+template <class Word>
+void get_words(const std::byte* entries, std::size_t count, std::uint64_t base,
+               std::uint64_t* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Word word = 0;
+    std::memcpy(&word, entries + i * sizeof word, sizeof word);
+    out[i] = base + word;
+  }
+}
+
+// Entries of one, two or four bytes.
+PTLENS_ALSO_FOR_AVX2 void get(const std::byte* entries, std::size_t width, std::size_t count,
+                              std::uint64_t base, std::uint64_t* out) {
+  switch (width) {
+  case sizeof(std::uint8_t):
+    get_words<std::uint8_t>(entries, count, base, out);
+    return;
+  case sizeof(std::uint16_t):
+    get_words<std::uint16_t>(entries, count, base, out);
+    return;
+  default:
+    get_words<std::uint32_t>(entries, count, base, out);
+    return;
+  }
+}
+
 } // namespace
 
 std::byte* write_column(std::span<const std::uint64_t> values, std::byte* out) {
@@ -82,6 +108,14 @@ std::byte* write_column(std::span<const std::uint64_t> values, std::byte* out) {
   out += base_bytes;
   put(values.data(), values.size(), base, width, out);
   return out + width * values.size();
+}
+
+void Column::read(std::span<std::uint64_t> out) const {
+  if (width_ == 1 || width_ == 2 || width_ == 4) {
+    get(entries_, width_, out.size(), base_, out.data());
+  } else {
+    read<std::uint64_t>(out);
+  }
 }
 
 std::optional<Column> Column::parse(std::span<const std::byte> bytes, std::size_t& at,

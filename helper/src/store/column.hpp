@@ -53,7 +53,13 @@ public:
                         : Bounds{.least = base_, .most = most};
   }
 
+  // The value of all entries, where they are equal.
+  [[nodiscard]] std::optional<std::uint64_t> constant() const {
+    return width_ == 0 ? std::optional(base_) : std::nullopt;
+  }
+
   // All entries into `out`, which may be shorter than the column.
+  void read(std::span<std::uint64_t> out) const;
   template <class T>
   void read(std::span<T> out) const {
     switch (width_) {

@@ -1,8 +1,8 @@
-// The file of a call store, version 2. All numbers are little-endian, all offsets count from the
+// The file of a call store, version 3. All numbers are little-endian, all offsets count from the
 // start of the file, every part begins at a multiple of eight.
 //
 //   FileHeader | blocks of calls | EdgeEntry[], BlockEntry[], callers' edges[] |
-//   DirectoryHeader, key, FunctionEntry[], calls of each thread[], description
+//   DirectoryHeader, key, FunctionEntry[], calls of each thread[], description | LargeEdge[]
 //
 // An edge is (function of the caller, call site, function). The calls of one edge and one thread
 // are kept together in blocks (store/block.hpp), so that a question about a function reads its
@@ -10,7 +10,8 @@
 // thread and by number of opening. The sums of a function are kept beside, so that the table of all
 // functions reads no block at all. The entries of edges and blocks are many: each edge has a
 // checksum of its own, so that opening a store reads the directory alone, which grows with the
-// functions.
+// functions. What reports tell of edges with many calls is kept behind it, so that a function that
+// called others millions of times is told of without reading those calls.
 #pragma once
 
 #include "stacks/call.hpp"
@@ -23,7 +24,7 @@
 namespace ptlens::store {
 
 inline constexpr std::array<char, 8> file_magic = {'P', 'T', 'L', 'C', 'A', 'L', 'L', 'S'};
-inline constexpr std::uint32_t format_version = 2;
+inline constexpr std::uint32_t format_version = 3;
 inline constexpr std::size_t alignment = 8;
 
 struct FileHeader {
@@ -34,6 +35,8 @@ struct FileHeader {
   std::uint64_t directory_offset = 0;
   std::uint64_t directory_bytes = 0;
   std::uint64_t directory_checksum = 0;
+  std::uint64_t large_edges = 0; // behind the directory
+  std::uint64_t large_edges_checksum = 0;
   std::uint64_t header_checksum = 0; // of all fields before it
 };
 
@@ -130,6 +133,27 @@ struct FunctionEntry {
   std::uint32_t unused = 0;
 };
 
+// Figures of all calls of an edge, ordered by edge: see EdgeTally.
+struct LargeEdge {
+  std::uint32_t edge = 0; // index
+  std::uint32_t unused = 0;
+  std::array<std::uint64_t, 3> calls = {}; // by CallState; what follows is of complete ones
+  std::uint64_t least = 0;                 // latency, ns
+  std::uint64_t most = 0;
+  Sum latency;
+  Sum squares;
+  std::uint64_t squares_high = 0;
+  Sum blocked;
+  Sum preempted;
+  Sum on_cpu;
+  Sum self;
+  Sum outside;
+  std::uint64_t off_cpu_calls = 0;
+  std::uint64_t switches = 0;
+  std::array<std::uint64_t, 4> latency_ranks = {};
+  std::uint64_t resolution = 0;
+};
+
 // In the flags of a call, above the state in the low two bits.
 inline constexpr std::uint8_t state_bits = 3;
 inline constexpr std::uint8_t tail_call_bit = 4;
@@ -137,8 +161,8 @@ inline constexpr std::uint8_t inner_bit = 8;
 inline constexpr std::uint8_t extra_bit = 16;
 inline constexpr std::uint8_t late_bit = 32;
 
-static_assert(sizeof(FileHeader) == 56 && sizeof(DirectoryHeader) == 72);
+static_assert(sizeof(FileHeader) == 72 && sizeof(DirectoryHeader) == 72);
 static_assert(sizeof(EdgeEntry) == 24 && sizeof(BlockEntry) == 48 && sizeof(FunctionSums) == 104);
-static_assert(sizeof(FunctionEntry) == 120);
+static_assert(sizeof(FunctionEntry) == 120 && sizeof(LargeEdge) == 224);
 
 } // namespace ptlens::store

@@ -33,6 +33,13 @@ public:
   void overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
   [[nodiscard]] std::uint64_t size() const { return written_ + memory_.size(); }
 
+  // Calls `use` with where all of it is: the temporary file, or "" and the bytes in memory.
+  template <class Use>
+  void look_at(const Use& use) {
+    flush();
+    use(file_ >= 0 ? temporary_ : std::string(), std::span<const std::byte>(memory_));
+  }
+
   // The temporary file with all in it, on the disk; empty where the bytes are in memory.
   [[nodiscard]] std::string complete();
   // Gives the complete file its name.

@@ -2,6 +2,7 @@
 #include "store/writer.hpp"
 
 #include "store/checksum.hpp"
+#include "store/edge_tally.hpp"
 #include "store/thread_writer.hpp"
 
 #include <algorithm>
@@ -288,6 +289,28 @@ void Writer::append_lists(const std::string& key, const Description& description
   output_.append(directory);
 }
 
+void Writer::write_header(FileHeader& header) {
+  header.file_bytes = output_.size();
+  const auto fields = std::as_bytes(std::span(&header, 1));
+  header.header_checksum = checksum(fields.first(offsetof(FileHeader, header_checksum)));
+  output_.overwrite(0, fields);
+}
+
+// The store is whole but for them.
+void Writer::keep_large_edges(FileHeader& header) {
+  std::vector<LargeEdge> large;
+  output_.look_at([&](const std::string& file, std::span<const std::byte> bytes) {
+    if (const auto store = file.empty() ? CallStore::view(bytes) : CallStore::open(file)) {
+      large = large_edges(**store, options_.large_edge_calls);
+    }
+  });
+  const auto bytes = std::as_bytes(std::span<const LargeEdge>(large));
+  header.large_edges = large.size();
+  header.large_edges_checksum = checksum(bytes);
+  output_.append(bytes);
+  write_header(header);
+}
+
 Result<std::shared_ptr<CallStore>> Writer::finish(const std::string& key,
                                                   const Description& description) {
   for (const auto& thread : threads_) {
@@ -318,10 +341,8 @@ Result<std::shared_ptr<CallStore>> Writer::finish(const std::string& key,
   output_.append(std::vector<std::byte>((alignment - output_.size() % alignment) % alignment));
   FileHeader header;
   append_lists(key, description, header);
-  header.file_bytes = output_.size();
-  const auto fields = std::as_bytes(std::span(&header, 1));
-  header.header_checksum = checksum(fields.first(offsetof(FileHeader, header_checksum)));
-  output_.overwrite(0, fields);
+  write_header(header);
+  keep_large_edges(header);
   const std::string file = output_.complete();
   if (!output_.trouble().empty()) {
     trouble_ = output_.trouble();

@@ -32,6 +32,8 @@ public:
     // Small enough that what waits for its block stays in the cache, large enough that the entries
     // of blocks weigh little. At most 65,535.
     std::uint32_t block_calls = 512;
+    // What reports tell of edges with as many is kept: at most 224 bytes for so many calls.
+    std::uint32_t large_edge_calls = 2048;
     bool own_thread = false; // calls are stored beside the one who hands them over
   };
   explicit Writer(Options options);
@@ -83,6 +85,8 @@ private:
   };
   [[nodiscard]] bool is_described(const Description& description) const;
   [[nodiscard]] Entries entries();
+  void write_header(FileHeader& header);
+  void keep_large_edges(FileHeader& header);
   void append_lists(const std::string& key, const Description& description, FileHeader& header);
   [[nodiscard]] std::size_t memory_of_a_thread() const;
 

@@ -37,7 +37,7 @@ protected:
     });
   }
   [[nodiscard]] std::vector<std::byte> small_store() const {
-    Writer writer({.path = path});
+    Writer writer({.path = path, .large_edge_calls = 1});
     hand_over(writer, test::random_table(4, 12));
     EXPECT_TRUE(writer.finish("key", test::description()).has_value());
     std::ifstream file(path, std::ios::binary);
@@ -63,6 +63,7 @@ bool is_whole(const std::vector<std::byte>& bytes) {
   for (std::uint32_t function = 0; function < (*store)->function_count(); ++function) {
     (void)(*store)->edges_from(function);
   }
+  (void)(*store)->large_edge(0);
   return !(*store)->damaged();
 }
 

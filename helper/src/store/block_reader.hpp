@@ -2,20 +2,22 @@
 // buffers that are used again.
 #pragma once
 
-#include "measure/order_set.hpp"
 #include "store/call_store.hpp"
+#include "store/order_set.hpp"
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace ptlens::measure {
+namespace ptlens::store {
 
 // Which of the calls are asked about; refers to all for as long as it lives.
 struct Admitted {
   const OrderSet* calls = nullptr;   // only these; null: any
   const OrderSet* made_in = nullptr; // only calls made in one of these; null: any
+
+  [[nodiscard]] bool admits_all() const { return calls == nullptr && made_in == nullptr; }
 };
 
 // A call that was switched out, or was outside user code.
@@ -42,11 +44,10 @@ public:
     timed,   // latencies, the calls that were away, starts, and which are inside another one
   };
 
-  BlockReader(const store::CallStore& store, Admitted admitted)
-      : store_(store), admitted_(admitted) {}
+  BlockReader(const CallStore& store, Admitted admitted) : store_(store), admitted_(admitted) {}
 
   // False where there is nothing to be had: the block is damaged, or no call is admitted.
-  [[nodiscard]] bool read(const store::BlockEntry& entry, Columns columns);
+  [[nodiscard]] bool read(const BlockEntry& entry, Columns columns);
 
   // Of the block that was read; calls by state, then columns of the complete ones.
   [[nodiscard]] const std::array<std::uint64_t, 3>& states() const { return states_; }
@@ -59,12 +60,12 @@ public:
   [[nodiscard]] std::span<const AwayCall> away() const { return away_; }
 
 private:
-  void find_admitted(const store::BlockEntry& entry);
-  void read_away(const store::BlockEntry& entry, const store::Block& block);
+  void find_admitted(const BlockEntry& entry);
+  void read_away(const BlockEntry& entry, const Block& block);
   template <class T>
   void keep_complete(std::vector<T>& column);
 
-  const store::CallStore& store_;
+  const CallStore& store_;
   Admitted admitted_;
   std::vector<std::uint8_t> flags_;
   std::vector<std::uint8_t> taken_; // complete and admitted; empty: all of the block
@@ -80,4 +81,4 @@ private:
   std::vector<AwayCall> away_;
 };
 
-} // namespace ptlens::measure
+} // namespace ptlens::store

@@ -1,5 +1,5 @@
 // Columns are decoded whole, then thinned out to the calls that count.
-#include "measure/block_reader.hpp"
+#include "store/block_reader.hpp"
 
 #include "store/format.hpp"
 
@@ -7,24 +7,23 @@
 #include <functional>
 #include <numeric>
 
-namespace ptlens::measure {
+namespace ptlens::store {
 
 namespace {
 
 std::size_t state_of(std::uint8_t flags) {
   constexpr std::size_t last = 2;
-  return std::min<std::size_t>(flags & store::state_bits, last);
+  return std::min<std::size_t>(flags & state_bits, last);
 }
 
 } // namespace
 
 // Counts the states, and says in taken_ which calls are complete and admitted.
-void BlockReader::find_admitted(const store::BlockEntry& entry) {
+void BlockReader::find_admitted(const BlockEntry& entry) {
   states_ = {};
   taken_.clear();
-  const bool everything = admitted_.calls == nullptr && admitted_.made_in == nullptr;
   const unsigned any = std::reduce(flags_.begin(), flags_.end(), 0U, std::bit_or<>());
-  if (everything && (any & store::state_bits) == 0) {
+  if (admitted_.admits_all() && (any & state_bits) == 0) {
     states_[0] = entry.calls;
     return;
   }
@@ -55,12 +54,12 @@ void BlockReader::keep_complete(std::vector<T>& column) {
   column.resize(kept);
 }
 
-void BlockReader::read_away(const store::BlockEntry& entry, const store::Block& block) {
+void BlockReader::read_away(const BlockEntry& entry, const Block& block) {
   std::uint32_t extra = 0;
   std::uint32_t at = 0;
   for (std::size_t i = 0; i < entry.calls && extra < entry.extras; ++i) {
     const bool taken = taken_.empty() || taken_[i] != 0;
-    if ((flags_[i] & store::extra_bit) != 0) {
+    if ((flags_[i] & extra_bit) != 0) {
       if (taken) {
         away_.push_back({.at = at,
                          .switches = static_cast<std::uint32_t>(block.switches[extra]),
@@ -75,18 +74,30 @@ void BlockReader::read_away(const store::BlockEntry& entry, const store::Block& 
   }
 }
 
-bool BlockReader::read(const store::BlockEntry& entry, Columns columns) {
+bool BlockReader::read(const BlockEntry& entry, Columns columns) {
   const auto block = store_.block(entry);
   if (!block) {
     return false;
   }
-  const auto read = [&](const store::Column& column, auto& into) {
+  const auto read = [&](const Column& column, auto& into) {
     into.resize(entry.calls);
     column.read(std::span(into));
   };
+  away_.clear();
+  if (columns != Columns::timed && admitted_.admits_all() && entry.extras == 0 &&
+      (block->flags.constant().value_or(state_bits) & state_bits) == 0) {
+    states_ = {entry.calls, 0, 0};
+    taken_.clear();
+    read(block->latency, latencies_);
+    read(block->resolution, resolutions_);
+    if (columns == Columns::figures) {
+      read(block->children, children_);
+    }
+    return true;
+  }
   read(block->flags, flags_);
   read(block->latency, block_latencies_);
-  if (admitted_.calls != nullptr || admitted_.made_in != nullptr) {
+  if (!admitted_.admits_all()) {
     block_orders_.resize(entry.calls);
     block->read_orders(entry, block_orders_);
   }
@@ -101,7 +112,6 @@ bool BlockReader::read(const store::BlockEntry& entry, Columns columns) {
   if (states_[0] + states_[1] + states_[2] == 0) {
     return false;
   }
-  away_.clear();
   if (columns == Columns::figures) {
     read(block->children, children_);
     keep_complete(children_);
@@ -115,7 +125,7 @@ bool BlockReader::read(const store::BlockEntry& entry, Columns columns) {
     keep_complete(starts_);
     inner_.resize(entry.calls);
     std::ranges::transform(flags_, inner_.begin(), [](std::uint8_t flags) {
-      return static_cast<std::uint8_t>(flags & store::inner_bit);
+      return static_cast<std::uint8_t>(flags & inner_bit);
     });
     keep_complete(inner_);
   } else {
@@ -127,4 +137,4 @@ bool BlockReader::read(const store::BlockEntry& entry, Columns columns) {
   return true;
 }
 
-} // namespace ptlens::measure
+} // namespace ptlens::store

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace ptlens::measure {
+namespace ptlens::store {
 
 // Nearest rank: the smallest value that at least `part` of `whole` values do not exceed.
 struct Share {
@@ -105,4 +105,4 @@ private:
   std::vector<Place> places_; // of each share
 };
 
-} // namespace ptlens::measure
+} // namespace ptlens::store

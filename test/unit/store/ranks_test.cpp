@@ -1,5 +1,5 @@
 // Ranks of streams against the sorted stream.
-#include "measure/ranks.hpp"
+#include "store/ranks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace ptlens::measure {
+namespace ptlens::store {
 namespace {
 
 constexpr std::array<Share, 5> shares = {{{1, 1000}, {1, 2}, {9, 10}, {999, 1000}, {1, 1}}};
@@ -92,4 +92,4 @@ TEST(Ranks, OfEqualAndGreatestValues) {
 }
 
 } // namespace
-} // namespace ptlens::measure
+} // namespace ptlens::store

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace ptlens::measure {
+namespace ptlens::store {
 
 class OrderSet {
 public:
@@ -34,4 +34,4 @@ private:
   std::vector<std::vector<std::uint64_t>> words_; // of each thread
 };
 
-} // namespace ptlens::measure
+} // namespace ptlens::store

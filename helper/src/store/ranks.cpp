@@ -1,9 +1,9 @@
 // Counting, aiming, counting again.
-#include "measure/ranks.hpp"
+#include "store/ranks.hpp"
 
 #include <algorithm>
 
-namespace ptlens::measure {
+namespace ptlens::store {
 
 namespace {
 
@@ -157,4 +157,4 @@ std::vector<std::uint64_t> Ranks::values() {
   return found;
 }
 
-} // namespace ptlens::measure
+} // namespace ptlens::store
