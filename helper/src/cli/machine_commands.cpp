@@ -2,7 +2,7 @@
 #include "cli/commands.hpp"
 #include "engine/engine.hpp"
 #include "engine/kept_binaries.hpp"
-#include "export/json.hpp"
+#include "export/machine_json.hpp"
 #include "export/text.hpp"
 #include "export/units.hpp"
 #include "record/doctor.hpp"

@@ -1,6 +1,6 @@
 // The command processes.
 #include "cli/commands.hpp"
-#include "export/json.hpp"
+#include "export/machine_json.hpp"
 #include "export/table.hpp"
 #include "export/units.hpp"
 #include "record/processes.hpp"

@@ -1,4 +1,4 @@
-// The JSON of every answer.
+// The JSON of what was measured.
 #include "export/json.hpp"
 
 #include "export/units.hpp"
@@ -11,8 +11,6 @@
 namespace ptlens::exporting {
 
 namespace {
-
-constexpr const char* unknown_function = "[unknown]";
 
 bool known(const measure::Measurement& measurement, std::uint32_t function) {
   return function < measurement.functions.size();
@@ -104,28 +102,36 @@ Json site_address_json(const measure::Measurement& measurement, std::uint32_t si
   return hexadecimal(measurement.sites[site].address);
 }
 
-// {name, binary, address}
-Json identified(const stacks::FunctionInfo& info) {
-  return {{"name", info.name}, {"binary", info.binary}, {"address", hexadecimal(info.address)}};
+// What tells one function from all others.
+template <class Use>
+void each_field(const stacks::FunctionInfo& info, const Use& use) {
+  use("name", std::string_view(info.name));
+  use("binary", std::string_view(info.binary));
+  use("address", hexadecimal(info.address));
 }
 
-Json identified(const measure::Measurement& measurement, std::uint32_t function) {
-  return known(measurement, function)
-             ? identified(measurement.functions[function])
-             : Json{{"name", unknown_function}, {"binary", ""}, {"address", nullptr}};
+template <class Use>
+void each_field(const measure::Measurement& measurement, std::uint32_t function, const Use& use) {
+  if (known(measurement, function)) {
+    each_field(measurement.functions[function], use);
+    return;
+  }
+  use("name", std::string_view("[unknown]"));
+  use("binary", std::string_view());
+  use("address", nullptr);
+}
+
+// {name, binary, address}
+template <class... Function>
+Json identified(const Function&... function) {
+  Json json = Json::object();
+  each_field(function..., [&](const char* name, const auto& value) { json[name] = value; });
+  return json;
 }
 
 void add_identity(JsonRows& rows, const measure::Measurement& measurement, std::uint32_t function) {
-  if (!known(measurement, function)) {
-    rows.field("name", unknown_function);
-    rows.field("binary", "");
-    rows.field("address", nullptr);
-    return;
-  }
-  const stacks::FunctionInfo& info = measurement.functions[function];
-  rows.field("name", info.name);
-  rows.field("binary", info.binary);
-  rows.field("address", hexadecimal(info.address));
+  each_field(measurement, function,
+             [&](const char* name, const auto& value) { rows.field(name, value); });
 }
 
 template <class Place> // with file and line
@@ -468,53 +474,6 @@ Json calls_json(const measure::Measurement& measurement, const measure::Part& pa
           {"offset", offset},
           {"functions", functions.take()},
           {"columns", std::move(columns)}};
-}
-
-Json doctor_json(const record::Diagnosis& diagnosis) {
-  Json findings = Json::array();
-  for (const record::Finding& finding : diagnosis.findings) {
-    const char* state = finding.state == record::Finding::State::fine      ? "fine"
-                        : finding.state == record::Finding::State::limited ? "limited"
-                                                                           : "missing";
-    findings.push_back({{"id", finding.id},
-                        {"title", finding.title},
-                        {"state", state},
-                        {"detail", finding.detail},
-                        {"why", finding.why},
-                        {"remedy", finding.remedy},
-                        {"temporary", finding.temporary},
-                        {"permanent", finding.permanent}});
-  }
-  return {{"backend", diagnosis.backend}, {"findings", std::move(findings)}};
-}
-
-Json processes_json(std::span<const record::Process> processes) {
-  Json list = Json::array();
-  for (const record::Process& process : processes) {
-    list.push_back({{"pid", process.pid},
-                    {"start_time", process.start_time},
-                    {"user", process.user},
-                    {"name", process.name},
-                    {"command", process.command},
-                    {"executable", process.executable},
-                    {"age_s", process.age_s},
-                    {"cpu_percent", process.cpu_percent},
-                    {"threads", process.threads},
-                    {"container", process.container},
-                    {"may_attach", process.may_attach},
-                    {"has_source", process.has_source},
-                    {"rebuilt", process.rebuilt}});
-  }
-  return {{"processes", std::move(list)}};
-}
-
-Json threads_json(std::span<const record::Thread> threads) {
-  Json list = Json::array();
-  for (const record::Thread& thread : threads) {
-    list.push_back(
-        {{"tid", thread.tid}, {"name", thread.name}, {"cpu_percent", thread.cpu_percent}});
-  }
-  return {{"threads", std::move(list)}};
 }
 
 } // namespace ptlens::exporting

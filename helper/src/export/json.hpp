@@ -1,6 +1,6 @@
-// The JSON of every answer, the same for the command line and the server; the field names are those
-// of protocol.schema.json in the extension. Flat throughout: a nested tree of calls would break
-// parsers with a limit of depth. 64-bit addresses are "0x…" strings, times numbers in ns.
+// The JSON of what was measured, the same for the command line and the server; the field names are
+// those of protocol.schema.json in the extension. Flat throughout: a nested tree of calls would
+// break parsers with a limit of depth. 64-bit addresses are "0x…" strings, times numbers in ns.
 #pragma once
 
 #include "export/json_text.hpp"
@@ -12,12 +12,9 @@
 #include "measure/probe_correction.hpp"
 #include "measure/report.hpp"
 #include "measure/watched_function.hpp"
-#include "record/doctor.hpp"
-#include "record/processes.hpp"
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 namespace ptlens::exporting {
 
@@ -56,12 +53,6 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
 [[nodiscard]] Json calls_json(const measure::Measurement& measurement, const measure::Part& part,
                               std::span<const std::uint32_t> calls, std::uint64_t total,
                               std::uint64_t offset);
-
-[[nodiscard]] Json doctor_json(const record::Diagnosis& diagnosis);
-
-[[nodiscard]] Json processes_json(std::span<const record::Process> processes);
-
-[[nodiscard]] Json threads_json(std::span<const record::Thread> threads);
 
 // "wall", "on" or "off".
 [[nodiscard]] const char* word(measure::FlameTime time);

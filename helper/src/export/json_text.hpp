@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,8 +12,8 @@
 
 namespace ptlens::exporting {
 
-// Keeps the order in which fields are written. A list that JsonRows wrote is a binary value in it,
-// and can be a field of an object, which is a field of an object, and so on.
+// Keeps the order in which fields are written. A list that JsonRows wrote is a binary value in it:
+// it can be a field of an object at any depth of objects, but not an entry of a list.
 using Json = nlohmann::ordered_json;
 
 // One line. Bytes that are not UTF-8 become U+FFFD.

@@ -25,7 +25,7 @@ WayIndex CodeGraph::explore(std::uint64_t address) {
 WayIndex CodeGraph::find_edge(WayIndex way, bool taken) {
   std::uint64_t to = ends(way).address_behind();
   if (taken) {
-    const auto instruction = image_->known_instruction(ends(way).end_address);
+    const auto instruction = image_->instruction(ends(way).end_address);
     if (!instruction) {
       return no_way;
     }
@@ -108,10 +108,12 @@ std::uint32_t CodeGraph::number_of(const symbols::CodePlace& place) {
   if (!place.known) {
     return 0;
   }
-  return functions_
-      .try_emplace({place.mapped->binary.get(), place.function},
-                   static_cast<std::uint32_t>(functions_.size() + 1))
-      .first->second;
+  const symbols::Binary& binary = *place.mapped->binary;
+  std::vector<std::uint32_t>& numbers = functions_[&binary];
+  numbers.resize(binary.functions().size());
+  std::uint32_t& number = numbers[place.function];
+  number = number != 0 ? number : ++function_count_;
+  return number;
 }
 
 std::uint32_t CodeGraph::target_at(std::uint64_t address) {

@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 namespace ptlens::flow {
@@ -192,7 +191,8 @@ private:
   std::vector<Went, LargePages<Went>> recent_;
   std::vector<Target> targets_;
   AddressMap<std::uint32_t> target_numbers_;
-  std::map<std::pair<const symbols::Binary*, std::uint32_t>, std::uint32_t> functions_;
+  std::map<const symbols::Binary*, std::vector<std::uint32_t>> functions_; // numbers, by index
+  std::uint32_t function_count_ = 0;
   std::uint32_t sites_ = 0;
 };
 

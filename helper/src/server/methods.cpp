@@ -1,4 +1,5 @@
 // The requests that workers do: each reads its parameters, asks the session, and gives its answer.
+#include "export/machine_json.hpp"
 #include "server/ask.hpp"
 #include "server/connection.hpp"
 #include "server/fields.hpp"

@@ -1,6 +1,8 @@
 // Writing a column and finding one.
 #include "store/column.hpp"
 
+#include "store/value_range.hpp"
+
 #include <bit>
 
 namespace ptlens::store {
@@ -12,28 +14,6 @@ constexpr std::size_t most_bytes = sizeof(std::uint64_t);
 
 std::size_t bytes_of(std::uint64_t value) {
   return (static_cast<std::size_t>(std::bit_width(value)) + bits_a_byte - 1) / bits_a_byte;
-}
-
-struct Range {
-  std::int64_t least = INT64_MAX;
-  std::int64_t most = INT64_MIN;
-};
-
-// Processors with AVX2 compare and pack several values at once.
-#ifdef __x86_64__
-#define PTLENS_ALSO_FOR_AVX2 [[gnu::target_clones("avx2", "default")]]
-#else
-#define PTLENS_ALSO_FOR_AVX2
-#endif
-
-PTLENS_ALSO_FOR_AVX2 Range range_of(const std::uint64_t* values, std::size_t count) {
-  Range range;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto value = static_cast<std::int64_t>(values[i]);
-    range.least = value < range.least ? value : range.least;
-    range.most = value > range.most ? value : range.most;
-  }
-  return range;
 }
 
 template <class Word>
@@ -98,7 +78,7 @@ PTLENS_ALSO_FOR_AVX2 void get(const std::byte* entries, std::size_t width, std::
 } // namespace
 
 std::byte* write_column(std::span<const std::uint64_t> values, std::byte* out) {
-  const Range range = range_of(values.data(), values.size());
+  const ValueRange range = range_of(values);
   const auto base = values.empty() ? 0 : static_cast<std::uint64_t>(range.least);
   const std::size_t width =
       values.empty() ? 0 : bytes_of(static_cast<std::uint64_t>(range.most) - base);

@@ -3,7 +3,7 @@
 
 #include "base/cancellation.hpp"
 #include "base/parallel.hpp"
-#include "store/checksum.hpp"
+#include "store/value_range.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -14,35 +14,6 @@ namespace ptlens::store {
 namespace {
 
 using Columns = BlockReader::Columns;
-
-// Processors with AVX2 do several calls at once.
-#ifdef __x86_64__
-#define PTLENS_ALSO_FOR_AVX2 [[gnu::target_clones("avx2", "default")]]
-#else
-#define PTLENS_ALSO_FOR_AVX2
-#endif
-
-struct Range {
-  std::uint64_t least = UINT64_MAX;
-  std::uint64_t most = 0;
-};
-
-// Of latencies below 2^63, as signed numbers can be compared several at once.
-PTLENS_ALSO_FOR_AVX2 Range range_of(const std::uint64_t* latencies, std::size_t count) {
-  std::int64_t least = INT64_MAX;
-  std::int64_t most = 0;
-  std::uint64_t any = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto latency = static_cast<std::int64_t>(latencies[i]);
-    any |= latencies[i];
-    least = latency < least ? latency : least;
-    most = latency > most ? latency : most;
-  }
-  if (count == 0 || static_cast<std::int64_t>(any) < 0) {
-    return {.least = count == 0 ? UINT64_MAX : 0, .most = count == 0 ? 0 : UINT64_MAX};
-  }
-  return {.least = static_cast<std::uint64_t>(least), .most = static_cast<std::uint64_t>(most)};
-}
 
 struct Sums {
   std::uint64_t latency = 0;
@@ -195,14 +166,14 @@ Tally tally_of(const BlockReader& block) {
   Tally tally;
   const auto latencies = block.latencies();
   const auto children = block.children();
-  const Range range = range_of(latencies.data(), latencies.size());
-  const auto bits = static_cast<unsigned>(std::bit_width(range.most));
-  if (bits < most_bits_of_squared &&
+  const ValueRange range = range_of(latencies);
+  const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(range.most)));
+  if (!latencies.empty() && range.least >= 0 && bits < most_bits_of_squared &&
       2 * bits + static_cast<unsigned>(std::bit_width(latencies.size())) <= 64) {
     const Sums sums = sums_of(latencies.data(), children.data(), latencies.size());
     tally.calls = latencies.size();
-    tally.least = range.least;
-    tally.most = range.most;
+    tally.least = static_cast<std::uint64_t>(range.least);
+    tally.most = static_cast<std::uint64_t>(range.most);
     tally.latency = sums.latency;
     tally.squares = sums.squares;
     tally.self = sums.self;

@@ -18,7 +18,9 @@ CodePlace place_at(const AddressSpaceVersion& space, std::uint64_t address) {
     return place;
   }
   const Function& function = binary.functions()[*index];
-  place.function = binary.function_entry(function.original).value_or(*index);
+  place.function = function.original == function.address
+                       ? *index
+                       : binary.function_entry(function.original).value_or(*index);
   place.known = true;
   place.entry = function.address == elf_address;
   place.part = function.part && place.function != *index;

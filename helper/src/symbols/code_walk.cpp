@@ -21,6 +21,22 @@ bool in_ranges(const Function& function, std::uint64_t address) {
   });
 }
 
+std::span<const std::byte> code_of(const ElfImage& image, const AddressRange& range) {
+  const std::span<const std::byte> code = image.code_at(range.low);
+  return code.first(std::min<std::uint64_t>(range.high - range.low, code.size()));
+}
+
+// Calls `length_at` with each place in the first `end` bytes of the code at which an instruction
+// begins, and what begins there; it says how long that is. Bytes that are no instruction, of which
+// it says 0, are stepped over one at a time.
+template <class LengthAt>
+void step_through(std::span<const std::byte> code, std::size_t end, const LengthAt& length_at) {
+  for (std::size_t at = 0; at < end;) {
+    const std::size_t length = length_at(at, code.subspan(at));
+    at += std::max<std::size_t>(length, 1);
+  }
+}
+
 class Walk {
 public:
   // `for_tables`: through_table will be asked.
@@ -28,28 +44,23 @@ public:
       : image_(image), function_(function), disassembler_(image.is_64_bit()),
         for_tables_(for_tables) {}
 
-  // Calls `visit` with every instruction of every range; bytes that are no instruction are stepped
-  // over one at a time.
+  // Calls `visit` with every instruction of every range.
   template <class Visit>
   void each(const Visit& visit) {
     for (const AddressRange& range : function_.ranges) {
       recent_.clear();
-      const std::span<const std::byte> code = image_.code_at(range.low);
-      const std::uint64_t size = std::min<std::uint64_t>(range.high - range.low, code.size());
-      std::uint64_t at = 0;
-      while (at < size) {
-        const std::span<const std::byte> rest = code.subspan(at, size - at);
+      const std::span<const std::byte> code = code_of(image_, range);
+      step_through(code, code.size(), [&](std::size_t at, std::span<const std::byte> rest) {
         const std::optional<Instruction> instruction = disassembler_.decode(rest, range.low + at);
         if (!instruction) {
-          ++at;
-          continue;
+          return std::size_t{0};
         }
         visit(*instruction);
         if (for_tables_) {
           remember(*instruction, rest);
         }
-        at += instruction->length;
-      }
+        return std::size_t{instruction->length};
+      });
     }
   }
 
@@ -274,26 +285,23 @@ std::vector<std::uint64_t>
 behind_stack_replacement(const ElfImage& image, const FunctionTable& table, std::uint32_t index) {
   const Function& function = table.functions()[index];
   const Disassembler disassembler(image.is_64_bit());
-  const auto may_replace = [&](const AddressRange& range) {
-    const std::span<const std::byte> code = image.code_at(range.low);
-    return disassembler.may_write_stack_pointer(
-        code.first(std::min<std::uint64_t>(range.high - range.low, code.size())));
-  };
-  if (std::ranges::none_of(function.ranges, may_replace)) {
-    return {};
-  }
   std::vector<std::uint64_t> behind;
-  std::span<const std::byte> before;
-  Walk(image, function).each([&](const Instruction& instruction) {
-    const std::span<const std::byte> code = image.code_at(instruction.address);
-    const std::span<const std::byte> own = code.first(instruction.length);
-    if (instruction.kind == Instruction::Kind::other && disassembler.may_write_stack_pointer(own) &&
-        disassembler.stack_pointer_write(own) == StackPointerWrite::foreign &&
-        !keeps_return_address(disassembler, before, code.subspan(instruction.length))) {
-      behind.push_back(instruction.end());
-    }
-    before = own;
-  });
+  for (const AddressRange& range : function.ranges) {
+    const std::span<const std::byte> code = code_of(image, range);
+    std::span<const std::byte> before;
+    step_through(code, disassembler.end_of_stack_pointer_writes(code),
+                 [&](std::size_t at, std::span<const std::byte> rest) {
+                   const std::size_t length = disassembler.length(rest);
+                   const std::span<const std::byte> own = rest.first(length);
+                   if (disassembler.end_of_stack_pointer_writes(own) != 0 &&
+                       disassembler.stack_pointer_write(own) == StackPointerWrite::foreign &&
+                       !keeps_return_address(disassembler, before, rest.subspan(length))) {
+                     behind.push_back(range.low + at + length);
+                   }
+                   before = own;
+                   return length;
+                 });
+  }
   return reached_from(std::move(behind), image, function);
 }
 

@@ -70,45 +70,50 @@ Instruction::Memory memory_of(bool is_64_bit, const ZydisDecodedInstruction& ins
 
 std::optional<Instruction> Disassembler::decode(std::span<const std::byte> bytes,
                                                 std::uint64_t address) const {
-  ZydisDecoderContext context = {};
-  Decoded decoded;
+  ZydisDecoderContext context;
+  ZydisDecodedInstruction decoded;
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&zydis_decoder(is_64_bit_), &context,
-                                                  bytes.data(), bytes.size(),
-                                                  &decoded.instruction))) {
+                                                  bytes.data(), bytes.size(), &decoded))) {
     return std::nullopt;
   }
-  Instruction instruction{.address = address,
-                          .length = decoded.instruction.length,
-                          .kind = kind_of(decoded.instruction)};
+  Instruction instruction{.address = address, .length = decoded.length, .kind = kind_of(decoded)};
   if (instruction.kind == Instruction::Kind::other || instruction.kind == Instruction::Kind::ret) {
     return instruction;
   }
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&zydis_decoder(is_64_bit_), &context,
-                                               &decoded.instruction, decoded.operands.data(),
-                                               decoded.instruction.operand_count_visible)) ||
-      decoded.instruction.operand_count_visible == 0) {
+  std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands = {};
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&zydis_decoder(is_64_bit_), &context, &decoded,
+                                               operands.data(), decoded.operand_count_visible)) ||
+      decoded.operand_count_visible == 0) {
     return instruction;
   }
-  const ZydisDecodedOperand& operand = decoded.operands[0];
+  const ZydisDecodedOperand& operand = operands[0];
   if (instruction.kind == Instruction::Kind::push) {
     if (operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
       instruction.immediate = operand.imm.value.u;
     }
     return instruction;
   }
-  instruction.notrack = (decoded.instruction.attributes & ZYDIS_ATTRIB_HAS_NOTRACK) != 0;
+  instruction.notrack = (decoded.attributes & ZYDIS_ATTRIB_HAS_NOTRACK) != 0;
   if (operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
     ZyanU64 absolute = 0;
-    if (operand.imm.is_relative != 0 && ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(
-                                            &decoded.instruction, &operand, address, &absolute))) {
+    if (operand.imm.is_relative != 0 &&
+        ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&decoded, &operand, address, &absolute))) {
       instruction.target = absolute;
     }
   } else if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) {
     instruction.through_register = full_width(is_64_bit_, operand.reg.value);
   } else if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) {
-    instruction.through_memory = memory_of(is_64_bit_, decoded.instruction, operand, address);
+    instruction.through_memory = memory_of(is_64_bit_, decoded, operand, address);
   }
   return instruction;
+}
+
+std::uint8_t Disassembler::length(std::span<const std::byte> bytes) const {
+  ZydisDecodedInstruction decoded;
+  return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&zydis_decoder(is_64_bit_), nullptr,
+                                                    bytes.data(), bytes.size(), &decoded))
+             ? decoded.length
+             : std::uint8_t{0};
 }
 
 WriteEffect Disassembler::effect(std::span<const std::byte> bytes, std::uint64_t address,
@@ -201,14 +206,15 @@ std::uint16_t Disassembler::pushed_register(std::span<const std::byte> bytes) co
 
 // mov (89, 8b), lea (8d), xchg (87, 94), pop (5c, 8f), Intel SDM vol. 2; rsp is register 4 without
 // the bits that REX adds.
-bool Disassembler::may_write_stack_pointer(std::span<const std::byte> bytes) const {
+std::size_t Disassembler::end_of_stack_pointer_writes(std::span<const std::byte> bytes) const {
   constexpr unsigned rsp = 4;
   constexpr unsigned rex_b = 1; // makes r12 of it in the r/m field or the opcode
   constexpr unsigned rex_r = 4; // in the reg field
   const auto byte = [&bytes](std::size_t at) { return std::to_integer<unsigned>(bytes[at]); };
   const auto in_reg = [](unsigned modrm) { return (modrm >> 3U & 7U) == rsp; };
   const auto in_rm = [](unsigned modrm) { return modrm >> 6U == 3 && (modrm & 7U) == rsp; };
-  for (std::size_t at = 0; at < bytes.size(); ++at) {
+  for (std::size_t end = bytes.size(); end > 0; --end) {
+    const std::size_t at = end - 1;
     const unsigned opcode = byte(at);
     if (opcode != 0x89 && opcode != 0x8b && opcode != 0x8d && opcode != 0x87 && opcode != 0x94 &&
         opcode != 0x5c && opcode != 0x8f) {
@@ -220,21 +226,18 @@ bool Disassembler::may_write_stack_pointer(std::span<const std::byte> bytes) con
     const bool plain_reg = (rex & rex_r) == 0;
     if (opcode == 0x94 || opcode == 0x5c) {
       if (plain_rm) {
-        return true;
+        return end;
       }
       continue;
     }
-    if (at + 1 == bytes.size()) {
-      return false;
-    }
-    const unsigned modrm = byte(at + 1);
+    const unsigned modrm = end < bytes.size() ? byte(end) : 0;
     const bool writes_rm = opcode == 0x89 || opcode == 0x87 || opcode == 0x8f;
     const bool writes_reg = opcode == 0x8b || opcode == 0x8d || opcode == 0x87;
     if ((writes_rm && plain_rm && in_rm(modrm)) || (writes_reg && plain_reg && in_reg(modrm))) {
-      return true;
+      return end;
     }
   }
-  return false;
+  return 0;
 }
 
 bool Disassembler::is_plain(std::span<const std::byte> bytes) const {

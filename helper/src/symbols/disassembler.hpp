@@ -71,6 +71,9 @@ public:
   [[nodiscard]] std::optional<Instruction> decode(std::span<const std::byte> bytes,
                                                   std::uint64_t address) const;
 
+  // How many bytes it has; 0 where they are no instruction.
+  [[nodiscard]] std::uint8_t length(std::span<const std::byte> bytes) const;
+
   // How the instruction at the start of `bytes` writes the full-width register `wanted`.
   [[nodiscard]] WriteEffect effect(std::span<const std::byte> bytes, std::uint64_t address,
                                    std::uint16_t wanted) const;
@@ -81,9 +84,10 @@ public:
   [[nodiscard]] std::uint16_t popped_register(std::span<const std::byte> bytes) const;
   [[nodiscard]] std::uint16_t pushed_register(std::span<const std::byte> bytes) const;
 
-  // False when certainly no instruction in these bytes has an effect of StackPointerWrite::foreign:
-  // a search for the bytes of those that can, wherever instructions begin.
-  [[nodiscard]] bool may_write_stack_pointer(std::span<const std::byte> bytes) const;
+  // No instruction whose opcode lies so many bytes behind the first, or more, has an effect of
+  // StackPointerWrite::foreign: a search for the bytes of those that can, wherever instructions
+  // begin.
+  [[nodiscard]] std::size_t end_of_stack_pointer_writes(std::span<const std::byte> bytes) const;
 
   // True for an instruction that leaves the stack pointer as it is, goes on to the next one, and
   // takes no time to speak of: neither repeated nor a call of the kernel.

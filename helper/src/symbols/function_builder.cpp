@@ -73,7 +73,9 @@ void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
       continue;
     }
     if (!owner_of_cold_part(symbol.name).empty()) {
-      cold_parts_.push_back(symbol);
+      if (symbol.size > 0) { // compilers leave empty ones, and give all a size
+        cold_parts_.push_back(symbol);
+      }
     } else {
       sorted.push_back(&symbol);
     }
@@ -191,7 +193,7 @@ const FunctionBuilder::NamedEntry* FunctionBuilder::owner_of(std::uint32_t sourc
 
 // What stays of a function whose hot part is in no table: better named than an unknown address.
 void FunctionBuilder::add_orphan(const Symbol& part) {
-  const std::uint64_t end = part.size > 0 ? part.address + part.size : part.section_end;
+  const std::uint64_t end = part.address + part.size;
   functions_.try_emplace(part.address, Function{.name = demangle(part.name),
                                                 .linkage_name = part.name,
                                                 .address = part.address,
@@ -210,7 +212,7 @@ void FunctionBuilder::join_cold_parts() {
       add_orphan(part);
       continue;
     }
-    const std::uint64_t end = part.size > 0 ? part.address + part.size : part.section_end;
+    const std::uint64_t end = part.address + part.size;
     function->second.ranges.push_back({.low = part.address, .high = end});
     covered_.add({.low = part.address, .high = end});
   }

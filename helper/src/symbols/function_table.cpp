@@ -1,5 +1,6 @@
 // Numbering functions by address, and cutting their ranges into pieces without overlaps: a sweep
-// over range starts and ends in which the range that began last wins.
+// over range starts and ends in which the range that began last wins. The piece of an address is
+// found by halves, among those that begin in one short stretch of code.
 #include "symbols/function_table.hpp"
 
 #include "symbols/function_builder.hpp"
@@ -80,14 +81,41 @@ void FunctionTable::cut_into_pieces() {
     open.push_back(range);
   }
   close_until(UINT64_MAX);
+  divide();
+}
+
+// Into at most twice as many stretches as there are pieces.
+void FunctionTable::divide() {
+  if (pieces_.empty()) {
+    return;
+  }
+  const std::uint64_t first = pieces_.front().low;
+  const std::uint64_t bytes = pieces_.back().high - first;
+  while ((bytes >> stretch_bits_) >= 2 * pieces_.size()) {
+    ++stretch_bits_;
+  }
+  const std::uint64_t stretches = (bytes >> stretch_bits_) + 1;
+  begun_.reserve(stretches + 1);
+  std::uint32_t begun = 0;
+  for (std::uint64_t stretch = 0; stretch <= stretches; ++stretch) {
+    while (begun < pieces_.size() &&
+           (pieces_[begun].low - first + (std::uint64_t{1} << stretch_bits_) - 1) >>
+               stretch_bits_ <= stretch) {
+      ++begun;
+    }
+    begun_.push_back(begun);
+  }
 }
 
 std::optional<std::uint32_t> FunctionTable::at(std::uint64_t address) const {
-  const auto behind = std::ranges::upper_bound(pieces_, address, {}, &Piece::low);
-  if (behind == pieces_.begin() || std::prev(behind)->high <= address) {
+  if (pieces_.empty() || address < pieces_.front().low || address >= pieces_.back().high) {
     return std::nullopt;
   }
-  return std::prev(behind)->function;
+  const std::uint64_t stretch = (address - pieces_.front().low) >> stretch_bits_;
+  const auto least = pieces_.begin() + begun_[stretch];
+  const auto most = pieces_.begin() + begun_[stretch + 1];
+  const Piece& piece = *std::prev(std::ranges::upper_bound(least, most, address, {}, &Piece::low));
+  return address < piece.high ? std::optional(piece.function) : std::nullopt;
 }
 
 std::optional<std::uint32_t> FunctionTable::entry(std::uint64_t address) const {

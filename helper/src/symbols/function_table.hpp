@@ -46,10 +46,15 @@ private:
 
   void number(std::map<std::uint64_t, Function> by_entry);
   void cut_into_pieces();
+  void divide();
 
   std::vector<Function> functions_;
   std::vector<Alias> aliases_;
   std::vector<Piece> pieces_;
+  // Of each stretch of 2^stretch_bits_ bytes, from the first piece on: how many pieces begin before
+  // it or with it.
+  std::vector<std::uint32_t> begun_;
+  unsigned stretch_bits_ = 0;
   std::map<std::uint32_t, std::string> stub_targets_;
 };
 

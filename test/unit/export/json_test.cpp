@@ -3,6 +3,7 @@
 #include "export/example.hpp"
 #include "export/folded.hpp"
 #include "export/json.hpp"
+#include "export/machine_json.hpp"
 
 #include <gtest/gtest.h>
 

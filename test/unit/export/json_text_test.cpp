@@ -32,7 +32,7 @@ TEST(JsonRows, NoRows) {
   EXPECT_EQ(dump(JsonRows().take()), "[]");
 }
 
-TEST(JsonRows, NumbersAreTheSameAsNlohmannPrints) {
+TEST(JsonRows, NumbersAreReadAsTheyWere) {
   for (const double number :
        {0.0, -0.0, 1.0, -2.5, 0.1, 1e15, 1e16, 1e300, 5e-324, 1.0 / 3, 12e9}) {
     JsonRows rows;

@@ -322,6 +322,35 @@ INSTANTIATE_TEST_SUITE_P(By, ColdParts, testing::Values("-g", "-g0", "-gdwarf-4"
                                                                     : "old_ranges";
                          });
 
+// GCC leaves such a part where all that was in it turned out to be unreachable.
+TEST(ColdPartNames, APartWithoutCodeHoldsNone) {
+  const TemporaryFolder folder;
+  const std::string path = folder.compile("empty", R"(
+asm(".text\n"
+    ".type first, @function\nfirst:\n ret\n.size first, .-first\n"
+    ".type second, @function\nsecond:\n ret\n.size second, .-second\n"
+    ".type first.cold, @function\nfirst.cold:\n.size first.cold, .-first.cold\n"
+    ".type second.cold, @function\nsecond.cold:\n nop\n ud2\n.size second.cold, .-second.cold\n"
+    "nothing:\n nop\n nop\n"
+    ".type third, @function\nthird:\n ret\n.size third, .-third\n"
+    ".type third.cold, @function\nthird.cold:\n ud2\n.size third.cold, .-third.cold\n");
+int main() { return 0; }
+)",
+                                          {"-O0"});
+  const auto binary = open_binary(path);
+  ASSERT_TRUE(binary);
+  const Function* const first = function_named(*binary, "first");
+  ASSERT_TRUE(first != nullptr);
+  EXPECT_EQ(first->ranges.size(), 1U);
+  for (const char* const name : {"second", "third"}) {
+    const auto owner = binary->function_entry(address_of(path, name));
+    ASSERT_TRUE(owner) << name;
+    EXPECT_EQ(binary->functions()[*owner].ranges.size(), 2U) << name;
+    EXPECT_EQ(binary->function_at(address_of(path, std::string(name) + ".cold")), owner) << name;
+  }
+  EXPECT_FALSE(binary->function_at(address_of(path, "nothing")));
+}
+
 TEST(ColdPartNames, StaysWithinTheSourceFile) {
   const TemporaryFolder folder;
   const char* const unit = R"(
