@@ -134,7 +134,7 @@ private:
       if (reader_.read(blocks[at], columns)) {
         use();
       }
-      constexpr std::uint64_t many = 2048;
+      constexpr std::uint64_t many = 256; // a block read maps some 64 KB
       if (forgets_ && ++read_ % many == 0) {
         store_.forget_blocks();
       }
