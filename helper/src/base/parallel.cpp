@@ -5,15 +5,23 @@
 
 #include <algorithm>
 #include <optional>
+#include <sched.h>
 #include <thread>
 #include <vector>
 
 namespace ptlens {
 
+unsigned cores() {
+  cpu_set_t mine;
+  if (::sched_getaffinity(0, sizeof mine, &mine) != 0) { // more than 1,024 processors
+    return std::max(1U, std::thread::hardware_concurrency());
+  }
+  return std::max(1U, static_cast<unsigned>(CPU_COUNT(&mine)));
+}
+
 std::size_t parts_of(std::size_t units, std::size_t units_a_part) {
   constexpr unsigned most = 8;
-  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, most);
-  return std::clamp<std::size_t>(units / units_a_part, 1, cores);
+  return std::clamp<std::size_t>(units / units_a_part, 1, std::min(cores(), most));
 }
 
 void do_parts(std::size_t parts, const std::function<void(std::size_t)>& do_part) {

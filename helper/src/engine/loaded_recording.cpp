@@ -2,6 +2,7 @@
 // backend.
 #include "engine/loaded_recording.hpp"
 
+#include "base/parallel.hpp"
 #include "engine/kernel_copy.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@
 #include <set>
 #include <sys/utsname.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -126,9 +126,7 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
                          std::move(schedule),
                          options.pid,
                          {.decoder = options.decoder,
-                          .workers = options.workers != 0
-                                         ? options.workers
-                                         : std::max(1U, std::thread::hardware_concurrency()),
+                          .workers = options.workers != 0 ? options.workers : cores(),
                           .segment_bytes = options.segment_bytes,
                           .memory_bytes = memory_bound(options) / 2}};
 }

@@ -1,4 +1,5 @@
-// Every part is done once, and all of them are cancelled with the one who asked.
+// Every part is done once, on no more cores than there are for it, and all of them are cancelled
+// with the one who asked.
 #include "base/cancellation.hpp"
 #include "base/parallel.hpp"
 
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <sched.h>
 #include <thread>
 
 namespace ptlens {
@@ -43,6 +45,23 @@ TEST(Parallel, MakesPartsOfEnoughAndNoMoreThanCores) {
   EXPECT_EQ(parts_of(0, 10), 1U);
   EXPECT_EQ(parts_of(19, 10), 1U);
   EXPECT_LE(parts_of(1'000'000, 10), std::max(1U, std::thread::hardware_concurrency()));
+}
+
+TEST(Cores, AreThoseThatMayBeUsed) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  std::size_t first = 0;
+  while (!CPU_ISSET(first, &all)) {
+    ++first;
+  }
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(cores(), 1U);
+  EXPECT_EQ(parts_of(1'000'000, 10), 1U);
+  EXPECT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(cores(), static_cast<unsigned>(CPU_COUNT(&all)));
 }
 
 } // namespace
