@@ -84,6 +84,9 @@ void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
     return one->address != other->address ? one->address < other->address
                                           : names_better(*one, *other);
   });
+  std::vector<std::uint64_t> cold_starts;
+  std::ranges::transform(cold_parts_, std::back_inserter(cold_starts), &Symbol::address);
+  std::ranges::sort(cold_starts);
   for (const Symbol* symbol : sorted) {
     if (symbol->size > 0) {
       covered_.add({.low = symbol->address, .high = symbol->address + symbol->size});
@@ -105,7 +108,9 @@ void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
           std::ranges::lower_bound(unwind_ranges, best.address, {}, &AddressRange::low);
       const bool framed = frame != unwind_ranges.end() && frame->low == best.address;
       const std::uint64_t next = behind < sorted.size() ? sorted[behind]->address : UINT64_MAX;
-      end = std::min(framed ? frame->high : best.section_end, next);
+      const auto cold = std::ranges::upper_bound(cold_starts, best.address);
+      end = std::min({framed ? frame->high : best.section_end, next,
+                      cold != cold_starts.end() ? *cold : UINT64_MAX});
     }
     Function function{.name = demangle(best.name),
                       .linkage_name = best.name,

@@ -351,6 +351,24 @@ int main() { return 0; }
   EXPECT_FALSE(binary->function_at(address_of(path, "nothing")));
 }
 
+TEST(ColdPartNames, ALabelWithoutASizeEndsBeforeThem) {
+  const TemporaryFolder folder;
+  const std::string path = folder.compile("label", R"(
+asm(".text\n.globl label\n.type label, @function\nlabel:\n nop\n ret\n"
+    ".type owner.cold, @function\nowner.cold:\n ud2\n.size owner.cold, .-owner.cold\n"
+    ".type owner, @function\nowner:\n ret\n.size owner, .-owner\n");
+int main() { return 0; }
+)",
+                                          {"-O0"});
+  const auto binary = open_binary(path);
+  ASSERT_TRUE(binary);
+  const Function* const label = function_named(*binary, "label");
+  ASSERT_TRUE(label != nullptr);
+  EXPECT_EQ(label->ranges.front().high, address_of(path, "owner.cold"));
+  EXPECT_EQ(binary->function_at(address_of(path, "owner.cold")),
+            binary->function_entry(address_of(path, "owner")));
+}
+
 TEST(ColdPartNames, StaysWithinTheSourceFile) {
   const TemporaryFolder folder;
   const char* const unit = R"(
