@@ -1,10 +1,10 @@
 // Each stage of decoding over one recording, in bytes of trace a second: parsing packets, placing
 // them in time, following the code, rebuilding calls. PTLENS_BENCH_RECORDING names the recording.
 #include "engine/engine.hpp"
-#include "engine/loaded_recording.hpp"
-#include "flow/branch_source.hpp"
-#include "flow/packet_parser.hpp"
-#include "flow/packet_stream.hpp"
+#include "engine/recording/loaded_recording.hpp"
+#include "flow/decode/branch_source.hpp"
+#include "flow/packets/packet_parser.hpp"
+#include "flow/packets/packet_stream.hpp"
 
 #include <benchmark/benchmark.h>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // How many calls a second the questions of measure/ go through, on synthetic recordings with stacks
 // some 20 deep, 200 functions and 4 threads.
 #include "measure/flame.hpp"
-#include "measure/lines.hpp"
-#include "measure/report.hpp"
+#include "measure/lines/lines.hpp"
+#include "measure/report/report.hpp"
 
 #include <fmt/format.h>
 
@@ -106,7 +106,7 @@ private:
     table.site.push_back(open.empty() ? stacks::no_site : caller * sites_a_function + site);
     table.start.push_back(now_);
     table.latency.push_back(0);
-    table.resolution.push_back(0);
+    table.uncertainty.push_back(0);
     table.outside.push_back(0);
     table.children.push_back(0);
     table.blocked.push_back(off);

@@ -1,10 +1,10 @@
 // What the store of calls costs: a call handed over, a call gathered, the table of functions; on a
 // walk over 200 functions with stacks some 10 deep. The calls of function 0 are one in fifty.
-#include "measure/part.hpp"
-#include "measure/report.hpp"
-#include "stacks/closed_call.hpp"
-#include "store/gather.hpp"
-#include "store/writer.hpp"
+#include "cache/gather.hpp"
+#include "cache/writer.hpp"
+#include "measure/report/report.hpp"
+#include "measure/selection/call_subset.hpp"
+#include "stacks/calls/closed_call.hpp"
 
 #include <benchmark/benchmark.h>
 #include <cstdint>
@@ -56,7 +56,7 @@ void walk(std::uint64_t count, const Take& take) {
       call.site = open.empty() ? stacks::no_site : caller * 4 + choice;
       call.order = opened++;
       call.parent = open.empty() ? stacks::no_call : open.back().order;
-      call.resolution = 10 + dice % 32;
+      call.uncertainty = 10 + dice % 32;
       call.start = now;
       call.state = stacks::CallState::complete;
       open.push_back(call);
@@ -77,8 +77,8 @@ void walk(std::uint64_t count, const Take& take) {
   }
 }
 
-store::Description description() {
-  store::Description made;
+cache::Description description() {
+  cache::Description made;
   for (std::uint32_t function = 0; function < function_count; ++function) {
     made.functions.push_back({.name = "function_" + std::to_string(function),
                               .binary = "/bin/app",
@@ -102,8 +102,8 @@ const std::string& folder() {
   return path;
 }
 
-std::shared_ptr<store::CallStore> written(std::int64_t calls) {
-  store::Writer writer(store::Writer::Options{.path = folder() + "/calls"});
+std::shared_ptr<cache::CallCache> written(std::int64_t calls) {
+  cache::Writer writer(cache::Writer::Options{.path = folder() + "/calls"});
   stacks::CallSink& sink = writer.thread(0);
   walk(static_cast<std::uint64_t>(calls), [&](const stacks::ClosedCall& call) { sink.take(call); });
   return writer.finish({}, description()).value_or(nullptr);
@@ -128,7 +128,7 @@ void walk_alone(benchmark::State& state) {
 }
 
 void hand_over(benchmark::State& state) {
-  std::shared_ptr<store::CallStore> made;
+  std::shared_ptr<cache::CallCache> made;
   for (auto _ : state) {
     made = written(state.range(0));
   }
@@ -143,8 +143,8 @@ template <class Question>
 void ask(benchmark::State& state, const Question& question) {
   (void)written(state.range(0));
   for (auto _ : state) {
-    auto opened = store::CallStore::open(folder() + "/calls").value_or(nullptr);
-    store::Description described = opened->take_description();
+    auto opened = cache::CallCache::open(folder() + "/calls").value_or(nullptr);
+    cache::Description described = opened->take_description();
     measure::Measurement measurement;
     measurement.functions = std::move(described.functions);
     measurement.sites = std::move(described.sites);
@@ -163,7 +163,7 @@ void all_functions(benchmark::State& state) {
 
 void gather_one(benchmark::State& state) {
   ask(state, [](benchmark::State& running, const measure::Measurement& measurement) {
-    measure::Needs needs(measurement);
+    measure::CallsNeeded needs(measurement);
     needs.calls_of(0);
     running.counters["calls_gathered"] = static_cast<double>(needs.gather().calls().size());
   });

@@ -1,6 +1,6 @@
 // The command bundle.
 #include "cli/commands.hpp"
-#include "engine/bundle.hpp"
+#include "engine/bundle/bundle.hpp"
 #include "export/json.hpp"
 #include "export/units.hpp"
 

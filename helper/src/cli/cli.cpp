@@ -3,7 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "server/server.hpp"
-#include "symbols/debuginfod.hpp"
+#include "symbols/dwarf/debuginfod.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

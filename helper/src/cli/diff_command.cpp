@@ -3,8 +3,8 @@
 #include "cli/progress_line.hpp"
 #include "engine/engine.hpp"
 #include "export/difference.hpp"
-#include "measure/difference.hpp"
-#include "measure/selection.hpp"
+#include "measure/report/difference.hpp"
+#include "measure/selection/selection.hpp"
 
 #include <iostream>
 

@@ -1,11 +1,11 @@
 // Commands about this machine: doctor and record.
 #include "cli/commands.hpp"
 #include "engine/engine.hpp"
-#include "engine/kept_binaries.hpp"
+#include "engine/recording/copied_binaries.hpp"
 #include "export/machine_json.hpp"
 #include "export/text.hpp"
 #include "export/units.hpp"
-#include "record/doctor.hpp"
+#include "record/machine/doctor.hpp"
 
 #include <fmt/format.h>
 
@@ -17,8 +17,6 @@
 
 namespace ptlens::cli {
 namespace {
-
-constexpr double ns_per_s = 1e9;
 
 // Set by SIGINT and SIGTERM: stop the recording and keep it.
 volatile std::sig_atomic_t stop_asked = 0;
@@ -73,15 +71,16 @@ private:
 };
 
 std::string summary_text(const record::Manifest& manifest, const record::Summary& summary) {
-  const std::string asked =
-      summary.asked_s > 0 ? exporting::duration(summary.asked_s * ns_per_s) : "until it ends";
+  const std::string asked = summary.asked_s > 0
+                                ? exporting::duration(summary.asked_s * exporting::ns_per_s)
+                                : "until it ends";
   const std::string what = summary.hits == 0 ? exporting::bytes(summary.traced_bytes) + " of trace"
                                              : exporting::count(summary.hits) + " probe hits";
   std::string text = fmt::format(
       "  asked:  {} of {}{}\n  traced: {} of {}, {} {}\n", asked,
       exporting::printable(summary.target),
       manifest.function.empty() ? "" : ", function " + exporting::printable(manifest.function),
-      exporting::duration(summary.traced_s * ns_per_s), what, summary.threads,
+      exporting::duration(summary.traced_s * exporting::ns_per_s), what, summary.threads,
       summary.threads == 1 ? "thread" : "threads");
   if (summary.truncated != 0 || summary.lost_records != 0) {
     text +=

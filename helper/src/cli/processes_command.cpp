@@ -3,7 +3,7 @@
 #include "export/machine_json.hpp"
 #include "export/table.hpp"
 #include "export/units.hpp"
-#include "record/processes.hpp"
+#include "record/processes/processes.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +14,6 @@ namespace {
 
 using Align = exporting::Table::Align;
 using exporting::printable;
-
-constexpr double ns_per_s = 1e9;
 
 Result<void> list_threads(const ProcessesOptions& options) {
   const auto threads = record::threads(options.pid);
@@ -66,7 +64,7 @@ Result<void> processes(const ProcessesOptions& options) {
   for (const record::Process& process : list) {
     const std::string& command = process.command.empty() ? process.name : process.command;
     table.add({std::to_string(process.pid), printable(process.user),
-               exporting::duration(process.age_s * ns_per_s),
+               exporting::duration(process.age_s * exporting::ns_per_s),
                exporting::percentage(process.cpu_percent), std::to_string(process.threads),
                mark(process), printable(command.substr(0, longest))});
   }

@@ -1,7 +1,7 @@
 // `ptlens verify`: both decoders over one recording, and the first branch at which they differ.
 #include "cli/commands.hpp"
 #include "cli/progress_line.hpp"
-#include "engine/verify.hpp"
+#include "engine/trace/verify.hpp"
 #include "export/json.hpp"
 #include "export/units.hpp"
 

@@ -2,16 +2,16 @@
 #include "engine/engine.hpp"
 
 #include "base/cancellation.hpp"
-#include "engine/bundle.hpp"
-#include "engine/inlined_places.hpp"
-#include "engine/kept_calls.hpp"
-#include "engine/line_time_backend.hpp"
-#include "engine/loaded_recording.hpp"
-#include "engine/probe_backend.hpp"
-#include "engine/store_key.hpp"
-#include "engine/store_place.hpp"
-#include "engine/trace_backend.hpp"
-#include "symbols/file_trail.hpp"
+#include "engine/bundle/bundle.hpp"
+#include "engine/cache/cache_key.hpp"
+#include "engine/cache/cache_location.hpp"
+#include "engine/cache/cached_calls.hpp"
+#include "engine/inlined/inlined_places.hpp"
+#include "engine/probes/probe_backend.hpp"
+#include "engine/recording/loaded_recording.hpp"
+#include "engine/trace/line_time_backend.hpp"
+#include "engine/trace/trace_backend.hpp"
+#include "symbols/elf/file_trail.hpp"
 
 namespace ptlens::engine {
 namespace {
@@ -58,13 +58,13 @@ Result<LoadedRecording> load_named(const std::string& named, const OpenOptions& 
 Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std::string& data,
                                         const OpenOptions& options, const symbols::FileTrail& trail,
                                         const Progress& progress) {
-  store::Writer::Options place;
+  cache::Writer::Options place;
   place.own_thread = loaded.decode.workers > 1;
   place.memory_bytes = std::min<std::size_t>(place.memory_bytes, memory_bound(options) / 4);
   if (options.keep) {
     place.path = place_to_write(store_places(loaded.path, data, options));
   }
-  store::Writer writer(std::move(place));
+  cache::Writer writer(std::move(place));
   auto measured = loaded.has_trace() ? measure_trace(loaded, writer, options.watch, progress)
                                      : measure_probes(loaded, writer, progress);
   if (!measured) {
@@ -86,7 +86,7 @@ Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std
 }
 
 // What is kept of the recording, with the inlined names where they are asked for.
-Result<SharedMeasurement> of_store(KeptMeasurement kept, const OpenOptions& options,
+Result<SharedMeasurement> of_store(CachedMeasurement kept, const OpenOptions& options,
                                    const Progress& progress) {
   if (options.inlined_names && !kept.names_known) {
     progress.report({"reading debug information", 0, 0, "bytes"});

@@ -4,13 +4,13 @@
 
 #include "base/error.hpp"
 #include "base/progress.hpp"
-#include "engine/source_map.hpp"
-#include "flow/branch_source.hpp"
-#include "flow/run.hpp"
-#include "measure/inlined.hpp"
-#include "measure/line_times.hpp"
+#include "engine/recording/source_map.hpp"
+#include "flow/branches/run.hpp"
+#include "flow/decode/branch_source.hpp"
+#include "line_time/line_times.hpp"
 #include "measure/measurement.hpp"
-#include "measure/watched_function.hpp"
+#include "measure/report/inlined.hpp"
+#include "measure/report/watched_function.hpp"
 
 #include <cstdint>
 #include <functional>

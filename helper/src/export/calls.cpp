@@ -3,7 +3,7 @@
 
 #include "export/json.hpp"
 #include "export/units.hpp"
-#include "measure/caller.hpp"
+#include "measure/statistics/caller.hpp"
 
 #include <fmt/format.h>
 
@@ -14,13 +14,13 @@ namespace ptlens::exporting {
 namespace {
 
 const stacks::FunctionInfo* caller_info(const measure::Measurement& measurement,
-                                        const measure::Part& part, std::uint32_t call) {
+                                        const measure::CallSubset& part, std::uint32_t call) {
   const std::uint32_t function = measure::caller_of(measurement, part, call);
   return function < measurement.functions.size() ? &measurement.functions[function] : nullptr;
 }
 
-const stacks::CallSite* site_of(const measure::Measurement& measurement, const measure::Part& part,
-                                std::uint32_t call) {
+const stacks::CallSite* site_of(const measure::Measurement& measurement,
+                                const measure::CallSubset& part, std::uint32_t call) {
   const std::uint32_t site = part.calls().site[call];
   return site < measurement.sites.size() ? &measurement.sites[site] : nullptr;
 }
@@ -41,7 +41,8 @@ std::string csv_field(const std::string& text) {
 
 } // namespace
 
-std::vector<std::uint32_t> by_start(const measure::Part& part, std::vector<std::uint32_t> calls) {
+std::vector<std::uint32_t> by_start(const measure::CallSubset& part,
+                                    std::vector<std::uint32_t> calls) {
   const std::vector<std::uint64_t>& start = part.calls().start;
   std::ranges::sort(calls, [&start](std::uint32_t one, std::uint32_t other) {
     return start[one] != start[other] ? start[one] < start[other] : one < other;
@@ -50,7 +51,7 @@ std::vector<std::uint32_t> by_start(const measure::Part& part, std::vector<std::
 }
 
 void write_calls_json_lines(std::ostream& out, const measure::Measurement& measurement,
-                            const measure::Part& part, std::span<const std::uint32_t> calls) {
+                            const measure::CallSubset& part, std::span<const std::uint32_t> calls) {
   const stacks::CallTable& table = part.calls();
   for (const std::uint32_t call : calls) {
     const stacks::FunctionInfo* caller = caller_info(measurement, part, call);
@@ -59,7 +60,7 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
         {"tid", measurement.threads[table.thread[call]].tid},
         {"start", table.start[call]},
         {"latency", table.latency[call]},
-        {"resolution", table.resolution[call]},
+        {"resolution", table.uncertainty[call]},
         {"off_cpu", table.off_cpu(call)},
         {"self", table.self(call)},
         {"caller", caller != nullptr ? Json(caller->name) : Json(nullptr)},
@@ -71,7 +72,7 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
 }
 
 void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
-                     const measure::Part& part, std::span<const std::uint32_t> calls) {
+                     const measure::CallSubset& part, std::span<const std::uint32_t> calls) {
   const stacks::CallTable& table = part.calls();
   out << "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution\r\n";
   for (const std::uint32_t call : calls) {
@@ -82,7 +83,7 @@ void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
                        table.latency[call], table.off_cpu(call), table.self(call),
                        caller != nullptr ? csv_field(caller->name) : "",
                        site != nullptr ? hexadecimal(site->address) : "", word(table.state[call]),
-                       table.tail_call[call] != 0, table.resolution[call]);
+                       table.tail_call[call] != 0, table.uncertainty[call]);
   }
 }
 

@@ -40,7 +40,7 @@ Json alone_json(const measure::Measurement& measurement,
 
 std::string mean_of(const measure::Report& report) {
   return report.latency.calls == 0 ? std::string()
-                                   : duration(report.latency.mean, report.latency.resolution);
+                                   : duration(report.latency.mean, report.latency.uncertainty);
 }
 
 std::string change_cell(Verdict verdict, const std::string& change) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "export/json.hpp"
-#include "measure/difference.hpp"
+#include "measure/report/difference.hpp"
 
 #include <string>
 

@@ -2,8 +2,8 @@
 #include "export/json.hpp"
 
 #include "export/units.hpp"
-#include "measure/caller.hpp"
-#include "measure/names.hpp"
+#include "measure/names/names.hpp"
+#include "measure/statistics/caller.hpp"
 
 #include <unordered_map>
 #include <utility>
@@ -28,7 +28,7 @@ void each_field(const measure::LatencyStats& stats, const Use& use) {
   use("p99", stats.p99);
   use("p999", stats.p999);
   use("total", stats.total);
-  use("resolution", stats.resolution);
+  use("resolution", stats.uncertainty);
 }
 
 template <class Use>
@@ -269,7 +269,7 @@ Json recording_json(const measure::Measurement& measurement) {
                {"decode_errors", info.decode_errors},
                {"trace_bytes", info.trace_bytes},
                {"threads", measurement.threads.size()}};
-  json["resolution_ns"] = info.resolution_ns ? Json(*info.resolution_ns) : Json(nullptr);
+  json["resolution_ns"] = info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json(nullptr);
   json["lost_records"] = info.lost_records;
   json["off_cpu_known"] = info.off_cpu_known;
   json["notes"] = info.notes;
@@ -448,7 +448,7 @@ Json flame_json(const measure::Measurement& measurement, const measure::FlameTre
             {"calls", tree.calls}}}};
 }
 
-Json calls_json(const measure::Measurement& measurement, const measure::Part& part,
+Json calls_json(const measure::Measurement& measurement, const measure::CallSubset& part,
                 std::span<const std::uint32_t> calls, std::uint64_t total, std::uint64_t offset) {
   const stacks::CallTable& table = part.calls();
   FunctionTable functions(measurement);
@@ -462,7 +462,7 @@ Json calls_json(const measure::Measurement& measurement, const measure::Part& pa
     columns["tid"].push_back(measurement.threads[table.thread[call]].tid);
     columns["start"].push_back(table.start[call]);
     columns["latency"].push_back(table.latency[call]);
-    columns["resolution"].push_back(table.resolution[call]);
+    columns["resolution"].push_back(table.uncertainty[call]);
     columns["off_cpu"].push_back(table.off_cpu(call));
     columns["self"].push_back(table.self(call));
     columns["caller"].push_back(caller == stacks::no_call ? -1 : functions.index(caller));

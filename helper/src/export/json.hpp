@@ -5,13 +5,13 @@
 
 #include "export/json_text.hpp"
 #include "measure/flame.hpp"
-#include "measure/inlined.hpp"
-#include "measure/lines.hpp"
+#include "measure/lines/lines.hpp"
 #include "measure/measurement.hpp"
-#include "measure/part.hpp"
-#include "measure/probe_correction.hpp"
-#include "measure/report.hpp"
-#include "measure/watched_function.hpp"
+#include "measure/report/inlined.hpp"
+#include "measure/report/probe_correction.hpp"
+#include "measure/report/report.hpp"
+#include "measure/report/watched_function.hpp"
+#include "measure/selection/call_subset.hpp"
 
 #include <cstdint>
 #include <span>
@@ -50,9 +50,9 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
 
 // One page of calls as columns: `calls` are those of the page, `total` and `offset` say where it
 // is.
-[[nodiscard]] Json calls_json(const measure::Measurement& measurement, const measure::Part& part,
-                              std::span<const std::uint32_t> calls, std::uint64_t total,
-                              std::uint64_t offset);
+[[nodiscard]] Json calls_json(const measure::Measurement& measurement,
+                              const measure::CallSubset& part, std::span<const std::uint32_t> calls,
+                              std::uint64_t total, std::uint64_t offset);
 
 // "wall", "on" or "off".
 [[nodiscard]] const char* word(measure::FlameTime time);

@@ -17,10 +17,6 @@ namespace {
 constexpr std::size_t most_blocks = 1000;
 constexpr std::size_t most_ranges = 6;
 
-double real(std::uint64_t number) {
-  return static_cast<double>(number);
-}
-
 // What stands in the way of a figure of the line alone.
 std::string shared_cell(const measure::LineTime& time) {
   std::string text;
@@ -41,7 +37,7 @@ Json line_time_json(const measure::LineTime& time, bool timed) {
   json["at_least"] = timed ? Json(time.at_least) : Json(nullptr);
   json["at_most"] = timed ? Json(time.at_most) : Json(nullptr);
   json["time"] = told ? Json(time.time()) : Json(nullptr);
-  json["resolution"] = told ? Json(time.resolution()) : Json(nullptr);
+  json["resolution"] = told ? Json(time.uncertainty()) : Json(nullptr);
   json["shared_with"] = timed ? Json(time.shared_with) : Json::array();
   json["shared_with_others"] = timed && time.shared_with_others;
   return json;
@@ -89,11 +85,12 @@ std::string line_times_text(const measure::LineTimes* times) {
       continue;
     }
     const bool told = times->timed && time.told();
-    table.add({fmt::format("{}", time.line), count(time.executions),
-               told ? duration(time.time()) : "-", told ? duration(time.resolution()) : "-",
-               told && time.executions > 0 ? duration(time.time() / real(time.executions)) : "-",
-               times->timed ? duration(real(time.at_most)) : "-",
-               times->timed && !told ? shared_cell(time) : ""});
+    table.add(
+        {fmt::format("{}", time.line), count(time.executions), told ? duration(time.time()) : "-",
+         told ? duration(time.uncertainty()) : "-",
+         told && time.executions > 0 ? duration(time.time() / as_double(time.executions)) : "-",
+         times->timed ? duration(as_double(time.at_most)) : "-",
+         times->timed && !told ? shared_cell(time) : ""});
   }
   std::string text =
       "\nLines by themselves (without what they call, and without off-CPU time)\n" + table.text(2);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "export/json.hpp"
-#include "measure/line_times.hpp"
+#include "line_time/line_times.hpp"
 
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@ namespace ptlens::exporting {
 // trace.
 [[nodiscard]] Json line_times_json(const measure::LineTimes* times);
 
-// One line: {line, executions, at_least, at_most, time, resolution, shared_with,
+// One line: {line, executions, at_least, at_most, time, uncertainty, shared_with,
 // shared_with_others}; no times where the trace has no timing.
 [[nodiscard]] Json line_time_json(const measure::LineTime& time, bool timed);
 

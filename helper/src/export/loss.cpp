@@ -38,7 +38,7 @@ std::string list_item(const std::string& words) {
 std::string loss_text(const measure::Measurement& measurement) {
   const measure::RecordingInfo& info = measurement.recording;
   std::string text;
-  if (!info.resolution_ns) {
+  if (!info.uncertainty_ns) {
     text += "! no timing in this recording: calls are counted, every latency is unknown\n";
   }
   if (info.gaps > 0 || info.lost_ns > 0) {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "export/json_text.hpp"
-#include "record/doctor.hpp"
-#include "record/processes.hpp"
+#include "record/machine/doctor.hpp"
+#include "record/processes/processes.hpp"
 
 #include <span>
 

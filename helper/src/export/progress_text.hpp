@@ -4,7 +4,7 @@
 
 #include "base/progress.hpp"
 #include "base/words.hpp"
-#include "measure/watched_function.hpp"
+#include "measure/report/watched_function.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "export/table.hpp"
 #include "export/text.hpp"
 #include "export/units.hpp"
-#include "measure/names.hpp"
+#include "measure/names/names.hpp"
 
 #include <fmt/format.h>
 
@@ -17,10 +17,6 @@ namespace {
 using Align = Table::Align;
 
 constexpr std::size_t bar_length = 40;
-
-double real(std::uint64_t ns) {
-  return static_cast<double>(ns);
-}
 
 std::string place(const std::string& file, std::uint32_t line) {
   return file.empty() ? "" : fmt::format("{}:{}", printable(base_name(file)), line);
@@ -65,9 +61,10 @@ std::string instances(const measure::Measurement& measurement, const measure::Re
   Table table = table_of_entries("declared");
   for (const measure::InstanceRow& row : report.instances) {
     const stacks::FunctionInfo& info = measurement.functions[row.function];
-    table.add({count(row.complete), duration(row.latency.mean), duration(real(row.latency.p99)),
-               duration(real(row.latency.total)), some(row.incomplete), some(row.unwound),
-               hexadecimal(info.address), printable(info.name), place(info.file, info.line)});
+    table.add({count(row.complete), duration(row.latency.mean),
+               duration(as_double(row.latency.p99)), duration(as_double(row.latency.total)),
+               some(row.incomplete), some(row.unwound), hexadecimal(info.address),
+               printable(info.name), place(info.file, info.line)});
   }
   return "\nOf them\n" + table.text(2);
 }
@@ -89,39 +86,41 @@ std::string left_out(const measure::Report& report) {
 
 std::string figures(const measure::Measurement& measurement, const measure::Report& report) {
   const measure::LatencyStats& latency = report.latency;
-  const std::uint64_t resolution = latency.resolution;
+  const std::uint64_t uncertainty = latency.uncertainty;
   std::string text =
       fmt::format("Calls     {} complete, {} incomplete, {} unwound\n", count(report.complete),
                   count(report.incomplete), count(report.unwound));
-  if (report.complete == 0 || !measurement.recording.resolution_ns) {
+  if (report.complete == 0 || !measurement.recording.uncertainty_ns) {
     return text;
   }
-  const auto exact = [resolution](std::uint64_t ns) { return duration(real(ns), resolution); };
+  const auto exact = [uncertainty](std::uint64_t ns) {
+    return duration(as_double(ns), uncertainty);
+  };
   text += fmt::format("Latency   mean {}, stddev {}, total {}, CPU {}\n",
-                      duration(latency.mean, resolution), duration(latency.stddev),
-                      duration(real(latency.total)), percentage(report.cpu_percent));
+                      duration(latency.mean, uncertainty), duration(latency.stddev),
+                      duration(as_double(latency.total)), percentage(report.cpu_percent));
   Table spread({{"min"}, {"p50"}, {"p90"}, {"p99"}, {"p99.9"}, {"max"}});
   spread.add({exact(latency.min), exact(latency.p50), exact(latency.p90), exact(latency.p99),
               exact(latency.p999), exact(latency.max)});
   text += spread.text(10);
   if (measurement.recording.off_cpu_known) {
     text += fmt::format("On-CPU    mean {}, total {}\n", duration(report.on_cpu_mean),
-                        duration(real(report.on_cpu_total)));
+                        duration(as_double(report.on_cpu_total)));
     const measure::OffCpuStats& off = report.off_cpu;
     text += fmt::format("Off-CPU   mean {}, total {} ({} blocked, {} preempted), {} in {}\n",
-                        duration(off.mean), duration(real(off.total)), duration(real(off.blocked)),
-                        duration(real(off.preempted)), count(off.switches, "switch-out"),
-                        count(off.calls, "call"));
+                        duration(off.mean), duration(as_double(off.total)),
+                        duration(as_double(off.blocked)), duration(as_double(off.preempted)),
+                        count(off.switches, "switch-out"), count(off.calls, "call"));
   } else {
     text += "Off-CPU   unknown: no context switches were recorded\n";
   }
   if (report.outside_total > 0) {
     text += fmt::format("Outside   mean {}, total {} outside user code: system calls, faults, "
                         "interrupts, off-CPU\n",
-                        duration(report.outside_mean), duration(real(report.outside_total)));
+                        duration(report.outside_mean), duration(as_double(report.outside_total)));
   }
   text += fmt::format("Self      mean {}, total {}\n", duration(report.self_mean),
-                      duration(real(report.self_total)));
+                      duration(as_double(report.self_total)));
   return text;
 }
 
@@ -137,12 +136,12 @@ std::string histogram(const measure::Report& report) {
   for (const measure::Bucket& bucket : report.histogram) {
     const auto length = [most](std::uint64_t calls) {
       return static_cast<std::size_t>(
-          std::ceil(real(calls) * static_cast<double>(bar_length) / real(most)));
+          std::ceil(as_double(calls) * static_cast<double>(bar_length) / as_double(most)));
     };
     const std::size_t whole = length(bucket.calls);
     const std::size_t off = std::min(whole, length(bucket.off_cpu_calls));
-    table.add({duration(real(bucket.low)), duration(real(bucket.high)), count(bucket.calls),
-               std::string(whole - off, '#') + std::string(off, 'o')});
+    table.add({duration(as_double(bucket.low)), duration(as_double(bucket.high)),
+               count(bucket.calls), std::string(whole - off, '#') + std::string(off, 'o')});
   }
   return "\nHistogram of latency (o: calls that were switched out)\n" + table.text(2);
 }
@@ -168,11 +167,12 @@ std::string related(const measure::Measurement& measurement, const char* title,
       const stacks::CallSite& info = measurement.sites[row.site];
       site = info.file.empty() ? hexadecimal(info.address) : place(info.file, info.line);
     }
-    table.add(
-        {count(row.latency.calls), duration(row.latency.mean), duration(real(row.latency.p99)),
-         duration(real(row.latency.total)),
-         off_known ? duration(real(row.off_cpu.total)) : "unknown", percentage(row.cpu_percent),
-         has_function ? printable(measurement.functions[row.function].name) : "[unknown]", site});
+    table.add({count(row.latency.calls), duration(row.latency.mean),
+               duration(as_double(row.latency.p99)), duration(as_double(row.latency.total)),
+               off_known ? duration(as_double(row.off_cpu.total)) : "unknown",
+               percentage(row.cpu_percent),
+               has_function ? printable(measurement.functions[row.function].name) : "[unknown]",
+               site});
   }
   return fmt::format("\n{}\n{}", title, table.text(2));
 }
@@ -194,12 +194,13 @@ std::string threads(const measure::Measurement& measurement,
                {"name", Align::left}});
   for (const measure::ThreadRow& row : rows) {
     const stacks::ThreadInfo& thread = measurement.threads[row.thread];
-    table.add({fmt::format("{}", thread.tid), count(row.latency.calls), duration(row.latency.mean),
-               duration(real(row.latency.p99)), duration(real(row.latency.total)),
-               measurement.recording.off_cpu_known ? duration(real(row.off_cpu.total)) : "unknown",
-               some(row.incomplete), some(row.unwound),
-               thread.gaps > 0 ? duration(real(thread.lost_ns)) : std::string(),
-               printable(thread.comm)});
+    table.add(
+        {fmt::format("{}", thread.tid), count(row.latency.calls), duration(row.latency.mean),
+         duration(as_double(row.latency.p99)), duration(as_double(row.latency.total)),
+         measurement.recording.off_cpu_known ? duration(as_double(row.off_cpu.total)) : "unknown",
+         some(row.incomplete), some(row.unwound),
+         thread.gaps > 0 ? duration(as_double(thread.lost_ns)) : std::string(),
+         printable(thread.comm)});
   }
   return "\nThreads\n" + table.text(2);
 }
@@ -216,10 +217,11 @@ std::string inlined_table(const measure::Measurement& measurement,
     const std::string site = place(row.site.file, row.site.line);
     const std::string entry = hexadecimal(row.site.address);
     if (row.countable) {
-      const std::uint64_t resolution = row.latency.resolution;
-      table.add({count(row.complete), duration(row.latency.mean, resolution),
-                 duration(real(row.latency.p99), resolution), duration(real(row.latency.total)),
-                 some(row.incomplete), some(row.unwound), entry, printable(row.holder.name), site});
+      const std::uint64_t uncertainty = row.latency.uncertainty;
+      table.add({count(row.complete), duration(row.latency.mean, uncertainty),
+                 duration(as_double(row.latency.p99), uncertainty),
+                 duration(as_double(row.latency.total)), some(row.incomplete), some(row.unwound),
+                 entry, printable(row.holder.name), site});
     } else {
       table.add({"not countable", "", "", "", "", "", entry, printable(row.holder.name), site});
     }
@@ -241,9 +243,9 @@ std::string corrected_text(const measure::CorrectedLatency& corrected) {
   return fmt::format("\nWithout the probes' own time (mean {} ± {} a call)\n"
                      "          mean {}, p50 {}, p90 {}, p99 {}, min {}, max {}\n",
                      duration(corrected.removed), duration(corrected.uncertainty),
-                     duration(latency.mean), duration(real(latency.p50)),
-                     duration(real(latency.p90)), duration(real(latency.p99)),
-                     duration(real(latency.min)), duration(real(latency.max)));
+                     duration(latency.mean), duration(as_double(latency.p50)),
+                     duration(as_double(latency.p90)), duration(as_double(latency.p99)),
+                     duration(as_double(latency.min)), duration(as_double(latency.max)));
 }
 
 std::string report_text(const measure::Measurement& measurement, const measure::Report& report,
@@ -251,17 +253,18 @@ std::string report_text(const measure::Measurement& measurement, const measure::
   const measure::RecordingInfo& info = measurement.recording;
   std::string text = report.instances.empty() ? heading(measurement, report.function)
                                               : instances_heading(measurement, report);
-  text += fmt::format("  measured by {} over {} on {}\n\n", printable(info.backend),
-                      duration(real(info.trace_ns)), count(measurement.threads.size(), "thread"));
+  text +=
+      fmt::format("  measured by {} over {} on {}\n\n", printable(info.backend),
+                  duration(as_double(info.trace_ns)), count(measurement.threads.size(), "thread"));
   text += loss_text(measurement) + left_out(report) + figures(measurement, report);
-  if (info.resolution_ns) {
+  if (info.uncertainty_ns) {
     text += instances(measurement, report);
     text += histogram(report);
     text += related(measurement, "Callers", report.callers);
     text += related(measurement, "Children", report.children);
   }
   text += inlined_table(measurement, inlined);
-  if (info.resolution_ns) {
+  if (info.uncertainty_ns) {
     text += threads(measurement, report.threads);
   }
   return text + notes_text(measurement);

@@ -41,7 +41,7 @@ std::string functions_text(const measure::Measurement& measurement,
                {"unwound"},
                {"function", Align::left},
                {"binary", Align::left}});
-  const bool timed = measurement.recording.resolution_ns.has_value();
+  const bool timed = measurement.recording.uncertainty_ns.has_value();
   const auto time = [timed](double ns) { return timed ? duration(ns) : std::string("-"); };
   for (const measure::FunctionRow& row : rows) {
     table.add({count(row.complete), row.complete > 0 ? time(row.mean) : "-",

@@ -2,12 +2,12 @@
 // in names are replaced, so that a binary cannot write to the terminal.
 #pragma once
 
-#include "measure/inlined.hpp"
-#include "measure/lines.hpp"
+#include "measure/lines/lines.hpp"
 #include "measure/measurement.hpp"
-#include "measure/probe_correction.hpp"
-#include "measure/report.hpp"
-#include "record/doctor.hpp"
+#include "measure/report/inlined.hpp"
+#include "measure/report/probe_correction.hpp"
+#include "measure/report/report.hpp"
+#include "record/machine/doctor.hpp"
 
 #include <cstddef>
 #include <span>

@@ -57,9 +57,9 @@ std::string duration(double ns) {
   return three_digits(ns, units, 1000);
 }
 
-std::string duration(double ns, std::optional<std::uint64_t> resolution_ns) {
-  if (resolution_ns && *resolution_ns > 0 && static_cast<double>(*resolution_ns) * 20 >= ns) {
-    return fmt::format("{} ± {}", duration(ns), duration(static_cast<double>(*resolution_ns)));
+std::string duration(double ns, std::optional<std::uint64_t> uncertainty_ns) {
+  if (uncertainty_ns && *uncertainty_ns > 0 && static_cast<double>(*uncertainty_ns) * 20 >= ns) {
+    return fmt::format("{} ± {}", duration(ns), duration(static_cast<double>(*uncertainty_ns)));
   }
   return duration(ns);
 }

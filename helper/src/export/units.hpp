@@ -8,11 +8,19 @@
 
 namespace ptlens::exporting {
 
+// Returns the number as a double, for figures that are divided or formatted.
+[[nodiscard]] constexpr double as_double(std::uint64_t number) {
+  return static_cast<double>(number);
+}
+
+inline constexpr double ns_per_s = 1e9;
+
 // Three significant digits in ns, µs, ms or s: "0 ns", "42 ns", "1.23 µs", "12.3 ms", "1,234 s".
 [[nodiscard]] std::string duration(double ns);
 
-// "1.23 µs ± 42 ns" where the resolution is at least a twentieth of the figure, else as duration().
-[[nodiscard]] std::string duration(double ns, std::optional<std::uint64_t> resolution_ns);
+// "1.23 µs ± 42 ns" where the uncertainty is at least a twentieth of the figure, else as
+// duration().
+[[nodiscard]] std::string duration(double ns, std::optional<std::uint64_t> uncertainty_ns);
 
 // "10,000".
 [[nodiscard]] std::string count(std::uint64_t number);

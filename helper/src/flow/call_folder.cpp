@@ -4,7 +4,7 @@
 namespace ptlens::flow {
 
 // The stub that was called jumps to what it stands for. False where it goes elsewhere.
-bool CallFolder::through_stub(WayIndex way, std::uint64_t to, WayIndex arrival) {
+bool CallFolder::through_stub(BlockIndex way, std::uint64_t to, BlockIndex arrival) {
   Frame& frame = frames_.back();
   const std::uint32_t number = graph_->target_gone_to(to);
   const Target& target = graph_->target(number);
@@ -71,7 +71,7 @@ void CallFolder::tell(const Branch& branch) {
   tell_open();
   end_part(returned_end(), last_.time_ns);
   part_begin_ = returned_end();
-  run_->add_told(timed(branch, last_.time_ns, last_.spread_ns));
+  run_->add_told(timed(branch, last_.time_ns, last_.uncertainty_ns));
   full_ = run_->has_many();
   told_ = true;
   waits_ = false;
@@ -83,7 +83,7 @@ void CallFolder::end() {
     run_->add_part({.begin = part_begin_,
                     .end = returned_end(),
                     .last_ns = last_.time_ns,
-                    .last_spread = last_.spread_ns,
+                    .last_uncertainty = last_.uncertainty_ns,
                     .last_exit = last_exit_,
                     .last_arrival = last_arrival_,
                     .last_kind = last_kind_});

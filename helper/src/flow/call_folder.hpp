@@ -4,8 +4,8 @@
 // before it.
 #pragma once
 
-#include "flow/code_graph.hpp"
-#include "flow/run_builder.hpp"
+#include "flow/branches/run_builder.hpp"
+#include "flow/code/code_graph.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -26,9 +26,9 @@ public:
   }
   // The step of that number happens.
   void pass_step(std::uint32_t number, const Moment& moment);
-  // The way ends by a branch of that kind, to an address at which the way `arrival` begins; no_way
-  // where none is known.
-  void end_way(WayIndex way, BranchKind kind, std::uint64_t to, WayIndex arrival,
+  // The way ends by a branch of that kind, to an address at which the way `arrival` begins;
+  // no_block where none is known.
+  void end_way(BlockIndex way, BranchKind kind, std::uint64_t to, BlockIndex arrival,
                const Moment& moment);
   // Enough for a run was told.
   [[nodiscard]] bool has_many() const { return full_ || run_->has_many_returned(); }
@@ -67,11 +67,11 @@ private:
     }
     call_of(frame).inner = active_[function]++ != 0;
   }
-  [[nodiscard]] bool through_stub(WayIndex way, std::uint64_t to, WayIndex arrival);
+  [[nodiscard]] bool through_stub(BlockIndex way, std::uint64_t to, BlockIndex arrival);
   [[nodiscard]] bool jumps(std::uint32_t target, std::uint32_t exit, std::uint32_t arrival,
                            BranchKind kind, const Moment& moment);
-  [[nodiscard]] bool returns(WayIndex way, std::uint64_t to, const Moment& moment);
-  void pop(WayIndex back, const Moment& moment);
+  [[nodiscard]] bool returns(BlockIndex way, std::uint64_t to, const Moment& moment);
+  void pop(BlockIndex back, const Moment& moment);
   void end_part(std::uint32_t end, std::uint64_t before_ns);
   void tell_open();
   void tell(const Branch& branch); // which happens now
@@ -98,7 +98,7 @@ inline void CallFolder::push(const Moment& moment, std::uint32_t target, std::ui
   const std::uint32_t parent = frames_.empty() ? no_target : frames_.back().call;
   frames_.push_back({.return_address = return_address, .call = returned_end()});
   run_->returned().push_back({.start_ns = moment.time_ns,
-                              .start_spread = moment.spread_ns,
+                              .start_uncertainty = moment.uncertainty_ns,
                               .parent = parent,
                               .target = target,
                               .site = graph_->site_of(exit),
@@ -109,7 +109,7 @@ inline void CallFolder::push(const Moment& moment, std::uint32_t target, std::ui
 
 inline void CallFolder::pass_step(std::uint32_t number, const Moment& moment) {
   note(moment);
-  const Step& step = graph_->step(number);
+  const DirectBranch& step = graph_->step(number);
   const std::uint32_t exit = CodePoints::number_of_step(number);
   if (!in_stub_) [[likely]] {
     const std::uint32_t target_number = graph_->target_of_step(number);
@@ -134,8 +134,8 @@ inline void CallFolder::pass_step(std::uint32_t number, const Moment& moment) {
   tell(graph_->points().branch_of_step(number));
 }
 
-inline void CallFolder::end_way(WayIndex way, BranchKind kind, std::uint64_t to, WayIndex arrival,
-                                const Moment& moment) {
+inline void CallFolder::end_way(BlockIndex way, BranchKind kind, std::uint64_t to,
+                                BlockIndex arrival, const Moment& moment) {
   note(moment);
   const std::uint32_t exit = CodePoints::number_of_way(way);
   if (kind == BranchKind::ret) {
@@ -170,7 +170,7 @@ inline void CallFolder::end_way(WayIndex way, BranchKind kind, std::uint64_t to,
 }
 
 // The innermost call returns, and with it the tail calls that it ended in.
-inline bool CallFolder::returns(WayIndex way, std::uint64_t to, const Moment& moment) {
+inline bool CallFolder::returns(BlockIndex way, std::uint64_t to, const Moment& moment) {
   if (frames_.empty() || in_stub_ || frames_.back().return_address != to) {
     return false;
   }
@@ -188,13 +188,13 @@ inline bool CallFolder::returns(WayIndex way, std::uint64_t to, const Moment& mo
   return true;
 }
 
-inline void CallFolder::pop(WayIndex back, const Moment& moment) {
+inline void CallFolder::pop(BlockIndex back, const Moment& moment) {
   const Frame frame = frames_.back();
   frames_.pop_back();
   ReturnedCall& call = call_of(frame);
   const auto latency = static_cast<std::uint32_t>(moment.time_ns - call.start_ns);
   call.latency_ns = latency;
-  call.end_spread = moment.spread_ns;
+  call.end_uncertainty = moment.uncertainty_ns;
   call.back = back;
   --active_[frame.function];
   if (!frames_.empty()) {

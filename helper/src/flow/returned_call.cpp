@@ -10,16 +10,16 @@ namespace {
 void tell_return(const ReturnedCall& call, const CodePoints& points, std::vector<Branch>& into) {
   const std::uint64_t behind = points.exit(call.exit).address_behind();
   into.push_back(timed(points.branch_of_way(call.back, BranchKind::ret, behind),
-                       call.start_ns + call.latency_ns, call.end_spread));
+                       call.start_ns + call.latency_ns, call.end_uncertainty));
 }
 
 } // namespace
 
 void tell_opening(const ReturnedCall& call, const CodePoints& points, std::vector<Branch>& into) {
   const auto tell = [&](const Branch& branch) {
-    into.push_back(timed(branch, call.start_ns, call.start_spread));
+    into.push_back(timed(branch, call.start_ns, call.start_uncertainty));
   };
-  if (call.stub == no_way) {
+  if (call.stub == no_block) {
     tell(points.branch_of(call.exit, call.arrival, call.kind));
     return;
   }
@@ -47,7 +47,7 @@ void unfold(const ReturnedCalls& part, std::span<const ReturnedCall> calls,
   close_behind(0);
   if (part.last_exit != 0) {
     into.push_back(timed(points.branch_of(part.last_exit, part.last_arrival, part.last_kind),
-                         part.last_ns, part.last_spread));
+                         part.last_ns, part.last_uncertainty));
   }
 }
 

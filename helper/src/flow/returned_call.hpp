@@ -4,8 +4,8 @@
 // another stack of the thread waits where one of them returns to is for its reader to ask.
 #pragma once
 
-#include "flow/branch.hpp"
-#include "flow/code_points.hpp"
+#include "flow/branches/branch.hpp"
+#include "flow/code/code_points.hpp"
 
 #include <cstdint>
 #include <span>
@@ -16,18 +16,18 @@ namespace ptlens::flow {
 struct ReturnedCall {
   std::uint64_t start_ns = 0;
   std::uint32_t latency_ns = 0;
-  std::uint32_t children_ns = 0;  // of latency, in calls inside
-  std::uint32_t start_spread = 0; // see Branch
-  std::uint32_t end_spread = 0;
+  std::uint32_t children_ns = 0;       // of latency, in calls inside
+  std::uint32_t start_uncertainty = 0; // see Branch
+  std::uint32_t end_uncertainty = 0;
   std::uint32_t parent = 0; // index in the run of the call it was made in: see ReturnedCalls
   // Numbers of the graph's own, counted by themselves, of the function's entry and of the call
   // site.
   std::uint32_t target = 0;
   std::uint32_t site = 0;
-  std::uint32_t exit = 0;    // of the branch that it began with
-  std::uint32_t arrival = 0; // the same; of the jump where it went through a stub
-  WayIndex stub = no_way;    // that ends by the jump of the stub; it was reached directly
-  WayIndex back = no_way;    // that ends by the return
+  std::uint32_t exit = 0;     // of the branch that it began with
+  std::uint32_t arrival = 0;  // the same; of the jump where it went through a stub
+  BlockIndex stub = no_block; // that ends by the jump of the stub; it was reached directly
+  BlockIndex back = no_block; // that ends by the return
   BranchKind kind = BranchKind::call;
   bool inner = false; // inside another call of its function that it is told with
   // By a jump: it ends with the call inside which it was made.
@@ -45,7 +45,7 @@ struct ReturnedCalls {
   // Of the last branch that is told so, or no earlier. Its numbers where it began and ended none,
   // else 0.
   std::uint64_t last_ns = 0;
-  std::uint32_t last_spread = 0;
+  std::uint32_t last_uncertainty = 0;
   std::uint32_t last_exit = 0;
   std::uint32_t last_arrival = 0;
   BranchKind last_kind = BranchKind::jump;

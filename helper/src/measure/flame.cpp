@@ -4,11 +4,11 @@
 #include "measure/flame.hpp"
 
 #include "base/cancellation.hpp"
-#include "measure/admission.hpp"
-#include "measure/names.hpp"
-#include "measure/pair_map.hpp"
-#include "measure/part.hpp"
-#include "store/walk.hpp"
+#include "cache/walk.hpp"
+#include "measure/names/names.hpp"
+#include "measure/selection/call_filter.hpp"
+#include "measure/selection/call_subset.hpp"
+#include "measure/statistics/pair_map.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -22,10 +22,6 @@ using stacks::no_call;
 
 constexpr std::uint32_t no_node = no_call;
 constexpr std::uint32_t calls_a_look = 1 << 16; // whether the work is cancelled
-
-bool within(const Interval& interval, std::uint64_t value) {
-  return value >= interval.low && value <= interval.high;
-}
 
 std::uint64_t subtract(std::uint64_t from, std::uint64_t what) {
   return from > what ? from - what : 0;
@@ -195,7 +191,7 @@ public:
     state.counted = everything_ || (parent != nullptr && parent->counted) ||
                     (asked_[call.function] != 0 && admits(call, below));
     state.holds_asked = below || (ancestor_[call.function] != 0 &&
-                                  within(selection_.ancestor_latency, call.latency));
+                                  selection_.ancestor_latency.contains(call.latency));
     if (parent != nullptr && parent->away != 0) {
       Away& above = away_[parent->away - 1];
       above.outside = subtract(above.outside, call.outside);
@@ -266,10 +262,10 @@ private:
     if (selection_.tid && measurement_.threads[call.thread].tid != *selection_.tid) {
       return false;
     }
-    if (selection_.latency && !within(*selection_.latency, call.latency)) {
+    if (selection_.latency && !selection_.latency->contains(call.latency)) {
       return false;
     }
-    if (selection_.time && !within(*selection_.time, subtract(call.start, origin_))) {
+    if (selection_.time && !selection_.time->contains(subtract(call.start, origin_))) {
       return false;
     }
     return selection_.ancestor.empty() || below;
@@ -310,13 +306,13 @@ FlameTree flame_of(const stacks::CallTable& calls, FlameWalk walk, double smalle
 }
 
 // Nothing where the calls of a thread did not begin in the order of their opening.
-std::optional<FlameTree> flame_of(const store::CallStore& store,
+std::optional<FlameTree> flame_of(const cache::CallCache& store,
                                   std::span<const std::uint32_t> edges, FlameWalk walk,
                                   double smallest) {
   for (std::uint32_t thread = 0; thread < store.thread_count(); ++thread) {
-    store::ThreadWalk calls(store, edges, thread);
+    cache::ThreadWalk calls(store, edges, thread);
     walk.begin_thread(calls.orders());
-    const bool in_order = calls.run([&](const store::WalkedCall& call) {
+    const bool in_order = calls.run([&](const cache::WalkedCall& call) {
       walk.take({.id = call.order,
                  .parent = call.parent,
                  .thread = thread,
@@ -361,7 +357,7 @@ FlameTree flame(const Measurement& measurement, const std::vector<std::uint32_t>
     return flame_of(measurement.calls, FlameWalk(measurement, functions, selection, time),
                     smallest);
   }
-  Needs needs(measurement);
+  CallsNeeded needs(measurement);
   for (const std::uint32_t function : functions) {
     needs.everything_below(function);
     needs.way_up(function, selection);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "measure/measurement.hpp"
-#include "measure/selection.hpp"
+#include "measure/selection/selection.hpp"
 
 #include <cstdint>
 #include <optional>

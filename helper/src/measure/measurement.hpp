@@ -2,8 +2,8 @@
 // knows where the calls came from. Times in ns.
 #pragma once
 
-#include "stacks/call.hpp"
-#include "store/call_store.hpp"
+#include "cache/call_cache.hpp"
+#include "stacks/calls/call.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -27,9 +27,9 @@ struct RecordingInfo {
   std::uint64_t gaps = 0;
   std::uint64_t decode_errors = 0;
   std::uint64_t trace_bytes = 0;
-  std::uint64_t lost_records = 0;             // side-band records or samples that perf dropped
-  std::optional<std::uint64_t> resolution_ns; // nothing: the recording has no timing at all
-  bool off_cpu_known = false;                 // false: no switch records
+  std::uint64_t lost_records = 0;              // side-band records or samples that perf dropped
+  std::optional<std::uint64_t> uncertainty_ns; // nothing: the recording has no timing at all
+  bool off_cpu_known = false;                  // false: no switch records
   std::vector<std::string> notes; // one line each: what the backend costs and cannot see
   std::vector<MissingCode> missing;
 };
@@ -41,7 +41,7 @@ struct Measurement {
   std::vector<stacks::CallSite> sites;
   // All calls of a recording that was opened. Where there is none, `calls` holds them: few, made by
   // hand.
-  std::shared_ptr<const store::CallStore> store;
+  std::shared_ptr<const cache::CallCache> store;
   stacks::CallTable calls;
   // Last components of the names of functions that compilers inlined somewhere in the binaries
   // whose code ran, without template arguments; ascending.

@@ -2,8 +2,8 @@
 #include "record/finish.hpp"
 
 #include "perfdata/recording.hpp"
-#include "record/cost_in_time.hpp"
-#include "record/probe_sample.hpp"
+#include "record/probes/cost_in_time.hpp"
+#include "record/probes/probe_sample.hpp"
 #include "record/summary.hpp"
 
 #include <fmt/format.h>

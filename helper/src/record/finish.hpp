@@ -1,11 +1,11 @@
 // What both backends do before and after perf has run.
 #pragma once
 
-#include "record/machine.hpp"
+#include "record/machine/machine.hpp"
 #include "record/manifest.hpp"
-#include "record/probe_cost.hpp"
+#include "record/perf/session.hpp"
+#include "record/probes/probe_cost.hpp"
 #include "record/recorder.hpp"
-#include "record/session.hpp"
 
 #include <optional>
 #include <string>

@@ -3,10 +3,10 @@
 #include "record/recorder.hpp"
 
 #include "record/finish.hpp"
-#include "record/intel_pt_backend.hpp"
-#include "record/machine.hpp"
-#include "record/proc.hpp"
-#include "record/uprobe_backend.hpp"
+#include "record/machine/machine.hpp"
+#include "record/machine/proc.hpp"
+#include "record/perf/intel_pt_backend.hpp"
+#include "record/probes/uprobe_backend.hpp"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "perfdata/recording.hpp"
-#include "record/machine.hpp"
+#include "record/machine/machine.hpp"
+#include "record/perf/session.hpp"
 #include "record/recorder.hpp"
-#include "record/session.hpp"
 
 namespace ptlens::record {
 

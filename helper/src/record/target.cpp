@@ -1,10 +1,10 @@
 // Which function of which file a request means.
 #include "record/target.hpp"
 
-#include "record/loader.hpp"
-#include "record/machine.hpp"
-#include "record/proc.hpp"
-#include "symbols/name_shape.hpp"
+#include "record/machine/loader.hpp"
+#include "record/machine/machine.hpp"
+#include "record/machine/proc.hpp"
+#include "symbols/names/name_shape.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "record/probe_plan.hpp"
+#include "record/probes/probe_plan.hpp"
 #include "record/recorder.hpp"
 
 #include <cstdint>

@@ -3,18 +3,18 @@
 
 #include "base/error.hpp"
 #include "base/progress.hpp"
-#include "engine/bundle.hpp"
-#include "engine/measured_sources.hpp"
-#include "engine/store_status.hpp"
-#include "measure/inlined.hpp"
-#include "measure/line_times.hpp"
+#include "engine/bundle/bundle.hpp"
+#include "engine/cache/cache_status.hpp"
+#include "line_time/line_times.hpp"
 #include "measure/measurement.hpp"
-#include "measure/watched_function.hpp"
-#include "record/doctor.hpp"
-#include "record/processes.hpp"
+#include "measure/report/inlined.hpp"
+#include "measure/report/watched_function.hpp"
+#include "record/machine/doctor.hpp"
+#include "record/processes/processes.hpp"
 #include "record/recorder.hpp"
-#include "server/requests.hpp"
-#include "stacks/call.hpp"
+#include "server/methods/requests.hpp"
+#include "source/measured_sources.hpp"
+#include "stacks/calls/call.hpp"
 
 #include <functional>
 #include <memory>

@@ -2,10 +2,10 @@
 // used from several threads at once.
 #pragma once
 
-#include "engine/measured_sources.hpp"
-#include "measure/lines.hpp"
+#include "measure/lines/lines.hpp"
 #include "server/host.hpp"
-#include "server/requests.hpp"
+#include "server/methods/requests.hpp"
+#include "source/measured_sources.hpp"
 
 #include <functional>
 #include <map>

@@ -1,9 +1,9 @@
 // The rest of the helper, as the server sees it.
+#include "engine/cache/cache_status.hpp"
 #include "engine/engine.hpp"
-#include "engine/kept_binaries.hpp"
-#include "engine/store_status.hpp"
-#include "server/functions_at.hpp"
+#include "engine/recording/copied_binaries.hpp"
 #include "server/host.hpp"
+#include "server/methods/functions_at.hpp"
 
 namespace ptlens::server {
 

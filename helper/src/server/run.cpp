@@ -1,5 +1,5 @@
 // `ptlens serve` with everything behind it.
-#include "server/serve.hpp"
+#include "server/rpc/serve.hpp"
 #include "server/server.hpp"
 
 namespace ptlens::server {

@@ -2,17 +2,18 @@
 // threads may share a Binary.
 #include "symbols/binary.hpp"
 
-#include "symbols/code_walk.hpp"
-#include "symbols/debug_file.hpp"
-#include "symbols/debug_info.hpp"
-#include "symbols/elf_image.hpp"
-#include "symbols/function_table.hpp"
-#include "symbols/inlined.hpp"
-#include "symbols/kernel_code.hpp"
-#include "symbols/landing_pads.hpp"
-#include "symbols/name_search.hpp"
-#include "symbols/own_lines.hpp"
-#include "symbols/unwind_table.hpp"
+#include "base/lazy.hpp"
+#include "symbols/dwarf/debug_file.hpp"
+#include "symbols/dwarf/debug_info.hpp"
+#include "symbols/dwarf/inlined.hpp"
+#include "symbols/dwarf/own_lines.hpp"
+#include "symbols/elf/elf_image.hpp"
+#include "symbols/elf/kernel_code.hpp"
+#include "symbols/elf/landing_pads.hpp"
+#include "symbols/elf/unwind_table.hpp"
+#include "symbols/functions/function_table.hpp"
+#include "symbols/machine_code/code_walk.hpp"
+#include "symbols/names/name_search.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -23,24 +24,6 @@
 namespace ptlens::symbols {
 
 namespace {
-
-// A value that the first asker computes while the others wait.
-template <class T>
-class Lazy {
-public:
-  explicit Lazy(std::function<T()> make) : make_(std::move(make)) {}
-
-  const T& get() {
-    std::call_once(once_, [this] { made_ = &value_.emplace(make_()); });
-    return *made_;
-  }
-
-private:
-  std::function<T()> make_;
-  std::once_flag once_;
-  std::optional<T> value_;
-  const T* made_ = nullptr;
-};
 
 DebugFile locate_debug_file(const ElfImage& image) {
   const Result<ElfFile> file = ElfFile::open(image.path(), image.identity());

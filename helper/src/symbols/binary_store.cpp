@@ -2,8 +2,8 @@
 #include "symbols/binary_store.hpp"
 
 #include "base/cancellation.hpp"
-#include "symbols/debuginfod.hpp"
-#include "symbols/own_vdso.hpp"
+#include "symbols/dwarf/debuginfod.hpp"
+#include "symbols/elf/own_vdso.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

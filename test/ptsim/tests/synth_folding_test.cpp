@@ -1,7 +1,7 @@
 // Calls that came back are told as one where nothing is in doubt. Put back into branches they are
 // the branches that a decoder tells which never folds any.
-#include "engine/loaded_recording.hpp"
-#include "engine/trace_threads.hpp"
+#include "engine/recording/loaded_recording.hpp"
+#include "engine/trace/trace_threads.hpp"
 #include "harness.hpp"
 #include "synth/synth.hpp"
 #include "synth_harness.hpp"

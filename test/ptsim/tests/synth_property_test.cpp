@@ -2,11 +2,11 @@
 // processors, faults and code, the calls are those of the walk, in its order, nothing that spans
 // lost trace is complete, times are right to within what is stated, and self times add up.
 #include "engine/engine.hpp"
-#include "engine/kept_calls.hpp"
-#include "engine/loaded_recording.hpp"
-#include "engine/trace_backend.hpp"
+#include "engine/cache/cached_calls.hpp"
+#include "engine/recording/loaded_recording.hpp"
+#include "engine/trace/trace_backend.hpp"
 #include "harness.hpp"
-#include "store/gather.hpp"
+#include "cache/gather.hpp"
 #include "synth/random.hpp"
 #include "synth_harness.hpp"
 #include "synth_truth.hpp"

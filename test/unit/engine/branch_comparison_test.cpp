@@ -1,5 +1,5 @@
 // The comparison must find what differs, and judge only where the reference does.
-#include "engine/branch_comparison.hpp"
+#include "engine/trace/branch_comparison.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Archives that pretend to be bundles: nothing leaves the folder that they are unpacked to.
-#include "engine/bundle.hpp"
+#include "engine/bundle/bundle.hpp"
 
 #include <gtest/gtest.h>
 

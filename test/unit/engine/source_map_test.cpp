@@ -1,5 +1,5 @@
 // Where sources are: whole directories only, the first that fits.
-#include "engine/source_map.hpp"
+#include "engine/recording/source_map.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "measure/measurement.hpp"
-#include "measure/report.hpp"
+#include "measure/report/report.hpp"
 
 namespace ptlens::exporting {
 
@@ -27,7 +27,7 @@ inline void add(stacks::CallTable& table, const CallRow& row) {
   table.site.push_back(row.site);
   table.start.push_back(row.start);
   table.latency.push_back(row.latency);
-  table.resolution.push_back(static_cast<std::uint32_t>(10 * table.function.size())); // 10, 20...
+  table.uncertainty.push_back(static_cast<std::uint32_t>(10 * table.function.size())); // 10, 20...
   table.outside.push_back(0);
   table.children.push_back(row.children);
   table.blocked.push_back(row.blocked);
@@ -49,7 +49,7 @@ inline measure::Measurement example() {
   m.recording.decode_errors = 1;
   m.recording.trace_bytes = 4096;
   m.recording.lost_records = 3;
-  m.recording.resolution_ns = 42;
+  m.recording.uncertainty_ns = 42;
   m.recording.off_cpu_known = true;
   m.recording.notes = {"costs nothing here"};
   m.recording.missing = {{"/lib/ld.so", "abcd", "no such file"}};
@@ -114,7 +114,7 @@ inline measure::Report example_report() {
                     .p99 = 3000,
                     .p999 = 3000,
                     .total = 4000,
-                    .resolution = 42};
+                    .uncertainty = 42};
   report.on_cpu_mean = 1900;
   report.on_cpu_total = 3800;
   report.off_cpu = {

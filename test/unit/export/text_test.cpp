@@ -66,14 +66,14 @@ TEST(ReportText, BarsAreInProportion) {
 
 TEST(ReportText, ResolutionStandsBesideFiguresThatItBlurs) {
   measure::Report report = example_report();
-  report.latency.resolution = 500;
+  report.latency.uncertainty = 500;
   const std::string text = report_text(example(), report);
   EXPECT_NE(text.find("mean 2.00 µs ± 500 ns"), std::string::npos) << text;
 }
 
 TEST(ReportText, WithoutTimingNoLatencyIsShown) {
   measure::Measurement measurement = example();
-  measurement.recording.resolution_ns.reset();
+  measurement.recording.uncertainty_ns.reset();
   const std::string text = report_text(measurement, example_report());
   EXPECT_NE(text.find("! no timing in this recording"), std::string::npos);
   EXPECT_EQ(text.find("mean"), std::string::npos) << text;
@@ -115,7 +115,7 @@ TEST(ReportText, NamesCannotWriteToTheTerminal) {
 TEST(FunctionsText, OneLineAFunction) {
   measure::Measurement measurement = example();
   measurement.recording = {};
-  measurement.recording.resolution_ns = 42;
+  measurement.recording.uncertainty_ns = 42;
   measurement.recording.off_cpu_known = true;
   const std::vector<measure::FunctionRow> rows{{.function = 0,
                                                 .complete = 1000,

@@ -1,6 +1,6 @@
 // Our packet parser against libipt's packet decoder: every kind of packet that libipt's encoder can
 // make, and bytes at random.
-#include "flow/packet_parser.hpp"
+#include "flow/packets/packet_parser.hpp"
 
 #include <gtest/gtest.h>
 #include <intel-pt.h>

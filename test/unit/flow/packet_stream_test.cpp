@@ -1,6 +1,6 @@
 // When packets were sent, and the branches that they report made. Packets by libipt's encoder;
 // times worked out by hand from the SDM's rules. A tick is a nanosecond.
-#include "flow/packet_stream.hpp"
+#include "flow/packets/packet_stream.hpp"
 
 #include <gtest/gtest.h>
 #include <intel-pt.h>

@@ -1,5 +1,5 @@
 // A piece of trace reads the same wherever it is cut into parts. Packets by libipt's encoder.
-#include "flow/piece_parser.hpp"
+#include "flow/packets/piece_parser.hpp"
 
 #include <gtest/gtest.h>
 #include <intel-pt.h>

@@ -1,5 +1,5 @@
 // Times of branches from the decisions around them, worked out by hand.
-#include "flow/run_builder.hpp"
+#include "flow/branches/run_builder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ TEST(RunBuilder, BranchOfADecisionHasItsInterval) {
   EXPECT_EQ(run->cpu, 3);
   ASSERT_EQ(run->branches.size(), 1U);
   EXPECT_EQ(run->branches[0].time_ns, 210U); // 200 .. 220
-  EXPECT_EQ(run->branches[0].spread_ns, 10U);
+  EXPECT_EQ(run->branches[0].uncertainty_ns, 10U);
   EXPECT_FALSE(builder.take());
 }
 
@@ -38,7 +38,7 @@ TEST(RunBuilder, BranchWithoutADecisionLiesBetweenItsNeighbours) {
   ASSERT_TRUE(run);
   ASSERT_EQ(run->branches.size(), 3U);
   EXPECT_EQ(run->branches[1].time_ns, 250U); // 200 .. 300
-  EXPECT_EQ(run->branches[1].spread_ns, 50U);
+  EXPECT_EQ(run->branches[1].uncertainty_ns, 50U);
   EXPECT_EQ(run->branches[2].time_ns, 250U);
   EXPECT_EQ(builder.widths().of_nineteen_in_twenty(), 100U); // of 20, 100 and 100
 }
@@ -53,7 +53,7 @@ TEST(RunBuilder, TimeNeverGoesBack) {
   const auto run = builder.take();
   ASSERT_TRUE(run);
   EXPECT_EQ(run->branches[1].time_ns, 200U);
-  EXPECT_EQ(run->branches[1].spread_ns, 0U);
+  EXPECT_EQ(run->branches[1].uncertainty_ns, 0U);
 }
 
 TEST(RunBuilder, OddWidthIsRoundedUp) {
@@ -64,7 +64,7 @@ TEST(RunBuilder, OddWidthIsRoundedUp) {
   const auto run = builder.take();
   ASSERT_TRUE(run);
   EXPECT_EQ(run->branches[0].time_ns, 12U);
-  EXPECT_EQ(run->branches[0].spread_ns, 3U); // 9 .. 15 holds 10 .. 15
+  EXPECT_EQ(run->branches[0].uncertainty_ns, 3U); // 9 .. 15 holds 10 .. 15
 }
 
 // After a loss the clock stands up to 1100, where a timing packet sets it; a call begins before
@@ -84,9 +84,9 @@ TEST(RunBuilder, BehindALossTimesAreTheLatestPossible) {
   const auto run = builder.take();
   ASSERT_TRUE(run);
   ASSERT_EQ(run->branches.size(), 5U);
-  const auto expect = [&](std::size_t at, std::uint64_t time_ns, std::uint32_t spread_ns) {
+  const auto expect = [&](std::size_t at, std::uint64_t time_ns, std::uint32_t uncertainty_ns) {
     EXPECT_EQ(run->branches[at].time_ns, time_ns) << at;
-    EXPECT_EQ(run->branches[at].spread_ns, spread_ns) << at;
+    EXPECT_EQ(run->branches[at].uncertainty_ns, uncertainty_ns) << at;
   };
   expect(0, 200, 0);
   expect(1, 1100, 800); // 300 .. 1900 holds 300 .. 1100

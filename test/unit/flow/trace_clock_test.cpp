@@ -1,5 +1,5 @@
 // Timing packets to ticks; every expectation is worked out by hand from the SDM's definitions.
-#include "flow/trace_clock.hpp"
+#include "flow/packets/trace_clock.hpp"
 
 #include <gtest/gtest.h>
 

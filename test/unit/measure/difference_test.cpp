@@ -1,6 +1,6 @@
 // What counts as a change between two recordings: worked out by hand.
-#include "measure/difference.hpp"
 #include "measure/recordings.hpp"
+#include "measure/report/difference.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@ namespace ptlens::measure {
 namespace {
 
 LatencyStats stats(std::uint64_t calls, double mean, double stddev, std::uint64_t p99,
-                   std::uint64_t resolution) {
+                   std::uint64_t uncertainty) {
   LatencyStats result;
   result.calls = calls;
   result.mean = mean;
   result.stddev = stddev;
   result.p99 = p99;
-  result.resolution = resolution;
+  result.uncertainty = uncertainty;
   return result;
 }
 
@@ -65,7 +65,7 @@ struct Made {
 
 Measurement recording(const std::vector<Made>& functions, std::uint64_t latency) {
   Measurement m = test::empty_recording(1'000'000);
-  m.recording.resolution_ns = 1;
+  m.recording.uncertainty_ns = 1;
   for (const Made& made : functions) {
     const std::uint32_t function = test::add_function(m, made.name);
     m.functions[function].binary = made.binary;

@@ -1,6 +1,6 @@
 // Naming one function, and what is said when the name means none or several.
 #include "measure/recordings.hpp"
-#include "measure/selection.hpp"
+#include "measure/selection/selection.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Flame graphs: against stacks that are merged the naive way, and pruning.
 #include "measure/flame.hpp"
 #include "measure/naive.hpp"
-#include "measure/part.hpp"
 #include "measure/recordings.hpp"
+#include "measure/selection/call_subset.hpp"
 
 #include <gtest/gtest.h>
 
@@ -94,7 +94,7 @@ Measurement with_time_outside() {
   c.site = {stacks::no_site, stacks::no_site};
   c.start = {1000, 1010};
   c.latency = {100, 40};
-  c.resolution = {0, 0};
+  c.uncertainty = {0, 0};
   c.children = {40, 0};
   c.outside = {55, 25};
   c.blocked = {15, 15};

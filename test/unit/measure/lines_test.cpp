@@ -1,5 +1,5 @@
 // What the editor draws: worked out by hand, then against random recordings.
-#include "measure/lines.hpp"
+#include "measure/lines/lines.hpp"
 #include "measure/naive.hpp"
 #include "measure/recordings.hpp"
 

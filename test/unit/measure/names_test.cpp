@@ -1,8 +1,8 @@
 // Names of real functions, as c++filt and rustfilt print them, and what they are called in the
 // source.
-#include "measure/names.hpp"
+#include "measure/names/names.hpp"
 #include "measure/recordings.hpp"
-#include "symbols/name_shape.hpp"
+#include "symbols/names/name_shape.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The text forms of selections: what they mean, what is refused, and random text.
-#include "measure/selection.hpp"
+#include "measure/selection/selection.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Sums by hand: an outer call of 1000 ns holds two inner ones of 100 ns, one of which holds
 // another.
-#include "measure/probe_correction.hpp"
 #include "measure/recordings.hpp"
+#include "measure/report/probe_correction.hpp"
 
 #include <gtest/gtest.h>
 

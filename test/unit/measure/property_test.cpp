@@ -2,9 +2,9 @@
 // numbers.
 #include "measure/flame.hpp"
 #include "measure/naive.hpp"
-#include "measure/part.hpp"
 #include "measure/recordings.hpp"
-#include "measure/report.hpp"
+#include "measure/report/report.hpp"
+#include "measure/selection/call_subset.hpp"
 
 #include <gtest/gtest.h>
 

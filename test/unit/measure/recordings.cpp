@@ -1,7 +1,7 @@
 // Random call trees, built recursively to a small depth.
 #include "measure/recordings.hpp"
 
-#include "store/gather.hpp"
+#include "cache/gather.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ std::uint32_t add_call(Measurement& measurement, const CallSpec& call) {
   calls.site.push_back(call.site);
   calls.start.push_back(call.start);
   calls.latency.push_back(call.latency);
-  calls.resolution.push_back(0);
+  calls.uncertainty.push_back(0);
   calls.outside.push_back(0);
   calls.children.push_back(0);
   calls.blocked.push_back(call.blocked);
@@ -215,7 +215,7 @@ Measurement random_recording(const RandomShape& shape) {
 }
 
 Measurement stored(const Measurement& measurement) {
-  auto store = store::store_of(measurement.calls, {.functions = measurement.functions,
+  auto store = cache::store_of(measurement.calls, {.functions = measurement.functions,
                                                    .sites = measurement.sites,
                                                    .threads = measurement.threads,
                                                    .more = {}});

@@ -1,9 +1,9 @@
 // Small cases worked out by hand, and stacks too deep for native recursion.
-#include "measure/call_tree.hpp"
 #include "measure/flame.hpp"
 #include "measure/naive.hpp"
 #include "measure/recordings.hpp"
-#include "measure/report.hpp"
+#include "measure/report/report.hpp"
+#include "measure/statistics/call_tree.hpp"
 
 #include <gtest/gtest.h>
 
@@ -79,10 +79,10 @@ TEST(Report, ThreadsCountCallsOfEveryState) {
 TEST(Report, ResolutionHoldsForNineteenOfTwentyCalls) {
   Measurement m = calls_of(std::vector<std::uint64_t>(40, 100));
   for (std::uint32_t call = 0; call < 40; ++call) {
-    m.calls.resolution[call] = 40 - call; // 40, 39, ... 1: rank 38
+    m.calls.uncertainty[call] = 40 - call; // 40, 39, ... 1: rank 38
   }
-  EXPECT_EQ(report(m, 0, {}).latency.resolution, 38U);
-  EXPECT_EQ(report(calls_of({}), 0, {}).latency.resolution, 0U);
+  EXPECT_EQ(report(m, 0, {}).latency.uncertainty, 38U);
+  EXPECT_EQ(report(calls_of({}), 0, {}).latency.uncertainty, 0U);
 }
 
 TEST(Report, DeviationOfLongTimesThatHardlyDiffer) {
@@ -243,7 +243,7 @@ Measurement mutual_recursion(std::uint32_t depth) {
     c.site.push_back(no_site);
     c.start.push_back(start);
     c.latency.push_back(latency);
-    c.resolution.push_back(0);
+    c.uncertainty.push_back(0);
     c.outside.push_back(0);
     c.children.push_back(children);
     c.blocked.push_back(0);

@@ -1,5 +1,5 @@
 // What is told of a function while a recording is decoded; expected numbers by hand.
-#include "measure/watched_function.hpp"
+#include "measure/report/watched_function.hpp"
 
 #include <gtest/gtest.h>
 

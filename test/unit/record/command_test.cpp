@@ -1,7 +1,7 @@
 // The command lines of perf, word by word: twenty requests. Options and terms are those of
 // perf-record(1) and perf-intel-pt(1); buffer sizes are worked out by hand from the kernel's rules.
-#include "record/perf_command.hpp"
-#include "record/trace_settings.hpp"
+#include "record/perf/perf_command.hpp"
+#include "record/perf/trace_settings.hpp"
 #include "record_test_support.hpp"
 
 #include <fmt/format.h>

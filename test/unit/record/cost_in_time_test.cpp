@@ -1,5 +1,5 @@
 // Samples made by hand: how far the second hits of entries and exits lie behind the first is known.
-#include "record/cost_in_time.hpp"
+#include "record/probes/cost_in_time.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Each finding of the doctor under the condition that it is about: made up in the files of another
 // machine, or real where this one can be brought into it (other users, namespaces, mounts). Advice
 // that can be followed here is followed, and looked at again.
-#include "record/doctor.hpp"
-#include "record/findings.hpp"
+#include "record/machine/doctor.hpp"
+#include "record/machine/findings.hpp"
 #include "record_test_support.hpp"
 
 #include <algorithm>

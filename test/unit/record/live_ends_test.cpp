@@ -1,5 +1,5 @@
 // How recordings by probes end, well and badly: the duration, the target's death, cancelling, a
-// killed helper, requests that cannot be met. Needs root, tracefs and perf.
+// killed helper, requests that cannot be met. CallsNeeded root, tracefs and perf.
 #include "record_test_support.hpp"
 
 #include <csignal>

@@ -1,5 +1,5 @@
 // Real recordings by probes of small programs, whose own arithmetic says how often each function is
-// called. Needs root, tracefs and perf.
+// called. CallsNeeded root, tracefs and perf.
 #include "record_test_support.hpp"
 
 #include <csignal>

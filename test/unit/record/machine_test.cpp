@@ -1,8 +1,8 @@
 // Children, processes and the doctor on the machine at hand.
-#include "record/doctor.hpp"
-#include "record/intel_pt_backend.hpp"
-#include "record/perf_control.hpp"
-#include "record/processes.hpp"
+#include "record/machine/doctor.hpp"
+#include "record/perf/intel_pt_backend.hpp"
+#include "record/processes/perf_control.hpp"
+#include "record/processes/processes.hpp"
 #include "record_test_support.hpp"
 
 #include <algorithm>

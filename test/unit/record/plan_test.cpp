@@ -1,6 +1,6 @@
 // Where probes are set: against the instructions that objdump lists, and against the conditions
 // that the Intel SDM gives for each Jcc.
-#include "record/probe_plan.hpp"
+#include "record/probes/probe_plan.hpp"
 #include "record_test_support.hpp"
 
 #include <fmt/format.h>

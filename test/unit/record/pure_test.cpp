@@ -1,7 +1,7 @@
 // Parsers and builders without a machine: expected values from perf-record(1), perf-intel-pt(1),
 // proc(5), the kernel's uprobe tracer and the Intel SDM, or worked out by hand.
-#include "record/loader.hpp"
-#include "record/tracefs.hpp"
+#include "record/machine/loader.hpp"
+#include "record/probes/tracefs.hpp"
 #include "record_test_support.hpp"
 
 #include <fmt/format.h>

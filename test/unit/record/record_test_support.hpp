@@ -3,9 +3,9 @@
 #pragma once
 
 #include "perfdata/recording.hpp"
-#include "record/child.hpp"
-#include "record/machine.hpp"
-#include "record/proc.hpp"
+#include "record/machine/machine.hpp"
+#include "record/machine/proc.hpp"
+#include "record/processes/child.hpp"
 #include "record/recorder.hpp"
 #include "symbols/binary.hpp"
 

@@ -1,10 +1,10 @@
 // What is changed so that a recording fits: rates and room in round numbers, limits worked out by
 // hand (perf takes 200 MB/s out of the buffers, four fifths of the disk may be filled).
-#include "record/probe_cost.hpp"
-#include "record/probe_plan.hpp"
-#include "record/slow_call_watch.hpp"
+#include "record/perf/volume.hpp"
+#include "record/probes/probe_cost.hpp"
+#include "record/probes/probe_plan.hpp"
+#include "record/probes/slow_call_watch.hpp"
 #include "record/summary.hpp"
-#include "record/volume.hpp"
 #include "record_test_support.hpp"
 
 #include <thread>

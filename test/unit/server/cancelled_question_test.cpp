@@ -1,8 +1,8 @@
 // A question that is cancelled ends as cancelled, reads no more of the calls, and leaves no half
 // answer to be remembered.
+#include "cache/gather.hpp"
 #include "export/example.hpp"
-#include "server/session.hpp"
-#include "store/gather.hpp"
+#include "server/open_recordings.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 std::shared_ptr<const measure::Measurement> stored_example() {
   measure::Measurement measurement = exporting::example();
-  auto store = store::store_of(measurement.calls, {.functions = measurement.functions,
+  auto store = cache::store_of(measurement.calls, {.functions = measurement.functions,
                                                    .sites = measurement.sites,
                                                    .threads = measurement.threads,
                                                    .more = {}});

@@ -1,5 +1,5 @@
 // The base protocol, in pieces of every size.
-#include "server/framing.hpp"
+#include "server/rpc/framing.hpp"
 
 #include <gtest/gtest.h>
 

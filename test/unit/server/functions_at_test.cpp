@@ -1,6 +1,6 @@
 // Which function is at a line, asked about a program that the test compiles; nm says the addresses.
-#include "server/functions_at.hpp"
-#include "server/output_folder.hpp"
+#include "server/methods/functions_at.hpp"
+#include "server/methods/output_folder.hpp"
 #include "support/run_command.hpp"
 
 #include <gtest/gtest.h>

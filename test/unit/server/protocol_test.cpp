@@ -1,7 +1,7 @@
 // Messages and their parameters: what is refused, with which code, and where the fault is.
-#include "server/progress_words.hpp"
-#include "server/protocol.hpp"
-#include "server/requests.hpp"
+#include "server/methods/requests.hpp"
+#include "server/rpc/json_rpc.hpp"
+#include "server/rpc/progress_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "assembled.hpp"
-#include "stacks/call_builder.hpp"
-#include "stacks/call_table.hpp"
+#include "stacks/calls/call_table.hpp"
+#include "stacks/threads/call_builder.hpp"
 #include "symbols/binary.hpp"
 
 #include <fmt/format.h>
@@ -36,8 +36,8 @@ inline std::shared_ptr<const symbols::Binary> tape_binary() {
 class Tape {
 public:
   explicit Tape(std::span<const perfdata::Switch> switches = {})
-      : binary_(tape_binary()), schedule_(switches),
-        builder_(calls_.thread(0), resolver_, facts_, schedule_, 1) {
+      : binary_(tape_binary()), context_switches_(switches),
+        builder_(calls_.thread(0), symbolizer_, facts_, context_switches_, 1) {
     space_.serial = 1;
     const symbols::Segment& segment = binary_->code_segments().front();
     space_.code.push_back({.start = segment.address,
@@ -119,7 +119,7 @@ public:
   }
   [[nodiscard]] const CallTable& table() const { return table_; }
   [[nodiscard]] std::string name(std::size_t call) const {
-    return resolver_.functions()[table_.function[call]].name;
+    return symbolizer_.functions()[table_.function[call]].name;
   }
   [[nodiscard]] const CallBuilder& builder() const { return builder_; }
 
@@ -133,10 +133,10 @@ private:
   }
 
   std::shared_ptr<const symbols::Binary> binary_;
-  flow::Schedule schedule_;
+  flow::ContextSwitches context_switches_;
   CallTableBuilder calls_;
   CallTable table_;
-  Resolver resolver_;
+  Symbolizer symbolizer_;
   CodeFacts facts_;
   CallBuilder builder_;
   symbols::AddressSpaceVersion space_;

@@ -1,7 +1,7 @@
 // Executions of inlined code from branches written by hand over an address space without binaries:
 // every address belongs to one function, so that calls nest as the branches say.
-#include "stacks/call_table.hpp"
-#include "stacks/inlined_calls.hpp"
+#include "stacks/calls/call_table.hpp"
+#include "stacks/threads/inlined_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,11 +37,11 @@ protected:
   // Each branch 10 ns after the last, known to ± `spread`.
   void feed(std::initializer_list<Branch> branches, std::uint32_t spread = 1) {
     CallTableBuilder calls;
-    InlinedCalls inlined(places_, calls.thread(0), resolver_, facts_, schedule_, 1);
+    InlinedCalls inlined(places_, calls.thread(0), symbolizer_, facts_, context_switches_, 1);
     std::uint64_t time = 1000;
     for (Branch branch : branches) {
       branch.time_ns = time;
-      branch.spread_ns = spread;
+      branch.uncertainty_ns = spread;
       branch.from_size = branch.from == 0 ? 0 : size;
       inlined.add(branch, space_);
       time += 10;
@@ -73,9 +73,9 @@ protected:
   }
 
   CallTable table_;
-  Resolver resolver_;
+  Symbolizer symbolizer_;
   CodeFacts facts_;
-  flow::Schedule schedule_{std::span<const perfdata::Switch>()};
+  flow::ContextSwitches context_switches_{std::span<const perfdata::Switch>()};
   symbols::AddressSpaceVersion space_;
   CountedPlaces places_;
 };
@@ -88,7 +88,7 @@ TEST_F(InlinedCallsTest, FallingThroughOverForeignInstructionsIsOneExecution) {
   // Somewhere between the branches at 1010 ± 1 and 1020 ± 1: from 0 to 12 ns long.
   EXPECT_EQ(table_.start[row], 1015U);
   EXPECT_LE(table_.latency[row], 12U);
-  EXPECT_GE(table_.latency[row] + table_.resolution[row], 12U);
+  EXPECT_GE(table_.latency[row] + table_.uncertainty[row], 12U);
   EXPECT_TRUE(places_.countable(0));
 }
 
@@ -116,7 +116,7 @@ TEST_F(InlinedCallsTest, EachWayBackToTheEntryFromOutsideIsANewExecution) {
   const std::uint32_t last = executions().back();
   EXPECT_EQ(table_.start[last], 1050U);
   EXPECT_EQ(table_.latency[last], 10U);
-  EXPECT_EQ(table_.resolution[last], 2U);
+  EXPECT_EQ(table_.uncertainty[last], 2U);
 }
 
 TEST_F(InlinedCallsTest, GapsAndUntracedStartsMakeThemIncomplete) {

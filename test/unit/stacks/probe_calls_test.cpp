@@ -1,6 +1,6 @@
 // Probe hits with the stack pointers that a program of known shape would have.
-#include "stacks/call_table.hpp"
-#include "stacks/probe_calls.hpp"
+#include "stacks/calls/call_table.hpp"
+#include "stacks/threads/probe_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ protected:
 
   CallTableBuilder builder_;
   CallTable table_;
-  flow::Schedule schedule_{{}};
-  ProbeCalls calls_{builder_.thread(0), schedule_, 1};
+  flow::ContextSwitches context_switches_{{}};
+  ProbeCalls calls_{builder_.thread(0), context_switches_, 1};
 };
 
 TEST_F(ProbeCallsTest, NestedCallsHaveParentsAndSelfTime) {
@@ -147,7 +147,7 @@ TEST_F(ProbeCallsTest, TheEndOfTheThreadUnwindsAndTheEndOfTheRecordingCuts) {
   EXPECT_EQ(count(f, CallState::incomplete), 1U);
 
   CallTableBuilder builder;
-  ProbeCalls exited(builder.thread(0), schedule_, 1);
+  ProbeCalls exited(builder.thread(0), context_switches_, 1);
   exited.add({10, 1000, f, no_site, 0x100, true, false, no_call});
   exited.finish(60, true);
   EXPECT_EQ(builder.take().state[0], CallState::unwound);

@@ -47,7 +47,7 @@ struct KnownCall { // ns
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t off_cpu = 0;
-  std::uint64_t resolution = 0;
+  std::uint64_t uncertainty = 0;
   CallState state = complete;
 };
 
@@ -82,7 +82,7 @@ KnownCalls measured(const SampleRun& run, const std::vector<std::string>& functi
     for (const std::uint32_t call : run.calls(name)) {
       if (table.state[call] != incomplete) {
         calls[name].push_back({run.measurement->threads[table.thread[call]].tid, table.start[call],
-                               run.end(call), table.off_cpu(call), table.resolution[call],
+                               run.end(call), table.off_cpu(call), table.uncertainty[call],
                                table.state[call]});
       }
     }
@@ -106,7 +106,7 @@ void expect_stepped(const SampleRun& run, const std::vector<std::string>& functi
       const KnownCall& call = found.at(name)[at];
       const KnownCall& exact = expected.at(name)[at];
       SCOPED_TRACE(fmt::format("{} {}", name, at));
-      const std::uint64_t inexact = call.resolution + rounding;
+      const std::uint64_t inexact = call.uncertainty + rounding;
       EXPECT_EQ(call.state, exact.state);
       EXPECT_LE(apart(call.start, exact.start), inexact);
       if (call.state == complete) {

@@ -1,7 +1,7 @@
 // Rows taken out of the table: what they did is their parents'.
-#include "stacks/call_log.hpp"
-#include "stacks/call_table.hpp"
-#include "stacks/remove_calls.hpp"
+#include "stacks/calls/call_table.hpp"
+#include "stacks/calls/open_calls.hpp"
+#include "stacks/calls/remove_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@ namespace {
 
 TEST(RemoveCalls, GivesChildrenAndOwnTimeToTheParent) {
   CallTableBuilder calls;
-  const flow::Schedule schedule({});
-  CallLog log(calls.thread(0), schedule, 1);
+  const flow::ContextSwitches context_switches({});
+  OpenCalls log(calls.thread(0), context_switches, 1);
   // root [0, 100) > gone [10, 90) > gone [20, 80) > kept [30, 40), which was outside for 3 ns; the
   // outer one that goes has a child of its own, [82, 85).
   const std::uint32_t root = log.open(0, no_call, no_site, 0, false);
@@ -37,8 +37,8 @@ TEST(RemoveCalls, GivesChildrenAndOwnTimeToTheParent) {
 
 TEST(RemoveCalls, LeavesATableWithNothingToRemoveAlone) {
   CallTableBuilder calls;
-  const flow::Schedule schedule({});
-  CallLog log(calls.thread(0), schedule, 1);
+  const flow::ContextSwitches context_switches({});
+  OpenCalls log(calls.thread(0), context_switches, 1);
   const std::uint32_t root = log.open(7, no_call, no_site, 5, false);
   log.close(root, 9, CallState::complete);
   CallTable table = calls.take();

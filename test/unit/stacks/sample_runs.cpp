@@ -1,8 +1,8 @@
 // Compilers, ptsim and the engine, driven for one sample.
 #include "sample_runs.hpp"
 
+#include "cache/gather.hpp"
 #include "engine/engine.hpp"
-#include "store/gather.hpp"
 #include "support/run_command.hpp"
 
 #include <fmt/format.h>
@@ -157,7 +157,7 @@ SampleRun make_run(const Sample& sample, const Variant& variant) {
     return run;
   }
   auto whole = std::make_shared<measure::Measurement>(**measured);
-  whole->calls = store::gather_all(*whole->store).calls; // what the tests look into
+  whole->calls = cache::gather_all(*whole->store).calls; // what the tests look into
   run.measurement = whole;
   run.truth = read_truth(run.recording + ".truth.jsonl");
   return run;
@@ -193,7 +193,7 @@ struct Seen {
   std::string text;
   std::uint64_t start = 0;
   std::uint64_t end = 0;
-  std::uint64_t resolution = 0; // of its latency
+  std::uint64_t uncertainty = 0; // of its latency
   bool complete = false;
 };
 
@@ -394,7 +394,7 @@ void expect_truth(const SampleRun& run) {
     found.push_back(
         {fmt::format("{} from {}, {}{}", symbol, symbol_at(caller.binary, caller.address),
                      word(table.state[call]), table.tail_call[call] != 0 ? ", by a jump" : ""),
-         table.start[call], run.end(call), table.resolution[call],
+         table.start[call], run.end(call), table.uncertainty[call],
          table.state[call] == CallState::complete});
   }
   EXPECT_EQ(found.size(), expected.size());
@@ -408,7 +408,7 @@ void expect_truth(const SampleRun& run) {
     constexpr std::uint64_t rounding = 2;
     const std::uint64_t latency = found[i].end - found[i].start;
     const std::uint64_t exact = expected[i].end - expected[i].start;
-    EXPECT_LE(std::max(latency, exact) - std::min(latency, exact), found[i].resolution + rounding)
+    EXPECT_LE(std::max(latency, exact) - std::min(latency, exact), found[i].uncertainty + rounding)
         << expected[i].text;
   }
 }

@@ -1,8 +1,8 @@
 // Demangling and finding by name. Judges: the C++ runtime's own demangler, and examples whose
 // answers follow from the rules stated in the headers.
-#include "symbols/demangle.hpp"
-#include "symbols/name_search.hpp"
-#include "symbols/name_shape.hpp"
+#include "symbols/names/demangle.hpp"
+#include "symbols/names/name_search.hpp"
+#include "symbols/names/name_shape.hpp"
 #include "symbols/symbols_test_support.hpp"
 
 #include <gtest/gtest.h>

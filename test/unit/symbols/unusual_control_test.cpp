@@ -1,8 +1,8 @@
 // What the code and the tables say about unusual control flow: copies and parts of functions,
 // retpolines, replaced stacks, landing pads. Judges: nm for addresses, labels in hand-written code.
-#include "symbols/demangle.hpp"
+#include "symbols/machine_code/thunk.hpp"
+#include "symbols/names/demangle.hpp"
 #include "symbols/symbols_test_support.hpp"
-#include "symbols/thunk.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,140 @@
+// Columns are decoded whole, then thinned out to the calls that count.
+#include "cache/block_reader.hpp"
+
+#include "cache/format.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace ptlens::cache {
+
+namespace {
+
+std::size_t state_of(std::uint8_t flags) {
+  constexpr std::size_t last = 2;
+  return std::min<std::size_t>(flags & state_bits, last);
+}
+
+} // namespace
+
+// Counts the states, and says in taken_ which calls are complete and admitted.
+void BlockReader::find_admitted(const BlockEntry& entry) {
+  states_ = {};
+  taken_.clear();
+  const unsigned any = std::reduce(flags_.begin(), flags_.end(), 0U, std::bit_or<>());
+  if (admitted_.admits_all() && (any & state_bits) == 0) {
+    states_[0] = entry.calls;
+    return;
+  }
+  taken_.resize(entry.calls);
+  for (std::size_t i = 0; i < entry.calls; ++i) {
+    const bool admitted =
+        (admitted_.calls == nullptr || admitted_.calls->has(entry.thread, block_orders_[i])) &&
+        (admitted_.made_in == nullptr || admitted_.made_in->has(entry.thread, block_parents_[i]));
+    const std::size_t state = state_of(flags_[i]);
+    states_.at(state) += admitted ? 1 : 0;
+    taken_[i] = admitted && state == 0 ? 1 : 0;
+  }
+  if (states_[0] == entry.calls) {
+    taken_.clear();
+  }
+}
+
+template <class T>
+void BlockReader::keep_complete(std::vector<T>& column) {
+  if (taken_.empty()) {
+    return;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < taken_.size(); ++i) {
+    column[kept] = column[i];
+    kept += taken_[i];
+  }
+  column.resize(kept);
+}
+
+void BlockReader::read_away(const BlockEntry& entry, const Block& block) {
+  std::uint32_t extra = 0;
+  std::uint32_t at = 0;
+  for (std::size_t i = 0; i < entry.calls && extra < entry.extras; ++i) {
+    const bool taken = taken_.empty() || taken_[i] != 0;
+    if ((flags_[i] & extra_bit) != 0) {
+      if (taken) {
+        away_.push_back({.at = at,
+                         .switches = static_cast<std::uint32_t>(block.switches[extra]),
+                         .latency = block_latencies_[i],
+                         .outside = block.outside[extra],
+                         .blocked = block.blocked[extra],
+                         .preempted = block.preempted[extra]});
+      }
+      ++extra;
+    }
+    at += taken ? 1 : 0;
+  }
+}
+
+bool BlockReader::read(const BlockEntry& entry, Columns columns) {
+  const auto block = store_.block(entry);
+  if (!block) {
+    return false;
+  }
+  const auto read = [&](const Column& column, auto& into) {
+    into.resize(entry.calls);
+    column.read(std::span(into));
+  };
+  away_.clear();
+  if (columns != Columns::timed && admitted_.admits_all() && entry.extras == 0 &&
+      (block->flags.constant().value_or(state_bits) & state_bits) == 0) {
+    states_ = {entry.calls, 0, 0};
+    taken_.clear();
+    read(block->latency, latencies_);
+    read(block->uncertainty, uncertainties_);
+    if (columns == Columns::figures) {
+      read(block->children, children_);
+    }
+    return true;
+  }
+  read(block->flags, flags_);
+  read(block->latency, block_latencies_);
+  if (!admitted_.admits_all()) {
+    block_orders_.resize(entry.calls);
+    block->read_orders(entry, block_orders_);
+  }
+  if (admitted_.made_in != nullptr) {
+    read(block->distance, block_parents_);
+    for (std::size_t i = 0; i < entry.calls; ++i) {
+      const std::uint32_t away = block_parents_[i];
+      block_parents_[i] = away == 0 ? stacks::no_call : block_orders_[i] - away;
+    }
+  }
+  find_admitted(entry);
+  if (states_[0] + states_[1] + states_[2] == 0) {
+    return false;
+  }
+  if (columns == Columns::figures) {
+    read(block->children, children_);
+    keep_complete(children_);
+  }
+  if (columns != Columns::ranked) {
+    read_away(entry, *block);
+  }
+  if (columns == Columns::timed) {
+    starts_.resize(entry.calls);
+    block->read_starts(entry, starts_);
+    keep_complete(starts_);
+    inner_.resize(entry.calls);
+    std::ranges::transform(flags_, inner_.begin(), [](std::uint8_t flags) {
+      return static_cast<std::uint8_t>(flags & inner_bit);
+    });
+    keep_complete(inner_);
+  } else {
+    read(block->uncertainty, uncertainties_);
+    keep_complete(uncertainties_);
+  }
+  latencies_.swap(block_latencies_);
+  keep_complete(latencies_);
+  return true;
+}
+
+} // namespace ptlens::cache

@@ -1,0 +1,201 @@
+// A call's number of opening says where it goes: its rank among the gathered calls of its thread,
+// so that nothing is sorted but where a caller was found late.
+#include "cache/gather.hpp"
+
+#include "base/cancellation.hpp"
+#include "cache/order_index.hpp"
+#include "cache/writer.hpp"
+#include "stacks/calls/call_table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace ptlens::cache {
+namespace {
+
+using stacks::CallTable;
+using stacks::no_call;
+
+struct Source {
+  const BlockEntry* entry = nullptr;
+  Edge edge;
+  Block block;
+};
+
+class ThreadGatherer {
+public:
+  ThreadGatherer(Gathered& into, std::vector<Source> sources)
+      : into_(&into), sources_(std::move(sources)) {}
+
+  // False where two calls have the same number.
+  bool run() {
+    std::size_t count = 0;
+    for (const Source& source : sources_) {
+      count += source.entry->calls;
+    }
+    orders_.resize(count);
+    std::size_t at = 0;
+    for (const Source& source : sources_) {
+      source.block.read_orders(*source.entry, std::span(orders_).subspan(at, source.entry->calls));
+      at += source.entry->calls;
+    }
+    const OrderIndex index(orders_);
+    if (index.size() != count) {
+      return false;
+    }
+    CallTable& calls = into_->calls;
+    base_ = calls.size();
+    stacks::each_column(calls, [&](auto& column) { column.resize(base_ + count); });
+    into_->caller.resize(base_ + count);
+    at = 0;
+    for (const Source& source : sources_) {
+      if (cancel_asked()) {
+        return true;
+      }
+      const auto orders = std::span(orders_).subspan(at, source.entry->calls);
+      place(source, orders, index);
+      at += source.entry->calls;
+    }
+    if (!std::ranges::is_sorted(calls.start.begin() + static_cast<std::ptrdiff_t>(base_),
+                                calls.start.end()) ||
+        !before_.empty()) {
+      sort(index);
+    }
+    // No chain of parents ends nowhere, whatever the file says.
+    for (std::size_t call = base_; call < calls.size(); ++call) {
+      if (calls.parent[call] != no_call && calls.parent[call] >= call) {
+        calls.parent[call] = no_call;
+      }
+    }
+    return true;
+  }
+
+private:
+  void place(const Source& source, std::span<const std::uint32_t> orders, const OrderIndex& index) {
+    const BlockEntry& entry = *source.entry;
+    const Block& block = source.block;
+    CallTable& calls = into_->calls;
+    starts_.resize(entry.calls);
+    block.read_starts(entry, starts_);
+    std::uint32_t extra = 0;
+    for (std::size_t i = 0; i < orders.size(); ++i) {
+      const std::size_t call = base_ + index.rank(orders[i]);
+      const auto flags = static_cast<std::uint8_t>(block.flags[i]);
+      calls.thread[call] = entry.thread;
+      calls.function[call] = source.edge.function;
+      calls.site[call] = source.edge.site;
+      into_->caller[call] = source.edge.caller;
+      calls.start[call] = starts_[i];
+      calls.latency[call] = block.latency[i];
+      calls.children[call] = block.children[i];
+      calls.uncertainty[call] = static_cast<std::uint32_t>(block.uncertainty[i]);
+      calls.state[call] = static_cast<stacks::CallState>(
+          std::min<std::uint8_t>(flags & state_bits, state_bits - 1));
+      calls.tail_call[call] = (flags & tail_call_bit) != 0 ? 1 : 0;
+      calls.inner[call] = (flags & inner_bit) != 0 ? 1 : 0;
+      const auto distance = static_cast<std::uint32_t>(block.distance[i]);
+      const std::uint32_t parent =
+          distance == 0 ? OrderIndex::none : index.rank(orders[i] - distance);
+      calls.parent[call] =
+          parent == OrderIndex::none ? no_call : static_cast<std::uint32_t>(base_ + parent);
+      if ((flags & extra_bit) != 0 && extra < entry.extras) {
+        calls.outside[call] = block.outside[extra];
+        calls.blocked[call] = block.blocked[extra];
+        calls.preempted[call] = block.preempted[extra];
+        calls.switches[call] = static_cast<std::uint32_t>(block.switches[extra]);
+        if (const auto before = static_cast<std::uint32_t>(block.before[extra]); before != 0) {
+          before_[orders[i]] = before;
+        }
+        ++extra;
+      }
+    }
+  }
+
+  // Callers that were found late go where the first of what they hold was opened, outermost first.
+  void sort(const OrderIndex& index) {
+    CallTable& calls = into_->calls;
+    std::vector<std::uint32_t> order_of(orders_.size()); // of each place
+    for (const std::uint32_t order : orders_) {
+      order_of[index.rank(order)] = order;
+    }
+    std::vector<std::uint32_t> places(orders_.size());
+    std::iota(places.begin(), places.end(), 0U);
+    std::ranges::sort(places, {}, [&](std::uint32_t place) {
+      const std::uint32_t order = order_of[place];
+      const auto at = before_.find(order);
+      const std::uint32_t before = at == before_.end() ? 0 : at->second;
+      return std::tuple(calls.start[base_ + place], order - before, before == 0,
+                        before == 0 ? order : ~order);
+    });
+    std::vector<std::uint32_t> moved(places.size());
+    for (std::uint32_t to = 0; to < places.size(); ++to) {
+      moved[places[to]] = to;
+    }
+    const auto permute = [&](auto& column) {
+      const std::vector copy(column.begin() + static_cast<std::ptrdiff_t>(base_), column.end());
+      for (std::size_t to = 0; to < places.size(); ++to) {
+        column[base_ + to] = copy[places[to]];
+      }
+    };
+    stacks::each_column(calls, permute);
+    permute(into_->caller);
+    for (std::size_t call = base_; call < calls.size(); ++call) {
+      if (std::uint32_t& parent = calls.parent[call]; parent != no_call) {
+        parent = static_cast<std::uint32_t>(base_ + moved[parent - base_]);
+      }
+    }
+  }
+
+  Gathered* into_;
+  std::vector<Source> sources_;
+  std::size_t base_ = 0;
+  std::vector<std::uint32_t> orders_;
+  std::vector<std::uint64_t> starts_;
+  std::map<std::uint32_t, std::uint32_t> before_; // by order, of callers found late
+};
+
+} // namespace
+
+Gathered gather(const CallCache& store, std::span<const std::uint32_t> edges) {
+  std::vector<std::vector<Source>> threads(store.thread_count());
+  for (const std::uint32_t edge : edges) {
+    const Edge& between = store.edge(edge);
+    for (const BlockEntry& block : store.blocks(edge)) {
+      if (const auto parsed = store.block(block)) {
+        threads[block.thread].push_back({.entry = &block, .edge = between, .block = *parsed});
+      }
+    }
+  }
+  Gathered gathered;
+  for (std::vector<Source>& sources : threads) {
+    if (!sources.empty() && !ThreadGatherer(gathered, std::move(sources)).run()) {
+      store.note_damage();
+    }
+  }
+  return gathered;
+}
+
+Gathered gather_all(const CallCache& store) {
+  std::vector<std::uint32_t> edges(store.edge_count());
+  std::iota(edges.begin(), edges.end(), 0U);
+  return gather(store, edges);
+}
+
+Result<std::shared_ptr<CallCache>> store_of(const stacks::CallTable& table,
+                                            const Description& description) {
+  Writer writer(Writer::Options{});
+  stacks::CallSink* sink = nullptr;
+  std::size_t first = 0; // of the thread
+  for (std::size_t call = 0; call < table.size(); ++call) {
+    if (call == 0 || table.thread[call] != table.thread[call - 1]) {
+      sink = &writer.thread(table.thread[call]);
+      first = call;
+    }
+    sink->take(stacks::closed_call(table, call, first));
+  }
+  return writer.finish({}, description);
+}
+
+} // namespace ptlens::cache

@@ -1,0 +1,37 @@
+// A set of calls by thread and number of opening: a bit each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ptlens::cache {
+
+class OrderSet {
+public:
+  // `sizes`: of each thread, how many calls there are at all.
+  explicit OrderSet(std::span<const std::uint32_t> sizes) {
+    for (const std::uint32_t size : sizes) {
+      words_.emplace_back((size + std::size_t{bits} - 1) / bits);
+    }
+  }
+
+  void add(std::uint32_t thread, std::uint32_t order) {
+    if (order / bits < words_[thread].size()) {
+      words_[thread][order / bits] |= std::uint64_t{1} << (order % bits);
+    }
+  }
+
+  [[nodiscard]] bool has(std::uint32_t thread, std::uint32_t order) const {
+    return order / bits < words_[thread].size() &&
+           ((words_[thread][order / bits] >> (order % bits)) & 1) != 0;
+  }
+
+private:
+  static constexpr std::uint32_t bits = 64;
+
+  std::vector<std::vector<std::uint64_t>> words_; // of each thread
+};
+
+} // namespace ptlens::cache

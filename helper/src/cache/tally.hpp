@@ -1,0 +1,67 @@
+// What sums tell of a set of calls, and the ranks that are told of their latencies.
+#pragma once
+
+#include "cache/format.hpp"
+#include "cache/ranks.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace ptlens::cache {
+
+// Sums of 64-bit times that cannot overflow.
+__extension__ using WideSum = unsigned __int128;
+
+[[nodiscard]] inline WideSum wide(const Sum& sum) {
+  constexpr unsigned half = 64;
+  return WideSum{sum.high} << half | sum.low;
+}
+[[nodiscard]] inline Sum narrow(WideSum sum) {
+  constexpr unsigned half = 64;
+  return {.low = static_cast<std::uint64_t>(sum), .high = static_cast<std::uint64_t>(sum >> half)};
+}
+
+// Of complete calls; sets without a common call can be added.
+struct Tally {
+  std::uint64_t calls = 0;
+  std::uint64_t least = UINT64_MAX; // latency, ns
+  std::uint64_t most = 0;
+  WideSum latency = 0;
+  WideSum squares = 0;            // of latencies, modulo 2^128
+  std::uint64_t squares_high = 0; // how often it went round
+  WideSum blocked = 0;
+  WideSum preempted = 0;
+  WideSum on_cpu = 0;
+  WideSum self = 0;
+  WideSum outside = 0;
+  WideSum covered_on_cpu = 0; // of calls inside counted calls of their function
+  std::uint64_t off_cpu_calls = 0;
+  std::uint64_t switches = 0;
+
+  void add(const Tally& other);
+  void add_latency(std::uint64_t value) {
+    ++calls;
+    least = value < least ? value : least;
+    most = value > most ? value : most;
+    latency += value;
+    const WideSum square = static_cast<WideSum>(value) * value;
+    squares += square;
+    squares_high += squares < square ? 1 : 0;
+  }
+};
+
+inline constexpr std::array<Share, 4> percentile_shares = {
+    {{500, 1000}, {900, 1000}, {990, 1000}, {999, 1000}}};
+inline constexpr std::array<Share, 1> uncertainty_share = {{{19, 20}}};
+
+// Of latencies in percentile_shares, of uncertainties in uncertainty_share; 0 where there are none.
+struct TalliedRanks {
+  std::array<std::uint64_t, percentile_shares.size()> latencies{};
+  std::uint64_t uncertainty = 0;
+
+  TalliedRanks() = default;
+  // Of all calls, which both have seen.
+  TalliedRanks(Ranks& of_latencies, Ranks& of_uncertainties);
+};
+
+} // namespace ptlens::cache

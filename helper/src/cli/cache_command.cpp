@@ -1,0 +1,67 @@
+// `ptlens store`: where the calls of a recording are kept, and removing them.
+#include "cli/commands.hpp"
+#include "engine/cache/cache_status.hpp"
+#include "export/json.hpp"
+#include "export/units.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+namespace ptlens::cli {
+namespace {
+
+Result<void> remove(const StoreOptions& options) {
+  const auto removed = engine::forget_stores(options.source.recording);
+  if (!removed) {
+    return std::unexpected(removed.error());
+  }
+  if (options.source.json) {
+    std::cout << exporting::dump(exporting::Json{{"removed", *removed}}) << '\n';
+    return {};
+  }
+  for (const std::string& path : *removed) {
+    std::cout << "removed " << exporting::printable(path) << '\n';
+  }
+  if (removed->empty()) {
+    std::cout << "nothing was kept\n";
+  }
+  return {};
+}
+
+} // namespace
+
+Result<void> store(const StoreOptions& options) {
+  if (options.remove) {
+    return remove(options);
+  }
+  const auto status = engine::store_status(options.source.recording, open_options(options.source));
+  if (!status) {
+    return std::unexpected(status.error());
+  }
+  const bool counted = status->exists && status->calls != 0;
+  const double bytes_a_call =
+      counted ? static_cast<double>(status->bytes) / static_cast<double>(status->calls) : 0;
+  if (options.source.json) {
+    std::cout << exporting::dump(exporting::Json{{"path", status->path},
+                                                 {"exists", status->exists},
+                                                 {"valid", status->invalid.empty()},
+                                                 {"reason", status->invalid},
+                                                 {"bytes", status->bytes},
+                                                 {"calls", status->calls},
+                                                 {"bytes_a_call", bytes_a_call}})
+              << '\n';
+    return {};
+  }
+  std::cout << fmt::format("{}\n", status->path.empty() ? "no folder to write to"
+                                                        : exporting::printable(status->path));
+  if (counted) {
+    std::cout << fmt::format("{} bytes, {}, {:.1f} bytes a call\n", exporting::count(status->bytes),
+                             exporting::count(status->calls, "call"), bytes_a_call);
+  }
+  std::cout << (status->invalid.empty() ? "valid\n"
+                                        : fmt::format("not valid: {}\n", status->invalid));
+  return {};
+}
+
+} // namespace ptlens::cli

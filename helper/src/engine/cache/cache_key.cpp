@@ -1,0 +1,163 @@
+// CBOR, which keeps paths as the bytes they are.
+#include "engine/cache/cache_key.hpp"
+
+#include "cache/checksum.hpp"
+#include "record/manifest.hpp"
+#include "symbols/dwarf/debuginfod.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdint>
+#include <elf.h>
+#include <filesystem>
+#include <link.h>
+#include <span>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+namespace ptlens::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+// Nothing of a file that is not there.
+Json state_of(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0) {
+    return nullptr;
+  }
+  return Json::array({static_cast<std::int64_t>(status.st_size),
+                      static_cast<std::int64_t>(status.st_mtim.tv_sec),
+                      static_cast<std::int64_t>(status.st_mtim.tv_nsec),
+                      static_cast<std::uint64_t>(status.st_ino)});
+}
+
+int add_build_id(dl_phdr_info* object, std::size_t /*size*/, void* to) {
+  for (const ElfW(Phdr) & header : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+    if (header.p_type == PT_NOTE) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses come as numbers
+      const auto* const note =
+          reinterpret_cast<const unsigned char*>(object->dlpi_addr + header.p_vaddr);
+      auto& text = *static_cast<std::string*>(to);
+      for (const unsigned char byte : std::span(note, header.p_memsz)) {
+        text += fmt::format("{:02x}", byte);
+      }
+    }
+  }
+  return 1; // the first object is the program
+}
+
+// Tells one build of the helper from another: its notes, with its build-id.
+const std::string& own_build() {
+  static const std::string build = [] {
+    std::string notes;
+    ::dl_iterate_phdr(add_build_id, &notes);
+    return fmt::format("{:016x}", cache::checksum(std::as_bytes(std::span(notes))));
+  }();
+  return build;
+}
+
+Json machine() {
+  utsname system{};
+  return ::uname(&system) == 0 ? Json::array({system.nodename, system.release}) : Json();
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  return path.empty() ? "" : fs::absolute(path, ignored).string();
+}
+
+std::string manifest_of(const std::string& recording) {
+  std::error_code ignored;
+  return fs::is_directory(recording, ignored)
+             ? (fs::path(recording) / record::manifest_name).string()
+             : "";
+}
+
+Json options_of(const std::string& recording, const std::string& data, const OpenOptions& options) {
+  std::error_code ignored;
+  return {{"symfs", absolute(options.symfs)},
+          {"kallsyms", absolute(options.kallsyms)},
+          {"kcore", absolute(options.kcore)},
+          {"decoder", static_cast<int>(options.decoder)},
+          {"pid", options.pid.value_or(0)},
+          {"debuginfod", symbols::debuginfod_allowed()},
+          {"folder", fs::is_directory(recording, ignored)}, // with its manifest
+          {"data", fs::path(data).filename().string()}};
+}
+
+// Files beside the recording count by their name, so that it can be moved.
+Json recording_of(const std::string& recording, const std::string& data) {
+  const std::string manifest = manifest_of(recording);
+  return {{"data", state_of(data)}, {"manifest", manifest.empty() ? Json() : state_of(manifest)}};
+}
+
+bool is_of_this_process(const std::string& path) {
+  return path.starts_with("/proc/self/");
+}
+
+Json parsed(std::string_view key) {
+  return Json::from_cbor(key.begin(), key.end(), true, false);
+}
+
+} // namespace
+
+std::string store_key(const std::string& recording, const std::string& data,
+                      const OpenOptions& options, const std::set<std::string>& files) {
+  Json listed = Json::array();
+  for (const std::string& file : files) {
+    if (!is_of_this_process(file)) {
+      const std::string path = absolute(file);
+      listed.push_back(Json::array({path, state_of(path)}));
+    }
+  }
+  const Json key = {{"helper", own_build()},
+                    {"machine", machine()},
+                    {"options", options_of(recording, data, options)},
+                    {"recording", recording_of(recording, data)},
+                    {"files", std::move(listed)}};
+  std::string bytes;
+  Json::to_cbor(key, bytes);
+  return bytes;
+}
+
+std::string mismatch(std::string_view key, const std::string& recording, const std::string& data,
+                     const OpenOptions& options) {
+  const Json kept = parsed(key);
+  if (!kept.is_object() || !kept.contains("files") || !kept["files"].is_array()) {
+    return "its key cannot be read";
+  }
+  if (kept.value("helper", Json()) != own_build()) {
+    return "another build of ptlens made it";
+  }
+  if (kept.value("recording", Json()) != recording_of(recording, data)) {
+    return "the recording was changed since";
+  }
+  if (kept.value("options", Json()) != options_of(recording, data, options)) {
+    return "it was made with other options";
+  }
+  if (kept.value("machine", Json()) != machine()) {
+    return "another machine or kernel made it";
+  }
+  for (const Json& file : kept["files"]) {
+    if (!file.is_array() || file.size() != 2 || !file[0].is_string()) {
+      return "its key cannot be read";
+    }
+    if (const auto& path = file[0].get_ref<const std::string&>(); state_of(path) != file[1]) {
+      return fmt::format("{} {} since", path, file[1].is_null() ? "has come" : "was changed");
+    }
+  }
+  return "";
+}
+
+std::uint64_t options_hash(const std::string& recording, const std::string& data,
+                           const OpenOptions& options) {
+  std::string bytes;
+  Json::to_cbor(options_of(recording, data, options), bytes);
+  return cache::checksum(std::as_bytes(std::span(bytes)));
+}
+
+} // namespace ptlens::engine

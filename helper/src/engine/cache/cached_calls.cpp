@@ -1,0 +1,236 @@
+// What a measurement is beside its calls, as CBOR.
+#include "engine/cache/cached_calls.hpp"
+
+#include "cache/checksum.hpp"
+#include "cache/output.hpp"
+#include "engine/cache/cache_key.hpp"
+#include "engine/cache/cache_location.hpp"
+#include "perfdata/mapped_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace ptlens::engine {
+namespace {
+
+using Json = nlohmann::json;
+
+Json json_of(const measure::RecordingInfo& info) {
+  Json missing = Json::array();
+  for (const measure::MissingCode& code : info.missing) {
+    missing.push_back(Json::array({code.path, code.build_id, code.reason}));
+  }
+  return {{"backend", info.backend},
+          {"trace_ns", info.trace_ns},
+          {"lost_ns", info.lost_ns},
+          {"gaps", info.gaps},
+          {"decode_errors", info.decode_errors},
+          {"trace_bytes", info.trace_bytes},
+          {"lost_records", info.lost_records},
+          {"resolution_ns", info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json()},
+          {"off_cpu_known", info.off_cpu_known},
+          {"notes", info.notes},
+          {"missing", std::move(missing)}};
+}
+
+// Reads fields of an object of whatever shape: what is not as it must be makes it bad.
+class Reader {
+public:
+  explicit Reader(const Json& object) : object_(object) {}
+
+  template <class T>
+  void read(const char* name, T& value) {
+    const Json* const field = find(name);
+    if constexpr (std::is_same_v<T, bool>) {
+      if (field != nullptr && field->is_boolean()) {
+        value = field->get<bool>();
+        return;
+      }
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (field != nullptr && field->is_string()) {
+        value = field->get<std::string>();
+        return;
+      }
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      if (field != nullptr && all_strings(*field)) {
+        value = field->get<std::vector<std::string>>();
+        return;
+      }
+    } else if (field != nullptr && field->is_number_unsigned()) {
+      value = field->get<T>();
+      return;
+    }
+    good_ = false;
+  }
+
+  [[nodiscard]] const Json* find(const char* name) const {
+    if (!object_.is_object()) {
+      return nullptr;
+    }
+    const auto at = object_.find(name);
+    return at == object_.end() ? nullptr : &*at;
+  }
+  [[nodiscard]] static bool all_strings(const Json& list) {
+    return list.is_array() &&
+           std::ranges::all_of(list, [](const Json& each) { return each.is_string(); });
+  }
+  void refuse() { good_ = false; }
+  [[nodiscard]] bool good() const { return good_; }
+
+private:
+  const Json& object_;
+  bool good_ = true;
+};
+
+std::optional<measure::RecordingInfo> info_of(const Json& json) {
+  measure::RecordingInfo info;
+  Reader reader(json);
+  reader.read("backend", info.backend);
+  reader.read("trace_ns", info.trace_ns);
+  reader.read("lost_ns", info.lost_ns);
+  reader.read("gaps", info.gaps);
+  reader.read("decode_errors", info.decode_errors);
+  reader.read("trace_bytes", info.trace_bytes);
+  reader.read("lost_records", info.lost_records);
+  reader.read("off_cpu_known", info.off_cpu_known);
+  reader.read("notes", info.notes);
+  if (const Json* const field = reader.find("resolution_ns");
+      field != nullptr && !field->is_null()) {
+    reader.read("resolution_ns", info.uncertainty_ns.emplace());
+  }
+  const Json* const missing = reader.find("missing");
+  if (missing == nullptr || !missing->is_array()) {
+    return std::nullopt;
+  }
+  for (const Json& each : *missing) {
+    if (!Reader::all_strings(each) || each.size() != 3) {
+      return std::nullopt;
+    }
+    info.missing.push_back({.path = each[0].get<std::string>(),
+                            .build_id = each[1].get<std::string>(),
+                            .reason = each[2].get<std::string>()});
+  }
+  return reader.good() ? std::optional(std::move(info)) : std::nullopt;
+}
+
+std::string cbor(const Json& json) {
+  std::string bytes;
+  Json::to_cbor(json, bytes);
+  return bytes;
+}
+
+std::uint64_t hash_of(std::string_view text) {
+  return cache::checksum(std::as_bytes(std::span(text)));
+}
+
+// A sealed CBOR object in a file of its own: {"of": hash of the store's key, "names": [...],
+// "hash": of the names}.
+std::optional<std::vector<std::string>> read_names(const std::string& path, std::string_view key) {
+  const auto file = perfdata::MappedFile::open(path);
+  if (!file) {
+    return std::nullopt;
+  }
+  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
+                               file->bytes().size());
+  const Json json = Json::from_cbor(bytes.begin(), bytes.end(), true, false);
+  Reader reader(json);
+  std::uint64_t of = 0;
+  std::uint64_t hash = 0;
+  std::vector<std::string> names;
+  reader.read("of", of);
+  reader.read("hash", hash);
+  reader.read("names", names);
+  if (!reader.good() || of != hash_of(key) || hash != hash_of(cbor(Json(names)))) {
+    return std::nullopt;
+  }
+  return names;
+}
+
+} // namespace
+
+std::optional<CachedMeasurement> open_kept(const std::string& recording, const std::string& data,
+                                           const OpenOptions& options) {
+  for (const std::string& path : store_places(recording, data, options)) {
+    auto store = cache::CallCache::open(path);
+    if (!store || !mismatch((*store)->key(), recording, data, options).empty()) {
+      continue;
+    }
+    cache::Description description = (*store)->take_description();
+    const Json more = Json::from_cbor(description.more, true, false);
+    auto info = info_of(more);
+    if (!info) {
+      continue;
+    }
+    CachedMeasurement kept;
+    kept.path = path;
+    kept.measurement.recording = std::move(*info);
+    kept.measurement.recording.path = recording;
+    kept.measurement.threads = std::move(description.threads);
+    kept.measurement.functions = std::move(description.functions);
+    kept.measurement.sites = std::move(description.sites);
+    Reader reader(more);
+    reader.read("inlined_names", kept.measurement.inlined_names);
+    kept.names_known = reader.good();
+    if (!kept.names_known) {
+      if (auto names = read_names(path + names_end, (*store)->key())) {
+        kept.measurement.inlined_names = std::move(*names);
+        kept.names_known = true;
+      }
+    }
+    kept.measurement.store = std::move(*store);
+    return kept;
+  }
+  return std::nullopt;
+}
+
+Result<void> keep(measure::Measurement& measurement, cache::Writer& writer, const std::string& key,
+                  bool names_known) {
+  Json more = json_of(measurement.recording);
+  if (names_known) {
+    more["inlined_names"] = measurement.inlined_names;
+  }
+  cache::Description description{.functions = std::move(measurement.functions),
+                                 .sites = std::move(measurement.sites),
+                                 .threads = std::move(measurement.threads),
+                                 .more = cbor(more)};
+  auto store = writer.finish(key, description);
+  measurement.functions = std::move(description.functions);
+  measurement.sites = std::move(description.sites);
+  measurement.threads = std::move(description.threads);
+  if (!store) {
+    return std::unexpected(std::move(store.error()));
+  }
+  (void)(*store)->take_description(); // the measurement has it
+  measurement.store = std::move(*store);
+  if (!writer.trouble().empty()) {
+    measurement.recording.notes.push_back(
+        "the calls could not be kept on disk, so that every question decodes anew: " +
+        writer.trouble());
+  }
+  return {};
+}
+
+void keep_names(const measure::Measurement& measurement, const std::string& store_path) {
+  if (measurement.store == nullptr) {
+    return;
+  }
+  cache::remove_abandoned(store_path + names_end);
+  auto output = cache::Output::create(store_path + names_end);
+  if (!output) {
+    return;
+  }
+  const std::string bytes = cbor({{"of", hash_of(measurement.store->key())},
+                                  {"hash", hash_of(cbor(Json(measurement.inlined_names)))},
+                                  {"names", measurement.inlined_names}});
+  output->append(std::as_bytes(std::span(bytes)));
+  if (!output->complete().empty()) {
+    [[maybe_unused]] const auto kept = output->publish(); // if not: found out again
+  }
+}
+
+} // namespace ptlens::engine

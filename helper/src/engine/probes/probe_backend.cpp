@@ -1,0 +1,234 @@
+// Each sample of a probe is a hit; which function it belongs to says the manifest, where it was
+// called from the return address in its payload.
+#include "engine/probes/probe_backend.hpp"
+
+#include "stacks/threads/probe_calls.hpp"
+#include "stacks/transfer/symbolizer.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <deque>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+namespace ptlens::engine {
+namespace {
+
+constexpr std::size_t samples_a_check = 4096;
+
+struct Payload { // record/manifest.hpp
+  std::uint64_t address = 0;
+  std::uint64_t stack_pointer = 0;
+  std::uint64_t return_address = 0; // entry probes only
+};
+
+std::optional<Payload> read_payload(std::span<const std::byte> raw) {
+  constexpr std::size_t common = 8;
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  if (raw.size() < common + 2 * word) {
+    return std::nullopt;
+  }
+  Payload payload;
+  std::memcpy(&payload.address, raw.data() + common, word);
+  std::memcpy(&payload.stack_pointer, raw.data() + common + word, word);
+  if (raw.size() >= common + 3 * word) {
+    std::memcpy(&payload.return_address, raw.data() + common + 2 * word, word);
+  }
+  return payload;
+}
+
+class ProbeThreads {
+public:
+  ProbeThreads(const LoadedRecording& loaded, measure::Measurement& measurement,
+               cache::Writer& writer)
+      : loaded_(&loaded), measurement_(&measurement), writer_(&writer),
+        table_(loaded.manifest.value_or(record::Manifest{}).probes) {}
+
+  // False when no probe of ours made the sample.
+  bool add(const perfdata::Sample& sample) {
+    const auto payload = read_payload(sample.raw);
+    if (!payload) {
+      return false;
+    }
+    if (loaded_->pid && *loaded_->pid != sample.pid) {
+      return true; // of a process that was not asked for
+    }
+    const auto& space = loaded_->spaces->at(sample.pid, sample.time_ns);
+    const symbols::MappedCode* mapped = space.find(payload->address);
+    if (mapped == nullptr) {
+      return false;
+    }
+    const std::uint64_t event = loaded_->recording.attributes()[sample.attribute].config;
+    const record::Probe* probe = table_.find(event, mapped->path, payload->address - mapped->bias);
+    if (probe == nullptr) {
+      return false;
+    }
+    stacks::ProbeHit hit;
+    hit.time_ns = sample.time_ns;
+    hit.stack_pointer = payload->stack_pointer;
+    hit.function = symbolizer_.resolve(space, probe->function + mapped->bias).function;
+    hit.entry = probe->kind == record::Probe::Kind::entry;
+    hit.tail_exit = probe->tail_call;
+    if (hit.tail_exit) {
+      hit.site = symbolizer_.site(space, payload->address);
+      hit.tail_target = tail_target(space, *mapped, probe->function, payload->address);
+    }
+    if (hit.entry) {
+      hit.site = call_site(space, payload->return_address);
+      hit.return_address = payload->return_address;
+    }
+    const std::size_t index = thread(sample);
+    stacks::ThreadInfo& info = measurement_->threads[index];
+    info.last_ns = std::max(info.last_ns, sample.time_ns);
+    std::optional<stacks::ProbeHit>& entered = entered_[index];
+    if (probe->kind == record::Probe::Kind::after_entry) {
+      if (entered && entered->function == hit.function) {
+        entered->time_ns = sample.time_ns;
+      }
+      hand_over(index);
+      return true;
+    }
+    hand_over(index);
+    if (probe->kind == record::Probe::Kind::after_exit) {
+      return true;
+    }
+    if (hit.entry) {
+      entered = hit;
+    } else {
+      threads_[index].add(hit);
+    }
+    return true;
+  }
+
+  void finish(std::uint64_t first_ns, std::uint64_t last_ns) {
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      stacks::ThreadInfo& info = measurement_->threads[i];
+      hand_over(i);
+      const bool exited = loaded_->exited(info, info.first_ns);
+      threads_[i].finish(exited ? info.last_ns : last_ns, exited);
+      // The probes watch every thread for as long as they are on, hits or not.
+      info.first_ns = first_ns;
+      info.last_ns = std::max(info.last_ns, last_ns);
+    }
+    measurement_->functions = std::move(symbolizer_.functions());
+    measurement_->sites = std::move(symbolizer_.sites());
+  }
+
+private:
+  void hand_over(std::size_t index) {
+    if (std::optional<stacks::ProbeHit>& entered = entered_[index]) {
+      threads_[index].add(*entered);
+      entered.reset();
+    }
+  }
+
+  std::size_t thread(const perfdata::Sample& sample) {
+    const auto [entry, added] = index_.try_emplace(sample.tid, threads_.size());
+    if (added) {
+      stacks::ThreadInfo info = loaded_->thread(sample.pid, sample.tid);
+      info.first_ns = sample.time_ns;
+      measurement_->threads.push_back(std::move(info));
+      entered_.emplace_back();
+      threads_.emplace_back(writer_->thread(static_cast<std::uint32_t>(entry->second)),
+                            *loaded_->context_switches, sample.tid);
+    }
+    return entry->second;
+  }
+
+  // The function that a jump out of another goes to; no_call through a register or a PLT stub.
+  std::uint32_t tail_target(const symbols::AddressSpaceVersion& space,
+                            const symbols::MappedCode& mapped, std::uint64_t function,
+                            std::uint64_t address) {
+    const auto [entry, added] = tail_of_.try_emplace({space.serial, address}, stacks::no_call);
+    if (added && mapped.binary) {
+      const auto index = mapped.binary->function_entry(function);
+      if (!index) {
+        return entry->second;
+      }
+      for (const symbols::Exit& exit : mapped.binary->exit_points(*index)) {
+        if (exit.address + mapped.bias == address && exit.target != 0) {
+          const stacks::Place place = symbolizer_.resolve(space, exit.target + mapped.bias);
+          entry->second = place.folded ? stacks::no_call : place.function;
+        }
+      }
+    }
+    return entry->second;
+  }
+
+  std::uint32_t call_site(const symbols::AddressSpaceVersion& space, std::uint64_t return_address) {
+    const auto [entry, added] =
+        site_of_.try_emplace({space.serial, return_address}, stacks::no_site);
+    if (added) {
+      entry->second = symbolizer_.site_before(space, return_address);
+    }
+    return entry->second;
+  }
+
+  const LoadedRecording* loaded_;
+  measure::Measurement* measurement_;
+  cache::Writer* writer_;
+  record::ProbeTable table_;
+  stacks::Symbolizer symbolizer_;
+  std::deque<stacks::ProbeCalls> threads_;
+  // The last hit of each thread, where that is an entry: the call may begin with the next one.
+  std::vector<std::optional<stacks::ProbeHit>> entered_;
+  std::unordered_map<std::int32_t, std::size_t> index_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> site_of_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> tail_of_;
+};
+
+} // namespace
+
+Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache::Writer& writer,
+                                            const Progress& progress) {
+  measure::Measurement measurement;
+  measurement.recording = describe(loaded);
+  measurement.recording.backend = "uprobe";
+  ProbeThreads threads(loaded, measurement, writer);
+  const auto samples = loaded.recording.samples();
+  std::uint64_t foreign = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (i % samples_a_check == 0) {
+      if (progress.cancelled()) {
+        return std::unexpected(
+            Error{.kind = Error::Kind::cancelled, .message = "reading was cancelled"});
+      }
+      progress.report({"reading", i, samples.size(), "samples"});
+    }
+    if (!threads.add(samples[i])) {
+      ++foreign;
+    }
+  }
+  std::uint64_t first = UINT64_MAX;
+  std::uint64_t last = 0;
+  const auto extend = [&](std::uint64_t time_ns) {
+    if (time_ns != 0) {
+      first = std::min(first, time_ns);
+      last = std::max(last, time_ns);
+    }
+  };
+  for (const perfdata::Sample& sample : samples) {
+    extend(sample.time_ns);
+  }
+  for (const perfdata::Switch& record : loaded.recording.switches()) {
+    extend(record.time_ns);
+  }
+  threads.finish(first == UINT64_MAX ? 0 : first, last);
+  sum_up(measurement, {});
+  measure::RecordingInfo& info = measurement.recording;
+  info.uncertainty_ns = 1; // perf's clock counts nanoseconds
+  if (foreign != 0) {
+    info.notes.push_back(fmt::format("{} samples belong to no probe of this recording", foreign));
+  }
+  if (info.lost_records != 0) {
+    info.notes.push_back(
+        fmt::format("perf dropped {} records: calls are missing, and those around are wrong or "
+                    "incomplete; measure for a shorter time or a colder function",
+                    info.lost_records));
+  }
+  return measurement;
+}
+
+} // namespace ptlens::engine

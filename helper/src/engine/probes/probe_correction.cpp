@@ -1,0 +1,74 @@
+// The cost of each function's probes, by its binary and address.
+#include "engine/probes/probe_correction.hpp"
+
+#include "record/manifest.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptlens::engine {
+
+std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measurement& measurement,
+                                                           std::span<const std::uint32_t> functions,
+                                                           const measure::Selection& selection) {
+  if (measurement.recording.backend != "uprobe") {
+    return std::nullopt;
+  }
+  const auto manifest = record::read_manifest(measurement.recording.path);
+  if (!manifest) {
+    return std::nullopt;
+  }
+  struct Costs {
+    double own = 0;
+    double entry = 0;
+    double exit = 0; // of the dearest way out: a return
+    double entry_uncertainty = 0;
+    double exit_uncertainty = 0;
+  };
+  std::map<std::pair<std::string, std::uint64_t>, Costs> known;
+  for (const record::Probe& probe : manifest->probes) {
+    Costs& costs = known[{probe.binary, probe.function}];
+    if (probe.kind == record::Probe::Kind::entry) {
+      costs.own = probe.latency_ns;
+      costs.entry = probe.hit_ns;
+      costs.entry_uncertainty = probe.uncertainty_ns;
+    } else if (probe.kind == record::Probe::Kind::exit) {
+      costs.exit = std::max(costs.exit, probe.hit_ns);
+      costs.exit_uncertainty = std::max(costs.exit_uncertainty, probe.uncertainty_ns);
+    }
+  }
+  std::vector<measure::ProbedFunction> probed(measurement.functions.size());
+  for (std::size_t index = 0; index < probed.size(); ++index) {
+    const stacks::FunctionInfo& info = measurement.functions[index];
+    if (const auto found = known.find({info.binary, info.address}); found != known.end()) {
+      const Costs& costs = found->second;
+      probed[index] = {.own = costs.own,
+                       .hits = costs.entry + costs.exit,
+                       .own_uncertainty = costs.entry_uncertainty,
+                       .hits_uncertainty = costs.entry_uncertainty + costs.exit_uncertainty};
+    }
+  }
+  if (std::ranges::none_of(functions, [&](std::uint32_t function) {
+        return function < probed.size() && probed[function].own > 0;
+      })) {
+    return std::nullopt;
+  }
+  measure::CostInTime in_time(measurement.threads.size());
+  for (std::size_t index = 0; index < in_time.size(); ++index) {
+    const auto of_thread = std::ranges::find(manifest->cost_in_time, measurement.threads[index].tid,
+                                             &record::CostInTime::tid);
+    for (std::size_t at = 0;
+         of_thread != manifest->cost_in_time.end() && at < of_thread->from_ns.size(); ++at) {
+      in_time[index].push_back({.from_ns = of_thread->from_ns[at],
+                                .scale = of_thread->scale[at],
+                                .hit_scale = of_thread->hit_scale[at],
+                                .uncertainty = of_thread->uncertainty[at]});
+    }
+  }
+  return measure::corrected_latency(measurement, functions, selection, probed, std::move(in_time));
+}
+
+} // namespace ptlens::engine

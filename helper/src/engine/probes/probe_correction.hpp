@@ -1,0 +1,21 @@
+// What the manifest of a recording by probes knows of their cost, for
+// measure/report/probe_correction.hpp.
+#pragma once
+
+#include "measure/measurement.hpp"
+#include "measure/report/probe_correction.hpp"
+#include "measure/selection/selection.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace ptlens::engine {
+
+// Of all calls of the functions together. Nothing where the recording was not made by probes, or
+// their cost was not measured.
+[[nodiscard]] std::optional<measure::CorrectedLatency>
+corrected_latency(const measure::Measurement& measurement, std::span<const std::uint32_t> functions,
+                  const measure::Selection& selection);
+
+} // namespace ptlens::engine

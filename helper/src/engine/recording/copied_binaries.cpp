@@ -1,0 +1,102 @@
+// Copies measured binaries into a recording's folder.
+#include "engine/recording/copied_binaries.hpp"
+
+#include "engine/recording/loaded_recording.hpp"
+#include "symbols/elf/elf_file.hpp"
+#include "symbols/elf/elf_image.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fcntl.h>
+#include <filesystem>
+#include <linux/fs.h>
+#include <map>
+#include <set>
+#include <string_view>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <vector>
+
+namespace ptlens::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t most_bytes = std::uint64_t{512} << 20U;
+// What packages put there is not built anew between two measurements.
+constexpr std::array<std::string_view, 7> system_folders = {
+    "/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/nix/store/", "/snap/"};
+
+bool is_of_system(std::string_view path) {
+  constexpr std::string_view local = "/usr/local/";
+  return !path.starts_with(local) &&
+         std::ranges::any_of(system_folders, [&](auto folder) { return path.starts_with(folder); });
+}
+
+bool has_debug_information(const std::string& path, std::uint64_t size) {
+  const auto file = symbols::ElfFile::open(path);
+  if (!file) {
+    return false;
+  }
+  const auto sections = symbols::read_sections(file->elf(), size);
+  return std::ranges::any_of(sections, [](const symbols::Section& section) {
+    return section.name == ".debug_info" || section.name == ".zdebug_info";
+  });
+}
+
+bool share(const fs::path& from, const fs::path& to) {
+  const symbols::FileDescriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  const symbols::FileDescriptor target(
+      ::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  return source.number() >= 0 && target.number() >= 0 &&
+         ::ioctl(target.number(), FICLONE, source.number()) == 0;
+}
+
+void copy(const fs::path& from, const fs::path& to) {
+  std::error_code failed;
+  fs::create_directories(to.parent_path(), failed);
+  if (failed || share(from, to)) {
+    return;
+  }
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing, failed);
+  if (failed) { // a part of it would be taken for a damaged binary
+    fs::remove(to, failed);
+  }
+}
+
+} // namespace
+
+void keep_binaries(const std::string& recording) {
+  auto loaded = load(recording, {});
+  if (!loaded || !loaded->manifest) {
+    return;
+  }
+  std::map<std::string, std::vector<std::uint8_t>> ids;
+  for (const perfdata::BuildIdEntry& entry : loaded->recording.build_ids()) {
+    ids[entry.path] = entry.build_id;
+  }
+  std::set<std::string> seen;
+  std::uint64_t bytes = 0;
+  for (const perfdata::Mapping& mapping : loaded->recording.mappings()) {
+    const std::string& path = mapping.path;
+    if (mapping.pid == -1 || !path.starts_with('/') || is_of_system(path) ||
+        !seen.insert(path).second) {
+      continue;
+    }
+    const auto& id = mapping.build_id.empty() ? ids[path] : mapping.build_id;
+    const auto binary = loaded->store->find(path, id);
+    if (!binary || binary->path() != path) {
+      continue;
+    }
+    std::error_code failed;
+    const std::uint64_t size = fs::file_size(path, failed);
+    if (failed || bytes + size > most_bytes || !has_debug_information(path, size)) {
+      continue;
+    }
+    bytes += size;
+    copy(path, recording + path);
+  }
+}
+
+} // namespace ptlens::engine

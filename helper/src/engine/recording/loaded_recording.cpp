@@ -1,0 +1,273 @@
+// Opening of a recording by path, and the parts of its description that do not depend on the
+// backend.
+#include "engine/recording/loaded_recording.hpp"
+
+#include "base/parallel.hpp"
+#include "engine/recording/kernel_copy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sys/utsname.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+namespace ptlens::engine {
+
+namespace {
+
+std::string own_hostname() {
+  utsname system{};
+  return ::uname(&system) == 0 ? system.nodename : "";
+}
+
+Result<void> check_process(const perfdata::Recording& recording, std::optional<std::int32_t> pid) {
+  std::map<std::int32_t, std::string> processes; // the last name of each
+  for (const perfdata::ThreadName& name : recording.thread_names()) {
+    if (name.pid > 0 && name.pid == name.tid) {
+      processes[name.pid] = name.name;
+    }
+  }
+  for (const perfdata::Mapping& mapping : recording.mappings()) {
+    if (mapping.pid > 0) {
+      processes.try_emplace(mapping.pid);
+    }
+  }
+  std::vector<perfdata::ThreadStart> forks(recording.thread_starts().begin(),
+                                           recording.thread_starts().end());
+  std::ranges::stable_sort(forks, {}, &perfdata::ThreadStart::time_ns);
+  for (const perfdata::ThreadStart& start : forks) {
+    if (const auto parent = processes.find(start.parent_pid); parent != processes.end()) {
+      processes.try_emplace(start.pid, parent->second);
+    }
+  }
+  if (!pid || processes.contains(*pid)) {
+    return {};
+  }
+  constexpr std::size_t shown = 8;
+  std::string there;
+  for (const auto& [each, name] : processes) {
+    if (std::ranges::count(there, ',') + 1 == shown) {
+      there += ", ...";
+      break;
+    }
+    there +=
+        fmt::format("{}{}{}{}", there.empty() ? "" : ", ", each, name.empty() ? "" : " ", name);
+  }
+  return std::unexpected(
+      Error{.kind = Error::Kind::not_found,
+            .message = fmt::format("there is no process {} in the recording", *pid),
+            .file = recording.path(),
+            .remedy = there.empty() ? "leave out --pid" : "it holds " + there});
+}
+
+} // namespace
+
+// Of a folder: the file that `ptlens record` wrote to it, or perf itself where it keeps the
+// kernel's code too.
+std::string data_file(const std::string& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    return folder;
+  }
+  const std::filesystem::path own = std::filesystem::path(folder) / "perf.data";
+  const std::filesystem::path of_perf = std::filesystem::path(folder) / "data";
+  if (std::filesystem::is_directory(own, ignored)) {
+    return (own / "data").string();
+  }
+  const bool only_perfs =
+      !std::filesystem::exists(own, ignored) && std::filesystem::exists(of_perf, ignored);
+  return (only_perfs ? of_perf : own).string();
+}
+
+Result<LoadedRecording> load(const std::string& path, const OpenOptions& options) {
+  const std::string file = data_file(path);
+  std::optional<record::Manifest> manifest;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    if (std::filesystem::exists(std::filesystem::path(path) / record::manifest_name, ignored)) {
+      auto read = record::read_manifest(path);
+      if (!read) {
+        return std::unexpected(read.error());
+      }
+      manifest = std::move(*read);
+    }
+  }
+  auto recording = perfdata::Recording::open(file);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
+  if (auto checked = check_process(*recording, options.pid); !checked) {
+    return std::unexpected(checked.error());
+  }
+  const std::string folder = std::filesystem::is_directory(path, ignored)
+                                 ? path
+                                 : std::filesystem::path(file).parent_path().string();
+  auto store = std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{
+      options.symfs, folder, recording->hostname() == own_hostname()});
+  auto kernel = open_kernel(*recording, file, options);
+  if (!kernel) {
+    return std::unexpected(kernel.error());
+  }
+  auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store, kernel->code);
+  auto context_switches =
+      std::make_unique<flow::ContextSwitches>(recording->switches(), recording->thread_names());
+  return LoadedRecording{path,
+                         std::move(*recording),
+                         std::move(manifest),
+                         std::move(store),
+                         std::move(kernel->code),
+                         std::move(kernel->note),
+                         std::move(spaces),
+                         std::move(context_switches),
+                         options.pid,
+                         {.decoder = options.decoder,
+                          .workers = options.workers != 0 ? options.workers : cores(),
+                          .segment_bytes = options.segment_bytes,
+                          .memory_bytes = memory_bound(options) / 2}};
+}
+
+std::uint64_t memory_bound(const OpenOptions& options) {
+  constexpr std::uint64_t least = 16U << 20U;
+  constexpr std::uint64_t share = 4;
+  const auto pages = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
+  const auto page = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PAGESIZE)));
+  return std::max(least, options.memory_bytes != 0 ? options.memory_bytes : pages * page / share);
+}
+
+stacks::ThreadInfo LoadedRecording::thread(std::int32_t pid, std::int32_t tid) const {
+  stacks::ThreadInfo info;
+  info.pid = pid > 0 ? pid : tid;
+  info.tid = tid;
+  for (const perfdata::ThreadName& name : recording.thread_names()) {
+    if (name.tid == tid) {
+      info.comm = name.name;
+    }
+  }
+  if (info.comm.empty()) {
+    // A new thread bears the name of the one that made it.
+    for (const perfdata::ThreadName& name : recording.thread_names()) {
+      if (name.pid == info.pid) {
+        info.comm = name.name;
+      }
+    }
+  }
+  return info;
+}
+
+bool LoadedRecording::exited(const stacks::ThreadInfo& thread, std::uint64_t ran_at) const {
+  // The thread that calls execve goes on under its process's id, and no record says that its own
+  // is gone.
+  const auto replaced = [&](const perfdata::ThreadName& name) {
+    return name.exec && name.pid == thread.pid && thread.tid != thread.pid &&
+           name.time_ns >= ran_at;
+  };
+  return std::ranges::any_of(
+             recording.thread_exits(),
+             [&](const perfdata::ThreadExit& exit) { return exit.tid == thread.tid; }) ||
+         std::ranges::any_of(recording.thread_names(), replaced);
+}
+
+measure::RecordingInfo describe(const LoadedRecording& loaded) {
+  measure::RecordingInfo info;
+  info.path = loaded.path;
+  info.trace_bytes = loaded.recording.trace_bytes();
+  info.off_cpu_known = loaded.context_switches->known();
+  for (const perfdata::Lost& lost : loaded.recording.lost()) {
+    info.lost_records += lost.count;
+  }
+  if (loaded.manifest) {
+    info.notes = loaded.manifest->notes;
+  }
+  if (!loaded.kernel_note.empty()) {
+    info.notes.push_back(loaded.kernel_note);
+  }
+  if (!info.off_cpu_known) {
+    info.notes.emplace_back("the recording has no context-switch records: off-CPU time is unknown; "
+                            "record with --switch-events");
+  }
+  std::map<std::string, std::string> build_ids;
+  for (const perfdata::BuildIdEntry& entry : loaded.recording.build_ids()) {
+    build_ids[entry.path] = symbols::build_id_text(entry.build_id);
+  }
+  std::set<std::string> named;
+  const auto add = [&](const std::string& path, std::string build_id, const std::string& reason) {
+    if (build_id.empty()) {
+      if (const auto known = build_ids.find(path); known != build_ids.end()) {
+        build_id = known->second;
+      }
+    }
+    if (named.insert(path).second) {
+      info.missing.push_back({path, build_id, reason});
+    }
+  };
+  // The kernel's own come last: they are many, and their absence costs less.
+  const auto of_kernel = [](const std::string& path) {
+    return path.starts_with("[kernel") || path.starts_with("[guest") || path.ends_with(".ko");
+  };
+  const std::string kernel_reason = "the kernel's code is not at hand, so that its time counts as "
+                                    "outside user code: record with --kcore, or give --kallsyms";
+  for (const bool kernel : {false, true}) {
+    for (const symbols::MissingBinary& missing : loaded.store->missing()) {
+      if (of_kernel(missing.path) == kernel && !(kernel && loaded.kernel)) {
+        add(missing.path, missing.build_id, kernel ? kernel_reason : missing.reason);
+      }
+    }
+  }
+  const bool kernel_traced =
+      std::ranges::any_of(loaded.recording.attributes(), [&](const perfdata::Attribute& attribute) {
+        return loaded.recording.intel_pt() &&
+               attribute.type == loaded.recording.intel_pt()->pmu_type && !attribute.exclude_kernel;
+      });
+  if (kernel_traced && !loaded.kernel) {
+    for (const perfdata::Mapping& mapping : loaded.recording.mappings()) {
+      if (mapping.pid == -1 && build_ids.contains(mapping.path)) {
+        add(mapping.path, "", kernel_reason);
+      }
+    }
+    if (build_ids.contains("[kernel.kallsyms]")) {
+      add("[kernel.kallsyms]", "", kernel_reason);
+    }
+    info.notes.push_back("the kernel was traced: " + kernel_reason);
+  }
+  return info;
+}
+
+void sum_up(measure::Measurement& measurement,
+            std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps) {
+  measure::RecordingInfo& info = measurement.recording;
+  std::uint64_t first = UINT64_MAX;
+  std::uint64_t last = 0;
+  for (const stacks::ThreadInfo& thread : measurement.threads) {
+    first = std::min(first, thread.first_ns);
+    last = std::max(last, thread.last_ns);
+    info.gaps += thread.gaps;
+  }
+  info.trace_ns = last > first ? last - first : 0;
+  std::ranges::sort(gaps);
+  std::uint64_t covered = 0;
+  for (const auto& [begin, end] : gaps) {
+    if (end > std::max(begin, covered)) {
+      info.lost_ns += end - std::max(begin, covered);
+      covered = end;
+    }
+  }
+}
+
+std::string LoadedRecording::address_filter() const {
+  const auto& info = recording.intel_pt();
+  return info && info->filter.starts_with("filter ") ? info->filter : std::string();
+}
+
+Error nothing_to_decode(const LoadedRecording& loaded) {
+  return {.kind = Error::Kind::bad_input,
+          .message = "holds no Intel PT trace to decode",
+          .file = loaded.recording.path(),
+          .remedy = "make one with 'perf record -e intel_pt//u' or 'ptlens record'"};
+}
+
+} // namespace ptlens::engine

@@ -1,0 +1,224 @@
+// How branches are matched.
+#include "engine/trace/branch_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace ptlens::engine {
+namespace {
+
+using flow::BranchKind;
+using Event = flow::ReferenceDecoder::Event;
+
+constexpr std::size_t context_branches = 6;
+
+// A direct and an indirect jump are one to the reference.
+BranchKind common(BranchKind kind) {
+  return kind == BranchKind::indirect ? BranchKind::jump : kind;
+}
+
+bool has_target(BranchKind kind) {
+  return kind != BranchKind::off && kind != BranchKind::syscall && kind != BranchKind::gap &&
+         kind != BranchKind::interrupt;
+}
+
+bool has_source(BranchKind kind) {
+  return kind != BranchKind::gap && kind != BranchKind::on;
+}
+
+bool same(const flow::Branch& one, const flow::Branch& other) {
+  const BranchKind kind = common(one.kind);
+  return kind == common(other.kind) && (!has_source(kind) || one.from == other.from) &&
+         (!has_target(kind) || one.to == other.to);
+}
+
+std::string text(const flow::Branch& branch) {
+  if (branch.kind == BranchKind::gap) {
+    return fmt::format("gap at {:#x}: {}", branch.from, flow::word(branch.gap));
+  }
+  return fmt::format("{} {:#x} -> {:#x}", flow::word(common(branch.kind)), branch.from, branch.to);
+}
+
+// Our branches of one piece, one at a time, and the PSBs between them.
+class Ours {
+public:
+  explicit Ours(const Streams& streams) : streams_(&streams) {}
+
+  // The next branch, nullptr at the end.
+  const flow::Branch* peek() {
+    fill();
+    return run_ && branch_ < run_->branches.size() ? &run_->branches[branch_] : nullptr;
+  }
+  void pop() { ++branch_; }
+  // Behind peek(): the branch is a gap where code is missing indeed.
+  [[nodiscard]] bool lacks_code() const {
+    if (!run_) {
+      return false;
+    }
+    const flow::Branch& branch = run_->branches[branch_];
+    return branch.gap == flow::GapReason::missing_code && streams_->code_is_missing(*run_, branch);
+  }
+  [[nodiscard]] std::int32_t tid() const { return run_ ? run_->tid : -1; }
+
+  // Goes on to the first PSB at or behind `offset`; nothing where none follows. Returns its offset;
+  // `skipped` grows by the branches passed.
+  std::optional<std::uint64_t> seek(std::uint64_t offset, std::uint64_t& skipped) {
+    started_ = true;
+    for (;;) {
+      while (run_ && mark_ < run_->marks.size()) {
+        const flow::SyncMark& mark = run_->marks[mark_];
+        if (mark.psb_offset >= offset && mark.branches >= branch_) {
+          skipped += mark.branches - branch_;
+          branch_ = mark.branches;
+          return mark.psb_offset;
+        }
+        ++mark_;
+      }
+      if (run_) {
+        skipped += run_->branches.size() - branch_;
+      }
+      if (!advance()) {
+        return std::nullopt;
+      }
+    }
+  }
+
+private:
+  bool advance() {
+    run_ = streams_->ours();
+    branch_ = 0;
+    mark_ = 0;
+    return run_.has_value();
+  }
+  void fill() {
+    if (!started_) {
+      started_ = true;
+      advance();
+    }
+    while (run_ && branch_ >= run_->branches.size()) {
+      advance();
+    }
+  }
+
+  const Streams* streams_;
+  std::optional<flow::Run> run_;
+  std::size_t branch_ = 0;
+  std::size_t mark_ = 0;
+  bool started_ = false;
+};
+
+class Comparison {
+public:
+  Comparison(const Streams& streams, Verdict& verdict)
+      : streams_(&streams), ours_(streams), verdict_(&verdict) {}
+
+  void run(const std::function<bool()>& cancelled) {
+    while (!verdict_->difference && !cancelled()) {
+      const auto event = streams_->reference();
+      if (!event) {
+        break;
+      }
+      switch (event->kind) {
+      case Event::Kind::synchronised:
+        synchronised(event->offset);
+        break;
+      case Event::Kind::lost:
+        ++verdict_->given_up;
+        aligned_ = false;
+        break;
+      case Event::Kind::unfinished:
+        if (const flow::Branch* ours = ours_.peek();
+            aligned_ && ours != nullptr && ours->from == event->branch.from) {
+          ++verdict_->unjudged;
+          ours_.pop();
+        }
+        break;
+      case Event::Kind::branch:
+        if (aligned_) {
+          compare(*event);
+        }
+        break;
+      }
+    }
+    // What follows ours alone tells: trace that the reference does not begin with again.
+    while (!verdict_->difference && ours_.peek() != nullptr) {
+      if (aligned_ && ours_.peek()->kind != BranchKind::gap) {
+        differ(end_offset_, text(*ours_.peek()), "the end of the trace");
+        return;
+      }
+      ++verdict_->unjudged;
+      ours_.pop();
+    }
+  }
+
+private:
+  // Both begin at one PSB, or the reference waits until it comes to one at which ours began.
+  void synchronised(std::uint64_t offset) {
+    aligned_ = false;
+    if (!mark_ || *mark_ < offset) {
+      mark_ = ours_.seek(offset, verdict_->unjudged);
+    }
+    aligned_ = mark_ == offset;
+    fresh_ = true;
+    before_.clear();
+  }
+
+  void compare(const Event& event) {
+    end_offset_ = event.offset;
+    const flow::Branch* ours = ours_.peek();
+    const bool begins = std::exchange(fresh_, false) && event.branch.kind == BranchKind::on;
+    if (begins && (ours == nullptr || ours->kind != BranchKind::on)) {
+      return; // ours came to the PSB from before it
+    }
+    const bool ended = ours == nullptr || ours->gap == flow::GapReason::truncated;
+    const bool may_be_direct =
+        event.branch.kind == BranchKind::jump || event.branch.kind == BranchKind::call;
+    if (ended && may_be_direct) {
+      return; // beyond the last packet: libipt follows direct branches that may never have run
+    }
+    if (ours == nullptr) {
+      differ(event.offset, "the end of the trace", text(event.branch));
+      return;
+    }
+    if (ours_.lacks_code()) {
+      aligned_ = false; // nothing to judge by: libipt may still name an event there
+      return;
+    }
+    if (!same(*ours, event.branch)) {
+      differ(event.offset, text(*ours), text(event.branch));
+      return;
+    }
+    ++verdict_->compared;
+    before_.push_back(text(*ours));
+    if (before_.size() > context_branches) {
+      before_.pop_front();
+    }
+    ours_.pop();
+  }
+
+  void differ(std::uint64_t offset, std::string ours, std::string reference) {
+    verdict_->difference = Difference{.tid = ours_.tid(),
+                                      .offset = offset,
+                                      .ours = std::move(ours),
+                                      .reference = std::move(reference),
+                                      .before = {before_.begin(), before_.end()}};
+  }
+
+  const Streams* streams_;
+  Ours ours_;
+  Verdict* verdict_;
+  std::optional<std::uint64_t> mark_;
+  bool aligned_ = false;
+  bool fresh_ = false; // nothing was compared since the reference began
+  std::uint64_t end_offset_ = 0;
+  std::deque<std::string> before_;
+};
+
+} // namespace
+
+void compare(const Streams& streams, const std::function<bool()>& cancelled, Verdict& verdict) {
+  Comparison(streams, verdict).run(cancelled);
+}
+
+} // namespace ptlens::engine

@@ -1,0 +1,91 @@
+// All branches of a recording, in order of time, to what takes those of each thread.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/progress.hpp"
+#include "engine/recording/loaded_recording.hpp"
+#include "engine/trace/untraced_time.hpp"
+#include "flow/code/code_time.hpp"
+#include "flow/decode/branch_source.hpp"
+#include "flow/decode/decode_context.hpp"
+#include "stacks/calls/call.hpp"
+#include "stacks/threads/thread_calls.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ptlens::engine {
+
+// How decoding ends that is not wanted any more.
+[[nodiscard]] Error decoding_cancelled();
+
+class Branches {
+public:
+  // The recording must outlive the object.
+  Branches(const LoadedRecording& loaded, flow::Detail detail);
+
+  std::optional<flow::Run> next() { return source_.next(); }
+  [[nodiscard]] std::uint64_t bytes_done() const { return source_.bytes_done(); }
+  [[nodiscard]] flow::DecodeSummary summary() const { return source_.summary(); }
+
+private:
+  static std::unique_ptr<flow::DecodeContext>
+  make_context(const LoadedRecording& loaded, flow::Detail detail, std::uint32_t numbering);
+
+  std::unique_ptr<flow::DecodeContext> context_;
+  flow::BranchSource source_;
+};
+
+class Threads {
+public:
+  // What takes the branches of the thread of an index and an id.
+  using Make = std::function<std::unique_ptr<stacks::ThreadCalls>(std::uint32_t, std::int32_t)>;
+
+  // Adds the threads to `infos` as they come. The references must outlive the object.
+  Threads(const LoadedRecording& loaded, std::vector<stacks::ThreadInfo>& infos, Make make);
+
+  void take(flow::Run& run);
+
+  // Ends all calls; gaps of all threads.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> finish();
+
+  // After finish(): see ThreadCalls.
+  [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
+  [[nodiscard]] const UntracedTime& untraced() const { return untraced_; }
+
+private:
+  struct Thread {
+    std::unique_ptr<stacks::ThreadCalls> calls;
+    flow::CodeTime code_time;
+    std::vector<std::uint64_t> exec_times;
+    std::size_t next_exec = 0;
+  };
+
+  Thread& of(const flow::Run& run);
+  void note_untraced(Thread& thread, const flow::Run& run) const;
+  void feed(Thread& thread, flow::Run& run) const;
+  [[nodiscard]] const symbols::AddressSpaceVersion* only_version(Thread& thread,
+                                                                 const flow::Run& run) const;
+  void feed_branches(Thread& thread, flow::Run& run) const;
+
+  const LoadedRecording* loaded_;
+  std::vector<stacks::ThreadInfo>* infos_;
+  Make make_;
+  UntracedTime untraced_;
+  std::uint64_t indistinct_switches_ = 0;
+  std::deque<Thread> threads_;
+  std::unordered_map<std::int32_t, std::size_t> index_;
+};
+
+// Gives all runs to `take`, of trace of so many bytes. Errors: cancelled.
+[[nodiscard]] Result<void> take_all(Branches& source, std::uint64_t trace_bytes,
+                                    const Progress& progress,
+                                    const std::function<void(flow::Run&)>& take);
+
+} // namespace ptlens::engine

@@ -1,0 +1,48 @@
+// Switch records of processors without a trace buffer.
+#include "engine/trace/untraced_time.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace ptlens::engine {
+
+UntracedTime::UntracedTime(const perfdata::Recording& recording) {
+  std::set<std::int32_t> traced;
+  for (const perfdata::AuxBuffer& buffer : recording.aux_buffers()) {
+    traced.insert(buffer.cpu);
+  }
+  if (traced.empty() || *traced.begin() < 0) { // buffers of threads follow them everywhere
+    return;
+  }
+  for (const perfdata::Switch& record : recording.switches()) {
+    if (record.tid > 0 && record.cpu >= 0 && !traced.contains(record.cpu)) {
+      times_[record.tid].push_back(record.time_ns);
+    }
+  }
+  some_processors_ = std::ranges::any_of(recording.command_line(), [](const std::string& word) {
+    return word.starts_with("-C") || word.starts_with("--cpu=") || word == "--cpu";
+  });
+}
+
+std::optional<std::uint64_t> UntracedTime::in(std::int32_t tid, std::uint64_t from,
+                                              std::uint64_t to) const {
+  const auto thread = times_.find(tid);
+  if (thread == times_.end()) {
+    return std::nullopt;
+  }
+  const auto first = std::ranges::lower_bound(thread->second, from);
+  return first != thread->second.end() && *first < to ? std::optional(*first) : std::nullopt;
+}
+
+std::string UntracedTime::note() const {
+  if (!times_.empty()) {
+    return "some threads ran on processors that were not traced: what they called there is not "
+           "seen, and their calls that lasted over it are incomplete";
+  }
+  return some_processors_
+             ? "only some processors were recorded: where a thread was switched out, it may have "
+               "run on another one, unseen; pin it to a recorded one, or record its process"
+             : "";
+}
+
+} // namespace ptlens::engine

@@ -1,0 +1,134 @@
+// Side-band switch records to intervals: per thread the times it was switched out, per CPU who ran.
+#include "flow/context_switches.hpp"
+
+#include <algorithm>
+
+namespace ptlens::flow {
+
+ContextSwitches::ContextSwitches(std::span<const perfdata::Switch> switches,
+                                 std::span<const perfdata::ThreadName> names) {
+  known_ = !switches.empty();
+  struct Open {
+    std::uint64_t since = 0;
+    bool preempted = false;
+  };
+  std::map<std::int32_t, Open> out;
+  const auto runs_from = [&](std::int32_t tid, std::uint64_t time_ns) {
+    if (const auto open = out.find(tid); open != out.end()) {
+      off_[tid].push_back(
+          {open->second.since, std::max(open->second.since, time_ns), open->second.preempted});
+      out.erase(open);
+    }
+  };
+  auto name = names.begin();
+  for (const perfdata::Switch& record : switches) {
+    for (; name != names.end() && name->time_ns <= record.time_ns; ++name) {
+      if (name->exec) {
+        runs_from(name->tid, name->time_ns);
+        take_over(*name);
+      }
+    }
+    auto& slots = slots_[record.cpu];
+    if (slots.empty()) {
+      // The first record of a CPU also says who was there before it.
+      slots.push_back({0, record.out ? Running{record.pid, record.tid}
+                                     : Running{record.other_pid, record.other_tid}});
+    }
+    if (record.out) {
+      if (record.tid != 0) {
+        out.try_emplace(record.tid, Open{record.time_ns, record.preempted});
+      }
+      slots.push_back({record.time_ns, {record.other_pid, record.other_tid}});
+      continue;
+    }
+    slots.push_back({record.time_ns, {record.pid, record.tid}});
+    runs_from(record.tid, record.time_ns);
+  }
+  for (; name != names.end(); ++name) {
+    if (name->exec) {
+      runs_from(name->tid, name->time_ns);
+      take_over(*name);
+    }
+  }
+  for (const auto& [tid, open] : out) {
+    off_[tid].push_back({open.since, UINT64_MAX, open.preempted});
+  }
+  for (auto& [tid, intervals] : off_) {
+    std::ranges::stable_sort(intervals, {}, &OffCpuInterval::begin);
+    OffCpu sum;
+    for (OffCpuInterval& interval : intervals) {
+      interval.before = sum;
+      (interval.preempted ? sum.preempted_ns : sum.blocked_ns) += interval.end - interval.begin;
+      ++sum.switches;
+    }
+  }
+}
+
+// The thread that called execve, where it is not the first, goes on under its process's id on the
+// processor that it is on: all others of the process are gone by then.
+void ContextSwitches::take_over(const perfdata::ThreadName& name) {
+  std::vector<Slot>* caller = nullptr;
+  for (auto& [cpu, slots] : slots_) {
+    const Running& last = slots.back().thread;
+    if (last.tid == name.tid) {
+      return;
+    }
+    caller = last.pid == name.pid ? &slots : caller;
+  }
+  if (caller != nullptr) {
+    caller->push_back({name.time_ns, {name.pid, name.tid}});
+  }
+}
+
+bool ContextSwitches::known() const {
+  return known_;
+}
+
+OffCpu ContextSwitches::off_cpu(std::int32_t tid, std::uint64_t begin_ns,
+                                std::uint64_t end_ns) const {
+  OffCpuClock clock = off_cpu_clock(tid);
+  return end_ns <= begin_ns ? OffCpu{} : clock.before(end_ns) - clock.before(begin_ns);
+}
+
+OffCpuClock ContextSwitches::off_cpu_clock(std::int32_t tid) const {
+  const auto found = off_.find(tid);
+  return OffCpuClock(found == off_.end() ? std::span<const OffCpuInterval>{} : found->second);
+}
+
+OffCpu OffCpuClock::find(std::uint64_t time_ns) {
+  const auto next = std::ranges::lower_bound(intervals_, time_ns, {}, &OffCpuInterval::begin);
+  if (next == intervals_.begin()) {
+    from_ = 0;
+    to_ = next == intervals_.end() ? UINT64_MAX : next->begin;
+    sum_ = {};
+    return sum_;
+  }
+  const OffCpuInterval& last = *std::prev(next);
+  OffCpu sum = last.before;
+  (last.preempted ? sum.preempted_ns : sum.blocked_ns) += std::min(last.end, time_ns) - last.begin;
+  ++sum.switches;
+  if (last.end <= time_ns) {
+    from_ = last.end;
+    to_ = next == intervals_.end() ? UINT64_MAX : next->begin;
+    sum_ = sum;
+  }
+  return sum;
+}
+
+Running ContextSwitches::running(std::int32_t cpu, std::uint64_t time_ns) const {
+  const auto found = slots_.find(cpu);
+  if (found == slots_.end()) {
+    return {};
+  }
+  const auto& slots = found->second;
+  auto slot = std::ranges::upper_bound(slots, time_ns, {}, &Slot::begin);
+  if (slot != slots.begin()) {
+    --slot;
+  }
+  while (slot != slots.end() && slot->thread.tid < 0) {
+    ++slot;
+  }
+  return slot == slots.end() ? Running{} : slot->thread;
+}
+
+} // namespace ptlens::flow

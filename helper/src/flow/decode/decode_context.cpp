@@ -1,0 +1,140 @@
+// The recording's own description of its trace to libipt's configuration. Field sources:
+// tools/perf/util/intel-pt.h (private fields of AUXTRACE_INFO), intel-pt.h (pt_config).
+#include "flow/decode/decode_context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <string_view>
+
+namespace ptlens::flow {
+namespace {
+
+// RTIT_CTL.CycThresh, as perf passes it on (SDM vol. 3, "IA32_RTIT_CTL").
+constexpr std::uint64_t cycle_threshold_bits = 0xfU << 19U;
+
+// "GenuineIntel,6,85,4" as HEADER_CPUID has it.
+std::optional<pt_cpu> parse_cpu(std::string_view text) {
+  if (!text.starts_with("GenuineIntel,")) {
+    return std::nullopt;
+  }
+  text.remove_prefix(std::string_view("GenuineIntel,").size());
+  std::uint16_t fields[3] = {};
+  for (std::uint16_t& field : fields) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), field);
+    if (error != std::errc{}) {
+      return std::nullopt;
+    }
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.starts_with(",")) {
+      text.remove_prefix(1);
+    }
+  }
+  return pt_cpu{pcv_intel, fields[0], static_cast<std::uint8_t>(fields[1]),
+                static_cast<std::uint8_t>(fields[2])};
+}
+
+} // namespace
+
+DecodeContext::DecodeContext(const perfdata::Recording& recording,
+                             const symbols::AddressSpaces& spaces,
+                             const ContextSwitches& context_switches, Detail detail,
+                             std::optional<std::int32_t> pid, std::uint32_t numbering)
+    : recording_(&recording), spaces_(&spaces), context_switches_(&context_switches),
+      detail_(detail), numbering_(numbering), pid_(pid) {
+  pt_config_init(&config_);
+  config_.flags.variant.block.end_on_call = 1;
+  config_.flags.variant.block.end_on_jump = 1;
+  if (const auto cpu = parse_cpu(recording.cpu_id())) {
+    config_.cpu = *cpu;
+    if (pt_cpu_errata(&config_.errata, &config_.cpu) < 0) {
+      warnings_.push_back(fmt::format("libipt does not know the errata of this processor ({}); "
+                                      "decoded without any",
+                                      recording.cpu_id()));
+    }
+  } else {
+    warnings_.emplace_back("the recording does not name its processor; decoded without errata");
+  }
+  if (const auto& info = recording.intel_pt()) {
+    clock_.tsc_per_crystal_numerator = info->tsc_ctc_numerator;
+    clock_.tsc_per_crystal_denominator = info->tsc_ctc_denominator;
+    clock_.nominal_ratio = info->max_nonturbo_ratio;
+    for (const perfdata::Attribute& attribute : recording.attributes()) {
+      if (attribute.type != info->pmu_type) {
+        continue;
+      }
+      clock_.every_cycle = info->cyc_bit != 0 && (attribute.config & info->cyc_bit) != 0 &&
+                           (attribute.config & cycle_threshold_bits) == 0;
+      if (info->mtc_freq_bits != 0) {
+        clock_.mtc_shift = static_cast<std::uint32_t>((attribute.config & info->mtc_freq_bits) >>
+                                                      std::countr_zero(info->mtc_freq_bits)) &
+                           0xfU;
+      }
+    }
+    config_.cpuid_0x15_eax = info->tsc_ctc_denominator;
+    config_.cpuid_0x15_ebx = info->tsc_ctc_numerator;
+    config_.mtc_freq = static_cast<std::uint8_t>(clock_.mtc_shift);
+    config_.nom_freq = static_cast<std::uint8_t>(info->max_nonturbo_ratio);
+  }
+  constexpr std::int32_t kernel = -1; // as symbols::AddressSpaces numbers it
+  if (!spaces.at(kernel, 0).code.empty() &&
+      std::ranges::any_of(recording.aux_buffers(),
+                          [](const perfdata::AuxBuffer& buffer) { return buffer.cpu >= 0; })) {
+    warnings_.emplace_back("the kernel was traced by processor: from a change of threads inside it "
+                           "to the next PSB, or until tracing goes on anew, what runs counts for "
+                           "the thread before");
+  }
+  for (const perfdata::Mapping& mapping : recording.mappings()) {
+    if (mapping.pid > 0) {
+      recorded_[mapping.pid] = true;
+      pid_of_tid_.try_emplace(mapping.tid, mapping.pid);
+    }
+  }
+  for (const perfdata::ThreadName& name : recording.thread_names()) {
+    pid_of_tid_.try_emplace(name.tid, name.pid);
+  }
+  for (const perfdata::ThreadStart& start : recording.thread_starts()) {
+    pid_of_tid_.try_emplace(start.tid, start.pid);
+    if (recorded_.contains(start.parent_pid)) {
+      recorded_[start.pid] = true;
+    }
+  }
+  for (const perfdata::TraceStart& start : recording.trace_starts()) {
+    pid_of_tid_.try_emplace(start.tid, start.pid);
+  }
+  if (recorded_.size() == 1) {
+    only_ = {recorded_.begin()->first, recorded_.begin()->first};
+  }
+}
+
+Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const {
+  if (buffer.tid > 0) {
+    const auto known = pid_of_tid_.find(buffer.tid);
+    return {known == pid_of_tid_.end() ? buffer.tid : known->second, buffer.tid};
+  }
+  Running running = context_switches_->running(buffer.cpu, time_ns);
+  if (running.tid == 0) {
+    return running;
+  }
+  if (running.tid < 0) {
+    return only_;
+  }
+  if (running.pid <= 0) {
+    const auto known = pid_of_tid_.find(running.tid);
+    running.pid = known == pid_of_tid_.end() ? running.tid : known->second;
+  }
+  return running;
+}
+
+CodeGraph& DecodeContext::graph(std::int32_t pid, std::uint64_t time_ns) {
+  const symbols::AddressSpaceVersion& version = spaces_->at(pid, time_ns);
+  auto& code = code_[version.serial];
+  if (!code) {
+    code = std::make_unique<Code>(version, detail_);
+  }
+  return code->graph;
+}
+
+} // namespace ptlens::flow

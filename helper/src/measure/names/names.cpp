@@ -1,0 +1,128 @@
+// Which functions a name means, by kind of match.
+#include "measure/names/names.hpp"
+
+#include "symbols/names/name_search.hpp"
+#include "symbols/names/name_shape.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <ranges>
+
+namespace ptlens::measure {
+
+namespace {
+
+std::optional<std::uint64_t> parse_address(std::string_view text) {
+  constexpr int hexadecimal = 16;
+  if (!text.starts_with("0x") && !text.starts_with("0X")) {
+    return std::nullopt;
+  }
+  text.remove_prefix(2);
+  std::uint64_t address = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), address, hexadecimal);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return address;
+}
+
+std::vector<std::string_view> path_components(std::string_view path) {
+  std::vector<std::string_view> components;
+  for (const auto part : path | std::views::split('/')) {
+    const std::string_view component(part.begin(), part.end());
+    if (!component.empty() && component != ".") {
+      components.push_back(component);
+    }
+  }
+  return components;
+}
+
+// Keeps those whose binary is exactly `binary`; where there are none, those that share most of it.
+void keep_nearest_binary(std::span<const stacks::FunctionInfo> functions, std::string_view binary,
+                         std::vector<std::uint32_t>& found) {
+  const auto nearness = [&](std::uint32_t function) {
+    const std::string& path = functions[function].binary;
+    return path == binary ? std::string_view::npos : shared_path_end(path, binary);
+  };
+  std::size_t best = 0;
+  for (const std::uint32_t function : found) {
+    best = std::max(best, nearness(function));
+  }
+  std::erase_if(found, [&](std::uint32_t function) { return nearness(function) < best; });
+}
+
+} // namespace
+
+FunctionSelector parse_selector(std::string_view text) {
+  if (const auto address = parse_address(text)) {
+    return {.name = {}, .address = address};
+  }
+  if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
+    if (const auto address = parse_address(text.substr(at + 1))) {
+      return {.name = std::string(text.substr(0, at)), .address = address};
+    }
+  }
+  return {.name = std::string(text), .address = std::nullopt};
+}
+
+std::vector<std::uint32_t> functions_named(const Measurement& measurement,
+                                           const FunctionSelector& selector,
+                                           std::string_view binary) {
+  return functions_named(measurement.functions, selector, binary);
+}
+
+std::vector<std::uint32_t> functions_named(std::span<const stacks::FunctionInfo> functions,
+                                           const FunctionSelector& selector,
+                                           std::string_view binary) {
+  std::vector<std::uint32_t> found;
+  if (selector.name.empty() && !selector.address) {
+    return found;
+  }
+  const symbols::WantedName wanted(selector.name);
+  std::size_t best = symbols::WantedName::match_kinds;
+  for (std::size_t index = 0; index < functions.size(); ++index) {
+    const stacks::FunctionInfo& function = functions[index];
+    if (selector.address && function.address != *selector.address) {
+      continue;
+    }
+    if (!binary.empty() && shared_path_end(function.binary, binary) == 0) {
+      continue;
+    }
+    const std::optional<std::size_t> kind =
+        selector.name.empty() ? std::optional<std::size_t>(0) : wanted.match(function.name, {});
+    if (!kind || *kind > best) {
+      continue;
+    }
+    if (*kind < best) {
+      found.clear();
+      best = *kind;
+    }
+    found.push_back(static_cast<std::uint32_t>(index));
+  }
+  if (!binary.empty()) {
+    keep_nearest_binary(functions, binary, found);
+  }
+  return found;
+}
+
+std::string common_name(const Measurement& measurement, const Report& report) {
+  const std::string first =
+      symbols::without_parameters(measurement.functions[report.function].name);
+  const bool same = std::ranges::all_of(report.instances, [&](const InstanceRow& row) {
+    return symbols::without_parameters(measurement.functions[row.function].name) == first;
+  });
+  return same ? first : symbols::last_component(first);
+}
+
+std::size_t shared_path_end(std::string_view one, std::string_view other) {
+  const std::vector<std::string_view> left = path_components(one);
+  const std::vector<std::string_view> right = path_components(other);
+  const std::size_t shorter = std::min(left.size(), right.size());
+  return std::equal(left.end() - static_cast<std::ptrdiff_t>(shorter), left.end(),
+                    right.end() - static_cast<std::ptrdiff_t>(shorter))
+             ? shorter
+             : 0;
+}
+
+} // namespace ptlens::measure

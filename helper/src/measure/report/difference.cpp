@@ -1,0 +1,156 @@
+// Differences of two recordings, function by function.
+#include "measure/report/difference.hpp"
+
+#include "measure/statistics/function_figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace ptlens::measure {
+namespace {
+
+constexpr double errors_allowed = 2; // standard errors: nineteen of twenty lie within
+
+std::string_view file_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+double variance_of_mean(const LatencyStats& stats) {
+  return stats.stddev * stats.stddev / static_cast<double>(stats.calls);
+}
+
+using Key = std::pair<std::string_view, std::string_view>; // name, file name of the binary
+
+Key key_of(const stacks::FunctionInfo& function) {
+  return {function.name, file_name(function.binary)};
+}
+
+// Functions by name and binary.
+std::multimap<Key, std::uint32_t> functions_by_key(const Measurement& measurement) {
+  std::multimap<Key, std::uint32_t> found;
+  for (std::uint32_t index = 0; index < measurement.functions.size(); ++index) {
+    found.emplace(key_of(measurement.functions[index]), index);
+  }
+  return found;
+}
+
+std::uint32_t same_function(const Measurement& base,
+                            const std::multimap<Key, std::uint32_t>& base_functions,
+                            const stacks::FunctionInfo& function) {
+  const auto [first, last] = base_functions.equal_range(key_of(function));
+  if (first == last) {
+    return stacks::no_call;
+  }
+  if (std::next(first) == last) {
+    return first->second;
+  }
+  std::uint32_t found = stacks::no_call;
+  for (auto at = first; at != last; ++at) {
+    if (file_name(base.functions[at->second].file) == file_name(function.file)) {
+      if (found != stacks::no_call) {
+        return stacks::no_call;
+      }
+      found = at->second;
+    }
+  }
+  return found;
+}
+
+double change_of_total(const FunctionDifference& pair) {
+  return std::abs(static_cast<double>(pair.now.latency.total) -
+                  static_cast<double>(pair.base.latency.total));
+}
+
+bool timed(const Measurement& base, const Measurement& now) {
+  return base.recording.uncertainty_ns && now.recording.uncertainty_ns;
+}
+
+} // namespace
+
+Difference difference(const LatencyStats& base, const LatencyStats& now, bool timed) {
+  Difference result;
+  if (!timed) {
+    return result;
+  }
+  const auto uncertainty = static_cast<double>(base.uncertainty + now.uncertainty);
+  result.mean = now.mean - base.mean;
+  result.mean_percent = base.mean > 0 ? 100 * result.mean / base.mean : 0;
+  result.p99 = static_cast<double>(now.p99) - static_cast<double>(base.p99);
+  const std::uint64_t fewest = std::min(base.calls, now.calls);
+  if (fewest < fewest_for_mean) {
+    result.mean_verdict = Verdict::few_calls;
+  } else {
+    const double scatter =
+        errors_allowed * std::sqrt(variance_of_mean(base) + variance_of_mean(now));
+    result.mean_within = std::max(uncertainty, scatter);
+    result.mean_verdict =
+        std::abs(result.mean) > result.mean_within ? Verdict::changed : Verdict::unchanged;
+  }
+  if (fewest < fewest_for_p99) {
+    result.p99_verdict = Verdict::few_calls;
+  } else {
+    result.p99_verdict = std::abs(result.p99) > uncertainty ? Verdict::changed : Verdict::unchanged;
+  }
+  return result;
+}
+
+std::uint32_t same_function(const Measurement& base, const Measurement& now,
+                            std::uint32_t function) {
+  if (function >= now.functions.size()) {
+    return stacks::no_call;
+  }
+  return same_function(base, functions_by_key(base), now.functions[function]);
+}
+
+FunctionDifference differences_of(const Measurement& base, std::uint32_t base_function,
+                                  const Measurement& now, std::uint32_t now_function) {
+  FunctionDifference pair;
+  for (auto& [measurement, function, report] :
+       {std::tuple(&base, base_function, &pair.base), std::tuple(&now, now_function, &pair.now)}) {
+    auto reports = function_figures(*measurement, {function});
+    if (!reports.empty()) {
+      *report = std::move(reports.front());
+    }
+    report->function = function;
+  }
+  pair.difference = difference(pair.base.latency, pair.now.latency, timed(base, now));
+  return pair;
+}
+
+RecordingDifference differences(const Measurement& base, const Measurement& now) {
+  const auto base_functions = functions_by_key(base);
+  std::map<std::uint32_t, Report> base_reports;
+  for (Report& report : all_function_figures(base)) {
+    const std::uint32_t function = report.function;
+    base_reports.emplace(function, std::move(report));
+  }
+  RecordingDifference result;
+  for (Report& report : all_function_figures(now)) {
+    const auto same =
+        base_reports.find(same_function(base, base_functions, now.functions[report.function]));
+    if (same == base_reports.end()) {
+      result.only_now.push_back(std::move(report));
+      continue;
+    }
+    FunctionDifference pair{
+        .base = std::move(same->second), .now = std::move(report), .difference = {}};
+    base_reports.erase(same);
+    pair.difference = difference(pair.base.latency, pair.now.latency, timed(base, now));
+    result.both.push_back(std::move(pair));
+  }
+  for (auto& [function, report] : base_reports) {
+    result.only_base.push_back(std::move(report));
+  }
+  std::ranges::stable_sort(result.both, std::ranges::greater(), change_of_total);
+  const auto total = [](const Report& report) { return report.latency.total; };
+  std::ranges::stable_sort(result.only_base, std::ranges::greater(), total);
+  std::ranges::stable_sort(result.only_now, std::ranges::greater(), total);
+  return result;
+}
+
+} // namespace ptlens::measure

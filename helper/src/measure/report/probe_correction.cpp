@@ -1,0 +1,148 @@
+// Latency without what the probes themselves took. Parents come before their children in a table,
+// so one pass from its end sums what lies below each call.
+#include "measure/report/probe_correction.hpp"
+
+#include "base/quantile.hpp"
+#include "measure/selection/call_subset.hpp"
+#include "measure/statistics/statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace ptlens::measure {
+
+namespace {
+
+LatencyStats stats_of(std::vector<std::uint64_t>& latencies) {
+  LatencyStats stats;
+  if (latencies.empty()) {
+    return stats;
+  }
+  std::ranges::sort(latencies);
+  Tally tally;
+  for (const std::uint64_t latency : latencies) {
+    tally.add_latency(latency);
+  }
+  stats.calls = tally.calls;
+  stats.mean = mean_of(tally.latency, tally.calls);
+  stats.stddev = stddev_of(tally);
+  stats.min = tally.least;
+  stats.max = tally.most;
+  stats.total = clamp_to_64_bits(tally.latency);
+  std::array<std::uint64_t*, percentile_shares.size()> percentiles = {&stats.p50, &stats.p90,
+                                                                      &stats.p99, &stats.p999};
+  for (std::size_t index = 0; index < percentiles.size(); ++index) {
+    const auto& [part, whole] = percentile_shares[index];
+    const std::uint64_t rank = (tally.calls * part + whole - 1) / whole; // nearest rank, from 1
+    *percentiles[index] = latencies[rank - 1];
+  }
+  return stats;
+}
+
+// The index of the cost at a time; nothing where none is known.
+std::optional<std::size_t> time_of(const CostInTime& in_time, const stacks::CallTable& calls,
+                                   std::size_t call) {
+  const std::size_t thread = calls.thread[call];
+  if (thread >= in_time.size() || in_time[thread].empty()) {
+    return std::nullopt;
+  }
+  const std::vector<CostFrom>& costs = in_time[thread];
+  const auto at = std::ranges::upper_bound(costs, calls.start[call], {}, &CostFrom::from_ns);
+  return static_cast<std::size_t>(at - costs.begin()) - (at == costs.begin() ? 0 : 1);
+}
+
+// The hits of empty functions are known as well as those of the function asked about: no call takes
+// less than nothing.
+void bound_by_short_calls(const stacks::CallTable& calls, std::span<const std::uint32_t> functions,
+                          const std::vector<ProbedFunction>& probed, CostInTime& in_time) {
+  constexpr std::size_t least_calls = 7;
+  constexpr double shortest = 0.25;
+  std::vector<std::vector<std::vector<double>>> shown(in_time.size());
+  for (std::size_t thread = 0; thread < in_time.size(); ++thread) {
+    shown[thread].resize(in_time[thread].size());
+  }
+  std::vector<bool> telling(probed.size());
+  for (std::size_t of = 0; of < probed.size(); ++of) {
+    telling[of] = probed[of].own > 0 && std::ranges::find(functions, of) == functions.end();
+  }
+  for (std::size_t call = 0; call < calls.size(); ++call) {
+    const std::uint32_t of = calls.function[call];
+    if (of >= telling.size() || !telling[of] || calls.state[call] != stacks::CallState::complete) {
+      continue;
+    }
+    if (const auto at = time_of(in_time, calls, call)) {
+      shown[calls.thread[call]][*at].push_back(static_cast<double>(calls.latency[call]) /
+                                               probed[of].own);
+    }
+  }
+  for (std::size_t thread = 0; thread < in_time.size(); ++thread) {
+    for (std::size_t at = 0; at < in_time[thread].size(); ++at) {
+      if (shown[thread][at].size() >= least_calls) {
+        double& scale = in_time[thread][at].hit_scale;
+        scale = std::min(scale, quantile(shown[thread][at], shortest));
+      }
+    }
+  }
+}
+
+ProbedFunction at_the_time(ProbedFunction of, const CostInTime& in_time,
+                           const stacks::CallTable& calls, std::size_t call) {
+  if (const auto at = time_of(in_time, calls, call)) {
+    const CostFrom& cost = in_time[calls.thread[call]][*at];
+    of.own *= cost.scale;
+    of.hits *= cost.hit_scale;
+    of.own_uncertainty = of.own * cost.uncertainty;
+    of.hits_uncertainty = of.hits * cost.uncertainty;
+  }
+  return of;
+}
+
+} // namespace
+
+CorrectedLatency corrected_latency(const Measurement& measurement,
+                                   std::span<const std::uint32_t> functions,
+                                   const Selection& selection,
+                                   const std::vector<ProbedFunction>& probed, CostInTime in_time) {
+  CallsNeeded needs(measurement);
+  for (const std::uint32_t function : functions) {
+    needs.everything_below(function);
+    needs.way_up(function, selection);
+  }
+  const CallSubset part = needs.gather();
+  const stacks::CallTable& calls = part.calls();
+  bound_by_short_calls(calls, functions, probed, in_time);
+  std::vector<double> below(calls.size(), 0);
+  std::vector<double> uncertain_below(calls.size(), 0);
+  for (std::size_t call = calls.size(); call-- > 0;) {
+    const std::uint32_t parent = calls.parent[call];
+    if (parent != stacks::no_call && calls.function[call] < probed.size()) {
+      const ProbedFunction of = at_the_time(probed[calls.function[call]], in_time, calls, call);
+      below[parent] += below[call] + of.hits;
+      uncertain_below[parent] += uncertain_below[call] + of.hits_uncertainty;
+    }
+  }
+  std::vector<std::uint64_t> latencies;
+  double removed = 0;
+  double uncertain = 0;
+  for (const std::uint32_t function : functions) {
+    const ProbedFunction costs = function < probed.size() ? probed[function] : ProbedFunction{};
+    for (const std::uint32_t call : select_calls(measurement, calls, function, selection)) {
+      if (calls.state[call] != stacks::CallState::complete) {
+        continue;
+      }
+      const auto raw = static_cast<double>(calls.latency[call]);
+      const ProbedFunction own = at_the_time(costs, in_time, calls, call);
+      const double corrected = std::max(0.0, raw - own.own - below[call]);
+      removed += raw - corrected;
+      uncertain += own.own_uncertainty + uncertain_below[call];
+      latencies.push_back(static_cast<std::uint64_t>(std::llround(corrected)));
+    }
+  }
+  const auto count = static_cast<double>(std::max<std::size_t>(1, latencies.size()));
+  return {
+      .latency = stats_of(latencies), .removed = removed / count, .uncertainty = uncertain / count};
+}
+
+} // namespace ptlens::measure

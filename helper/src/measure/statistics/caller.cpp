@@ -1,0 +1,18 @@
+// Call site first, then the frame below.
+#include "measure/statistics/caller.hpp"
+
+namespace ptlens::measure {
+
+std::uint32_t caller_of(const Measurement& measurement, std::uint32_t site, std::uint32_t outer) {
+  if (site < measurement.sites.size() && measurement.sites[site].function != stacks::no_call) {
+    return measurement.sites[site].function;
+  }
+  return outer;
+}
+
+std::uint32_t caller_of(const Measurement& measurement, const CallSubset& part,
+                        std::uint32_t call) {
+  return caller_of(measurement, part.calls().site[call], part.outer_function(call));
+}
+
+} // namespace ptlens::measure

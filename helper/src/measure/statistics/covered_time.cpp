@@ -1,0 +1,321 @@
+// A sweep over the calls of a function in order of their start: what begins before the last outer
+// one has ended lies in it. Only calls that the store has marked as inside any call of their
+// function can be covered, and only those that one of these begins in can cover it. These are few,
+// and what else there is is left out, whole blocks of it unread.
+#include "measure/statistics/covered_time.hpp"
+
+#include "base/large_pages.hpp"
+#include "base/parallel.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace ptlens::measure {
+
+namespace {
+
+struct TimedCall {
+  std::uint64_t start = 0;
+  std::uint64_t latency = 0;
+  std::uint64_t on_cpu = 0;
+  std::uint32_t edge = 0; // index
+
+  // What begins with another and is longer lies around it.
+  friend bool operator<(const TimedCall& one, const TimedCall& other) {
+    return one.start != other.start ? one.start < other.start : one.latency > other.latency;
+  }
+};
+
+using TimedCalls = std::vector<TimedCall, LargePages<TimedCall>>;
+
+// Sorts what is made of sorted stretches, a few long ones most of the time.
+void merge_runs(TimedCalls& calls) {
+  std::vector<std::size_t> ends;
+  for (auto at = calls.begin(); at != calls.end();) {
+    at = std::is_sorted_until(at, calls.end());
+    ends.push_back(static_cast<std::size_t>(at - calls.begin()));
+  }
+  TimedCalls merged(ends.size() > 1 ? calls.size() : 0);
+  while (ends.size() > 1) {
+    std::vector<std::size_t> merged_ends;
+    std::size_t begin = 0;
+    for (std::size_t run = 0; run < ends.size(); run += 2) {
+      const std::size_t middle = ends[run];
+      const std::size_t end = ends[std::min(run + 1, ends.size() - 1)];
+      const std::span all(calls);
+      std::ranges::merge(all.subspan(begin, middle - begin), all.subspan(middle, end - middle),
+                         merged.begin() + static_cast<std::ptrdiff_t>(begin), std::less<>());
+      merged_ends.push_back(end);
+      begin = end;
+    }
+    ends = std::move(merged_ends);
+    calls.swap(merged);
+  }
+}
+
+// What is looked at together: the calls of one function and thread.
+struct Covering {
+  std::span<const std::uint32_t> edges; // places in the list
+  std::uint32_t thread = 0;
+  std::vector<std::uint64_t> starts; // of the calls that may be covered, ascending
+  TimedCalls timed;
+
+  [[nodiscard]] bool matters(const cache::BlockEntry& entry) const {
+    const auto next = std::ranges::lower_bound(starts, entry.first_start);
+    return next != starts.end() && *next <= entry.last_end;
+  }
+  void add_timed(const cache::BlockReader& reader, std::uint32_t edge, TimedCalls& into) const;
+};
+
+// Adds the calls of the block that may be covered, and those that one of these begins in.
+void Covering::add_timed(const cache::BlockReader& reader, std::uint32_t edge,
+                         TimedCalls& into) const {
+  auto away = reader.away().begin();
+  auto next = starts.begin(); // not before the call's start
+  for (std::size_t i = 0; i < reader.starts().size(); ++i) {
+    const std::uint64_t start = reader.starts()[i];
+    const std::uint64_t latency = reader.latencies()[i];
+    if (i == 0 || (next != starts.begin() && *std::prev(next) >= start)) {
+      next = std::ranges::lower_bound(starts, start);
+    }
+    next = std::find_if(next, starts.end(), [start](std::uint64_t each) { return each >= start; });
+    if (next == starts.end() ||
+        (*next - start >= latency && (*next != start || reader.inner()[i] == 0))) {
+      continue;
+    }
+    away = std::find_if(away, reader.away().end(),
+                        [i](const cache::AwayCall& call) { return call.at >= i; });
+    const bool was_away = away != reader.away().end() && away->at == i;
+    into.push_back({.start = start,
+                    .latency = latency,
+                    .on_cpu = was_away ? away->on_cpu() : latency,
+                    .edge = edge});
+  }
+}
+
+struct TimedBlock {
+  std::uint32_t covering = 0; // index
+  std::uint32_t edge = 0;     // place in the list
+  const cache::BlockEntry* entry = nullptr;
+};
+
+class CoverFinder {
+public:
+  CoverFinder(const cache::CallCache& store, const cache::Admitted& admitted,
+              std::span<const std::uint32_t> edges, const InnerTimes* within)
+      : store_(store), reader_(store, admitted), edges_(edges), within_(within) {
+    for (std::uint32_t at = 0; at < edges.size(); ++at) {
+      functions_[store.edge(edges[at]).function].push_back(at);
+    }
+    for (const auto& [function, places] : functions_) {
+      add_coverings(places);
+    }
+  }
+
+  [[nodiscard]] std::vector<CoveredTime> find() {
+    find_starts();
+    std::erase_if(coverings_, [](const Covering& covering) { return covering.starts.empty(); });
+    find_timed();
+    constexpr std::size_t coverings_a_part = 4;
+    const std::size_t parts = parts_of(coverings_.size(), coverings_a_part);
+    std::vector<std::vector<CoveredTime>> found(parts);
+    do_parts(parts, [&](std::size_t part) {
+      for (std::size_t at = part; at < coverings_.size(); at += parts) {
+        sweep(coverings_[at], found[part]);
+      }
+    });
+    std::vector<CoveredTime> all;
+    for (const std::vector<CoveredTime>& part : found) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }
+
+private:
+  void add_coverings(std::span<const std::uint32_t> places);
+  [[nodiscard]] bool may_be_covered(std::uint32_t thread, const cache::BlockEntry& entry) const {
+    return entry.inner != 0 &&
+           (within_ == nullptr || within_->meet(thread, entry.first_start, entry.last_end));
+  }
+  template <class Wanted>
+  [[nodiscard]] std::vector<TimedBlock> blocks(const Wanted& wanted) const;
+  template <class Found, class Use>
+  [[nodiscard]] std::vector<Found> read(std::span<const TimedBlock> blocks, const Use& use) const;
+  void find_starts();
+  void find_timed();
+  static void sweep(Covering& covering, std::vector<CoveredTime>& found);
+
+  const cache::CallCache& store_;
+  cache::BlockReader reader_; // that each part has a copy of
+  std::span<const std::uint32_t> edges_;
+  const InnerTimes* within_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> functions_; // places of edges to each
+  std::vector<Covering> coverings_;
+};
+
+void CoverFinder::add_coverings(std::span<const std::uint32_t> places) {
+  std::vector<std::uint8_t> may_be_covered_on(store_.thread_count());
+  for (const std::uint32_t at : places) {
+    for (const cache::BlockEntry& entry : store_.blocks(edges_[at])) {
+      may_be_covered_on[entry.thread] |= may_be_covered(entry.thread, entry) ? 1 : 0;
+    }
+  }
+  for (std::uint32_t thread = 0; thread < may_be_covered_on.size(); ++thread) {
+    if (may_be_covered_on[thread] != 0) {
+      coverings_.push_back({.edges = places, .thread = thread, .starts = {}, .timed = {}});
+    }
+  }
+}
+
+// Those that `wanted` says of the covering and the entry.
+template <class Wanted>
+std::vector<TimedBlock> CoverFinder::blocks(const Wanted& wanted) const {
+  std::vector<TimedBlock> blocks;
+  for (std::uint32_t number = 0; number < coverings_.size(); ++number) {
+    const Covering& covering = coverings_[number];
+    for (const std::uint32_t at : covering.edges) {
+      for (const cache::BlockEntry& entry : std::ranges::equal_range(
+               store_.blocks(edges_[at]), covering.thread, {}, &cache::BlockEntry::thread)) {
+        if (wanted(covering, entry)) {
+          blocks.push_back({.covering = number, .edge = at, .entry = &entry});
+        }
+      }
+    }
+  }
+  return blocks;
+}
+
+// Calls `use` with each block that can be read, its reader, and what the part has found so far.
+template <class Found, class Use>
+std::vector<Found> CoverFinder::read(std::span<const TimedBlock> blocks, const Use& use) const {
+  constexpr std::size_t blocks_a_part = 64;
+  const std::size_t parts = parts_of(blocks.size(), blocks_a_part);
+  std::vector<Found> found(parts);
+  do_parts(parts, [&](std::size_t part) {
+    cache::BlockReader reader = reader_;
+    const std::size_t end = (part + 1) * blocks.size() / parts;
+    for (std::size_t at = part * blocks.size() / parts; at < end; ++at) {
+      const TimedBlock& block = blocks[at];
+      if (at + 1 < end) {
+        store_.prefetch(*blocks[at + 1].entry);
+      }
+      if (reader.read(*block.entry, cache::BlockReader::Columns::timed)) {
+        use(reader, block, found[part]);
+      }
+    }
+  });
+  return found;
+}
+
+void CoverFinder::find_starts() {
+  using Starts = std::vector<std::pair<std::uint32_t, std::uint64_t>>; // by covering
+  const auto add = [this](const cache::BlockReader& reader, const TimedBlock& block,
+                          Starts& found) {
+    for (std::size_t i = 0; i < reader.starts().size(); ++i) {
+      const std::uint64_t start = reader.starts()[i];
+      if (reader.inner()[i] != 0 &&
+          (within_ == nullptr || within_->meet(block.entry->thread, start, start))) {
+        found.emplace_back(block.covering, start);
+      }
+    }
+  };
+  const auto wanted = [this](const Covering& covering, const cache::BlockEntry& entry) {
+    return may_be_covered(covering.thread, entry);
+  };
+  for (const Starts& part : read<Starts>(blocks(wanted), add)) {
+    for (const auto& [covering, start] : part) {
+      coverings_[covering].starts.push_back(start);
+    }
+  }
+  for (Covering& covering : coverings_) {
+    std::ranges::sort(covering.starts);
+  }
+}
+
+void CoverFinder::find_timed() {
+  using Timed = std::vector<std::pair<std::uint32_t, TimedCalls>>; // by covering
+  const auto add = [this](const cache::BlockReader& reader, const TimedBlock& block, Timed& found) {
+    if (found.empty() || found.back().first != block.covering) {
+      found.emplace_back(block.covering, TimedCalls());
+    }
+    coverings_[block.covering].add_timed(reader, block.edge, found.back().second);
+  };
+  const auto wanted = [](const Covering& covering, const cache::BlockEntry& entry) {
+    return covering.matters(entry);
+  };
+  for (const Timed& part : read<Timed>(blocks(wanted), add)) {
+    for (const auto& [covering, timed] : part) {
+      TimedCalls& into = coverings_[covering].timed;
+      into.insert(into.end(), timed.begin(), timed.end());
+    }
+  }
+}
+
+void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
+  merge_runs(covering.timed);
+  std::map<std::uint32_t, WideSum> covered; // by edge
+  const TimedCall* outer = nullptr;
+  for (const TimedCall& call : covering.timed) {
+    if (outer != nullptr && call.start < outer->start + outer->latency) {
+      covered[call.edge] += call.on_cpu;
+    } else {
+      outer = &call;
+    }
+  }
+  for (const auto& [edge, on_cpu] : covered) {
+    found.push_back({.at = edge, .thread = covering.thread, .on_cpu = on_cpu});
+  }
+}
+
+} // namespace
+
+InnerTimes::InnerTimes(const cache::CallCache& store, std::span<const std::uint32_t> edges)
+    : times_(store.thread_count()) {
+  std::vector<std::uint64_t> starts;
+  for (const std::uint32_t edge : edges) {
+    for (const cache::BlockEntry& entry : store.blocks(edge)) {
+      const auto block = entry.inner != 0 ? store.block(entry) : std::nullopt;
+      if (!block) {
+        continue;
+      }
+      starts.resize(entry.calls);
+      block->read_starts(entry, starts);
+      for (std::size_t i = 0; i < starts.size(); ++i) {
+        if ((block->flags[i] & cache::inner_bit) != 0) {
+          times_[entry.thread].emplace_back(starts[i], starts[i] + block->latency[i]);
+        }
+      }
+    }
+  }
+  for (std::vector<Time>& times : times_) {
+    std::ranges::sort(times);
+    std::size_t apart = 0;
+    for (const Time& time : times) {
+      if (apart != 0 && time.first <= times[apart - 1].second) {
+        times[apart - 1].second = std::max(times[apart - 1].second, time.second);
+      } else {
+        times[apart++] = time;
+      }
+    }
+    times.resize(apart);
+    empty_ = empty_ && times.empty();
+  }
+}
+
+bool InnerTimes::meet(std::uint32_t thread, std::uint64_t first, std::uint64_t last) const {
+  const auto next = std::ranges::lower_bound(times_[thread], first, {}, &Time::second);
+  return next != times_[thread].end() && next->first <= last;
+}
+
+std::vector<CoveredTime> covered_times(const cache::CallCache& store,
+                                       const cache::Admitted& admitted,
+                                       std::span<const std::uint32_t> edges,
+                                       const InnerTimes* within) {
+  return CoverFinder(store, admitted, edges, within).find();
+}
+
+} // namespace ptlens::measure

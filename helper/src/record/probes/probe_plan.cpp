@@ -1,0 +1,347 @@
+// From a function to its probes. Tail callees are followed first: without them the calls that end
+// in them would stay incomplete; then the callees, in the order of their addresses.
+#include "record/probes/probe_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <utility>
+
+namespace ptlens::record {
+namespace {
+
+using symbols::Exit;
+using symbols::Function;
+
+std::string joined(const std::vector<std::string>& names) {
+  constexpr std::size_t shown = 8;
+  std::string text;
+  for (std::size_t index = 0; index < std::min(names.size(), shown); ++index) {
+    text += (index == 0 ? "" : ", ") + names[index];
+  }
+  if (names.size() > shown) {
+    text += fmt::format(" and {} more", names.size() - shown);
+  }
+  return text;
+}
+
+class Planner {
+public:
+  Planner(const StubResolver& resolve, const PlanLimits& limits)
+      : resolve_(resolve), limits_(limits) {}
+
+  Result<ProbePlan> plan(std::span<const Place> targets) {
+    std::optional<Error> first_failure;
+    std::vector<Place> planned;
+    for (const Place& target : targets) {
+      if (auto added = add_target(target)) {
+        planned.push_back(target);
+      } else {
+        first_failure = first_failure.value_or(added.error());
+        failed_.insert(target->name);
+      }
+    }
+    if (planned.empty()) {
+      return std::unexpected(*first_failure);
+    }
+    std::vector<Place> callees;
+    for (const Place& target : planned) {
+      follow_tail_calls(target);
+      for (const std::uint64_t address : target.binary->direct_callees(target.function)) {
+        if (const auto callee = callee_at(target, address)) {
+          add_callee(*callee);
+          callees.push_back(*callee);
+        }
+      }
+    }
+    for (const Place& callee : callees) {
+      follow_tail_calls(callee);
+    }
+    note_what_is_left_out(planned.front());
+    return std::move(plan_);
+  }
+
+private:
+  using Key = std::pair<const symbols::Binary*, std::uint64_t>;
+
+  static Key key(const Place& place) { return {place.binary.get(), place->address}; }
+
+  Result<void> add_target(const Place& target) {
+    if (target->kind != Function::Kind::code) {
+      return std::unexpected(
+          Error{.kind = Error::Kind::unsupported,
+                .message = fmt::format("{} is not a function but a stub or resolver of the linker",
+                                       target->name),
+                .file = target.binary->path(),
+                .remedy = "measure the function that it leads to"});
+    }
+    const std::size_t before = plan_.probes.size();
+    seen_.insert(key(target));
+    add(target, true);
+    if (plan_.probes.size() == before || plan_.probes[before].kind != Probe::Kind::entry) {
+      return std::unexpected(Error{
+          .kind = Error::Kind::unsupported,
+          .message = fmt::format("the first instruction of {} cannot be probed", target->name),
+          .file = target.binary->path(),
+          .offset = target.binary->file_offset_of_address(target->address),
+          .remedy = "measure its caller"});
+    }
+    return {};
+  }
+
+  std::optional<Place> callee_at(const Place& from, std::uint64_t address) {
+    const auto index = from.binary->function_entry(address);
+    if (!index) {
+      return std::nullopt;
+    }
+    const Place place{.binary = from.binary, .function = *index};
+    switch (place->kind) {
+    case Function::Kind::code:
+      return place;
+    case Function::Kind::plt_stub: {
+      const auto name = from.binary->stub_target(*index);
+      auto found = name ? resolve_(*name) : std::nullopt;
+      if (!found) {
+        unresolved_.insert(place->name);
+        return std::nullopt;
+      }
+      if ((*found)->kind != Function::Kind::code) {
+        chosen_late_.insert((*found)->name);
+        return std::nullopt;
+      }
+      return found;
+    }
+    case Function::Kind::indirect:
+      chosen_late_.insert(place->name);
+      return std::nullopt;
+    case Function::Kind::resolver:
+    case Function::Kind::thunk:
+      return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  void add_callee(const Place& callee) {
+    if (!seen_.insert(key(callee)).second) {
+      return;
+    }
+    if (callees_ == limits_.callees) {
+      too_many_.push_back(callee->name);
+      return;
+    }
+    ++callees_;
+    add(callee, false);
+  }
+
+  void follow_tail_calls(const Place& from) {
+    std::deque<Place> open = {from};
+    std::set<Key> followed;
+    while (!open.empty()) {
+      const Place place = open.front();
+      open.pop_front();
+      if (!followed.insert(key(place)).second || followed.size() > limits_.callees) {
+        continue;
+      }
+      for (const Exit& exit : place.binary->exit_points(place.function)) {
+        if (exit.target == 0) {
+          continue;
+        }
+        if (const auto callee = callee_at(place, exit.target)) {
+          add_callee(*callee);
+          open.push_back(*callee);
+        }
+      }
+    }
+  }
+
+  // The entry and the exits of a function, or nothing of it.
+  void add(const Place& place, bool target) {
+    std::vector<PlannedProbe> probes;
+    const std::vector<Exit> exits = place.binary->exit_points(place.function);
+    const auto entry = probe_at(place, entry_address(place, exits), target);
+    if (!entry) {
+      refused_.insert(place->name);
+      return;
+    }
+    probes.push_back(*entry);
+    probes.back().kind = Probe::Kind::entry;
+    bool timed = false;
+    if (target && limits_.cost_in_time) {
+      if (auto after = after_entry(place, entry->address, exits)) {
+        timed = true;
+        probes.push_back(std::move(*after));
+      }
+    }
+    bool some_exit_refused = false;
+    for (const Exit& exit : exits) {
+      auto probe = probe_at(place, exit.address, target);
+      if (probe && exit.kind == Exit::Kind::conditional_jump) {
+        const auto condition = taken_condition(place.binary->code_at(exit.address));
+        probe = condition ? probe : std::nullopt;
+        if (probe) {
+          probe->condition = *condition;
+        }
+      }
+      if (!probe) {
+        some_exit_refused = true;
+        continue;
+      }
+      probe->tail_call = exit.kind != Exit::Kind::ret;
+      jumps_anywhere_ |= target && exit.kind == Exit::Kind::indirect_jump;
+      probes.push_back(std::move(*probe));
+      if (timed && !probes.back().tail_call) {
+        probes.push_back(probes.back());
+        probes.back().kind = Probe::Kind::after_exit;
+      }
+    }
+    if (!target && plan_.probes.size() + probes.size() > limits_.probes) {
+      too_many_.push_back(place->name);
+      return;
+    }
+    if (some_exit_refused) {
+      partly_.insert(place->name);
+    }
+    plan_.probes.insert(plan_.probes.end(), std::make_move_iterator(probes.begin()),
+                        std::make_move_iterator(probes.end()));
+  }
+
+  // The first instruction, or where the kernel would step over a copy of that, one soon behind it
+  // whose work it does itself: a hit costs one trap instead of two there. An exit has a probe of
+  // its own.
+  static std::uint64_t entry_address(const Place& place, std::span<const Exit> exits) {
+    for (const std::uint64_t address : place.binary->entry_instructions(place.function)) {
+      const auto code = place.binary->code_at(address);
+      if (is_emulated(code) && !is_refused(code) &&
+          std::ranges::find(exits, address, &Exit::address) == exits.end()) {
+        return address;
+      }
+    }
+    return place->address;
+  }
+
+  // Where the kernel does the entry's work itself, the entry once more: the way back to the program
+  // is as short from the second probe. Else the next instruction, which it steps over as well.
+  static std::optional<PlannedProbe> after_entry(const Place& place, std::uint64_t entry,
+                                                 std::span<const Exit> exits) {
+    std::uint64_t address = entry;
+    if (!is_emulated(place.binary->code_at(entry))) {
+      const std::vector<std::uint64_t> passed = place.binary->entry_instructions(place.function);
+      const auto at = std::ranges::find(passed, entry);
+      if (passed.end() - at < 3) { // of the last nothing is known but that it is reached
+        return std::nullopt;
+      }
+      address = *(at + 1);
+    }
+    if (std::ranges::find(exits, address, &Exit::address) != exits.end() ||
+        reads_clock(place.binary->code_at(address))) {
+      return std::nullopt;
+    }
+    auto probe = probe_at(place, address, true);
+    if (probe) {
+      probe->kind = Probe::Kind::after_entry;
+    }
+    return probe;
+  }
+
+  // rdtsc, rdtscp. What follows such a hit would lie between the function's own clocks, where it
+  // may wait for them.
+  static bool reads_clock(std::span<const std::byte> code) {
+    const auto starts_with = [&code](std::initializer_list<unsigned> bytes) {
+      return code.size() >= bytes.size() &&
+             std::ranges::equal(bytes, code.first(bytes.size()), {}, {},
+                                [](std::byte byte) { return std::to_integer<unsigned>(byte); });
+    };
+    return starts_with({0x0f, 0x31}) || starts_with({0x0f, 0x01, 0xf9});
+  }
+
+  static std::optional<PlannedProbe> probe_at(const Place& place, std::uint64_t address,
+                                              bool target) {
+    const auto offset = place.binary->file_offset_of_address(address);
+    const auto code = place.binary->code_at(address);
+    if (!offset || code.empty() || is_refused(code)) {
+      return std::nullopt;
+    }
+    PlannedProbe probe;
+    probe.place = place;
+    probe.address = address;
+    probe.file_offset = *offset;
+    probe.target = target;
+    return probe;
+  }
+
+  void note(const std::set<std::string>& names, std::string_view text) {
+    if (!names.empty()) {
+      plan_.notes.push_back(fmt::format(fmt::runtime(text), joined({names.begin(), names.end()})));
+    }
+  }
+
+  void note_what_is_left_out(const Place& target) {
+    note(failed_, "not measured, because they cannot be probed: {}");
+    note(unresolved_, "not measured, because no mapped library defines them yet: {}");
+    note(chosen_late_, "not measured, because their code is chosen when the program starts: {}");
+    note(refused_, "not measured, because the kernel sets no probe at their first instruction: {}");
+    note(partly_, "incomplete calls, because the kernel sets no probe at some of their exits: {}");
+    if (!too_many_.empty()) {
+      plan_.notes.push_back(fmt::format("not measured, because {} calls more functions than are "
+                                        "probed at once ({}): {}",
+                                        target->name, limits_.callees, joined(too_many_)));
+    }
+    if (jumps_anywhere_) {
+      plan_.notes.push_back(
+          fmt::format("{} is also left by jumps through a register or memory: such calls are "
+                      "complete only where the function jumped to is one of those probed",
+                      target->name));
+    }
+  }
+
+  const StubResolver& resolve_;
+  const PlanLimits& limits_;
+  ProbePlan plan_;
+  std::set<Key> seen_;
+  std::size_t callees_ = 0;
+  bool jumps_anywhere_ = false;
+  std::set<std::string> failed_;
+  std::set<std::string> unresolved_;
+  std::set<std::string> chosen_late_;
+  std::set<std::string> refused_;
+  std::set<std::string> partly_;
+  std::vector<std::string> too_many_;
+};
+
+} // namespace
+
+Result<ProbePlan> plan_probes(const Place& target, const StubResolver& resolve,
+                              const PlanLimits& limits) {
+  return Planner(resolve, limits).plan({&target, 1});
+}
+
+Result<ProbePlan> plan_probes(std::span<const Place> targets, const StubResolver& resolve,
+                              const PlanLimits& limits) {
+  return Planner(resolve, limits).plan(targets);
+}
+
+bool is_emulated(std::span<const std::byte> code) {
+  const auto byte = [&code](std::size_t index) {
+    return index < code.size() ? std::to_integer<unsigned>(code[index]) : 0U;
+  };
+  std::size_t at = 0;
+  if (byte(0) >= 0x40 && byte(0) <= 0x4f) {
+    at = 1; // REX
+  }
+  const unsigned opcode = byte(at);
+  const bool push = opcode >= 0x50 && opcode <= 0x57;
+  const bool jump = opcode == 0xeb || opcode == 0xe9 || opcode == 0xe8 ||
+                    (opcode >= 0x70 && opcode <= 0x7f) ||
+                    (opcode == 0x0f && byte(at + 1) >= 0x80 && byte(at + 1) <= 0x8f);
+  return push || (at == 0 && (jump || opcode == 0x90));
+}
+
+ProbePlan target_only(const ProbePlan& plan) {
+  ProbePlan part;
+  std::ranges::copy_if(plan.probes, std::back_inserter(part.probes), &PlannedProbe::target);
+  return part;
+}
+
+} // namespace ptlens::record

@@ -1,0 +1,59 @@
+// Reads the hits of probes while they happen, in this process: perf_event_open(2) on every CPU, one
+// ring buffer each. Hits come in order of time.
+#pragma once
+
+#include "base/error.hpp"
+#include "record/perf/perf_command.hpp"
+#include "record/processes/descriptor.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ptlens::record {
+
+struct LiveHit {
+  std::uint64_t time_ns = 0; // CLOCK_MONOTONIC
+  std::int32_t pid = -1;
+  std::int32_t tid = -1;
+  std::uint64_t event_id = 0;
+  std::uint64_t ip = 0;
+  std::uint64_t stack_pointer = 0;
+};
+
+struct UnmapRing {
+  std::size_t size = 0;
+  void operator()(std::byte* memory) const;
+};
+
+class ProbeReader {
+public:
+  // Events whose samples begin with u64 ip and u64 sp, as those of ProbeEvents do. Errors:
+  // no_rights, failed with the kernel's reason.
+  static Result<ProbeReader> open(std::span<const ProbeEvent> events);
+
+  // Those that happened since the last call and more than a millisecond ago: a later one cannot
+  // come from another CPU any more.
+  [[nodiscard]] std::vector<LiveHit> read();
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+
+private:
+  struct Ring {
+    std::vector<Descriptor> events;
+    std::unique_ptr<std::byte, UnmapRing> memory;
+  };
+
+  ProbeReader() = default;
+  Result<void> open_on(int cpu, std::span<const ProbeEvent> events);
+  void take(Ring& ring);
+  void parse(std::span<const std::byte> record);
+
+  std::vector<Ring> rings_;
+  std::vector<LiveHit> waiting_;
+  std::vector<std::byte> copy_;
+  std::uint64_t lost_ = 0;
+};
+
+} // namespace ptlens::record

@@ -1,0 +1,66 @@
+// Waits for a call of a function that took longer than it should: probes at its entry and exits,
+// followed in this process.
+#pragma once
+
+#include "record/machine/machine.hpp"
+#include "record/probes/probe_reader.hpp"
+#include "record/probes/tracefs.hpp"
+#include "record/recorder.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ptlens::record {
+
+struct SlowCall {
+  std::int32_t tid = -1;
+  std::uint64_t latency_ns = 0;
+};
+
+// Pairs entries and exits of one function by thread and stack pointer, in order of time.
+class CallTimer {
+public:
+  // The latency of the call that ended there; nothing where its start was not seen.
+  std::optional<std::uint64_t> add(std::int32_t tid, std::uint64_t stack_pointer, bool entry,
+                                   std::uint64_t time_ns);
+
+private:
+  struct Open {
+    std::uint64_t stack_pointer = 0;
+    std::uint64_t start_ns = 0;
+  };
+  std::unordered_map<std::int32_t, std::vector<Open>> open_;
+};
+
+class SlowCallWatch {
+public:
+  // Sets the probes, which go with the object. Errors: as find_target, plan_probes, ProbeGroup and
+  // ProbeReader.
+  static Result<SlowCallWatch> start(const Request& request, const Machine& machine);
+
+  // The first call since the last time that took longer than asked for.
+  [[nodiscard]] std::optional<SlowCall> poll();
+  [[nodiscard]] std::uint64_t calls() const { return calls_; } // that were timed
+  [[nodiscard]] const std::string& function() const { return function_; }
+
+private:
+  SlowCallWatch(ProbeGroup group, ProbeReader reader, std::set<std::uint64_t> entries)
+      : group_(std::move(group)), reader_(std::move(reader)), entries_(std::move(entries)) {}
+
+  ProbeGroup group_;                // closed after the events that read it
+  ProbeReader reader_;              // after group_
+  std::set<std::uint64_t> entries_; // event ids
+  std::optional<std::int32_t> pid_;
+  std::optional<std::int32_t> tid_;
+  std::string function_;
+  std::uint64_t slower_than_ns_ = 0;
+  std::uint64_t calls_ = 0;
+  CallTimer timer_;
+};
+
+} // namespace ptlens::record

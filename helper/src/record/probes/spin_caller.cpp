@@ -1,0 +1,196 @@
+// The functions, and the child that calls them.
+#include "record/probes/spin_caller.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <link.h>
+#include <memory>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h> // NOLINT: POSIX
+#include <unistd.h>
+#include <utility>
+
+// Each spins for at least rdi ticks of the time stamp counter, since what a hit costs depends on
+// how long ago the last one was, and returns how many it has spun for. They share one loop: after a
+// loop of one has run without probes, exits of another were seen to cost a sixth more for good.
+asm(R"(
+.text
+.p2align 4
+.type ptlens_spin_for, @function
+ptlens_spin_for:
+  rdtsc
+  shl $32, %rdx
+  or %rdx, %rax
+  mov %rax, %rcx
+1:
+  rdtsc
+  shl $32, %rdx
+  or %rdx, %rax
+  sub %rcx, %rax
+  cmp %rdi, %rax
+  jb 1b
+  ret
+.size ptlens_spin_for, .-ptlens_spin_for
+.macro ptlens_spin name, first, second, last
+.p2align 4
+.globl \name, \name\()_second, \name\()_exit
+.hidden \name, \name\()_second, \name\()_exit
+.type \name, @function
+\name:
+  \first
+\name\()_second:
+  \second
+  call ptlens_spin_for
+  \last
+\name\()_exit:
+  ret
+.size \name, .-\name
+.endm
+ptlens_spin ptlens_spin_emulated, "push %rbp", "mov %rsp, %rbp", "pop %rbp"
+ptlens_spin ptlens_spin_emulated_timed, "push %rbp", "mov %rsp, %rbp", "pop %rbp"
+ptlens_spin ptlens_spin_stepped, "mov %rsp, %rax", "mov %rsp, %rcx", "mov %rax, %rcx"
+ptlens_spin ptlens_spin_stepped_timed, "mov %rsp, %rax", "mov %rsp, %rcx", "mov %rax, %rcx"
+)");
+
+extern "C" {
+std::uint64_t ptlens_spin_emulated(std::uint64_t ticks);
+std::uint64_t ptlens_spin_emulated_timed(std::uint64_t ticks);
+std::uint64_t ptlens_spin_stepped(std::uint64_t ticks);
+std::uint64_t ptlens_spin_stepped_timed(std::uint64_t ticks);
+extern const char ptlens_spin_emulated_exit;
+extern const char ptlens_spin_emulated_timed_exit;
+extern const char ptlens_spin_stepped_exit;
+extern const char ptlens_spin_stepped_timed_exit;
+extern const char ptlens_spin_stepped_timed_second;
+}
+
+namespace ptlens::record {
+namespace {
+
+double monotonic_ns() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
+}
+
+void call_all(const std::array<SpinFunction, spin_function_count>& functions, Spent& spent) {
+  constexpr double rate_over_ns = 2e6;
+  constexpr double spin_ns = 2000;
+  constexpr timespec pause = {.tv_sec = 0, .tv_nsec = 1'000'000};
+  const double begin_ns = monotonic_ns();
+  const std::uint64_t begin = __builtin_ia32_rdtsc();
+  double now_ns = begin_ns;
+  while (now_ns - begin_ns < rate_over_ns) {
+    now_ns = monotonic_ns();
+  }
+  spent.ticks_a_ns = static_cast<double>(__builtin_ia32_rdtsc() - begin) / (now_ns - begin_ns);
+  const auto ticks = static_cast<std::uint64_t>(spin_ns * spent.ticks_a_ns);
+  for (std::size_t turn = 0; turn < spin_calls; turn += spin_calls_a_turn) {
+    for (std::size_t index = 0; index < functions.size(); ++index) {
+      for (std::size_t call = turn; call < turn + spin_calls_a_turn; ++call) {
+        spent.ticks[index][call] = functions[index].function(ticks);
+      }
+    }
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+} // namespace
+
+std::array<SpinFunction, spin_function_count> spin_functions() {
+  const auto address = [](const void* place) {
+    return reinterpret_cast<std::uint64_t>(place); // NOLINT
+  };
+  const auto spin = [&](auto* function, const char& exit) {
+    const std::uint64_t entry = address(reinterpret_cast<const void*>(function)); // NOLINT
+    return SpinFunction{
+        .function = function, .entry = entry, .after_entry = entry, .exit = address(&exit)};
+  };
+  std::array functions = {spin(ptlens_spin_emulated, ptlens_spin_emulated_exit),
+                          spin(ptlens_spin_emulated_timed, ptlens_spin_emulated_timed_exit),
+                          spin(ptlens_spin_stepped, ptlens_spin_stepped_exit),
+                          spin(ptlens_spin_stepped_timed, ptlens_spin_stepped_timed_exit)};
+  functions[0].emulated = functions[1].emulated = true;
+  functions[1].timed = functions[3].timed = true;
+  functions[3].after_entry = address(&ptlens_spin_stepped_timed_second);
+  return functions;
+}
+
+std::optional<std::uint64_t> own_file_offset(std::uint64_t address) {
+  struct Search {
+    std::uint64_t address = 0;
+    std::optional<std::uint64_t> offset;
+  } search{.address = address, .offset = {}};
+  // The program itself comes first.
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* program, std::size_t, void* data) {
+        Search& wanted = *static_cast<Search*>(data);
+        for (std::size_t index = 0; index < program->dlpi_phnum; ++index) {
+          const ElfW(Phdr)& segment = program->dlpi_phdr[index];
+          const std::uint64_t start = program->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD && wanted.address - start < segment.p_filesz) {
+            wanted.offset = wanted.address - start + segment.p_offset;
+          }
+        }
+        return 1;
+      },
+      &search);
+  return search.offset;
+}
+
+Result<SpinCaller> SpinCaller::start() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return std::unexpected(Error{.message = std::strerror(errno)});
+  }
+  const Descriptor read_end(ends[0]);
+  SpinCaller caller;
+  caller.go_ = Descriptor(ends[1]);
+  void* const shared =
+      ::mmap(nullptr, sizeof(Spent), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) { // NOLINT
+    return std::unexpected(Error{.message = std::strerror(errno)});
+  }
+  caller.spent_.reset(std::construct_at(static_cast<Spent*>(shared)));
+  const auto functions = spin_functions();
+  caller.pid_ = ::fork();
+  if (caller.pid_ == 0) { // nothing but system calls: other threads may hold locks
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::close(ends[1]);
+    char byte = 0;
+    if (::read(ends[0], &byte, 1) == 1) {
+      call_all(functions, *caller.spent_);
+    }
+    ::_exit(0);
+  }
+  if (caller.pid_ < 0) {
+    return std::unexpected(Error{.message = std::strerror(errno)});
+  }
+  return caller;
+}
+
+SpinCaller::SpinCaller(SpinCaller&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), go_(std::move(other.go_)),
+      spent_(std::move(other.spent_)) {}
+
+SpinCaller::~SpinCaller() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+}
+
+void SpinCaller::go() const {
+  [[maybe_unused]] const ssize_t written = ::write(go_.get(), "x", 1);
+}
+
+void SpinCaller::Unmap::operator()(Spent* spent) const {
+  ::munmap(spent, sizeof *spent);
+}
+
+} // namespace ptlens::record

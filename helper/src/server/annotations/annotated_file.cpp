@@ -1,0 +1,254 @@
+// Puts a recording's figures of a file on the lines of the present text.
+#include "server/annotations/annotated_file.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace ptlens::server {
+namespace {
+
+using engine::LineMap;
+
+// Which text was measured, and where its lines are now.
+struct Text {
+  SourceState state = SourceState::unknown;
+  std::optional<LineMap> map; // nothing: lines are where they were
+
+  [[nodiscard]] std::optional<LineMap::Line> now(std::uint32_t line) const {
+    return map ? map->now(line) : LineMap::Line{.number = line, .same = true};
+  }
+};
+
+bool newer_than_binaries(const OpenRecording& recording, const measure::FileLines& lines,
+                         const std::string& path) {
+  constexpr std::int64_t tolerance_ns = 1'000'000'000;
+  const std::int64_t changed = engine::changed_ns(path);
+  return std::ranges::any_of(lines.functions, [&](const measure::FileFunction& entry) {
+    const std::string& binary = recording.measurement->functions[entry.function].binary;
+    const auto known = recording.sources.binaries.find(binary);
+    const std::int64_t built = known == recording.sources.binaries.end()
+                                   ? engine::changed_ns(binary)
+                                   : known->second.changed_ns;
+    return built > 0 && changed > built + tolerance_ns;
+  });
+}
+
+Text compare(const OpenRecording& recording, const measure::FileLines& lines,
+             const std::string& path, const ShownText* shown) {
+  const auto measured = recording.sources.files.find(lines.file);
+  if (measured == recording.sources.files.end()) {
+    const bool newer = newer_than_binaries(recording, lines, path);
+    return {.state = newer ? SourceState::newer : SourceState::unknown, .map = {}};
+  }
+  if (shown == nullptr) {
+    return {};
+  }
+  if (measured->second.whole == shown->sums.whole) {
+    return {.state = SourceState::as_measured, .map = {}};
+  }
+  return {.state = SourceState::edited, .map = LineMap(measured->second.lines, shown->sums.lines)};
+}
+
+class OldBinaries {
+public:
+  explicit OldBinaries(const OpenRecording& recording) : recording_(recording) {}
+
+  bool holds(std::uint32_t function) {
+    if (function >= recording_.measurement->functions.size()) {
+      return false;
+    }
+    const std::string& binary = recording_.measurement->functions[function].binary;
+    const auto [at, added] = known_.try_emplace(binary, false);
+    if (added) {
+      const auto measured = recording_.sources.binaries.find(binary);
+      at->second = measured != recording_.sources.binaries.end() &&
+                   engine::was_replaced(binary, measured->second);
+    }
+    return at->second;
+  }
+
+private:
+  const OpenRecording& recording_;
+  std::map<std::string, bool> known_; // by path
+};
+
+bool timed(const OpenRecording& one, const OpenRecording& other) {
+  return one.measurement->recording.uncertainty_ns && other.measurement->recording.uncertainty_ns;
+}
+
+void compare_with_baseline(AnnotatedFile& file, const std::string& path) {
+  const auto base_lines = file.baseline->lines(path);
+  if (!base_lines) {
+    return; // nothing of the file there
+  }
+  const measure::Measurement& base = *file.baseline->measurement;
+  const bool has_timing = timed(*file.recording, *file.baseline);
+  for (AnnotatedFunction& function : file.functions) {
+    const std::uint32_t same =
+        measure::same_function(base, file.measurement(), function.entry->function);
+    const auto at =
+        std::ranges::find((*base_lines)->functions, same, &measure::FileFunction::function);
+    if (at != (*base_lines)->functions.end()) {
+      function.difference =
+          measure::difference(at->report.latency, function.entry->report.latency, has_timing);
+    }
+  }
+  const Text text = compare(*file.baseline, **base_lines, path, file.shown.get());
+  std::map<std::uint32_t, const measure::LineRow*> rows; // by present line
+  for (const measure::LineRow& row : (*base_lines)->lines) {
+    if (const auto now = text.now(row.line)) {
+      rows.emplace(now->number, &row);
+    }
+  }
+  for (AnnotatedLine& line : file.rows) {
+    if (const auto at = rows.find(line.line); at != rows.end()) {
+      line.difference = measure::difference(at->second->latency, line.row->latency, has_timing);
+    }
+  }
+}
+
+// Of all lines that have calls, or a time.
+std::vector<const measure::LineRow*> rows_of(AnnotatedFile& file) {
+  std::vector<const measure::LineRow*> rows;
+  std::set<std::uint32_t> known;
+  for (const measure::LineRow& row : file.lines->lines) {
+    rows.push_back(&row);
+    known.insert(row.line);
+  }
+  if (file.times != nullptr) {
+    file.without_calls = std::make_shared<std::deque<measure::LineRow>>();
+    for (const measure::LineTime& time : file.times->lines) {
+      if (time.line != 0 && !known.contains(time.line)) {
+        measure::LineRow& row = file.without_calls->emplace_back();
+        row.line = time.line;
+        rows.push_back(&row);
+      }
+    }
+  }
+  return rows;
+}
+
+// To the row that was added last.
+void add_time(AnnotatedFile& file, const Text& text) {
+  AnnotatedLine& line = file.rows.back();
+  line.time = file.times == nullptr ? nullptr : file.times->find(line.row->line);
+  if (line.time == nullptr) {
+    return;
+  }
+  for (const std::uint32_t other : line.time->shared_with) {
+    if (const auto now = other == 0 ? std::nullopt : text.now(other)) {
+      line.shared_with.push_back(now->number);
+    }
+  }
+  std::ranges::sort(line.shared_with);
+}
+
+} // namespace
+
+const char* word(SourceState state) {
+  switch (state) {
+  case SourceState::as_measured:
+    return "as_measured";
+  case SourceState::edited:
+    return "edited";
+  case SourceState::newer:
+    return "newer";
+  case SourceState::unknown:
+    break;
+  }
+  return "unknown";
+}
+
+Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
+                               const std::shared_ptr<OpenRecording>& baseline,
+                               const std::string& path, const Documents& documents) {
+  if (recording == nullptr) {
+    return std::unexpected(Error{.kind = Error::Kind::not_found,
+                                 .message = "no recording is open",
+                                 .remedy = "open a recording first"});
+  }
+  auto lines = recording->lines(path);
+  if (!lines) {
+    return std::unexpected(std::move(lines.error()));
+  }
+  AnnotatedFile file;
+  file.recording = recording;
+  file.baseline = baseline == recording ? nullptr : baseline;
+  file.lines = *lines;
+  file.times = recording->line_times(file.lines->file);
+  file.shown = documents.shown(path);
+  const Text text = compare(*recording, *file.lines, path, file.shown.get());
+  file.text = text.state;
+  const auto changed = [&](std::uint32_t first, std::uint32_t last) {
+    return text.map && !text.map->intact(first, std::max(first, last));
+  };
+  OldBinaries old(*recording);
+  for (const measure::FileFunction& entry : file.lines->functions) {
+    const stacks::FunctionInfo& info = file.measurement().functions[entry.function];
+    if (const auto now = text.now(info.line)) {
+      file.functions.push_back({.entry = &entry,
+                                .line = now->number,
+                                .changed = changed(info.line, info.end_line),
+                                .old_binary = old.holds(entry.function),
+                                .difference = {}});
+    }
+  }
+  std::ranges::stable_sort(file.functions, {}, &AnnotatedFunction::line);
+  for (const measure::LineRow* row : rows_of(file)) {
+    const auto now = text.now(row->line);
+    if (!now) {
+      continue;
+    }
+    std::size_t holder = file.functions.size();
+    for (std::size_t index = 0; index < file.functions.size(); ++index) {
+      const stacks::FunctionInfo& info =
+          file.measurement().functions[file.functions[index].entry->function];
+      if (info.line <= row->line && row->line <= info.end_line) {
+        holder = index;
+      }
+    }
+    // The function that makes the calls may have no figures of its own, as with probes.
+    const auto& functions = file.measurement().functions;
+    const bool changed_around = std::ranges::any_of(row->holders, [&](std::uint32_t function) {
+      const stacks::FunctionInfo& info = functions[function];
+      return info.file == file.lines->file && info.line <= row->line &&
+             row->line <= info.end_line && changed(info.line, info.end_line);
+    });
+    file.rows.push_back(
+        {.row = row,
+         .line = now->number,
+         .function = holder,
+         .changed = !now->same || changed_around ||
+                    (holder < file.functions.size() && file.functions[holder].changed),
+         .old_binary =
+             std::ranges::any_of(row->holders,
+                                 [&](std::uint32_t function) { return old.holds(function); }) ||
+             (row->holders.empty() && holder < file.functions.size() &&
+              file.functions[holder].old_binary),
+         .difference = {}});
+    add_time(file, text);
+    file.hottest = std::max(file.hottest, row->latency.total);
+  }
+  std::ranges::stable_sort(file.rows, {}, &AnnotatedLine::line);
+  if (file.baseline != nullptr) {
+    compare_with_baseline(file, path);
+  }
+  return file;
+}
+
+std::optional<std::uint32_t> present_line(const OpenRecording& recording,
+                                          const std::string& recorded, const std::string& path,
+                                          std::uint32_t line, const Documents& documents) {
+  const auto measured = recording.sources.files.find(recorded);
+  const auto shown = documents.shown(path);
+  if (measured == recording.sources.files.end() || shown == nullptr ||
+      measured->second.whole == shown->sums.whole) {
+    return line;
+  }
+  const auto now = LineMap(measured->second.lines, shown->sums.lines).now(line);
+  return now ? std::optional(now->number) : std::nullopt;
+}
+
+} // namespace ptlens::server

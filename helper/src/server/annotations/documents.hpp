@@ -1,0 +1,57 @@
+// The texts that the client has open, kept in step with its edits, so that answers are about the
+// lines that the user sees. May be used from several threads at once.
+#pragma once
+
+#include "server/rpc/json_rpc.hpp"
+#include "source/text_lines.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptlens::server {
+
+struct ShownText {
+  engine::TextLines sums;
+  std::vector<std::uint32_t> lengths; // of each line in UTF-16 units, without its line break
+};
+
+class Documents {
+public:
+  // Parameters of textDocument/didOpen, didChange and didClose. What does not fit is passed over:
+  // notifications have no answer. True where a text is another afterwards.
+  bool open(const Input& params);
+  bool change(const Input& params);
+  bool close(const Input& params);
+
+  // The text of an open document, else of the file; null where there is neither.
+  [[nodiscard]] std::shared_ptr<const ShownText> shown(const std::string& path) const;
+
+private:
+  struct Line {
+    std::string text;
+    engine::LineSums sums;
+    std::uint32_t length = 0; // UTF-16 units
+  };
+  struct Document {
+    std::vector<Line> lines;
+    mutable std::shared_ptr<const ShownText> shown; // null: not put together yet
+  };
+  static std::vector<Line> lines_of(std::string_view text);
+  static void edit(Document& document, const Input& change);
+  static std::shared_ptr<const ShownText> put_together(const std::vector<Line>& lines);
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Document> documents_; // by path
+  struct OnDisk {
+    std::int64_t changed_ns = 0;
+    std::shared_ptr<const ShownText> shown;
+  };
+  mutable std::map<std::string, OnDisk> files_; // not open, read before
+};
+
+} // namespace ptlens::server

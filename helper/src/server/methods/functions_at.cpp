@@ -1,0 +1,238 @@
+// Which function is at a source line.
+#include "server/methods/functions_at.hpp"
+
+#include "symbols/binary.hpp"
+#include "symbols/names/name_shape.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <ranges>
+#include <set>
+#include <utility>
+
+namespace ptlens::server {
+
+namespace {
+
+namespace fs = std::filesystem;
+using BinaryPointer = std::shared_ptr<const symbols::Binary>;
+
+constexpr std::size_t most_kept = 32;
+
+// Opened binaries, so that a second question about a program does not read its DWARF again.
+class BinaryCache {
+public:
+  Result<BinaryPointer> open(const std::string& path) {
+    std::error_code error;
+    const Version version{.written = fs::last_write_time(path, error),
+                          .size = fs::file_size(path, error)};
+    const std::lock_guard lock(mutex_);
+    const auto at = kept_.find(path);
+    if (!error && at != kept_.end() && at->second.first == version) {
+      return at->second.second;
+    }
+    auto binary = symbols::Binary::open(path);
+    if (binary && !error) {
+      if (kept_.size() >= most_kept) {
+        kept_.clear();
+      }
+      kept_[path] = {version, *binary};
+    }
+    return binary;
+  }
+
+private:
+  struct Version {
+    fs::file_time_type written;
+    std::uintmax_t size = 0;
+    bool operator==(const Version&) const = default;
+  };
+  std::mutex mutex_;
+  std::map<std::string, std::pair<Version, BinaryPointer>> kept_;
+};
+
+BinaryCache& binary_cache() {
+  static BinaryCache cache;
+  return cache;
+}
+
+// Paths to search, each once, in order.
+Result<std::vector<std::string>> binaries_to_search(const FunctionAtRequest& request) {
+  if (request.pid) {
+    return record::mapped_binaries(*request.pid);
+  }
+  if (!request.program.empty()) {
+    return std::vector{request.program};
+  }
+  std::vector<std::string> paths;
+  std::set<std::string> seen;
+  for (const record::Process& process : record::processes(request.file)) {
+    if (!process.has_source) {
+      continue;
+    }
+    // A process may end in between: the others still answer.
+    for (std::string& path :
+         record::mapped_binaries(process.pid).value_or(std::vector<std::string>{})) {
+      if (seen.insert(path).second) {
+        paths.push_back(std::move(path));
+      }
+    }
+  }
+  return paths;
+}
+
+struct Group {
+  std::vector<stacks::FunctionInfo> both;    // at the line, and of the name
+  std::vector<stacks::FunctionInfo> by_name; // in binaries made from the file
+  std::vector<stacks::FunctionInfo> by_name_elsewhere;
+  std::vector<stacks::FunctionInfo> declared; // where the language server says that it begins
+  std::vector<stacks::FunctionInfo> at_line;  // the innermost first
+  std::vector<stacks::FunctionInfo> by_symbol;
+  std::optional<InlinedAt> inlined;
+};
+
+bool measurable(const symbols::Function& function) {
+  return function.kind == symbols::Function::Kind::code ||
+         function.kind == symbols::Function::Kind::indirect;
+}
+
+stacks::FunctionInfo info_of(const symbols::Binary& binary, std::uint32_t index) {
+  const symbols::Function& function = binary.functions()[index];
+  return {.name = function.name,
+          .binary = binary.path(),
+          .address = function.address,
+          .file = function.file,
+          .line = function.line,
+          .end_line = function.end_line};
+}
+
+// Where the function was inlined, when none of it is left by itself.
+void search_inlined(const symbols::Binary& binary, const std::string& name, Group& group) {
+  if (name.empty() ||
+      !std::ranges::binary_search(binary.inlined_names(), symbols::last_component(name))) {
+    return;
+  }
+  for (const symbols::InlinedPlace& place : binary.inlined(name)) {
+    InlinedAt& found = group.inlined ? *group.inlined : group.inlined.emplace();
+    found.name = place.name;
+    ++found.places;
+    if (place.function && measurable(binary.functions()[*place.function])) {
+      stacks::FunctionInfo holder = info_of(binary, *place.function);
+      const bool known = std::ranges::any_of(found.holders, [&](const stacks::FunctionInfo& other) {
+        return other.address == holder.address && other.binary == holder.binary;
+      });
+      if (!known) {
+        found.holders.push_back(std::move(holder));
+      }
+    }
+  }
+}
+
+void search(const symbols::Binary& binary, const FunctionAtRequest& request, Group& group) {
+  const auto find = [&](const std::string& name) {
+    return name.empty() ? std::vector<std::uint32_t>{} : binary.find(name);
+  };
+  const std::vector<std::uint32_t> at_line = binary.find_at_line(request.file, request.line);
+  const std::vector<std::uint32_t> named = find(request.name);
+  const bool made_from_file = binary.has_source(request.file);
+  for (const std::uint32_t index : at_line) {
+    if (measurable(binary.functions()[index])) {
+      const bool both = std::ranges::find(named, index) != named.end();
+      (both ? group.both : group.at_line).push_back(info_of(binary, index));
+    }
+  }
+  for (const std::uint32_t index : named) {
+    if (measurable(binary.functions()[index])) {
+      (made_from_file ? group.by_name : group.by_name_elsewhere).push_back(info_of(binary, index));
+    }
+  }
+  if (request.symbol_line != 0) {
+    for (const std::uint32_t index : binary.find_at_line(request.file, request.symbol_line)) {
+      const symbols::Function& function = binary.functions()[index];
+      if (measurable(function) && function.line == request.symbol_line) {
+        group.declared.push_back(info_of(binary, index));
+      }
+    }
+  }
+  const std::vector<std::uint32_t> of_symbol = find(request.symbol);
+  for (const std::uint32_t index : of_symbol) {
+    const symbols::Function& function = binary.functions()[index];
+    if (measurable(function) && (function.file.empty() || made_from_file)) {
+      group.by_symbol.push_back(info_of(binary, index));
+    }
+  }
+  if (made_from_file && named.empty()) {
+    search_inlined(binary, request.name, group);
+  }
+  if (made_from_file && request.name.empty() && of_symbol.empty() && at_line.empty()) {
+    search_inlined(binary, request.symbol, group);
+  }
+}
+
+std::string searched_in(const FunctionAtRequest& request) {
+  if (request.pid) {
+    return fmt::format("process {}", *request.pid);
+  }
+  return request.program.empty() ? "the processes of this machine" : request.program;
+}
+
+std::string reason_for_none(const FunctionAtRequest& request, bool some_source) {
+  const std::string name = fs::path(request.file).filename();
+  if (!some_source) {
+    return fmt::format("nothing in {} was built with debug information from {}; build the program "
+                       "with -g and start it",
+                       searched_in(request), name);
+  }
+  return fmt::format("no function of {} is at {}:{}; it may have been inlined everywhere or left "
+                     "out: put the cursor in another function, or build with less optimisation",
+                     searched_in(request), name, request.line);
+}
+
+} // namespace
+
+Result<FunctionsAt> functions_at(const FunctionAtRequest& request) {
+  const auto paths = binaries_to_search(request);
+  if (!paths) {
+    return std::unexpected(paths.error());
+  }
+  Group group;
+  bool some_source = false;
+  for (const std::string& path : *paths) {
+    auto binary = binary_cache().open(path);
+    if (!binary) {
+      if (!request.program.empty()) {
+        return std::unexpected(std::move(binary.error()));
+      }
+      continue; // a library that cannot be read does not hide the others
+    }
+    some_source = some_source || (*binary)->has_source(request.file);
+    search(**binary, request, group);
+  }
+  const auto line = [](const stacks::FunctionInfo& function) { return function.line; };
+  std::ranges::stable_sort(group.at_line, std::greater(), line);
+  for (auto* candidates : {&group.both, &group.by_name, &group.by_name_elsewhere}) {
+    if (!candidates->empty()) {
+      return FunctionsAt{.candidates = std::move(*candidates), .message = {}};
+    }
+  }
+  for (auto* candidates : {&group.declared, &group.at_line, &group.by_symbol}) {
+    if (!candidates->empty()) {
+      return FunctionsAt{
+          .candidates = std::move(*candidates), .message = {}, .inlined = std::move(group.inlined)};
+    }
+  }
+  std::string reason = group.inlined ? fmt::format("{} was inlined everywhere, at {} {}",
+                                                   group.inlined->name, group.inlined->places,
+                                                   group.inlined->places == 1 ? "place" : "places")
+                                     : reason_for_none(request, some_source);
+  return FunctionsAt{
+      .candidates = {}, .message = std::move(reason), .inlined = std::move(group.inlined)};
+}
+
+} // namespace ptlens::server

@@ -1,0 +1,521 @@
+// The recordings that a client has open, and the answers about them.
+#include "server/open_recordings.hpp"
+
+#include "base/cancellation.hpp"
+#include "engine/inlined/inlined_report.hpp"
+#include "engine/probes/probe_correction.hpp"
+#include "export/calls.hpp"
+#include "export/line_times.hpp"
+#include "export/text.hpp"
+#include "measure/report/report.hpp"
+#include "measure/selection/call_subset.hpp"
+#include "server/methods/output_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ptlens::server {
+
+namespace {
+
+constexpr std::size_t most_flame_nodes = 50'000;
+
+Error not_open(const std::string& id) {
+  return {.kind = Error::Kind::not_found,
+          .message = fmt::format("no open recording has the id '{}'", id),
+          .remedy = "open the recording first"};
+}
+
+Error stopped() {
+  return {.kind = Error::Kind::cancelled, .message = "the helper is shutting down"};
+}
+
+Result<std::uint32_t> function_index(const measure::Measurement& measurement,
+                                     const FunctionSelector& selector) {
+  if (!selector.address) {
+    return measure::find_function(measurement, selector.name, selector.binary);
+  }
+  const auto at =
+      std::ranges::find_if(measurement.functions, [&](const stacks::FunctionInfo& function) {
+        return function.address == *selector.address &&
+               (selector.binary.empty() || function.binary == selector.binary);
+      });
+  if (at == measurement.functions.end()) {
+    return measure::find_function(
+        measurement, fmt::format("{}@{:#x}", selector.name, *selector.address), selector.binary);
+  }
+  return static_cast<std::uint32_t>(at - measurement.functions.begin());
+}
+
+// All that answer to the name where the selector says so.
+Result<std::vector<std::uint32_t>> function_indices(const measure::Measurement& measurement,
+                                                    const FunctionSelector& selector) {
+  if (selector.all) {
+    return measure::find_functions(measurement, selector.name, selector.binary);
+  }
+  const auto one = function_index(measurement, selector);
+  if (!one) {
+    return std::unexpected(one.error());
+  }
+  return std::vector{*one};
+}
+
+} // namespace
+
+// Registers a piece of work, so that stop() can end it.
+class Session::Running {
+public:
+  Running(Session& session, Progress& progress, bool keeps_recording)
+      : session_(session), progress_(progress) {
+    const std::lock_guard lock(session.mutex_);
+    accepted_ = !session.stopping_;
+    session.running_[&progress] = keeps_recording;
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  Running(Running&&) = delete;
+  Running& operator=(Running&&) = delete;
+  ~Running() {
+    const std::lock_guard lock(session_.mutex_);
+    session_.running_.erase(&progress_);
+  }
+
+  [[nodiscard]] bool accepted() const { return accepted_; }
+
+private:
+  Session& session_;
+  Progress& progress_;
+  bool accepted_ = false;
+};
+
+void Session::stop() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  for (const auto& [progress, keeps_recording] : running_) {
+    if (keeps_recording) {
+      progress->finish();
+    } else {
+      progress->cancel();
+    }
+  }
+}
+
+Result<Json> Session::open(const OpenRequest& request, const PartialListener& partial,
+                           Progress& progress) {
+  return load(request, partial, progress);
+}
+
+Result<Json> Session::load(const OpenRequest& request, const PartialListener& partial,
+                           Progress& progress) {
+  const Running running(*this, progress, false);
+  if (!running.accepted()) {
+    return std::unexpected(stopped());
+  }
+  const measure::Watch watch{
+      .selector = {.name = request.function.name, .address = request.function.address},
+      .binary = request.function.binary,
+      .listener = [&partial](const measure::PartialReport& report) {
+        if (partial) {
+          partial(exporting::partial_report_json(report));
+        }
+      }};
+  auto measurement = host_.open(request, watch, progress);
+  if (!measurement) {
+    return std::unexpected(std::move(measurement.error()));
+  }
+  auto opened = std::make_shared<OpenRecording>();
+  opened->measurement = std::move(*measurement);
+  opened->source = request;
+  if (host_.sources) {
+    opened->sources = host_.sources(request, *opened->measurement);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    opened->id = fmt::format("{}", ++last_id_);
+    open_.push_back(opened);
+    if (request.activate) {
+      activated_.push_back(opened->id);
+      baseline_.clear();
+    }
+  }
+  return with_id(*opened, {{"recording", exporting::recording_json(*opened->measurement)}});
+}
+
+Result<Json> Session::record(const RecordRequest& request, const PartialListener& partial,
+                             Progress& progress) {
+  record::Request wanted = request.request;
+  if (wanted.output.empty()) {
+    auto folder = new_recording_folder(wanted.function, request.folder);
+    if (!folder) {
+      return std::unexpected(std::move(folder.error()));
+    }
+    wanted.output = std::move(*folder);
+  }
+  Result<record::Outcome> outcome = std::unexpected(stopped());
+  {
+    const Running running(*this, progress, true);
+    if (running.accepted()) {
+      outcome = host_.record(wanted, progress);
+    }
+  }
+  if (!outcome) {
+    return std::unexpected(std::move(outcome.error()));
+  }
+  auto result = load({.path = outcome->directory,
+                      .symfs = request.symfs,
+                      .source_map = request.source_map,
+                      .function = {.name = request.request.function,
+                                   .binary = request.request.binary,
+                                   .address = request.request.address}},
+                     partial, progress);
+  if (!result && result.error().kind == Error::Kind::cancelled) {
+    result.error().file = outcome->directory;
+    result.error().remedy = "the recording is kept and can be opened";
+  }
+  return result;
+}
+
+Result<Json> Session::close(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  if (std::erase_if(open_, [&id](const auto& recording) { return recording->id == id; }) == 0) {
+    return std::unexpected(not_open(id));
+  }
+  std::erase(activated_, id);
+  if (baseline_ == id) {
+    baseline_.clear();
+  }
+  return Json::object();
+}
+
+Result<Json> Session::activate(const ActivateRequest& request) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& id : {request.id, request.baseline}) {
+    if (!id.empty() && open_one(id) == nullptr) {
+      return std::unexpected(not_open(id));
+    }
+  }
+  if (request.id.empty()) {
+    activated_.clear();
+    baseline_.clear();
+    return Json::object();
+  }
+  std::erase(activated_, request.id);
+  activated_.push_back(request.id);
+  baseline_ = request.baseline;
+  return Json::object();
+}
+
+Result<Json> Session::store(const StoreRequest& request) {
+  Json removed = Json::array();
+  if (request.remove && host_.forget) {
+    auto paths = host_.forget(request.recording);
+    if (!paths) {
+      return std::unexpected(std::move(paths.error()));
+    }
+    removed = std::move(*paths);
+  }
+  engine::StoreStatus status;
+  if (host_.store) {
+    auto found = host_.store(request.recording);
+    if (!found) {
+      return std::unexpected(std::move(found.error()));
+    }
+    status = std::move(*found);
+  }
+  return Json{{"path", status.path},          {"kept", status.exists && status.invalid.empty()},
+              {"reason", status.invalid},     {"bytes", status.bytes},
+              {"calls", status.calls},        {"recording_bytes", status.recording_bytes},
+              {"removed", std::move(removed)}};
+}
+
+// Under the lock.
+std::shared_ptr<OpenRecording> Session::open_one(const std::string& id) const {
+  const auto at =
+      std::ranges::find_if(open_, [&id](const auto& recording) { return recording->id == id; });
+  return at == open_.end() ? nullptr : *at;
+}
+
+Result<std::shared_ptr<OpenRecording>> Session::find(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  if (auto recording = open_one(id)) {
+    return recording;
+  }
+  return std::unexpected(not_open(id));
+}
+
+std::shared_ptr<OpenRecording> Session::active() const {
+  const std::lock_guard lock(mutex_);
+  return activated_.empty() ? nullptr : open_one(activated_.back());
+}
+
+std::shared_ptr<OpenRecording> Session::baseline() const {
+  const std::lock_guard lock(mutex_);
+  return open_one(baseline_);
+}
+
+Result<std::string> Session::report_text(const FunctionSelector& function) const {
+  const auto recording = active();
+  if (recording == nullptr) {
+    return std::unexpected(Error{.kind = Error::Kind::not_found,
+                                 .message = "no recording is open",
+                                 .remedy = "open a recording first"});
+  }
+  const measure::Measurement& measurement = *recording->measurement;
+  const auto index = function_index(measurement, function);
+  if (!index) {
+    return std::unexpected(index.error());
+  }
+  return exporting::report_text(measurement, measure::report(measurement, *index, {}), {});
+}
+
+// Asks once more where what was kept turns out to be damaged.
+Result<Json> Session::whole(const std::string& id, Progress& progress,
+                            const std::function<Result<Json>()>& ask) {
+  const Cancellable scope(progress);
+  auto answer = ask();
+  if (progress.cancelled()) { // the answer lacks what was not read any more
+    return std::unexpected(cancelled_question());
+  }
+  const auto recording = find(id);
+  if (!recording || !(*recording)->damaged()) {
+    return answer;
+  }
+  if (auto done = renew(**recording); !done) {
+    return std::unexpected(std::move(done.error()));
+  }
+  return ask();
+}
+
+Result<void> Session::renew(const OpenRecording& damaged) {
+  Progress progress;
+  const Running running(*this, progress, false);
+  if (!running.accepted()) {
+    return std::unexpected(stopped());
+  }
+  if (host_.forget) {
+    (void)host_.forget(damaged.source); // what stays is found damaged again
+  }
+  auto measurement = host_.open(damaged.source, {}, progress);
+  if (!measurement) {
+    return std::unexpected(std::move(measurement.error()));
+  }
+  auto opened = std::make_shared<OpenRecording>();
+  opened->measurement = std::move(*measurement);
+  opened->source = damaged.source;
+  opened->sources = damaged.sources;
+  opened->id = damaged.id;
+  const std::lock_guard lock(mutex_);
+  for (auto& each : open_) {
+    if (each->id == opened->id) {
+      each = opened;
+    }
+  }
+  return {};
+}
+
+Result<Json> Session::report(const ReportRequest& request, Progress& progress) {
+  return whole(request.id, progress, [&] { return report_once(request, progress); });
+}
+
+Result<Json> Session::lines(const LinesRequest& request, Progress& progress) {
+  return whole(request.id, progress, [&] { return lines_once(request); });
+}
+
+Result<Json> Session::line_time(const LinesRequest& request, Progress& progress) {
+  return whole(request.id, progress, [&] { return line_time_once(request, progress); });
+}
+
+Result<Json> Session::flame(const FlameRequest& request, Progress& progress) {
+  return whole(request.id, progress, [&] { return flame_once(request); });
+}
+
+Result<Json> Session::calls(const CallsRequest& request, Progress& progress) {
+  return whole(request.id, progress, [&] { return calls_once(request); });
+}
+
+Result<Json> Session::bundle(const BundleRequest& request, Progress& progress) {
+  OpenRequest source = request.recording;
+  if (!request.id.empty()) {
+    const auto recording = find(request.id);
+    if (!recording) {
+      return std::unexpected(recording.error());
+    }
+    source = (*recording)->source;
+  }
+  const Running running(*this, progress, false);
+  if (!running.accepted()) {
+    return std::unexpected(stopped());
+  }
+  const auto made = host_.bundle(source, request.output, progress);
+  if (!made) {
+    return std::unexpected(made.error());
+  }
+  return Json{{"path", made->path},
+              {"bytes", made->bytes},
+              {"files", made->files.size()},
+              {"missing", made->missing}};
+}
+
+Result<Json> Session::functions(const std::string& id) {
+  auto recording = find(id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  const measure::Measurement& measurement = *(*recording)->measurement;
+  return with_id(**recording,
+                 exporting::functions_json(measurement, measure::functions(measurement)));
+}
+
+Result<Json> Session::report_once(const ReportRequest& request, Progress& progress) {
+  auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  const measure::Measurement& measurement = *(*recording)->measurement;
+  if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
+    return std::unexpected(std::move(checked.error()));
+  }
+  const Running running(*this, progress, false);
+  if (!running.accepted()) {
+    return std::unexpected(stopped());
+  }
+  if (request.function.all) {
+    const auto all = function_indices(measurement, request.function);
+    if (all && all->size() > 1) {
+      Json json = exporting::report_json(measurement,
+                                         measure::report(measurement, *all, request.selection));
+      if (const auto corrected = engine::corrected_latency(measurement, *all, request.selection)) {
+        exporting::add_corrected(json, *corrected);
+      }
+      return with_id(**recording, std::move(json));
+    }
+  }
+  const engine::MeasureInlined measure_inlined =
+      [&](const std::string& name, const std::string& binary) -> Result<engine::SharedInlined> {
+    if (!measure::may_be_inlined(measurement, name)) {
+      return nullptr;
+    }
+    return (*recording)->inlined(name, binary, [&] {
+      return host_.inlined((*recording)->source, name, binary, progress);
+    });
+  };
+  const auto function = function_index(measurement, request.function);
+  if (!function && (request.function.address || !host_.inlined)) {
+    return std::unexpected(function.error());
+  }
+  const bool wanted = request.inlined && host_.inlined;
+  const auto report =
+      function ? engine::report(measurement, *function, request.selection,
+                                wanted ? measure_inlined : nullptr)
+               : engine::report(measurement, request.function.name, request.function.binary,
+                                request.selection, measure_inlined);
+  if (!report) {
+    return std::unexpected(report.error());
+  }
+  Json json = exporting::report_json(report->source(measurement), report->report);
+  if (const auto corrected =
+          report->inlined || !function
+              ? std::nullopt
+              : engine::corrected_latency(measurement, {&*function, 1}, request.selection)) {
+    exporting::add_corrected(json, *corrected);
+  }
+  if (const auto& inlined = report->inlined) {
+    exporting::add_inlined(json, report->source(measurement), *inlined);
+  } else if (function && !wanted && host_.inlined) {
+    json["may_be_inlined"] =
+        measure::may_be_inlined(measurement, measurement.functions[*function].name);
+  }
+  return with_id(**recording, std::move(json));
+}
+
+Result<Json> Session::lines_once(const LinesRequest& request) {
+  auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  auto lines = (*recording)->lines(request.file);
+  if (!lines) {
+    return std::unexpected(std::move(lines.error()));
+  }
+  return with_id(**recording, exporting::lines_json(*(*recording)->measurement, **lines));
+}
+
+Result<Json> Session::line_time_once(const LinesRequest& request, Progress& progress) {
+  auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  auto lines = (*recording)->lines(request.file);
+  if (!lines) {
+    return std::unexpected(std::move(lines.error()));
+  }
+  const Running running(*this, progress, false);
+  if (!running.accepted()) {
+    return std::unexpected(stopped());
+  }
+  const auto times =
+      (*recording)
+          ->line_times(**lines,
+                       [&](const auto& functions) -> Result<OpenRecording::SharedLineTimes> {
+                         return host_.line_times
+                                    ? host_.line_times((*recording)->source, functions, progress)
+                                    : nullptr;
+                       });
+  if (!times) {
+    return std::unexpected(times.error());
+  }
+  return Json{{"file", (*lines)->file}, {"line_time", exporting::line_times_json(times->get())}};
+}
+
+Result<Json> Session::flame_once(const FlameRequest& request) {
+  auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  const measure::Measurement& measurement = *(*recording)->measurement;
+  std::vector<std::uint32_t> roots;
+  if (request.function) {
+    auto functions = function_indices(measurement, *request.function);
+    if (!functions) {
+      return std::unexpected(std::move(functions.error()));
+    }
+    roots = std::move(*functions);
+  }
+  if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
+    return std::unexpected(std::move(checked.error()));
+  }
+  double smallest = request.smallest;
+  measure::FlameTree tree =
+      measure::flame(measurement, roots, request.selection, request.time, smallest);
+  while (tree.size() > most_flame_nodes && smallest < 1 && !cancel_asked()) {
+    smallest = std::max(smallest * 4, 1e-5);
+    tree = measure::flame(measurement, roots, request.selection, request.time, smallest);
+  }
+  return with_id(**recording, exporting::flame_json(measurement, tree, request.time));
+}
+
+Result<Json> Session::calls_once(const CallsRequest& request) {
+  auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(std::move(recording.error()));
+  }
+  const measure::Measurement& measurement = *(*recording)->measurement;
+  auto function = function_index(measurement, request.function);
+  if (!function) {
+    return std::unexpected(std::move(function.error()));
+  }
+  if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
+    return std::unexpected(std::move(checked.error()));
+  }
+  measure::Selected selected = measure::select_calls(measurement, *function, request.selection);
+  const std::vector<std::uint32_t> calls =
+      exporting::by_start(selected.part, std::move(selected.calls));
+  const std::uint64_t first = std::min<std::uint64_t>(request.offset, calls.size());
+  const std::uint64_t count = std::min<std::uint64_t>(request.limit, calls.size() - first);
+  return exporting::calls_json(measurement, selected.part, std::span(calls).subspan(first, count),
+                               calls.size(), request.offset);
+}
+
+} // namespace ptlens::server

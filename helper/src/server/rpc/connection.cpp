@@ -1,0 +1,406 @@
+// One client's conversation.
+#include "server/rpc/connection.hpp"
+
+#include "server/rpc/fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ptlens::server {
+
+namespace {
+
+constexpr int protocol_version = 1;
+constexpr int incremental = 2; // TextDocumentSyncKind
+constexpr std::size_t most_threads = 16;
+constexpr std::size_t most_waiting = 1000;
+constexpr std::size_t longest_trace = 2000;
+
+constexpr std::array<std::string_view, 3> own_commands = {"ptlens.open", "ptlens.compare",
+                                                          "ptlens.showFunction"};
+
+Fault fault(int code, std::string message) {
+  return {.code = code, .message = std::move(message)};
+}
+
+std::string key_of(const Json& id) {
+  return exporting::dump(id);
+}
+
+// The method that a request is for. workspace/executeCommand of ptlens.server.NAME is ptlens/NAME
+// with the command's first argument as its parameters; own_commands are methods themselves.
+std::string method_of(Incoming& incoming) {
+  constexpr std::string_view prefix = "ptlens.server.";
+  if (incoming.method != "workspace/executeCommand" || !incoming.params.is_object()) {
+    return incoming.method;
+  }
+  const auto command = incoming.params.find("command");
+  if (command == incoming.params.end() || !command->is_string()) {
+    return incoming.method;
+  }
+  std::string method = command->get<std::string>();
+  if (method.starts_with(prefix)) {
+    method = "ptlens/" + method.substr(prefix.size());
+  } else if (std::ranges::find(own_commands, method) == own_commands.end()) {
+    return incoming.method;
+  }
+  Input params = Input::object();
+  const auto arguments = incoming.params.find("arguments");
+  if (arguments != incoming.params.end() && arguments->is_array() && !arguments->empty()) {
+    params = std::move(arguments->front());
+  }
+  if (params.is_string()) { // what a user types
+    params = {{method == "ptlens.showFunction" ? "name" : "path", std::move(params)}};
+  }
+  const auto token = incoming.params.find("workDoneToken");
+  if (token != incoming.params.end() && params.is_object()) {
+    params["workDoneToken"] = std::move(*token);
+  }
+  incoming.params = std::move(params);
+  return method;
+}
+
+// Of the recording that an answer tells of; empty where there is none, as after one was given up.
+std::string id_of_opened(const Json& answer) {
+  return answer.is_object() ? answer.value(Json::json_pointer("/recording/id"), std::string())
+                            : std::string();
+}
+
+} // namespace
+
+Connection::Connection(Host host, Output& output, std::string version)
+    : host_(std::move(host)), output_(output), version_(std::move(version)), session_(host_),
+      workers_(most_threads, most_waiting) {
+  add_methods();
+}
+
+Connection::~Connection() {
+  stop();
+}
+
+void Connection::stop() {
+  session_.stop();
+  std::vector<std::shared_ptr<Pending>> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, pending] : pending_) {
+      waiting.push_back(pending);
+    }
+  }
+  for (const auto& pending : waiting) {
+    if (!pending->records()) {
+      pending->cancel();
+    }
+  }
+  workers_.finish();
+}
+
+void Connection::bad_frame(const std::string& what) {
+  output_.send(fault_message(nullptr, fault(code::parse_error, what)));
+}
+
+void Connection::receive(const std::string& body) {
+  auto incoming = read_message(body);
+  if (!incoming) {
+    output_.send(fault_message(incoming.error().id, incoming.error().fault));
+    return;
+  }
+  switch (incoming->kind) {
+  case Incoming::Kind::request:
+    trace(fmt::format("received request '{}' {}", incoming->method, key_of(incoming->id)), body);
+    request(*incoming);
+    break;
+  case Incoming::Kind::notification:
+    trace(fmt::format("received notification '{}'", incoming->method), body);
+    notification(*incoming);
+    break;
+  case Incoming::Kind::response:
+    break;
+  }
+}
+
+void Connection::answer(const Json& id, Answer answer) {
+  output_.send(answer ? result_message(id, std::move(*answer)) : fault_message(id, answer.error()));
+}
+
+void Connection::request(Incoming& incoming) {
+  const Json& id = incoming.id;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto same = pending_.find(key_of(id));
+    if (same != pending_.end() && !same->second->answered()) {
+      answer(id, std::unexpected(fault(code::invalid_request, "this id is in use")));
+      return;
+    }
+  }
+  if (stage_ == Stage::shut_down) {
+    answer(id, std::unexpected(fault(code::invalid_request, "the helper is shut down")));
+  } else if (incoming.method == "initialize") {
+    answer(id, stage_ == Stage::new_client
+                   ? initialize(incoming.params)
+                   : std::unexpected(fault(code::invalid_request, "initialized already")));
+  } else if (stage_ == Stage::new_client) {
+    answer(id, std::unexpected(fault(code::not_initialized, "send `initialize` first")));
+  } else if (incoming.method == "shutdown") {
+    stage_ = Stage::shut_down;
+    session_.stop();
+    answer(id, Json(nullptr));
+  } else if (incoming.method == "ptlens/snapshot") {
+    const auto pending = pending_by_token(incoming.params);
+    if (pending) {
+      pending->progress().snapshot();
+    }
+    answer(id, Json{{"found", pending != nullptr}});
+  } else if (incoming.method == "ptlens/finish") {
+    const auto pending = pending_by_token(incoming.params);
+    if (pending) {
+      pending->progress().finish();
+    }
+    answer(id, Json{{"found", pending != nullptr}});
+  } else if (const auto method = methods_.find(method_of(incoming)); method != methods_.end()) {
+    start(method->first, method->second, id, std::move(incoming.params));
+  } else {
+    answer(id, std::unexpected(
+                   fault(code::method_not_found, fmt::format("no method '{}'", incoming.method))));
+  }
+}
+
+void Connection::notification(const Incoming& incoming) {
+  if (incoming.method == "exit") {
+    ended_ = true;
+  } else if (stage_ == Stage::new_client) {
+    return;
+  } else if (incoming.method == "initialized") {
+    open_at_start();
+  } else if (incoming.method == "textDocument/didOpen") {
+    documents_.open(incoming.params);
+  } else if (incoming.method == "textDocument/didChange") {
+    documents_.change(incoming.params);
+  } else if (incoming.method == "textDocument/didClose") {
+    documents_.close(incoming.params);
+  } else if (incoming.method == "$/cancelRequest") {
+    std::shared_ptr<Pending> pending;
+    if (incoming.params.is_object() && incoming.params.contains("id")) {
+      const std::lock_guard lock(mutex_);
+      const auto at = pending_.find(key_of(token_of(incoming.params["id"])));
+      pending = at == pending_.end() ? nullptr : at->second;
+    }
+    if (pending) {
+      pending->cancel();
+    }
+  } else if (incoming.method == "window/workDoneProgress/cancel") {
+    if (const auto pending = pending_by_token(incoming.params)) {
+      pending->cancel();
+    }
+  } else if (incoming.method == "$/setTrace") {
+    set_trace(incoming.params, "value");
+  }
+}
+
+std::shared_ptr<Pending> Connection::pending_by_token(const Input& params) const {
+  if (!params.is_object() || !params.contains("token")) {
+    return nullptr;
+  }
+  const Json token = token_of(params["token"]);
+  const std::lock_guard lock(mutex_);
+  const auto at = std::ranges::find_if(pending_, [&token](const auto& entry) {
+    return !token.is_null() && entry.second->token() == token;
+  });
+  return at == pending_.end() ? nullptr : at->second;
+}
+
+Answer Connection::initialize(const Input& params) {
+  std::optional<Fault> bad;
+  const Fields fields(params, "", bad);
+  std::int64_t client = 0;
+  fields.read_integer("processId", client, 0, INT32_MAX);
+  const Fields options = fields.child("initializationOptions");
+  options.read("symfs", symfs_);
+  options.read("perf", perf_);
+  options.read("recording", recording_);
+  options.read("baseline", baseline_);
+  options.read("integrated", integrated_);
+  std::map<std::string, std::string> translations;
+  options.read("words", translations);
+  say_ = Words(std::move(translations));
+  const Fields capabilities = fields.child("capabilities");
+  const Fields workspace = capabilities.child("workspace");
+  workspace.child("codeLens").read("refreshSupport", refreshes_lenses_);
+  workspace.child("inlayHint").read("refreshSupport", refreshes_hints_);
+  capabilities.child("window").child("showDocument").read("support", shows_documents_);
+  if (bad) {
+    return std::unexpected(std::move(*bad));
+  }
+  set_trace(params, "trace");
+  if (client > 0) {
+    client_ = static_cast<std::int32_t>(client);
+  }
+  stage_ = Stage::ready;
+  Json commands = Json::array();
+  for (const auto& [name, method] : methods_) {
+    if (name.starts_with("ptlens/")) {
+      commands.push_back("ptlens.server." + name.substr(name.find('/') + 1));
+    }
+  }
+  if (!integrated_) { // our extension has commands of these names
+    for (const std::string_view command : own_commands) {
+      commands.push_back(command);
+    }
+  }
+  return Json{{"protocolVersion", protocol_version},
+              {"serverInfo", {{"name", "ptlens"}, {"version", version_}}},
+              {"capabilities",
+               {{"textDocumentSync", {{"openClose", true}, {"change", incremental}}},
+                {"codeLensProvider", {{"resolveProvider", false}}},
+                {"hoverProvider", true},
+                {"inlayHintProvider", !integrated_},
+                {"executeCommandProvider", {{"commands", std::move(commands)}}}}}};
+}
+
+void Connection::start(const std::string& name, const Method& method, const Json& id,
+                       Input params) {
+  Pending::Options options;
+  if (method.title != nullptr) {
+    std::optional<Fault> bad;
+    options.token = Fields(params, "", bad).token("workDoneToken");
+    if (bad) {
+      answer(id, std::unexpected(std::move(*bad)));
+      return;
+    }
+    options.title = method.title;
+    options.say = say_;
+    options.records = method.records;
+    options.cleans_up = method.records;
+  }
+  auto pending = std::make_shared<Pending>(output_, id, std::move(options));
+  {
+    const std::lock_guard lock(mutex_);
+    pending_[key_of(id)] = pending;
+  }
+  auto task = [this, name, &method, pending, params = std::move(params)] {
+    do_work(name, method, *pending, params);
+    forget(*pending);
+  };
+  if (!workers_.run(std::move(task))) {
+    forget(*pending);
+    answer(id, std::unexpected(fault(code::failed, "too many requests wait for an answer")));
+  }
+}
+
+void Connection::forget(const Pending& pending) {
+  const std::lock_guard lock(mutex_);
+  const auto at = pending_.find(key_of(pending.id()));
+  if (at != pending_.end() && at->second.get() == &pending) {
+    pending_.erase(at);
+  }
+}
+
+void Connection::do_work(const std::string& name, const Method& method, Pending& pending,
+                         const Input& params) {
+  const auto began = std::chrono::steady_clock::now();
+  Answer outcome = std::unexpected(cancelled_fault());
+  if (!pending.progress().cancelled()) {
+    pending.begin();
+    try {
+      outcome = method.work(pending, params);
+    } catch (const std::exception& exception) {
+      outcome = std::unexpected(fault(code::internal_error, exception.what()));
+    }
+  }
+  const bool changes_lenses = method.changes_lenses && outcome;
+  const std::string opened =
+      changes_lenses && method.title != nullptr ? id_of_opened(*outcome) : std::string();
+  const bool sent = pending.answer(std::move(outcome));
+  trace(fmt::format("answered '{}' {} after {} ms", name, key_of(pending.id()),
+                    std::chrono::duration_cast<std::chrono::milliseconds>(
+                        std::chrono::steady_clock::now() - began)
+                        .count()));
+  if (!changes_lenses) {
+    return;
+  }
+  if (!sent && !opened.empty()) { // the client never learns its id
+    [[maybe_unused]] const auto closed = session_.close(opened);
+    return;
+  }
+  refresh_lenses();
+}
+
+void Connection::tell(const char* method, Json params) {
+  Json message = request_message(fmt::format("ptlens-{}", ++last_own_id_), method);
+  if (!params.is_null()) {
+    message["params"] = std::move(params);
+  }
+  output_.send(message);
+}
+
+void Connection::refresh_lenses() {
+  if (refreshes_lenses_) {
+    tell("workspace/codeLens/refresh", nullptr);
+  }
+  if (refreshes_hints_ && !integrated_) {
+    tell("workspace/inlayHint/refresh", nullptr);
+  }
+}
+
+// Opens what the client named in its initializationOptions.
+void Connection::open_at_start() {
+  if (recording_.empty()) {
+    return;
+  }
+  const auto complain = [this](const Fault& fault) {
+    constexpr int is_error = 1;
+    output_.send(server::notification(
+        "window/showMessage", {{"type", is_error}, {"message", "PT Lens: " + fault.message}}));
+  };
+  auto done = std::make_shared<std::promise<void>>();
+  opened_at_start_ = done->get_future();
+  static_cast<void>(workers_.run([this, complain, done] {
+    Progress progress;
+    auto opened = open_for_editor({{"path", recording_}}, progress);
+    if (opened && !baseline_.empty()) {
+      opened = compare_for_editor({{"path", baseline_}}, progress);
+    }
+    if (!opened) {
+      complain(opened.error());
+    }
+    done->set_value();
+    refresh_lenses();
+  }));
+}
+
+void Connection::wait_for_start(bool refreshes, Pending& pending) const {
+  constexpr auto pause = std::chrono::milliseconds(20);
+  while (!refreshes && opened_at_start_.valid() && !pending.progress().cancelled() &&
+         opened_at_start_.wait_for(pause) == std::future_status::timeout) {
+  }
+}
+
+void Connection::set_trace(const Input& params, const char* field) {
+  if (params.is_object() && params.contains(field)) {
+    const Input& value = params[field];
+    trace_ = value == "verbose"    ? Trace::verbose
+             : value == "messages" ? Trace::messages
+                                   : Trace::off;
+  }
+}
+
+void Connection::trace(const std::string& message, const std::string& details) {
+  const Trace level = trace_;
+  if (level == Trace::off) {
+    return;
+  }
+  Json params = {{"message", message}};
+  if (level == Trace::verbose && !details.empty()) {
+    params["verbose"] = details.substr(0, longest_trace);
+  }
+  output_.send(server::notification("$/logTrace", std::move(params)));
+}
+
+} // namespace ptlens::server

@@ -1,0 +1,61 @@
+// Checksums of lines: XXH3 of each as it is, and of each with its blanks made even.
+#include "source/text_lines.hpp"
+
+#include "cache/checksum.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace ptlens::engine {
+namespace {
+
+bool is_blank(char character) {
+  return character == ' ' || character == '\t';
+}
+
+std::uint64_t sum_of(std::string_view text) {
+  return cache::checksum(std::as_bytes(std::span(text)));
+}
+
+} // namespace
+
+LineSums line_sums(std::string_view line) {
+  if (line.ends_with('\r')) {
+    line.remove_suffix(1);
+  }
+  std::string even;
+  for (const char character : line) {
+    if (!is_blank(character)) {
+      even += character;
+    } else if (!even.empty() && even.back() != ' ') {
+      even += ' ';
+    }
+  }
+  if (even.ends_with(' ')) {
+    even.pop_back();
+  }
+  return {.exact = sum_of(line), .loose = static_cast<std::uint32_t>(sum_of(even))};
+}
+
+TextLines text_lines(std::span<const LineSums> lines) {
+  TextLines result;
+  std::vector<std::uint64_t> exact;
+  for (const LineSums& line : lines) {
+    exact.push_back(line.exact);
+    result.lines.push_back(line.loose);
+  }
+  result.whole = cache::checksum(std::as_bytes(std::span(exact)));
+  return result;
+}
+
+TextLines text_lines(std::string_view text) {
+  std::vector<LineSums> lines;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(line_sums(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return text_lines(lines);
+}
+
+} // namespace ptlens::engine

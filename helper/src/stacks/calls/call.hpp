@@ -1,0 +1,78 @@
+// A call, as rebuilt from branches or from probes: the one thing that both backends produce and all
+// measurements read.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace ptlens::stacks {
+
+inline constexpr std::uint32_t no_call = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint32_t no_site = std::numeric_limits<std::uint32_t>::max();
+
+enum class CallState : std::uint8_t {
+  complete,   // start and end seen, nothing lost between
+  incomplete, // one end missing, or a gap inside; the times are lower bounds
+  unwound,    // ended by an exception, longjmp or the end of its thread
+};
+
+// A function that occurs in a recording. Identity is (binary, address).
+struct FunctionInfo {
+  std::string name;
+  std::string binary;        // path as recorded; "[unknown]" where no mapping holds the address
+  std::uint64_t address = 0; // ELF virtual address; the process address where binary is unknown
+  std::string file;          // empty without debug information
+  std::uint32_t line = 0;
+  std::uint32_t end_line = 0;
+};
+
+// The instruction that a call was made from.
+struct CallSite {
+  std::uint32_t function = no_call; // that holds it, index into functions; no_call where unknown
+  std::uint64_t address = 0;        // ELF virtual address in that function's binary
+  std::string file;                 // empty without debug information
+  std::uint32_t line = 0;
+};
+
+struct ThreadInfo {
+  std::int32_t pid = -1;
+  std::int32_t tid = -1;
+  std::string comm;
+  std::uint64_t first_ns = 0; // of what was traced
+  std::uint64_t last_ns = 0;
+  std::uint64_t lost_ns = 0; // union of gaps
+  std::uint64_t gaps = 0;
+  std::uint64_t instructions = 0; // 0 with probes
+};
+
+// All calls of a recording, as columns; a call is an index. Ordered by thread, then by start,
+// parents before their children where both start at the same time.
+struct CallTable {
+  std::vector<std::uint32_t> thread;      // index into threads
+  std::vector<std::uint32_t> function;    // index into functions
+  std::vector<std::uint32_t> parent;      // the call it was made in, no_call for a root
+  std::vector<std::uint32_t> site;        // index into sites, no_site where unknown
+  std::vector<std::uint64_t> start;       // ns, perf's clock
+  std::vector<std::uint64_t> latency;     // ns
+  std::vector<std::uint32_t> uncertainty; // the latency is right to within this, ns, either way
+  std::vector<std::uint64_t> children;    // ns of latency spent in children
+  std::vector<std::uint64_t> outside;   // ns with tracing off: outside user code, off-CPU included
+  std::vector<std::uint64_t> blocked;   // ns off-CPU, not runnable
+  std::vector<std::uint64_t> preempted; // ns off-CPU, runnable
+  std::vector<std::uint32_t> switches;  // switch-outs during the call
+  std::vector<CallState> state;
+  std::vector<std::uint8_t> tail_call; // 1: entered by a jump
+  std::vector<std::uint8_t> inner;     // 1: inside another activation of the same function
+
+  [[nodiscard]] std::size_t size() const { return function.size(); }
+  [[nodiscard]] std::uint64_t off_cpu(std::size_t call) const {
+    return blocked[call] + preempted[call];
+  }
+  [[nodiscard]] std::uint64_t self(std::size_t call) const {
+    return latency[call] > children[call] ? latency[call] - children[call] : 0;
+  }
+};
+
+} // namespace ptlens::stacks

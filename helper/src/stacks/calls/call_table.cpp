@@ -1,0 +1,199 @@
+// Rows in order of opening, thread by thread, put into their final order at the end.
+#include "stacks/calls/call_table.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace ptlens::stacks {
+namespace {
+
+// The thread's rows begin at `base`.
+void put(CallTable& table, std::uint32_t base, const ClosedCall& row) {
+  const std::size_t at = std::size_t{base} + row.order;
+  table.function[at] = row.function;
+  table.parent[at] = row.parent == no_call ? no_call : base + row.parent;
+  table.site[at] = row.site;
+  table.start[at] = row.start;
+  table.latency[at] = row.latency;
+  table.uncertainty[at] = row.uncertainty;
+  table.children[at] = row.children;
+  table.outside[at] = row.outside;
+  table.blocked[at] = row.blocked;
+  table.preempted[at] = row.preempted;
+  table.switches[at] = row.switches;
+  table.state[at] = row.state;
+  table.tail_call[at] = row.tail_call ? 1 : 0;
+  table.inner[at] = row.inner ? 1 : 0;
+}
+
+} // namespace
+
+ClosedCall closed_call(const CallTable& table, std::size_t call, std::size_t first) {
+  const std::uint32_t parent = table.parent[call];
+  return {.function = table.function[call],
+          .caller = parent == no_call ? no_call : table.function[parent],
+          .site = table.site[call],
+          .order = static_cast<std::uint32_t>(call - first),
+          .parent = parent == no_call ? no_call : static_cast<std::uint32_t>(parent - first),
+          .uncertainty = table.uncertainty[call],
+          .switches = table.switches[call],
+          .state = table.state[call],
+          .tail_call = table.tail_call[call] != 0,
+          .inner = table.inner[call] != 0,
+          .start = table.start[call],
+          .latency = table.latency[call],
+          .children = table.children[call],
+          .outside = table.outside[call],
+          .blocked = table.blocked[call],
+          .preempted = table.preempted[call]};
+}
+
+CallSink& CallTableBuilder::thread(std::uint32_t index) {
+  while (threads_.size() <= index) {
+    threads_.push_back(std::make_unique<Rows>());
+  }
+  return *threads_[index];
+}
+
+CallTable CallTableBuilder::take() {
+  CallTable table = take_as_opened();
+  order(table);
+  return table;
+}
+
+CallTable CallTableBuilder::take_as_opened() {
+  CallTable table;
+  for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
+    std::vector<ClosedCall>& rows = threads_[thread]->rows;
+    const auto base = static_cast<std::uint32_t>(table.size());
+    each_column(table, [&](auto& column) { column.resize(base + rows.size()); });
+    std::fill(table.thread.begin() + base, table.thread.end(), thread);
+    for (const ClosedCall& row : rows) {
+      put(table, base, row);
+    }
+    rows = {};
+  }
+  threads_.clear();
+  return table;
+}
+
+namespace {
+
+template <class T>
+void permute(std::vector<T>& column, const std::vector<std::uint32_t>& order) {
+  std::vector<T> moved;
+  moved.reserve(column.size());
+  for (const std::uint32_t from : order) {
+    moved.push_back(column[from]);
+  }
+  column = std::move(moved);
+}
+
+// How many calls each call lies in. A parent found late may stand behind its children: walk up
+// until a known depth, then back down.
+std::vector<std::uint32_t> depths(const std::vector<std::uint32_t>& parent) {
+  constexpr std::uint32_t unknown = UINT32_MAX;
+  std::vector<std::uint32_t> depth(parent.size(), unknown);
+  std::vector<std::uint32_t> path;
+  for (std::uint32_t call = 0; call < parent.size(); ++call) {
+    path.clear();
+    std::uint32_t at = call;
+    while (at != no_call && depth[at] == unknown) {
+      path.push_back(at);
+      at = parent[at];
+    }
+    std::uint32_t level = at == no_call ? 0 : depth[at] + 1;
+    for (auto step = path.rbegin(); step != path.rend(); ++step) {
+      depth[*step] = level++;
+    }
+  }
+  return depth;
+}
+
+// In an ordered table: which calls lie in another activation of their function. What is outermost
+// does not overlap, even where several stacks of a thread take turns.
+void mark_inner(CallTable& table) {
+  const auto end = [&](std::uint32_t call) { return table.start[call] + table.latency[call]; };
+  std::vector<std::uint32_t> outermost; // the latest, by function
+  for (std::uint32_t call = 0; call < table.size(); ++call) {
+    const std::uint32_t function = table.function[call];
+    if (function >= outermost.size()) {
+      outermost.resize(std::size_t{function} + 1, no_call);
+    }
+    std::uint32_t& outer = outermost[function];
+    const bool same_thread = outer != no_call && table.thread[outer] == table.thread[call];
+    bool inner = same_thread && table.start[call] < end(outer);
+    if (same_thread && table.start[call] == end(outer)) { // no time passes: they may be siblings
+      std::uint32_t above = table.parent[call];
+      while (above != no_call && above != outer && end(above) == end(outer)) {
+        above = table.parent[above];
+      }
+      inner = above == outer;
+    }
+    table.inner[call] = inner ? 1 : 0;
+    if (!inner) {
+      outer = call;
+    }
+  }
+}
+
+// Calls of the first thread, of the second, and so on, each in the order of opening.
+std::vector<std::uint32_t> by_thread(const std::vector<std::uint32_t>& thread) {
+  std::vector<std::uint32_t> next(thread.empty() ? 0 : std::ranges::max(thread) + 1);
+  for (const std::uint32_t each : thread) {
+    ++next[each];
+  }
+  std::exclusive_scan(next.begin(), next.end(), next.begin(), 0U);
+  std::vector<std::uint32_t> order(thread.size());
+  for (std::uint32_t call = 0; call < thread.size(); ++call) {
+    order[next[thread[call]]++] = call;
+  }
+  return order;
+}
+
+} // namespace
+
+void order(CallTable& table) {
+  const auto count = static_cast<std::uint32_t>(table.size());
+  // Among equal starts the order of opening stands, but for parents found late: they come where the
+  // first of what they hold was opened, outermost first.
+  std::vector<std::uint32_t> opened(count);
+  std::iota(opened.begin(), opened.end(), 0U);
+  bool any_late = false;
+  for (std::uint32_t call = 0; call < count; ++call) {
+    for (std::uint32_t above = table.parent[call]; above != no_call && opened[above] > opened[call];
+         above = table.parent[above]) {
+      opened[above] = opened[call];
+      any_late = true;
+    }
+  }
+  std::vector<std::uint32_t> depth;
+  if (any_late) {
+    depth = depths(table.parent);
+  }
+  std::vector<std::uint32_t> order = by_thread(table.thread);
+  const auto before = [&](std::uint32_t one, std::uint32_t other) {
+    const auto key = [&](std::uint32_t call) {
+      return std::tuple(table.thread[call], table.start[call], opened[call],
+                        any_late ? depth[call] : 0, call);
+    };
+    return key(one) < key(other);
+  };
+  if (!std::ranges::is_sorted(order, before)) {
+    std::ranges::sort(order, before);
+  }
+  std::vector<std::uint32_t> place(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    place[order[i]] = static_cast<std::uint32_t>(i);
+  }
+  for (std::uint32_t& parent : table.parent) {
+    parent = parent == no_call ? no_call : place[parent];
+  }
+  each_column(table, [&order](auto& column) { permute(column, order); });
+  mark_inner(table);
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,48 @@
+// What is handed on of each call when it closes, and who takes it: the way from stacks to storage.
+// Each thread has a sink of its own.
+#pragma once
+
+#include "stacks/calls/call.hpp"
+
+#include <cstdint>
+
+namespace ptlens::stacks {
+
+struct ClosedCall {
+  std::uint32_t function = no_call; // index into functions
+  std::uint32_t caller = no_call;   // function of the call it was made in, no_call for a root
+  std::uint32_t site = no_site;     // index into sites, no_site where unknown
+  std::uint32_t order = 0;          // number of its opening in the thread, without holes
+  std::uint32_t parent = no_call;   // order of the call it was made in, no_call for a root
+  std::uint32_t uncertainty = 0;    // the latency is right to within this, ns, either way
+  std::uint32_t switches = 0;       // switch-outs during the call
+  CallState state = CallState::incomplete;
+  bool tail_call = false; // entered by a jump
+  bool inner = false;     // inside another activation of the same function
+  // Opened after calls that lie in it, and maybe after some of them closed: a caller that became
+  // known when control returned to it. Its order is higher than theirs, and calls of its function
+  // among them do not know that they are inner.
+  bool late = false;
+  std::uint64_t start = 0;     // ns, perf's clock
+  std::uint64_t latency = 0;   // ns
+  std::uint64_t children = 0;  // ns of latency spent in children
+  std::uint64_t outside = 0;   // ns with tracing off: outside user code, off-CPU included
+  std::uint64_t blocked = 0;   // ns off-CPU, not runnable
+  std::uint64_t preempted = 0; // ns off-CPU, runnable
+};
+
+class CallSink {
+public:
+  CallSink() = default;
+  CallSink(const CallSink&) = delete;
+  CallSink& operator=(const CallSink&) = delete;
+  CallSink(CallSink&&) = delete;
+  CallSink& operator=(CallSink&&) = delete;
+  virtual ~CallSink() = default;
+
+  // Each call once it has closed: those that were found out late, or hold such, after all that they
+  // hold.
+  virtual void take(const ClosedCall& call) = 0;
+};
+
+} // namespace ptlens::stacks

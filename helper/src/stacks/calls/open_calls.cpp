@@ -1,0 +1,137 @@
+// Handles are slots that are used again; the sums of a call are kept in its slot while it is open.
+#include "stacks/calls/open_calls.hpp"
+
+#include <algorithm>
+
+namespace ptlens::stacks {
+namespace {
+
+constexpr std::size_t most_waiting = std::size_t{1} << 16U;
+
+} // namespace
+
+// Inlined functions have numbers of their own, which begin high.
+std::uint32_t& OpenCalls::add_active(std::uint32_t function) {
+  constexpr std::uint32_t first_high = std::uint32_t{1} << 31U;
+  if (function >= first_high) {
+    return active_inlined_[function];
+  }
+  active_.resize(std::max<std::size_t>(std::size_t{function} + 1, 2 * active_.size()));
+  return active_[function];
+}
+
+void OpenCalls::nest(std::uint32_t call, std::uint32_t row) {
+  if (row == no_call) {
+    nested_.erase(call);
+  } else {
+    nested_.insert_or_assign(call, row);
+  }
+}
+
+std::uint32_t OpenCalls::nested_row(std::uint32_t call) const {
+  const auto found = nested_.find(call);
+  return found == nested_.end() ? call : found->second;
+}
+
+void OpenCalls::tell_listener(std::uint32_t call, std::uint64_t end_ns, CallState state) {
+  listener_->closing(call, end_ns, state);
+  nested_.erase(call);
+}
+
+// Numbers of opening go on from those so far.
+void OpenCalls::take_returned(std::uint32_t call, const flow::ReturnedCalls& part,
+                              std::span<const flow::ReturnedCall> calls,
+                              Symbolizer::Returned& names) {
+  const flow::OffCpu off = off_cpu_.before(part.last_ns) - off_cpu_.before(calls.front().start_ns);
+  const bool on_cpu = off.switches == 0 && off.total_ns() == 0;
+  Open& above = calls_[call];
+  const std::uint64_t latest_ns = latest_ns_;
+  std::uint32_t order = opened_;
+  for (const flow::ReturnedCall& each : calls) {
+    names.learn(each);
+    ClosedCall row{.function = names.function(each.target),
+                   .site = names.site(each.site),
+                   .order = order++,
+                   .uncertainty = sum_or_most(each.start_uncertainty, each.end_uncertainty),
+                   .state = CallState::complete,
+                   .tail_call = each.is_tail(),
+                   .late = each.start_ns < latest_ns,
+                   .start = each.start_ns,
+                   .latency = each.latency_ns,
+                   .children = each.children_ns};
+    row.inner = each.inner || active(row.function) != 0;
+    const std::uint32_t parent = each.parent - part.begin;
+    if (parent < calls.size()) {
+      row.parent = opened_ + parent;
+      row.caller = names.function(calls[parent].target);
+    } else {
+      row.parent = above.row.order;
+      row.caller = above.row.function;
+      above.row.children += row.latency;
+    }
+    latest_ns_ = std::max(latest_ns_, row.start + row.latency);
+    if (!on_cpu) {
+      const flow::OffCpu of_call =
+          off_cpu_.before(row.start + row.latency) - off_cpu_.before(row.start);
+      row.blocked = of_call.blocked_ns;
+      row.preempted = of_call.preempted_ns;
+      row.switches = of_call.switches;
+    }
+    if (provisional_ == 0) [[likely]] {
+      sink_->take(row);
+    } else {
+      waiting_.push_back(row);
+    }
+  }
+  opened_ = order;
+  if (waiting_.size() >= most_waiting) {
+    hand_on_waiting();
+  }
+}
+
+// The open call closes, while it is not known what others stand for.
+void OpenCalls::keep_waiting(Open& call) {
+  waiting_.push_back(call.row);
+  settle(call);
+  if (waiting_.size() >= most_waiting) {
+    hand_on_waiting();
+  }
+}
+
+void OpenCalls::set_provisional(std::uint32_t call) {
+  provisional_ += calls_[call].provisional ? 0 : 1;
+  calls_[call].provisional = true;
+}
+
+// What was called from a stub was called by what the stub stands for, and may be its function's.
+void OpenCalls::rename(std::uint32_t handle, std::uint32_t function) {
+  Open& call = calls_[handle];
+  --active(call.row.function);
+  call.row.function = function;
+  activate(call.row);
+  for (ClosedCall& row : waiting_) {
+    if (row.parent == call.row.order) {
+      row.caller = function;
+    }
+    row.inner = row.inner || (row.function == function && row.order > call.row.order);
+  }
+  settle(call);
+}
+
+void OpenCalls::settle(Open& call) {
+  if (call.provisional) {
+    call.provisional = false;
+    if (--provisional_ == 0) {
+      hand_on_waiting();
+    }
+  }
+}
+
+void OpenCalls::hand_on_waiting() {
+  for (const ClosedCall& row : waiting_) {
+    sink_->take(row);
+  }
+  waiting_.clear();
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,202 @@
+// One thread's open calls: parents, children's time and off-CPU time; each is handed on when it
+// closes. The rules by which calls open and close are its users'.
+#pragma once
+
+#include "flow/context_switches.hpp"
+#include "flow/returned_call.hpp"
+#include "stacks/calls/call.hpp"
+#include "stacks/calls/closed_call.hpp"
+#include "stacks/transfer/symbolizer.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace ptlens::stacks {
+
+class OpenCalls {
+public:
+  // The references must outlive the log.
+  OpenCalls(CallSink& sink, const flow::ContextSwitches& context_switches, std::int32_t tid)
+      : sink_(&sink), off_cpu_(context_switches.off_cpu_clock(tid)) {}
+
+  // The times given from here on are right to within this, ns, either way.
+  void set_uncertainty(std::uint32_t uncertainty_ns) { uncertainty_ns_ = uncertainty_ns; }
+  [[nodiscard]] std::uint32_t spread() const { return uncertainty_ns_; }
+
+  // Is told of every call just before it closes.
+  class Listener {
+  public:
+    Listener() = default;
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    Listener(Listener&&) = delete;
+    Listener& operator=(Listener&&) = delete;
+    virtual ~Listener() = default;
+    virtual void closing(std::uint32_t call, std::uint64_t end_ns, CallState state) = 0;
+  };
+  void set_listener(Listener* listener) { listener_ = listener; } // must outlive the log
+
+  // What the open call does from here on, calls and time outside user code, it does in `row`, which
+  // stands for code of its own inside it; no_call: in itself.
+  void nest(std::uint32_t call, std::uint32_t row);
+
+  // A call that begins now. Returns its handle, which another call may get once it has closed.
+  // `parent` is a handle too.
+  std::uint32_t open(std::uint32_t function, std::uint32_t parent, std::uint32_t site,
+                     std::uint64_t start_ns, bool tail_call);
+  // Its parent closes later.
+  void close(std::uint32_t call, std::uint64_t end_ns, CallState state);
+  // Calls that came back, the outermost of them made in the open call.
+  void take_returned(std::uint32_t call, const flow::ReturnedCalls& part,
+                     std::span<const flow::ReturnedCall> calls, Symbolizer::Returned& names);
+  // Where the open call was made turned out.
+  void set_site(std::uint32_t call, std::uint32_t site) { calls_[call].row.site = site; }
+  // The open call began at a stub: it will turn out whose call it is, by rename().
+  void set_provisional(std::uint32_t call);
+  void rename(std::uint32_t call, std::uint32_t function);
+  // The open call turned out to be made inside `parent`, which began no later.
+  void reparent(std::uint32_t call, std::uint32_t parent);
+  // The open call waited for `ns` while another stack of the thread ran: no self time of its own.
+  void spend_elsewhere(std::uint32_t call, std::uint64_t ns) {
+    calls_[innermost(call)].row.children += ns;
+  }
+  // Tracing was off for `ns` while the open call was the innermost.
+  void spend_outside(std::uint32_t call, std::uint64_t ns) {
+    calls_[innermost(call)].row.outside += ns;
+  }
+  [[nodiscard]] bool was_switched_out(std::uint64_t begin_ns, std::uint64_t end_ns) {
+    return begin_ns < end_ns && (off_cpu_.before(end_ns) - off_cpu_.before(begin_ns)).switches != 0;
+  }
+  // All of that time, but for what lies between a switch and its record.
+  [[nodiscard]] bool was_off_cpu(std::uint64_t begin_ns, std::uint64_t end_ns) {
+    constexpr std::uint64_t between_ns = 5000;
+    const std::uint64_t off_ns = (off_cpu_.before(end_ns) - off_cpu_.before(begin_ns)).total_ns();
+    return begin_ns < end_ns && off_ns != 0 && end_ns - begin_ns <= off_ns + between_ns;
+  }
+
+  // Of an open call.
+  [[nodiscard]] std::uint64_t start(std::uint32_t call) const { return calls_[call].row.start; }
+  [[nodiscard]] std::uint32_t site(std::uint32_t call) const { return calls_[call].row.site; }
+  [[nodiscard]] std::uint32_t order(std::uint32_t call) const { return calls_[call].row.order; }
+  // How many calls were opened so far.
+  [[nodiscard]] std::uint32_t opened() const { return opened_; }
+
+private:
+  struct Open {
+    ClosedCall row;
+    flow::OffCpu before_start;      // of the thread
+    std::uint32_t parent = no_call; // handle
+    bool provisional = false;
+  };
+
+  static std::uint32_t sum_or_most(std::uint32_t one, std::uint32_t other) {
+    const std::uint64_t sum = std::uint64_t{one} + other;
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(sum, std::numeric_limits<std::uint32_t>::max()));
+  }
+  [[nodiscard]] std::uint32_t innermost(std::uint32_t call) const {
+    return nested_.empty() ? call : nested_row(call);
+  }
+  [[nodiscard]] std::uint32_t nested_row(std::uint32_t call) const;
+  std::uint32_t& active(std::uint32_t function) {
+    return function < active_.size() ? active_[function] : add_active(function);
+  }
+  std::uint32_t& add_active(std::uint32_t function);
+  void activate(ClosedCall& row) { row.inner = active(row.function)++ != 0; }
+  void tell_listener(std::uint32_t call, std::uint64_t end_ns, CallState state);
+  void keep_waiting(Open& call);
+  void settle(Open& call);
+  void hand_on_waiting();
+
+  CallSink* sink_;
+  flow::OffCpuClock off_cpu_;
+  std::vector<Open> calls_;                                         // by handle
+  std::vector<std::uint32_t> free_;                                 // handles
+  std::vector<std::uint32_t> active_;                               // open calls, by function
+  std::unordered_map<std::uint32_t, std::uint32_t> active_inlined_; // the same of high numbers
+  std::uint32_t opened_ = 0;
+  std::uint32_t uncertainty_ns_ = 0;
+  std::uint64_t latest_ns_ = 0;
+  Listener* listener_ = nullptr;
+  std::unordered_map<std::uint32_t, std::uint32_t> nested_; // row by call
+  std::size_t provisional_ = 0;                             // open calls
+  std::vector<ClosedCall> waiting_;                         // closed while there were such
+};
+
+// Here because they are called for each call of a recording.
+
+inline std::uint32_t OpenCalls::open(std::uint32_t function, std::uint32_t parent,
+                                     std::uint32_t site, std::uint64_t start_ns, bool tail_call) {
+  std::uint32_t handle = 0;
+  if (free_.empty()) [[unlikely]] {
+    handle = static_cast<std::uint32_t>(calls_.size());
+    calls_.emplace_back();
+  } else {
+    handle = free_.back();
+    free_.pop_back();
+  }
+  Open& call = calls_[handle];
+  call.row = ClosedCall{.function = function,
+                        .site = site,
+                        .order = opened_++,
+                        .uncertainty = uncertainty_ns_,
+                        .tail_call = tail_call,
+                        .late = start_ns < latest_ns_,
+                        .start = start_ns};
+  latest_ns_ = std::max(latest_ns_, start_ns);
+  call.before_start = off_cpu_.before(start_ns);
+  call.provisional = false;
+  activate(call.row);
+  reparent(handle, innermost(parent));
+  return handle;
+}
+
+inline void OpenCalls::reparent(std::uint32_t call, std::uint32_t parent) {
+  ClosedCall& row = calls_[call].row;
+  calls_[call].parent = parent;
+  row.parent = no_call;
+  if (parent != no_call) {
+    ClosedCall& above = calls_[parent].row;
+    row.parent = above.order;
+    if (above.order > row.order) [[unlikely]] {
+      above.late = true;
+    }
+  }
+}
+
+inline void OpenCalls::close(std::uint32_t handle, std::uint64_t end_ns, CallState state) {
+  if (listener_ != nullptr) [[unlikely]] {
+    tell_listener(handle, end_ns, state);
+  }
+  Open& call = calls_[handle];
+  ClosedCall& row = call.row;
+  const std::uint64_t end = std::max(row.start, end_ns);
+  latest_ns_ = std::max(latest_ns_, end);
+  const flow::OffCpu off = off_cpu_.before(end) - call.before_start;
+  row.latency = end - row.start;
+  row.uncertainty = sum_or_most(row.uncertainty, uncertainty_ns_);
+  row.blocked = off.blocked_ns;
+  row.preempted = off.preempted_ns;
+  row.switches = off.switches;
+  row.state = state;
+  if (call.parent != no_call) {
+    ClosedCall& parent = calls_[call.parent].row;
+    row.caller = parent.function;
+    parent.children += row.latency;
+    parent.outside += row.outside;
+  }
+  --active(row.function);
+  free_.push_back(handle);
+  if (provisional_ == 0) [[likely]] {
+    sink_->take(row);
+  } else {
+    keep_waiting(call);
+  }
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,58 @@
+// Parents and times first, then one compaction of every column.
+#include "stacks/calls/remove_calls.hpp"
+
+#include "stacks/calls/call_table.hpp"
+
+#include <algorithm>
+
+namespace ptlens::stacks {
+namespace {
+
+template <class T>
+void compact(std::vector<T>& column, const std::vector<std::uint8_t>& gone) {
+  std::size_t kept = 0;
+  for (std::size_t row = 0; row < gone.size(); ++row) {
+    if (gone[row] == 0) {
+      column[kept++] = column[row];
+    }
+  }
+  column.resize(kept);
+}
+
+} // namespace
+
+void remove_calls(CallTable& table, const std::vector<std::uint8_t>& gone) {
+  if (std::ranges::find(gone, 1) == gone.end()) {
+    return;
+  }
+  const std::size_t count = table.size();
+  const auto kept_parent = [&](std::size_t row) {
+    std::uint32_t parent = table.parent[row];
+    while (parent != no_call && gone[parent] != 0) {
+      parent = table.parent[parent];
+    }
+    return parent;
+  };
+  std::vector<std::uint32_t> place(count, no_call);
+  std::uint32_t kept = 0;
+  for (std::size_t row = 0; row < count; ++row) {
+    if (gone[row] == 0) {
+      place[row] = kept++;
+    } else if (const std::uint32_t parent = kept_parent(row); parent != no_call) {
+      table.children[parent] -= std::min(table.children[parent], table.self(row));
+    }
+  }
+  for (std::size_t row = 0; row < count; ++row) {
+    if (gone[row] == 0) {
+      table.parent[row] = kept_parent(row);
+    }
+  }
+  for (std::size_t row = 0; row < count; ++row) {
+    if (gone[row] == 0 && table.parent[row] != no_call) {
+      table.parent[row] = place[table.parent[row]];
+    }
+  }
+  each_column(table, [&gone](auto& column) { compact(column, gone); });
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,296 @@
+// Frames opened and closed by calls, jumps and returns that go where they should.
+#include "stacks/threads/call_builder.hpp"
+
+#include <algorithm>
+
+namespace ptlens::stacks {
+
+void CallBuilder::add(const Branch& branch, const Space& space) {
+  if (!started_) {
+    started_ = true;
+    first_ns_ = branch.time_ns;
+    root_start_ns_ = branch.time_ns;
+    last_ns_ = branch.time_ns;
+  }
+  if (!in_gap_ || branch.kind != flow::BranchKind::gap) {
+    last_ns_ = std::max(last_ns_, branch.time_ns);
+  }
+  if (!lookahead_) {
+    take(branch, space);
+  } else if (changes_stack(branch, space)) {
+    decide();
+    add(branch, space);
+  } else {
+    hold({.branch = branch, .space = &space, .numbering = symbolizer_->numbering()}, {});
+  }
+}
+
+void CallBuilder::take(const Branch& branch, const Space& space) {
+  log_.set_uncertainty(branch.uncertainty_ns);
+  const bool begins = branch.kind == flow::BranchKind::on;
+  const bool is_gap = branch.kind == flow::BranchKind::gap;
+  if (stack().empty() && branch.from != 0) {
+    push_damaged(root_start_ns_, symbolizer_->from(space, branch));
+  } else if (in_gap_ && !begins && !is_gap) {
+    on_after_gap(branch, symbolizer_->resolve(space, branch.from));
+  }
+  if (stack().empty() && !begins && !is_gap) {
+    return; // from address 0, before anything is known to run
+  }
+  outside_ = outside_ && begins;
+  switch (branch.kind) {
+  case flow::BranchKind::on:
+    on(branch, space);
+    break;
+  case flow::BranchKind::off:
+    off(branch);
+    break;
+  case flow::BranchKind::gap:
+    gap(branch);
+    break;
+  case flow::BranchKind::syscall:
+  case flow::BranchKind::interrupt:
+    leave(branch, space);
+    break;
+  default:
+    transfer(branch, space);
+    break;
+  }
+  taken_ns_ = branch.time_ns;
+}
+
+// Between functions, or inside one.
+void CallBuilder::transfer(const Branch& branch, const Space& space) {
+  switch (branch.kind) {
+  case flow::BranchKind::call:
+    call(branch, space);
+    break;
+  case flow::BranchKind::ret:
+    ret(branch, space);
+    break;
+  case flow::BranchKind::indirect:
+    indirect_jump(branch, space);
+    break;
+  default:
+    jump(branch, space);
+    break;
+  }
+}
+
+void CallBuilder::add_all(std::span<const Branch> branches, const Space& space) {
+  while (!branches.empty()) {
+    branches = branches.subspan(take_plain(branches, space));
+    if (!branches.empty()) {
+      add(branches.front(), space);
+      branches = branches.subspan(1);
+    }
+  }
+}
+
+void CallBuilder::push_tail(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site) {
+  Frame& frame = stack().frames.emplace_back();
+  const Frame& below = *std::prev(stack().frames.end(), 2);
+  frame.call = log_.open(function, below.call, site, time_ns, true);
+  frame.function = function;
+  frame.return_address = below.return_address;
+  frame.tail = true;
+}
+
+void CallBuilder::push_damaged(std::uint64_t time_ns, std::uint32_t function) {
+  push(time_ns, function, no_site, 0).damaged = true;
+}
+
+// The innermost frame is a stub so far.
+void CallBuilder::fold_top() {
+  top().folded = true;
+  log_.set_provisional(top().call);
+}
+
+void CallBuilder::pop(std::uint64_t time_ns, CallState state) {
+  const Frame& frame = top();
+  log_.close(frame.call, time_ns, frame.damaged ? CallState::incomplete : state);
+  stack().frames.pop_back();
+  stack().forget_above();
+  if (!stack().empty() && top().lost_ns != 0) {
+    top().lost_ns = std::max(top().lost_ns, time_ns); // it lived as long as what it holds
+  }
+}
+
+// Control is in the frame that is then the innermost one.
+void CallBuilder::pop_to(std::size_t size, std::uint64_t time_ns, CallState state) {
+  while (stack().size() > size) {
+    // What was not seen after a gap may have ended in it.
+    pop(top().lost_ns != 0 ? top().lost_ns : time_ns, state);
+  }
+  if (!stack().empty()) {
+    top().lost_ns = 0;
+  }
+}
+
+// Tail calls end together with the call that they replaced.
+void CallBuilder::pop_tails(std::uint64_t time_ns) {
+  while (top().tail && stack().size() > 1) {
+    pop(time_ns, CallState::complete);
+  }
+}
+
+// The innermost frame returns to its return address.
+void CallBuilder::finish_top(std::uint64_t time_ns) {
+  const std::uint64_t address = top().return_address;
+  bool returns_twice = false;
+  bool tail = true;
+  while (tail && stack().size() > 1) {
+    tail = top().tail;
+    returns_twice = returns_twice || symbolizer_->returns_twice(top().function);
+    pop(time_ns, CallState::complete);
+  }
+  top().lost_ns = 0;
+  if (returns_twice) {
+    stack().mark(address);
+  }
+}
+
+void CallBuilder::call(const Branch& branch, const Space& space) {
+  const std::uint64_t return_address = branch.from + branch.from_size;
+  if (branch.to == return_address) {
+    return; // reads the instruction pointer
+  }
+  const Place place = symbolizer_->to(space, branch);
+  if (place.known && (!place.entry || place.part)) {
+    const Place from = symbolizer_->resolve(space, branch.from);
+    const bool own_part = place.part && !from.part;
+    if (from.function == place.function && (!place.entry || own_part)) {
+      stack().local_calls.push_back({stack().size(), branch.from, return_address});
+      return; // a subroutine inside the function, or a part of it
+    }
+  }
+  push(branch.time_ns, place.function, symbolizer_->site(space, branch), return_address);
+  if (place.folded) {
+    fold_top();
+  }
+}
+
+// Direct jumps; those to no entry stay in the function, or are in assembly that shares code.
+void CallBuilder::jump(const Branch& branch, const Space& space) {
+  const Place place = symbolizer_->to(space, branch);
+  if (in_stub()) {
+    leave_stub(branch, place);
+  } else if (place.folded) {
+    enter_stub(branch, space, place);
+  } else if (place.function != top().function && (place.entry || !place.known)) {
+    push_tail(branch.time_ns, place.function, symbolizer_->site(space, branch));
+  }
+}
+
+void CallBuilder::indirect_jump(const Branch& branch, const Space& space) {
+  if (changes_stack(branch, space) && arrive_in_waiting_stack(branch)) {
+    return;
+  }
+  const Place place = symbolizer_->to(space, branch);
+  if (in_stub()) {
+    leave_stub(branch, place);
+  } else if (place.folded) {
+    enter_stub(branch, space, place);
+  } else if (place.entry && !(place.part && place.function == top().function)) {
+    arrive_at_entry(branch, space, place);
+  } else if (place.known && symbolizer_->from(space, branch) == place.function) {
+    return; // a table of the function
+  } else if (stack().returns_to(branch.to)) {
+    finish_top(branch.time_ns);
+  } else {
+    arrive(branch, space, place);
+  }
+}
+
+// By a jump. A thunk may lead back to the caller, so that it is no frame before it has reached
+// another function.
+void CallBuilder::enter_stub(const Branch& branch, const Space& space, const Place& place) {
+  const std::uint32_t site = symbolizer_->site(space, branch);
+  if (place.thunk) {
+    top().stub_site = site;
+  } else {
+    push_tail(branch.time_ns, place.function, site);
+    fold_top();
+  }
+}
+
+// The stub that was called, or jumped to, has reached `place`.
+void CallBuilder::leave_stub(const Branch& branch, const Place& place) {
+  if (place.folded || (top().folded && !place.known)) {
+    return; // a symbolizer whose code is missing may reach anything
+  }
+  if (top().folded) {
+    log_.rename(top().call, place.function);
+    top().function = place.function;
+    top().folded = false;
+    return;
+  }
+  const std::uint32_t site = std::exchange(top().stub_site, no_site);
+  const bool own_part = place.part && place.function == top().function;
+  if (!own_part && (place.entry || !place.known)) {
+    push_tail(branch.time_ns, place.function, site);
+  }
+}
+
+void CallBuilder::ret(const Branch& branch, const Space& space) {
+  if (changes_stack(branch, space) && arrive_in_waiting_stack(branch)) {
+    return;
+  }
+  std::vector<LocalCall>& locals = stack().local_calls;
+  const auto is_pending = [&] { return !locals.empty() && locals.back().depth == stack().size(); };
+  for (auto local = locals.rbegin(); local != locals.rend() && local->depth == stack().size();
+       ++local) {
+    if (local->return_address == branch.to) {
+      locals.erase(std::prev(local.base()), locals.end());
+      return;
+    }
+  }
+  if (stack().returns_to(branch.to)) {
+    finish_top(branch.time_ns);
+    return;
+  }
+  const Place place = symbolizer_->to(space, branch);
+  if (is_pending()) {
+    locals.pop_back(); // its return address was overwritten
+    if (!place.entry && symbolizer_->from(space, branch) == place.function) {
+      return; // a jump inside the function through a retpoline
+    }
+  }
+  if (in_stub() && (place.entry || top().folded || place.function == top().function)) {
+    leave_stub(branch, place);
+    return;
+  }
+  top().stub_site = no_site;
+  if (return_from_handler(branch)) {
+    return;
+  }
+  if (!place.entry || (top().return_address == 0 && !is_pending())) {
+    arrive(branch, space, place);
+  } else if (is_pending()) {
+    const LocalCall local = locals.back();
+    locals.pop_back();
+    push(branch.time_ns, place.function, symbolizer_->site(space, local.from),
+         local.return_address);
+  } else {
+    arrive_at_entry(branch, space, place);
+  }
+}
+
+void CallBuilder::exec(std::uint64_t time_ns) {
+  decide();
+  last_ns_ = std::max(last_ns_, time_ns);
+  end_stack(last_ns_, CallState::unwound);
+  root_start_ns_ = last_ns_;
+  outside_ = false;
+}
+
+void CallBuilder::finish(bool exited) {
+  decide();
+  if (in_gap_) {
+    gaps_.emplace_back(gap_begin_, last_ns_);
+    in_gap_ = false;
+  }
+  end_stack(last_ns_, exited ? CallState::unwound : CallState::incomplete);
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,416 @@
+// Places by address, and the walk of one thread's branches over them.
+#include "stacks/threads/inlined_calls.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace ptlens::stacks {
+
+namespace {
+
+constexpr std::size_t most_memberships = std::size_t{1} << 22U; // of places in segments
+
+bool holds(const std::vector<symbols::AddressRange>& ranges, std::uint64_t address) {
+  return std::ranges::any_of(ranges, [address](const symbols::AddressRange& range) {
+    return range.low <= address && address < range.high;
+  });
+}
+
+// The first segment that ends above the address.
+template <class Segments>
+auto segment_from(const Segments& segments, std::uint64_t address) {
+  return std::ranges::upper_bound(segments, address, {},
+                                  [](const auto& segment) { return segment.high; });
+}
+
+bool has(const std::vector<std::uint32_t>& places, std::uint32_t place) {
+  return std::ranges::find(places, place) != places.end();
+}
+
+} // namespace
+
+CountedPlaces::CountedPlaces(std::vector<CountedPlace> places)
+    : places_(std::move(places)), countable_(places_.size(), 1) {
+  for (CountedPlace& place : places_) {
+    if (!holds(place.ranges, place.entry)) {
+      place.ranges.insert(place.ranges.begin(), {.low = place.entry, .high = place.entry + 1});
+    }
+  }
+}
+
+void CountedPlaces::add_segments(const symbols::MappedCode& code, std::vector<Segment>& segments) {
+  std::set<std::uint64_t> cuts; // ELF addresses
+  const auto is_mapped = [&code](std::uint64_t address) {
+    return address + code.bias >= code.start && address + code.bias < code.end;
+  };
+  for (const CountedPlace& place : places_) {
+    if (place.binary == code.binary.get() && is_mapped(place.entry)) {
+      cuts.insert(place.entry);
+      for (const symbols::AddressRange& range : place.ranges) {
+        cuts.insert({range.low, range.high});
+      }
+    }
+  }
+  std::map<std::uint64_t, Segment> cut;
+  for (auto at = cuts.begin(); at != cuts.end() && std::next(at) != cuts.end(); ++at) {
+    cut[*at] = {.low = *at + code.bias,
+                .high = *std::next(at) + code.bias,
+                .bias = code.bias,
+                .places = {}};
+  }
+  std::size_t memberships = 0;
+  for (std::uint32_t index = 0; index < places_.size(); ++index) {
+    const CountedPlace& place = places_[index];
+    if (place.binary != code.binary.get() || !is_mapped(place.entry)) {
+      continue;
+    }
+    for (const symbols::AddressRange& range : place.ranges) {
+      for (auto at = cut.find(range.low); at != cut.end() && at->first < range.high; ++at) {
+        if (has(at->second.places, index)) {
+          continue;
+        }
+        if (++memberships > most_memberships) {
+          set_not_countable(index);
+          break;
+        }
+        at->second.places.push_back(index);
+      }
+    }
+  }
+  for (auto& [low, segment] : cut) {
+    if (!segment.places.empty()) {
+      std::ranges::stable_sort(segment.places, {},
+                               [this](std::uint32_t place) { return places_[place].depth; });
+      segments.push_back(std::move(segment));
+    }
+  }
+}
+
+const std::vector<CountedPlaces::Segment>&
+CountedPlaces::in(const symbols::AddressSpaceVersion& space) {
+  const auto [entry, added] = by_space_.try_emplace(space.serial);
+  if (added) {
+    for (const symbols::MappedCode& code : space.code) {
+      add_segments(code, entry->second);
+    }
+    std::ranges::sort(entry->second, {}, &Segment::low);
+  }
+  return entry->second;
+}
+
+std::uint32_t InlinedCalls::Moment::spread() const {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      std::max(at - low, high - at), std::numeric_limits<std::uint32_t>::max()));
+}
+
+InlinedCalls::Moment InlinedCalls::moment_of(const flow::Branch& branch) {
+  const std::uint64_t time = branch.time_ns;
+  return {.low = time - std::min<std::uint64_t>(time, branch.uncertainty_ns),
+          .high = time + branch.uncertainty_ns,
+          .at = time};
+}
+
+// Some moment from `one` to `other`, which is no earlier: the middle of what is possible, but not
+// outside what is shown of the two, so that what is shown stays in order.
+InlinedCalls::Moment InlinedCalls::between(const Moment& one, const Moment& other) {
+  Moment moment{.low = std::min(one.low, other.low), .high = std::max(one.high, other.high)};
+  moment.at =
+      std::clamp(moment.low + (moment.high - moment.low) / 2, one.at, std::max(one.at, other.at));
+  return moment;
+}
+
+InlinedCalls::Frame* InlinedCalls::find(std::uint32_t call) {
+  if (frames_.empty()) {
+    return nullptr;
+  }
+  const auto found = frames_.find(call);
+  return found == frames_.end() ? nullptr : &found->second;
+}
+
+// True for calls whose start was not traced, or that a gap is in.
+bool InlinedCalls::has_unknown_past(std::uint32_t call) {
+  return log().order(call) < opened_at_gap_ || log().site(call) == no_site;
+}
+
+void InlinedCalls::begin(std::uint32_t call, std::uint32_t place, std::uint64_t bias, bool damaged,
+                         const Moment& moment) {
+  Frame& frame = frames_[call];
+  const CountedPlace& counted = places_->places()[place];
+  const std::uint32_t parent = frame.open.empty() ? call : frame.open.back().row;
+  const std::uint32_t spread = log().spread();
+  log().set_uncertainty(moment.spread());
+  frame.open.push_back({.place = place,
+                        .row = log().open(counted.function, parent, counted.site, moment.at, false),
+                        .bias = bias,
+                        .gaps = gaps_,
+                        .damaged = damaged});
+  log().set_uncertainty(spread);
+  nest(call, frame);
+}
+
+// What happens in the call happens in the innermost of its executions.
+void InlinedCalls::nest(std::uint32_t call, const Frame& frame) {
+  log().nest(call, frame.open.empty() ? no_call : frame.open.back().row);
+}
+
+void InlinedCalls::end(const Execution& execution, CallState state, const Moment& moment) {
+  const std::uint32_t spread = log().spread();
+  log().set_uncertainty(moment.spread());
+  const bool damaged = execution.damaged || execution.gaps != gaps_;
+  log().close(execution.row, moment.at, damaged ? CallState::incomplete : state);
+  log().set_uncertainty(spread);
+}
+
+// Straight code in [begin, end).
+void InlinedCalls::run(std::uint32_t call, std::uint64_t begin, std::uint64_t end,
+                       const Moment& moment) {
+  if (begin >= end) {
+    return;
+  }
+  for (auto segment = segment_from(*segments_, begin);
+       segment != segments_->end() && segment->low < end; ++segment) {
+    if (segment->low > begin) {
+      cross(call, segment->low, &*segment, moment);
+    }
+    const auto next = std::next(segment);
+    if (segment->high < end && (next == segments_->end() || next->low != segment->high)) {
+      cross(call, segment->high, nullptr, moment);
+    }
+  }
+  if (Frame* frame = find(call); frame != nullptr) {
+    for (auto execution = frame->open.rbegin(); execution != frame->open.rend(); ++execution) {
+      if (execution->left) {
+        this->end(*execution, CallState::complete, moment);
+      }
+    }
+    std::erase_if(frame->open, [](const Execution& execution) { return execution.left; });
+    nest(call, *frame);
+  }
+}
+
+// Control falls through to `address`, where other places begin or end.
+void InlinedCalls::cross(std::uint32_t call, std::uint64_t address, const Segment* segment,
+                         const Moment& moment) {
+  if (Frame* frame = find(call); frame != nullptr) {
+    for (Execution& execution : frame->open) {
+      const bool inside = segment != nullptr && has(segment->places, execution.place);
+      const bool enters = inside && execution.left &&
+                          places_->places()[execution.place].entry + execution.bias == address;
+      execution.left = !inside || enters;
+    }
+    const auto again = [&](const Execution& execution) {
+      return execution.left && segment != nullptr && has(segment->places, execution.place);
+    };
+    for (auto execution = frame->open.rbegin(); execution != frame->open.rend(); ++execution) {
+      if (again(*execution)) {
+        end(*execution, CallState::complete, moment);
+      }
+    }
+    std::erase_if(frame->open, again);
+    nest(call, *frame);
+  }
+  if (segment == nullptr) {
+    return;
+  }
+  for (const std::uint32_t place : segment->places) {
+    const Frame* frame = find(call);
+    if (frame != nullptr && std::ranges::any_of(frame->open, [place](const Execution& execution) {
+          return execution.place == place;
+        })) {
+      continue;
+    }
+    if (places_->places()[place].entry + segment->bias == address) {
+      begin(call, place, segment->bias, false, moment);
+    } else {
+      places_->set_not_countable(place);
+    }
+  }
+}
+
+// Ends the executions of the frame that `address` is outside of. False when control is in code that
+// stands for another function, such as a stub: they go on then.
+bool InlinedCalls::leave_or_stay(std::uint32_t call, Frame& frame, std::uint64_t address,
+                                 const Segment* segment, bool same_frame, CallState state,
+                                 const Moment& moment) {
+  if (same_frame && !frame.open.empty() &&
+      !holds(places_->places()[frame.open.front().place].home, address - frame.open.front().bias)) {
+    return false;
+  }
+  const auto is_left = [segment](const Execution& execution) {
+    return segment == nullptr || !has(segment->places, execution.place);
+  };
+  for (auto execution = frame.open.rbegin(); execution != frame.open.rend(); ++execution) {
+    if (is_left(*execution)) {
+      end(*execution, state, moment);
+    }
+  }
+  std::erase_if(frame.open, is_left);
+  nest(call, frame);
+  return true;
+}
+
+// A branch took control to the call, from the call `from`.
+void InlinedCalls::arrive(std::uint32_t from, std::uint32_t call, const flow::Branch& branch,
+                          const Moment& moment) {
+  const auto at = segment_from(*segments_, branch.to);
+  const Segment* segment = at != segments_->end() && at->low <= branch.to ? &*at : nullptr;
+  Frame* frame = find(call);
+  bool excused = false;
+  if (has_unknown_past(call)) {
+    frame = frame == nullptr ? &frames_[call] : frame;
+    excused = !frame->observed || frame->gaps != gaps_;
+    frame->observed = true;
+    frame->gaps = gaps_;
+  }
+  if (frame != nullptr) {
+    const std::uint64_t resume = std::exchange(frame->resume, 0);
+    if (frame->local && branch.to != resume) {
+      frame->resume = resume;
+      return;
+    }
+    frame->local = false;
+    const bool astray = resume != 0 && branch.to != resume;
+    if (!leave_or_stay(call, *frame, branch.to, segment, from == call && resume == 0,
+                       astray ? CallState::unwound : CallState::complete, moment)) {
+      return;
+    }
+  }
+  if (segment == nullptr) {
+    return;
+  }
+  for (const std::uint32_t place : segment->places) {
+    frame = find(call);
+    if (frame != nullptr && std::ranges::any_of(frame->open, [place](const Execution& execution) {
+          return execution.place == place;
+        })) {
+      continue;
+    }
+    if (places_->places()[place].entry + segment->bias == branch.to) {
+      begin(call, place, segment->bias, false, moment);
+    } else if (excused) {
+      begin(call, place, segment->bias, true, moment);
+    } else {
+      places_->set_not_countable(place);
+    }
+  }
+}
+
+// Control leaves the call `from` for a while.
+void InlinedCalls::note_departure(std::uint32_t from, std::uint32_t to,
+                                  const flow::Branch& branch) {
+  Frame* frame = find(from);
+  if (frame == nullptr) {
+    return;
+  }
+  const std::uint64_t behind = branch.from + branch.from_size;
+  switch (branch.kind) {
+  case flow::BranchKind::call:
+    if (branch.to != behind) {
+      frame->resume = behind;
+      frame->local = to == from;
+    }
+    break;
+  case flow::BranchKind::syscall:
+  case flow::BranchKind::off:
+  case flow::BranchKind::interrupt:
+    frame->resume = behind;
+    break;
+  default:
+    break;
+  }
+}
+
+// Ends what runs in the call. A call that began before it was traced may have been incomplete while
+// its return shows that an execution in it came to its end.
+void InlinedCalls::closing(std::uint32_t call, std::uint64_t end_ns, CallState closed_as) {
+  CallState state = closed_as;
+  if (const auto found = frames_.find(call); found != frames_.end()) {
+    if (state == CallState::incomplete && returning_ != no_call &&
+        (call == returning_ || completed_)) {
+      state = CallState::complete;
+    }
+    const Moment moment{
+        .low = std::min(end_ns, now_.low), .high = std::max(end_ns, now_.high), .at = end_ns};
+    for (auto execution = found->second.open.rbegin(); execution != found->second.open.rend();
+         ++execution) {
+      end(*execution, state, moment);
+    }
+    frames_.erase(found);
+  }
+  if (call == returning_ && !returned_) {
+    returned_ = true;
+    completed_ = closed_as == CallState::complete;
+  }
+}
+
+// True when control is at the branch's target and nowhere else.
+bool InlinedCalls::goes_on(const flow::Branch& branch) {
+  return branch.kind != flow::BranchKind::gap && branch.kind != flow::BranchKind::off &&
+         branch.to != 0;
+}
+
+void InlinedCalls::take(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) {
+  if (space.serial != space_serial_) {
+    space_serial_ = space.serial;
+    segments_ = &places_->in(space);
+  }
+  now_ = moment_of(branch);
+  const std::uint32_t from = current_call();
+  if (from != left_in_ && from != no_call && goes_on(last_branch_)) {
+    arrive(left_in_, from, last_branch_, last_); // it has been decided which stack it went to
+  }
+  const bool gap = branch.kind == flow::BranchKind::gap;
+  if (position_ != 0 && from != no_call && !gap) {
+    run(from, position_, branch.from + branch.from_size, between(last_, now_));
+  }
+  returning_ = branch.kind == flow::BranchKind::ret ? from : no_call;
+  returned_ = false;
+  completed_ = false;
+  CallBuilder::take(branch, space);
+  const std::uint32_t call = current_call();
+  note_departure(from, call, branch);
+  if (gap) {
+    ++gaps_;
+    opened_at_gap_ = log().opened();
+  }
+  if (goes_on(branch) && call != no_call && !undecided()) {
+    arrive(from, call, branch, now_);
+  }
+  position_ = goes_on(branch) ? branch.to : 0;
+  last_branch_ = branch;
+  last_ = now_;
+  left_in_ = call;
+}
+
+void InlinedCalls::exec(std::uint64_t time_ns) {
+  now_ = {.low = time_ns, .high = time_ns, .at = time_ns};
+  returning_ = no_call;
+  CallBuilder::exec(time_ns);
+  position_ = 0;
+}
+
+void InlinedCalls::finish(bool exited) {
+  now_ = last_;
+  returning_ = no_call;
+  CallBuilder::finish(exited);
+}
+
+std::vector<std::uint8_t> uncountable_executions(const CallTable& table,
+                                                 const CountedPlaces& places) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> uncountable; // (function, site)
+  for (std::uint32_t index = 0; index < places.places().size(); ++index) {
+    if (!places.countable(index)) {
+      uncountable.emplace(places.places()[index].function, places.places()[index].site);
+    }
+  }
+  std::vector<std::uint8_t> rows(table.size(), 0);
+  for (std::size_t row = 0; row < table.size() && !uncountable.empty(); ++row) {
+    rows[row] = uncountable.contains({table.function[row], table.site[row]}) ? 1 : 0;
+  }
+  return rows;
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,104 @@
+// Entry and exit hits, matched by the stack pointer. At its entry and at each of its exits a
+// function's stack pointer is the same (System V ABI: it points to the return address).
+#include "stacks/threads/probe_calls.hpp"
+
+namespace ptlens::stacks {
+
+void ProbeCalls::add(const ProbeHit& hit) {
+  if (!started_) {
+    started_ = true;
+    first_ns_ = hit.time_ns;
+  }
+  if (hit.entry) {
+    enter(hit);
+  } else {
+    leave(hit);
+  }
+}
+
+void ProbeCalls::pop(std::uint64_t time_ns, CallState state) {
+  const Frame& frame = stack_.back();
+  if (frame.left) {
+    // Left by a jump to a function that has no probe: when that one returned is not known.
+    log_.close(frame.call, frame.left_ns, CallState::incomplete);
+  } else {
+    log_.close(frame.call, time_ns, state);
+  }
+  stack_.pop_back();
+}
+
+// Frames below the stack pointer ended without an exit of theirs: by exception or longjmp.
+void ProbeCalls::drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns) {
+  while (!stack_.empty() && stack_.back().stack_pointer < stack_pointer) {
+    pop(time_ns, CallState::unwound);
+  }
+}
+
+bool ProbeCalls::follows(const ProbeHit& entry, const Frame& frame) {
+  if (!frame.left || entry.return_address != frame.return_address) {
+    return false;
+  }
+  return frame.left_to == no_call ? frame.function != entry.function
+                                  : frame.left_to == entry.function;
+}
+
+void ProbeCalls::enter(const ProbeHit& hit) {
+  drop_dead(hit.stack_pointer, hit.time_ns);
+  bool tail = false;
+  std::uint32_t site = hit.site;
+  while (!stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer) {
+    // The same slot again: a tail call if the last one left by a jump to here, else it is over.
+    if (follows(hit, stack_.back())) {
+      tail = true;
+      site = stack_.back().left_site;
+      break;
+    }
+    pop(hit.time_ns, CallState::unwound);
+  }
+  const std::uint32_t parent = stack_.empty() ? no_call : stack_.back().call;
+  Frame frame;
+  frame.call = log_.open(hit.function, parent, site, hit.time_ns, tail);
+  frame.function = hit.function;
+  frame.stack_pointer = hit.stack_pointer;
+  frame.return_address = hit.return_address;
+  frame.tail = tail;
+  stack_.push_back(frame);
+}
+
+void ProbeCalls::leave(const ProbeHit& hit) {
+  drop_dead(hit.stack_pointer, hit.time_ns);
+  if (stack_.empty() || stack_.back().stack_pointer != hit.stack_pointer ||
+      stack_.back().function != hit.function) {
+    // Entered before the first hit of the thread.
+    if (!hit.tail_exit) {
+      const std::uint32_t parent = stack_.empty() ? no_call : stack_.back().call;
+      const std::uint64_t start = stack_.empty() ? first_ns_ : hit.time_ns;
+      const std::uint32_t call = log_.open(hit.function, parent, no_site, start, false);
+      log_.close(call, hit.time_ns, CallState::incomplete);
+    }
+    return;
+  }
+  // A second exit of the same activation: the conditional jump before it was not taken.
+  stack_.back().left = false;
+  if (hit.tail_exit) {
+    stack_.back().left = true;
+    stack_.back().left_to = hit.tail_target;
+    stack_.back().left_site = hit.site;
+    stack_.back().left_ns = hit.time_ns;
+    return;
+  }
+  bool tail = true;
+  while (tail && !stack_.empty()) {
+    tail = stack_.back().tail;
+    stack_.back().left = false;
+    pop(hit.time_ns, CallState::complete);
+  }
+}
+
+void ProbeCalls::finish(std::uint64_t end_ns, bool exited) {
+  while (!stack_.empty()) {
+    pop(end_ns, exited ? CallState::unwound : CallState::incomplete);
+  }
+}
+
+} // namespace ptlens::stacks

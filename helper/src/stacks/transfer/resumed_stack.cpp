@@ -1,0 +1,61 @@
+// Calls made since are counted by their return addresses; only a return that is none of theirs
+// leaves a frame of the candidates.
+#include "stacks/transfer/resumed_stack.hpp"
+
+#include <algorithm>
+
+namespace ptlens::stacks {
+namespace {
+
+constexpr std::size_t most_held = 1U << 16U; // calls and returns
+
+} // namespace
+
+bool ResumedStack::hold(Held held, std::span<const flow::ReturnedCall> calls) {
+  const bool goes_on = held.points != nullptr || follow(held.branch);
+  calls_and_returns_ += 2 * calls.size();
+  held.first_call = calls_.size();
+  held.calls = calls.size();
+  calls_.insert(calls_.end(), calls.begin(), calls.end());
+  held_.push_back(held);
+  return goes_on && calls_and_returns_ < most_held;
+}
+
+// False when it tells the candidates apart, or nothing will.
+bool ResumedStack::follow(const flow::Branch& branch) {
+  switch (branch.kind) {
+  case flow::BranchKind::call:
+    ++calls_and_returns_;
+    nested_.push_back(branch.from + branch.from_size);
+    return true;
+  case flow::BranchKind::ret: {
+    ++calls_and_returns_;
+    const auto found = std::find(nested_.rbegin(), nested_.rend(), branch.to);
+    if (found != nested_.rend()) {
+      nested_.erase(std::prev(found.base()), nested_.end());
+      return true;
+    }
+    return !nested_.empty() || leave(branch.to);
+  }
+  default:
+    return branch.kind != flow::BranchKind::gap;
+  }
+}
+
+// False when the candidates are told apart, or never will be.
+bool ResumedStack::leave(std::uint64_t address) {
+  const auto returns_elsewhere = [&](const Candidate& candidate) {
+    const Frame* const base = base_of(candidate.frames);
+    return base == nullptr || base->return_address != address;
+  };
+  if (std::ranges::all_of(candidates_, returns_elsewhere)) {
+    return false;
+  }
+  std::erase_if(candidates_, returns_elsewhere);
+  for (Candidate& candidate : candidates_) {
+    candidate.frames = without_innermost(candidate.frames);
+  }
+  return candidates_.size() > 1;
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,153 @@
+// Look-ups through the symbols of each mapped binary, remembered by address.
+#include "stacks/transfer/symbolizer.hpp"
+
+#include "symbols/code_place.hpp"
+
+#include <algorithm>
+
+namespace ptlens::stacks {
+
+std::uint32_t Symbolizer::add(FunctionInfo function, bool returns_twice) {
+  functions_.push_back(std::move(function));
+  returns_twice_.push_back(static_cast<std::uint8_t>(returns_twice));
+  return static_cast<std::uint32_t>(functions_.size() - 1);
+}
+
+std::uint32_t Symbolizer::function(const symbols::Binary& binary, const std::string& path,
+                                   std::uint32_t index) {
+  std::vector<std::uint32_t>& known = of_binary_[&binary].functions;
+  if (known.empty()) {
+    known.resize(binary.functions().size(), no_call);
+  }
+  if (known[index] == no_call) {
+    const symbols::Function& function = binary.functions()[index];
+    known[index] = add(
+        {function.name, path, function.address, function.file, function.line, function.end_line},
+        symbols::returns_twice(function));
+  }
+  return known[index];
+}
+
+std::uint32_t Symbolizer::stand_in(const std::string& name, const std::string& binary) {
+  const auto [entry, added] =
+      stand_ins_.try_emplace({name, binary}, static_cast<std::uint32_t>(functions_.size()));
+  if (added) {
+    add({name, binary, 0, "", 0, 0}, false);
+  }
+  return entry->second;
+}
+
+std::uint32_t Symbolizer::signal() {
+  return stand_in("[signal]", "[kernel]");
+}
+
+std::uint32_t Symbolizer::outside_filter() {
+  return stand_in("[outside the filter]", "[outside the filter]");
+}
+
+Symbolizer::Numbered& Symbolizer::add_numbered(const symbols::AddressSpaceVersion& space,
+                                               std::uint32_t number) {
+  auto& numberings = known_in(space).numbered;
+  if (numbering_ >= numberings.size()) {
+    numberings.resize(std::size_t{numbering_} + 1);
+  }
+  numbered_ = &numberings[numbering_];
+  numbered_serial_ = space.serial;
+  if (number >= numbered_->size()) {
+    numbered_->resize(std::max<std::size_t>(std::size_t{number} + 1, 2 * numbered_->size()));
+  }
+  return (*numbered_)[number];
+}
+
+Symbolizer::Returned Symbolizer::returned(const symbols::AddressSpaceVersion& space,
+                                          const flow::CodePoints& points) {
+  auto& numberings = known_in(space).returned;
+  if (numbering_ >= numberings.size()) {
+    numberings.resize(std::size_t{numbering_} + 1);
+  }
+  Returned returned;
+  returned.symbolizer_ = this;
+  returned.space_ = &space;
+  returned.points_ = &points;
+  returned.functions_ = &numberings[numbering_].first;
+  returned.sites_ = &numberings[numbering_].second;
+  return returned;
+}
+
+void Symbolizer::Returned::find(const flow::ReturnedCall& call) {
+  const auto keep = [](std::vector<std::uint32_t>& known, std::uint32_t at, std::uint32_t number) {
+    if (at >= known.size()) {
+      known.resize(std::max<std::size_t>(std::size_t{at} + 1, 2 * known.size()), no_call);
+    }
+    known[at] = number;
+  };
+  static_assert(no_call == no_site);
+  keep(*functions_, call.target,
+       symbolizer_->resolve(*space_, points_->arrival(call.arrival)).function);
+  keep(*sites_, call.site, symbolizer_->site(*space_, points_->exit(call.exit).address));
+}
+
+std::uint32_t Symbolizer::site_before(const symbols::AddressSpaceVersion& space,
+                                      std::uint64_t return_address) {
+  const symbols::MappedCode* mapped = space.find(return_address);
+  if (mapped == nullptr || !mapped->binary) {
+    return no_site;
+  }
+  const auto call = mapped->binary->call_before(return_address - mapped->bias);
+  return call ? site(space, *call + mapped->bias) : no_site;
+}
+
+Place Symbolizer::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
+  const symbols::CodePlace found = symbols::place_at(space, address);
+  Place place;
+  if (found.mapped == nullptr) {
+    place.function = stand_in("[unknown]", "[unknown]");
+  } else if (!found.mapped->binary) {
+    place.function = stand_in("[missing code]", found.mapped->path);
+  } else if (!found.known) {
+    place.function = stand_in("[no symbol]", found.mapped->path);
+  } else {
+    place.function = function(*found.mapped->binary, found.mapped->path, found.function);
+    place.entry = found.entry;
+    place.part = found.part;
+    place.folded = found.folded;
+    place.thunk = found.thunk;
+    place.known = true;
+  }
+  return place;
+}
+
+Place Symbolizer::resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
+  auto& places = known_in(space).places;
+  const auto known = places.find(address);
+  return known != places.end() ? known->second
+                               : places.emplace(address, look_up(space, address)).first->second;
+}
+
+std::uint32_t Symbolizer::site(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
+  auto& known = known_in(space).sites;
+  if (const auto found = known.find(address); found != known.end()) {
+    return found->second;
+  }
+  const symbols::MappedCode* mapped = space.find(address);
+  const symbols::Binary* binary = mapped == nullptr ? nullptr : mapped->binary.get();
+  const std::uint64_t elf_address = binary == nullptr ? address : address - mapped->bias;
+  const auto [entry, added] =
+      of_binary_[binary].sites.try_emplace(elf_address, static_cast<std::uint32_t>(sites_.size()));
+  if (added) {
+    CallSite site;
+    site.function = resolve(space, address).function;
+    site.address = elf_address;
+    if (binary != nullptr) {
+      if (auto line = binary->line_at(elf_address)) {
+        site.file = std::move(line->file);
+        site.line = line->line;
+      }
+    }
+    sites_.push_back(std::move(site));
+  }
+  known.emplace(address, entry->second);
+  return entry->second;
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,91 @@
+// Walks over the DIE trees of a debug file by libdw (DWARF 5, sections 3.1 and 3.3), safe against
+// damaged and hostile files: no recursion, and DIEs must come at growing offsets, for a sibling
+// reference that goes back would never end.
+#pragma once
+
+#include "symbols/dwarf/debug_file.hpp"
+#include "symbols/elf/elf_image.hpp"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ptlens::symbols {
+
+struct OpenDwarf {
+  ElfFile file;
+  std::unique_ptr<Dwarf, DwarfDeleter> dwarf;
+};
+
+// Nothing where the file has no DWARF, was changed since, or cannot be read.
+[[nodiscard]] std::optional<OpenDwarf> open_dwarf(const DebugFile& file);
+
+// Calls `visit(unit, contents)` for every unit that holds code; both are its first DIE, but for
+// split units, whose contents are in another file.
+template <class Visit>
+void for_each_unit(Dwarf* dwarf, const Visit& visit) {
+  Dwarf_CU* unit = nullptr;
+  std::uint8_t type = 0;
+  Dwarf_Die die = {};
+  Dwarf_Die split = {};
+  while (dwarf_get_units(dwarf, unit, &unit, nullptr, &type, &die, &split) == 0) {
+    const bool is_skeleton = type == DW_UT_skeleton && split.addr != nullptr;
+    if (type == DW_UT_compile || type == DW_UT_partial || is_skeleton) {
+      visit(die, is_skeleton ? split : die);
+    }
+  }
+}
+
+// Depth first over the DIEs below `unit`: `visit(die, parents)` with the DIEs that hold it, `unit`
+// left out, outermost first. What is below a DIE is walked when `visit` gives true.
+template <class Visit>
+void for_each_die(Dwarf_Die unit, const Visit& visit) {
+  constexpr std::size_t deepest = 256;
+  std::vector<Dwarf_Die> parents;
+  Dwarf_Die die = {};
+  if (dwarf_child(&unit, &die) != 0) {
+    return;
+  }
+  Dwarf_Off last = dwarf_dieoffset(&unit);
+  for (;;) {
+    const Dwarf_Off offset = dwarf_dieoffset(&die);
+    if (offset <= last) {
+      return;
+    }
+    last = offset;
+    const bool deeper = visit(die, parents);
+    Dwarf_Die next = {};
+    if (deeper && parents.size() < deepest && dwarf_child(&die, &next) == 0) {
+      parents.push_back(die);
+      die = next;
+      continue;
+    }
+    while (dwarf_siblingof(&die, &next) != 0) {
+      if (parents.empty()) {
+        return;
+      }
+      die = parents.back();
+      parents.pop_back();
+    }
+    die = next;
+  }
+}
+
+// True when a function may be described somewhere below a DIE with this tag.
+[[nodiscard]] bool may_hold_subprograms(int tag);
+
+// The ranges of a DIE that lie in code sections, up to some thousands.
+[[nodiscard]] std::vector<AddressRange> code_ranges(Dwarf_Die die, const ElfImage& image);
+
+// Moves the range that holds `entry` to the front; false when none does.
+bool put_entry_first(std::vector<AddressRange>& ranges, std::uint64_t entry);
+
+// DW_AT_linkage_name, else DW_AT_name, of the DIE or what it refers to; empty where it has none.
+[[nodiscard]] const char* linker_name(Dwarf_Die die);
+
+} // namespace ptlens::symbols

@@ -1,0 +1,192 @@
+// Line programs by libdw (DWARF 2 to 5), kept as rows sorted by address. Of rows with equal address
+// the last one counts, as in gdb and addr2line.
+#include "symbols/dwarf/line_table.hpp"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+namespace ptlens::symbols {
+
+std::string compilation_folder(Dwarf_Die* unit) {
+  Dwarf_Attribute attribute = {};
+  const char* folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+  return folder == nullptr ? "" : folder;
+}
+
+std::string normal_path(const std::string& path, const std::string& folder) {
+  if (!path.starts_with('/') && folder.starts_with('/')) {
+    return normal_path(folder + "/" + path, {});
+  }
+  if (!path.contains("/.") && !path.contains("//") && !path.starts_with("./")) {
+    return path;
+  }
+  return std::filesystem::path(path).lexically_normal().string();
+}
+
+namespace {
+
+// The addresses that a unit says it has code at; empty where it does not say.
+std::vector<AddressRange> code_of_unit(Dwarf_Die* unit) {
+  std::vector<AddressRange> ranges;
+  Dwarf_Addr base = 0;
+  Dwarf_Addr low = 0;
+  Dwarf_Addr high = 0;
+  std::ptrdiff_t offset = 0;
+  while ((offset = dwarf_ranges(unit, offset, &base, &low, &high)) > 0) {
+    if (low < high) {
+      ranges.push_back({.low = low, .high = high});
+    }
+  }
+  return ranges;
+}
+
+} // namespace
+
+std::uint32_t LineTable::file_number(const std::string& file) {
+  const auto [at, added] = numbers_.try_emplace(file, static_cast<std::uint32_t>(files_.size()));
+  if (added) {
+    files_.push_back(file);
+  }
+  return at->second;
+}
+
+void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
+  Dwarf_Lines* lines = nullptr;
+  std::size_t count = 0;
+  if (dwarf_getsrclines(unit, &lines, &count) != 0) {
+    return;
+  }
+  // A sequence may end with a row of no length, which libdw sorts behind the end: outside the
+  // unit's code it must not count.
+  const std::vector<AddressRange> ranges = code_of_unit(unit);
+  AddressSet code;
+  for (const AddressRange& range : ranges) {
+    code.add(range);
+  }
+  const auto own = [&](std::uint64_t address) {
+    return (ranges.empty() || code.holds(address)) && !claimed_.holds(address);
+  };
+  const std::string folder = compilation_folder(unit);
+  const std::size_t first_row = rows_.size();
+  std::unordered_map<const char*, std::uint32_t> known; // libdw gives one pointer a file
+  const Section* last = nullptr;
+  for (std::size_t at = 0; at < count; ++at) {
+    Dwarf_Line* line = dwarf_onesrcline(lines, at);
+    Dwarf_Addr address = 0;
+    bool end = false;
+    if (line == nullptr || dwarf_lineaddr(line, &address) != 0 ||
+        dwarf_lineendsequence(line, &end) != 0) {
+      continue;
+    }
+    if (end) {
+      // The end of a section's last sequence lies one past the section.
+      const bool in_code =
+          address > 0 && own(address - 1) && image.code_section(address - 1) != nullptr;
+      if (in_code && !rows_.empty()) {
+        rows_.push_back({.address = address});
+      }
+      continue;
+    }
+    if (last == nullptr || !last->holds(address)) {
+      last = image.code_section(address);
+    }
+    if (!own(address)) {
+      continue;
+    }
+    int number = 0;
+    int column = 0;
+    const char* file = dwarf_linesrc(line, nullptr, nullptr);
+    if (last == nullptr || file == nullptr || dwarf_lineno(line, &number) != 0 || number < 0) {
+      continue;
+    }
+    if (dwarf_linecol(line, &column) != 0 || column < 0) {
+      column = 0;
+    }
+    auto found = known.find(file);
+    if (found == known.end()) {
+      found = known.emplace(file, file_number(normal_path(file, folder))).first;
+    }
+    const Row row{.address = address,
+                  .file = found->second,
+                  .line = static_cast<std::uint32_t>(number),
+                  .column = static_cast<std::uint32_t>(column)};
+    if (!rows_.empty() && rows_.back().file != no_file && rows_.back().address == address) {
+      rows_.back() = row;
+    } else {
+      rows_.push_back(row);
+    }
+  }
+  for (std::size_t at = first_row; at + 1 < rows_.size(); ++at) {
+    if (rows_[at].file != no_file) {
+      claimed_.add({.low = rows_[at].address, .high = rows_[at + 1].address});
+    }
+  }
+}
+
+void LineTable::finish() {
+  std::ranges::stable_sort(rows_, [](const Row& one, const Row& other) {
+    if (one.address != other.address) {
+      return one.address < other.address;
+    }
+    return one.file == no_file && other.file != no_file;
+  });
+  const auto repeats = std::ranges::unique(rows_, [](const Row& one, const Row& other) {
+    return one.file == other.file && one.line == other.line && one.column == other.column;
+  });
+  rows_.erase(repeats.begin(), repeats.end());
+  rows_.shrink_to_fit();
+  numbers_.clear();
+}
+
+std::optional<SourceLine> LineTable::at(std::uint64_t address) const {
+  const auto behind = std::ranges::upper_bound(rows_, address, {}, &Row::address);
+  if (behind == rows_.begin()) {
+    return std::nullopt;
+  }
+  const Row& row = *std::prev(behind);
+  if (row.file == no_file || row.line == 0) {
+    return std::nullopt;
+  }
+  return SourceLine{.file = files_[row.file], .line = row.line, .column = row.column};
+}
+
+std::uint32_t LineTable::last_line(AddressRange range, const std::string& file,
+                                   std::uint64_t& budget) const {
+  std::uint32_t last = 0;
+  for (auto row = std::ranges::lower_bound(rows_, range.low, {}, &Row::address);
+       row != rows_.end() && row->address < range.high && budget > 0; ++row, --budget) {
+    if (row->file != no_file && row->line > last && files_[row->file] == file) {
+      last = row->line;
+    }
+  }
+  return last;
+}
+
+std::vector<CodeLine> LineTable::lines_in(AddressRange range, const std::string& file) const {
+  std::vector<CodeLine> lines;
+  auto row = std::ranges::upper_bound(rows_, range.low, {}, &Row::address);
+  std::uint32_t line = 0;
+  if (row != rows_.begin()) {
+    const Row& before = *std::prev(row);
+    line = before.file != no_file && files_[before.file] == file ? before.line : 0;
+  }
+  std::uint64_t low = range.low;
+  for (; row != rows_.end() && row->address < range.high; ++row) {
+    const std::uint32_t next = row->file != no_file && files_[row->file] == file ? row->line : 0;
+    if (next != line) {
+      lines.push_back({.low = low, .high = row->address, .line = line});
+      low = row->address;
+      line = next;
+    }
+  }
+  if (low < range.high) {
+    lines.push_back({.low = low, .high = range.high, .line = line});
+  }
+  return lines;
+}
+
+} // namespace ptlens::symbols

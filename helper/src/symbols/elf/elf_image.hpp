@@ -1,0 +1,90 @@
+// What the headers of an ELF file say: sections, loadable segments and build-id, all checked
+// against the size of the file, and the code bytes, which are read when first asked for.
+#pragma once
+
+#include "base/error.hpp"
+#include "symbols/binary.hpp"
+#include "symbols/elf/elf_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptlens::symbols {
+
+struct Section {
+  std::string name;
+  std::size_t index = 0;
+  std::uint32_t type = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t address = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::uint64_t entry_size = 0;
+
+  [[nodiscard]] bool executable() const;
+  [[nodiscard]] bool holds(std::uint64_t at) const { return at >= address && at - address < size; }
+  [[nodiscard]] std::uint64_t end() const { return address + size; }
+};
+
+struct LoadSegment { // PT_LOAD
+  std::uint64_t address = 0;
+  std::uint64_t file_offset = 0;
+  std::uint64_t file_size = 0;
+  bool executable = false;
+};
+
+class ElfImage {
+public:
+  // Errors: those of ElfFile::open; bad_input with the offset of what is truncated or contradicts
+  // itself; unsupported for other machines than x86 and for relocatable objects.
+  // `core`: the file is one, as /proc/kcore and what perf copies of it are.
+  static Result<ElfImage> read(const std::string& path, const ElfFile& file, bool core = false);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const FileIdentity& identity() const { return identity_; }
+  [[nodiscard]] bool is_64_bit() const { return is_64_bit_; }
+  [[nodiscard]] std::span<const std::uint8_t> build_id() const { return build_id_; }
+  [[nodiscard]] std::span<const Section> sections() const { return sections_; }
+  [[nodiscard]] std::span<const Segment> code_segments() const { return code_segments_; }
+  [[nodiscard]] std::span<const LoadSegment> load_segments() const { return load_segments_; }
+
+  [[nodiscard]] const Section* section(std::string_view name) const;
+  // The executable section that holds the address, nullptr where none does.
+  [[nodiscard]] const Section* code_section(std::uint64_t address) const;
+
+  // Code bytes from the address to the end of its segment; empty where no segment holds it or the
+  // file has changed. Any thread may call it.
+  [[nodiscard]] std::span<const std::byte> code_at(std::uint64_t address) const;
+  // `size` bytes of any loaded segment as the file holds them; nothing where it does not.
+  [[nodiscard]] std::optional<std::vector<std::byte>> data_at(std::uint64_t address,
+                                                              std::size_t size) const;
+
+private:
+  ElfImage() = default;
+  void read_code() const;
+
+  std::string path_;
+  FileIdentity identity_;
+  bool is_64_bit_ = true;
+  std::vector<std::uint8_t> build_id_;
+  std::vector<Section> sections_;
+  std::vector<std::size_t> code_sections_; // indices into sections_, by address
+  std::vector<Segment> code_segments_;
+  std::vector<LoadSegment> load_segments_;
+  std::unique_ptr<std::once_flag> code_once_ = std::make_unique<std::once_flag>();
+  mutable std::vector<std::vector<std::byte>> code_; // by segment
+};
+
+// Sections of any ELF file; those that lie outside the file are left out.
+[[nodiscard]] std::vector<Section> read_sections(Elf* elf, std::uint64_t file_size);
+
+// NT_GNU_BUILD_ID, empty where there is none.
+[[nodiscard]] std::vector<std::uint8_t> read_build_id(Elf* elf);
+
+} // namespace ptlens::symbols

@@ -1,0 +1,134 @@
+// Numbering functions by address, and cutting their ranges into pieces without overlaps: a sweep
+// over range starts and ends in which the range that began last wins. The piece of an address is
+// found by halves, among those that begin in one short stretch of code.
+#include "symbols/functions/function_table.hpp"
+
+#include "symbols/functions/function_builder.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ptlens::symbols {
+
+FunctionTable::FunctionTable(const ElfImage& image, const FunctionSources& sources,
+                             const DebugInfo& debug_info) {
+  FunctionBuilder builder(image);
+  builder.add_stubs(sources.stubs);
+  builder.add_symbols(sources.symbols, sources.unwind_ranges);
+  builder.add_subprograms(debug_info);
+  builder.join_cold_parts();
+  builder.add_unwind_ranges(sources.unwind_ranges);
+  builder.mark_resolvers();
+  builder.mark_thunks();
+  builder.relate_copies();
+  number(builder.take());
+  cut_into_pieces();
+
+  for (const FunctionBuilder::NamedEntry& name : builder.names()) {
+    const std::optional<std::uint32_t> function = entry(name.entry);
+    if (function && functions_[*function].linkage_name != name.linkage_name) {
+      aliases_.push_back({.linkage_name = name.linkage_name, .function = *function});
+    }
+  }
+  for (const PltStub& stub : sources.stubs) {
+    const std::optional<std::uint32_t> function = entry(stub.address);
+    if (function && !stub.target.empty()) {
+      stub_targets_.emplace(*function, stub.target);
+    }
+  }
+}
+
+void FunctionTable::number(std::map<std::uint64_t, Function> by_entry) {
+  functions_.reserve(by_entry.size());
+  for (auto& [entry, function] : by_entry) {
+    if (function.original == 0) {
+      function.original = entry;
+    }
+    functions_.push_back(std::move(function));
+  }
+}
+
+void FunctionTable::cut_into_pieces() {
+  std::vector<Piece> ranges;
+  for (std::uint32_t index = 0; index < functions_.size(); ++index) {
+    for (const AddressRange& range : functions_[index].ranges) {
+      if (range.low < range.high) {
+        ranges.push_back({.low = range.low, .high = range.high, .function = index});
+      }
+    }
+  }
+  std::ranges::sort(ranges, [](const Piece& one, const Piece& other) {
+    return one.low != other.low ? one.low < other.low : one.high > other.high;
+  });
+  std::vector<Piece> open; // innermost last
+  std::uint64_t position = 0;
+  const auto close_until = [&](std::uint64_t until) {
+    while (!open.empty() && position < until) {
+      const Piece& inner = open.back();
+      const std::uint64_t end = std::min(inner.high, until);
+      if (position < end) {
+        pieces_.push_back({.low = position, .high = end, .function = inner.function});
+        position = end;
+      }
+      if (inner.high <= position) {
+        open.pop_back();
+      }
+    }
+  };
+  for (const Piece& range : ranges) {
+    close_until(range.low);
+    position = range.low;
+    open.push_back(range);
+  }
+  close_until(UINT64_MAX);
+  divide();
+}
+
+// Into at most twice as many stretches as there are pieces.
+void FunctionTable::divide() {
+  if (pieces_.empty()) {
+    return;
+  }
+  const std::uint64_t first = pieces_.front().low;
+  const std::uint64_t bytes = pieces_.back().high - first;
+  while ((bytes >> stretch_bits_) >= 2 * pieces_.size()) {
+    ++stretch_bits_;
+  }
+  const std::uint64_t stretches = (bytes >> stretch_bits_) + 1;
+  begun_.reserve(stretches + 1);
+  std::uint32_t begun = 0;
+  for (std::uint64_t stretch = 0; stretch <= stretches; ++stretch) {
+    while (begun < pieces_.size() &&
+           (pieces_[begun].low - first + (std::uint64_t{1} << stretch_bits_) - 1) >>
+               stretch_bits_ <= stretch) {
+      ++begun;
+    }
+    begun_.push_back(begun);
+  }
+}
+
+std::optional<std::uint32_t> FunctionTable::at(std::uint64_t address) const {
+  if (pieces_.empty() || address < pieces_.front().low || address >= pieces_.back().high) {
+    return std::nullopt;
+  }
+  const std::uint64_t stretch = (address - pieces_.front().low) >> stretch_bits_;
+  const auto least = pieces_.begin() + begun_[stretch];
+  const auto most = pieces_.begin() + begun_[stretch + 1];
+  const Piece& piece = *std::prev(std::ranges::upper_bound(least, most, address, {}, &Piece::low));
+  return address < piece.high ? std::optional(piece.function) : std::nullopt;
+}
+
+std::optional<std::uint32_t> FunctionTable::entry(std::uint64_t address) const {
+  const auto found = std::ranges::lower_bound(functions_, address, {}, &Function::address);
+  if (found == functions_.end() || found->address != address) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(found - functions_.begin());
+}
+
+std::optional<std::string> FunctionTable::stub_target(std::uint32_t index) const {
+  const auto found = stub_targets_.find(index);
+  return found == stub_targets_.end() ? std::nullopt : std::optional(found->second);
+}
+
+} // namespace ptlens::symbols

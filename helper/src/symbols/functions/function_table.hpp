@@ -1,0 +1,61 @@
+// All functions of a binary, merged from its symbols, PLT stubs, DWARF and unwind table.
+#pragma once
+
+#include "symbols/binary.hpp"
+#include "symbols/dwarf/debug_info.hpp"
+#include "symbols/elf/elf_image.hpp"
+#include "symbols/elf/plt.hpp"
+#include "symbols/elf/symbol_table.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ptlens::symbols {
+
+struct FunctionSources {
+  std::vector<Symbol> symbols;
+  std::vector<PltStub> stubs;
+  std::vector<AddressRange> unwind_ranges;
+};
+
+struct Alias { // another symbol at the entry of a function
+  std::string linkage_name;
+  std::uint32_t function = 0;
+};
+
+class FunctionTable {
+public:
+  FunctionTable(const ElfImage& image, const FunctionSources& sources, const DebugInfo& debug_info);
+
+  [[nodiscard]] std::span<const Function> functions() const { return functions_; }
+  [[nodiscard]] std::span<const Alias> aliases() const { return aliases_; }
+  [[nodiscard]] std::optional<std::uint32_t> at(std::uint64_t address) const;
+  [[nodiscard]] std::optional<std::uint32_t> entry(std::uint64_t address) const;
+  [[nodiscard]] std::optional<std::string> stub_target(std::uint32_t index) const;
+
+private:
+  struct Piece { // [low, high) belongs to `function`; ordered, without overlaps
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+    std::uint32_t function = 0;
+  };
+
+  void number(std::map<std::uint64_t, Function> by_entry);
+  void cut_into_pieces();
+  void divide();
+
+  std::vector<Function> functions_;
+  std::vector<Alias> aliases_;
+  std::vector<Piece> pieces_;
+  // Of each stretch of 2^stretch_bits_ bytes, from the first piece on: how many pieces begin before
+  // it or with it.
+  std::vector<std::uint32_t> begun_;
+  unsigned stretch_bits_ = 0;
+  std::map<std::uint32_t, std::string> stub_targets_;
+};
+
+} // namespace ptlens::symbols

@@ -1,0 +1,210 @@
+// A damaged store is found to be damaged, wherever the damage is, and a dying writer leaves nothing
+// that could be taken for a store.
+#include "cache/gather.hpp"
+#include "cache/writer.hpp"
+#include "stacks/calls/closed_call.hpp"
+#include "store/random_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace ptlens::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Damage : public testing::Test {
+protected:
+  Damage() { fs::create_directory(folder); }
+  ~Damage() override { fs::remove_all(folder); }
+
+  std::string folder = testing::TempDir() + "ptlens_damage_" + std::to_string(::getpid());
+  std::string path = folder + "/perf.data.calls";
+
+  void hand_over(Writer& writer, const stacks::CallTable& table) const {
+    test::hand_over(table, false, [&](std::uint32_t thread, const stacks::ClosedCall& call) {
+      writer.thread(thread).take(call);
+    });
+  }
+  [[nodiscard]] std::vector<std::byte> small_store() const {
+    Writer writer({.path = path, .large_edge_calls = 1});
+    hand_over(writer, test::random_table(4, 12));
+    EXPECT_TRUE(writer.finish("key", test::description()).has_value());
+    std::ifstream file(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const auto bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
+  }
+  [[nodiscard]] std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+};
+
+bool is_whole(const std::vector<std::byte>& bytes) {
+  const auto store = CallCache::open(bytes);
+  if (!store) {
+    return false;
+  }
+  (void)gather_all(**store);
+  for (std::uint32_t function = 0; function < (*store)->function_count(); ++function) {
+    (void)(*store)->edges_from(function);
+  }
+  (void)(*store)->large_edge(0);
+  return !(*store)->damaged();
+}
+
+TEST_F(Damage, OfAnyByteIsFound) {
+  const std::vector<std::byte> bytes = small_store();
+  ASSERT_TRUE(is_whole(bytes));
+  std::vector<std::size_t> missed;
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::vector<std::byte> damaged = bytes;
+    damaged[at] ^= std::byte{0x41};
+    if (is_whole(damaged)) {
+      missed.push_back(at);
+    }
+  }
+  // Nothing reads the zeros between the last block and the directory.
+  EXPECT_LE(missed.size(), 2 * column_padding);
+  for (const std::size_t at : missed) {
+    EXPECT_EQ(bytes[at], std::byte{0}) << at;
+  }
+}
+
+TEST_F(Damage, OfLengthIsFound) {
+  const std::vector<std::byte> bytes = small_store();
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_FALSE(is_whole({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)}))
+        << length;
+  }
+  std::vector<std::byte> longer = bytes;
+  longer.emplace_back();
+  EXPECT_FALSE(is_whole(longer));
+}
+
+TEST_F(Damage, CallsOfUnknownThingsAreRefused) {
+  stacks::ClosedCall call;
+  call.function = test::functions; // one too high
+  Writer of_function({});
+  of_function.thread(0).take(call);
+  EXPECT_FALSE(of_function.finish({}, test::description()).has_value());
+  call.function = 0;
+  call.site = test::sites;
+  Writer of_site({});
+  of_site.thread(0).take(call);
+  EXPECT_FALSE(of_site.finish({}, test::description()).has_value());
+  call.site = 0;
+  Writer of_thread({});
+  of_thread.thread(test::threads).take(call);
+  EXPECT_FALSE(of_thread.finish({}, test::description()).has_value());
+}
+
+TEST_F(Damage, AKilledWriterLeavesATemporaryThatTheNextRemoves) {
+  const stacks::CallTable table = test::random_table(6, 30'000);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Writer writer({.path = path, .memory_bytes = 1});
+    hand_over(writer, table);
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_EQ(files().size(), 1U);
+  EXPECT_TRUE(files().front().ends_with(".tmp"));
+  EXPECT_FALSE(fs::exists(path));
+  {
+    Writer living({.path = path}); // removes the dead one's file, and has its own
+    ASSERT_EQ(files().size(), 1U);
+    const std::string own = files().front();
+    Writer other({.path = path}); // leaves the living one's alone
+    EXPECT_EQ(files().size(), 2U);
+    hand_over(living, table);
+    hand_over(other, table);
+    EXPECT_TRUE(living.finish("one", test::description()).has_value());
+    EXPECT_TRUE(other.finish("other", test::description()).has_value());
+  }
+  EXPECT_EQ(files(), std::vector<std::string>{"perf.data.calls"});
+  const auto store = CallCache::open(path);
+  ASSERT_TRUE(store.has_value());
+  EXPECT_EQ((*store)->key(), "other"); // the last to finish
+  test::expect_equal(gather_all(**store).calls, table);
+}
+
+TEST_F(Damage, AnAbandonedWriterLeavesNothing) {
+  {
+    Writer writer({.path = path, .memory_bytes = 1});
+    hand_over(writer, test::random_table(6, 10'000));
+  }
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Damage, AFullDiskIsNoFailure) {
+  const stacks::CallTable table = test::random_table(8, 20'000);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // A limit on the size of files stands in for a full disk: write() fails in the same way.
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{.rlim_cur = 1U << 20U, .rlim_max = 1U << 20U};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    Writer writer({.path = path});
+    hand_over(writer, table);
+    const auto store = writer.finish("key", test::description());
+    const bool good = store && (*store)->in_memory() && !writer.trouble().empty() &&
+                      gather_all(**store).calls.latency == table.latency && !(*store)->damaged() &&
+                      !fs::exists(path);
+    ::_exit(good ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(Damage, AFolderThatIsNotThereIsNoFailure) {
+  const stacks::CallTable table = test::random_table(9, 50);
+  Writer writer({.path = folder + "/none/perf.data.calls"});
+  hand_over(writer, table);
+  const auto store = writer.finish("key", test::description());
+  ASSERT_TRUE(store.has_value());
+  EXPECT_TRUE((*store)->in_memory());
+  EXPECT_NE(writer.trouble(), "");
+  test::expect_equal(gather_all(**store).calls, table);
+}
+
+TEST_F(Damage, ThreadsMayHandOverAtTheSameTime) {
+  const stacks::CallTable table = test::random_table(10, 20'000);
+  Writer writer({.path = path, .memory_bytes = 1});
+  {
+    std::vector<std::jthread> workers;
+    for (std::uint32_t thread = 0; thread < test::threads; ++thread) {
+      workers.emplace_back([&, thread] {
+        test::hand_over(table, false, [&](std::uint32_t of, const stacks::ClosedCall& call) {
+          if (of == thread) {
+            writer.thread(thread).take(call);
+          }
+        });
+      });
+    }
+  }
+  const auto store = writer.finish("key", test::description());
+  ASSERT_TRUE(store.has_value());
+  test::expect_equal(gather_all(**store).calls, table);
+}
+
+} // namespace
+} // namespace ptlens::cache

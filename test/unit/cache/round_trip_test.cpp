@@ -1,0 +1,242 @@
+// What goes into a store comes out: every column of every call, whatever the sizes of blocks and
+// the order of closing.
+#include "cache/gather.hpp"
+#include "cache/writer.hpp"
+#include "stacks/calls/closed_call.hpp"
+#include "store/random_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace ptlens::cache {
+namespace {
+
+using stacks::CallTable;
+using stacks::no_call;
+
+struct Folder {
+  Folder() { std::filesystem::create_directory(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  Folder(Folder&&) = delete;
+  Folder& operator=(Folder&&) = delete;
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string path = testing::TempDir() + "ptlens_store_" + std::to_string(::getpid());
+};
+
+std::shared_ptr<CallCache> written(const CallTable& table, Writer::Options options,
+                                   bool backwards) {
+  Writer writer(std::move(options));
+  test::hand_over(table, backwards, [&](std::uint32_t thread, const stacks::ClosedCall& call) {
+    writer.thread(thread).take(call);
+  });
+  auto store = writer.finish("key", test::description());
+  EXPECT_TRUE(store.has_value());
+  EXPECT_EQ(writer.trouble(), "");
+  return store ? *store : nullptr;
+}
+
+TEST(RoundTrip, GivesEveryColumnBack) {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const CallTable table = test::random_table(seed, seed * 7 + 1);
+    Writer::Options options;
+    options.block_calls = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 16 : 4096;
+    options.own_thread = seed % 5 < 2;
+    const auto store = written(table, options, seed % 2 == 1);
+    ASSERT_NE(store, nullptr);
+    EXPECT_TRUE(store->in_memory());
+    EXPECT_EQ(store->calls(), table.size());
+    test::expect_equal(gather_all(*store).calls, table);
+    EXPECT_FALSE(store->damaged());
+  }
+}
+
+TEST(RoundTrip, GivesTheDescriptionBack) {
+  const auto store = written(test::random_table(1, 10), {}, false);
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(store->key(), "key");
+  const Description expected = test::description();
+  const Description found = store->take_description();
+  EXPECT_EQ(found.more, expected.more);
+  ASSERT_EQ(found.functions.size(), expected.functions.size());
+  for (std::size_t i = 0; i < expected.functions.size(); ++i) {
+    EXPECT_EQ(found.functions[i].name, expected.functions[i].name);
+    EXPECT_EQ(found.functions[i].binary, expected.functions[i].binary);
+    EXPECT_EQ(found.functions[i].address, expected.functions[i].address);
+    EXPECT_EQ(found.functions[i].file, expected.functions[i].file);
+    EXPECT_EQ(found.functions[i].line, expected.functions[i].line);
+    EXPECT_EQ(found.functions[i].end_line, expected.functions[i].end_line);
+  }
+  ASSERT_EQ(found.sites.size(), expected.sites.size());
+  for (std::size_t i = 0; i < expected.sites.size(); ++i) {
+    EXPECT_EQ(found.sites[i].function, expected.sites[i].function);
+    EXPECT_EQ(found.sites[i].address, expected.sites[i].address);
+    EXPECT_EQ(found.sites[i].file, expected.sites[i].file);
+    EXPECT_EQ(found.sites[i].line, expected.sites[i].line);
+  }
+  ASSERT_EQ(found.threads.size(), expected.threads.size());
+  for (std::size_t i = 0; i < expected.threads.size(); ++i) {
+    EXPECT_EQ(found.threads[i].pid, expected.threads[i].pid);
+    EXPECT_EQ(found.threads[i].tid, expected.threads[i].tid);
+    EXPECT_EQ(found.threads[i].comm, expected.threads[i].comm);
+    EXPECT_EQ(found.threads[i].first_ns, expected.threads[i].first_ns);
+    EXPECT_EQ(found.threads[i].last_ns, expected.threads[i].last_ns);
+    EXPECT_EQ(found.threads[i].lost_ns, expected.threads[i].lost_ns);
+    EXPECT_EQ(found.threads[i].gaps, expected.threads[i].gaps);
+    EXPECT_EQ(found.threads[i].instructions, expected.threads[i].instructions);
+  }
+}
+
+TEST(RoundTrip, GathersTheEdgesAskedFor) {
+  const CallTable table = test::random_table(3, 400);
+  const auto store = written(table, {}, false);
+  ASSERT_NE(store, nullptr);
+  for (std::uint32_t function = 0; function < test::functions; ++function) {
+    const auto [first, last] = store->edges_to(function);
+    std::vector<std::uint32_t> edges(last - first);
+    std::iota(edges.begin(), edges.end(), first);
+    const Gathered gathered = gather(*store, edges);
+    std::size_t at = 0;
+    for (std::size_t call = 0; call < table.size(); ++call) {
+      if (table.function[call] != function) {
+        continue;
+      }
+      ASSERT_LT(at, gathered.calls.size());
+      EXPECT_EQ(gathered.calls.function[at], function);
+      EXPECT_EQ(gathered.calls.start[at], table.start[call]);
+      EXPECT_EQ(gathered.calls.latency[at], table.latency[call]);
+      const std::uint32_t parent = table.parent[call];
+      EXPECT_EQ(gathered.caller[at], parent == no_call ? no_call : table.function[parent]);
+      const bool parent_there = parent != no_call && table.function[parent] == function;
+      EXPECT_EQ(gathered.calls.parent[at] != no_call, parent_there);
+      ++at;
+    }
+    EXPECT_EQ(at, gathered.calls.size());
+    std::vector<std::uint32_t> called;
+    for (std::uint32_t edge = 0; edge < store->edge_count(); ++edge) {
+      if (store->edge(edge).caller == function) {
+        called.push_back(edge);
+      }
+    }
+    EXPECT_TRUE(std::ranges::equal(store->edges_from(function), called));
+  }
+}
+
+TEST(RoundTrip, CountsTheCallsOfEachThread) {
+  const CallTable table = test::random_table(12, 700);
+  const auto store = written(table, {}, true);
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(store->calls(), table.size());
+  EXPECT_EQ(store->first_start(), std::ranges::min(table.start));
+  ASSERT_EQ(store->calls_by_thread().size(), test::threads);
+  for (std::uint32_t thread = 0; thread < test::threads; ++thread) {
+    EXPECT_EQ(store->calls_by_thread()[thread], std::ranges::count(table.thread, thread));
+  }
+}
+
+TEST(RoundTrip, SumsFunctionsByTheirDefinition) {
+  const CallTable table = test::random_table(5, 300);
+  const auto store = written(table, {}, true);
+  ASSERT_NE(store, nullptr);
+  for (std::uint32_t function = 0; function < test::functions; ++function) {
+    std::array<std::uint64_t, 3> calls = {};
+    __extension__ unsigned __int128 inclusive = 0;
+    __extension__ unsigned __int128 self = 0;
+    __extension__ unsigned __int128 off = 0;
+    for (std::size_t call = 0; call < table.size(); ++call) {
+      if (table.function[call] == function) {
+        ++calls.at(static_cast<std::size_t>(table.state[call]));
+        self += table.self(call);
+        if (table.inner[call] == 0) {
+          inclusive += table.latency[call];
+          off += table.blocked[call];
+          off += table.preempted[call];
+        }
+      }
+    }
+    const FunctionSums& sums = store->sums(function);
+    EXPECT_EQ(sums.calls, calls);
+    EXPECT_EQ(sums.inclusive.low, static_cast<std::uint64_t>(inclusive));
+    EXPECT_EQ(sums.inclusive.high, static_cast<std::uint64_t>(inclusive >> 64U));
+    EXPECT_EQ(sums.self.low, static_cast<std::uint64_t>(self));
+    EXPECT_EQ(sums.off_cpu.low, static_cast<std::uint64_t>(off));
+  }
+}
+
+TEST(RoundTrip, KeepsToItsMemory) {
+  const Folder folder;
+  const CallTable table = test::random_table(11, 20'000);
+  Writer::Options options;
+  options.path = folder.path + "/calls";
+  options.memory_bytes = 1; // as little as it does with
+  const auto store = written(table, options, false);
+  ASSERT_NE(store, nullptr);
+  EXPECT_FALSE(store->in_memory());
+  // 60,000 calls of some 56 bytes do not fit into 3 x 256 KiB: blocks were written early.
+  std::size_t blocks = 0;
+  for (std::size_t edge = 0; edge < store->edge_count(); ++edge) {
+    blocks += store->blocks(edge).size();
+  }
+  EXPECT_GT(blocks, store->edge_count());
+  test::expect_equal(gather_all(*store).calls, table);
+}
+
+// main is opened when control returns to it, after a, which lies in it, and after b, which lies in
+// a: number 2, but first in order; and the inner main is told from the outer.
+TEST(RoundTrip, PutsCallersFoundLateBeforeWhatTheyHold) {
+  Writer writer(Writer::Options{});
+  stacks::CallSink& sink = writer.thread(0);
+  const auto take = [&](std::uint32_t function, std::uint32_t caller, std::uint32_t order,
+                        std::uint32_t parent, std::uint64_t start, std::uint64_t latency,
+                        bool late) {
+    stacks::ClosedCall call;
+    call.function = function;
+    call.caller = caller;
+    call.order = order;
+    call.parent = parent;
+    call.start = start;
+    call.latency = latency;
+    call.state = stacks::CallState::complete;
+    call.late = late;
+    sink.take(call);
+  };
+  take(1, 2, 1, 0, 10, 5, false);             // function 1 in function 2
+  take(2, 0, 0, 2, 10, 20, false);            // function 2 in function 0, at the start of the trace
+  take(0, 1, 3, 4, 50, 10, false);            // function 0, in the next: not known to be inner
+  take(1, 0, 4, 2, 40, 30, false);            // function 1 in function 0
+  take(0, no_call, 2, no_call, 10, 90, true); // function 0, from the start of the trace
+  const auto store = writer.finish({}, test::description());
+  ASSERT_TRUE(store.has_value());
+  const Gathered all = gather_all(**store);
+  EXPECT_EQ(all.calls.function, (std::vector<std::uint32_t>{0, 2, 1, 1, 0}));
+  EXPECT_EQ(all.calls.parent, (std::vector<std::uint32_t>{no_call, 0, 1, 0, 3}));
+  EXPECT_EQ(all.calls.inner, (std::vector<std::uint8_t>{0, 0, 0, 0, 1}));
+  EXPECT_EQ((*store)->sums(0).inclusive.low, 90U); // the outer one alone
+}
+
+TEST(RoundTrip, TakesFewBytesACall) {
+  const CallTable table = [] {
+    CallTable plain = test::random_table(2, 100'000);
+    for (std::size_t call = 0; call < plain.size(); ++call) { // as most programs are
+      plain.start[call] = 1'000'000'000 + 130 * call;
+      plain.latency[call] = 20 + call % 5000;
+      plain.children[call] = call % 3 == 0 ? call % 4000 : 0;
+    }
+    return plain;
+  }();
+  const auto store = written(table, {}, false);
+  ASSERT_NE(store, nullptr);
+  EXPECT_LE(store->bytes(), 24 * store->calls());
+}
+
+} // namespace
+} // namespace ptlens::cache

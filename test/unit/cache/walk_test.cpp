@@ -1,0 +1,142 @@
+// A walk hands over what gathering gives, in the same order, without a table.
+#include "base/cancellation.hpp"
+#include "cache/gather.hpp"
+#include "cache/walk.hpp"
+#include "cache/writer.hpp"
+#include "stacks/calls/closed_call.hpp"
+#include "store/random_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+namespace ptlens::cache {
+namespace {
+
+using stacks::no_call;
+
+std::vector<std::uint32_t> every_edge(const CallCache& store) {
+  std::vector<std::uint32_t> edges(store.edge_count());
+  std::iota(edges.begin(), edges.end(), 0U);
+  return edges;
+}
+
+std::shared_ptr<CallCache> written(const stacks::CallTable& table, std::size_t block_calls,
+                                   bool backwards) {
+  Writer::Options options;
+  options.block_calls = block_calls;
+  Writer writer(std::move(options));
+  test::hand_over(table, backwards, [&](std::uint32_t thread, const stacks::ClosedCall& call) {
+    writer.thread(thread).take(call);
+  });
+  return writer.finish("key", test::description()).value_or(nullptr);
+}
+
+void expect_walk_of(const CallCache& store, std::span<const std::uint32_t> edges) {
+  const stacks::CallTable table = gather(store, edges).calls;
+  std::size_t at = 0;
+  for (std::uint32_t thread = 0; thread < store.thread_count(); ++thread) {
+    std::map<std::uint32_t, std::uint32_t> places; // by order
+    ThreadWalk walk(store, edges, thread);
+    EXPECT_TRUE(walk.run([&](const WalkedCall& call) {
+      ASSERT_LT(at, table.size());
+      EXPECT_LT(call.order, walk.orders());
+      EXPECT_EQ(table.thread[at], thread);
+      EXPECT_EQ(table.function[at], store.edge(call.edge).function);
+      EXPECT_EQ(table.start[at], call.start);
+      EXPECT_EQ(table.latency[at], call.latency);
+      EXPECT_EQ(table.children[at], call.children);
+      EXPECT_EQ(table.outside[at], call.outside);
+      EXPECT_EQ(table.off_cpu(at), call.off_cpu);
+      const auto parent = places.find(call.parent);
+      EXPECT_EQ(table.parent[at], parent == places.end() ? no_call : parent->second);
+      places[call.order] = static_cast<std::uint32_t>(at);
+      ++at;
+    }));
+  }
+  EXPECT_EQ(at, table.size());
+}
+
+TEST(Walk, HandsOverEveryCallInItsOrder) {
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const stacks::CallTable table = test::random_table(seed, seed * 9 + 1);
+    const auto store = written(table, seed % 3 == 0 ? 1 : seed % 3 == 1 ? 16 : 4096, seed % 2 == 1);
+    ASSERT_NE(store, nullptr);
+    expect_walk_of(*store, every_edge(*store));
+    std::vector<std::uint32_t> some = every_edge(*store);
+    std::erase_if(some, [](std::uint32_t edge) { return edge % 3 == 0; });
+    expect_walk_of(*store, some);
+  }
+}
+
+TEST(Walk, GoesOverSeveralStretches) {
+  const auto store = written(test::random_table(3, 100'000), 4096, false);
+  ASSERT_NE(store, nullptr);
+  expect_walk_of(*store, every_edge(*store));
+}
+
+TEST(Walk, PutsCallersFoundLateBeforeWhatTheyHold) {
+  Writer writer(Writer::Options{});
+  stacks::CallSink& sink = writer.thread(0);
+  const auto take = [&](std::uint32_t function, std::uint32_t order, std::uint32_t parent,
+                        std::uint64_t start) {
+    stacks::ClosedCall call;
+    call.function = function;
+    call.order = order;
+    call.parent = parent;
+    call.start = start;
+    call.latency = 5;
+    call.late = parent == no_call;
+    sink.take(call);
+  };
+  take(1, 0, 3, 10);
+  take(2, 1, 3, 20);
+  take(3, 2, 4, 30);
+  take(4, 3, 5, 10); // holds 0 and 1
+  take(5, 4, 5, 25); // holds 2
+  take(6, 5, no_call, 10);
+  const auto store = writer.finish({}, test::description());
+  ASSERT_TRUE(store.has_value());
+  std::vector<std::uint32_t> orders;
+  ThreadWalk walk(**store, every_edge(**store), 0);
+  EXPECT_TRUE(walk.run([&](const WalkedCall& call) { orders.push_back(call.order); }));
+  EXPECT_EQ(orders, (std::vector<std::uint32_t>{5, 3, 0, 1, 4, 2}));
+  expect_walk_of(**store, every_edge(**store));
+}
+
+TEST(Walk, TellsThatCallsDoNotBeginInTheOrderOfOpening) {
+  stacks::CallTable table = test::random_table(1, 50);
+  std::swap(table.start[10], table.start[40]);
+  table.start[10] = table.start[40] + 1;
+  const auto store = written(table, 16, false);
+  ASSERT_NE(store, nullptr);
+  ThreadWalk walk(*store, every_edge(*store), 0);
+  EXPECT_FALSE(walk.run([](const WalkedCall&) {}));
+}
+
+TEST(Walk, ReadsNothingOnceItIsCancelled) {
+  const auto store = written(test::random_table(3, 100'000), 4096, false);
+  ASSERT_NE(store, nullptr);
+  Progress progress;
+  const Cancellable scope(progress);
+  ThreadWalk walk(*store, every_edge(*store), 0);
+  constexpr std::uint64_t asked_at = 1000;
+  std::uint64_t taken = 0;
+  EXPECT_TRUE(walk.run([&](const WalkedCall&) {
+    if (++taken == asked_at) {
+      progress.cancel();
+    }
+  }));
+  EXPECT_GE(taken, asked_at);
+  EXPECT_LT(taken, 50'000U); // no stretch after the one that was read
+  EXPECT_EQ(gather_all(*store).calls.size(), 0U);
+  EXPECT_FALSE(store->damaged());
+}
+
+} // namespace
+} // namespace ptlens::cache

@@ -1,0 +1,111 @@
+// Off-CPU intervals and ownership of CPUs, from switch records whose sums are done by hand.
+#include "flow/context_switches.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptlens::flow {
+namespace {
+
+perfdata::Switch out(std::uint64_t time, std::int32_t tid, std::int32_t cpu, bool preempted,
+                     std::int32_t next = -1) {
+  return {time, tid, tid, cpu, true, preempted, next, next};
+}
+
+perfdata::Switch in(std::uint64_t time, std::int32_t tid, std::int32_t cpu,
+                    std::int32_t previous = -1) {
+  return {time, tid, tid, cpu, false, false, previous, previous};
+}
+
+TEST(ContextSwitches, SplitsOffCpuIntoBlockedAndPreempted) {
+  const std::vector<perfdata::Switch> records = {
+      out(100, 7, 0, false), in(150, 7, 0), // blocked 50
+      out(200, 7, 0, true),  in(230, 7, 1), // preempted 30
+      out(300, 7, 1, false), in(400, 7, 1), // blocked 100
+  };
+  const ContextSwitches context_switches(records);
+  ASSERT_TRUE(context_switches.known());
+
+  const OffCpu all = context_switches.off_cpu(7, 0, 1000);
+  EXPECT_EQ(all.total_ns(), 180U);
+  EXPECT_EQ(all.blocked_ns, 150U);
+  EXPECT_EQ(all.preempted_ns, 30U);
+  EXPECT_EQ(all.switches, 3U);
+
+  const OffCpu middle = context_switches.off_cpu(7, 160, 250);
+  EXPECT_EQ(middle.total_ns(), 30U);
+  EXPECT_EQ(middle.preempted_ns, 30U);
+  EXPECT_EQ(middle.switches, 1U);
+}
+
+TEST(ContextSwitches, CutsIntervalsThatStickOut) {
+  const std::vector<perfdata::Switch> records = {out(100, 7, 0, false), in(200, 7, 0),
+                                                 out(300, 7, 0, true), in(500, 7, 0)};
+  const ContextSwitches context_switches(records);
+
+  const OffCpu both_ends = context_switches.off_cpu(7, 150, 350);
+  EXPECT_EQ(both_ends.blocked_ns, 50U);
+  EXPECT_EQ(both_ends.preempted_ns, 50U);
+  EXPECT_EQ(both_ends.switches, 1U); // the first began before
+
+  const OffCpu inside_one = context_switches.off_cpu(7, 120, 180);
+  EXPECT_EQ(inside_one.total_ns(), 60U);
+  EXPECT_EQ(inside_one.switches, 0U);
+
+  EXPECT_EQ(context_switches.off_cpu(7, 200, 300).total_ns(), 0U);
+  EXPECT_EQ(context_switches.off_cpu(7, 350, 350).total_ns(), 0U);
+  EXPECT_EQ(context_switches.off_cpu(8, 0, 1000).total_ns(), 0U);
+}
+
+TEST(ContextSwitches, CountsAThreadThatNeverCameBack) {
+  const std::vector<perfdata::Switch> records = {out(100, 7, 0, false)};
+  EXPECT_EQ(ContextSwitches(records).off_cpu(7, 50, 350).blocked_ns, 250U);
+}
+
+TEST(ContextSwitches, SixSecondsOfSleepAreSixSeconds) {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const std::vector<perfdata::Switch> records = {out(1 * second, 7, 0, false),
+                                                 in(7 * second, 7, 0)};
+  EXPECT_EQ(ContextSwitches(records).off_cpu(7, 0, 10 * second).total_ns(), 6 * second);
+}
+
+TEST(ContextSwitches, WithoutRecordsOffCpuIsUnknown) {
+  EXPECT_FALSE(ContextSwitches({}).known());
+}
+
+TEST(ContextSwitches, KnowsWhoRuns) {
+  const std::vector<perfdata::Switch> records = {
+      out(100, 7, 3, false, 0), in(100, 0, 3, 7),  // 7 to idle
+      out(200, 0, 3, false, 9), in(201, 9, 3, 0),  // idle to 9
+      out(300, 9, 3, true, 7),  in(301, 7, 3, 9)}; // 9 to 7
+  const ContextSwitches context_switches(records);
+  EXPECT_EQ(context_switches.running(3, 50).tid, 7);  // before the first record
+  EXPECT_EQ(context_switches.running(3, 150).tid, 0); // idle
+  EXPECT_EQ(context_switches.running(3, 250).tid, 9);
+  EXPECT_EQ(context_switches.running(3, 400).tid, 7);
+  EXPECT_EQ(context_switches.running(4, 400).tid, -1);
+}
+
+TEST(ContextSwitches, WithRecordsOfTheTracedThreadsAloneTheNextOneInOwnsTheCpu) {
+  const std::vector<perfdata::Switch> records = {in(100, 7, 0), out(200, 7, 0, false),
+                                                 in(300, 8, 0), out(400, 8, 0, false)};
+  const ContextSwitches context_switches(records);
+  EXPECT_EQ(context_switches.running(0, 150).tid, 7);
+  EXPECT_EQ(context_switches.running(0, 295).tid, 8); // its trace began a little before its record
+}
+
+// Thread 8 of process 7 becomes another program while the first thread sleeps: no record tells of a
+// switch between the two ids.
+TEST(ContextSwitches, AThreadThatBecomesAnotherProgramOwnsItsCpuUnderTheProcessId) {
+  std::vector<perfdata::Switch> records = {out(100, 7, 0, false, 8), in(101, 8, 0, 7),
+                                           out(900, 7, 0, false, 0)};
+  records[1].pid = 7;
+  const std::vector<perfdata::ThreadName> names = {
+      {.time_ns = 500, .pid = 7, .tid = 7, .name = "next", .exec = true}};
+  const ContextSwitches context_switches(records, names);
+  EXPECT_EQ(context_switches.running(0, 499).tid, 8);
+  EXPECT_EQ(context_switches.running(0, 500).tid, 7);
+  EXPECT_EQ(context_switches.off_cpu(7, 0, 900).blocked_ns, 400U); // 100 .. 500
+}
+
+} // namespace
+} // namespace ptlens::flow
