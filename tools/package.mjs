@@ -21,7 +21,7 @@ function copies(folder) {
 }
 
 function makePackage(args) {
-  if (!args.includes("--no-build")) run(process.execPath, ["extension/tools/build.mjs"]);
+  if (!args.includes("--no-build")) run(process.execPath, ["tools/build.mjs"]);
   const { version } = JSON.parse(readFileSync(at("package.json"), "utf8"));
   const target = `linux-${process.arch}`;
   const file = path.join(root, `ptlens-${version}-${target}.vsix`);

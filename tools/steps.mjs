@@ -5,7 +5,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
+export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 export const at = (...parts) => path.join(root, ...parts);
 export const helper = at("helper/build/ptlens");
 export const sample = at("helper/build/samples/order_server");

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 import { compile } from "json-schema-to-typescript";
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const at = (...parts) => path.join(root, ...parts);
 const flags = new Set(process.argv.slice(2));
 
@@ -16,7 +16,7 @@ async function writeProtocolTypes() {
   const schema = JSON.parse(await readFile(at("extension/protocol.schema.json"), "utf8"));
   const text = await compile(schema, "Protocol", {
     additionalProperties: false,
-    bannerComment: "// Made from extension/protocol.schema.json by extension/tools/bundle.mjs; not edited by hand.",
+    bannerComment: "// Made from extension/protocol.schema.json by tools/bundle.mjs; not edited by hand.",
     format: false,
   });
   const target = at("extension/src/protocol.generated.ts");

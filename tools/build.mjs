@@ -31,7 +31,7 @@ function buildSample() {
 export function build({ targets = [], tests = false } = {}) {
   buildHelper(targets);
   buildSample();
-  run(process.execPath, [at("extension/tools/bundle.mjs"), ...(tests ? ["--tests"] : [])]);
+  run(process.execPath, [at("tools/bundle.mjs"), ...(tests ? ["--tests"] : [])]);
 }
 
 if (isMain(import.meta)) {
