@@ -1,9 +1,9 @@
 // The flame graph, behind an interface that does not know which library draws it (d3-flame-graph).
 // Root on top. Click or Enter zooms and selects; arrows move; Escape shows everything again.
+import * as l10n from "@vscode/l10n";
 import { select } from "d3-selection";
 import flamegraph, { type FlameGraphChart, type Node } from "d3-flame-graph";
 import { formatCalls, formatDuration, formatPercent, percentOf } from "../extension/src/units";
-import { t } from "../extension/src/words";
 import { colours } from "./colour";
 import type { FlameNode } from "./hierarchy";
 
@@ -117,6 +117,6 @@ export class FlameGraph {
 
 /** "price_order: 12.3 ms, 45 % of all, 1,000 calls, self 1.20 ms". */
 function details(node: FlameNode, total: number): string {
-  const share = t("{0} of all", formatPercent(percentOf(node.value, total)));
-  return `${node.name}: ${formatDuration(node.value)}, ${share}, ${formatCalls(node.calls)}, ${t("self {0}", formatDuration(node.self))}`;
+  const share = l10n.t("{0} of all", formatPercent(percentOf(node.value, total)));
+  return `${node.name}: ${formatDuration(node.value)}, ${share}, ${formatCalls(node.calls)}, ${l10n.t("self {0}", formatDuration(node.self))}`;
 }

@@ -1,18 +1,18 @@
 // The flame graph's section: what it counts, where it starts, the graph, the figures under the pointer.
+import * as l10n from "@vscode/l10n";
 import type { FlameResult, FlameScope, FlameView, TimeKind } from "../extension/src/panel-messages";
 import { formatCount } from "../extension/src/units";
-import { t } from "../extension/src/words";
 import { anchored, el } from "./dom";
 import { FlameGraph } from "./flame-graph";
 import { deepest, hierarchyOf } from "./hierarchy";
 import { post, reveal } from "./host";
 
 const times = (): readonly (readonly [TimeKind, string, string])[] => [
-  ["wall", t("Wall"), t("Wall-clock time")],
-  ["on", t("On-CPU"), t("Time on a CPU")],
-  ["off", t("Off-CPU"), t("Time switched out")],
+  ["wall", l10n.t("Wall"), l10n.t("Wall-clock time")],
+  ["on", l10n.t("On-CPU"), l10n.t("Time on a CPU")],
+  ["off", l10n.t("Off-CPU"), l10n.t("Time switched out")],
 ];
-const hint = (): string => t("Click a frame to zoom in and open its source; arrow keys, Enter, Escape.");
+const hint = (): string => l10n.t("Click a frame to zoom in and open its source; arrow keys, Enter, Escape.");
 
 export class FlameSection {
   readonly element = anchored("flame", el("section", { className: "flame" }));
@@ -21,17 +21,17 @@ export class FlameSection {
   /** `functionName`: the shown function, empty where all are shown. */
   show(result: FlameResult, view: FlameView, functionName: string): void {
     this.#graph?.dispose();
-    const graph = el("div", { className: "graph", ariaLabel: t("Flame graph") });
+    const graph = el("div", { className: "graph", ariaLabel: l10n.t("Flame graph") });
     const details = el("p", { className: "details" }, hint());
-    this.element.replaceChildren(el("h2", {}, t("Flame graph")), this.#toolbar(result, view, functionName), graph, details);
+    this.element.replaceChildren(el("h2", {}, l10n.t("Flame graph")), this.#toolbar(result, view, functionName), graph, details);
     const { root, cut } = hierarchyOf(result);
     if (root.value === 0 && root.children.length === 0) {
-      graph.replaceWith(el("p", { className: "apart" }, t("No time of this kind was measured.")));
+      graph.replaceWith(el("p", { className: "apart" }, l10n.t("No time of this kind was measured.")));
       details.remove();
       return;
     }
     if (cut > 0) {
-      const text = t("Stacks are cut at {0} frames; deeper frames, which count as their callers' own time: {1}.", formatCount(deepest), formatCount(cut));
+      const text = l10n.t("Stacks are cut at {0} frames; deeper frames, which count as their callers' own time: {1}.", formatCount(deepest), formatCount(cut));
       graph.before(el("p", { className: "apart" }, text));
     }
     this.#graph = new FlameGraph(
@@ -54,13 +54,13 @@ export class FlameSection {
       functionName === ""
         ? []
         : [
-            ["function", t("This function"), t("The calls of {0} and what they call", functionName)],
-            ["all", t("All stacks"), t("Everything that was measured")],
+            ["function", l10n.t("This function"), l10n.t("The calls of {0} and what they call", functionName)],
+            ["all", l10n.t("All stacks"), l10n.t("Everything that was measured")],
           ];
     const scope = scopes.map(([kind, label, title]) =>
       choice(label, title, kind === view.scope, () => { post({ type: "flame", view: { ...view, scope: kind } }); }),
     );
-    const reset = choice(t("Reset zoom"), t("Show every frame again (Escape)"), false, () => { this.#graph?.resetZoom(); });
+    const reset = choice(l10n.t("Reset zoom"), l10n.t("Show every frame again (Escape)"), false, () => { this.#graph?.resetZoom(); });
     return el(
       "div",
       { className: "toolbar" },

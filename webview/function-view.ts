@@ -1,7 +1,7 @@
 // One function: figures, histogram of latency, callers, children, inlined places, threads.
+import * as l10n from "@vscode/l10n";
 import type { CallRow, CaughtCall, FunctionRef, Report } from "../extension/src/panel-messages";
 import { formatCalls, formatCount, formatDuration, formatPercent, percentOf } from "../extension/src/units";
-import { t } from "../extension/src/words";
 import { anchored, baseName, el, link } from "./dom";
 import { histogramView } from "./histogram";
 import { post, reveal } from "./host";
@@ -18,7 +18,7 @@ export function functionHead(report: Report, caught?: CaughtCall): HTMLElement {
     "header",
     {},
     lossView(report.recording),
-    link(t("All functions"), t("Show every function of the recording"), () => {
+    link(l10n.t("All functions"), l10n.t("Show every function of the recording"), () => {
       post({ type: "overview" });
     }),
     el("h1", { title: shown.binary }, shown.name),
@@ -36,7 +36,7 @@ export function functionHead(report: Report, caught?: CaughtCall): HTMLElement {
 }
 
 function caughtText({ tid, latency, offCpu, slowerThan }: CaughtCall): HTMLElement {
-  const text = t(
+  const text = l10n.t(
     "Caught: a call on thread {0} took {1}, longer than {2}; for {3} of it the thread did not run. Figures and flame graph are of this call.",
     tid,
     formatDuration(latency),
@@ -49,25 +49,25 @@ function caughtText({ tid, latency, offCpu, slowerThan }: CaughtCall): HTMLEleme
 function beforeTable(caught: CaughtCall): HTMLElement {
   const row = (call: CallRow): Row => ({
     cells: [
-      t("{0} before", formatDuration(caught.start - call.start)),
+      l10n.t("{0} before", formatDuration(caught.start - call.start)),
       formatDuration(call.latency),
       formatDuration(call.offCpu),
       formatDuration(call.self),
-      call.state === "complete" ? "" : call.state === "incomplete" ? t("incomplete") : t("unwound"),
+      call.state === "complete" ? "" : call.state === "incomplete" ? l10n.t("incomplete") : l10n.t("unwound"),
     ],
   });
-  return table(t("What led up to it: the calls before on its thread"), 1, [t("began"), t("latency"), t("off-CPU"), t("self"), ""], caught.before.map(row));
+  return table(l10n.t("What led up to it: the calls before on its thread"), 1, [l10n.t("began"), l10n.t("latency"), l10n.t("off-CPU"), l10n.t("self"), ""], caught.before.map(row));
 }
 
 function instancesTable({ instances, recording }: Report): HTMLElement[] {
   if (instances === undefined) return [];
-  const time = (ns: number): string => (recording.resolution_ns === null ? t("unknown") : formatDuration(ns));
+  const time = (ns: number): string => (recording.resolution_ns === null ? l10n.t("unknown") : formatDuration(ns));
   const rows = instances.map((row): Row => {
     const ref: FunctionRef = { name: row.name, binary: row.binary, address: row.address };
     const place = `${baseName(row.file)}:${String(row.line)}`;
     return {
       cells: [
-        link(row.name, t("Show {0}", row.name), () => { post({ type: "function", function: ref }); }),
+        link(row.name, l10n.t("Show {0}", row.name), () => { post({ type: "function", function: ref }); }),
         row.file === "" ? (row.address ?? "") : link(place, `${row.file}:${String(row.line)}`, () => { reveal(row.file, row.line); }),
         formatCount(row.calls.complete),
         time(row.latency.mean),
@@ -76,13 +76,13 @@ function instancesTable({ instances, recording }: Report): HTMLElement[] {
       ],
     };
   });
-  return [table(t("Of these functions"), 2, [t("function"), t("declared"), t("calls"), t("mean"), "p99", t("total")], rows)];
+  return [table(l10n.t("Of these functions"), 2, [l10n.t("function"), l10n.t("declared"), l10n.t("calls"), l10n.t("mean"), "p99", l10n.t("total")], rows)];
 }
 
 export function functionTables(report: Report, caught?: CaughtCall): HTMLElement[] {
   const { off_cpu_known: known, resolution_ns: resolution } = report.recording;
-  const time = (ns: number): string => (resolution === null ? t("unknown") : formatDuration(ns));
-  const heads = [t("call site"), t("calls"), t("mean"), "p99", t("total"), t("off-CPU"), t("CPU")];
+  const time = (ns: number): string => (resolution === null ? l10n.t("unknown") : formatDuration(ns));
+  const heads = [l10n.t("call site"), l10n.t("calls"), l10n.t("mean"), "p99", l10n.t("total"), l10n.t("off-CPU"), l10n.t("CPU")];
   const rows = (related: readonly Related[]): Row[] => related.map((row) => relatedRow(row, known, time));
   const threads = report.threads.map((row) => ({
     cells: [
@@ -91,7 +91,7 @@ export function functionTables(report: Report, caught?: CaughtCall): HTMLElement
       time(row.latency.mean),
       time(row.latency.p99),
       time(row.latency.total),
-      known ? formatDuration(row.off_cpu.total) : t("unknown"),
+      known ? formatDuration(row.off_cpu.total) : l10n.t("unknown"),
       row.incomplete > 0 ? formatCount(row.incomplete) : "",
       row.unwound > 0 ? formatCount(row.unwound) : "",
       row.gaps > 0 ? formatDuration(row.lost_ns) : "",
@@ -101,19 +101,19 @@ export function functionTables(report: Report, caught?: CaughtCall): HTMLElement
     ...(caught === undefined ? [] : [beforeTable(caught)]),
     ...instancesTable(report),
     anchored("histogram", histogramView(report.histogram, known)),
-    anchored("callers", table(t("Callers"), 2, [t("caller"), ...heads], rows(report.callers))),
-    anchored("children", table(t("Children"), 2, [t("child"), ...heads], rows(report.children))),
+    anchored("callers", table(l10n.t("Callers"), 2, [l10n.t("caller"), ...heads], rows(report.callers))),
+    anchored("children", table(l10n.t("Children"), 2, [l10n.t("child"), ...heads], rows(report.children))),
     ...inlinedTable(report, time),
-    table(t("Threads"), 1, [t("thread"), t("calls"), t("mean"), "p99", t("total"), t("off-CPU"), t("incomplete"), t("unwound"), t("lost")], threads),
+    table(l10n.t("Threads"), 1, [l10n.t("thread"), l10n.t("calls"), l10n.t("mean"), "p99", l10n.t("total"), l10n.t("off-CPU"), l10n.t("incomplete"), l10n.t("unwound"), l10n.t("lost")], threads),
   ];
 }
 
 function inlinedTable(report: Report, time: (ns: number) => string): HTMLElement[] {
   if (report.may_be_inlined === true) {
-    const count = link(t("Count where it was inlined"), t("Decodes the trace again"), () => {
+    const count = link(l10n.t("Count where it was inlined"), l10n.t("Decodes the trace again"), () => {
       post({ type: "function", function: report.function, inlined: true });
     });
-    return [el("p", { className: "inlined" }, t("The compiler also inlined this function."), " ", count)];
+    return [el("p", { className: "inlined" }, l10n.t("The compiler also inlined this function."), " ", count)];
   }
   if (report.inlined === undefined || report.inlined.length === 0) return [];
   const rows = report.inlined.map(({ function: name, binary, address, file, line, calls, latency }): Row => {
@@ -122,7 +122,7 @@ function inlinedTable(report: Report, time: (ns: number) => string): HTMLElement
       cells: [
         el("span", { title: binary }, name),
         file === "" ? address : link(place, `${file}:${String(line)}`, () => { reveal(file, line); }),
-        calls === null ? t("not countable") : formatCount(calls.complete),
+        calls === null ? l10n.t("not countable") : formatCount(calls.complete),
         latency === null ? "" : time(latency.mean),
         latency === null ? "" : time(latency.p99),
         latency === null ? "" : time(latency.total),
@@ -130,33 +130,33 @@ function inlinedTable(report: Report, time: (ns: number) => string): HTMLElement
       ],
     };
   });
-  return [table(t("Inlined at"), 2, [t("function"), t("line"), t("executions"), t("mean"), "p99", t("total"), t("known to")], rows)];
+  return [table(l10n.t("Inlined at"), 2, [l10n.t("function"), l10n.t("line"), l10n.t("executions"), l10n.t("mean"), "p99", l10n.t("total"), l10n.t("known to")], rows)];
 }
 
 function figures(report: Report): HTMLElement {
   const { latency, off_cpu: offCpu, on_cpu: onCpu } = report;
   const { off_cpu_known: known, resolution_ns: resolution } = report.recording;
-  const time = (ns: number): string => (resolution === null ? t("unknown") : formatDuration(ns));
+  const time = (ns: number): string => (resolution === null ? l10n.t("unknown") : formatDuration(ns));
   const share = formatPercent(percentOf(offCpu.total, latency.total));
-  const split = t(
+  const split = l10n.t(
     "blocked {0}, preempted {1}, switches: {2}",
     formatDuration(offCpu.blocked),
     formatDuration(offCpu.preempted),
     formatCount(offCpu.switches),
   );
   const values: [string, string, string][] = [
-    [t("mean"), time(latency.mean), t("standard deviation {0}", time(latency.stddev))],
-    ["p50", time(latency.p50), t("half of the calls took at most this")],
-    ["p90", time(latency.p90), t("{0} % of the calls took at most this", "90")],
-    ["p99", time(latency.p99), t("{0} % of the calls took at most this", "99")],
-    ["p99.9", time(latency.p999), t("{0} % of the calls took at most this", "99.9")],
-    [t("max"), time(latency.max), t("min {0}", time(latency.min))],
-    [t("calls"), formatCount(report.calls.complete), t("complete calls: start and end seen, nothing lost between")],
-    [t("total"), time(latency.total), t("sum of the latency of the complete calls")],
-    [t("on-CPU"), known ? formatDuration(onCpu.mean) : t("unknown"), t("mean of a call")],
-    [t("off-CPU"), known ? `${formatDuration(offCpu.mean)} (${share})` : t("unknown"), t("mean of a call; {0}", split)],
-    [t("self"), time(report.self.mean), t("mean of a call, without the functions that it calls and that were measured")],
-    [t("CPU"), formatPercent(report.cpu_percent), t("100 % is one core")],
+    [l10n.t("mean"), time(latency.mean), l10n.t("standard deviation {0}", time(latency.stddev))],
+    ["p50", time(latency.p50), l10n.t("half of the calls took at most this")],
+    ["p90", time(latency.p90), l10n.t("{0} % of the calls took at most this", "90")],
+    ["p99", time(latency.p99), l10n.t("{0} % of the calls took at most this", "99")],
+    ["p99.9", time(latency.p999), l10n.t("{0} % of the calls took at most this", "99.9")],
+    [l10n.t("max"), time(latency.max), l10n.t("min {0}", time(latency.min))],
+    [l10n.t("calls"), formatCount(report.calls.complete), l10n.t("complete calls: start and end seen, nothing lost between")],
+    [l10n.t("total"), time(latency.total), l10n.t("sum of the latency of the complete calls")],
+    [l10n.t("on-CPU"), known ? formatDuration(onCpu.mean) : l10n.t("unknown"), l10n.t("mean of a call")],
+    [l10n.t("off-CPU"), known ? `${formatDuration(offCpu.mean)} (${share})` : l10n.t("unknown"), l10n.t("mean of a call; {0}", split)],
+    [l10n.t("self"), time(report.self.mean), l10n.t("mean of a call, without the functions that it calls and that were measured")],
+    [l10n.t("CPU"), formatPercent(report.cpu_percent), l10n.t("100 % is one core")],
   ];
   return figureList("figures", values);
 }
@@ -171,14 +171,14 @@ function correctedFigures({ corrected }: Report): HTMLElement[] {
   if (corrected === undefined) return [];
   const { mean, stddev, p50, p90, p99, p999, min, max, removed, uncertainty } = corrected;
   const values: [string, string, string][] = [
-    [t("mean"), formatDuration(mean), t("standard deviation {0}", formatDuration(stddev))],
-    ["p50", formatDuration(p50), t("half of the calls took at most this")],
-    ["p90", formatDuration(p90), t("{0} % of the calls took at most this", "90")],
-    ["p99", formatDuration(p99), t("{0} % of the calls took at most this", "99")],
-    ["p99.9", formatDuration(p999), t("{0} % of the calls took at most this", "99.9")],
-    [t("max"), formatDuration(max), t("min {0}", formatDuration(min))],
+    [l10n.t("mean"), formatDuration(mean), l10n.t("standard deviation {0}", formatDuration(stddev))],
+    ["p50", formatDuration(p50), l10n.t("half of the calls took at most this")],
+    ["p90", formatDuration(p90), l10n.t("{0} % of the calls took at most this", "90")],
+    ["p99", formatDuration(p99), l10n.t("{0} % of the calls took at most this", "99")],
+    ["p99.9", formatDuration(p999), l10n.t("{0} % of the calls took at most this", "99.9")],
+    [l10n.t("max"), formatDuration(max), l10n.t("min {0}", formatDuration(min))],
   ];
-  const text = t(
+  const text = l10n.t(
     "Corrected: without the probes' own time, {0} ± {1} a call as measured on functions of known length just before. The figures above are as measured.",
     formatDuration(removed),
     formatDuration(uncertainty),
@@ -188,14 +188,14 @@ function correctedFigures({ corrected }: Report): HTMLElement[] {
 
 function incomplete({ calls }: Report): HTMLElement | undefined {
   const parts: string[] = [];
-  if (calls.incomplete > 0) parts.push(t("incomplete, not in the statistics: {0}", formatCalls(calls.incomplete)));
-  if (calls.unwound > 0) parts.push(t("unwound (exception, longjmp or thread exit), counted apart: {0}", formatCalls(calls.unwound)));
+  if (calls.incomplete > 0) parts.push(l10n.t("incomplete, not in the statistics: {0}", formatCalls(calls.incomplete)));
+  if (calls.unwound > 0) parts.push(l10n.t("unwound (exception, longjmp or thread exit), counted apart: {0}", formatCalls(calls.unwound)));
   return parts.length === 0 ? undefined : el("p", { className: "apart" }, parts.join("; "));
 }
 
 function relatedRow(row: Related, offCpuKnown: boolean, time: (ns: number) => string): Row {
   const ref: FunctionRef = { name: row.name, binary: row.binary, address: row.address };
-  const name = row.address === null ? row.name : link(row.name, t("Show {0}", row.name), () => { post({ type: "function", function: ref }); });
+  const name = row.address === null ? row.name : link(row.name, l10n.t("Show {0}", row.name), () => { post({ type: "function", function: ref }); });
   const place = `${baseName(row.file)}:${String(row.line)}`;
   const site =
     row.file === ""
@@ -209,7 +209,7 @@ function relatedRow(row: Related, offCpuKnown: boolean, time: (ns: number) => st
       time(row.latency.mean),
       time(row.latency.p99),
       time(row.latency.total),
-      offCpuKnown ? formatDuration(row.off_cpu.total) : t("unknown"),
+      offCpuKnown ? formatDuration(row.off_cpu.total) : l10n.t("unknown"),
       formatPercent(row.cpu_percent),
     ],
   };

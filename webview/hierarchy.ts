@@ -1,6 +1,6 @@
 // The nested tree that d3 wants, built from the flat columns of ptlens/flame.
+import * as l10n from "@vscode/l10n";
 import type { FlameResult, FunctionIdentity } from "../extension/src/panel-messages";
-import { t } from "../extension/src/words";
 
 export interface FlameNode {
   name: string;
@@ -39,7 +39,7 @@ export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" 
   for (let i = 0; i < count; i += 1) {
     const identity = functions[called[i] ?? -1];
     const node: FlameNode = {
-      name: identity?.name ?? t("all"),
+      name: identity?.name ?? l10n.t("all"),
       value: inclusive[i] ?? 0,
       self: self[i] ?? 0,
       calls: calls[i] ?? 0,

@@ -1,7 +1,7 @@
 // Latency in powers of two: how many calls, and how many of them were switched out.
+import * as l10n from "@vscode/l10n";
 import type { Report } from "../extension/src/panel-messages";
 import { formatCalls, formatCount, formatDuration } from "../extension/src/units";
-import { t } from "../extension/src/words";
 import { el } from "./dom";
 
 type Bucket = Report["histogram"][number];
@@ -12,9 +12,9 @@ export function histogramView(buckets: readonly Bucket[], offCpuKnown: boolean):
   return el(
     "section",
     {},
-    el("h2", {}, t("Latency")),
+    el("h2", {}, l10n.t("Latency")),
     offCpuKnown
-      ? el("p", { className: "legend" }, el("span", { className: "on key" }), t("on-CPU throughout"), el("span", { className: "off key" }), t("switched out at least once"))
+      ? el("p", { className: "legend" }, el("span", { className: "on key" }), l10n.t("on-CPU throughout"), el("span", { className: "off key" }), l10n.t("switched out at least once"))
       : undefined,
     el("div", { className: "histogram" }, ...rows),
   );
@@ -26,7 +26,7 @@ function bucketRow({ low, high, calls, off_cpu_calls: switched }: Bucket, most: 
   on.style.width = `${String((100 * (calls - switched)) / most)}%`;
   off.style.width = `${String((100 * switched) / most)}%`;
   const range = `${formatDuration(low)} – ${formatDuration(high)}`;
-  const title = `${range}: ${formatCalls(calls)}${offCpuKnown ? `, ${t("{0} switched out", formatCount(switched))}` : ""}`;
+  const title = `${range}: ${formatCalls(calls)}${offCpuKnown ? `, ${l10n.t("{0} switched out", formatCount(switched))}` : ""}`;
   return el(
     "div",
     { className: "bucket", title },

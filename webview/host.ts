@@ -1,6 +1,5 @@
 // The other end: VS Code's side of the panel.
 import type { FromPanel } from "../extension/src/panel-messages";
-import type { Translations } from "../extension/src/words";
 
 interface VsCodeApi {
   postMessage(message: FromPanel): void;
@@ -19,7 +18,7 @@ export function reveal(file: string, line: number): void {
   if (file !== "") post({ type: "reveal", file, line });
 }
 
-/** Of the page's texts, as it was made with them. */
-export function translations(): Translations {
-  return JSON.parse(document.getElementById("translations")?.textContent ?? "{}") as Translations;
+/** Returns the translations that the extension wrote into the page; empty for English. */
+export function translations(): Record<string, string> {
+  return JSON.parse(document.getElementById("translations")?.textContent ?? "{}") as Record<string, string>;
 }

@@ -1,6 +1,6 @@
 // The panel's script: draws what the extension sends. The style comes after the flame graph's own.
+import * as l10n from "@vscode/l10n";
 import type { PanelView, ToPanel } from "../extension/src/panel-messages";
-import { speak } from "../extension/src/words";
 import { el } from "./dom";
 import { FlameSection } from "./flame-view";
 import { functionHead, functionTables } from "./function-view";
@@ -9,7 +9,7 @@ import { partialView } from "./partial-view";
 import { post, translations } from "./host";
 import "./style.css";
 
-speak(translations());
+l10n.config({ contents: translations() });
 const view = document.getElementById("view") ?? document.body;
 const flame = new FlameSection();
 let functionName = "";

@@ -1,7 +1,7 @@
 // Every function of the recording, most inclusive time first, with a filter by name.
+import * as l10n from "@vscode/l10n";
 import type { FunctionSummary, FunctionsResult } from "../extension/src/panel-messages";
 import { formatCount, formatDuration } from "../extension/src/units";
-import { t } from "../extension/src/words";
 import { baseName, el, link } from "./dom";
 import { post } from "./host";
 import { lossView, recordingView } from "./recording-view";
@@ -14,7 +14,7 @@ export function overviewHead({ recording, functions }: FunctionsResult): HTMLEle
     "header",
     {},
     lossView(recording),
-    el("h1", {}, functions.length === 1 ? t("1 function") : t("{0} functions", formatCount(functions.length))),
+    el("h1", {}, functions.length === 1 ? l10n.t("1 function") : l10n.t("{0} functions", formatCount(functions.length))),
     recordingView(recording),
   );
 }
@@ -25,12 +25,12 @@ export function overviewTable({ recording, functions }: FunctionsResult): HTMLEl
     const wanted = filter.toLowerCase();
     const found = functions.filter(({ name }) => name.toLowerCase().includes(wanted));
     const rows = found.slice(0, mostRows).map((row) => ({ cells: cells(row, recording.off_cpu_known) }));
-    const heads = [t("function"), t("calls"), t("mean"), t("inclusive"), t("self"), t("off-CPU"), t("incomplete"), t("unwound"), t("binary")];
+    const heads = [l10n.t("function"), l10n.t("calls"), l10n.t("mean"), l10n.t("inclusive"), l10n.t("self"), l10n.t("off-CPU"), l10n.t("incomplete"), l10n.t("unwound"), l10n.t("binary")];
     const rest = found.length - rows.length;
-    body.replaceChildren(table(t("Functions"), 1, heads, rows));
-    if (rest > 0) body.append(el("p", { className: "apart" }, t("{0} more: filter by name.", formatCount(rest))));
+    body.replaceChildren(table(l10n.t("Functions"), 1, heads, rows));
+    if (rest > 0) body.append(el("p", { className: "apart" }, l10n.t("{0} more: filter by name.", formatCount(rest))));
   };
-  const input = el("input", { type: "search", placeholder: t("Filter by name"), ariaLabel: t("Filter by name") });
+  const input = el("input", { type: "search", placeholder: l10n.t("Filter by name"), ariaLabel: l10n.t("Filter by name") });
   input.addEventListener("input", () => {
     draw(input.value);
   });
@@ -40,14 +40,14 @@ export function overviewTable({ recording, functions }: FunctionsResult): HTMLEl
 
 function cells(row: FunctionSummary, offCpuKnown: boolean): (Node | string)[] {
   return [
-    link(row.name, t("Show {0}", row.name), () => {
+    link(row.name, l10n.t("Show {0}", row.name), () => {
       post({ type: "function", function: { name: row.name, binary: row.binary, address: row.address } });
     }),
     formatCount(row.complete),
     row.complete > 0 ? formatDuration(row.mean) : "–",
     formatDuration(row.inclusive),
     formatDuration(row.self),
-    offCpuKnown ? formatDuration(row.off_cpu) : t("unknown"),
+    offCpuKnown ? formatDuration(row.off_cpu) : l10n.t("unknown"),
     formatCount(row.incomplete),
     formatCount(row.unwound),
     el("span", { title: row.binary }, baseName(row.binary)),

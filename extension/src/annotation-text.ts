@@ -1,8 +1,8 @@
 // What is written at the ends of lines with call sites, or with a time of their own: figures in columns of fixed width, all of one function
 // beginning in the same column, so that numbers stand below each other. Pure: no VS Code in it.
+import * as l10n from "@vscode/l10n";
 import type { AnnotatedLineTime, AnnotationsResult, LineAnnotation } from "./protocol";
 import { formatCalls, formatCount, formatDuration, formatSignedDuration, formatSignedPercent } from "./units";
-import { t } from "./words";
 
 /** What of a recording decides which figures are known. */
 export type Known = Pick<AnnotationsResult, "off_cpu_known" | "timed" | "baseline" | "text">;
@@ -28,20 +28,20 @@ export function isStale(row: LineAnnotation, known: Known): boolean {
 export function lineText(row: LineAnnotation, known: Known, countWidth = 0): string {
   const parts: string[] = [];
   if (row.calls > 0 && !known.timed) {
-    parts.push(formatCalls(row.calls), t("no timing"));
+    parts.push(formatCalls(row.calls), l10n.t("no timing"));
   } else if (row.calls > 0) {
     const mean = formatDuration(row.mean).padStart(durationWidth, blank);
     const count = formatCount(row.calls).padStart(countWidth, blank);
     parts.push(`${mean} × ${count}`);
     if (known.off_cpu_known && row.off_cpu > 0) {
-      parts.push(t("off-CPU {0} total", formatDuration(row.off_cpu).padStart(durationWidth, blank)));
+      parts.push(l10n.t("off-CPU {0} total", formatDuration(row.off_cpu).padStart(durationWidth, blank)));
     }
   }
-  if (row.unwound > 0) parts.push(t("{0} unwound", formatCount(row.unwound)));
-  if (row.incomplete > 0) parts.push(t("{0} incomplete", formatCount(row.incomplete)));
+  if (row.unwound > 0) parts.push(l10n.t("{0} unwound", formatCount(row.unwound)));
+  if (row.incomplete > 0) parts.push(l10n.t("{0} incomplete", formatCount(row.incomplete)));
   if (row.line_time !== undefined) parts.push(...lineTimeText(row.line_time));
   if (known.baseline && hasCalls(row)) parts.push(changeText(row));
-  if (row.old_binary) parts.push(t("old binary"));
+  if (row.old_binary) parts.push(l10n.t("old binary"));
   const edited = row.changed || known.text === "edited";
   const mark = edited ? `${staleMark}${blank}` : known.text === "newer" ? `${doubtMark}${blank}` : "";
   return (mark + parts.join(" · ")).replaceAll(" ", blank);
@@ -53,23 +53,23 @@ function hasCalls({ calls, unwound, incomplete }: LineAnnotation): boolean {
 
 /** "line 12.3 ns × 1,000"; "line × 1,000", "≤ 40.1 µs shared with lines 10–13" where it is not known apart from others. */
 export function lineTimeText({ executions, time, at_most: most, shared_with: lines }: AnnotatedLineTime): string[] {
-  if (time !== null) return [t("line {0} × {1}", formatDuration(time / Math.max(executions, 1)), formatCount(executions))];
-  const text = t("line × {0}", formatCount(executions));
-  if (most === null) return [text, t("no timing")];
-  if (most === 0) return [text, t("too short to time")];
+  if (time !== null) return [l10n.t("line {0} × {1}", formatDuration(time / Math.max(executions, 1)), formatCount(executions))];
+  const text = l10n.t("line × {0}", formatCount(executions));
+  if (most === null) return [text, l10n.t("no timing")];
+  if (most === 0) return [text, l10n.t("too short to time")];
   const longest = formatDuration(most);
-  return [text, lines === "" ? t("≤ {0} shared with what it calls", longest) : t("≤ {0} shared with lines {1}", longest, lines)];
+  return [text, lines === "" ? l10n.t("≤ {0} shared with what it calls", longest) : l10n.t("≤ {0} shared with lines {1}", longest, lines)];
 }
 
 /** "−12 %, p99 +3.00 µs"; "≈ baseline" where nothing has changed beyond the resolution and the scatter of the calls. */
 export function changeText({ difference }: LineAnnotation): string {
-  if (difference === undefined) return t("not in the baseline");
+  if (difference === undefined) return l10n.t("not in the baseline");
   const parts: string[] = [];
   if (difference.mean === "changed") parts.push(formatSignedPercent(difference.mean_percent));
-  if (difference.p99 === "changed") parts.push(t("p99 {0}", formatSignedDuration(difference.p99_ns)));
+  if (difference.p99 === "changed") parts.push(l10n.t("p99 {0}", formatSignedDuration(difference.p99_ns)));
   if (parts.length > 0) return parts.join(", ");
-  if (difference.mean === "few_calls") return t("too few calls to compare");
-  return difference.mean === "no_timing" ? t("no timing to compare") : t("≈ baseline");
+  if (difference.mean === "few_calls") return l10n.t("too few calls to compare");
+  return difference.mean === "no_timing" ? l10n.t("no timing to compare") : l10n.t("≈ baseline");
 }
 
 export interface PlacedText {

@@ -1,6 +1,6 @@
 // What the user reads when the helper's work failed: the reason, where, and what to do.
+import * as l10n from "@vscode/l10n";
 import type { ErrorData, ErrorKind } from "./protocol";
-import { t } from "./words";
 
 const kinds: readonly ErrorKind[] = [
   "bad_input",
@@ -50,7 +50,7 @@ export function failureOf(error: unknown): Failure {
   const data = errorData(field(error, "data"));
   if (data === undefined) return { kind: "failed", message, remedy: "" };
   if (data.file !== "" && !message.includes(data.file)) {
-    message += data.offset === null ? ` (${data.file})` : ` (${t("{0}, offset {1}", data.file, data.offset)})`;
+    message += data.offset === null ? ` (${data.file})` : ` (${l10n.t("{0}, offset {1}", data.file, data.offset)})`;
   }
   return { kind: data.kind, message, remedy: data.remedy };
 }

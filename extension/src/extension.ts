@@ -1,4 +1,5 @@
 // Wires the features together.
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { pickAction } from "./actions";
 import { makeApi, type Api } from "./api";
@@ -29,14 +30,14 @@ import { measureSample } from "./sample";
 import { Session } from "./session";
 import { Status } from "./status";
 import { TaskProvider, taskType } from "./task";
-import { speak } from "./words";
 
 export type { Api } from "./api";
 
 let client: Client | undefined;
 
 export function activate(context: vscode.ExtensionContext): Api {
-  speak(vscode.l10n.bundle);
+  // Code without the vscode module takes its texts from the same bundle.
+  if (vscode.l10n.bundle !== undefined) l10n.config({ contents: vscode.l10n.bundle });
   const log = new Log();
   const helper = (client = new Client(context, log, lensMiddleware));
   const session = new Session(helper, log, context.workspaceState);

@@ -1,4 +1,4 @@
-// The side bar's list of the active recording's functions: sorted, filtered, copied from; a click shows one.
+// The side bar's list of the active recording's functions: sorted and filtered; a click shows one.
 import * as vscode from "vscode";
 import type { Client } from "./client";
 import { functionKey, ordered, orders, type Order } from "./function-order";
@@ -54,8 +54,6 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
       command("clearFilter", () => {
         this.#setFilter("");
       }),
-      command("copyName", (row, rows) => this.#copy(row, rows, ({ name }) => name)),
-      command("copyRow", (row, rows) => this.#copy(row, rows, (each) => this.#rowText(each))),
       command("measure", (row, rows) => vscode.commands.executeCommand("ptlens.measureSelected", this.#chosen(row, rows))),
     ];
   }
@@ -106,20 +104,9 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
     return [...figures[this.#order], ...incomplete].join(" · ");
   }
 
-  /** Tab-separated, figures in ns: for a spreadsheet. */
-  #rowText(row: FunctionSummary): string {
-    const { name, complete, mean, inclusive, self, off_cpu, incomplete, unwound, binary } = row;
-    const p99 = this.#p99.get(functionKey(row));
-    return [name, complete, mean, p99 ?? "", inclusive, self, off_cpu, incomplete, unwound, binary].join("\t");
-  }
-
   #chosen(row: Row | undefined, rows: readonly Row[] | undefined): FunctionSummary[] {
     const chosen = rows ?? (row === undefined ? this.view.selection : [row]);
     return chosen.filter((each): each is FunctionSummary => !("rest" in each));
-  }
-
-  async #copy(row: Row | undefined, rows: readonly Row[] | undefined, text: (row: FunctionSummary) => string): Promise<void> {
-    await vscode.env.clipboard.writeText(this.#chosen(row, rows).map(text).join("\n"));
   }
 
   async #sort(): Promise<void> {

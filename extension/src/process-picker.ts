@@ -104,31 +104,22 @@ export function targetItems({ programs, debuggees }: Choices, processes: readonl
 
 function programItem(program: ProgramTarget): Item {
   const { name, source, folder, args, preLaunchTask, problem } = program;
-  const label = source === "setting" ? vscode.l10n.t("Start the configured program") : name;
   const description = [
-    ...kindText(source),
+    kindText(source),
     ...(folder === "" ? [] : [folder]),
     ...(preLaunchTask === "" ? [] : [vscode.l10n.t("after the task {0}", preLaunchTask)]),
     ...(problem === undefined ? [] : [problemText(problem, program)]),
   ];
   return {
-    label: `${problem === undefined ? "$(play)" : "$(circle-slash)"} ${label}`,
+    label: `${problem === undefined ? "$(play)" : "$(circle-slash)"} ${name}`,
     description: description.join(" · "),
     detail: [program.program, ...args].join(" "),
-    alwaysShow: source === "setting",
     target: { kind: "program", program },
   };
 }
 
-function kindText(source: ProgramTarget["source"]): string[] {
-  switch (source) {
-    case "setting":
-      return [];
-    case "launch":
-      return [vscode.l10n.t("launch configuration")];
-    case "task":
-      return [vscode.l10n.t("task")];
-  }
+function kindText(source: ProgramTarget["source"]): string {
+  return source === "launch" ? vscode.l10n.t("launch configuration") : vscode.l10n.t("task");
 }
 
 function problemText(problem: ProgramProblem, { program }: ProgramTarget): string {

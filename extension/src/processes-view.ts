@@ -34,7 +34,6 @@ export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.D
         return this.#renew();
       }),
       vscode.commands.registerCommand("ptlens.processes.measure", (process: Process) => measure(process)),
-      vscode.commands.registerCommand("ptlens.processes.copyPid", (process: Process) => vscode.env.clipboard.writeText(String(process.pid))),
     ];
   }
 

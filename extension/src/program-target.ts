@@ -13,7 +13,7 @@ export type ProgramProblem =
 export interface ProgramTarget {
   /** What the user calls it. */
   readonly name: string;
-  readonly source: "setting" | "launch" | "task";
+  readonly source: "launch" | "task";
   /** Name of the workspace folder that it is of, empty: there is only one. */
   readonly folder: string;
   readonly program: string;

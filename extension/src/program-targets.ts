@@ -1,29 +1,12 @@
-// The programs of this workspace that can be started and measured: the setting's, those of launch
-// configurations, and those of tasks.
+// The programs of this workspace that can be started and measured: those of launch configurations and
+// tasks.
 import { existsSync } from "node:fs";
 import os from "node:os";
-import path from "node:path";
 import * as vscode from "vscode";
 import { launchTarget, taskTarget, type ProgramTarget, type Variables } from "./program-target";
-import { readSettings } from "./settings";
 
 export function programTargets(): ProgramTarget[] {
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  const configured = folders.length === 0 ? ofSettings(undefined) : folders.flatMap(ofSettings);
-  const different = configured.filter((target, index) => configured.findIndex((other) => isSame(target, other)) === index);
-  return [...different, ...folders.flatMap(ofFolder)];
-}
-
-/** A setting of the whole workspace holds in each of its folders. */
-function isSame(one: ProgramTarget, other: ProgramTarget): boolean {
-  return one.program === other.program && one.cwd === other.cwd && one.args.join("\0") === other.args.join("\0");
-}
-
-function ofSettings(folder: vscode.WorkspaceFolder | undefined): ProgramTarget[] {
-  const { program, programArguments, workingDirectory } = readSettings(folder?.uri);
-  if (program === "") return [];
-  const name = path.basename(program);
-  return [{ name, source: "setting", folder: folderName(folder), program, args: programArguments, cwd: workingDirectory, env: {}, preLaunchTask: "" }];
+  return (vscode.workspace.workspaceFolders ?? []).flatMap(ofFolder);
 }
 
 function ofFolder(folder: vscode.WorkspaceFolder): ProgramTarget[] {
@@ -40,8 +23,8 @@ function ofFolder(folder: vscode.WorkspaceFolder): ProgramTarget[] {
 }
 
 /** Empty where there is one folder, or none, and its name would tell nothing. */
-function folderName(folder: vscode.WorkspaceFolder | undefined): string {
-  return (vscode.workspace.workspaceFolders?.length ?? 0) > 1 ? (folder?.name ?? "") : "";
+function folderName(folder: vscode.WorkspaceFolder): string {
+  return (vscode.workspace.workspaceFolders?.length ?? 0) > 1 ? folder.name : "";
 }
 
 function variablesOf(folder: vscode.WorkspaceFolder): Variables {

@@ -132,9 +132,9 @@ export class Recorder {
   }
 }
 
-/** The stage stands first in the helper's message, in the language that it was given. */
+/** The helper's progress message begins with the name of the stage. */
 function isRecording(step: Step): step is Step & { message: string } {
-  return step.message?.startsWith(vscode.l10n.t("recording")) === true;
+  return step.message?.startsWith("recording") === true;
 }
 
 function withStopLink(running: Running, step: Step): Step {

@@ -33,7 +33,6 @@ export class RecordingCommands {
       command("remove", vscode.l10n.t("remove the recording from the list"), (item) => this.session.remove(item.key)),
       command("delete", vscode.l10n.t("delete the recording"), (item) => this.#delete(item)),
       command("reveal", vscode.l10n.t("reveal the recording"), (item) => reveal(item)),
-      command("copyPath", vscode.l10n.t("copy the path"), async (item) => vscode.env.clipboard.writeText(item.path)),
       vscode.commands.registerCommand("ptlens.stopComparing", () => this.session.compareWith(undefined)),
     ];
   }

@@ -3,10 +3,6 @@ import * as vscode from "vscode";
 import type { Backend } from "./protocol";
 
 export interface Settings {
-  /** Program that can be started and measured, empty: none. */
-  readonly program: string;
-  readonly programArguments: readonly string[];
-  readonly workingDirectory: string;
   /** Seconds; 0: until stopped. */
   readonly duration: number;
   readonly perfPath: string;
@@ -33,9 +29,6 @@ export function readSettings(resource: vscode.Uri | undefined = openFile()): Set
   const values = vscode.workspace.getConfiguration("ptlens", resource ?? folder?.uri ?? null);
   const text = (name: string): string => expand(values.get<string>(name, ""), folder);
   return {
-    program: text("program"),
-    programArguments: values.get<string[]>("programArguments", []).map((argument) => expand(argument, folder)),
-    workingDirectory: text("workingDirectory"),
     duration: values.get<number>("duration", 5),
     perfPath: values.get<string>("perfPath", ""),
     backend: values.get<Backend>("backend", "auto"),

@@ -1,11 +1,10 @@
 // Tasks of the type "ptlens": a measurement that a build, a key or another task can start. It runs in a
 // terminal of its own, ends with the figures, and shows the result in the editor.
-import path from "node:path";
 import * as vscode from "vscode";
 import type { Api } from "./api";
 import { failureOf, failureText } from "./error-text";
 import type { Backend } from "./protocol";
-import { expand, folderOf, readSettings } from "./settings";
+import { expand, folderOf } from "./settings";
 import { formatCalls, formatDuration } from "./units";
 
 export const taskType = "ptlens";
@@ -24,16 +23,9 @@ interface Definition extends vscode.TaskDefinition {
 export class TaskProvider implements vscode.TaskProvider {
   constructor(private readonly api: Api) {}
 
-  /** One for the configured program of each folder; the others are in tasks.json. */
+  /** Returns none: all tasks of this type are declared in tasks.json, and `resolveTask` completes them. */
   provideTasks(): vscode.Task[] {
-    const programs = new Set<string>();
-    return (vscode.workspace.workspaceFolders ?? []).flatMap((folder) => {
-      const { program, programArguments, workingDirectory } = readSettings(folder.uri);
-      if (program === "" || programs.has(program)) return [];
-      programs.add(program);
-      const definition = { type: taskType, program, args: programArguments, ...(workingDirectory === "" ? {} : { cwd: workingDirectory }) };
-      return [this.#task(definition, folder, vscode.l10n.t("measure {0}", path.basename(program)))];
-    });
+    return [];
   }
 
   resolveTask(task: vscode.Task): vscode.Task | undefined {

@@ -1,7 +1,7 @@
 // Figures as people read them: durations in adaptive units with three significant digits, counts with
 // thousands separators, shares in percent. Shared by the extension and the webview; the helper's
 // renderings in text follow the same rules.
-import { t } from "./words";
+import * as l10n from "@vscode/l10n";
 
 interface Scale {
   readonly unit: string;
@@ -64,7 +64,7 @@ export function formatCount(count: number): string {
 
 /** "1 call", "10,000 calls". */
 export function formatCalls(count: number): string {
-  return count === 1 ? t("1 call") : t("{0} calls", formatCount(count));
+  return count === 1 ? l10n.t("1 call") : l10n.t("{0} calls", formatCount(count));
 }
 
 /** A figure already in percent: "0 %", "< 0.1 %", "4.2 %", "12 %". */

@@ -20,8 +20,6 @@ describe("settings of two folders", () => {
   it("are those of the folder that a file is in", () => {
     for (const [folder, seconds] of folders().map((each, index) => [each, [3, 7][index]] as const)) {
       const settings = readSettings(vscode.Uri.file(inside(folder, "main.cpp")));
-      assert.equal(settings.program, inside(folder, "build", "run"));
-      assert.deepEqual(settings.programArguments, ["--of", folder.name]);
       assert.equal(settings.duration, seconds);
       assert.equal(settings.symfs, inside(folder, "root"));
     }
@@ -31,7 +29,7 @@ describe("settings of two folders", () => {
     const [shop, library] = folders();
     for (const folder of [library, shop]) {
       await vscode.window.showTextDocument(vscode.Uri.file(inside(folder, "main.cpp")), { viewColumn: vscode.ViewColumn.One });
-      assert.equal(readSettings().program, inside(folder, "build", "run"));
+      assert.equal(readSettings().symfs, inside(folder, "root"));
     }
     await vscode.commands.executeCommand("workbench.action.closeAllEditors");
   });
@@ -57,28 +55,17 @@ describe("programs of two folders", () => {
   it("are started in their own folder, and named by it", () => {
     const [shop, library] = folders();
     const expected = [shop, library].map((folder) => ({
-      setting: [inside(folder, "build", "run"), ["--of", folder.name], folder.name],
       launch: [inside(folder, "build", "run"), shop.uri.fsPath, folder.name],
       task: [inside(folder, "build", "run"), folder.uri.fsPath, folder.name],
     }));
     const targets = programTargets();
     const of = (source: string): typeof targets => targets.filter((target) => target.source === source);
-    assert.deepEqual(of("setting").map(({ program, args, folder }) => [program, args, folder]), expected.map(({ setting }) => setting));
     assert.deepEqual(of("launch").map(({ program, cwd, folder }) => [program, cwd, folder]), expected.map(({ launch }) => launch));
     assert.deepEqual(of("task").map(({ program, cwd, folder }) => [program, cwd, folder]), expected.map(({ task }) => task));
     assert.deepEqual(targets.filter(({ problem }) => problem !== undefined), []);
     const choices = { programs: of("launch"), debuggees: [], processes: Promise.resolve([]), threads: () => Promise.resolve([]) };
     const items = targetItems(choices, []).filter(({ target }) => target !== undefined);
     assert.deepEqual(items.map(({ description }) => description), ["launch configuration · shop", "launch configuration · library"]);
-  });
-
-  it("are tasks of ours once each", async () => {
-    const tasks = await vscode.tasks.fetchTasks({ type: "ptlens" });
-    const [shop, library] = folders();
-    assert.deepEqual(
-      tasks.map(({ scope, definition }) => [typeof scope === "object" ? scope.name : scope, definition.program as unknown]).sort(),
-      [shop, library].map((folder) => [folder.name, inside(folder, "build", "run")]).sort(),
-    );
   });
 });
 

@@ -23,9 +23,9 @@ describe("a folder without trust", () => {
     for (const { key } of session.recordings) await session.remove(key);
   });
 
-  it("says nothing of programs, and nothing of where the helper and perf are", () => {
-    const { program, symfs, helperPath, perfPath } = readSettings();
-    assert.deepEqual({ program, symfs, helperPath, perfPath }, { program: "", symfs: "", helperPath: "", perfPath: "" });
+  it("does not say where binaries, the helper and perf are", () => {
+    const { symfs, helperPath, perfPath } = readSettings();
+    assert.deepEqual({ symfs, helperPath, perfPath }, { symfs: "", helperPath: "", perfPath: "" });
   });
 
   it("shows a recording: lens and lines", async () => {
