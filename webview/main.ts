@@ -1,12 +1,12 @@
 // The panel's script: draws what the extension sends. The style comes after the flame graph's own.
 import * as l10n from "@vscode/l10n";
-import type { PanelView, ToPanel } from "../extension/src/panel-messages";
-import { el } from "./dom";
-import { FlameSection } from "./flame-view";
-import { functionHead, functionTables } from "./function-view";
-import { overviewHead, overviewTable } from "./overview";
-import { partialView } from "./partial-view";
-import { post, translations } from "./host";
+import type { PanelView, ToPanel } from "../extension/src/panel/panel-messages";
+import { el } from "./base/dom";
+import { FlameSection } from "./flame/flame-section";
+import { functionHead, functionTables } from "./views/function-view";
+import { overviewHead, overviewTable } from "./views/overview";
+import { partialView } from "./views/partial-view";
+import { post, translations } from "./base/host";
 import "./style.css";
 
 l10n.config({ contents: translations() });

@@ -1,37 +1,39 @@
 // Wires the features together.
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { pickAction } from "./actions";
-import { makeApi, type Api } from "./api";
-import { BundleCommand } from "./bundle-command";
-import { Client } from "./client";
-import { Debuggees } from "./debuggees";
-import { DoctorCommand } from "./doctor-command";
-import { FunctionsView } from "./functions-view";
-import { tellOfEnds } from "./helper-end";
-import { lensMiddleware } from "./lens-middleware";
-import { LineDecorations } from "./line-decorations";
-import { LineTimeCommand } from "./line-time";
-import { Log } from "./log";
-import { MeasureAgain } from "./measure-again";
-import { MeasureCommand } from "./measure-command";
-import { MeasureLens } from "./measure-lens";
-import { MeasureSelected } from "./measure-selected";
-import { OpenCommand } from "./open-command";
-import { Panel, selectorOf } from "./panel";
-import { panelView, type FunctionRef } from "./panel-messages";
-import { ProcessesView } from "./processes-view";
-import { Recorder } from "./recorder";
-import { RecordingCommands } from "./recording-commands";
-import { RecordingsView } from "./recordings-view";
-import { Restorer } from "./restorer";
-import { grantRights } from "./rights";
-import { measureSample } from "./sample";
-import { Session } from "./session";
-import { Status } from "./status";
-import { TaskProvider, taskType } from "./task";
+import { pickAction } from "./status/action-picker";
+import { makeApi, type Api } from "./api/api";
+import { BundleCommand } from "./recordings/bundle-command";
+import { asRecord } from "./base/records";
+import { Client } from "./helper/client";
+import { Debuggees } from "./targets/debuggees";
+import { DoctorCommand } from "./machine/doctor-command";
+import { FunctionsView } from "./functions/functions-view";
+import { tellOfEnds } from "./measure/helper-exit";
+import { lensMiddleware } from "./annotations/lens-middleware";
+import { LineDecorations } from "./annotations/line-decorations";
+import { LineTimeCommand } from "./annotations/line-time-command";
+import { Log } from "./errors/log";
+import { MeasureAgain } from "./measure/measure-again";
+import { MeasureCommand } from "./measure/measure-command";
+import { MeasureLens } from "./annotations/measure-lens";
+import { MeasureSelected } from "./measure/measure-selected";
+import { OpenCommand } from "./recordings/open-command";
+import { functionRef, selectorOf } from "./functions/function-selector";
+import { Panel } from "./panel/panel";
+import { panelView } from "./panel/panel-messages";
+import { ProcessesView } from "./targets/processes-view";
+import { Recorder } from "./measure/recorder";
+import { RecordingCommands } from "./recordings/recording-commands";
+import { RecordingsView } from "./recordings/recordings-view";
+import { Restorer } from "./recordings/restorer";
+import { grantRights } from "./machine/rights";
+import { measureSample } from "./measure/measure-sample";
+import { Session } from "./recordings/session";
+import { Status } from "./status/status-item";
+import { TaskProvider, taskType } from "./api/measure-task";
 
-export type { Api } from "./api";
+export type { Api } from "./api/api";
 
 let client: Client | undefined;
 
@@ -78,7 +80,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     command("measureLatency", (argument) => measure.run(argument)),
     command("measureFunction", (argument) => measure.run(namedFunction(argument))),
     command("measureAgain", (argument) => again.run(keyOf(argument))),
-    command("measureSelected", (argument) => selected.run(Array.isArray(argument) ? argument.map((each) => selectorOf(functionRef(each))) : [])),
+    command("measureSelected", (argument) => selected.run(Array.isArray(argument) ? argument.map((each) => selectorOf(functionRef(each, "ptlens.measureSelected"))) : [])),
     command("finish", () => attempt(log, vscode.l10n.t("stop measuring"), () => recorder.finish())),
     vscode.tasks.registerTaskProvider(taskType, new TaskProvider(api)),
     command("recordSnapshot", (argument) => measure.recordSnapshot(argument)),
@@ -90,7 +92,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     command("showFlameGraph", () => attempt(log, vscode.l10n.t("show the results"), () => panel.reveal())),
     command("showFunction", (argument) =>
       attempt(log, vscode.l10n.t("show the results"), () =>
-        panel.showFunction(selectorOf(functionRef(argument)), { view: panelView(argument) }),
+        panel.showFunction(selectorOf(functionRef(argument, "ptlens.showFunction")), { view: panelView(argument) }),
       ),
     ),
     command("showLineTime", () => lineTime.run()),
@@ -134,17 +136,6 @@ function keyOf(argument: unknown): string | undefined {
 
 /** Of a code lens: the function by its name, and the source that it is in. */
 function namedFunction(argument: unknown): unknown {
-  const { name, ...others } = (typeof argument === "object" && argument !== null ? argument : {}) as Record<string, unknown>;
+  const { name, ...others } = asRecord(argument);
   return { ...others, function: name };
-}
-
-function functionRef(argument: unknown): FunctionRef {
-  const values = (typeof argument === "object" && argument !== null ? argument : {}) as Record<string, unknown>;
-  const { name, binary, address } = values;
-  if (typeof name !== "string") throw new Error(vscode.l10n.t("The command {0} needs the name of a function.", "ptlens.showFunction"));
-  return {
-    name,
-    binary: typeof binary === "string" ? binary : "",
-    address: typeof address === "string" ? address : null,
-  };
 }

@@ -34,7 +34,7 @@ describe("the package", () => {
       "out/webview.js",
       "out/webview.css",
       "helper/build/ptlens",
-      "test/samples/order_server.cpp", // Measure the Sample builds it
+      "extension/sample/order_server.cpp", // Measure the Sample builds it
       ...named(manifest.icon),
       ...named(manifest.contributes),
       ...images,

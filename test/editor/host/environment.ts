@@ -1,6 +1,6 @@
 // What test/editor/run.mjs hands to the tests in the extension host.
 import { execFileSync } from "node:child_process";
-import type { LinesResult, Report } from "../../../extension/src/protocol";
+import type { LinesResult, Report } from "../../../extension/src/protocol/protocol";
 
 export function environment(name: string): string {
   const value = process.env[name];

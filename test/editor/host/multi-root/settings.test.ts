@@ -2,10 +2,10 @@
 import { strict as assert } from "node:assert";
 import path from "node:path";
 import * as vscode from "vscode";
-import { annotationSettings } from "../../../../extension/src/annotation-settings";
-import { targetItems } from "../../../../extension/src/process-picker";
-import { programTargets } from "../../../../extension/src/program-targets";
-import { readSettings } from "../../../../extension/src/settings";
+import { annotationSettings } from "../../../../extension/src/annotations/annotation-settings";
+import { targetItems } from "../../../../extension/src/targets/target-picker";
+import { programTargets } from "../../../../extension/src/targets/workspace-programs";
+import { readSettings } from "../../../../extension/src/base/settings";
 import { activeApi } from "../editor";
 import { environment } from "../environment";
 

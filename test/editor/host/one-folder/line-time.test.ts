@@ -4,7 +4,7 @@ import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
 import { activeApi, shownMessages } from "../editor";
 import { count, duration, environment, helperJson, plain } from "../environment";
-import type { LinesResult, LineTime } from "../../../../extension/src/protocol";
+import type { LinesResult, LineTime } from "../../../../extension/src/protocol/protocol";
 
 const source = process.env.PTLENS_TEST_TIMED_SOURCE ?? "";
 

@@ -1,11 +1,11 @@
 // Finding the function and the target in the real editor.
 import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
-import { candidateItems, inlinedItems } from "../../../../extension/src/function-picker";
-import { placeAtCursor } from "../../../../extension/src/place";
-import { targetItems } from "../../../../extension/src/process-picker";
-import { programTargets } from "../../../../extension/src/program-targets";
-import type { FoundFunction, Process } from "../../../../extension/src/protocol";
+import { candidateItems, inlinedItems } from "../../../../extension/src/functions/function-picker";
+import { placeAtCursor } from "../../../../extension/src/source/cursor-location";
+import { targetItems } from "../../../../extension/src/targets/target-picker";
+import { programTargets } from "../../../../extension/src/targets/workspace-programs";
+import type { FoundFunction, Process } from "../../../../extension/src/protocol/protocol";
 import { activeApi, shownErrors } from "../editor";
 import { environment, reportJson } from "../environment";
 

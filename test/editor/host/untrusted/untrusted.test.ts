@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { existsSync } from "node:fs";
 import * as vscode from "vscode";
-import { readSettings } from "../../../../extension/src/settings";
+import { readSettings } from "../../../../extension/src/base/settings";
 import { activeApi, lenses, shownErrors } from "../editor";
 import { duration, environment, reportJson } from "../environment";
 
