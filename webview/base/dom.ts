@@ -1,10 +1,9 @@
-// Elements made without markup in strings: text from a recording can never become HTML.
-
-import type { PanelView } from "../../extension/src/panel/panel-messages";
+// Creates elements without markup in strings: text of a recording can never become HTML.
+import type { PanelSection } from "../../extension/src/panel/panel-messages";
 
 type Child = Node | string | undefined;
 
-/** `properties` are set on the element as they are; `undefined` children are left out. */
+/** Creates an element with these properties and children. Skips children that are undefined. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Partial<HTMLElementTagNameMap[K]> = {},
@@ -15,18 +14,18 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Marks a part of the page that a link leads to. */
-export function anchored<E extends HTMLElement>(view: PanelView, element: E): E {
-  element.dataset.view = view;
+/** Marks an element as a section that a link can name. */
+export function asSection<E extends HTMLElement>(section: PanelSection, element: E): E {
+  element.dataset.section = section;
   return element;
 }
 
-/** A button that looks like a link. */
+/** Creates a button that looks like a link. */
 export function link(text: string, title: string, onClick: () => void): HTMLButtonElement {
   return el("button", { type: "button", className: "link", title, onclick: onClick }, text);
 }
 
-/** "/a/long/path/file.cpp" as "file.cpp". */
+/** Returns the last component of a path. */
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -1,4 +1,4 @@
-// The other end: VS Code's side of the panel.
+// Messages to the extension, and the data that it wrote into the page.
 import type { FromPanel } from "../../extension/src/panel/panel-messages";
 
 interface VsCodeApi {
@@ -13,7 +13,7 @@ export function post(message: FromPanel): void {
   api.postMessage(message);
 }
 
-/** A click on a source position; nothing to click on without debug information. */
+/** Opens a source line in the editor. Does nothing without debug information. */
 export function reveal(file: string, line: number): void {
   if (file !== "") post({ type: "reveal", file, line });
 }

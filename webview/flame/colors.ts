@@ -1,4 +1,4 @@
-// Colours of frames: the hue tells the binary (the most frequent one is warm), the shade the function.
+// Colors of frames: the hue shows the binary (the one with the most time is warm), the shade the function.
 import type { FlameNode } from "./hierarchy";
 
 const hues = [28, 205, 150, 265, 180, 320, 95];
@@ -12,7 +12,7 @@ function hash(text: string): number {
   return value;
 }
 
-/** Binaries by time spent in them directly, most first. */
+/** Returns the binaries by their self time, most first. */
 function binariesBySelf(root: FlameNode): string[] {
   const self = new Map<string, number>();
   const pending = [root];
@@ -24,8 +24,8 @@ function binariesBySelf(root: FlameNode): string[] {
   return [...self].sort(([, a], [, b]) => b - a).map(([binary]) => binary);
 }
 
-/** A function that gives the CSS colour of a node of this tree; all are light enough for black text. */
-export function colours(root: FlameNode): (node: FlameNode) => string {
+/** Returns a function that maps a node of this tree to its CSS color. All colors are light enough for black text. */
+export function frameColors(root: FlameNode): (node: FlameNode) => string {
   const order = new Map(binariesBySelf(root).map((binary, index) => [binary, index]));
   return (node) => {
     if (node.function === undefined) return "hsl(0 0% 72%)";

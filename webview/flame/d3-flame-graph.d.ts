@@ -1,4 +1,4 @@
-// The part of d3-flame-graph's interface that the adapter uses; the package has no types of its own.
+// The part of d3-flame-graph's interface that flame-graph.ts uses; the package contains no types.
 declare module "d3-flame-graph" {
   import type { HierarchyNode } from "d3-hierarchy";
   import type { Selection } from "d3-selection";
@@ -15,7 +15,7 @@ declare module "d3-flame-graph" {
     sort(compare: (a: Node<T>, b: Node<T>) => number): this;
     setLabelHandler(label: (node: Node<T>) => string): this;
     setDetailsHandler(show: (text: string | null) => void): this;
-    setColorMapper(colour: (node: Node<T>, original: string) => string): this;
+    setColorMapper(color: (node: Node<T>, original: string) => string): this;
     onClick(handler: (node: Node<T>) => void): this;
     update(): void;
     resetZoom(): void;

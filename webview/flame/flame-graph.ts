@@ -1,15 +1,16 @@
-// The flame graph, behind an interface that does not know which library draws it (d3-flame-graph).
-// Root on top. Click or Enter zooms and selects; arrows move; Escape shows everything again.
+// The flame graph, drawn by d3-flame-graph with the root at the top. A click or Enter zooms and selects, the arrow keys
+// move the focus, and Escape resets the zoom.
 import * as l10n from "@vscode/l10n";
 import { select } from "d3-selection";
 import flamegraph, { type FlameGraphChart, type Node } from "d3-flame-graph";
 import { formatCalls, formatDuration, formatPercent, percentOf } from "../../extension/src/base/units";
-import { colours } from "./colors";
+import { frameColors } from "./colors";
 import type { FlameNode } from "./hierarchy";
 
 type Frame = Node<FlameNode>;
 
 const cellHeight = 20;
+/** Pixels */
 const smallestFrame = 0.5;
 
 export class FlameGraph {
@@ -19,8 +20,8 @@ export class FlameGraph {
   #focused: Frame | undefined;
 
   /**
-   * `onSelect` gets each frame that the user clicks; `onDetails` the figures of the frame under the
-   * pointer, and nothing when it has left.
+   * `onSelect` receives each frame that the user clicks. `onDetails` receives the figures of the frame under the
+   * pointer, or undefined.
    */
   constructor(
     private readonly container: HTMLElement,
@@ -28,21 +29,21 @@ export class FlameGraph {
     onSelect: (node: FlameNode) => void,
     private readonly onDetails: (text: string | undefined) => void,
   ) {
-    const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const colour = colours(root);
+    const reducedMotion = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const color = frameColors(root);
     this.#width = container.clientWidth;
     this.#chart = flamegraph<FlameNode>()
       .width(this.#width)
       .cellHeight(cellHeight)
       .minFrameSize(smallestFrame)
-      .transitionDuration(still ? 0 : 200)
+      .transitionDuration(reducedMotion ? 0 : 200)
       .inverted(true)
       .sort((a, b) => b.data.value - a.data.value)
       .setLabelHandler((frame) => details(frame.data, root.value))
       .setDetailsHandler((text) => {
         onDetails(text ?? undefined);
       })
-      .setColorMapper((frame) => colour(frame.data))
+      .setColorMapper((frame) => color(frame.data))
       .onClick((frame) => {
         this.#focus(frame);
         onSelect(frame.data);
@@ -84,15 +85,15 @@ export class FlameGraph {
   };
 
   #neighbour(key: string): Frame | undefined {
-    const present = this.#focused;
-    if (present === undefined) {
-      return key.startsWith("Arrow") ? (select<HTMLElement, Frame>(this.container).datum()) : undefined;
+    const current = this.#focused;
+    if (current === undefined) {
+      return key.startsWith("Arrow") ? select<HTMLElement, Frame>(this.container).datum() : undefined;
     }
     const visible = (frame: Frame): boolean => this.#element(frame) !== undefined;
-    if (key === "ArrowUp") return (present.parent) ?? undefined;
-    if (key === "ArrowDown") return (present.children)?.find(visible);
-    const siblings = ((present.parent?.children ?? [])).filter(visible);
-    const index = siblings.indexOf(present);
+    if (key === "ArrowUp") return current.parent ?? undefined;
+    if (key === "ArrowDown") return current.children?.find(visible);
+    const siblings = (current.parent?.children ?? []).filter(visible);
+    const index = siblings.indexOf(current);
     if (key === "ArrowLeft") return siblings[index - 1];
     return key === "ArrowRight" ? siblings[index + 1] : undefined;
   }

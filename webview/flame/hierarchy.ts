@@ -1,4 +1,4 @@
-// The nested tree that d3 wants, built from the flat columns of ptlens/flame.
+// Builds the tree that d3 needs from the columns of ptlens/flame.
 import * as l10n from "@vscode/l10n";
 import type { FlameResult, FunctionIdentity } from "../../extension/src/panel/panel-messages";
 
@@ -12,21 +12,21 @@ export interface FlameNode {
   /** Absent at the root. */
   function?: FunctionIdentity;
   children: FlameNode[];
-  // Set by d3-flame-graph while it is zoomed.
+  // d3-flame-graph sets these while it is zoomed.
   hide?: boolean;
   fade?: boolean;
 }
 
 export interface Hierarchy {
   root: FlameNode;
-  /** Nodes left out because they lie deeper than `deepest`. */
-  cut: number;
+  /** Number of nodes omitted because they are deeper than maxDepth. */
+  omitted: number;
 }
 
-/** d3-flame-graph recurses; stacks deeper than this (recursion) would overflow it. */
-export const deepest = 1000;
+/** d3-flame-graph is recursive: deeper stacks would overflow its own. */
+export const maxDepth = 1000;
 
-/** Node 0 is the root, parents come before children. Throws on columns that break this. */
+/** Node 0 is the root, and parents come before their children. Throws if the columns break this rule. */
 export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" | "nodes">): Hierarchy {
   const { parent, function: called, inclusive, self, calls } = nodes;
   const count = parent.length;
@@ -35,7 +35,7 @@ export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" 
   }
   const built: FlameNode[] = [];
   const depths: number[] = [];
-  let cut = 0;
+  let omitted = 0;
   for (let i = 0; i < count; i += 1) {
     const identity = functions[called[i] ?? -1];
     const node: FlameNode = {
@@ -49,15 +49,15 @@ export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" 
     built.push(node);
     depths.push(0);
     if (i === 0) continue;
-    const above = parent[i] ?? -1;
-    const aboveNode = above < i ? built[above] : undefined;
-    if (aboveNode === undefined) throw new Error(`Node ${String(i)} of the flame graph has no parent before it.`);
-    const depth = (depths[above] ?? 0) + 1;
+    const parentIndex = parent[i] ?? -1;
+    const parentNode = parentIndex < i ? built[parentIndex] : undefined;
+    if (parentNode === undefined) throw new Error(`Node ${String(i)} of the flame graph has no parent before it.`);
+    const depth = (depths[parentIndex] ?? 0) + 1;
     depths[i] = depth;
-    if (depth <= deepest) aboveNode.children.push(node);
-    else cut += 1;
+    if (depth <= maxDepth) parentNode.children.push(node);
+    else omitted += 1;
   }
   const root = built[0];
   if (root === undefined) throw new Error("The flame graph has no root.");
-  return { root, cut };
+  return { root, omitted };
 }

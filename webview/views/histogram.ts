@@ -1,4 +1,4 @@
-// Latency in powers of two: how many calls, and how many of them were switched out.
+// The latency histogram in powers of two. It separates the calls that were switched out.
 import * as l10n from "@vscode/l10n";
 import type { Report } from "../../extension/src/panel/panel-messages";
 import { formatCalls, formatCount, formatDuration } from "../../extension/src/base/units";
@@ -14,7 +14,7 @@ export function histogramView(buckets: readonly Bucket[], offCpuKnown: boolean):
     {},
     el("h2", {}, l10n.t("Latency")),
     offCpuKnown
-      ? el("p", { className: "legend" }, el("span", { className: "on key" }), l10n.t("on-CPU throughout"), el("span", { className: "off key" }), l10n.t("switched out at least once"))
+      ? el("p", { className: "legend" }, el("span", { className: "on key" }), l10n.t("always on-CPU"), el("span", { className: "off key" }), l10n.t("switched out at least once"))
       : undefined,
     el("div", { className: "histogram" }, ...rows),
   );

@@ -1,9 +1,9 @@
-// Every function of the recording, most inclusive time first, with a filter by name.
+// All functions of the recording, most inclusive time first, with a filter by name.
 import * as l10n from "@vscode/l10n";
 import type { FunctionSummary, FunctionsResult } from "../../extension/src/panel/panel-messages";
 import { formatCount, formatDuration } from "../../extension/src/base/units";
-import { baseName, el, link } from "../base/dom";
-import { post } from "../base/host";
+import { baseName, el } from "../base/dom";
+import { functionLink } from "../base/links";
 import { lossView, recordingView } from "./recording-view";
 import { table } from "../base/table";
 
@@ -28,7 +28,7 @@ export function overviewTable({ recording, functions }: FunctionsResult): HTMLEl
     const heads = [l10n.t("function"), l10n.t("calls"), l10n.t("mean"), l10n.t("inclusive"), l10n.t("self"), l10n.t("off-CPU"), l10n.t("incomplete"), l10n.t("unwound"), l10n.t("binary")];
     const rest = found.length - rows.length;
     body.replaceChildren(table(l10n.t("Functions"), 1, heads, rows));
-    if (rest > 0) body.append(el("p", { className: "apart" }, l10n.t("{0} more: filter by name.", formatCount(rest))));
+    if (rest > 0) body.append(el("p", { className: "apart" }, l10n.t("{0} more. Filter by name to see them.", formatCount(rest))));
   };
   const input = el("input", { type: "search", placeholder: l10n.t("Filter by name"), ariaLabel: l10n.t("Filter by name") });
   input.addEventListener("input", () => {
@@ -40,9 +40,7 @@ export function overviewTable({ recording, functions }: FunctionsResult): HTMLEl
 
 function cells(row: FunctionSummary, offCpuKnown: boolean): (Node | string)[] {
   return [
-    link(row.name, l10n.t("Show {0}", row.name), () => {
-      post({ type: "function", function: { name: row.name, binary: row.binary, address: row.address } });
-    }),
+    functionLink(row),
     formatCount(row.complete),
     row.complete > 0 ? formatDuration(row.mean) : "–",
     formatDuration(row.inclusive),

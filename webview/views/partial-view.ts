@@ -1,4 +1,4 @@
-// What is known of a function while its trace is still being decoded.
+// The figures of a function while its trace is being decoded.
 import * as l10n from "@vscode/l10n";
 import type { PartialReport } from "../../extension/src/panel/panel-messages";
 import { formatBytes, formatCount, formatDuration, percentOf } from "../../extension/src/base/units";
@@ -18,17 +18,17 @@ export function partialView(report: PartialReport): HTMLElement {
     [l10n.t("off-CPU"), time(report.off_cpu.total)],
   ];
   const figures = values.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)));
-  const share = l10n.t("{0} % of {1} of trace is decoded.", percentOf(report.done, report.total).toFixed(0), formatBytes(report.total));
+  const share = l10n.t("{0} % of {1} decoded", percentOf(report.done, report.total).toFixed(0), formatBytes(report.total));
   const progress = el("progress", { max: Math.max(1, report.total), value: report.done });
-  progress.setAttribute("aria-label", l10n.t("Trace decoded"));
+  progress.setAttribute("aria-label", l10n.t("Decoding progress"));
   return el(
     "section",
     { className: "partial" },
     el("h1", { title: report.function.binary }, report.function.name),
-    el("p", { className: "place", role: "status" }, share),
+    el("p", { className: "location", role: "status" }, share),
     progress,
     el("dl", { className: "figures" }, ...figures),
-    el("p", { className: "apart" }, l10n.t("Exact for what is decoded so far. Percentiles, callers, children and the flame graph come with the whole.")),
+    el("p", { className: "apart" }, l10n.t("The figures are exact for the decoded part. Percentiles, callers, children and the flame graph appear when decoding is complete.")),
     histogramView(report.histogram, true),
   );
 }

@@ -1,19 +1,18 @@
-// What must be known before any figure is believed: loss first, then what the backend costs and
-// cannot see.
+// The quality of a recording: losses first, then the overhead and the limits of the backend.
 import * as l10n from "@vscode/l10n";
 import type { Recording } from "../../extension/src/panel/panel-messages";
 import { backendName } from "../../extension/src/base/backend-name";
 import { formatBytes, formatCount, formatDuration, formatPercent, percentOf } from "../../extension/src/base/units";
 import { el } from "../base/dom";
 
-/** One sentence for each thing that is lost or missing. */
+/** Returns a sentence for each loss. */
 export function losses(recording: Recording): string[] {
-  const said: string[] = [];
+  const sentences: string[] = [];
   if (recording.lost_ns > 0 || recording.gaps > 0) {
     const share = formatPercent(percentOf(recording.lost_ns, recording.trace_ns));
-    said.push(
+    sentences.push(
       l10n.t(
-        "Gaps: {0}; {1} ({2}) of the trace is lost. Calls that span a gap are counted as incomplete.",
+        "The trace has {0} gaps: {1} ({2}) is lost. Calls across a gap count as incomplete.",
         formatCount(recording.gaps),
         formatDuration(recording.lost_ns),
         share,
@@ -21,21 +20,21 @@ export function losses(recording: Recording): string[] {
     );
   }
   if (recording.decode_errors > 0) {
-    said.push(l10n.t("Places where the trace and the code contradict each other: {0}.", formatCount(recording.decode_errors)));
+    sentences.push(l10n.t("Decode errors, where the trace does not match the code: {0}.", formatCount(recording.decode_errors)));
   }
-  if (recording.lost_records > 0) said.push(l10n.t("Records that perf dropped: {0}.", formatCount(recording.lost_records)));
-  if (!recording.off_cpu_known) said.push(l10n.t("No context switches were recorded: off-CPU time is unknown."));
-  if (recording.resolution_ns === null) said.push(l10n.t("The recording has no timing: latencies are unknown."));
+  if (recording.lost_records > 0) sentences.push(l10n.t("Records dropped by perf: {0}.", formatCount(recording.lost_records)));
+  if (!recording.off_cpu_known) sentences.push(l10n.t("Off-CPU time is unknown: the recording contains no context switches."));
+  if (recording.resolution_ns === null) sentences.push(l10n.t("Latencies are unknown: the recording contains no timing."));
   for (const { path, build_id: buildId, reason } of recording.missing) {
-    said.push(`${path}${buildId === "" ? "" : ` (build-id ${buildId})`}: ${reason}`);
+    sentences.push(`${path}${buildId === "" ? "" : ` (build-id ${buildId})`}: ${reason}`);
   }
-  return said;
+  return sentences;
 }
 
 export function lossView(recording: Recording): HTMLElement | undefined {
-  const said = losses(recording);
-  if (said.length === 0) return undefined;
-  const items = said.map((text) => el("li", {}, text));
+  const sentences = losses(recording);
+  if (sentences.length === 0) return undefined;
+  const items = sentences.map((text) => el("li", {}, text));
   return el("ul", { className: "losses", role: "status" }, ...items);
 }
 

@@ -1,14 +1,14 @@
-// Which annotations the user wants; changes apply at once.
+// The settings of the annotations. Changes apply at once.
 import * as vscode from "vscode";
 
 export type Show = "both" | "lens" | "line" | "none";
-export type HeatPlace = "ruler" | "gutter" | "none";
+export type HeatDisplay = "ruler" | "gutter" | "none";
 
 export interface AnnotationSettings {
   readonly lens: boolean;
   readonly line: boolean;
-  readonly heat: HeatPlace;
-  /** Lenses that measure, above functions without figures. */
+  readonly heat: HeatDisplay;
+  /** Whether functions without figures get a code lens that measures. */
   readonly measureLens: boolean;
 }
 
@@ -18,7 +18,7 @@ export function annotationSettings(resource?: vscode.Uri): AnnotationSettings {
   return {
     lens: show === "both" || show === "lens",
     line: show === "both" || show === "line",
-    heat: values.get<HeatPlace>("heat", "ruler"),
+    heat: values.get<HeatDisplay>("heat", "ruler"),
     measureLens: values.get<boolean>("measureLens", false),
   };
 }

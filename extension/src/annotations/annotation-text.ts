@@ -1,30 +1,30 @@
-// What is written at the ends of lines with call sites, or with a time of their own: figures in columns of fixed width, all of one function
-// beginning in the same column, so that numbers stand below each other. Pure: no VS Code in it.
+// The text at the end of a line with calls or line time. The figures of one function begin in the same column and have a
+// fixed width, so that they are aligned. Without the vscode module.
 import * as l10n from "@vscode/l10n";
 import type { AnnotatedLineTime, AnnotationsResult, LineAnnotation } from "../protocol/protocol";
 import { formatCalls, formatCount, formatDuration, formatSignedDuration, formatSignedPercent } from "../base/units";
 
-/** What of a recording decides which figures are known. */
+/** The fields of a result that determine which figures are known. */
 export type Known = Pick<AnnotationsResult, "off_cpu_known" | "timed" | "baseline" | "text">;
 
-/** As wide as a duration becomes: "1.23 µs", "12.3 ms", "1,204 s". */
+/** Characters of the widest duration: "1.23 µs", "12.3 ms", "1,204 s". */
 const durationWidth = 7;
-/** Lines longer than this do not push the column of their function further out. */
+/** Lines longer than this do not move the column of their function further to the right. */
 const furthestColumn = 96;
 const gap = 3;
-const blank = "\u00a0"; // what a decoration does not collapse
+const blank = "\u00a0"; // a decoration collapses other spaces
 
-/** Of a line whose text, or whose function's text, is not what was measured. */
+/** Marks a line that was edited since it was measured, or whose function was. */
 export const staleMark = "✎";
-/** Of a file that is newer than the program. */
+/** Marks the lines of a file that is newer than the program. */
 export const doubtMark = "?";
 
-/** Whether what stands at the line is of another text or binary than the present ones. */
+/** Whether the figures belong to another text or binary than the current ones. */
 export function isStale(row: LineAnnotation, known: Known): boolean {
   return row.changed || row.old_binary || known.text === "edited" || known.text === "newer";
 }
 
-/** "✎ 12.3 µs × 1,000 · off-CPU 5.10 ms total · −12 %"; `countWidth`: characters that the count takes at least. */
+/** "✎ 12.3 µs × 1,000 · off-CPU 5.10 ms total · −12 %"; `countWidth`: minimum width of the count. */
 export function lineText(row: LineAnnotation, known: Known, countWidth = 0): string {
   const parts: string[] = [];
   if (row.calls > 0 && !known.timed) {
@@ -51,7 +51,7 @@ function hasCalls({ calls, unwound, incomplete }: LineAnnotation): boolean {
   return calls + unwound + incomplete > 0;
 }
 
-/** "line 12.3 ns × 1,000"; "line × 1,000", "≤ 40.1 µs shared with lines 10–13" where it is not known apart from others. */
+/** "line 12.3 ns × 1,000"; "line × 1,000", "≤ 40.1 µs shared with lines 10–13" if the trace does not separate it from other lines. */
 export function lineTimeText({ executions, time, at_most: most, shared_with: lines }: AnnotatedLineTime): string[] {
   if (time !== null) return [l10n.t("line {0} × {1}", formatDuration(time / Math.max(executions, 1)), formatCount(executions))];
   const text = l10n.t("line × {0}", formatCount(executions));
@@ -61,7 +61,7 @@ export function lineTimeText({ executions, time, at_most: most, shared_with: lin
   return [text, lines === "" ? l10n.t("≤ {0} shared with what it calls", longest) : l10n.t("≤ {0} shared with lines {1}", longest, lines)];
 }
 
-/** "−12 %, p99 +3.00 µs"; "≈ baseline" where nothing has changed beyond the resolution and the scatter of the calls. */
+/** "−12 %, p99 +3.00 µs"; "≈ baseline" if no change exceeds the uncertainty and the scatter of the calls. */
 export function changeText({ difference }: LineAnnotation): string {
   if (difference === undefined) return l10n.t("not in the baseline");
   const parts: string[] = [];
@@ -72,13 +72,13 @@ export function changeText({ difference }: LineAnnotation): string {
   return difference.mean === "no_timing" ? l10n.t("no timing to compare") : l10n.t("≈ baseline");
 }
 
-export interface PlacedText {
+export interface AlignedText {
   readonly row: LineAnnotation;
   readonly text: string;
 }
 
-/** The texts of the rows, each with the blanks before it that bring it to its function's column. `widthOf`: of a line, in columns. */
-export function placedTexts(result: AnnotationsResult, widthOf: (line: number) => number): PlacedText[] {
+/** Returns the texts of the rows, each with the spaces that align it. `widthOf` returns the width of a line in columns. */
+export function alignedTexts(result: AnnotationsResult, widthOf: (line: number) => number): AlignedText[] {
   const groups = new Map<number, { column: number; countWidth: number }>();
   for (const row of result.lines) {
     const group = groups.get(row.function_line) ?? { column: 0, countWidth: 0 };
@@ -93,20 +93,20 @@ export function placedTexts(result: AnnotationsResult, widthOf: (line: number) =
   });
 }
 
-/** Columns that a line takes on the screen. */
+/** Returns the width of a line on the screen, in columns. */
 export function widthOfText(text: string, tabSize: number): number {
   let column = 0;
   for (const character of text) column += character === "\t" ? tabSize - (column % tabSize) : 1;
   return column;
 }
 
-export const heatSteps = 4;
+export const heatLevels = 4;
 
 /**
- * How hot a line is: 0 (cool) to heatSteps - 1: its total latency against the hottest line of the file, a decade a
- * step.
+ * Returns the heat of a line, from 0 (cool) to heatLevels - 1. It compares the total latency with that of the hottest
+ * line of the file; each level is a factor of ten.
  */
-export function heatStep(total: number, hottest: number): number {
+export function heatLevel(total: number, hottest: number): number {
   if (total <= 0 || hottest <= 0) return 0;
-  return Math.max(0, Math.min(heatSteps - 1, heatSteps - 1 + Math.round(Math.log10(total / hottest))));
+  return Math.max(0, Math.min(heatLevels - 1, heatLevels - 1 + Math.round(Math.log10(total / hottest))));
 }

@@ -1,63 +1,65 @@
-// Tells when one of the measured binaries is built anew: what is shown is then of the old one. A linker writes in
-// several steps, and what it writes to mapped memory is told late or not at all, so once a file has changed it is
-// looked at until it stays as it is.
+// Detects when a measured binary was rebuilt: the figures are then those of the old one. A linker writes in several
+// steps, and the events of its writes to mapped memory come late or not at all. So after a first event the files are
+// polled until they stay the same.
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import * as vscode from "vscode";
 
-/** ms between two looks. */
-const pause = 250;
-/** Looks without a change after which a file counts as written, and after which nobody looks any more. */
-const settled = 2;
-const forgotten = 20;
+/** ms */
+const pollInterval = 250;
+/** Polls without a change after which a file counts as complete. */
+const pollsUntilSettled = 2;
+/** Polls without a change after which polling ends. */
+const pollsUntilEnd = 20;
 
 export class BinaryWatch implements vscode.Disposable {
-  readonly #built = new vscode.EventEmitter<void>();
+  readonly #rebuilt = new vscode.EventEmitter<void>();
   readonly #watchers = new Map<string, vscode.FileSystemWatcher>();
   #timer: NodeJS.Timeout | undefined;
-  #quiet = 0;
-  #seen = "";
-  #told = "";
+  #unchangedPolls = 0;
+  #fingerprints = "";
+  /** The fingerprints of the last event. */
+  #reported = "";
 
-  readonly onDidBuild = this.#built.event;
+  readonly onDidRebuild = this.#rebuilt.event;
 
   watch(binaries: readonly string[]): void {
     for (const binary of binaries) {
       if (!binary.startsWith("/") || this.#watchers.has(binary)) continue;
       const folder = vscode.Uri.file(path.dirname(binary));
       const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, path.basename(binary)));
-      const written = (): void => {
-        this.#told = "";
-        this.#quiet = 0;
-        if (this.#timer === undefined) this.#lookLater();
+      const onWrite = (): void => {
+        this.#reported = "";
+        this.#unchangedPolls = 0;
+        if (this.#timer === undefined) this.#schedulePoll();
       };
-      watcher.onDidChange(written);
-      watcher.onDidCreate(written);
+      watcher.onDidChange(onWrite);
+      watcher.onDidCreate(onWrite);
       this.#watchers.set(binary, watcher);
     }
   }
 
-  #lookLater(): void {
+  #schedulePoll(): void {
     this.#timer = setTimeout(() => {
-      void this.#look();
-    }, pause);
+      void this.#poll();
+    }, pollInterval);
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const timer = this.#timer;
-    const seen = (await Promise.all([...this.#watchers.keys()].map(fingerprint))).join("\n");
-    if (this.#timer !== timer) return; // nothing of this is watched any more
-    this.#quiet = seen === this.#seen ? this.#quiet + 1 : 0;
-    this.#seen = seen;
-    if (this.#quiet >= settled && seen !== this.#told) {
-      this.#told = seen;
-      this.#built.fire();
+    const fingerprints = (await Promise.all([...this.#watchers.keys()].map(fingerprint))).join("\n");
+    if (this.#timer !== timer) return; // reset meanwhile
+    this.#unchangedPolls = fingerprints === this.#fingerprints ? this.#unchangedPolls + 1 : 0;
+    this.#fingerprints = fingerprints;
+    if (this.#unchangedPolls >= pollsUntilSettled && fingerprints !== this.#reported) {
+      this.#reported = fingerprints;
+      this.#rebuilt.fire();
     }
-    if (this.#quiet < forgotten) this.#lookLater();
+    if (this.#unchangedPolls < pollsUntilEnd) this.#schedulePoll();
     else this.#timer = undefined;
   }
 
-  /** Watches nothing any more. */
+  /** Stops watching all binaries. */
   reset(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -67,7 +69,7 @@ export class BinaryWatch implements vscode.Disposable {
 
   dispose(): void {
     this.reset();
-    this.#built.dispose();
+    this.#rebuilt.dispose();
   }
 }
 

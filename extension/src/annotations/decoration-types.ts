@@ -1,51 +1,50 @@
-// The few kinds of decoration that lines have: one a step of heat, with text at the line's end or without, and
-// one for what is not of the present text.
+// The types of line decorations: one for each level of heat, with text at the end of the line and without.
 import * as vscode from "vscode";
-import { heatSteps } from "./annotation-text";
-import type { HeatPlace } from "./annotation-settings";
+import { heatLevels } from "./annotation-text";
+import type { HeatDisplay } from "./annotation-settings";
 
-const gutterColours = {
+const gutterColors = {
   dark: ["#5A4632", "#8A5E33", "#C27A35", "#FF9A3D"],
   light: ["#F3DFC8", "#EBBE8A", "#D98B3A", "#B3560A"],
 } as const;
 
-function gutterIcon(colour: string): vscode.Uri {
-  const bar = `<rect x="11" width="4" height="16" fill="${colour}"/>`;
+function gutterIcon(color: string): vscode.Uri {
+  const bar = `<rect x="11" width="4" height="16" fill="${color}"/>`;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16">${bar}</svg>`;
   return vscode.Uri.parse(`data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`);
 }
 
-/** One of each for as long as the setting is the same. */
-export class HeatTypes implements vscode.Disposable {
-  /** By step: lines whose text is drawn. */
+/** The decoration types for one value of the setting ptlens.heat. */
+export class DecorationTypes implements vscode.Disposable {
+  /** By level of heat: lines with text. */
   readonly texts: readonly vscode.TextEditorDecorationType[];
-  /** By step: lines that show in the ruler alone. */
+  /** By level of heat: lines that only appear in the overview ruler. */
   readonly marks: readonly vscode.TextEditorDecorationType[];
 
-  constructor(readonly place: HeatPlace) {
-    const steps = Array.from({ length: heatSteps }, (_, step) => step);
-    this.texts = steps.map((step) =>
+  constructor(readonly heat: HeatDisplay) {
+    const levels = Array.from({ length: heatLevels }, (_, level) => level);
+    this.texts = levels.map((level) =>
       vscode.window.createTextEditorDecorationType({
-        ...this.#heat(step),
+        ...this.#options(level),
         after: { fontStyle: "normal" },
         rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen,
       }),
     );
-    this.marks = place === "none" ? [] : steps.map((step) => vscode.window.createTextEditorDecorationType(this.#heat(step)));
+    this.marks = heat === "none" ? [] : levels.map((level) => vscode.window.createTextEditorDecorationType(this.#options(level)));
   }
 
-  #heat(step: number): vscode.DecorationRenderOptions {
-    if (this.place === "none") return {};
+  #options(level: number): vscode.DecorationRenderOptions {
+    if (this.heat === "none") return {};
     const ruler = {
-      overviewRulerColor: new vscode.ThemeColor(`ptlens.heat${String(step + 1)}`),
+      overviewRulerColor: new vscode.ThemeColor(`ptlens.heat${String(level + 1)}`),
       overviewRulerLane: vscode.OverviewRulerLane.Right,
     };
-    if (this.place === "ruler") return ruler;
-    const icon = (colours: readonly string[]): vscode.ThemableDecorationRenderOptions => ({
-      gutterIconPath: gutterIcon(colours[step] ?? "#888888"),
+    if (this.heat === "ruler") return ruler;
+    const icon = (colors: readonly string[]): vscode.ThemableDecorationRenderOptions => ({
+      gutterIconPath: gutterIcon(colors[level] ?? "#888888"),
       gutterIconSize: "contain",
     });
-    return { ...ruler, dark: icon(gutterColours.dark), light: icon(gutterColours.light) };
+    return { ...ruler, dark: icon(gutterColors.dark), light: icon(gutterColors.light) };
   }
 
   dispose(): void {

@@ -1,46 +1,45 @@
-// Writes latency, calls and off-CPU at the end of every line with call sites that is on the screen, and the line's own
-// time where it was asked for, and shows in the
-// overview ruler how hot each line of the file is. Where the lines are now, and whether they are still what was
-// measured, the helper says, which follows the edits; between two answers VS Code moves what is drawn. An answer is
-// of the lines on the screen and some around them: scrolling within it asks nothing. Details are the helper's hover.
+// Shows latency, calls and off-CPU time at the end of each visible line with calls, the line time if it was requested,
+// and the heat of all lines in the overview ruler. The helper follows the edits: it knows the current position of each
+// line and whether the line was edited. Between two results, VS Code moves the decorations. A result covers the visible
+// lines and some around them, so that scrolling within it sends no request. Details are in the helper's hovers.
 import * as vscode from "vscode";
 import { annotationSettings, onDidChangeAnnotationSettings } from "./annotation-settings";
-import { heatStep, heatSteps, isStale, placedTexts, widthOfText } from "./annotation-text";
+import { alignedTexts, heatLevel, heatLevels, isStale, widthOfText } from "./annotation-text";
 import { BinaryWatch } from "./binary-watch";
 import type { Client } from "../helper/client";
 import { failureOf } from "../errors/failure";
-import { HeatTypes } from "./decoration-types";
+import { DecorationTypes } from "./decoration-types";
 import { isMeasurable } from "../source/languages";
 import type { Log } from "../errors/log";
 import type { AnnotationsResult } from "../protocol/protocol";
 import type { Session } from "../recordings/session";
 
-/** Lines above and below those on the screen that are asked for as well. */
+/** Lines above and below the visible ones that are requested as well. */
 const margin = 100;
-/** After an edit, so long nothing must be typed before lines are asked for anew, ms. */
-const editRests = 300;
-/** Scrolling draws at most so often, ms. */
-const scrollRests = 60;
+/** Pause in typing after which lines are requested again, ms. */
+const editPause = 300;
+/** Time between two updates while scrolling, ms. */
+const scrollPause = 60;
 
-interface Drawn {
+interface Shown {
   readonly first: number;
   readonly last: number;
   readonly result: AnnotationsResult;
 }
 
-/** What is drawn in one editor: options for each decoration type, by heat. */
-export interface Drawing {
+/** The decorations of one editor by level of heat. */
+export interface Decorations {
   readonly texts: readonly vscode.DecorationOptions[][];
   readonly marks: readonly vscode.Range[][];
 }
 
 export class LineDecorations implements vscode.Disposable {
   readonly #watch = new BinaryWatch();
-  readonly #drawn = new Map<vscode.TextEditor, Drawn>();
+  readonly #shown = new Map<vscode.TextEditor, Shown>();
   readonly #heat = new Map<string, AnnotationsResult["heat"]>();
   readonly #timers = new Map<vscode.TextEditor, NodeJS.Timeout>();
   readonly #subscriptions: vscode.Disposable[];
-  #types: HeatTypes;
+  #types: DecorationTypes;
   #requests = 0;
 
   constructor(
@@ -48,7 +47,7 @@ export class LineDecorations implements vscode.Disposable {
     private readonly session: Session,
     private readonly log: Log,
   ) {
-    this.#types = new HeatTypes(annotationSettings().heat);
+    this.#types = new DecorationTypes(annotationSettings().heat);
     const redraw = (): void => {
       this.refresh();
     };
@@ -57,32 +56,32 @@ export class LineDecorations implements vscode.Disposable {
         this.#watch.reset();
         redraw();
       }),
-      this.#watch.onDidBuild(() => {
+      this.#watch.onDidRebuild(() => {
         redraw();
         void client.refreshLenses();
       }),
       onDidChangeAnnotationSettings(() => {
         const { heat } = annotationSettings();
-        if (heat !== this.#types.place) {
+        if (heat !== this.#types.heat) {
           this.#types.dispose();
-          this.#types = new HeatTypes(heat);
+          this.#types = new DecorationTypes(heat);
         }
         redraw();
         void client.refreshLenses();
       }),
       vscode.window.onDidChangeVisibleTextEditors((editors) => {
-        for (const editor of this.#drawn.keys()) if (!editors.includes(editor)) this.#drawn.delete(editor);
+        for (const editor of this.#shown.keys()) if (!editors.includes(editor)) this.#shown.delete(editor);
         this.#drawAll();
       }),
       vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => {
-        if (!this.#holdsScreen(textEditor)) this.#soon(textEditor, scrollRests);
+        if (!this.#coversScreen(textEditor)) this.#updateSoon(textEditor, scrollPause);
       }),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (contentChanges.length === 0) return;
         this.#heat.delete(document.uri.fsPath);
         for (const editor of vscode.window.visibleTextEditors) {
-          if (editor.document !== document || !this.#drawn.delete(editor)) continue;
-          this.#soon(editor, editRests);
+          if (editor.document !== document || !this.#shown.delete(editor)) continue;
+          this.#updateSoon(editor, editPause);
         }
       }),
       vscode.window.onDidChangeWindowState(({ focused }) => {
@@ -91,35 +90,35 @@ export class LineDecorations implements vscode.Disposable {
     ];
   }
 
-  /** How many times lines were asked for; for tests of the real editor. */
+  /** Number of requests for lines; for tests in the extension host. */
   get requests(): number {
     return this.#requests;
   }
 
-  /** What is drawn for some lines, 1-based; all of them where none are given. For tests of the real editor. */
-  async drawing(document: vscode.TextDocument, first = 1, last = document.lineCount): Promise<Drawing> {
-    const result = await this.#ask(document, first, last);
-    return this.#draw(document, result, first, last, 4);
+  /** Returns the decorations of some lines (1-based), by default of all; for tests in the extension host. */
+  async decorationsOf(document: vscode.TextDocument, first = 1, last = document.lineCount): Promise<Decorations> {
+    const result = await this.#request(document, first, last);
+    return this.#decorationsFor(document, result, first, last, 4);
   }
 
-  /** The text options of all lines, in the order of lines; for tests of the real editor. */
+  /** Returns the text decorations of all lines in their order; for tests in the extension host. */
   async options(document: vscode.TextDocument): Promise<vscode.DecorationOptions[]> {
-    const { texts } = await this.drawing(document);
+    const { texts } = await this.decorationsOf(document);
     return texts.flat().sort((a, b) => a.range.start.line - b.range.start.line);
   }
 
-  /** Asks for the lines anew: the helper has more to say of them. */
+  /** Requests all visible lines again. */
   refresh(): void {
     this.#forget();
     this.#drawAll();
   }
 
   #forget(): void {
-    this.#drawn.clear();
+    this.#shown.clear();
     this.#heat.clear();
   }
 
-  #soon(editor: vscode.TextEditor, delay: number): void {
+  #updateSoon(editor: vscode.TextEditor, delay: number): void {
     clearTimeout(this.#timers.get(editor));
     this.#timers.set(
       editor,
@@ -136,44 +135,44 @@ export class LineDecorations implements vscode.Disposable {
 
   #update(editor: vscode.TextEditor): void {
     this.#updateNow(editor).catch((error: unknown) => {
-      this.log.report(vscode.l10n.t("annotate the lines"), error);
+      this.log.report("annotate the lines", error);
     });
   }
 
-  #holdsScreen(editor: vscode.TextEditor): boolean {
-    const drawn = this.#drawn.get(editor);
+  #coversScreen(editor: vscode.TextEditor): boolean {
+    const shown = this.#shown.get(editor);
     return (
-      drawn !== undefined &&
-      editor.visibleRanges.every(({ start, end }) => start.line + 1 >= drawn.first && end.line + 1 <= drawn.last)
+      shown !== undefined &&
+      editor.visibleRanges.every(({ start, end }) => start.line + 1 >= shown.first && end.line + 1 <= shown.last)
     );
   }
 
   async #updateNow(editor: vscode.TextEditor): Promise<void> {
     const { document } = editor;
-    if (document.uri.scheme !== "file" || !isMeasurable(document.languageId)) return;
-    if (this.#holdsScreen(editor)) return;
+    if (!isMeasurable(document)) return;
+    if (this.#coversScreen(editor)) return;
     const lines = editor.visibleRanges.flatMap(({ start, end }) => [start.line + 1, end.line + 1]);
     const first = Math.max(1, Math.min(...lines, document.lineCount) - margin);
     const last = Math.min(document.lineCount, Math.max(...lines, 1) + margin);
     const version = document.version;
     const recording = this.session.recording?.id;
-    const result = await this.#ask(document, first, last);
-    if (document.version !== version || this.session.recording?.id !== recording) return; // asked again by what changed it
+    const result = await this.#request(document, first, last);
+    if (document.version !== version || this.session.recording?.id !== recording) return; // the change has sent another request
     if (result !== undefined) {
-      this.#drawn.set(editor, { first, last, result });
+      this.#shown.set(editor, { first, last, result });
       this.#watch.watch(result.binaries);
     }
     const tabSize = typeof editor.options.tabSize === "number" ? editor.options.tabSize : 4;
-    const { texts, marks } = this.#draw(document, result, first, last, tabSize);
+    const { texts, marks } = this.#decorationsFor(document, result, first, last, tabSize);
     const { texts: textTypes, marks: markTypes } = this.#types;
-    for (const [step, type] of textTypes.entries()) editor.setDecorations(type, texts[step] ?? []);
-    for (const [step, type] of markTypes.entries()) editor.setDecorations(type, marks[step] ?? []);
+    for (const [level, type] of textTypes.entries()) editor.setDecorations(type, texts[level] ?? []);
+    for (const [level, type] of markTypes.entries()) editor.setDecorations(type, marks[level] ?? []);
   }
 
-  /** The annotations of some lines, with the heat of all where it is not known; nothing where none are to be drawn. */
-  async #ask(document: vscode.TextDocument, first: number, last: number): Promise<AnnotationsResult | undefined> {
+  /** Requests the annotations of some lines, and the heat of all lines if it is not known. Returns undefined if nothing is to be shown. */
+  async #request(document: vscode.TextDocument, first: number, last: number): Promise<AnnotationsResult | undefined> {
     const settings = annotationSettings(document.uri);
-    if (this.session.recording === undefined || document.uri.scheme !== "file" || !isMeasurable(document.languageId)) return undefined;
+    if (this.session.recording === undefined || !isMeasurable(document)) return undefined;
     if (!settings.line) return undefined;
     const file = document.uri.fsPath;
     const known = this.#heat.get(file);
@@ -191,34 +190,34 @@ export class LineDecorations implements vscode.Disposable {
     }
   }
 
-  #draw(
+  #decorationsFor(
     document: vscode.TextDocument,
     result: AnnotationsResult | undefined,
     first: number,
     last: number,
     tabSize: number,
-  ): Drawing {
-    const texts = Array.from({ length: heatSteps }, (): vscode.DecorationOptions[] => []);
-    const marks = Array.from({ length: heatSteps }, (): vscode.Range[] => []);
+  ): Decorations {
+    const texts = Array.from({ length: heatLevels }, (): vscode.DecorationOptions[] => []);
+    const marks = Array.from({ length: heatLevels }, (): vscode.Range[] => []);
     if (result === undefined) return { texts, marks };
-    const shown = (line: number): boolean => line >= 1 && line <= document.lineCount;
-    const widthOf = (line: number): number => (shown(line) ? widthOfText(document.lineAt(line - 1).text, tabSize) : 0);
-    const drawn = new Set<number>();
-    for (const { row, text } of placedTexts(result, widthOf)) {
-      if (!shown(row.line) || drawn.has(row.line)) continue;
-      drawn.add(row.line);
-      const step = heatStep(row.total, result.hottest);
-      const hot = step === heatSteps - 1 ? "ptlens.hotLineForeground" : "ptlens.lineForeground";
-      const colour = isStale(row, result) ? "ptlens.staleLineForeground" : hot;
-      texts[step]?.push({
+    const exists = (line: number): boolean => line >= 1 && line <= document.lineCount;
+    const widthOf = (line: number): number => (exists(line) ? widthOfText(document.lineAt(line - 1).text, tabSize) : 0);
+    const annotated = new Set<number>();
+    for (const { row, text } of alignedTexts(result, widthOf)) {
+      if (!exists(row.line) || annotated.has(row.line)) continue;
+      annotated.add(row.line);
+      const level = heatLevel(row.total, result.hottest);
+      const hot = level === heatLevels - 1 ? "ptlens.hotLineForeground" : "ptlens.lineForeground";
+      const color = isStale(row, result) ? "ptlens.staleLineForeground" : hot;
+      texts[level]?.push({
         range: document.lineAt(row.line - 1).range,
-        renderOptions: { after: { contentText: text, color: new vscode.ThemeColor(colour) } },
+        renderOptions: { after: { contentText: text, color: new vscode.ThemeColor(color) } },
       });
     }
     const { line: lines = [], total = [] } = result.heat ?? {};
     for (const [index, line] of lines.entries()) {
-      if (!shown(line) || drawn.has(line) || (line >= first && line <= last)) continue;
-      marks[heatStep(total[index] ?? 0, result.hottest)]?.push(new vscode.Range(line - 1, 0, line - 1, 0));
+      if (!exists(line) || annotated.has(line) || (line >= first && line <= last)) continue;
+      marks[heatLevel(total[index] ?? 0, result.hottest)]?.push(new vscode.Range(line - 1, 0, line - 1, 0));
     }
     return { texts, marks };
   }

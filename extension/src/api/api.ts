@@ -1,35 +1,36 @@
-// What activate returns: for other extensions, and `session` and `decorations` for our own tests. docs/extension-api.md
-// describes it; `version` rises when something there is renamed, removed or changes its meaning.
+// The API for other extensions, described in docs/extension-api.md. `version` increases if something is renamed, removed
+// or changes its meaning. `session` and `decorations` are for the tests.
 import path from "node:path";
 import * as vscode from "vscode";
-import type { Client } from "../helper/client";
 import type { LineDecorations } from "../annotations/line-decorations";
-import { baseParams } from "../measure/record-params";
-import type { OpenCommand } from "../recordings/open-command";
-import type { Panel } from "../panel/panel";
-import type { Backend, FunctionSelector, Params, Process, Recording, RecordParams, Report } from "../protocol/protocol";
+import type { Client } from "../helper/client";
+import { settingsParams } from "../measure/record-params";
 import type { Recorder } from "../measure/recorder";
+import { runningProcess } from "../measure/running-process";
+import type { Panel } from "../panel/panel";
+import type { Backend, FunctionSelector, Params, RecordParams, Report } from "../protocol/protocol";
+import type { OpenCommand } from "../recordings/open-command";
 import type { Session } from "../recordings/session";
 
-/** What to measure: one of `pid` and `program`. Absent fields are those of the settings. */
+/** The measurement to make: either `pid` or `program` is given. The settings determine all absent fields. */
 export interface MeasureRequest {
   readonly pid?: number;
   readonly program?: string;
   readonly args?: readonly string[];
   readonly cwd?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Needed where there is no Intel PT. */
+  /** Required without Intel PT. */
   readonly function?: string;
-  /** That holds the function, where several may. */
+  /** Binary that contains the function, if several may. */
   readonly binary?: string;
   /** Seconds; 0: until the program ends or the user stops. */
   readonly duration?: number;
   readonly backend?: Backend;
-  /** A file or folder whose workspace folder's settings hold; absent: `cwd`, `program`, or the file that is open. */
+  /** A file or folder whose settings apply. Absent: `cwd`, `program`, or the open file. */
   readonly settingsOf?: string;
-  /** Folder to make for the recording. */
+  /** Folder to create for the recording. */
   readonly output?: string;
-  /** Told the stage, the rate and the time left. */
+  /** Receives the stage, the data rate and the remaining time. */
   readonly onProgress?: (text: string) => void;
 }
 
@@ -41,13 +42,13 @@ export interface RecordingHandle {
 
 export interface Api {
   readonly version: 1;
-  /** Measures, shows the result, and answers it. Rejects when it failed, was cancelled, or may not be done now. */
+  /** Measures, shows the result and returns the recording. Rejects if it fails, is cancelled or is not possible now. */
   measure(request: MeasureRequest, token?: vscode.CancellationToken): Promise<RecordingHandle>;
-  /** Opens a perf.data, a folder of `ptlens record` or a bundle, and shows it. */
+  /** Opens a perf.data file, a folder of `ptlens record` or a bundle, and shows it. */
   openRecording(path: string, options?: Omit<Params<"ptlens/open">, "path" | "activate" | "workDoneToken">): Promise<RecordingHandle>;
-  /** What `ptlens report --json` prints of one function. */
+  /** Returns the output of `ptlens report --json` for one function. */
   report(recording: RecordingHandle, functionName: string, binary?: string): Promise<Report>;
-  /** Another recording is shown, or none. */
+  /** Fires when another recording, or none, is shown. */
   readonly onDidChangeActiveRecording: vscode.Event<RecordingHandle | undefined>;
   readonly session: Session;
   readonly decorations: LineDecorations;
@@ -73,46 +74,36 @@ export function makeApi({ client, session, recorder, panel, open, decorations }:
     decorations,
     onDidChangeActiveRecording: changed.event,
     measure: async (request, token) => {
-      const chosen = selector(request);
+      const functions = request.function === undefined ? [] : [selector(request.function, request.binary)];
       const { onProgress } = request;
       const options = {
         ...(token === undefined ? {} : { token }),
         ...(onProgress === undefined ? {} : { onProgress: ({ message }: { message?: string }) => { onProgress(message ?? ""); } }),
       };
-      const process = request.pid === undefined ? undefined : await processOf(client, request.pid);
-      const subject = { functions: chosen === undefined ? [] : [chosen], target: process?.name ?? path.basename(request.program ?? "") };
-      const params = { ...recordParams(request, chosen), ...(process === undefined ? {} : { startTime: process.start_time }) };
-      const measured = await recorder.measure(params, subject, options);
-      if (chosen === undefined) await panel.showOverview();
-      else await panel.showFunction(chosen);
-      return measured;
+      const process = request.pid === undefined ? undefined : await runningProcess(client, request.pid);
+      const subject = { functions, target: process?.name ?? path.basename(request.program ?? "") };
+      const params = { ...recordParams(request, functions[0]), ...(process === undefined ? {} : { startTime: process.start_time }) };
+      const recording = await recorder.measure(params, subject, options);
+      await panel.showMeasured(functions);
+      return recording;
     },
-    openRecording: (where, options = {}) => open.open({ ...options, path: where }),
+    openRecording: (recordingPath, options = {}) => open.open({ ...options, path: recordingPath }),
     report: async (recording, name, binary) => {
-      const { id }: Recording = await session.opened(recording.key);
-      return client.request("ptlens/report", { id, function: { name, ...(binary === undefined ? {} : { binary }) } });
+      const { id } = await session.opened(recording.key);
+      return client.request("ptlens/report", { id, function: selector(name, binary) });
     },
   };
 }
 
-function selector({ function: name, binary }: MeasureRequest): FunctionSelector | undefined {
-  return name === undefined ? undefined : { name, ...(binary === undefined ? {} : { binary }) };
-}
-
-async function processOf(client: Client, pid: number): Promise<Process> {
-  const { processes } = await client.request("ptlens/processes", {});
-  const found = processes.find((process) => process.pid === pid);
-  if (found === undefined) {
-    throw new Error(vscode.l10n.t("There is no process {0}. It may have ended: choose one that runs.", String(pid)));
-  }
-  return found;
+function selector(name: string, binary: string | undefined): FunctionSelector {
+  return { name, ...(binary === undefined ? {} : { binary }) };
 }
 
 function recordParams(request: MeasureRequest, chosen: FunctionSelector | undefined): RecordParams {
   const { pid, program, args, cwd, environment, duration, backend, output } = request;
-  const place = request.settingsOf ?? (program === undefined ? undefined : (cwd ?? program));
+  const resource = request.settingsOf ?? (program === undefined ? undefined : (cwd ?? program));
   return {
-    ...baseParams(place === undefined ? undefined : vscode.Uri.file(place)),
+    ...settingsParams(resource === undefined ? undefined : vscode.Uri.file(resource)),
     ...(pid === undefined ? {} : { pid }),
     ...(program === undefined ? {} : { program, arguments: [...(args ?? [])] }),
     ...(cwd === undefined || program === undefined ? {} : { cwd }),

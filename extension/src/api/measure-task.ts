@@ -1,5 +1,5 @@
-// Tasks of the type "ptlens": a measurement that a build, a key or another task can start. It runs in a
-// terminal of its own, ends with the figures, and shows the result in the editor.
+// Tasks of the type "ptlens": a measurement that a build, a keybinding or another task can start. It runs in its own
+// terminal, prints the figures at the end, and shows the result in the editor.
 import * as vscode from "vscode";
 import type { Api } from "./api";
 import { failureOf, failureText } from "../errors/failure";
@@ -44,10 +44,10 @@ export class TaskProvider implements vscode.TaskProvider {
 }
 
 class MeasureTerminal implements vscode.Pseudoterminal {
-  readonly #written = new vscode.EventEmitter<string>();
+  readonly #output = new vscode.EventEmitter<string>();
   readonly #closed = new vscode.EventEmitter<number>();
-  readonly #cancel = new vscode.CancellationTokenSource();
-  readonly onDidWrite = this.#written.event;
+  readonly #cancellation = new vscode.CancellationTokenSource();
+  readonly onDidWrite = this.#output.event;
   readonly onDidClose = this.#closed.event;
 
   constructor(
@@ -61,15 +61,15 @@ class MeasureTerminal implements vscode.Pseudoterminal {
   }
 
   close(): void {
-    this.#cancel.cancel();
+    this.#cancellation.cancel();
   }
 
   handleInput(data: string): void {
-    if (data === "\u0003") this.#cancel.cancel();
+    if (data === "\u0003") this.#cancellation.cancel();
   }
 
   #line(text: string): void {
-    this.#written.fire(`${text.replaceAll("\n", "\r\n")}\r\n`);
+    this.#output.fire(`${text.replaceAll("\n", "\r\n")}\r\n`);
   }
 
   async #run(): Promise<void> {
@@ -86,10 +86,10 @@ class MeasureTerminal implements vscode.Pseudoterminal {
           ...(duration === undefined ? {} : { duration }),
           ...(backend === undefined ? {} : { backend }),
           onProgress: (text) => {
-            this.#written.fire(`\r\u001b[K${text}`);
+            this.#output.fire(`\r\u001b[K${text}`);
           },
         },
-        this.#cancel.token,
+        this.#cancellation.token,
       );
       this.#line("");
       if (name !== undefined) {

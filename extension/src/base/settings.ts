@@ -1,28 +1,28 @@
-// The ptlens.* settings, read when they are needed.
+// The ptlens.* settings.
 import * as vscode from "vscode";
 import type { Backend } from "../protocol/protocol";
 
 export interface Settings {
-  /** Seconds; 0: until stopped. */
+  /** Seconds; 0: until the user stops. */
   readonly duration: number;
   readonly perfPath: string;
   readonly backend: Backend;
   readonly helperPath: string;
-  /** Where measurements are kept, empty: the helper's choice. */
+  /** Folder for new recordings; empty: the default of the helper. */
   readonly recordingsFolder: string;
   readonly symfs: string;
-  /** Where sources are here: recorded folder to folder. */
+  /** Maps a folder in a recording to a folder on this machine. */
   readonly sourceMap: Readonly<Record<string, string>>;
-  /** Names and code of the kernel that recordings traced, empty: what lies beside each. */
+  /** Symbol names and code of the traced kernel; empty: the copies in the recording. */
   readonly kallsyms: string;
   readonly kcore: string;
-  /** Fetch what is lacking from debuginfod servers. */
+  /** Whether to download missing debug information from debuginfod servers. */
   readonly debuginfod: boolean;
 }
 
 /**
- * Of the workspace folder that holds `resource`; absent: the file that is open, else the first folder. Where sources
- * are, the other folders tell as well.
+ * Reads the settings of the workspace folder that contains `resource`. Without it: of the open file, else of the first
+ * folder. `sourceMap` combines those of all folders.
  */
 export function readSettings(resource: vscode.Uri | undefined = openFile()): Settings {
   const folder = folderOf(resource);
@@ -42,13 +42,13 @@ export function readSettings(resource: vscode.Uri | undefined = openFile()): Set
   };
 }
 
-/** The workspace folder that holds it, else the first; undefined: no folder is open. */
+/** Returns the workspace folder that contains the resource, else the first one; undefined if no folder is open. */
 export function folderOf(resource: vscode.Uri | undefined = openFile()): vscode.WorkspaceFolder | undefined {
-  const holding = resource === undefined ? undefined : vscode.workspace.getWorkspaceFolder(resource);
-  return holding ?? vscode.workspace.workspaceFolders?.[0];
+  const containing = resource === undefined ? undefined : vscode.workspace.getWorkspaceFolder(resource);
+  return containing ?? vscode.workspace.workspaceFolders?.[0];
 }
 
-/** Of all folders, as the sources of a recording may lie in several; `first` goes before the others. */
+/** Combines the maps of all folders, because a recording may have sources in several. The map of `first` has priority. */
 function sourceMap(first: vscode.WorkspaceFolder | undefined): Record<string, string> {
   const folders = [first, ...(vscode.workspace.workspaceFolders ?? [])];
   const map: Record<string, string> = {};
@@ -59,12 +59,13 @@ function sourceMap(first: vscode.WorkspaceFolder | undefined): Record<string, st
   return map;
 }
 
-function openFile(): vscode.Uri | undefined {
+/** Returns the file in the active editor. */
+export function openFile(): vscode.Uri | undefined {
   const open = vscode.window.activeTextEditor?.document.uri;
   return open?.scheme === "file" ? open : undefined;
 }
 
-/** Replaces ${workspaceFolder} and ${workspaceFolder:NAME}, the only variables. */
+/** Replaces ${workspaceFolder} and ${workspaceFolder:NAME}, the only supported variables. */
 export function expand(text: string, folder: vscode.WorkspaceFolder | undefined): string {
   return text.replace(/\$\{workspaceFolder(?::([^}]*))?\}/g, (whole, name: string | undefined) => {
     if (name === undefined) return folder?.uri.fsPath ?? "";

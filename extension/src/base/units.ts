@@ -1,6 +1,5 @@
-// Figures as people read them: durations in adaptive units with three significant digits, counts with
-// thousands separators, shares in percent. Shared by the extension and the webview; the helper's
-// renderings in text follow the same rules.
+// Formats figures: durations with three significant digits, counts with thousands separators, shares in percent. The
+// extension and the webview use it; the helper's units.cpp follows the same rules (test/tables/durations.json).
 import * as l10n from "@vscode/l10n";
 
 interface Scale {
@@ -15,7 +14,7 @@ const scales: readonly Scale[] = [
   { unit: "s", nanoseconds: 1e9 },
 ];
 
-// Exact ties go to the even digit, as in the helper (fmt, IEEE 754): both must show the same figure.
+// Decimal ties are rounded to the even digit.
 const [whole, tenths, hundredths] = [0, 1, 2].map(
   (digits) =>
     new Intl.NumberFormat("en-US", {
@@ -25,14 +24,14 @@ const [whole, tenths, hundredths] = [0, 1, 2].map(
     }),
 ) as [Intl.NumberFormat, Intl.NumberFormat, Intl.NumberFormat];
 
-/** Three significant digits without an exponent; digits before the decimal point are never dropped. */
+/** Formats a number with three significant digits, and more if it has more digits before the decimal point. */
 function significant(value: number): string {
   const magnitude = Math.abs(value);
   if (magnitude >= 99.95) return whole.format(value);
   return (magnitude >= 9.995 ? tenths : hundredths).format(value);
 }
 
-/** A duration given in ns: "0 ns", "85 ns", "1.23 µs", "12.3 ms", "1,204 s". */
+/** Formats ns: "0 ns", "85 ns", "1.23 µs", "12.3 ms", "1,204 s". */
 export function formatDuration(nanoseconds: number): string {
   const magnitude = Math.abs(nanoseconds);
   if (magnitude < 999.5) {
@@ -67,7 +66,7 @@ export function formatCalls(count: number): string {
   return count === 1 ? l10n.t("1 call") : l10n.t("{0} calls", formatCount(count));
 }
 
-/** A figure already in percent: "0 %", "< 0.1 %", "4.2 %", "12 %". */
+/** Formats percent: "0 %", "< 0.1 %", "4.2 %", "12 %". */
 export function formatPercent(percent: number): string {
   if (percent === 0) return "0 %";
   if (Math.abs(percent) < 0.05) return "< 0.1 %";
@@ -79,12 +78,12 @@ export function formatSignedPercent(percent: number): string {
   return `${percent < 0 ? minus : "+"}${formatPercent(Math.abs(percent))}`;
 }
 
-/** `part` of `total` in percent; 0 when the total is 0. */
+/** Returns the share of `part` in `total` in percent; 0 if the total is 0. */
 export function percentOf(part: number, total: number): number {
   return total === 0 ? 0 : (100 * part) / total;
 }
 
-/** Bytes with binary prefixes: "512 B", "1.50 MiB". */
+/** Formats bytes with binary prefixes: "512 B", "1.50 MiB". */
 export function formatBytes(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let value = bytes;

@@ -1,62 +1,99 @@
-// What the user reads when the helper's work failed: the reason, where, and what to do.
+// What failed: its kind, the reason, the file, and what to do.
 import * as l10n from "@vscode/l10n";
 import { asRecord } from "../base/records";
 import type { ErrorData, ErrorKind } from "../protocol/protocol";
 
-const kinds: readonly ErrorKind[] = [
-  "bad_input",
-  "not_found",
-  "no_rights",
-  "unsupported",
-  "gone",
-  "cancelled",
-  "failed",
-];
+/** The helper's kinds, and the extension's own. */
+export type FailureKind =
+  | ErrorKind
+  /** The recording itself cannot be opened. */
+  | "bad_recording"
+  /** The helper ended while a request waited. */
+  | "helper_ended"
+  /** The helper cannot be started. */
+  | "helper_unusable"
+  /** A request that the helper does not understand: a defect of PT Lens, or a wrong argument of a command. */
+  | "bad_request"
+  /** The folder is not trusted. */
+  | "untrusted"
+  /** A command that cannot run now; its message says why. */
+  | "not_now";
 
-/** The helper ended while a request waited; the reason is told apart, once for all of them. */
-export class HelperEnded extends Error {}
+/** A function that an ambiguous name may mean. */
+export type Candidate = NonNullable<ErrorData["candidates"]>[number];
 
-/** The helper cannot be run; the message says what to do. */
-export class HelperUnusable extends Error {}
-
-export interface Failure {
-  readonly kind: ErrorKind;
-  readonly message: string;
-  readonly remedy: string;
+/** An error with a kind, raised by the extension. Its message is a translated sentence for the user. */
+export class ExtensionError extends Error {
+  constructor(
+    readonly kind: FailureKind,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }
 
-/** LSP's RequestCancelled. */
-const requestCancelled = -32800;
+export interface Failure {
+  readonly kind: FailureKind;
+  readonly message: string;
+  readonly remedy: string;
+  /** Empty unless the kind is "ambiguous". */
+  readonly candidates: readonly Candidate[];
+}
 
-function readErrorData(value: unknown): ErrorData | undefined {
-  const { kind: name, file, offset, remedy } = asRecord(value);
-  const kind = kinds.find((known) => known === name);
-  if (kind === undefined) return undefined;
+/** A record, so that the compiler notices a kind that the protocol adds. */
+const helperKinds: Readonly<Record<ErrorKind, true>> = {
+  ambiguous: true,
+  bad_input: true,
+  not_found: true,
+  no_rights: true,
+  unsupported: true,
+  gone: true,
+  cancelled: true,
+  failed: true,
+};
+
+function isHelperKind(value: unknown): value is ErrorKind {
+  return typeof value === "string" && Object.hasOwn(helperKinds, value);
+}
+
+/** RequestCancelled of LSP. */
+const requestCancelled = -32800;
+/** InvalidRequest, MethodNotFound and InvalidParams of JSON-RPC. */
+const badRequests: ReadonlySet<unknown> = new Set([-32600, -32601, -32602]);
+
+/** Describes any thrown value. Errors of the helper carry `data` as in ErrorData. */
+export function failureOf(error: unknown): Failure {
+  const { message: text, code, data } = asRecord(error);
+  const message = typeof text === "string" && text !== "" ? text : String(error);
+  const failure = { message, remedy: "", candidates: [] };
+  if (error instanceof ExtensionError) return { ...failure, kind: error.kind };
+  if (code === requestCancelled) return { ...failure, kind: "cancelled" };
+  const { kind, file, offset, remedy, candidates } = asRecord(data);
+  if (!isHelperKind(kind)) return { ...failure, kind: badRequests.has(code) ? "bad_request" : "failed" };
   return {
     kind,
-    file: typeof file === "string" ? file : "",
-    offset: typeof offset === "number" ? offset : null,
+    message: withPosition(message, file, offset),
     remedy: typeof remedy === "string" ? remedy : "",
+    candidates: Array.isArray(candidates) ? candidates.flatMap(candidateOf) : [],
   };
 }
 
-/** Any thrown value; the helper's errors carry `data` as in ErrorData. */
-export function failureOf(error: unknown): Failure {
-  const { message: text, code, data: errorData } = asRecord(error);
-  let message = typeof text === "string" && text !== "" ? text : String(error);
-  if (code === requestCancelled) return { kind: "cancelled", message, remedy: "" };
-  const data = readErrorData(errorData);
-  if (data === undefined) return { kind: "failed", message, remedy: "" };
-  if (data.file !== "" && !message.includes(data.file)) {
-    message += data.offset === null ? ` (${data.file})` : ` (${l10n.t("{0}, offset {1}", data.file, data.offset)})`;
-  }
-  return { kind: data.kind, message, remedy: data.remedy };
+function withPosition(message: string, file: unknown, offset: unknown): string {
+  if (typeof file !== "string" || file === "" || message.includes(file)) return message;
+  return `${message} (${typeof offset === "number" ? l10n.t("{0}, offset {1}", file, offset) : file})`;
 }
 
-/** One line with the remedy at its end. */
-export function failureText(failure: Failure): string {
-  const message = failure.message.trim();
-  if (failure.remedy === "" || message.includes(failure.remedy)) return message;
+function candidateOf(value: unknown): Candidate[] {
+  const { name, binary, address } = asRecord(value);
+  if (typeof name !== "string" || typeof binary !== "string") return [];
+  return [{ name, binary, address: typeof address === "string" ? address : null }];
+}
+
+/** Returns the failure as one line that ends with the remedy. */
+export function failureText({ message: text, remedy }: Failure): string {
+  const message = text.trim();
+  if (remedy === "" || message.includes(remedy)) return message;
   const stop = /[.!?]$/.test(message) ? "" : ".";
-  return `${message}${stop} ${failure.remedy}`;
+  return `${message}${stop} ${remedy}`;
 }

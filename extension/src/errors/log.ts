@@ -1,7 +1,7 @@
-// The output channel, and how failures reach the user.
+// The output channel, and the messages that report failures.
 import * as vscode from "vscode";
-import { failureOf, failureText, HelperEnded, HelperUnusable } from "./failure";
-import type { ErrorKind } from "../protocol/protocol";
+import { errorButtons } from "./error-actions";
+import { failureOf, failureText } from "./failure";
 
 export class Log implements vscode.Disposable {
   readonly channel = vscode.window.createOutputChannel("PT Lens", { log: true });
@@ -10,31 +10,41 @@ export class Log implements vscode.Disposable {
     this.channel.info(text);
   }
 
-  /** Logs it without a message on the screen; answers what it says. */
-  note(doing: string, error: unknown): string {
+  /** Logs a failure without showing a message. Returns its text. */
+  warn(operation: string, error: unknown): string {
     const text = failureText(failureOf(error));
-    this.channel.warn(`${doing}: ${text}`);
+    this.channel.warn(`${operation}: ${text}`);
     return text;
   }
 
-  /** Logs it and, unless it is the user's own cancellation, shows it with its remedy. */
-  report(doing: string, error: unknown): void {
+  /** Logs a failure and shows it with its actions. A cancellation, and the end of the helper, show no message here. */
+  report(operation: string, error: unknown): void {
     const failure = failureOf(error);
-    if (error instanceof HelperEnded) {
-      this.channel.warn(`${doing}: ${failure.message}`);
+    if (failure.kind === "helper_ended") {
+      this.channel.warn(`${operation}: ${failure.message}`);
       return;
     }
     if (failure.kind === "cancelled") {
-      this.channel.info(`${doing}: cancelled`);
+      this.channel.info(`${operation}: cancelled`);
       return;
     }
     const text = failureText(failure);
-    this.channel.error(`${doing}: ${text}`);
-    const [label, command, ...args] = remedyOf(error, failure.kind);
-    const link = `[${vscode.l10n.t("Show Log")}](command:ptlens.showLog)`;
-    void vscode.window.showErrorMessage(`PT Lens: ${withoutLinks(text)} ${link}`, label).then((choice) => {
-      if (choice === label) void vscode.commands.executeCommand(command, ...args);
+    this.channel.error(`${operation}: ${text}`);
+    const buttons = errorButtons(failure.kind);
+    const message = `PT Lens: ${withoutLinks(text)} ${showLogLink()}`;
+    void vscode.window.showErrorMessage(message, ...buttons.map(({ label }) => label)).then((choice) => {
+      const chosen = buttons.find(({ label }) => label === choice);
+      if (chosen !== undefined) void vscode.commands.executeCommand(chosen.command, ...chosen.arguments);
     });
+  }
+
+  /** Runs a command's work and reports its failure. */
+  async attempt(operation: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.report(operation, error);
+    }
   }
 
   dispose(): void {
@@ -42,28 +52,12 @@ export class Log implements vscode.Disposable {
   }
 }
 
-/** A message may name functions and files of anyone: nothing in it becomes a link. */
-function withoutLinks(text: string): string {
-  return text.replaceAll("](", "] (");
+/** Returns a link for the text of a message. */
+export function showLogLink(): string {
+  return `[${vscode.l10n.t("Show Log")}](command:ptlens.showLog)`;
 }
 
-/** The one action that mends what failed: its label, its command and that one's arguments. */
-function remedyOf(error: unknown, kind: ErrorKind): [label: string, command: string, ...args: unknown[]] {
-  if (error instanceof HelperUnusable) return [vscode.l10n.t("Open Settings"), "workbench.action.openSettings", "ptlens.helperPath"];
-  // What the extension itself refuses says what to do; the choices are at hand.
-  if (error instanceof Error && !("data" in error)) kind = "not_found";
-  switch (kind) {
-    case "no_rights":
-      return [vscode.l10n.t("Grant Rights"), "ptlens.grantRights"];
-    case "unsupported":
-    case "failed":
-      return [vscode.l10n.t("Check This Machine"), "ptlens.doctor"];
-    case "gone":
-      return [vscode.l10n.t("Choose a Process"), "ptlens.measureLatency"];
-    case "bad_input":
-      return [vscode.l10n.t("Open Another Recording…"), "ptlens.openRecording"];
-    case "not_found":
-    case "cancelled":
-      return [vscode.l10n.t("What Can Be Done"), "ptlens.actions"];
-  }
+/** Recordings of others name functions and files in messages: nothing of them becomes a link. */
+function withoutLinks(text: string): string {
+  return text.replaceAll("](", "] (");
 }

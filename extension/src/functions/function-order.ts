@@ -1,11 +1,11 @@
-// Which functions of a recording are listed, and in which order. Pure: no VS Code in it.
+// Filters and sorts the functions of a recording. Without the vscode module.
 import { functionKey } from "./function-selector";
 import type { FunctionSummary } from "../protocol/protocol";
 
 export const orders = ["total", "mean", "p99", "calls", "name"] as const;
 export type Order = (typeof orders)[number];
 
-/** Most first, names from A on; `p99` in ns by functionKey, where it is known. */
+/** Returns the functions that match the filter, largest first, names from A. `p99` maps functionKey to ns if known. */
 export function ordered(
   functions: readonly FunctionSummary[],
   order: Order,

@@ -1,4 +1,4 @@
-// The side bar's list of the active recording's functions: sorted and filtered; a click shows one.
+// The Functions view in the side bar: the functions of the active recording, sorted and filtered.
 import * as vscode from "vscode";
 import type { Client } from "../helper/client";
 import { ordered, orders, type Order } from "./function-order";
@@ -10,8 +10,8 @@ import type { Session } from "../recordings/session";
 import { formatCalls, formatCount, formatDuration } from "../base/units";
 
 const mostRows = 1000;
-/** So many functions with the most time are asked for their p99. */
-const mostAsked = 200;
+/** p99 is requested for this many functions with the most time. */
+const mostWithP99 = 200;
 
 type Row = FunctionSummary | { readonly rest: number };
 
@@ -55,7 +55,7 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
       command("clearFilter", () => {
         this.#setFilter("");
       }),
-      command("measure", (row, rows) => vscode.commands.executeCommand("ptlens.measureSelected", this.#chosen(row, rows))),
+      command("measure", (row, rows) => vscode.commands.executeCommand("ptlens.measureSelected", this.#selectedFunctions(row, rows))),
     ];
   }
 
@@ -64,9 +64,9 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
     if (parent !== undefined || recording === undefined) return [];
     try {
       this.#result ??= await this.client.request("ptlens/functions", { id: recording.id });
-      if (this.#order === "p99") await this.#askP99(recording.id, this.#result.functions);
+      if (this.#order === "p99") await this.#requestP99(recording.id, this.#result.functions);
     } catch (error) {
-      this.log.report(vscode.l10n.t("list the functions"), error);
+      this.log.report("list the functions", error);
       return [];
     }
     const found = ordered(this.#result.functions, this.#order, this.#filter, this.#p99);
@@ -75,7 +75,7 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
   }
 
   getTreeItem(row: Row): vscode.TreeItem {
-    if ("rest" in row) return new vscode.TreeItem(vscode.l10n.t("{0} more: filter by name", formatCount(row.rest)));
+    if ("rest" in row) return new vscode.TreeItem(vscode.l10n.t("{0} more. Filter by name to see them.", formatCount(row.rest)));
     const item = new vscode.TreeItem(shortName(row.name));
     item.id = functionKey(row);
     item.description = this.#figures(row);
@@ -94,7 +94,7 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
     const total = vscode.l10n.t("total {0}", formatDuration(row.inclusive));
     const calls = formatCalls(row.complete);
     const incomplete = row.incomplete > 0 ? [vscode.l10n.t("{0} incomplete", formatCount(row.incomplete))] : [];
-    // What the list is sorted by comes first.
+    // The figure that the list is sorted by comes first.
     const figures: Record<Order, string[]> = {
       total: [total, ...mean, ...tail, calls],
       mean: [...mean, ...tail, total, calls],
@@ -105,7 +105,7 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
     return [...figures[this.#order], ...incomplete].join(" · ");
   }
 
-  #chosen(row: Row | undefined, rows: readonly Row[] | undefined): FunctionSummary[] {
+  #selectedFunctions(row: Row | undefined, rows: readonly Row[] | undefined): FunctionSummary[] {
     const chosen = rows ?? (row === undefined ? this.view.selection : [row]);
     return chosen.filter((each): each is FunctionSummary => !("rest" in each));
   }
@@ -118,7 +118,7 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
       calls: vscode.l10n.t("Calls"),
       name: vscode.l10n.t("Name"),
     };
-    const items = orders.map((order) => ({ label: labels[order], order, ...(order === this.#order ? { description: vscode.l10n.t("now") } : {}) }));
+    const items = orders.map((order) => ({ label: labels[order], order, ...(order === this.#order ? { description: vscode.l10n.t("current") } : {}) }));
     const picked = await vscode.window.showQuickPick(items, { title: vscode.l10n.t("Sort functions by") });
     if (picked !== undefined) this.setOrder(picked.order);
   }
@@ -131,7 +131,7 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
   async #askFilter(): Promise<void> {
     const text = await vscode.window.showInputBox({
       title: vscode.l10n.t("Filter functions by name"),
-      placeHolder: vscode.l10n.t("Words that the name holds"),
+      placeHolder: vscode.l10n.t("Words in the name"),
       value: this.#filter,
     });
     if (text !== undefined) this.#setFilter(text);
@@ -143,10 +143,10 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
     this.#refresh();
   }
 
-  async #askP99(id: string, functions: readonly FunctionSummary[]): Promise<void> {
-    const asked = functions.slice(0, mostAsked).filter((row) => row.complete > 0 && !this.#p99.has(functionKey(row)));
+  async #requestP99(id: string, functions: readonly FunctionSummary[]): Promise<void> {
+    const missing = functions.slice(0, mostWithP99).filter((row) => row.complete > 0 && !this.#p99.has(functionKey(row)));
     await Promise.all(
-      asked.map(async (row) => {
+      missing.map(async (row) => {
         const { latency } = await this.client.request("ptlens/report", { id, function: selectorOf(row) });
         this.#p99.set(functionKey(row), latency.p99);
       }),

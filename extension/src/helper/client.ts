@@ -1,4 +1,4 @@
-// The language client over `ptlens serve`: started when first needed, restarted after it died.
+// The language client of `ptlens serve`. It starts the helper when it is first needed, and again after it ended.
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
@@ -13,13 +13,16 @@ import {
   type Middleware,
 } from "vscode-languageclient/node";
 import type { ProgressReport } from "../base/progress";
-import { HelperEnded, HelperUnusable } from "../errors/failure";
-import { findHelper, type Helper } from "./find-helper";
-import { HelperProcess } from "./helper-process";
-import { languages } from "../source/languages";
+import { readSettings } from "../base/settings";
+import { ExtensionError } from "../errors/failure";
 import type { Log } from "../errors/log";
 import { protocolVersion, type Method, type Params, type PartialParams, type PartialReport, type Result } from "../protocol/protocol";
-import { readSettings } from "../base/settings";
+import { languages } from "../source/languages";
+import { findHelper, type Helper } from "./find-helper";
+import { HelperProcess } from "./helper-process";
+
+/** Methods that report progress. */
+type LongMethod = "ptlens/record" | "ptlens/open" | "ptlens/bundle" | "ptlens/lineTime";
 
 /** Commands that a link in a hover may run. */
 const trustedCommands = ["ptlens.showFunction", "ptlens.showFlameGraph"];
@@ -27,21 +30,20 @@ const trustedCommands = ["ptlens.showFunction", "ptlens.showFlameGraph"];
 export class Client implements vscode.Disposable {
   readonly #started = new vscode.EventEmitter<void>();
   readonly #stopped = new vscode.EventEmitter<void>();
+  readonly #failed = new vscode.EventEmitter<string>();
   readonly #partial = new vscode.EventEmitter<PartialReport | undefined>();
   #running: Promise<LanguageClient> | undefined;
   #helper: Helper | undefined;
-
-  readonly #failed = new vscode.EventEmitter<string>();
   #process: HelperProcess | undefined;
 
-  /** The helper ended: whatever it had open is gone. */
-  readonly onDidStop = this.#stopped.event;
-  /** What is known so far of the function that a request asked about; undefined: its request failed. */
-  readonly onPartial = this.#partial.event;
-  /** It ended by itself: why. Comes after onDidStop. */
-  readonly onDidFail = this.#failed.event;
-  /** It is there and answers. */
+  /** Fires when the helper has started and answers. */
   readonly onDidStart = this.#started.event;
+  /** Fires when the helper ended. No recording is open any more. */
+  readonly onDidStop = this.#stopped.event;
+  /** Fires after onDidStop with the reason if the helper ended unexpectedly. */
+  readonly onDidFail = this.#failed.event;
+  /** Fires with the report so far while a trace is decoded, and with undefined if the request failed. */
+  readonly onPartial = this.#partial.event;
 
   constructor(
     private readonly extension: vscode.ExtensionContext,
@@ -49,7 +51,7 @@ export class Client implements vscode.Disposable {
     private readonly middleware: Middleware,
   ) {}
 
-  /** It has been started and has not ended. */
+  /** Whether the helper has been started and has not ended. */
   get isRunning(): boolean {
     return this.#running !== undefined;
   }
@@ -59,22 +61,22 @@ export class Client implements vscode.Disposable {
   }
 
   async request<M extends Method>(method: M, params: Params<M>, token?: vscode.CancellationToken): Promise<Result<M>> {
-    return this.#whileItRuns((client) =>
+    return this.#withClient((client) =>
       // An undefined token would count as a second positional parameter.
       token === undefined ? client.sendRequest<Result<M>>(method, params) : client.sendRequest<Result<M>>(method, params, token),
     );
   }
 
-  /** A request that reports progress; `params` lacks only its workDoneToken, which is `progressToken`. */
-  async requestWithProgress<M extends "ptlens/record" | "ptlens/open" | "ptlens/bundle" | "ptlens/lineTime">(
+  /** Sends a request and passes its progress on. */
+  async requestWithProgress<M extends LongMethod>(
     method: M,
     params: Params<M>,
-    progressToken: string,
     onProgress: (report: ProgressReport) => void,
     token: vscode.CancellationToken,
+    progressToken = this.newProgressToken(),
   ): Promise<Result<M>> {
-    return this.#whileItRuns(async (client) => {
-      const listener = client.onProgress(WorkDoneProgress.type, progressToken, (value) => {
+    return this.#withClient(async (client) => {
+      const progress = client.onProgress(WorkDoneProgress.type, progressToken, (value) => {
         if (value.kind !== "end") onProgress(value);
       });
       const partial = client.onNotification("ptlens/partial", (known: PartialParams) => {
@@ -86,30 +88,29 @@ export class Client implements vscode.Disposable {
         this.#partial.fire(undefined);
         throw error;
       } finally {
-        listener.dispose();
+        progress.dispose();
         partial.dispose();
       }
     });
   }
 
-  /** What fails because the helper ended is a HelperEnded, whatever the connection made of it. */
-  async #whileItRuns<T>(ask: (client: LanguageClient) => Promise<T>): Promise<T> {
-    const running = this.#start();
-    const client = await running;
-    try {
-      return await ask(client);
-    } catch (error) {
-      // The connection closes a moment after its requests failed.
-      if (isConnectionError(error)) throw new HelperEnded(vscode.l10n.t("The helper has ended."), { cause: error });
-      throw error;
-    }
-  }
-
+  /** Returns a token by which a running request can be named in other requests. */
   newProgressToken(): string {
     return randomUUID();
   }
 
-  /** Asks for the code lenses of every editor anew. */
+  /** A request that fails because the helper ended throws an error of kind "helper_ended". */
+  async #withClient<T>(send: (client: LanguageClient) => Promise<T>): Promise<T> {
+    const client = await this.#start();
+    try {
+      return await send(client);
+    } catch (error) {
+      if (isConnectionError(error)) throw new ExtensionError("helper_ended", vscode.l10n.t("The helper has ended."), { cause: error });
+      throw error;
+    }
+  }
+
+  /** Requests the code lenses of every visible editor again. */
   async refreshLenses(): Promise<void> {
     if (this.#running === undefined) return;
     const client = await this.#running;
@@ -119,7 +120,7 @@ export class Client implements vscode.Disposable {
     }
   }
 
-  /** Lines, 0-based, above which there are lenses with figures. */
+  /** Returns the 0-based lines that have a code lens with figures. */
   async lensLines(document: vscode.TextDocument): Promise<number[]> {
     const client = await this.#start();
     const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
@@ -163,17 +164,16 @@ export class Client implements vscode.Disposable {
     };
     const client = new LanguageClient("ptlens", "PT Lens", launch, options);
     await client.start();
-    const spoken = (client.initializeResult as { protocolVersion?: unknown } | undefined)?.protocolVersion;
-    if (spoken !== protocolVersion) {
+    const { protocolVersion: version } = (client.initializeResult ?? {}) as { protocolVersion?: unknown };
+    if (version !== protocolVersion) {
       await client.stop();
-      throw new HelperUnusable(
-        vscode.l10n.t(
-          "The helper {0} speaks protocol {1}, this extension {2}. Install or build both of the same version.",
-          helper.path,
-          String(spoken),
-          String(protocolVersion),
-        ),
+      const message = vscode.l10n.t(
+        "The helper {0} uses protocol version {1}, and this extension uses version {2}. Install or build both from the same version.",
+        helper.path,
+        String(version),
+        String(protocolVersion),
       );
+      throw new ExtensionError("helper_unusable", message);
     }
     this.#helper = helper;
     this.log.info(`helper ${helper.path} ${helper.version} is running`);
@@ -184,21 +184,21 @@ export class Client implements vscode.Disposable {
   #ended(): void {
     if (this.#running === undefined) return;
     this.#running = undefined;
-    this.log.channel.warn("the helper has ended; it is started again when it is needed");
+    this.log.channel.warn("the helper has ended; the next request starts it again");
     this.#stopped.fire();
-    void this.#process?.reason().then((reason) => {
+    void this.#process?.exitReason().then((reason) => {
       this.#failed.fire(reason);
     });
   }
 
-  /** Ends the helper where it runs, and starts another. */
+  /** Stops the helper if it runs, and starts it again. */
   async restart(): Promise<void> {
-    await this.stop().catch((error: unknown) => this.log.note(vscode.l10n.t("stop the helper"), error));
+    await this.stop().catch((error: unknown) => this.log.warn("stop the helper", error));
     this.#stopped.fire();
     await this.#start();
   }
 
-  /** Ends the helper; it finishes or abandons a recording by itself. */
+  /** Stops the helper, which finishes or abandons a running recording by itself. */
   async stop(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
@@ -213,7 +213,7 @@ export class Client implements vscode.Disposable {
   }
 }
 
-/** JSON-RPC's and LSP's own codes for a connection that is gone or cannot be written to. */
+/** Codes of JSON-RPC and LSP for a connection that is closed or cannot be written to. */
 const connectionCodes = new Set<unknown>([-32099, -32098, -32097, -32096, -32095]);
 
 function isConnectionError(error: unknown): boolean {

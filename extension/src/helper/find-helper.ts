@@ -1,10 +1,10 @@
-// Finds the native helper: the environment's, the setting's, the packaged one, in this order; then
-// runs it once with --version.
+// Finds the native helper: from the environment, the setting, or the extension's folder, in this order. Then runs it
+// once with --version.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 import { readSettings } from "../base/settings";
-import { HelperUnusable } from "../errors/failure";
+import { ExtensionError } from "../errors/failure";
 
 const run = promisify(execFile);
 const versionTimeout = 10_000;
@@ -14,13 +14,14 @@ export interface Helper {
   readonly version: string;
 }
 
-interface Place {
+interface HelperLocation {
   readonly path: string;
+  /** What names the path. */
   readonly source: string;
   readonly remedy: string;
 }
 
-function place(extension: vscode.ExtensionContext): Place {
+function helperLocation(extension: vscode.ExtensionContext): HelperLocation {
   const environment = process.env.PTLENS_HELPER ?? "";
   if (environment !== "") {
     return { path: environment, source: "PTLENS_HELPER", remedy: vscode.l10n.t("Correct or unset PTLENS_HELPER.") };
@@ -36,28 +37,29 @@ function place(extension: vscode.ExtensionContext): Place {
   };
 }
 
-/** Throws HelperUnusable with what to do. */
+/** Throws an error of kind "helper_unusable" that says what to do. */
 export async function findHelper(extension: vscode.ExtensionContext): Promise<Helper> {
-  const { path, source, remedy } = place(extension);
+  const { path, source, remedy } = helperLocation(extension);
   if (process.platform !== "linux") {
-    throw new HelperUnusable(vscode.l10n.t("PT Lens measures on Linux only: open the folder on a Linux machine, for example with Remote - SSH."));
+    throw new ExtensionError("helper_unusable", vscode.l10n.t("PT Lens measures on Linux only. Open the folder on a Linux machine, for example with Remote - SSH."));
   }
   try {
     const { stdout } = await run(path, ["--version"], { timeout: versionTimeout });
     const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0];
-    if (version === undefined) throw new Error(vscode.l10n.t("its answer to --version holds no version"));
+    if (version === undefined) throw new Error(vscode.l10n.t("it printed no version"));
     return { path, version };
   } catch (error) {
-    throw new HelperUnusable(vscode.l10n.t("The helper {0} (from {1}) cannot be used: {2}. {3}", path, source, reason(error), remedy));
+    const message = vscode.l10n.t("PT Lens cannot use the helper {0} (from {1}): {2}. {3}", path, source, reason(error), remedy);
+    throw new ExtensionError("helper_unusable", message, { cause: error });
   }
 }
 
 function reason(error: unknown): string {
   const { code, killed, stderr } = error as { code?: unknown; killed?: boolean; stderr?: string };
-  if (code === "ENOENT") return vscode.l10n.t("there is no such file");
-  if (code === "EACCES") return vscode.l10n.t("it may not be executed");
-  if (killed === true) return vscode.l10n.t("no answer to --version within {0} s", versionTimeout / 1000);
-  const said = stderr?.trim().split("\n")[0];
-  if (said !== undefined && said !== "") return said;
+  if (code === "ENOENT") return vscode.l10n.t("the file does not exist");
+  if (code === "EACCES") return vscode.l10n.t("it is not executable");
+  if (killed === true) return vscode.l10n.t("it did not answer --version within {0} s", versionTimeout / 1000);
+  const firstLine = stderr?.trim().split("\n")[0];
+  if (firstLine !== undefined && firstLine !== "") return firstLine;
   return error instanceof Error ? (error.message.split("\n")[0] ?? error.message) : String(error);
 }

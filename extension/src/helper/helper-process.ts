@@ -1,12 +1,12 @@
-// The helper as a child process: what it says on stderr goes to the log, and how it ended is remembered.
+// The helper as a child process: its stderr goes to the log, and the reason of its exit can be asked for.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import * as vscode from "vscode";
 
-const keptLines = 5;
-/** ms that the end may take to become known after its pipes closed. */
-const patience = 2000;
+const rememberedLines = 5;
+/** Time between the end of the pipes and the exit status, ms. */
+const exitTimeout = 2000;
 
 export class HelperProcess {
   readonly child: ChildProcess;
@@ -19,24 +19,24 @@ export class HelperProcess {
     if (this.child.stderr === null) return;
     createInterface({ input: this.child.stderr }).on("line", (line) => {
       this.#lines.push(line);
-      if (this.#lines.length > keptLines) this.#lines.shift();
+      if (this.#lines.length > rememberedLines) this.#lines.shift();
       onLine(line);
     });
   }
 
-  /** "SIGSEGV", "status 3", "status 3: the last line that it said". */
-  async reason(): Promise<string> {
+  /** Returns "SIGSEGV", "status 3", or "status 3: " and the last lines that it printed. */
+  async exitReason(): Promise<string> {
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([
       this.#exit,
       new Promise((resolve) => {
-        timer = setTimeout(resolve, patience);
+        timer = setTimeout(resolve, exitTimeout);
       }),
     ]);
     clearTimeout(timer);
     const { exitCode, signalCode } = this.child;
-    const how = signalCode ?? (exitCode === null ? vscode.l10n.t("its pipes closed") : vscode.l10n.t("status {0}", String(exitCode)));
-    const said = this.#lines.map((line) => line.trim()).filter((line) => line !== "");
-    return said.length === 0 ? how : `${how}: ${said.slice(-2).join(" / ")}`;
+    const status = signalCode ?? (exitCode === null ? vscode.l10n.t("its pipes closed") : vscode.l10n.t("status {0}", String(exitCode)));
+    const printed = this.#lines.map((line) => line.trim()).filter((line) => line !== "");
+    return printed.length === 0 ? status : `${status}: ${printed.slice(-2).join(" / ")}`;
   }
 }

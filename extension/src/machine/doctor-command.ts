@@ -1,9 +1,9 @@
-// Check this machine: what can be measured here, and the command for what is lacking, as a document.
+// Check This Machine: shows what can be measured here, and the commands that change it, as a document.
 import * as vscode from "vscode";
-import type { Client } from "../helper/client";
-import type { Log } from "../errors/log";
-import type { DoctorResult, Finding } from "../protocol/protocol";
 import { backendName } from "../base/backend-name";
+import type { Log } from "../errors/log";
+import type { Client } from "../helper/client";
+import type { DoctorResult, Finding } from "../protocol/protocol";
 import { askDoctor } from "./doctor";
 
 const scheme = "ptlens-doctor";
@@ -21,17 +21,15 @@ export class DoctorCommand implements vscode.TextDocumentContentProvider, vscode
     private readonly onResult: (result: DoctorResult) => void,
   ) {}
 
-  async run(): Promise<void> {
-    try {
+  run(): Promise<void> {
+    return this.log.attempt("check this machine", async () => {
       const result = await askDoctor(this.client);
       this.onResult(result);
       this.#text = doctorText(result);
       const uri = vscode.Uri.from({ scheme, path: `/PT Lens: ${vscode.l10n.t("this machine")}.md` });
       this.#changed.fire(uri);
       await vscode.commands.executeCommand("markdown.showPreview", uri);
-    } catch (error) {
-      this.log.report(vscode.l10n.t("check this machine"), error);
-    }
+    });
   }
 
   provideTextDocumentContent(): string {
@@ -47,14 +45,14 @@ export class DoctorCommand implements vscode.TextDocumentContentProvider, vscode
 const marks: Record<Finding["state"], string> = { fine: "✓", limited: "!", missing: "✗" };
 
 function doctorText(result: DoctorResult): string {
-  const best = result.backend === "none" ? vscode.l10n.t("Nothing can be measured yet.") : vscode.l10n.t("Measurements use {0}.", backendName(result.backend));
+  const summary = result.backend === "none" ? vscode.l10n.t("PT Lens cannot measure on this machine yet.") : vscode.l10n.t("PT Lens measures with {0}.", backendName(result.backend));
   const findings = result.findings.map(({ state, title, detail, why, remedy, temporary, permanent }) => {
     const lines = [`## ${marks[state]} ${title}`, "", detail];
     if (state !== "fine") lines.push("", why);
     if (remedy !== "" && remedy !== temporary && remedy !== permanent) lines.push("", `> ${remedy}`);
-    if (temporary !== "") lines.push("", vscode.l10n.t("Now:"), "", "```sh", temporary, "```");
-    if (permanent !== "") lines.push("", vscode.l10n.t("For good:"), "", "```sh", permanent, "```");
+    if (temporary !== "") lines.push("", vscode.l10n.t("Until the next restart:"), "", "```sh", temporary, "```");
+    if (permanent !== "") lines.push("", vscode.l10n.t("Permanently:"), "", "```sh", permanent, "```");
     return lines.join("\n");
   });
-  return [`# ${vscode.l10n.t("This machine")}`, "", best, "", findings.join("\n\n"), ""].join("\n");
+  return [`# ${vscode.l10n.t("This machine")}`, "", summary, "", findings.join("\n\n"), ""].join("\n");
 }

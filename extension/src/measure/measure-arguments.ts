@@ -1,11 +1,12 @@
-// What a caller of the measuring commands may give to skip the questions. Pure: no VS Code in it.
+// Arguments that a caller of the measuring commands may give to skip the questions. Without the vscode module.
+import { asRecord } from "../base/records";
 
-/** How the trace is kept. */
-export type Keep =
+/** The part of the trace that a recording keeps. */
+export type Mode =
   | { readonly kind: "all" }
-  /** The last moments alone, saved on request and at the end. */
+  /** The contents of the trace buffers on request and at the end. */
   | { readonly kind: "snapshot" }
-  /** The same, until a call took longer, ns. */
+  /** The same, as soon as a call took longer than this, ns. */
   | { readonly kind: "slowCall"; readonly slowerThan: number };
 
 export interface MeasureArguments {
@@ -13,32 +14,31 @@ export interface MeasureArguments {
   readonly tid?: number;
   readonly function?: string;
   readonly binary?: string;
-  /** Of the function in the binary. */
+  /** Address of the function in the binary. */
   readonly address?: string;
-  /** Source of the function, whose processes are offered first; absent: the editor's. */
+  /** Source file of the function, whose processes are offered first. Absent: the editor's. */
   readonly file?: string;
   /** 1-based. */
   readonly line?: number;
-  /** All functions that answer to the name. */
+  /** Whether to measure all functions of that name. */
   readonly all?: boolean;
   /** Seconds. */
   readonly duration?: number;
   readonly output?: string;
-  /** ns, of ptlens.catchSlowCall. */
+  /** Threshold of ptlens.catchSlowCall, ns. */
   readonly slowerThan?: number;
 }
 
-const names = { pid: "number", tid: "number", function: "string", binary: "string", address: "string", file: "string", line: "number", all: "boolean", duration: "number", output: "string", slowerThan: "number" } as const;
+const types = { pid: "number", tid: "number", function: "string", binary: "string", address: "string", file: "string", line: "number", all: "boolean", duration: "number", output: "string", slowerThan: "number" } as const;
 
-/** What is there and of the right kind. */
+/** Reads the arguments that are present and of the right type. */
 export function measureArguments(argument: unknown): MeasureArguments {
-  if (typeof argument !== "object" || argument === null) return {};
-  const values = argument as Record<string, unknown>;
-  const given = Object.entries(names).filter(([name, kind]) => typeof values[name] === kind);
+  const values = asRecord(argument);
+  const given = Object.entries(types).filter(([name, type]) => typeof values[name] === type);
   return Object.fromEntries(given.map(([name]) => [name, values[name]]));
 }
 
-/** "5ms", "1.5 s", "250 µs"; a bare number is ms. Undefined: not a time, or none. */
+/** Reads a time such as "5ms", "1.5 s" or "250 µs" in ns; a bare number is in ms. Returns undefined for anything else. */
 export function parseThreshold(text: string): number | undefined {
   const match = /^\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?\s*$/.exec(text);
   if (match === null) return undefined;

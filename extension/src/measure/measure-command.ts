@@ -1,21 +1,24 @@
-// Measure latency: the function at the cursor, of what the user picks: a process, a thread, a program that
-// is started. The same with a snapshot, and until a slow call is caught.
+// Measure Latency: the function at the cursor, in a process, a thread or a program that the user chooses. Also with a
+// snapshot, and until a slow call is caught.
 import path from "node:path";
 import * as vscode from "vscode";
-import type { Client } from "../helper/client";
-import type { Debuggees } from "../targets/debuggees";
-import { functionAt } from "../functions/function-picker";
-import type { Log } from "../errors/log";
-import { measureArguments, parseThreshold, type Keep, type MeasureArguments } from "./measure-arguments";
-import type { Panel } from "../panel/panel";
-import { placeAtCursor, placeOf, type Place } from "../source/cursor-location";
-import { pickTarget, type Target } from "../targets/target-picker";
-import type { ProgramTarget } from "../targets/program-target";
-import { programTargets, runTask } from "../targets/workspace-programs";
-import type { FunctionSelector, RecordParams } from "../protocol/protocol";
-import { mustBeTrusted, type Recorder } from "./recorder";
-import { baseParams, settingsPlace, targetParams } from "./record-params";
 import { formatDuration } from "../base/units";
+import { ExtensionError } from "../errors/failure";
+import type { Log } from "../errors/log";
+import { withCandidates } from "../functions/candidates";
+import { functionAt } from "../functions/function-picker";
+import type { Client } from "../helper/client";
+import type { Panel } from "../panel/panel";
+import type { FunctionSelector, RecordParams } from "../protocol/protocol";
+import { cursorLocation, sourceLocation, type SourceLocation } from "../source/cursor-location";
+import type { Debuggees } from "../targets/debuggees";
+import type { ProgramTarget } from "../targets/program-target";
+import { pickTarget, type Target } from "../targets/target-picker";
+import { runTask, workspacePrograms } from "../targets/workspace-programs";
+import { measureArguments, parseThreshold, type MeasureArguments, type Mode } from "./measure-arguments";
+import { settingsParams, settingsResource, targetParams } from "./record-params";
+import { requireTrust, type Recorder } from "./recorder";
+import { runningProcess } from "./running-process";
 
 export class MeasureCommand {
   constructor(
@@ -26,20 +29,19 @@ export class MeasureCommand {
     private readonly log: Log,
   ) {}
 
-  /** The command's first argument is a MeasureArguments, or, from a menu, the file's address. */
-  async run(argument: unknown): Promise<void> {
-    await this.#attempt(vscode.l10n.t("measure latency"), () => this.#measure(measureArguments(argument), { kind: "all" }));
+  /** `argument` is a MeasureArguments or, from a menu, the URI of the file. */
+  run(argument: unknown): Promise<void> {
+    return this.log.attempt("measure latency", () => this.#measure(measureArguments(argument), { kind: "all" }));
   }
 
-  /** Keeps the last moments alone, until the user ends it. */
-  async recordSnapshot(argument: unknown): Promise<void> {
-    const given = { duration: 0, ...measureArguments(argument) };
-    await this.#attempt(vscode.l10n.t("record a snapshot"), () => this.#measure(given, { kind: "snapshot" }));
+  /** Records into buffers that are overwritten, until the user stops. */
+  recordSnapshot(argument: unknown): Promise<void> {
+    return this.log.attempt("record a snapshot", () => this.#measure({ duration: 0, ...measureArguments(argument) }, { kind: "snapshot" }));
   }
 
-  /** Records until a call of a function took longer than a time, and shows it with what led up to it. */
-  async catchSlowCall(argument: unknown): Promise<void> {
-    await this.#attempt(vscode.l10n.t("catch a slow call"), async () => {
+  /** Records until a call of a function takes longer than a threshold, and shows this call and the calls before it. */
+  catchSlowCall(argument: unknown): Promise<void> {
+    return this.log.attempt("catch a slow call", async () => {
       const given = measureArguments(argument);
       const slowerThan = given.slowerThan ?? (await askThreshold());
       if (slowerThan === undefined) return;
@@ -47,79 +49,64 @@ export class MeasureCommand {
     });
   }
 
-  /** Asks which process or program; those built from the editor's file come first. */
+  /** Asks for a process or program. Those that were built from the editor's file come first. */
   askTarget(editor: vscode.TextEditor | undefined): Promise<Target | undefined> {
     const file = editor?.document.uri.scheme === "file" ? editor.document.uri.fsPath : undefined;
-    return this.#target({}, file === undefined ? undefined : placeOf(file, 1, ""), { kind: "all" });
+    return this.#target({}, file === undefined ? undefined : sourceLocation(file, 1, ""), { kind: "all" });
   }
 
-  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.log.report(what, error);
-    }
-  }
-
-  async #measure(given: MeasureArguments, keep: Keep): Promise<void> {
-    mustBeTrusted();
-    const place = given.file === undefined ? await placeAtCursor() : placeOf(given.file, given.line ?? 1, given.function ?? "");
-    const target = await this.#target(given, place, keep);
+  async #measure(given: MeasureArguments, mode: Mode): Promise<void> {
+    requireTrust();
+    const location = given.file === undefined ? await cursorLocation() : sourceLocation(given.file, given.line ?? 1, given.function ?? "");
+    const target = await this.#target(given, location, mode);
     if (target === undefined) return;
     if (target.kind === "program" && !(await prepare(target.program))) return;
-    const chosen = await this.#function(given, place, target);
+    const chosen = given.function === undefined ? await this.#functionAt(location, target) : selectorOfArguments(given.function, given);
     if (chosen === undefined) return;
-    const params = { ...baseParams(settingsPlace(target, place)), ...recordParams(given, target, chosen, keep) };
-    const measured = target.kind === "process" ? target.process.name : path.basename(target.program.program);
-    await this.recorder.measure(params, { functions: [chosen], target: measured }, { ...titleOf(chosen, keep), snapshot: keep.kind !== "all" });
-    await (keep.kind === "slowCall" ? this.panel.showSlowCall(chosen, keep.slowerThan) : this.panel.showFunction(chosen));
+    const targetName = target.kind === "process" ? target.process.name : path.basename(target.program.program);
+    const shared = { ...settingsParams(settingsResource(target, location?.file)), ...targetParams(target), ...modeParams(given, mode) };
+    const measured = await withCandidates(chosen, async (selector) => {
+      const options = { ...title(selector, mode), snapshot: mode.kind !== "all" };
+      await this.recorder.measure({ ...shared, function: selector }, { functions: [selector], target: targetName }, options);
+      return selector;
+    });
+    await (mode.kind === "slowCall" ? this.panel.showSlowCall(measured, mode.slowerThan) : this.panel.showFunction(measured));
   }
 
-  async #target(given: MeasureArguments, place: Place | undefined, keep: Keep): Promise<Target | undefined> {
+  async #target(given: MeasureArguments, location: SourceLocation | undefined, mode: Mode): Promise<Target | undefined> {
     const processes = this.client
-      .request("ptlens/processes", place === undefined ? {} : { source: place.file })
+      .request("ptlens/processes", location === undefined ? {} : { source: location.file })
       .then((result) => result.processes);
     if (given.pid === undefined) {
-      return pickTarget(pickerTitle(given.function ?? (place === undefined || place.name === "" ? (place?.symbol ?? "") : place.name), keep), {
-        programs: programTargets(),
+      const name = given.function ?? (location?.name !== "" ? location?.name : location.symbol) ?? "";
+      return pickTarget(pickerTitle(name, mode), {
+        programs: workspacePrograms(),
         debuggees: this.debuggees.all,
         processes,
         threads: async (pid) => (await this.client.request("ptlens/threads", { pid })).threads,
       });
     }
-    const process = (await processes).find((candidate) => candidate.pid === given.pid);
-    if (process === undefined) {
-      throw new Error(vscode.l10n.t("There is no process {0}. It may have ended: choose one that runs.", given.pid));
-    }
+    const process = await runningProcess(this.client, given.pid, processes);
     return { kind: "process", process, ...(given.tid === undefined ? {} : { thread: { tid: given.tid, name: "", cpu_percent: 0 } }) };
   }
 
-  async #function(given: MeasureArguments, place: Place | undefined, target: Target): Promise<FunctionSelector | undefined> {
-    if (given.function !== undefined) {
-      const { binary, address, all } = given;
-      return {
-        name: given.function,
-        ...(binary === undefined ? {} : { binary }),
-        ...(address === undefined ? {} : { address }),
-        ...(all === undefined ? {} : { all }),
-      };
+  async #functionAt(location: SourceLocation | undefined, target: Target): Promise<FunctionSelector | undefined> {
+    if (location === undefined) {
+      throw new ExtensionError("not_now", vscode.l10n.t("Open a source file and place the cursor on a function first."));
     }
-    if (place === undefined) {
-      throw new Error(vscode.l10n.t("Open a source file and put the cursor on a function first."));
-    }
-    return functionAt(this.client, place, target.kind === "process" ? { pid: target.process.pid } : { program: target.program.program });
+    return functionAt(this.client, location, target.kind === "process" ? { pid: target.process.pid } : { program: target.program.program });
   }
 }
 
-/** Runs the task that builds the program. False: the user does not want to go on. */
+/** Runs the task that builds the program. Returns false if the user cancels. */
 async function prepare({ preLaunchTask, folder }: ProgramTarget): Promise<boolean> {
   if (preLaunchTask === "") return true;
   const run = vscode.l10n.t("Run {0}", preLaunchTask);
-  const without = vscode.l10n.t("Start Without It");
+  const skip = vscode.l10n.t("Skip the Task");
   const question = vscode.l10n.t("This launch configuration runs the task {0} first.", preLaunchTask);
-  const answer = await vscode.window.showInformationMessage(question, { modal: true }, run, without);
+  const answer = await vscode.window.showInformationMessage(question, { modal: true }, run, skip);
   if (answer === run && !(await runTask(preLaunchTask, folder))) {
-    throw new Error(vscode.l10n.t("The task {0} failed, or is not there. See its terminal.", preLaunchTask));
+    throw new ExtensionError("not_now", vscode.l10n.t("The task {0} failed or does not exist. See its terminal.", preLaunchTask));
   }
   return answer !== undefined;
 }
@@ -127,15 +114,15 @@ async function prepare({ preLaunchTask, folder }: ProgramTarget): Promise<boolea
 async function askThreshold(): Promise<number | undefined> {
   const text = await vscode.window.showInputBox({
     title: vscode.l10n.t("Catch a slow call"),
-    prompt: vscode.l10n.t("Record until a call of the function takes longer than"),
+    prompt: vscode.l10n.t("Record until a call of the function takes longer than this"),
     value: "5 ms",
     placeHolder: "5 ms, 250 µs, 1.5 s",
-    validateInput: (value) => (parseThreshold(value) === undefined ? vscode.l10n.t("A time: a number with ns, µs, ms or s") : undefined),
+    validateInput: (value) => (parseThreshold(value) === undefined ? vscode.l10n.t("Enter a number and a unit: ns, µs, ms or s.") : undefined),
   });
   return text === undefined ? undefined : parseThreshold(text);
 }
 
-function pickerTitle(name: string, { kind }: Keep): string {
+function pickerTitle(name: string, { kind }: Mode): string {
   switch (kind) {
     case "all":
       return name === "" ? vscode.l10n.t("Measure latency") : vscode.l10n.t("Measure latency of {0}", name);
@@ -146,17 +133,24 @@ function pickerTitle(name: string, { kind }: Keep): string {
   }
 }
 
-function titleOf({ name }: FunctionSelector, keep: Keep): { readonly title?: string } {
-  if (keep.kind !== "slowCall") return {};
-  return { title: vscode.l10n.t("PT Lens: waiting for a call of {0} that takes {1}", name, formatDuration(keep.slowerThan)) };
+function title({ name }: FunctionSelector, mode: Mode): { readonly title?: string } {
+  if (mode.kind !== "slowCall") return {};
+  return { title: vscode.l10n.t("PT Lens: Waiting for a call of {0} that takes longer than {1}", name, formatDuration(mode.slowerThan)) };
 }
 
-function recordParams(given: MeasureArguments, target: Target, chosen: FunctionSelector, keep: Keep): RecordParams {
+function selectorOfArguments(name: string, { binary, address, all }: MeasureArguments): FunctionSelector {
   return {
-    ...targetParams(target),
-    function: chosen,
-    ...(keep.kind === "all" ? {} : { snapshot: true }),
-    ...(keep.kind === "slowCall" ? { slowerThan: keep.slowerThan } : {}),
+    name,
+    ...(binary === undefined ? {} : { binary }),
+    ...(address === undefined ? {} : { address }),
+    ...(all === undefined ? {} : { all }),
+  };
+}
+
+function modeParams(given: MeasureArguments, mode: Mode): RecordParams {
+  return {
+    ...(mode.kind === "all" ? {} : { snapshot: true }),
+    ...(mode.kind === "slowCall" ? { slowerThan: mode.slowerThan } : {}),
     ...(given.duration === undefined ? {} : { duration: given.duration }),
     ...(given.output === undefined ? {} : { output: given.output }),
   };

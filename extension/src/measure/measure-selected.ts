@@ -1,31 +1,27 @@
-// Measure selected functions: those in the selection of the editor, or chosen in the list of functions. A
-// trace holds every function, so one recording shows them all; probes are set for one function, so with
-// them each is measured after the other.
+// Measure Selected Functions: those in the selection of the editor, or chosen in the list of functions. A trace contains
+// every function, so one recording shows all of them. Probes are set for one function at a time, so with probes each
+// function is measured in its own recording.
 import * as vscode from "vscode";
-import type { Client } from "../helper/client";
-import { functionKey, selectorOf } from "../functions/function-selector";
+import { readSettings } from "../base/settings";
+import { ExtensionError } from "../errors/failure";
 import type { Log } from "../errors/log";
-import type { MeasureCommand } from "./measure-command";
-import { baseParams, settingsPlace, targetParams } from "./record-params";
+import { functionKey, selectorOf } from "../functions/function-selector";
+import type { Client } from "../helper/client";
 import { askDoctor } from "../machine/doctor";
 import type { Panel } from "../panel/panel";
 import type { FunctionSelector, RecordParams } from "../protocol/protocol";
-import { mustBeTrusted, type Recorder } from "./recorder";
-import { readSettings } from "../base/settings";
+import { outlineFunctions } from "../source/outline";
+import type { MeasureCommand } from "./measure-command";
+import { settingsParams, settingsResource, targetParams } from "./record-params";
+import { requireTrust, type Recorder } from "./recorder";
 
-/** Lines of a selection that are looked at without a language server. */
+/** Most lines of a selection that are looked up without a language server. */
 const mostLines = 500;
 
-const functionKinds = new Set([
-  vscode.SymbolKind.Function,
-  vscode.SymbolKind.Method,
-  vscode.SymbolKind.Constructor,
-  vscode.SymbolKind.Operator,
-]);
-
-interface Spot {
+interface SelectedLine {
   /** 1-based. */
   readonly line: number;
+  /** Name of the function that begins there, empty if unknown. */
   readonly name: string;
 }
 
@@ -38,40 +34,36 @@ export class MeasureSelected {
     private readonly log: Log,
   ) {}
 
-  /** `given`: functions to measure; without any, those in the editor's selection. */
-  async run(given: readonly FunctionSelector[]): Promise<void> {
-    try {
+  /** Measures the given functions; if the list is empty, the functions in the editor's selection. */
+  run(given: readonly FunctionSelector[]): Promise<void> {
+    return this.log.attempt("measure the selected functions", async () => {
       const editor = vscode.window.activeTextEditor;
       if (given.length === 0 && editor?.document.uri.scheme !== "file") {
-        throw new Error(vscode.l10n.t("Open a source file and select functions first."));
+        throw new ExtensionError("not_now", vscode.l10n.t("Open a source file and select functions first."));
       }
-      mustBeTrusted();
+      requireTrust();
       const target = await this.measure.askTarget(editor);
       if (target === undefined) return;
-      const params = { ...baseParams(settingsPlace(target, editor && { file: editor.document.uri.fsPath })), ...targetParams(target) };
+      const params = { ...settingsParams(settingsResource(target, editor?.document.uri.fsPath)), ...targetParams(target) };
       const functions = given.length > 0 || editor === undefined ? given : await this.#selected(editor, params);
-      if (functions.length === 0) throw new Error(vscode.l10n.t("No function of this program is in the selection. Select the functions to measure."));
+      if (functions.length === 0) {
+        throw new ExtensionError("not_now", vscode.l10n.t("The selection contains no function of this program. Select the functions to measure."));
+      }
       const name = target.kind === "process" ? target.process.name : (params.program ?? "");
       if (functions.length === 1 || !(await this.#usesProbes())) {
         const single = functions.length === 1 ? functions[0] : undefined;
         await this.recorder.measure(single === undefined ? params : { ...params, function: single }, { functions, target: name });
-        if (single === undefined) await this.panel.showOverview();
-        else await this.panel.showFunction(single);
+        await this.panel.showMeasured(functions);
         return;
       }
-      await this.#oneAfterTheOther(functions, params, name);
-    } catch (error) {
-      this.log.report(vscode.l10n.t("measure the selected functions"), error);
-    }
+      await this.#measureEach(functions, params, name);
+    });
   }
 
-  async #oneAfterTheOther(functions: readonly FunctionSelector[], params: RecordParams, target: string): Promise<void> {
-    const go = vscode.l10n.t("Measure One After the Other");
-    const question = vscode.l10n.t(
-      "Without Intel PT, probes measure one function at a time: {0} functions become {0} recordings, one after the other.",
-      functions.length,
-    );
-    if ((await vscode.window.showInformationMessage(question, { modal: true }, go)) !== go) return;
+  async #measureEach(functions: readonly FunctionSelector[], params: RecordParams, target: string): Promise<void> {
+    const measure = vscode.l10n.t("Make {0} Recordings", functions.length);
+    const question = vscode.l10n.t("Without Intel PT, PT Lens measures one function at a time. It makes {0} recordings, one after another.", functions.length);
+    if ((await vscode.window.showInformationMessage(question, { modal: true }, measure)) !== measure) return;
     for (const each of functions) {
       await this.recorder.measure({ ...params, function: each }, { functions: [each], target });
       await this.panel.showFunction(each);
@@ -84,32 +76,25 @@ export class MeasureSelected {
   }
 
   async #selected(editor: vscode.TextEditor, params: RecordParams): Promise<FunctionSelector[]> {
-    const spots = await spotsOf(editor);
     const pid = params.pid ?? params.tid;
     const where = pid === undefined ? { program: params.program ?? "" } : { pid };
     const file = editor.document.uri.fsPath;
     const found = new Map<string, FunctionSelector>();
-    for (const { line, name } of spots) {
+    for (const { line, name } of await selectedLines(editor)) {
       const { candidates } = await this.client.request("ptlens/functionAt", { file, line, ...(name === "" ? {} : { name }), ...where });
       const [best] = candidates;
-      if (best === undefined) continue;
-      found.set(functionKey(best), selectorOf(best));
+      if (best !== undefined) found.set(functionKey(best), selectorOf(best));
     }
     return [...found.values()];
   }
 }
 
-/** A language server's symbols tell where functions begin; without one every selected line is asked about. */
-async function spotsOf(editor: vscode.TextEditor): Promise<Spot[]> {
-  const { document, selections } = editor;
-  const symbols = await vscode.commands.executeCommand<(vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined>(
-    "vscode.executeDocumentSymbolProvider",
-    document.uri,
-  );
-  const functions = flat((symbols ?? []).filter((each): each is vscode.DocumentSymbol => "children" in each));
-  const touched = functions.filter(({ range }) => selections.some((selection) => selection.intersection(range) !== undefined));
-  if (touched.length > 0) {
-    return touched.map(({ name, selectionRange }) => ({ line: selectionRange.start.line + 1, name: /[\w~]+$/.exec(name.replace(/\(.*$/, ""))?.[0] ?? "" }));
+/** Returns the first lines of the functions in the selection; without a language server, all selected lines. */
+async function selectedLines({ document, selections }: vscode.TextEditor): Promise<SelectedLine[]> {
+  const functions = await outlineFunctions(document);
+  const selected = functions.filter(({ range }) => selections.some((selection) => selection.intersection(range) !== undefined));
+  if (selected.length > 0) {
+    return selected.map(({ name, nameRange }) => ({ line: nameRange.start.line + 1, name: /[\w~]+$/.exec(name)?.[0] ?? "" }));
   }
   const lines = new Set<number>();
   for (const { start, end } of selections) {
@@ -118,8 +103,4 @@ async function spotsOf(editor: vscode.TextEditor): Promise<Spot[]> {
     }
   }
   return [...lines].map((line) => ({ line, name: "" }));
-}
-
-function flat(symbols: readonly vscode.DocumentSymbol[]): vscode.DocumentSymbol[] {
-  return symbols.flatMap((symbol) => [...(functionKinds.has(symbol.kind) ? [symbol] : []), ...flat(symbol.children)]);
 }

@@ -1,27 +1,20 @@
-// Parameters of ptlens/record: from the settings, and from the chosen target.
+// Parameters of ptlens/record: from the settings and from the chosen target.
 import * as vscode from "vscode";
 import { readSettings } from "../base/settings";
 import type { RecordParams } from "../protocol/protocol";
 import type { Target } from "../targets/target-picker";
 
-/** What the settings say of every measurement; of the folder that holds `resource`, or the file that is open. */
-export function baseParams(resource?: vscode.Uri): RecordParams {
-  const settings = readSettings(resource);
-  return {
-    duration: settings.duration,
-    backend: settings.backend,
-    perf: settings.perfPath,
-    symfs: settings.symfs,
-    sourceMap: settings.sourceMap,
-    folder: settings.recordingsFolder,
-  };
+/** Returns the parameters that the settings determine: those of the folder that contains `resource`, or the open file. */
+export function settingsParams(resource?: vscode.Uri): RecordParams {
+  const { duration, backend, perfPath, symfs, sourceMap, recordingsFolder } = readSettings(resource);
+  return { duration, backend, perf: perfPath, symfs, sourceMap, folder: recordingsFolder };
 }
 
 export function targetParams(target: Target): RecordParams {
   if (target.kind === "process") {
     const { process, thread } = target;
     if (thread === undefined) return { pid: process.pid, startTime: process.start_time };
-    // The start time is the process's, which its other threads do not have.
+    // The start time is the process's; only its main thread has the same.
     return thread.tid === process.pid ? { tid: thread.tid, startTime: process.start_time } : { tid: thread.tid };
   }
   const { program, args, cwd, env } = target.program;
@@ -33,9 +26,9 @@ export function targetParams(target: Target): RecordParams {
   };
 }
 
-/** Whose settings hold: those of the program's folder, else of the source's. */
-export function settingsPlace(target: Target, place: { readonly file: string } | undefined): vscode.Uri | undefined {
-  const named = target.kind === "program" && target.program.folder !== "" ? target.program.folder : undefined;
-  const folder = named === undefined ? undefined : vscode.workspace.workspaceFolders?.find(({ name }) => name === named);
-  return folder?.uri ?? (place === undefined ? undefined : vscode.Uri.file(place.file));
+/** Returns the resource whose settings apply: the folder of the program, else the source file. */
+export function settingsResource(target: Target, file: string | undefined): vscode.Uri | undefined {
+  const folderName = target.kind === "program" ? target.program.folder : "";
+  const folder = folderName === "" ? undefined : vscode.workspace.workspaceFolders?.find(({ name }) => name === folderName);
+  return folder?.uri ?? (file === undefined ? undefined : vscode.Uri.file(file));
 }

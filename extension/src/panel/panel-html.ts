@@ -1,4 +1,4 @@
-// The page of the panel. Scripts run only with the nonce; nothing is loaded from outside.
+// The page of the panel. Scripts run only with the nonce, and the page loads nothing from outside.
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
@@ -18,13 +18,13 @@ export function panelHtml(webview: vscode.Webview, media: vscode.Uri): string {
 </head>
 <body>
   <main id="view"></main>
-  <script type="application/json" id="translations">${json(vscode.l10n.bundle ?? {})}</script>
+  <script type="application/json" id="translations">${scriptText(vscode.l10n.bundle ?? {})}</script>
   <script nonce="${nonce}" src="${script}"></script>
 </body>
 </html>`;
 }
 
-/** As the text of a script element: nothing in it can end that. */
-function json(value: unknown): string {
+/** Returns JSON as the text of a script element, which no string in it can end. */
+function scriptText(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c");
 }

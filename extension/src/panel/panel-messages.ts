@@ -1,4 +1,5 @@
-// What the extension and the panel's webview say to each other.
+// The messages between the extension and the panel's webview.
+import { asRecord } from "../base/records";
 import type { FunctionRef } from "../functions/function-selector";
 import type {
   CallState,
@@ -12,9 +13,9 @@ import type {
   TimeKind,
 } from "../protocol/protocol";
 
-export type { FunctionRef, FlameResult, FunctionIdentity, FunctionSummary, FunctionsResult, PartialReport, Recording, Report, TimeKind };
+export type { FlameResult, FunctionIdentity, FunctionRef, FunctionSummary, FunctionsResult, PartialReport, Recording, Report, TimeKind };
 
-/** What the flame graph starts from: all stacks, or the shown function's calls. */
+/** The root of the flame graph: all stacks, or the calls of the shown function. */
 export type FlameScope = "all" | "function";
 
 export interface FlameView {
@@ -22,7 +23,7 @@ export interface FlameView {
   readonly scope: FlameScope;
 }
 
-/** One call of the function, ns. */
+/** One call of the function; times in ns. */
 export interface CallRow {
   readonly tid: number;
   readonly start: number;
@@ -32,36 +33,37 @@ export interface CallRow {
   readonly state: CallState;
 }
 
-/** A call that took longer than it should, and the calls of the same function before it on its thread. */
-export interface CaughtCall extends CallRow {
-  readonly slowerThan: number;
-  /** The last ones, in order. */
+/** A call that took longer than a threshold. */
+export interface SlowCall extends CallRow {
+  /** ns */
+  readonly threshold: number;
+  /** The last calls of the same function before it on its thread, in order. */
   readonly before: readonly CallRow[];
 }
 
 export type ToPanel =
   | { readonly type: "overview"; readonly functions: FunctionsResult }
-  | { readonly type: "function"; readonly report: Report; readonly caught?: CaughtCall }
-  /** While a trace is decoded. */
+  | { readonly type: "function"; readonly report: Report; readonly slowCall?: SlowCall }
+  /** Sent while a trace is decoded. */
   | { readonly type: "partial"; readonly report: PartialReport }
   | { readonly type: "flame"; readonly view: FlameView; readonly flame: FlameResult }
-  | { readonly type: "goTo"; readonly view: PanelView }
+  | { readonly type: "goTo"; readonly section: PanelSection }
   | { readonly type: "failed"; readonly text: string };
 
 export type FromPanel =
   | { readonly type: "ready" }
   | { readonly type: "overview" }
-  /** `inlined`: also count what was inlined of a function that was called. */
+  /** `inlined`: also counts inlined executions of a function that has calls. */
   | { readonly type: "function"; readonly function: FunctionRef; readonly inlined?: boolean }
   | { readonly type: "flame"; readonly view: FlameView }
   | { readonly type: "reveal"; readonly file: string; readonly line: number };
 
-/** A part of the panel that a link leads to. */
-export const panelViews = ["figures", "flame", "histogram", "callers", "children"] as const;
-export type PanelView = (typeof panelViews)[number];
+/** Sections of the panel that a link can name. */
+export const panelSections = ["figures", "flame", "histogram", "callers", "children"] as const;
+export type PanelSection = (typeof panelSections)[number];
 
-/** The `view` of a command's argument, where it names one. */
-export function panelView(argument: unknown): PanelView | undefined {
-  const { view } = (typeof argument === "object" && argument !== null ? argument : {}) as { view?: unknown };
-  return panelViews.find((name) => name === view);
+/** Returns the `view` in the argument of a command, if it names a section. */
+export function panelSection(argument: unknown): PanelSection | undefined {
+  const { view } = asRecord(argument);
+  return panelSections.find((name) => name === view);
 }

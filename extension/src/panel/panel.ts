@@ -1,33 +1,43 @@
-// The panel beside the editor: all functions or one of them, and the flame graph. It keeps what it
-// shows, because VS Code discards the content of a hidden panel and runs its script anew.
+// The panel beside the editor: all functions or one function, and the flame graph. The panel stores what it shows,
+// because VS Code discards the content of a hidden panel and then runs its script again.
 import * as vscode from "vscode";
-import { caughtCall } from "./slow-call";
-import type { Client } from "../helper/client";
 import { failureOf, failureText } from "../errors/failure";
-import { selectorOf } from "../functions/function-selector";
 import type { Log } from "../errors/log";
-import { panelHtml } from "./panel-html";
-import type { FlameView, FromPanel, PanelView, ToPanel } from "./panel-messages";
-import type { FunctionSelector, Params, PartialReport, Report } from "../protocol/protocol";
-import { revealSource } from "../source/reveal";
+import { withCandidates } from "../functions/candidates";
+import { selectorOf } from "../functions/function-selector";
+import type { Client } from "../helper/client";
+import type { FunctionSelector, Params, PartialReport, Recording, Report } from "../protocol/protocol";
+import type { ResultView } from "../recordings/result-view";
 import type { Session } from "../recordings/session";
+import { revealSource } from "../source/reveal";
+import { panelHtml } from "./panel-html";
+import type { FlameView, FromPanel, PanelSection, SlowCall, ToPanel } from "./panel-messages";
+import { findSlowCall } from "./slow-call";
 
-export class Panel implements vscode.Disposable {
-  readonly #subscription: vscode.Disposable;
-  readonly #partials: vscode.Disposable;
+/** Restricts a report or a flame graph to some of the calls. */
+type CallFilter = Pick<Params<"ptlens/flame">, "latency" | "tid">;
+
+/** The function that the panel shows. */
+interface ShownFunction {
+  /** It may select several functions together. */
+  readonly selector: FunctionSelector;
+  readonly calls: CallFilter;
+}
+
+export class Panel implements ResultView, vscode.Disposable {
+  readonly #subscriptions: readonly vscode.Disposable[];
   #panel: vscode.WebviewPanel | undefined;
-  #shown: Report | undefined;
-  /** How `#shown` was asked for: it may be several functions together. */
-  #selector: FunctionSelector | undefined;
+  /** Undefined while all functions are shown, or a function without calls, which has no flame graph of its own. */
+  #function: ShownFunction | undefined;
+  /** Key of the recording whose results are shown. */
   #recording: string | undefined;
   #main: ToPanel | undefined;
   #flame: ToPanel | undefined;
-  /** What is shown is of these calls alone. */
-  #only: Pick<Params<"ptlens/flame">, "latency" | "tid"> = {};
   #view: FlameView = { time: "wall", scope: "all" };
-  /** What is known so far of a function whose trace is still being decoded; shown instead of #main. */
+  /** The report so far while a trace is decoded; shown instead of #main. */
   #partial: PartialReport | undefined;
-  #wanted: PanelView | undefined;
+  /** The section to show as soon as the webview is ready. */
+  #pendingSection: PanelSection | undefined;
 
   constructor(
     private readonly extension: vscode.ExtensionContext,
@@ -35,86 +45,68 @@ export class Panel implements vscode.Disposable {
     private readonly session: Session,
     private readonly log: Log,
   ) {
-    this.#partials = client.onPartial((report) => {
-      this.#showPartial(report);
-    });
-    this.#subscription = session.onDidChange(() => {
-      const active = session.active?.key;
-      // What is shown stays true while the helper is away.
-      if (active === this.#recording) return;
-      this.#recording = active;
-      this.#shown = undefined;
-      this.#main = undefined;
-      this.#flame = undefined;
-      if (active === undefined) this.#panel?.dispose();
-    });
+    this.#subscriptions = [
+      client.onPartial((report) => {
+        this.#showPartial(report);
+      }),
+      session.onDidChange(() => {
+        const active = session.active?.key;
+        // The results stay valid while the helper is not running.
+        if (active === this.#recording) return;
+        this.#recording = active;
+        this.#function = undefined;
+        this.#main = undefined;
+        this.#flame = undefined;
+        if (active === undefined) this.#panel?.dispose();
+      }),
+    ];
   }
 
   async showOverview(): Promise<void> {
     const recording = await this.session.ready();
     if (recording === undefined) return;
     const functions = await this.client.request("ptlens/functions", { id: recording.id });
-    if (this.session.recording?.id !== recording.id) return;
-    this.#shown = undefined;
-    this.#only = {};
-    this.#view = { time: this.#view.time, scope: "all" };
-    this.#open("PT Lens").title = "PT Lens";
-    this.#partial = undefined;
-    this.#post((this.#main = { type: "overview", functions }));
-    await this.#showFlame();
+    if (!this.#isCurrent(recording)) return;
+    await this.#showMain("PT Lens", { type: "overview", functions }, undefined);
   }
 
-  /** `inlined`: count where it was inlined as well; `view`: what to bring into sight. */
+  /** Shows one function, or all functions unless exactly one was measured. */
+  async showMeasured([first, ...others]: readonly FunctionSelector[]): Promise<void> {
+    await (first !== undefined && others.length === 0 ? this.showFunction(first) : this.showOverview());
+  }
+
+  /** `inlined`: also counts inlined executions; `section`: scrolls to it. */
   async showFunction(
     selector: FunctionSelector,
-    { inlined = false, view }: { inlined?: boolean; view?: PanelView | undefined } = {},
+    { inlined = false, section }: { inlined?: boolean; section?: PanelSection | undefined } = {},
   ): Promise<void> {
     const recording = await this.session.ready();
     if (recording === undefined) return;
-    const report = await this.client.request("ptlens/report", {
-      id: recording.id,
-      function: selector,
-      ...(inlined ? { inlined } : {}),
+    const [report, chosen] = await withCandidates(selector, async (each) => {
+      const params = { id: recording.id, function: each, ...(inlined ? { inlined } : {}) };
+      return [await this.client.request("ptlens/report", params), each] as const;
     });
-    if (this.session.recording?.id !== recording.id) return;
-    // A function that was inlined and never called has no flame graph of its own.
-    const called = report.called !== false;
-    this.#shown = called ? report : undefined;
-    this.#only = {};
-    this.#selector = selector;
-    this.#view = { time: this.#view.time, scope: called ? "function" : "all" };
-    const title = `PT Lens: ${report.function.name}`;
-    this.#open(title).title = title;
-    this.#partial = undefined;
-    this.#post((this.#main = { type: "function", report }));
-    await this.#showFlame();
-    if (view !== undefined) this.#goTo(view);
+    if (!this.#isCurrent(recording)) return;
+    await this.#showReport(report.function.name, report, { selector: chosen, calls: {} });
+    if (section !== undefined) this.#goTo(section);
   }
 
-  /** The call that took longer than `slowerThan` ns: its figures, its flame graph, and the calls before it. */
-  async showSlowCall(selector: FunctionSelector, slowerThan: number): Promise<void> {
+  /** Shows the call that took longer than `threshold` ns: its figures, its flame graph, and the calls before it. */
+  async showSlowCall(selector: FunctionSelector, threshold: number): Promise<void> {
     const recording = await this.session.ready();
     if (recording === undefined) return;
-    const caught = await caughtCall(this.client, recording.id, selector, slowerThan);
-    if (caught === undefined) {
-      void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: no call took that long before the recording ended. All that were traced are shown."));
+    const slowCall = await findSlowCall(this.client, recording.id, selector, threshold);
+    if (slowCall === undefined) {
+      void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: No call took that long before the recording ended. The panel shows all recorded calls."));
       return this.showFunction(selector);
     }
-    const only = { latency: [caught.latency, caught.latency] as [number, number], tid: caught.tid };
-    const report = await this.client.request("ptlens/report", { id: recording.id, function: selector, ...only });
-    if (this.session.recording?.id !== recording.id) return;
-    this.#shown = report;
-    this.#selector = selector;
-    this.#only = only;
-    this.#view = { time: this.#view.time, scope: "function" };
-    const title = `PT Lens: ${vscode.l10n.t("slow {0}", report.function.name)}`;
-    this.#open(title).title = title;
-    this.#partial = undefined;
-    this.#post((this.#main = { type: "function", report, caught }));
-    await this.#showFlame();
+    const calls: CallFilter = { latency: [slowCall.latency, slowCall.latency], tid: slowCall.tid };
+    const report = await this.client.request("ptlens/report", { id: recording.id, function: selector, ...calls });
+    if (!this.#isCurrent(recording)) return;
+    await this.#showReport(vscode.l10n.t("slow {0}", report.function.name), report, { selector, calls }, slowCall);
   }
 
-  /** Shows the active recording where the panel is open: the function where that is there, else all. */
+  /** Shows the active recording if the panel is open: the function if the recording contains it, else all functions. */
   async follow(selector: FunctionSelector | undefined): Promise<void> {
     if (this.#panel === undefined) return;
     if (selector === undefined) return this.showOverview();
@@ -126,11 +118,11 @@ export class Panel implements vscode.Disposable {
     }
   }
 
-  /** Brings the panel up with what it last showed. */
+  /** Opens the panel with its last content. */
   async reveal(): Promise<void> {
     await vscode.commands.executeCommand("setContext", "ptlens.resultRead", this.session.active !== undefined);
     if (this.session.active === undefined) {
-      void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: nothing is measured yet. Measure a function or open a recording."));
+      void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: There are no results yet. Measure a function or open a recording."));
     } else if (this.#main === undefined) {
       await this.showOverview();
     } else {
@@ -138,36 +130,56 @@ export class Panel implements vscode.Disposable {
     }
   }
 
+  /** Whether the recording is still the active one after a request. */
+  #isCurrent({ id }: Recording): boolean {
+    return this.session.recording?.id === id;
+  }
+
+  async #showReport(name: string, report: Report, shown: ShownFunction, slowCall?: SlowCall): Promise<void> {
+    const message: ToPanel = { type: "function", report, ...(slowCall === undefined ? {} : { slowCall }) };
+    await this.#showMain(`PT Lens: ${name}`, message, report.called === false ? undefined : shown);
+  }
+
+  async #showMain(title: string, message: ToPanel, shown: ShownFunction | undefined): Promise<void> {
+    this.#function = shown;
+    this.#view = { time: this.#view.time, scope: shown === undefined ? "all" : "function" };
+    this.#partial = undefined;
+    this.#main = message;
+    this.#open(title).title = title;
+    this.#post(message);
+    await this.#showFlame();
+  }
+
   #showPartial(report: PartialReport | undefined): void {
-    const had = this.#partial !== undefined;
+    const hadPartial = this.#partial !== undefined;
     this.#partial = report;
     if (report !== undefined) {
-      if (!had) this.#open(`PT Lens: ${report.function.name}`).title = `PT Lens: ${report.function.name}`;
+      if (!hadPartial) this.#open(`PT Lens: ${report.function.name}`).title = `PT Lens: ${report.function.name}`;
       this.#post({ type: "partial", report });
-    } else if (had && this.#main === undefined) {
+    } else if (hadPartial && this.#main === undefined) {
       this.#panel?.dispose();
-    } else if (had) {
-      this.#postShown();
+    } else if (hadPartial) {
+      this.#postContent();
     }
   }
 
-  /** A panel that is being made asks for what it shows, and is told the view after that. */
-  #goTo(view: PanelView): void {
-    this.#wanted = view;
-    this.#post({ type: "goTo", view });
+  /** Scrolls to a section; a webview that is not ready does so later. */
+  #goTo(section: PanelSection): void {
+    this.#pendingSection = section;
+    this.#post({ type: "goTo", section });
   }
 
   async #showFlame(): Promise<void> {
     const recording = await this.session.ready();
     if (recording === undefined) return;
     const view = this.#view;
-    const shown = view.scope === "function" ? this.#shown : undefined;
+    const shown = view.scope === "function" ? this.#function : undefined;
     const flame = await this.client.request("ptlens/flame", {
       id: recording.id,
       time: view.time,
-      ...(shown === undefined ? {} : { function: this.#selector ?? selectorOf(shown.function), ...this.#only }),
+      ...(shown === undefined ? {} : { function: shown.selector, ...shown.calls }),
     });
-    if (this.session.recording?.id !== recording.id || this.#view !== view) return;
+    if (!this.#isCurrent(recording) || this.#view !== view) return;
     this.#post((this.#flame = { type: "flame", view, flame }));
   }
 
@@ -186,7 +198,7 @@ export class Panel implements vscode.Disposable {
     this.#panel = panel;
     panel.webview.onDidReceiveMessage((message: FromPanel) => {
       this.#receive(message).catch((error: unknown) => {
-        this.log.report(vscode.l10n.t("show the panel"), error);
+        this.log.report("show the panel", error);
         this.#post({ type: "failed", text: failureText(failureOf(error)) });
       });
     });
@@ -201,9 +213,9 @@ export class Panel implements vscode.Disposable {
     switch (message.type) {
       case "ready":
         if (this.#partial !== undefined) this.#post({ type: "partial", report: this.#partial });
-        else this.#postShown();
-        if (this.#wanted !== undefined) this.#post({ type: "goTo", view: this.#wanted });
-        this.#wanted = undefined;
+        else this.#postContent();
+        if (this.#pendingSection !== undefined) this.#post({ type: "goTo", section: this.#pendingSection });
+        this.#pendingSection = undefined;
         return;
       case "overview":
         return this.showOverview();
@@ -213,20 +225,20 @@ export class Panel implements vscode.Disposable {
         this.#view = message.view;
         return this.#showFlame();
       case "reveal":
-        return revealSource(message.file, message.line, (uri, line) => this.#presentLine(message.file, uri, line));
+        return revealSource(message.file, message.line, (uri, line) => this.#currentLine(message.file, uri, line));
     }
   }
 
-  #postShown(): void {
+  #postContent(): void {
     if (this.#main !== undefined) this.#post(this.#main);
     if (this.#flame !== undefined) this.#post(this.#flame);
   }
 
-  /** Where a 0-based line of the measured text is now; itself where it was removed. */
-  async #presentLine(recorded: string, uri: vscode.Uri, line: number): Promise<number> {
+  /** Returns the current position of a 0-based line of the measured text; the same line if it was removed. */
+  async #currentLine(recorded: string, uri: vscode.Uri, line: number): Promise<number> {
     const params = { recorded, file: uri.fsPath, line: line + 1 };
-    const { line: now } = await this.client.request("ptlens/presentLine", params);
-    return (now ?? line + 1) - 1;
+    const { line: current } = await this.client.request("ptlens/presentLine", params);
+    return (current ?? line + 1) - 1;
   }
 
   #post(message: ToPanel): void {
@@ -234,8 +246,7 @@ export class Panel implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.#subscription.dispose();
-    this.#partials.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
     this.#panel?.dispose();
   }
 }

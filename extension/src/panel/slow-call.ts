@@ -1,24 +1,26 @@
-// The call that a recording was made for: the slowest one above the time asked for, with what led up to it.
 import type { Client } from "../helper/client";
-import type { CallRow, CaughtCall } from "./panel-messages";
 import type { CallsResult, FunctionSelector } from "../protocol/protocol";
+import type { CallRow, SlowCall } from "./panel-messages";
 
-const page = 100_000;
+const pageSize = 100_000;
 const shownBefore = 20;
 
-/** Undefined: no call took that long (the recording was ended before). */
-export async function caughtCall(client: Client, id: string, selector: FunctionSelector, slowerThan: number): Promise<CaughtCall | undefined> {
-  const slow = await client.request("ptlens/calls", { id, function: selector, latency: [slowerThan, Number.MAX_SAFE_INTEGER], limit: page });
-  const [caught] = rows(slow).sort((one, other) => other.latency - one.latency);
-  if (caught === undefined) return undefined;
-  const onThread: CallRow[] = [];
-  for (let offset = 0, total = 1; offset < total; offset += page) {
-    const result = await client.request("ptlens/calls", { id, function: selector, tid: caught.tid, offset, limit: page });
+/**
+ * Finds the slowest call that took longer than `threshold` ns, with the calls before it on its thread. Returns undefined
+ * if there is none: the recording was stopped earlier.
+ */
+export async function findSlowCall(client: Client, id: string, selector: FunctionSelector, threshold: number): Promise<SlowCall | undefined> {
+  const slow = await client.request("ptlens/calls", { id, function: selector, latency: [threshold, Number.MAX_SAFE_INTEGER], limit: pageSize });
+  const [slowest] = rows(slow).sort((one, other) => other.latency - one.latency);
+  if (slowest === undefined) return undefined;
+  const before: CallRow[] = [];
+  for (let offset = 0, total = 1; offset < total; offset += pageSize) {
+    const result = await client.request("ptlens/calls", { id, function: selector, tid: slowest.tid, offset, limit: pageSize });
     total = result.total;
-    onThread.push(...rows(result).filter(({ start }) => start < caught.start));
-    onThread.splice(0, Math.max(0, onThread.length - shownBefore));
+    before.push(...rows(result).filter(({ start }) => start < slowest.start));
+    before.splice(0, Math.max(0, before.length - shownBefore));
   }
-  return { ...caught, slowerThan, before: onThread };
+  return { ...slowest, threshold, before };
 }
 
 function rows({ columns }: CallsResult): CallRow[] {

@@ -1,12 +1,12 @@
-// The helper's own methods as types. The wire types are generated from protocol.schema.json.
+// The types of the helper's methods, generated from protocol.schema.json.
 import type { Protocol } from "./protocol.generated";
 
 export type * from "./protocol.generated";
 
-/** Methods under ptlens/, client to helper; ptlens/partial goes the other way. */
+/** Requests to the helper; ptlens/partial is a notification from it. */
 export type Method = Exclude<Extract<keyof Protocol, `ptlens/${string}`>, "ptlens/partial">;
 export type Params<M extends Method> = Protocol[M]["params"];
 export type Result<M extends Method> = Protocol[M]["result"];
 
-/** The `protocolVersion` of initialize that this extension speaks. */
+/** The `protocolVersion` that this extension expects in the result of initialize. */
 export const protocolVersion: Protocol["initialize"]["result"]["protocolVersion"] = 1;

@@ -1,21 +1,19 @@
-// Bundle Recording…: the recording with its binaries in one file, to be opened on another machine.
+// Bundle Recording: writes a recording and its binaries into one file that can be opened on another machine.
 import path from "node:path";
 import * as vscode from "vscode";
-import { asRecord } from "../base/records";
-import type { Client } from "../helper/client";
-import type { Log } from "../errors/log";
 import { withProgress } from "../base/progress";
-import type { Params, Result } from "../protocol/protocol";
-import type { RecordingItem, Session } from "./session";
+import { asRecord } from "../base/records";
 import { folderOf, readSettings } from "../base/settings";
 import { formatBytes, formatCount } from "../base/units";
+import type { Log } from "../errors/log";
+import type { Client } from "../helper/client";
+import type { Result } from "../protocol/protocol";
+import { pickRecording, selectedRecording } from "./pick-recording";
+import type { RecordingEntry } from "./recording-entry";
+import type { RecordingItem, Session } from "./session";
 
-/** A recording by its path, with what it has to be opened with. */
-interface Subject {
-  readonly name: string;
-  readonly path: string;
-  readonly openedWith: Partial<Params<"ptlens/open">>;
-}
+/** A recording that may not be on the list. */
+type Subject = Pick<RecordingEntry, "name" | "path" | "openedWith">;
 
 export class BundleCommand {
   constructor(
@@ -25,48 +23,43 @@ export class BundleCommand {
     private readonly log: Log,
   ) {}
 
-  /** `argument`: a row of the list, or {path} of any recording and {output}; what is missing is asked for. */
-  async run(argument: unknown): Promise<void> {
-    try {
-      const { key, path: where, output } = asRecord(argument);
-      const subject = typeof where === "string" && where !== "" ? this.#at(where, key) : await this.#chosen();
+  /** `argument` is a row of the list, or {path, output} of any recording. The user is asked for what is missing. */
+  run(argument: unknown): Promise<void> {
+    return this.log.attempt("bundle the recording", async () => {
+      const { key, path: givenPath, output: givenOutput } = asRecord(argument);
+      const subject = typeof givenPath === "string" && givenPath !== "" ? this.#at(givenPath, key) : await this.#chosen();
       if (subject === undefined) return;
-      const file = typeof output === "string" && output !== "" ? output : await ask(subject);
-      if (file === undefined) return;
-      const { name, path, openedWith } = subject;
-      const params = { ...openedWith, path, output: file, sourceMap: readSettings().sourceMap };
-      const made = await withProgress(vscode.l10n.t("PT Lens: bundling {0}", name), (onProgress, token) =>
-        this.client.requestWithProgress("ptlens/bundle", params, this.client.newProgressToken(), onProgress, token),
+      const output = typeof givenOutput === "string" && givenOutput !== "" ? givenOutput : await askForOutput(subject);
+      if (output === undefined) return;
+      const { name, path: recording, openedWith } = subject;
+      const params = { ...openedWith, path: recording, output, sourceMap: readSettings().sourceMap };
+      const result = await withProgress(vscode.l10n.t("PT Lens: Bundling {0}", name), (onProgress, token) =>
+        this.client.requestWithProgress("ptlens/bundle", params, onProgress, token),
       );
-      this.#tell(made);
-    } catch (error) {
-      this.log.report(vscode.l10n.t("bundle the recording"), error);
-    }
+      this.#showResult(result);
+    });
   }
 
-  #at(where: string, key: unknown): Subject {
+  #at(givenPath: string, key: unknown): Subject {
     const { active, recordings } = this.session;
-    const known = this.session.find(typeof key === "string" ? key : undefined) ?? [active, ...recordings].find((item) => item?.path === where);
+    const known = this.session.find(typeof key === "string" ? key : undefined) ?? [active, ...recordings].find((item) => item?.path === givenPath);
     if (known !== undefined) return known;
     const { symfs, kallsyms, kcore } = readSettings();
-    return { name: path.basename(where), path: where, openedWith: { symfs, kallsyms, kcore } };
+    return { name: path.basename(givenPath), path: givenPath, openedWith: { symfs, kallsyms, kcore } };
   }
 
-  /** Selected in the list on the screen, else the active one, else the user says. */
+  /** Returns the recording that is selected in the visible list, else the active one, else asks. */
   async #chosen(): Promise<Subject | undefined> {
-    const item = this.session.find(this.list.visible ? this.list.selection[0]?.key : undefined) ?? this.session.active;
+    const item = selectedRecording(this.session, this.list) ?? this.session.active;
     if (item !== undefined) return item;
-    const items = this.session.recordings.map((each) => ({ label: each.name, description: each.target, detail: each.path, item: each }));
-    if (items.length === 0) {
-      void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: nothing is measured yet. Measure a function or open a recording."));
-      return undefined;
-    }
-    return (await vscode.window.showQuickPick(items, { title: vscode.l10n.t("Bundle recording"), matchOnDetail: true }))?.item;
+    if (this.session.recordings.length > 0) return pickRecording(this.session, vscode.l10n.t("Bundle Recording"));
+    void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: There is no recording yet. Measure a function or open a recording."));
+    return undefined;
   }
 
-  #tell({ path: file, files, bytes, missing }: Result<"ptlens/bundle">): void {
+  #showResult({ path: file, files, bytes, missing }: Result<"ptlens/bundle">): void {
     const text = vscode.l10n.t(
-      "PT Lens: {0} holds the recording and {1} binaries, {2}.",
+      "PT Lens: {0} contains the recording and {1} binaries ({2}).",
       path.basename(file),
       formatCount(files),
       formatBytes(bytes),
@@ -76,13 +69,13 @@ export class BundleCommand {
       return;
     }
     this.log.channel.warn(`not in the bundle:\n${missing.join("\n")}`);
-    const shown = missing.slice(0, 3).join("; ");
-    void vscode.window.showWarningMessage(`${text} ${vscode.l10n.t("Not found, the log has them all: {0}", shown)}`);
+    const first = missing.slice(0, 3).join("; ");
+    void vscode.window.showWarningMessage(`${text} ${vscode.l10n.t("Some binaries were not found; the log lists all of them: {0}", first)}`);
   }
 }
 
-/** Where to; offered are the name of the recording, and the folder that holds it or what is worked on. */
-async function ask({ name, path: recording }: Subject): Promise<string | undefined> {
+/** Asks where to write the bundle. */
+async function askForOutput({ name, path: recording }: Subject): Promise<string | undefined> {
   const file = `${name.replace(/[^\w.-]+/g, "_")}.ptlens`;
   const folder = folderOf()?.uri.fsPath ?? path.dirname(recording);
   const chosen = await vscode.window.showSaveDialog({

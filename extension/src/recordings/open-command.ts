@@ -1,13 +1,14 @@
-// Open recording…: a perf.data, or the folder that holds one.
+// Open Recording: a perf.data file, a bundle, or the folder of a recording.
 import * as vscode from "vscode";
 import { asRecord } from "../base/records";
-import type { Client } from "../helper/client";
-import type { Log } from "../errors/log";
-import { withProgress } from "../base/progress";
-import type { ResultView } from "./result-view";
-import type { Params } from "../protocol/protocol";
-import type { RecordingItem, Session } from "./session";
 import { readSettings } from "../base/settings";
+import type { Log } from "../errors/log";
+import type { Client } from "../helper/client";
+import type { Params } from "../protocol/protocol";
+import { openRecording } from "./open-recording";
+import { openedWithOf } from "./recording-entry";
+import type { ResultView } from "./result-view";
+import type { RecordingItem, Session } from "./session";
 
 export class OpenCommand {
   constructor(
@@ -18,68 +19,59 @@ export class OpenCommand {
   ) {}
 
   /**
-   * `argument`: a path, an address of a file, or parameters of ptlens/open; anything else asks. `functionName` is shown
-   * at once.
+   * Opens a recording and shows it. `argument` is a path, the URI of a file, or parameters of ptlens/open; for anything
+   * else the user is asked. If `functionName` is given, the panel shows that function.
    */
-  async run(argument: unknown, functionName = ""): Promise<void> {
-    try {
-      const { path: named, ...given } = givenParams(argument);
-      const path = named ?? (await ask());
+  run(argument: unknown, functionName = ""): Promise<void> {
+    return this.log.attempt("open the recording", async () => {
+      const { path: givenPath, ...given } = openParams(argument);
+      const path = givenPath ?? (await askForPath());
       if (path === undefined) return;
-      await this.#show({ ...given, path }, functionName);
+      await this.#open({ ...given, path }, functionName);
       if (functionName === "") await this.view.showOverview();
       else await this.view.showFunction({ name: functionName });
-    } catch (error) {
-      this.log.report(vscode.l10n.t("open the recording"), error);
-    }
+    });
   }
 
-  /** As the API asks for it: rejects where the command shows a message. */
+  /** Opens a recording for the API: rejects instead of showing a message. */
   async open(params: Params<"ptlens/open">): Promise<RecordingItem> {
-    const item = await this.#show(params);
+    const item = await this.#open(params);
     await this.view.showOverview();
     return item;
   }
 
-  /** `functionName`: told of while its trace is decoded. */
-  async #show({ path, ...given }: Params<"ptlens/open">, functionName = ""): Promise<RecordingItem> {
-    const { symfs, kallsyms, kcore, sourceMap } = readSettings(settingsPlace(path));
+  /** While the trace is decoded, the helper reports on the function `functionName`. */
+  async #open({ path, ...given }: Params<"ptlens/open">, functionName = ""): Promise<RecordingItem> {
+    const { symfs, kallsyms, kcore, sourceMap } = readSettings(workspaceUri(path));
     const openedWith = { symfs, kallsyms, kcore, ...given };
-    const asked = functionName === "" ? {} : { function: { name: functionName } };
-    const { recording } = await withProgress(vscode.l10n.t("PT Lens: opening {0}", path), (onProgress, token) =>
-      this.client.requestWithProgress("ptlens/open", { ...openedWith, ...asked, sourceMap, path }, this.client.newProgressToken(), onProgress, token),
-    );
+    const reported = functionName === "" ? {} : { function: { name: functionName } };
+    const params = { ...openedWith, ...reported, sourceMap, path };
+    const recording = await openRecording(this.client, vscode.l10n.t("PT Lens: Opening {0}", path), params);
     return this.session.show(recording, { openedWith });
   }
 }
 
-/** A recording that lies in a workspace folder is opened with that one's settings. */
-function settingsPlace(path: string): vscode.Uri | undefined {
+/** Returns the URI of a recording in a workspace folder, whose settings then apply. */
+function workspaceUri(path: string): vscode.Uri | undefined {
   const uri = vscode.Uri.file(path);
   return vscode.workspace.getWorkspaceFolder(uri) === undefined ? undefined : uri;
 }
 
-function givenParams(argument: unknown): Partial<Params<"ptlens/open">> {
+function openParams(argument: unknown): Partial<Params<"ptlens/open">> {
   if (typeof argument === "string" && argument !== "") return { path: argument };
   if (argument instanceof vscode.Uri) return { path: argument.fsPath };
-  const values = asRecord(argument);
-  const given: Partial<Params<"ptlens/open">> = {};
-  for (const name of ["path", "symfs", "kallsyms", "kcore"] as const) {
-    const value = values[name];
-    if (typeof value === "string" && value !== "") given[name] = value;
-  }
-  if (typeof values.pid === "number") given.pid = values.pid;
-  return given;
+  const { path } = asRecord(argument);
+  return { ...openedWithOf(argument), ...(typeof path === "string" && path !== "" ? { path } : {}) };
 }
 
-async function ask(): Promise<string | undefined> {
-  const file = { label: `$(file) ${vscode.l10n.t("File…")}`, description: vscode.l10n.t("perf.data, or a bundle") };
-  const folder = { label: `$(folder) ${vscode.l10n.t("Folder…")}`, description: vscode.l10n.t("that ptlens record wrote") };
-  const kind = await vscode.window.showQuickPick([folder, file], { title: vscode.l10n.t("Open recording") });
+async function askForPath(): Promise<string | undefined> {
+  const file = { label: `$(file) ${vscode.l10n.t("File…")}`, description: vscode.l10n.t("perf.data or a bundle") };
+  const folder = { label: `$(folder) ${vscode.l10n.t("Folder…")}`, description: vscode.l10n.t("written by ptlens record") };
+  const kind = await vscode.window.showQuickPick([folder, file], { title: vscode.l10n.t("Open Recording") });
   if (kind === undefined) return undefined;
   const chosen = await vscode.window.showOpenDialog({
-    title: vscode.l10n.t("Open recording"),
-    openLabel: vscode.l10n.t("Open recording"),
+    title: vscode.l10n.t("Open Recording"),
+    openLabel: vscode.l10n.t("Open Recording"),
     canSelectFiles: kind === file,
     canSelectFolders: kind === folder,
     canSelectMany: false,

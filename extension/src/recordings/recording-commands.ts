@@ -1,9 +1,11 @@
-// What can be done with a recording of the list.
+// The commands on a recording of the list.
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import * as vscode from "vscode";
-import type { Client } from "../helper/client";
+import { asRecord } from "../base/records";
 import type { Log } from "../errors/log";
+import type { Client } from "../helper/client";
+import { pickRecording, selectedRecording } from "./pick-recording";
 import type { ResultView } from "./result-view";
 import type { RecordingItem, Session } from "./session";
 
@@ -17,35 +19,29 @@ export class RecordingCommands {
   ) {}
 
   register(): vscode.Disposable[] {
-    const command = (name: string, doing: string, work: (item: RecordingItem) => Promise<void>): vscode.Disposable =>
-      vscode.commands.registerCommand(`ptlens.recording.${name}`, async (argument: unknown) => {
-        try {
-          const item = await this.#chosen(argument, doing);
+    const command = (name: string, title: string, work: (item: RecordingItem) => Promise<void>): vscode.Disposable =>
+      vscode.commands.registerCommand(`ptlens.recording.${name}`, (argument: unknown) =>
+        this.log.attempt(`${name} a recording`, async () => {
+          const item = await this.#chosen(argument, title);
           if (item !== undefined) await work(item);
-        } catch (error) {
-          this.log.report(doing, error);
-        }
-      });
+        }),
+      );
     return [
-      command("activate", vscode.l10n.t("show the recording"), (item) => this.#activate(item)),
-      command("compare", vscode.l10n.t("compare with the recording"), (item) => this.session.compareWith(item.key)),
-      command("rename", vscode.l10n.t("rename the recording"), (item) => this.#rename(item)),
-      command("remove", vscode.l10n.t("remove the recording from the list"), (item) => this.session.remove(item.key)),
-      command("delete", vscode.l10n.t("delete the recording"), (item) => this.#delete(item)),
-      command("reveal", vscode.l10n.t("reveal the recording"), (item) => reveal(item)),
+      command("activate", vscode.l10n.t("Show Recording"), (item) => this.#activate(item)),
+      command("compare", vscode.l10n.t("Compare with This Recording"), (item) => this.session.compareWith(item.key)),
+      command("rename", vscode.l10n.t("Rename Recording"), (item) => this.#rename(item)),
+      command("remove", vscode.l10n.t("Remove Recording from List"), (item) => this.session.remove(item.key)),
+      command("delete", vscode.l10n.t("Delete Recording"), (item) => this.#delete(item)),
+      command("reveal", vscode.l10n.t("Reveal Recording"), (item) => reveal(item)),
       vscode.commands.registerCommand("ptlens.stopComparing", () => this.session.compareWith(undefined)),
     ];
   }
 
-  /** The row that the command was called on, or that is selected in the list on the screen; else it asks. */
-  async #chosen(argument: unknown, doing: string): Promise<RecordingItem | undefined> {
-    const key = typeof argument === "string" ? argument : (argument as Partial<RecordingItem> | undefined)?.key;
-    const selected = this.list.visible ? this.list.selection[0]?.key : undefined;
-    const named = this.session.find(key ?? selected);
-    if (named !== undefined) return named;
-    const items = this.session.recordings.map((item) => ({ label: item.name, description: item.target, detail: item.path, item }));
-    const picked = await vscode.window.showQuickPick(items, { title: `PT Lens: ${doing}`, matchOnDetail: true });
-    return picked?.item;
+  /** Returns the row that the command was called on, else the one that is selected in the visible list, else asks. */
+  async #chosen(argument: unknown, title: string): Promise<RecordingItem | undefined> {
+    const key = typeof argument === "string" ? argument : asRecord(argument).key;
+    const item = typeof key === "string" ? this.session.find(key) : selectedRecording(this.session, this.list);
+    return item ?? pickRecording(this.session, title);
   }
 
   async #activate(item: RecordingItem): Promise<void> {
@@ -57,29 +53,29 @@ export class RecordingCommands {
     const name = await vscode.window.showInputBox({
       title: vscode.l10n.t("Rename {0}", item.name),
       value: item.name,
-      validateInput: (text) => (text.trim() === "" ? vscode.l10n.t("A recording needs a name.") : undefined),
+      validateInput: (text) => (text.trim() === "" ? vscode.l10n.t("Enter a name.") : undefined),
     });
     if (name !== undefined) this.session.rename(item.key, name.trim());
   }
 
   async #delete(item: RecordingItem): Promise<void> {
-    const all = item.missing ? [] : await filesOf(item.path);
-    const what = vscode.l10n.t("Delete {0} and its files?", item.name);
-    const detail = [item.path, ...(all.length > 0 ? [] : [vscode.l10n.t("PT Lens did not make this folder: only its entry on the list goes.")])].join("\n");
-    const yes = vscode.l10n.t("Delete");
-    if ((await vscode.window.showWarningMessage(what, { modal: true, detail }, yes)) !== yes) return;
-    if (all.length > 0) await this.client.request("ptlens/store", { path: item.path, ...item.openedWith, remove: true });
+    const files = item.missing ? [] : await filesOf(item.path);
+    const question = vscode.l10n.t("Delete {0} and its files?", item.name);
+    const detail = [item.path, ...(files.length > 0 ? [] : [vscode.l10n.t("PT Lens did not create this folder. Only the entry in the list is removed.")])].join("\n");
+    const confirm = vscode.l10n.t("Delete");
+    if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, confirm)) !== confirm) return;
+    if (files.length > 0) await this.client.request("ptlens/store", { path: item.path, ...item.openedWith, remove: true });
     await this.session.remove(item.key);
-    for (const uri of all) await vscode.workspace.fs.delete(uri, { recursive: true });
+    for (const uri of files) await vscode.workspace.fs.delete(uri, { recursive: true });
   }
 }
 
-/** What deleting a recording deletes: a file, or a folder that `ptlens record` made; nothing of any other folder. */
-async function filesOf(where: string): Promise<vscode.Uri[]> {
+/** Returns what may be deleted: a file, or a folder that `ptlens record` created; nothing of any other folder. */
+async function filesOf(recording: string): Promise<vscode.Uri[]> {
   const exists = async (file: string): Promise<boolean> => stat(file).then(() => true, () => false);
-  if (!(await stat(where)).isDirectory()) return [vscode.Uri.file(where)];
-  const made = (await exists(path.join(where, "manifest.json"))) && (await exists(path.join(where, "perf.data")));
-  return made ? [vscode.Uri.file(where)] : [];
+  if (!(await stat(recording)).isDirectory()) return [vscode.Uri.file(recording)];
+  const created = (await exists(path.join(recording, "manifest.json"))) && (await exists(path.join(recording, "perf.data")));
+  return created ? [vscode.Uri.file(recording)] : [];
 }
 
 async function reveal(item: RecordingItem): Promise<void> {
@@ -90,7 +86,7 @@ async function reveal(item: RecordingItem): Promise<void> {
     await vscode.commands.executeCommand("revealFileInOS", uri);
   } else {
     const copy = vscode.l10n.t("Copy Path");
-    const chosen = await vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: the recording is at {0}.", item.path), copy);
+    const chosen = await vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: The recording is at {0}.", item.path), copy);
     if (chosen === copy) await vscode.env.clipboard.writeText(item.path);
   }
 }

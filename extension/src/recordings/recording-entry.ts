@@ -1,39 +1,39 @@
-// What is remembered of a recording from one window to the next: where it is, what it holds, how it
-// was made. Pure: no VS Code in it.
+// The stored state of a recording, from one window to the next: its path, its contents and how it was made. Without
+// the vscode module.
 import { asRecord } from "../base/records";
 import type { FunctionSelector, Params, Recording, RecordParams } from "../protocol/protocol";
 
-/** How a recording is opened, beside its path. */
+/** Parameters with which a recording is opened, besides its path. */
 export type OpenedWith = Pick<Params<"ptlens/open">, "symfs" | "kallsyms" | "kcore" | "pid">;
 
-/** How to measure the same once more. */
+/** Parameters that repeat the measurement. */
 export type MeasuredWith = Omit<RecordParams, "workDoneToken" | "output">;
 
-/** Of a recording that was open once; the fields are those of Recording. */
+/** Figures of a recording that has been open once, as in Recording. */
 export type Figures = Pick<
   Recording,
   "backend" | "trace_ns" | "lost_ns" | "lost_records" | "gaps" | "decode_errors" | "threads"
 >;
 
 export interface RecordingEntry {
-  /** Names it for good, unlike the helper's id, which it has while it is open. */
+  /** Stays the same, unlike the helper's id of an open recording. */
   readonly key: string;
   readonly path: string;
-  /** As the user calls it. */
+  /** Name in the list; the user can change it. */
   readonly name: string;
-  /** The functions that it was made for; none: every function alike. */
+  /** Functions that it was made for; empty if for all. */
   readonly functions: readonly FunctionSelector[];
-  /** The process or program, empty where it is not known. */
+  /** Name of the process or program, empty if unknown. */
   readonly target: string;
-  /** When it was made, ms since 1970. */
+  /** Time when it was made, ms since 1970. */
   readonly when: number;
   readonly figures: Figures;
   readonly openedWith: OpenedWith;
-  /** Absent where it was not measured here. */
+  /** Absent if it was not measured here. */
   readonly measuredWith?: MeasuredWith;
 }
 
-/** What the one who made or opened a recording knows of it beside the recording itself. */
+/** What the code that made or opened a recording knows about it. */
 export interface RecordingFacts {
   readonly name?: string;
   readonly functions?: readonly FunctionSelector[];
@@ -48,12 +48,12 @@ export function figuresOf(recording: Recording): Figures {
   return { backend, trace_ns, lost_ns, lost_records, gaps, decode_errors, threads };
 }
 
-/** Without its parameters. */
+/** Returns the name without its parameters. */
 export function shortName(name: string): string {
   return name.replace(/\([^()]*\)( const)?$/, "");
 }
 
-/** After the functions, else the target, else the last part of the path. */
+/** Returns a name made of the functions, else the target, else the last component of the path. */
 export function defaultName(path: string, facts: RecordingFacts): string {
   const functions = (facts.functions ?? []).map(({ name }) => shortName(name));
   const parts = path.split("/").filter((part) => part !== "");
@@ -68,61 +68,61 @@ export function isLossy({ lost_ns, lost_records, decode_errors }: Figures): bool
   return lost_ns > 0 || lost_records > 0 || decode_errors > 0;
 }
 
-/** The entry alone, of an object that holds more. */
+/** Returns the entry of an object that has more fields. */
 export function entryOf(item: RecordingEntry): RecordingEntry {
   const { key, path, name, functions, target, when, figures, openedWith, measuredWith } = item;
   const entry = { key, path, name, functions, target, when, figures, openedWith };
   return measuredWith === undefined ? entry : { ...entry, measuredWith };
 }
 
-/** What is kept between windows. */
-export interface Memory {
+/** The stored state of a window. */
+export interface SessionState {
   readonly recordings: readonly RecordingEntry[];
   readonly active: string | undefined;
   readonly baseline: string | undefined;
 }
 
-export function memoryToJson(memory: Memory): unknown {
-  return { version: 1, ...memory };
+export function stateToJson(state: SessionState): unknown {
+  return { version: 1, ...state };
 }
 
-/** Whatever was kept, also by another version: what cannot be understood is left out. */
-export function memoryFromJson(value: unknown): Memory {
-  const kept = asRecord(value);
-  const recordings = Array.isArray(kept.recordings) ? kept.recordings.flatMap(entryFromJson) : [];
+/** Reads stored state of any version. Leaves out what it does not understand. */
+export function stateFromJson(value: unknown): SessionState {
+  const stored = asRecord(value);
+  const recordings = Array.isArray(stored.recordings) ? stored.recordings.flatMap(entryFromJson) : [];
   const known = (key: unknown): string | undefined => recordings.find((entry) => entry.key === key)?.key;
-  const active = known(kept.active);
-  const baseline = known(kept.baseline);
+  const active = known(stored.active);
+  const baseline = known(stored.baseline);
   return { recordings, active, baseline: baseline === active ? undefined : baseline };
 }
 
 function entryFromJson(value: unknown): RecordingEntry[] {
-  const kept = asRecord(value);
-  const { key, path, name, target, when } = kept;
-  const figures = figuresFromJson(kept.figures);
+  const stored = asRecord(value);
+  const { key, path, name, target, when } = stored;
+  const figures = figuresFromJson(stored.figures);
   if (typeof key !== "string" || typeof path !== "string" || path === "" || figures === undefined) return [];
-  const measuredWith = kept.measuredWith;
+  const measuredWith = stored.measuredWith;
   return [
     {
       key,
       path,
       name: typeof name === "string" && name !== "" ? name : defaultName(path, {}),
-      functions: Array.isArray(kept.functions) ? kept.functions.flatMap(selectorFromJson) : [],
+      functions: Array.isArray(stored.functions) ? stored.functions.flatMap(selectorFromJson) : [],
       target: typeof target === "string" ? target : "",
       when: typeof when === "number" ? when : 0,
       figures,
-      openedWith: openedWithFromJson(kept.openedWith),
-      // The helper checks each field of it when it is used.
+      openedWith: openedWithOf(stored.openedWith),
+      // The helper checks its fields when it is used.
       ...(typeof measuredWith === "object" && measuredWith !== null ? { measuredWith } : {}),
     },
   ];
 }
 
 function figuresFromJson(value: unknown): Figures | undefined {
-  const kept = asRecord(value);
-  const { backend } = kept;
+  const stored = asRecord(value);
+  const { backend } = stored;
   if (backend !== "intel_pt" && backend !== "uprobe") return undefined;
-  const number = (name: string): number => (typeof kept[name] === "number" ? kept[name] : 0);
+  const number = (name: string): number => (typeof stored[name] === "number" ? stored[name] : 0);
   return {
     backend,
     trace_ns: number("trace_ns"),
@@ -146,13 +146,14 @@ function selectorFromJson(value: unknown): FunctionSelector[] {
   ];
 }
 
-function openedWithFromJson(value: unknown): OpenedWith {
-  const kept = asRecord(value);
+/** Reads what is present and of the right type. */
+export function openedWithOf(value: unknown): OpenedWith {
+  const stored = asRecord(value);
   const options: OpenedWith = {};
   for (const name of ["symfs", "kallsyms", "kcore"] as const) {
-    const text = kept[name];
+    const text = stored[name];
     if (typeof text === "string" && text !== "") options[name] = text;
   }
-  if (typeof kept.pid === "number") options.pid = kept.pid;
+  if (typeof stored.pid === "number") options.pid = stored.pid;
   return options;
 }

@@ -1,4 +1,4 @@
-// A recording in words: one line for the side bar, and all that is known of it.
+// Describes a recording: one line for the side bar, and a tooltip with all its details.
 import * as vscode from "vscode";
 import { backendName } from "../base/backend-name";
 import { isLossy } from "./recording-entry";
@@ -13,13 +13,13 @@ function when(item: RecordingItem): string {
   return date.toDateString() === new Date().toDateString() ? timeToday.format(date) : time.format(date);
 }
 
-/** "14:05 · order_server · 5.00 s · lost 1.20 ms", with what it is used for at the front. */
+/** Returns "14:05 · order_server · 5.00 s · lost 1.20 ms", after "active" or "baseline" if it is one. */
 export function recordingLine(item: RecordingItem, active: boolean, baseline: boolean): string {
   const { figures } = item;
   return [
     ...(active ? [vscode.l10n.t("active")] : []),
     ...(baseline ? [vscode.l10n.t("baseline")] : []),
-    ...(item.missing ? [vscode.l10n.t("files are gone")] : []),
+    ...(item.missing ? [vscode.l10n.t("files missing")] : []),
     when(item),
     ...(item.target === "" || item.target === item.name ? [] : [item.target]),
     formatDuration(figures.trace_ns),
@@ -31,7 +31,7 @@ export function lossText({ figures }: Pick<RecordingItem, "figures">): string {
   const parts = [
     ...(figures.lost_ns > 0 ? [vscode.l10n.t("lost {0}", formatDuration(figures.lost_ns))] : []),
     ...(figures.lost_records > 0 ? [vscode.l10n.t("{0} records lost", formatCount(figures.lost_records))] : []),
-    ...(figures.decode_errors > 0 ? [vscode.l10n.t("{0} places not decoded", formatCount(figures.decode_errors))] : []),
+    ...(figures.decode_errors > 0 ? [vscode.l10n.t("{0} decode errors", formatCount(figures.decode_errors))] : []),
   ];
   return parts.length === 0 ? vscode.l10n.t("nothing lost") : parts.join(" · ");
 }
@@ -51,7 +51,7 @@ export function recordingTooltip(item: RecordingItem): vscode.MarkdownString {
   line(vscode.l10n.t("loss"), lossText(item));
   line(vscode.l10n.t("threads"), formatCount(item.figures.threads));
   line(vscode.l10n.t("path"), item.path);
-  if (item.missing) line(vscode.l10n.t("problem"), vscode.l10n.t("its files are gone"));
+  if (item.missing) line(vscode.l10n.t("problem"), vscode.l10n.t("its files are missing"));
   else line(vscode.l10n.t("problem"), item.problem ?? "");
   return text;
 }

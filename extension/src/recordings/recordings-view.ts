@@ -1,4 +1,4 @@
-// The side bar's list of recordings: the active one and the baseline are marked, a click shows one.
+// The Recordings view in the side bar. It marks the active recording and the baseline.
 import * as vscode from "vscode";
 import { recordingLine, recordingTooltip } from "./recording-text";
 import type { RecordingItem, Session } from "./session";

@@ -1,13 +1,13 @@
-// Opens the active recording again when something on the screen would show it: after a reload of the window
-// and after the helper's end. Nothing is started for a window without a source to annotate.
+// Opens the active recording again when a visible editor could show it: after a reload of the window, and after the
+// helper ended. A window without measurable sources starts no helper.
 import * as vscode from "vscode";
 import type { Client } from "../helper/client";
 import { isMeasurable } from "../source/languages";
 import type { Session } from "./session";
 
-/** A helper that ends so often, within so many ms, is not started again unasked. */
+/** If the helper ends more often than this within `period` (ms), only the user starts it again. */
 const mostEnds = 3;
-const span = 5 * 60_000;
+const period = 5 * 60_000;
 
 export class Restorer implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[];
@@ -23,7 +23,7 @@ export class Restorer implements vscode.Disposable {
       }),
       client.onDidStop(() => {
         const now = Date.now();
-        this.#ends = [...this.#ends.filter((end) => now - end < span), now];
+        this.#ends = [...this.#ends.filter((end) => now - end < period), now];
         this.restoreIfNeeded();
       }),
     ];
@@ -31,10 +31,7 @@ export class Restorer implements vscode.Disposable {
 
   restoreIfNeeded(): void {
     if (this.#ends.length > mostEnds) return;
-    const shown = vscode.window.visibleTextEditors.some(
-      ({ document }) => document.uri.scheme === "file" && isMeasurable(document.languageId),
-    );
-    if (shown) void this.session.restore();
+    if (vscode.window.visibleTextEditors.some(({ document }) => isMeasurable(document))) void this.session.restore();
   }
 
   dispose(): void {

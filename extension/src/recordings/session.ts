@@ -1,39 +1,39 @@
-// The recordings of this window: those that were measured or opened here, also before a reload. One is
-// active: lenses, lines and the panel show it; another may be the baseline that it is compared with.
-// A recording is open in the helper only while it is used: it is opened again when it is next asked for,
-// after a reload as after the helper's end.
+// The recordings of this window: what was measured or opened here, also before a reload. Lenses, lines and the panel
+// show the active one; another may be the baseline that it is compared with. A recording is open in the helper only
+// while it is used: it is opened again when it is needed, also after a reload or after the helper ended.
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import * as vscode from "vscode";
 import type { Client } from "../helper/client";
+import { ExtensionError } from "../errors/failure";
 import type { Log } from "../errors/log";
-import { withProgress } from "../base/progress";
 import type { Recording } from "../protocol/protocol";
+import { openRecording } from "./open-recording";
 import {
   defaultName,
   entryOf,
   figuresOf,
-  memoryFromJson,
-  memoryToJson,
-  type Memory,
+  stateFromJson,
+  stateToJson,
+  type SessionState,
   type RecordingEntry,
   type RecordingFacts,
 } from "./recording-entry";
 import { readSettings } from "../base/settings";
 
-const memoryKey = "ptlens.recordings";
-/** Open beside the active one and the baseline, so that going back to one is immediate. */
+const stateKey = "ptlens.recordings";
+/** Recordings that stay open besides the active one and the baseline, so that going back to one is immediate. */
 const mostIdle = 2;
-/** A recording with a larger perf.data is not decoded again unless the user asks for it, in bytes. */
-const largestUnasked = 64 * 1024 * 1024;
+/** A recording with a larger perf.data is decoded again only if the user asks for it, bytes. */
+const largestAutomatic = 64 * 1024 * 1024;
 
 export interface RecordingItem extends RecordingEntry {
-  /** Absent: it is not open in the helper. */
+  /** Absent while it is not open in the helper. */
   readonly open?: Recording;
-  /** Its files are gone. */
+  /** Whether its files are gone. */
   readonly missing: boolean;
-  /** Why it could not be opened again. */
+  /** The reason why it could not be opened again. */
   readonly problem?: string;
 }
 
@@ -51,9 +51,9 @@ export class Session implements vscode.Disposable {
   #baseline: string | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** What is shown is another: the active recording or the baseline changed, was opened, or was closed. */
+  /** Fires when the active recording or the baseline changed, was opened, or was closed. */
   readonly onDidChange = this.#changed.event;
-  /** A recording was added, renamed, removed, opened, closed, made active or baseline. */
+  /** Fires when a recording was added, renamed, removed, opened or closed, or became active or the baseline. */
   readonly onDidChangeList = this.#listChanged.event;
 
   constructor(
@@ -61,10 +61,10 @@ export class Session implements vscode.Disposable {
     private readonly log: Log,
     private readonly memento: vscode.Memento,
   ) {
-    const memory = memoryFromJson(memento.get(memoryKey));
-    this.#items = memory.recordings.map((entry) => ({ ...entry, missing: false }));
-    this.#active = memory.active;
-    this.#baseline = memory.baseline;
+    const state = stateFromJson(memento.get(stateKey));
+    this.#items = state.recordings.map((entry) => ({ ...entry, missing: false }));
+    this.#active = state.active;
+    this.#baseline = state.baseline;
     this.#subscription = client.onDidStop(() => {
       for (const { key } of this.#items) this.#change(key, { open: undefined });
       this.#announce();
@@ -85,12 +85,12 @@ export class Session implements vscode.Disposable {
     return this.find(this.#baseline);
   }
 
-  /** The active one where it is open now; `ready` opens it. */
+  /** The active recording if it is open now; `ready` opens it. */
   get recording(): Recording | undefined {
     return this.active?.open;
   }
 
-  /** What the active one is compared with, where both are open now. */
+  /** The baseline if it and the active recording are open now. */
   get baselineRecording(): Recording | undefined {
     return this.recording === undefined ? undefined : this.baseline?.open;
   }
@@ -99,12 +99,12 @@ export class Session implements vscode.Disposable {
     return key === undefined ? undefined : this.#items.find((item) => item.key === key);
   }
 
-  /** What the next window of this workspace will know. */
-  memory(): Memory {
+  /** Returns what the next window of this workspace restores. */
+  state(): SessionState {
     return { recordings: this.#items.map(entryOf), active: this.#active, baseline: this.#baseline };
   }
 
-  /** Makes a recording that the helper has just opened the active one; the same path and process again replaces. */
+  /** Makes a recording that the helper has just opened active. It replaces an entry of the same path and process. */
   show(recording: Recording, facts: RecordingFacts = {}): Promise<RecordingItem> {
     return this.#inTurn(async () => {
       const pid = facts.openedWith?.pid;
@@ -132,7 +132,7 @@ export class Session implements vscode.Disposable {
     });
   }
 
-  /** Makes it the active one and opens it; with progress, as it may have to be decoded. */
+  /** Opens a recording and makes it active, with progress: it may have to be decoded. */
   activate(key: string): Promise<Recording | undefined> {
     return this.#inTurn(async () => {
       const recording = await this.#open(key);
@@ -143,7 +143,7 @@ export class Session implements vscode.Disposable {
     });
   }
 
-  /** Opens it where it is not, and leaves the active one as it is. */
+  /** Opens a recording if it is not open, without making it active. */
   opened(key: string): Promise<Recording> {
     return this.#inTurn(async () => {
       const recording = await this.#open(key);
@@ -152,32 +152,32 @@ export class Session implements vscode.Disposable {
     });
   }
 
-  /** Compares the active recording with this one; undefined: with none any more. */
+  /** Compares the active recording with this one; with none if the key is undefined. */
   compareWith(key: string | undefined): Promise<void> {
     return this.#inTurn(async () => {
-      if (key !== undefined && key === this.#active) throw new Error(vscode.l10n.t("A recording cannot be compared with itself."));
+      if (key !== undefined && key === this.#active) throw new ExtensionError("not_now", vscode.l10n.t("A recording cannot be compared with itself."));
       if (key !== undefined) await this.#open(key);
       this.#baseline = key;
       await this.#settle();
     });
   }
 
-  /** The active recording, opened where it is not; nothing when none is active. */
-  async ready(where = vscode.ProgressLocation.Notification): Promise<Recording | undefined> {
+  /** Opens the active recording if it is not open. Returns undefined if none is active. */
+  async ready(location = vscode.ProgressLocation.Notification): Promise<Recording | undefined> {
     if (this.recording !== undefined) return this.recording;
     if (this.#active === undefined) return undefined;
     return this.#inTurn(async () => {
       if (this.#active === undefined) return undefined;
-      const recording = this.recording ?? (await this.#open(this.#active, where));
-      await this.#openBaseline(where);
+      const recording = this.recording ?? (await this.#open(this.#active, location));
+      await this.#openBaseline(location);
       await this.#settle();
       return recording;
     });
   }
 
   /**
-   * As `ready`, at no one's command: a recording that would take long to decode is left closed until the user
-   * agrees, and one that cannot be opened is left closed with its reason.
+   * As `ready`, but without a command of the user: a recording that would take long to decode stays closed until the
+   * user chooses it, and one that cannot be opened stays closed with the reason.
    */
   async restore(): Promise<void> {
     const item = this.active;
@@ -189,19 +189,19 @@ export class Session implements vscode.Disposable {
         ...item.openedWith,
         sourceMap: readSettings().sourceMap,
       });
-      if (!kept && recording_bytes > largestUnasked) {
-        this.#change(item.key, { problem: vscode.l10n.t("It is large and has to be decoded again: choose it to do so.") });
+      if (!kept && recording_bytes > largestAutomatic) {
+        this.#change(item.key, { problem: vscode.l10n.t("Large recording: select it to decode it again.") });
         this.#listChanged.fire();
         return;
       }
       await this.ready(vscode.ProgressLocation.Window);
     } catch (error) {
-      this.#change(item.key, { problem: this.log.note(vscode.l10n.t("restore the results"), error) });
+      this.#change(item.key, { problem: this.log.warn("restore the results", error) });
       this.#listChanged.fire();
     }
   }
 
-  /** Looks which recordings are still there. */
+  /** Checks which recordings still exist. */
   async check(): Promise<void> {
     await Promise.all(this.#items.map((item) => this.#exists(item)));
   }
@@ -211,7 +211,7 @@ export class Session implements vscode.Disposable {
     this.#announceList();
   }
 
-  /** Takes it off the list; its files stay. */
+  /** Removes a recording from the list; its files stay. */
   remove(key: string): Promise<void> {
     return this.#inTurn(async () => {
       const item = this.find(key);
@@ -224,7 +224,7 @@ export class Session implements vscode.Disposable {
     });
   }
 
-  /** Shows nothing any more; the recordings stay on the list. */
+  /** Clears all results; the recordings stay on the list. */
   clear(): Promise<void> {
     return this.#inTurn(async () => {
       this.#active = undefined;
@@ -238,42 +238,38 @@ export class Session implements vscode.Disposable {
     });
   }
 
-  /** One change at a time: each waits for the one before it. */
+  /** Runs one change at a time: each waits for the previous one. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);
     this.#turn = done.catch(() => undefined);
     return done;
   }
 
-  async #open(key: string, where = vscode.ProgressLocation.Notification): Promise<Recording> {
+  async #open(key: string, location = vscode.ProgressLocation.Notification): Promise<Recording> {
     const item = this.find(key);
-    if (item === undefined) throw new Error(vscode.l10n.t("This recording is not on the list any more."));
+    if (item === undefined) throw new ExtensionError("not_now", vscode.l10n.t("This recording is no longer on the list."));
     if (item.open !== undefined) return item.open;
     if (!(await this.#exists(item))) {
-      throw new Error(vscode.l10n.t("The recording {0} is not there any more. Remove it from the list, or bring it back.", item.path));
+      throw new ExtensionError("bad_recording", vscode.l10n.t("The recording {0} no longer exists. Restore its files or remove it from the list.", item.path));
     }
     const params = { path: item.path, ...item.openedWith, sourceMap: readSettings().sourceMap, activate: false };
-    const { recording } = await withProgress(
-      vscode.l10n.t("PT Lens: opening {0}", item.name),
-      (onProgress, token) => this.client.requestWithProgress("ptlens/open", params, this.client.newProgressToken(), onProgress, token),
-      where,
-    );
+    const recording = await openRecording(this.client, vscode.l10n.t("PT Lens: Opening {0}", item.name), params, location);
     this.#change(key, { open: recording, problem: undefined });
     return recording;
   }
 
-  /** A baseline that cannot be opened must not keep the active recording from being shown. */
-  async #openBaseline(where: vscode.ProgressLocation): Promise<void> {
+  /** Opens the baseline. The active recording is shown even if the baseline cannot be opened. */
+  async #openBaseline(location: vscode.ProgressLocation): Promise<void> {
     if (this.#baseline === undefined) return;
     try {
-      await this.#open(this.#baseline, where);
+      await this.#open(this.#baseline, location);
     } catch (error) {
-      this.log.report(vscode.l10n.t("open the baseline"), error);
+      this.log.report("open the baseline", error);
       this.#baseline = undefined;
     }
   }
 
-  /** Brings the helper, the memory and all views in step with what was decided. */
+  /** Updates the helper, the stored state and all views after a change. */
   async #settle(): Promise<void> {
     const idle = this.#items.filter((item) => item.open !== undefined && item.key !== this.#active && item.key !== this.#baseline);
     for (const { key, open } of idle.slice(mostIdle)) {
@@ -294,7 +290,7 @@ export class Session implements vscode.Disposable {
     try {
       await this.client.request("ptlens/close", { id });
     } catch (error) {
-      this.log.note(vscode.l10n.t("close the recording"), error);
+      this.log.warn("close the recording", error);
     }
   }
 
@@ -310,10 +306,10 @@ export class Session implements vscode.Disposable {
   #change(key: string, change: Change): void {
     this.#items = this.#items.map((item) => {
       if (item.key !== key) return item;
-      const { open, problem, ...kept } = item;
+      const { open, problem, ...entry } = item;
       const next = { open, problem, ...change };
       return {
-        ...kept,
+        ...entry,
         ...(change.name === undefined ? {} : { name: change.name }),
         ...(change.missing === undefined ? {} : { missing: change.missing }),
         ...(next.open === undefined ? {} : { open: next.open, figures: figuresOf(next.open) }),
@@ -328,7 +324,7 @@ export class Session implements vscode.Disposable {
   }
 
   #announceList(): void {
-    void this.memento.update(memoryKey, memoryToJson(this.memory()));
+    void this.memento.update(stateKey, stateToJson(this.state()));
     this.#setContext();
     this.#listChanged.fire();
   }
@@ -348,7 +344,7 @@ export class Session implements vscode.Disposable {
   }
 }
 
-/** When the recording was written, ms since 1970; nothing when it is not there. */
+/** Returns the time when the recording was written, ms since 1970; undefined if it does not exist. */
 async function modified(recording: string): Promise<number | undefined> {
   for (const file of [path.join(recording, "perf.data"), recording]) {
     try {

@@ -1,6 +1,9 @@
-/** VS Code's ids of the languages whose sources PT Lens annotates. */
-export const languages = ["c", "cpp", "rust", "go", "d"] as const;
+import type * as vscode from "vscode";
 
-export function isMeasurable(languageId: string): boolean {
-  return languages.some((language) => language === languageId);
+/** VS Code's ids of the languages whose sources PT Lens annotates. */
+export const languages: readonly string[] = ["c", "cpp", "rust", "go", "d"];
+
+/** Whether the document is a file in one of these languages. */
+export function isMeasurable({ uri, languageId }: vscode.TextDocument): boolean {
+  return uri.scheme === "file" && languages.includes(languageId);
 }

@@ -1,9 +1,8 @@
-// A path in debug information is the one of the machine that built the program. Finds the same file here.
+// Debug information contains paths of the machine that built the program. Finds the same file on this machine.
 
 /**
- * Candidates in order of preference: the path itself, then, for each folder, the longest end of the
- * path down to the bare name: /build/x/src/a.cpp in /home/me/x gives /home/me/x/build/x/src/a.cpp, …,
- * /home/me/x/a.cpp.
+ * Returns candidates in order of preference: the path itself, then each suffix of the path in each folder, longest
+ * first. For /build/x/src/a.cpp in /home/me/x these are /home/me/x/build/x/src/a.cpp, …, /home/me/x/a.cpp.
  */
 export function sourceCandidates(recorded: string, folders: readonly string[]): string[] {
   const parts = recorded.split("/").filter((part) => part !== "" && part !== ".");

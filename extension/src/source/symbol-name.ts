@@ -1,9 +1,8 @@
-// From what a language server calls a function, and what stands around it, to a name as symbol tables
-// have it. Pure: no VS Code in it.
+// Converts the names of a language server to names as symbol tables have them. Without the vscode module.
 
 /**
- * `chain`: names from the outermost symbol to the function; `detail` of a symbol is not among them.
- * Parameters and template parameters are left out. Answers "" for a name that cannot be one.
+ * Returns the name of a function with its scopes, without parameters and template parameters. `chain` contains the
+ * names from the outermost symbol to the function. Returns "" if no name remains.
  */
 export function qualifiedName(chain: readonly string[], language: string): string {
   const parts = chain.map((name) => (language === "go" ? goPart(name) : language === "rust" ? rustPart(name) : cppPart(name)));
@@ -11,7 +10,7 @@ export function qualifiedName(chain: readonly string[], language: string): strin
   return known.join(language === "go" ? "." : "::");
 }
 
-/** "largest<T>(T, T)" is "largest"; "operator()(int)" is "operator()". */
+/** "largest<T>(T, T)" becomes "largest", "operator()(int)" becomes "operator()". */
 function cppPart(name: string): string {
   const trimmed = name.trim();
   if (trimmed === "(anonymous namespace)" || trimmed === "(anonymous)" || trimmed.startsWith("(lambda")) return "";
@@ -20,19 +19,19 @@ function cppPart(name: string): string {
   return trimmed.replace(/[<(].*$/s, "").trim();
 }
 
-/** "impl Priced for Order<T>" is "Order", "largest<T>" is "largest". */
+/** "impl Priced for Order<T>" becomes "Order", "largest<T>" becomes "largest". */
 function rustPart(name: string): string {
   const implemented = /^impl(?:<[^>]*>)?\s+(?:.*\sfor\s+)?(?:&\s*(?:mut\s+)?)?([^<\s]+)/.exec(name.trim());
   const part = implemented?.[1] ?? name.trim().replace(/[<(].*$/s, "");
   return part.startsWith("dyn ") ? part.slice(4) : part;
 }
 
-/** "(*Order[T]).Price" is "(*Order).Price". */
+/** "(*Order[T]).Price" becomes "(*Order).Price". */
 function goPart(name: string): string {
   return name.replace(/\[[^\]]*\]/g, "").trim();
 }
 
-/** Whether the identifier that ends at `end` is called or has its parameters there. */
+/** Whether an argument or parameter list follows the identifier that ends at `end`. */
 export function isFollowedByCall(line: string, end: number): boolean {
   return /^\s*(?:::)?(?:<[^;{}]*>)?\s*\(/.test(line.slice(end)) || /^\[[^\]]*\]\(/.test(line.slice(end));
 }

@@ -1,4 +1,4 @@
-// What a click on the status item offers: what can be done now, and nothing else.
+// Show Actions: the commands that can run now. A click on the status bar item opens the list.
 import * as vscode from "vscode";
 import type { Session } from "../recordings/session";
 
@@ -18,7 +18,7 @@ export async function pickAction(session: Session): Promise<void> {
     ...action(true, `$(folder-opened) ${vscode.l10n.t("Open Recording…")}`, "ptlens.openRecording"),
     ...action(session.active !== undefined, `$(clear-all) ${vscode.l10n.t("Clear Results")}`, "ptlens.clear"),
     ...action(true, `$(checklist) ${vscode.l10n.t("Check This Machine")}`, "ptlens.doctor"),
-    ...action(true, `$(book) ${vscode.l10n.t("First Steps")}`, "ptlens.walkthrough"),
+    ...action(true, `$(book) ${vscode.l10n.t("Get Started")}`, "ptlens.walkthrough"),
     ...action(true, `$(debug-restart) ${vscode.l10n.t("Restart Helper")}`, "ptlens.restartHelper"),
     ...action(true, `$(output) ${vscode.l10n.t("Show Log")}`, "ptlens.showLog"),
   ];

@@ -1,4 +1,4 @@
-// The one item in the status bar: with what is measured here, what goes on, and on a click what can be done.
+// The status bar item: the backend and the state of the helper; while a measurement runs, a button that stops it.
 import * as vscode from "vscode";
 import { backendName } from "../base/backend-name";
 import type { Client } from "../helper/client";
@@ -44,15 +44,15 @@ export class Status implements vscode.Disposable {
     this.#draw();
   }
 
-  /** What Check This Machine found. */
+  /** Shows the backend that the helper found. */
   setBackend(backend: DoctorResult["backend"]): void {
     this.#backend = backend;
     void vscode.commands.executeCommand("setContext", "ptlens.canMeasure", backend !== "none");
     this.#draw();
   }
 
-  /** Until the returned object is disposed of, a click ends the measurement and keeps it. */
-  recording(): vscode.Disposable {
+  /** Turns the item into a Stop button until the returned object is disposed. */
+  showStop(): vscode.Disposable {
     void vscode.commands.executeCommand("setContext", "ptlens.recording", true);
     this.#measuring = true;
     this.#draw();
@@ -67,7 +67,7 @@ export class Status implements vscode.Disposable {
     try {
       this.setBackend((await askDoctor(this.client)).backend);
     } catch {
-      // Then it stays unknown until it is asked for.
+      // The backend stays unknown until the user checks the machine.
     }
   }
 
@@ -78,20 +78,20 @@ export class Status implements vscode.Disposable {
 
   #draw(): void {
     if (this.#measuring) {
-      this.#item.text = `$(debug-stop) ${vscode.l10n.t("Stop and show now")}`;
-      this.#item.tooltip = vscode.l10n.t("PT Lens: stop now and show what was measured");
+      this.#item.text = `$(debug-stop) ${vscode.l10n.t("Stop and show results")}`;
+      this.#item.tooltip = vscode.l10n.t("PT Lens: Stop the measurement and show its results");
       this.#item.command = "ptlens.finish";
       this.#item.show();
       return;
     }
     const { active } = this.session;
     const editor = vscode.window.activeTextEditor;
-    if (active === undefined && this.#state === "off" && (editor === undefined || !isMeasurable(editor.document.languageId))) {
+    if (active === undefined && this.#state === "off" && (editor === undefined || !isMeasurable(editor.document))) {
       this.#item.hide();
       return;
     }
-    const troubled = this.#state === "failed" || this.#backend === "none" || (active !== undefined && isLossy(active.figures));
-    this.#item.text = [`${troubled ? "$(warning)" : "$(pulse)"} PT Lens`, ...this.#backendText()].join(" · ");
+    const hasProblem = this.#state === "failed" || this.#backend === "none" || (active !== undefined && isLossy(active.figures));
+    this.#item.text = [`${hasProblem ? "$(warning)" : "$(pulse)"} PT Lens`, ...this.#backendText()].join(" · ");
     this.#item.tooltip = this.#tooltip();
     this.#item.command = "ptlens.actions";
     this.#item.accessibilityInformation = { label: ["PT Lens", ...this.#backendText(), this.#stateText()].join(", "), role: "button" };
@@ -106,11 +106,11 @@ export class Status implements vscode.Disposable {
   #stateText(): string {
     switch (this.#state) {
       case "off":
-        return vscode.l10n.t("helper not started yet");
+        return vscode.l10n.t("helper not started");
       case "ready":
         return vscode.l10n.t("ready");
       case "failed":
-        return vscode.l10n.t("the helper has ended");
+        return vscode.l10n.t("helper ended");
     }
   }
 

@@ -1,13 +1,13 @@
-// The processes of running debug sessions: a debug adapter tells the number of its process by the event
-// `process` (Debug Adapter Protocol), and whether it is stopped.
+// The processes of running debug sessions. A debug adapter reports the id of its process in the event `process` of the
+// Debug Adapter Protocol, and reports when the process stops and continues.
 import * as vscode from "vscode";
 import { asRecord } from "../base/records";
 
 export interface Debuggee {
   readonly pid: number;
-  /** Of the debug session. */
+  /** Name of the debug session. */
   readonly name: string;
-  /** At a breakpoint: nothing can be measured until it goes on. */
+  /** Whether it is at a breakpoint. Nothing can be measured until it continues. */
   readonly stopped: boolean;
 }
 
@@ -30,7 +30,7 @@ export class Debuggees implements vscode.Disposable {
     ];
   }
 
-  /** That of the active session first. */
+  /** All debuggees, the one of the active session first. */
   get all(): Debuggee[] {
     const active = vscode.debug.activeDebugSession?.id;
     return [...this.#sessions].sort(([one], [other]) => Number(other === active) - Number(one === active)).map(([, debuggee]) => debuggee);

@@ -1,12 +1,13 @@
-// The side bar's list of what could be measured now, renewed while it is on the screen.
+// The Processes view in the side bar, refreshed while it is visible.
 import * as vscode from "vscode";
 import type { Client } from "../helper/client";
 import { isMeasurable } from "../source/languages";
 import type { Log } from "../errors/log";
+import { cpuText } from "./cpu-text";
 import type { Process } from "../protocol/protocol";
 
 /** ms */
-const pause = 3000;
+const refreshInterval = 3000;
 
 export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<undefined>();
@@ -27,11 +28,11 @@ export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.D
       this.#changed,
       this.view.onDidChangeVisibility(() => {
         this.#failed = false;
-        void this.#renew();
+        void this.#refresh();
       }),
       vscode.commands.registerCommand("ptlens.processes.refresh", () => {
         this.#failed = false;
-        return this.#renew();
+        return this.#refresh();
       }),
       vscode.commands.registerCommand("ptlens.processes.measure", (process: Process) => measure(process)),
     ];
@@ -47,7 +48,7 @@ export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.D
     item.description = [
       String(process.pid),
       process.user,
-      ...(process.cpu_percent >= 1 ? [vscode.l10n.t("{0} % CPU", process.cpu_percent.toFixed(0))] : []),
+      ...cpuText(process.cpu_percent),
       ...(process.has_source ? [vscode.l10n.t("built from the open file")] : []),
     ].join(" · ");
     item.tooltip = process.command;
@@ -56,23 +57,23 @@ export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.D
     return item;
   }
 
-  async #renew(): Promise<void> {
+  async #refresh(): Promise<void> {
     clearTimeout(this.#timer);
     if (!this.view.visible || this.#failed) return;
     try {
       const editor = vscode.window.activeTextEditor;
-      const file = editor !== undefined && isMeasurable(editor.document.languageId) ? editor.document.uri.fsPath : undefined;
+      const file = editor !== undefined && isMeasurable(editor.document) ? editor.document.uri.fsPath : undefined;
       const { processes } = await this.client.request("ptlens/processes", file === undefined ? {} : { source: file });
       const rank = (process: Process): number => (process.has_source ? 1e9 : 0) + (process.may_attach ? 1e6 : 0) + Math.round(process.cpu_percent);
       this.#processes = [...processes].sort((a, b) => rank(b) - rank(a) || a.name.localeCompare(b.name) || a.pid - b.pid);
       this.#changed.fire(undefined);
     } catch (error) {
-      // Said once, and not every few seconds.
+      // One message, not one every few seconds.
       this.#failed = true;
-      this.log.report(vscode.l10n.t("list the processes"), error);
+      this.log.report("list the processes", error);
       return;
     }
-    this.#timer = setTimeout(() => void this.#renew(), pause);
+    this.#timer = setTimeout(() => void this.#refresh(), refreshInterval);
   }
 
   dispose(): void {
@@ -81,10 +82,10 @@ export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.D
   }
 }
 
-/** The function at the cursor; without a source at hand it asks for the name. */
+/** Measures the function at the cursor; without a source file, asks for its name. */
 async function measure(process: Process): Promise<void> {
   const editor = vscode.window.activeTextEditor;
-  if (editor?.document.uri.scheme === "file" && isMeasurable(editor.document.languageId)) {
+  if (editor !== undefined && isMeasurable(editor.document)) {
     await vscode.commands.executeCommand("ptlens.measureLatency", { pid: process.pid });
     return;
   }

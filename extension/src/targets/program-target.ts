@@ -1,53 +1,52 @@
-// Programs that can be started and measured, out of launch configurations and tasks. Pure: no VS Code
-// in it. Of the variables that VS Code knows, those that need no editor open and no question are
-// replaced; what needs another is said instead of being guessed.
+// Reads programs from launch configurations and tasks. Replaces the variables that need no question to the user; a
+// program with any other variable is listed with its problem. Without the vscode module.
 import { asRecord } from "../base/records";
 
-/** Why a program cannot be started. */
+/** The reason why a program cannot be started. */
 export type ProgramProblem =
-  /** Variables that have no value here, as they are written. */
+  /** Variables without a value here, as they are written. */
   | { readonly kind: "variables"; readonly names: readonly string[] }
-  /** A Go package that the debugger builds: only mode "exec" names a program. */
+  /** A Go package that the debugger builds. Only mode "exec" names a program. */
   | { readonly kind: "goPackage" }
   | { readonly kind: "missing" };
 
 export interface ProgramTarget {
-  /** What the user calls it. */
+  /** Name of the launch configuration or label of the task. */
   readonly name: string;
   readonly source: "launch" | "task";
-  /** Name of the workspace folder that it is of, empty: there is only one. */
+  /** Name of its workspace folder; empty if there is only one folder. */
   readonly folder: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** Empty: the workspace's folder. */
+  /** Empty: the workspace folder. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** A task that has to run first, empty: none. */
+  /** Task that must run first; empty if there is none. */
   readonly preLaunchTask: string;
-  /** Absent: it can be started. */
+  /** Absent if it can be started. */
   readonly problem?: ProgramProblem;
 }
 
 export interface Variables {
   readonly workspaceFolder: string;
-  /** Name of that folder where there are several, else empty. */
+  /** Name of that folder if there are several, else empty. */
   readonly folder: string;
-  /** The path of the workspace folder of that name, for `${…:NAME}`. */
+  /** Returns the path of the workspace folder of that name, for `${…:NAME}`. */
   readonly folderNamed: (name: string) => string | undefined;
-  /** The file that is open, empty: none. */
+  /** The file in the active editor; empty if there is none. */
   readonly file: string;
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A setting of the editor as text, undefined where it is none. */
+  /** Returns a setting as text; undefined if it is not a simple value. */
   readonly setting: (name: string) => string | undefined;
 }
 
-/** Debuggers of native code whose configurations name the program in the same words. */
+/** Debuggers of native code. Their configurations use the same field names. */
 const debuggers: ReadonlySet<string> = new Set(["cppdbg", "lldb", "lldb-dap", "gdb", "rust", "go", "codelldb", "cppvsdbg", "probe-rs-debug", "debug"]);
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** Replaces `${…}`; `unknown` collects the variables that have no value here. */
+/** Replaces `${…}`. Adds the variables without a value to `unknown`. */
 export function substitute(text: string, variables: Variables, unknown: string[]): string {
   return text.replace(/\$\{([^}]+)\}/g, (whole, name: string) => {
     const value = valueOf(name, variables);
@@ -93,7 +92,7 @@ function valueOf(name: string, variables: Variables): string | undefined {
   }
 }
 
-/** Undefined: the configuration starts no native program (it attaches, or is of another language). */
+/** Returns undefined if the configuration starts no native program: it attaches, or is for another language. */
 export function launchTarget(configuration: Readonly<Record<string, unknown>>, variables: Variables): ProgramTarget | undefined {
   const linux = configuration.linux;
   const values = { ...configuration, ...asRecord(linux) };
@@ -115,7 +114,7 @@ export function launchTarget(configuration: Readonly<Record<string, unknown>>, v
   return type === "go" && values.mode !== "exec" ? { ...target, problem: { kind: "goPackage" } } : { ...target, ...unknownProblem(unknown) };
 }
 
-/** Undefined: the task is no program (a shell line with more than words, or a task of another kind). */
+/** Returns undefined if the task is not a plain program: a shell command line, or a task of another type. */
 export function taskTarget(task: Readonly<Record<string, unknown>>, variables: Variables): ProgramTarget | undefined {
   const linux = task.linux;
   const values = { ...task, ...asRecord(linux) };
@@ -123,7 +122,7 @@ export function taskTarget(task: Readonly<Record<string, unknown>>, variables: V
   if ((type !== "process" && type !== "shell") || !isText(command)) return undefined;
   const words = type === "shell" && argumentsOf(args).length === 0 ? plainWords(command) : [command, ...argumentsOf(args)];
   const [first, ...rest] = words ?? [];
-  // A program by its path; the compilers and tools of the PATH are not what is measured.
+  // Only programs with a path: compilers and other tools on the PATH are rarely measured.
   if (first?.includes("/") !== true) return undefined;
   const unknown: string[] = [];
   const text = (value: string): string => substitute(value, variables, unknown);
@@ -143,7 +142,7 @@ export function taskTarget(task: Readonly<Record<string, unknown>>, variables: V
   };
 }
 
-/** The words of a command line that a shell would not change; undefined where it would. */
+/** Splits a command line into words. Returns undefined if a shell would do more than split it. */
 export function plainWords(line: string): string[] | undefined {
   const withoutVariables = line.replace(/\$\{[^}]+\}/g, "x");
   if (/[|&;<>()$`\\*?[\]#~{}!\n]/.test(withoutVariables)) return undefined;
@@ -161,7 +160,7 @@ function argumentsOf(args: unknown): string[] {
   });
 }
 
-/** `env` (an object, or "NAME=VALUE" in a list) and cppdbg's `environment`. */
+/** Reads `env` (an object, or a list of "NAME=VALUE") and the `environment` of cppdbg. */
 function environmentOf({ env, environment }: Readonly<Record<string, unknown>>, text: (value: string) => string): Record<string, string> {
   const all: Record<string, string> = {};
   if (Array.isArray(env)) {

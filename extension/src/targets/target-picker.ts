@@ -1,15 +1,16 @@
-// Asks what to measure: what is being debugged, a program that can be started, a running process (those
+// Asks for the target of a measurement: a process that is being debugged, a program to start, a running process (those
 // built from the open file first), or one of its threads.
 import * as vscode from "vscode";
 import type { Debuggee } from "./debuggees";
 import type { ProgramProblem, ProgramTarget } from "./program-target";
+import { cpuText } from "./cpu-text";
 import type { Process, ProcessThread } from "../protocol/protocol";
 
 export type Target =
-  | { readonly kind: "process"; readonly process: Process; /** Only this one. */ readonly thread?: ProcessThread }
+  | { readonly kind: "process"; readonly process: Process; /** Absent: all threads. */ readonly thread?: ProcessThread }
   | { readonly kind: "program"; readonly program: ProgramTarget };
 
-/** What there is to choose from. */
+/** The targets to choose from. */
 export interface Choices {
   readonly programs: readonly ProgramTarget[];
   readonly debuggees: readonly Debuggee[];
@@ -21,7 +22,7 @@ export interface Item extends vscode.QuickPickItem {
   readonly target?: Target;
 }
 
-/** `title` names what is measured. Undefined: the user gave up. */
+/** `title` names the measurement. Returns undefined if the user cancels. */
 export async function pickTarget(title: string, choices: Choices): Promise<Target | undefined> {
   const picker = vscode.window.createQuickPick<Item>();
   picker.title = title;
@@ -65,13 +66,13 @@ async function pickThread(process: Process, { threads }: Choices): Promise<Targe
     { label: `$(server-process) ${vscode.l10n.t("All threads")}`, description: vscode.l10n.t("process {0}", process.pid), target: { kind: "process", process } },
     ...list.map((thread) => ({
       label: `$(symbol-event) ${thread.name}`,
-      description: [String(thread.tid), ...share(thread.cpu_percent)].join(" · "),
+      description: [String(thread.tid), ...cpuText(thread.cpu_percent)].join(" · "),
       target: { kind: "process" as const, process, thread },
     })),
   ]);
   const picked = await vscode.window.showQuickPick(items, {
     title: vscode.l10n.t("Threads of {0} ({1})", process.name, process.pid),
-    placeHolder: vscode.l10n.t("Thread to measure, the busiest first"),
+    placeHolder: vscode.l10n.t("Thread to measure, busiest first"),
     matchOnDescription: true,
   });
   return picked?.target;
@@ -92,7 +93,7 @@ export function targetItems({ programs, debuggees }: Choices, processes: readonl
     vscode.l10n.t("being debugged"),
     processes.flatMap((process) => {
       const debuggee = debugged.get(process.pid);
-      return debuggee === undefined ? [] : [processItem(process, [vscode.l10n.t("debug session {0}", debuggee.name), ...(debuggee.stopped ? [vscode.l10n.t("stopped: let it go on")] : [])])];
+      return debuggee === undefined ? [] : [processItem(process, [vscode.l10n.t("debug session {0}", debuggee.name), ...(debuggee.stopped ? [vscode.l10n.t("stopped: continue it first")] : [])])];
     }),
   );
   section(vscode.l10n.t("start and measure"), programs.map(programItem));
@@ -105,7 +106,7 @@ export function targetItems({ programs, debuggees }: Choices, processes: readonl
 function programItem(program: ProgramTarget): Item {
   const { name, source, folder, args, preLaunchTask, problem } = program;
   const description = [
-    kindText(source),
+    sourceText(source),
     ...(folder === "" ? [] : [folder]),
     ...(preLaunchTask === "" ? [] : [vscode.l10n.t("after the task {0}", preLaunchTask)]),
     ...(problem === undefined ? [] : [problemText(problem, program)]),
@@ -118,44 +119,40 @@ function programItem(program: ProgramTarget): Item {
   };
 }
 
-function kindText(source: ProgramTarget["source"]): string {
+function sourceText(source: ProgramTarget["source"]): string {
   return source === "launch" ? vscode.l10n.t("launch configuration") : vscode.l10n.t("task");
 }
 
 function problemText(problem: ProgramProblem, { program }: ProgramTarget): string {
   switch (problem.kind) {
     case "variables":
-      return vscode.l10n.t("{0} cannot be replaced here", problem.names.join(", "));
+      return vscode.l10n.t("PT Lens cannot replace {0}", problem.names.join(", "));
     case "goPackage":
-      return vscode.l10n.t("a Go package that the debugger builds: only mode \"exec\" names a program");
+      return vscode.l10n.t("the debugger builds this Go package; use mode \"exec\"");
     case "missing":
       return vscode.l10n.t("{0} does not exist yet", program);
   }
 }
 
 function processItem(process: Process, marks: readonly string[]): Item {
-  const threads: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("list-tree"), tooltip: vscode.l10n.t("One of its threads…") };
+  const threads: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("list-tree"), tooltip: vscode.l10n.t("Choose a Thread…") };
   return {
     label: `${process.may_attach ? "$(server-process)" : "$(lock)"} ${process.name}`,
     description: [
       String(process.pid),
       process.user,
       age(process.age_s),
-      ...share(process.cpu_percent),
+      ...cpuText(process.cpu_percent),
       ...(process.threads > 1 ? [vscode.l10n.t("{0} threads", process.threads)] : []),
       ...marks,
       ...(process.rebuilt ? [vscode.l10n.t("rebuilt since it started")] : []),
       ...(process.container ? [vscode.l10n.t("in a container")] : []),
-      ...(process.may_attach ? [] : [vscode.l10n.t("no rights to measure it")]),
+      ...(process.may_attach ? [] : [vscode.l10n.t("no permission to measure it")]),
     ].join(" · "),
     detail: process.command,
     ...(process.threads > 1 ? { buttons: [threads] } : {}),
     target: { kind: "process", process },
   };
-}
-
-function share(percent: number): string[] {
-  return percent >= 1 ? [vscode.l10n.t("{0} % CPU", percent.toFixed(0))] : [];
 }
 
 function age(seconds: number): string {

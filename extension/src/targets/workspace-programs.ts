@@ -1,15 +1,15 @@
-// The programs of this workspace that can be started and measured: those of launch configurations and
-// tasks.
+// The programs that launch configurations and tasks of this workspace start.
 import { existsSync } from "node:fs";
 import os from "node:os";
 import * as vscode from "vscode";
+import { openFile } from "../base/settings";
 import { launchTarget, taskTarget, type ProgramTarget, type Variables } from "./program-target";
 
-export function programTargets(): ProgramTarget[] {
-  return (vscode.workspace.workspaceFolders ?? []).flatMap(ofFolder);
+export function workspacePrograms(): ProgramTarget[] {
+  return (vscode.workspace.workspaceFolders ?? []).flatMap(folderPrograms);
 }
 
-function ofFolder(folder: vscode.WorkspaceFolder): ProgramTarget[] {
+function folderPrograms(folder: vscode.WorkspaceFolder): ProgramTarget[] {
   const variables = variablesOf(folder);
   const launched = records(vscode.workspace.getConfiguration("launch", folder.uri).get("configurations"));
   const tasks = records(vscode.workspace.getConfiguration("tasks", folder.uri).get("tasks"));
@@ -22,18 +22,18 @@ function ofFolder(folder: vscode.WorkspaceFolder): ProgramTarget[] {
   );
 }
 
-/** Empty where there is one folder, or none, and its name would tell nothing. */
+/** Returns the name of the folder if the workspace has several folders, else an empty string. */
 function folderName(folder: vscode.WorkspaceFolder): string {
   return (vscode.workspace.workspaceFolders?.length ?? 0) > 1 ? folder.name : "";
 }
 
 function variablesOf(folder: vscode.WorkspaceFolder): Variables {
-  const open = vscode.window.activeTextEditor?.document.uri;
+  const file = openFile();
   return {
     workspaceFolder: folder.uri.fsPath,
     folder: folderName(folder),
     folderNamed: (name) => vscode.workspace.workspaceFolders?.find((other) => other.name === name)?.uri.fsPath,
-    file: open?.scheme === "file" ? open.fsPath : "",
+    file: file?.fsPath ?? "",
     home: os.homedir(),
     environment: process.env,
     setting: (name) => {
@@ -47,7 +47,7 @@ function records(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter((entry): entry is Record<string, unknown> => typeof entry === "object" && entry !== null) : [];
 }
 
-/** Runs the task of that name to its end; that of the folder, where several have one. False: there is none, or it failed. */
+/** Runs a task to its end, preferably the one of the given folder. Returns false if it does not exist or failed. */
 export async function runTask(name: string, folder: string): Promise<boolean> {
   const tasks = await vscode.tasks.fetchTasks();
   const named = tasks.filter((candidate) => candidate.name === name || `${candidate.source}: ${candidate.name}` === name);

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { defaultName, entryOf, isLossy, memoryFromJson, memoryToJson, type Memory, type RecordingEntry } from "../../../extension/src/recordings/recording-entry";
+import { defaultName, entryOf, isLossy, stateFromJson, stateToJson, type SessionState, type RecordingEntry } from "../../../extension/src/recordings/recording-entry";
 
 const figures = { backend: "uprobe", trace_ns: 2e9, lost_ns: 0, lost_records: 0, gaps: 0, decode_errors: 0, threads: 2 } as const;
 
@@ -16,42 +16,42 @@ const entry: RecordingEntry = {
 };
 const plain: RecordingEntry = { key: "k2", path: "/r/two", name: "two", functions: [], target: "", when: 0, figures, openedWith: {} };
 
-describe("what is remembered of recordings", () => {
-  it("comes back from JSON as it went", () => {
-    const memory: Memory = { recordings: [entry, plain], active: "k1", baseline: "k2" };
-    assert.deepEqual(memoryFromJson(JSON.parse(JSON.stringify(memoryToJson(memory)))), memory);
+describe("the stored state of recordings", () => {
+  it("survives a round trip through JSON", () => {
+    const state: SessionState = { recordings: [entry, plain], active: "k1", baseline: "k2" };
+    assert.deepEqual(stateFromJson(JSON.parse(JSON.stringify(stateToJson(state)))), state);
   });
 
-  it("does not hold what is open at the moment", () => {
+  it("does not contain the open recording", () => {
     assert.deepEqual(entryOf({ ...plain, open: { id: "3" }, missing: false } as RecordingEntry), plain);
     assert.deepEqual(entryOf(entry), entry);
   });
 
-  for (const kept of [undefined, null, 3, "x", [], {}, { recordings: 7 }, { recordings: [null, 4, {}, { key: "k", path: "" }] }]) {
-    it(`is empty when ${JSON.stringify(kept)} was kept`, () => {
-      assert.deepEqual(memoryFromJson(kept), { recordings: [], active: undefined, baseline: undefined });
+  for (const stored of [undefined, null, 3, "x", [], {}, { recordings: 7 }, { recordings: [null, 4, {}, { key: "k", path: "" }] }]) {
+    it(`is empty after reading ${JSON.stringify(stored)}`, () => {
+      assert.deepEqual(stateFromJson(stored), { recordings: [], active: undefined, baseline: undefined });
     });
   }
 
-  it("leaves out what it cannot understand and keeps the rest", () => {
+  it("skips what it does not understand and reads the rest", () => {
     const odd = { key: "k3", path: "/a/b/perf.data", figures: { backend: "uprobe", trace_ns: "many" }, functions: [{ name: 4 }, { name: "g" }], openedWith: { pid: "7" } };
-    const { recordings } = memoryFromJson({ recordings: [odd, { ...plain, figures: { backend: "other" } }] });
+    const { recordings } = stateFromJson({ recordings: [odd, { ...plain, figures: { backend: "other" } }] });
     assert.deepEqual(recordings, [
       { key: "k3", path: "/a/b/perf.data", name: "b", functions: [{ name: "g" }], target: "", when: 0, figures: { ...figures, trace_ns: 0, threads: 0 }, openedWith: {} },
     ]);
   });
 
-  it("knows no active recording that is not on the list, and no baseline that is the active one", () => {
-    const memory = memoryFromJson({ recordings: [plain], active: "k2", baseline: "k2" });
-    assert.equal(memory.active, "k2");
-    assert.equal(memory.baseline, undefined);
-    assert.equal(memoryFromJson({ recordings: [plain], active: "k9" }).active, undefined);
+  it("has no active recording that is not on the list, and no baseline that is active", () => {
+    const state = stateFromJson({ recordings: [plain], active: "k2", baseline: "k2" });
+    assert.equal(state.active, "k2");
+    assert.equal(state.baseline, undefined);
+    assert.equal(stateFromJson({ recordings: [plain], active: "k9" }).active, undefined);
   });
 });
 
 describe("the name of a recording", () => {
   const named = (path: string, ...functions: string[]): string => defaultName(path, { functions: functions.map((name) => ({ name })), target: "app" });
-  it("is the function's, without its parameters", () => {
+  it("is the name of the function without parameters", () => {
     assert.equal(named("/r", "ns::f<int>(int, char)"), "ns::f<int>");
     assert.equal(named("/r", "operator()(int) const"), "operator()");
     assert.equal(named("/r", "f"), "f");
@@ -59,7 +59,7 @@ describe("the name of a recording", () => {
   it("says how many more functions there are", () => {
     assert.equal(named("/r", "f", "g", "h"), "f + 2");
   });
-  it("is the target's without a function, and the folder's without both", () => {
+  it("is that of the target without a function, and that of the folder without both", () => {
     assert.equal(named("/r"), "app");
     assert.equal(defaultName("/r/slow/perf.data", {}), "slow");
     assert.equal(defaultName("/r/slow/", {}), "slow");
@@ -68,7 +68,7 @@ describe("the name of a recording", () => {
 });
 
 describe("loss", () => {
-  it("is lost time, lost records or places that could not be decoded", () => {
+  it("is lost time, lost records or decode errors", () => {
     assert.equal(isLossy(figures), false);
     for (const field of ["lost_ns", "lost_records", "decode_errors"]) assert.equal(isLossy({ ...figures, [field]: 1 }), true, field);
   });

@@ -4,7 +4,7 @@ import path from "node:path";
 import * as vscode from "vscode";
 import { annotationSettings } from "../../../../extension/src/annotations/annotation-settings";
 import { targetItems } from "../../../../extension/src/targets/target-picker";
-import { programTargets } from "../../../../extension/src/targets/workspace-programs";
+import { workspacePrograms } from "../../../../extension/src/targets/workspace-programs";
 import { readSettings } from "../../../../extension/src/base/settings";
 import { activeApi } from "../editor";
 import { environment } from "../environment";
@@ -58,7 +58,7 @@ describe("programs of two folders", () => {
       launch: [inside(folder, "build", "run"), shop.uri.fsPath, folder.name],
       task: [inside(folder, "build", "run"), folder.uri.fsPath, folder.name],
     }));
-    const targets = programTargets();
+    const targets = workspacePrograms();
     const of = (source: string): typeof targets => targets.filter((target) => target.source === source);
     assert.deepEqual(of("launch").map(({ program, cwd, folder }) => [program, cwd, folder]), expected.map(({ launch }) => launch));
     assert.deepEqual(of("task").map(({ program, cwd, folder }) => [program, cwd, folder]), expected.map(({ task }) => task));
