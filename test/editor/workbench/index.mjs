@@ -1,5 +1,5 @@
-// The tests of the workbench in the order in which they run. Each is given
-// { browser, rig, sample, measured, artifacts, test }, and begins with a window of its own.
+// The tests of the workbench in their order. Each receives { browser, rig, sample, measured, artifacts, test } and opens
+// its own window.
 import { annotationsTests } from "./annotations.mjs";
 import { firstStepsTests } from "./first-steps.mjs";
 import { helperEndTests } from "./helper-end.mjs";

@@ -1,4 +1,4 @@
-// A workspace of two folders with the same setting, launch configuration and task: each means its own folder.
+// A workspace of two folders with the same settings, launch configurations and tasks: each applies to its own folder.
 import { strict as assert } from "node:assert";
 import path from "node:path";
 import * as vscode from "vscode";
@@ -25,7 +25,7 @@ describe("settings of two folders", () => {
     }
   });
 
-  it("are those of the open file where none is named", async () => {
+  it("are those of the open file by default", async () => {
     const [shop, library] = folders();
     for (const folder of [library, shop]) {
       await vscode.window.showTextDocument(vscode.Uri.file(inside(folder, "main.cpp")), { viewColumn: vscode.ViewColumn.One });
@@ -34,13 +34,13 @@ describe("settings of two folders", () => {
     await vscode.commands.executeCommand("workbench.action.closeAllEditors");
   });
 
-  it("tell together where sources are", () => {
+  it("are combined for the source map", () => {
     const [shop, library] = folders();
     const expected = { "/built/shop": shop.uri.fsPath, "/built/library": library.uri.fsPath };
     for (const folder of [shop, library]) assert.deepEqual(readSettings(folder.uri).sourceMap, expected);
   });
 
-  it("say of each what is drawn in its files", () => {
+  it("control the annotations of each folder", () => {
     const [shop, library] = folders();
     const of = (folder: vscode.WorkspaceFolder): boolean[] => {
       const { lens, line } = annotationSettings(folder.uri);
@@ -70,7 +70,7 @@ describe("programs of two folders", () => {
 });
 
 describe("a measurement in a workspace of two folders", () => {
-  it("takes what is not said from the folder that is named", async () => {
+  it("takes the settings of the folder in settingsOf", async () => {
     const api = await activeApi();
     const { session } = api;
     const [, library] = folders();
