@@ -15,7 +15,7 @@ function sources(folder, endings) {
   });
 }
 
-const cpp = (endings) => [at("helper/src"), at("helper/bench"), at("test")].filter(existsSync).flatMap((folder) => sources(folder, endings));
+const cpp = (endings) => [at("helper/src"), at("helper/bench"), at("extension/sample"), at("test")].filter(existsSync).flatMap((folder) => sources(folder, endings));
 const tool = (name) => onPath(`${name}-${clangVersion}`);
 const node = (script, ...args) => run(process.execPath, [at("node_modules", script), ...args]);
 
@@ -36,7 +36,7 @@ const slowChecks = () => [
     run: () => {
       const commands = at("helper/build-lint"); // those of everything, benchmarks too
       run("cmake", ["--preset", "release", "--log-level=WARNING", "-B", commands, "-DPTLENS_BENCHMARKS=ON", "-DPTLENS_TESTS=ON", "-DCMAKE_UNITY_BUILD=OFF"], { cwd: at("helper"), stdio: ["ignore", "ignore", "inherit"] });
-      const files = cpp([".cpp"]).filter((file) => !file.startsWith(at("test/samples")));
+      const files = cpp([".cpp"]).filter((file) => ![at("test/samples"), at("extension/sample")].some((folder) => file.startsWith(folder)));
       run("xargs", ["-0", "-P", String(os.availableParallelism()), "-n", "8", tool("clang-tidy"), "--quiet", "-p", commands], {
         input: files.join("\0"),
         stdio: ["pipe", "inherit", "inherit"],

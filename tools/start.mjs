@@ -78,7 +78,7 @@ function measuredLine() {
 
 function openInCode() {
   const rootOnly = isRoot() ? ["--no-sandbox", `--user-data-dir=${at("out/code-user")}`] : [];
-  const args = [...rootOnly, "--new-window", `--extensionDevelopmentPath=${root}`, at("test/samples"), "--goto", `${sampleSource}:${measuredLine()}`];
+  const args = [...rootOnly, "--new-window", `--extensionDevelopmentPath=${root}`, at("extension/sample"), "--goto", `${sampleSource}:${measuredLine()}`];
   const result = spawnSync("code", args, { env: { ...process.env, PTLENS_OPEN_RECORDING: recording }, stdio: "inherit" });
   return result.status === 0;
 }
@@ -86,7 +86,7 @@ function openInCode() {
 async function openInBrowser() {
   const { startRig } = await import(at("test/editor/rig.mjs"));
   const rig = await startRig({
-    folder: at("test/samples"),
+    folder: at("extension/sample"),
     file: sampleSource,
     line: measuredLine(),
     settings: { "editor.minimap.enabled": false },

@@ -9,7 +9,7 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "
 export const at = (...parts) => path.join(root, ...parts);
 export const helper = at("helper/build/ptlens");
 export const sample = at("helper/build/samples/order_server");
-export const sampleSource = at("test/samples/order_server.cpp");
+export const sampleSource = at("extension/sample/order_server.cpp");
 
 // A failure that the user can understand from its message alone.
 export class StepError extends Error {}
