@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "perfdata/records.hpp"
-#include "perfdata/time_conversion.hpp"
+#include "perfdata/contents/records.hpp"
+#include "perfdata/contents/time_conversion.hpp"
 
 #include <memory>
 #include <optional>

@@ -132,8 +132,8 @@ class Replay {
 public:
   using Versions = std::map<std::int32_t, std::vector<AddressSpaceVersion>>;
 
-  Replay(const perfdata::Recording& recording, BinaryStore& store)
-      : recording_(recording), store_(store) {
+  Replay(const perfdata::Recording& recording, BinaryFinder& binaries)
+      : recording_(recording), binaries_(binaries) {
     for (const perfdata::BuildIdEntry& entry : recording.build_ids()) {
       build_ids_.emplace(entry.path, entry.build_id);
     }
@@ -209,7 +209,7 @@ private:
                     .path = mapping.path,
                     .build_id = build_id_of(mapping)};
     if (!kernel && is_file(mapping.path)) {
-      code.binary = store_.find(code.path, code.build_id);
+      code.binary = binaries_.find(code.path, code.build_id);
     } else if (kernel && kernel_traced_) {
       note_missing_kernel_code(code);
     }
@@ -247,7 +247,7 @@ private:
     const bool image = code.path.starts_with(kernel_image);
     const std::string path = image ? std::string(kernel_image) : code.path;
     if (const auto entry = build_ids_.find(path); entry != build_ids_.end()) {
-      store_.find(path, entry->second);
+      binaries_.find(path, entry->second);
     }
   }
 
@@ -260,7 +260,7 @@ private:
   }
 
   const perfdata::Recording& recording_;
-  BinaryStore& store_;
+  BinaryFinder& binaries_;
   std::unordered_map<std::string, std::vector<std::uint8_t>> build_ids_; // by path
   Versions versions_;
   bool kernel_traced_ = false;
@@ -275,9 +275,9 @@ const MappedCode* AddressSpaceVersion::find(std::uint64_t address) const {
   return found != code.end() && found->start <= address ? &*found : nullptr;
 }
 
-AddressSpaces::AddressSpaces(const perfdata::Recording& recording, BinaryStore& store,
+AddressSpaces::AddressSpaces(const perfdata::Recording& recording, BinaryFinder& binaries,
                              const std::shared_ptr<const Binary>& kernel)
-    : versions_(Replay(recording, store).run()) {
+    : versions_(Replay(recording, binaries).run()) {
   for (auto& [pid, versions] : versions_) {
     for (std::size_t next = 1; next < versions.size(); ++next) {
       versions[next - 1].until_ns = versions[next].from_ns;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "perfdata/recording.hpp"
-#include "symbols/binary_store.hpp"
+#include "symbols/binary_finder.hpp"
 
 #include <cstdint>
 #include <map>
@@ -37,7 +37,7 @@ struct AddressSpaceVersion {
 class AddressSpaces {
 public:
   // `kernel`: its code, which all processes share; nullptr where it is not at hand.
-  AddressSpaces(const perfdata::Recording& recording, BinaryStore& store,
+  AddressSpaces(const perfdata::Recording& recording, BinaryFinder& binaries,
                 const std::shared_ptr<const Binary>& kernel = nullptr);
 
   // The version in force at `time_ns`: the last one that began at or before it, else the first

@@ -5,15 +5,16 @@
 #include "base/lazy.hpp"
 #include "symbols/dwarf/debug_file.hpp"
 #include "symbols/dwarf/debug_info.hpp"
-#include "symbols/dwarf/inlined.hpp"
-#include "symbols/dwarf/own_lines.hpp"
+#include "symbols/dwarf/source_path.hpp"
 #include "symbols/elf/elf_image.hpp"
 #include "symbols/elf/kernel_code.hpp"
 #include "symbols/elf/landing_pads.hpp"
 #include "symbols/elf/unwind_table.hpp"
+#include "symbols/functions/function_code.hpp"
+#include "symbols/functions/function_search.hpp"
 #include "symbols/functions/function_table.hpp"
-#include "symbols/machine_code/code_walk.hpp"
-#include "symbols/names/name_search.hpp"
+#include "symbols/functions/inlined_instances.hpp"
+#include "symbols/functions/own_lines.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -217,7 +218,7 @@ std::vector<std::string> Binary::nearest_names(std::string_view name, std::size_
   return names_near(contents_->table.get(), name, count);
 }
 
-std::vector<InlinedPlace> Binary::inlined(std::string_view name) const {
+std::vector<InlinedInstance> Binary::inlined(std::string_view name) const {
   return find_inlined(contents_->debug_file.get(), contents_->image, contents_->table.get(), name);
 }
 

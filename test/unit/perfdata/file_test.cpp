@@ -1,6 +1,6 @@
 // The file around the records: header, attributes, features, and every way in which it can be
 // wrong.
-#include "perfdata/mapped_file.hpp"
+#include "perfdata/bytes/mapped_file.hpp"
 #include "perfdata_test_support.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // TSC to perf clock, against arithmetic done by hand and with bc(1).
-#include "perfdata/time_conversion.hpp"
+#include "perfdata/contents/time_conversion.hpp"
 
 #include <gtest/gtest.h>
 

@@ -25,7 +25,7 @@ struct Rebuilt {
     }
     spaces.emplace(*opened, store);
   }
-  BinaryStore store{BinaryStore::Options{}};
+  BinaryFinder store{BinaryFinder::Options{}};
   std::optional<AddressSpaces> spaces;
 
   [[nodiscard]] std::string path_at(std::int32_t pid, std::uint64_t time,
@@ -180,7 +180,7 @@ TEST(RealRecordings, HaveTheirBinariesWhereTheyWereMapped) {
   }
   auto recording = perfdata::Recording::open((folder / "perf.data").string());
   ASSERT_TRUE(recording) << recording.error().one_line();
-  BinaryStore store({.symfs = (folder / "symfs").string(), .recording_folder = ""});
+  BinaryFinder store({.symfs = (folder / "symfs").string(), .recording_folder = ""});
   const AddressSpaces spaces(*recording, store);
   const AddressSpaceVersion& space = spaces.at(815455, 0);
   // truth/perf-branches.txt: 40066f in main; 7ffff7bd96e8 in foo, 7ffff7bd95d0 bar@plt;
@@ -208,7 +208,7 @@ TEST(RealRecordings, NameMissingBinariesWithTheirBuildIds) {
   const std::string path = (folder / "perf.data").string();
   auto recording = perfdata::Recording::open(path);
   ASSERT_TRUE(recording) << recording.error().one_line();
-  BinaryStore store({.symfs = "/no/such/folder", .recording_folder = ""});
+  BinaryFinder store({.symfs = "/no/such/folder", .recording_folder = ""});
   const AddressSpaces spaces(*recording, store);
   std::map<std::string, std::string> missing;
   for (const MissingBinary& binary : store.missing()) {

@@ -42,7 +42,7 @@ void use(const std::string& path) {
     (void)binary.call_before(function.address + 9);
     (void)binary.stub_target(index);
   }
-  for (const InlinedPlace& place : binary.inlined("twice")) {
+  for (const InlinedInstance& place : binary.inlined("twice")) {
     EXPECT_FALSE(place.ranges.empty());
   }
   (void)binary.find("main");

@@ -68,7 +68,7 @@ protected:
 };
 
 TEST_P(Inlined, PlacesAreThoseOfAddr2lineAtEveryAddress) {
-  const std::vector<InlinedPlace> places = binary->inlined("mix");
+  const std::vector<InlinedInstance> places = binary->inlined("mix");
   ASSERT_EQ(places.size(), 3U);
   std::size_t inside = 0;
   for (const auto& [address, frames] : frames_by_addr2line(path, *binary)) {
@@ -82,7 +82,7 @@ TEST_P(Inlined, PlacesAreThoseOfAddr2lineAtEveryAddress) {
         call_line = frames[i + 1].line;
       }
     }
-    const auto place = std::ranges::find_if(places, [address](const InlinedPlace& each) {
+    const auto place = std::ranges::find_if(places, [address](const InlinedInstance& each) {
       return std::ranges::any_of(each.ranges, [address](const AddressRange& range) {
         return range.low <= address && address < range.high;
       });
@@ -148,7 +148,7 @@ int main(int argc, char**) { one::put(argc); two::put(argc); hidden(); pass(argc
   ASSERT_TRUE(binary);
   const auto names = [&](std::string_view name) {
     std::multiset<std::string> found;
-    for (const InlinedPlace& place : binary->inlined(name)) {
+    for (const InlinedInstance& place : binary->inlined(name)) {
       found.insert(place.name);
     }
     return found;

@@ -1,7 +1,8 @@
 // Demangling and finding by name. Judges: the C++ runtime's own demangler, and examples whose
 // answers follow from the rules stated in the headers.
+#include "symbols/dwarf/source_path.hpp"
 #include "symbols/names/demangle.hpp"
-#include "symbols/names/name_search.hpp"
+#include "symbols/names/edit_distance.hpp"
 #include "symbols/names/name_shape.hpp"
 #include "symbols/symbols_test_support.hpp"
 

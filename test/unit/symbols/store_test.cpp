@@ -1,5 +1,6 @@
 // Where binaries are looked for, and which are refused.
-#include "symbols/binary_store.hpp"
+#include "symbols/binary_finder.hpp"
+#include "symbols/elf/build_id.hpp"
 #include "symbols/symbols_test_support.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +54,7 @@ TEST_F(Store, ReadsTheBuildIdThatReadelfShows) {
 
 TEST_F(Store, LooksUnderSymfsFirst) {
   copy(two, folder_ / ("symfs" + one));
-  BinaryStore store({.symfs = folder_ / "symfs", .recording_folder = ""});
+  BinaryFinder store({.symfs = folder_ / "symfs", .recording_folder = ""});
   const auto found = store.find(one, {});
   ASSERT_TRUE(found);
   EXPECT_TRUE(std::ranges::equal(found->build_id(), readelf_build_id(two)));
@@ -63,14 +64,14 @@ TEST_F(Store, LooksUnderSymfsFirst) {
 
 TEST_F(Store, RefusesAnotherBuildAndGoesOn) {
   copy(two, folder_ / ("symfs" + one));
-  BinaryStore store({.symfs = folder_ / "symfs", .recording_folder = ""});
+  BinaryFinder store({.symfs = folder_ / "symfs", .recording_folder = ""});
   const auto found = store.find(one, readelf_build_id(one));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->path(), one);
 }
 
 TEST_F(Store, NamesWhatIsMissingOnceAndWhy) {
-  BinaryStore store({.symfs = "", .recording_folder = ""});
+  BinaryFinder store({.symfs = "", .recording_folder = ""});
   EXPECT_FALSE(store.find(one, readelf_build_id(two)));
   EXPECT_FALSE(store.find(one, readelf_build_id(two)));
   EXPECT_FALSE(store.find("/no/such/library.so", {}));
@@ -85,18 +86,18 @@ TEST_F(Store, NamesWhatIsMissingOnceAndWhy) {
 }
 
 TEST_F(Store, WithSymfsBelievesAFileElsewhereOnlyByItsBuildId) {
-  BinaryStore store({.symfs = folder_ / "empty", .recording_folder = ""});
+  BinaryFinder store({.symfs = folder_ / "empty", .recording_folder = ""});
   EXPECT_FALSE(store.find(one, {}));
   EXPECT_TRUE(store.find(one, readelf_build_id(one)));
 }
 
 TEST_F(Store, FindsTheVdsoInTheRecordingsFolder) {
   copy(one, folder_ / "recording/vdso.so");
-  BinaryStore store({.symfs = "", .recording_folder = folder_ / "recording"});
+  BinaryFinder store({.symfs = "", .recording_folder = folder_ / "recording"});
   EXPECT_TRUE(store.find("[vdso]", readelf_build_id(one)));
   EXPECT_FALSE(store.find("[vdso]", readelf_build_id(two)));
   EXPECT_FALSE(store.find("[heap]", {}));
-  BinaryStore elsewhere({.symfs = folder_ / "symfs", .recording_folder = ""});
+  BinaryFinder elsewhere({.symfs = folder_ / "symfs", .recording_folder = ""});
   EXPECT_FALSE(elsewhere.find("[vdso]", {}));
   ASSERT_EQ(elsewhere.missing().size(), 1U);
   EXPECT_FALSE(elsewhere.missing()[0].reason.empty());
@@ -110,7 +111,7 @@ TEST_F(Store, FindsBuildIdsInPerfsCache) {
   copy(one,
        folder_ / ("home/.debug/.build-id/" + text.substr(0, 2) + "/" + text.substr(2) + "/elf"));
   ::setenv("HOME", (folder_ / "home").c_str(), 1); // NOLINT(concurrency-mt-unsafe)
-  BinaryStore store({.symfs = "", .recording_folder = ""});
+  BinaryFinder store({.symfs = "", .recording_folder = ""});
   const auto found = store.find("/gone/program", id);
   ::setenv("HOME", before.c_str(), 1); // NOLINT(concurrency-mt-unsafe)
   ASSERT_TRUE(found);

@@ -3,11 +3,10 @@
 // /usr/lib/debug.
 #include "symbols/dwarf/debug_file.hpp"
 
-#include "symbols/binary_store.hpp"
 #include "symbols/dwarf/debuginfod.hpp"
+#include "symbols/elf/build_id.hpp"
 
 #include <elfutils/libdwelf.h>
-#include <fmt/format.h>
 #include <gelf.h>
 
 #include <algorithm>
@@ -80,12 +79,8 @@ DebugFile find_debug_file(const ElfFile& file, const ElfImage& image) {
   if (own.has_dwarf) {
     return own;
   }
-  const std::string id = build_id_text(image.build_id());
-  constexpr std::size_t folder_digits = 2;
-  if (id.size() > folder_digits) {
-    const std::string path = fmt::format("{}/.build-id/{}/{}.debug", debug_root,
-                                         id.substr(0, folder_digits), id.substr(folder_digits));
-    if (std::optional<DebugFile> found = check(path, image, std::nullopt)) {
+  if (const auto path = build_id_path(debug_root, build_id_text(image.build_id()))) {
+    if (std::optional<DebugFile> found = check(*path + ".debug", image, std::nullopt)) {
       return *std::move(found);
     }
     // Where a bundle has it (engine/bundle/bundle.hpp).

@@ -4,7 +4,9 @@
 #include "symbols/dwarf/debug_info.hpp"
 
 #include "base/parallel.hpp"
+#include "symbols/dwarf/die_attributes.hpp"
 #include "symbols/dwarf/dwarf_walk.hpp"
+#include "symbols/dwarf/source_path.hpp"
 #include "symbols/names/demangle.hpp"
 #include "symbols/names/name_shape.hpp"
 

@@ -1,7 +1,7 @@
 // What DWARF says of a binary, read in one pass over its units and kept as plain data.
 #pragma once
 
-#include "symbols/binary.hpp"
+#include "symbols/addresses/address_range.hpp"
 #include "symbols/dwarf/debug_file.hpp"
 #include "symbols/dwarf/line_table.hpp"
 

@@ -76,16 +76,4 @@ void for_each_die(Dwarf_Die unit, const Visit& visit) {
   }
 }
 
-// True when a function may be described somewhere below a DIE with this tag.
-[[nodiscard]] bool may_hold_subprograms(int tag);
-
-// The ranges of a DIE that lie in code sections, up to some thousands.
-[[nodiscard]] std::vector<AddressRange> code_ranges(Dwarf_Die die, const ElfImage& image);
-
-// Moves the range that holds `entry` to the front; false when none does.
-bool put_entry_first(std::vector<AddressRange>& ranges, std::uint64_t entry);
-
-// DW_AT_linkage_name, else DW_AT_name, of the DIE or what it refers to; empty where it has none.
-[[nodiscard]] const char* linker_name(Dwarf_Die die);
-
 } // namespace ptlens::symbols

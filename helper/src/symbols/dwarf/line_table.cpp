@@ -2,30 +2,15 @@
 // the last one counts, as in gdb and addr2line.
 #include "symbols/dwarf/line_table.hpp"
 
-#include <dwarf.h>
+#include "symbols/dwarf/die_attributes.hpp"
+#include "symbols/dwarf/source_path.hpp"
+
 #include <elfutils/libdw.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 
 namespace ptlens::symbols {
-
-std::string compilation_folder(Dwarf_Die* unit) {
-  Dwarf_Attribute attribute = {};
-  const char* folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-  return folder == nullptr ? "" : folder;
-}
-
-std::string normal_path(const std::string& path, const std::string& folder) {
-  if (!path.starts_with('/') && folder.starts_with('/')) {
-    return normal_path(folder + "/" + path, {});
-  }
-  if (!path.contains("/.") && !path.contains("//") && !path.starts_with("./")) {
-    return path;
-  }
-  return std::filesystem::path(path).lexically_normal().string();
-}
 
 namespace {
 

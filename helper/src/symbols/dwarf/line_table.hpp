@@ -2,9 +2,9 @@
 // into one sorted table.
 #pragma once
 
-#include "symbols/binary.hpp"
+#include "symbols/addresses/address_set.hpp"
+#include "symbols/dwarf/source_line.hpp"
 #include "symbols/elf/elf_image.hpp"
-#include "symbols/functions/address_set.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -54,12 +54,5 @@ private:
   std::vector<std::string> files_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
-
-// The folder that relative paths of a unit start in, empty where it does not say.
-[[nodiscard]] std::string compilation_folder(Dwarf_Die* unit);
-
-// `path`, made absolute by `folder`, with "." and ".." and doubled slashes taken out; nothing is
-// looked up on the disk.
-[[nodiscard]] std::string normal_path(const std::string& path, const std::string& folder);
 
 } // namespace ptlens::symbols

@@ -1,7 +1,7 @@
 // Opening files for libelf, with errors that say what to do.
 #include "symbols/elf/elf_file.hpp"
 
-#include "symbols/elf/file_trail.hpp"
+#include "symbols/elf/opened_files.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -29,7 +29,7 @@ FileDescriptor::~FileDescriptor() {
 }
 
 Result<OpenFile> open_file(const std::string& path) {
-  FileTrail::note(path);
+  OpenedFiles::add(path);
   // O_NONBLOCK: a FIFO under a recorded path must not make us wait for a writer.
   FileDescriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "symbols/binary.hpp"
 #include "symbols/elf/elf_file.hpp"
+#include "symbols/elf/segment.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,13 +30,6 @@ struct Section {
   [[nodiscard]] bool executable() const;
   [[nodiscard]] bool holds(std::uint64_t at) const { return at >= address && at - address < size; }
   [[nodiscard]] std::uint64_t end() const { return address + size; }
-};
-
-struct LoadSegment { // PT_LOAD
-  std::uint64_t address = 0;
-  std::uint64_t file_offset = 0;
-  std::uint64_t file_size = 0;
-  bool executable = false;
 };
 
 class ElfImage {

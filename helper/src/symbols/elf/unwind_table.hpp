@@ -2,7 +2,7 @@
 // (.eh_frame), which survives stripping.
 #pragma once
 
-#include "symbols/binary.hpp"
+#include "symbols/addresses/address_range.hpp"
 #include "symbols/elf/elf_image.hpp"
 
 #include <cstdint>

@@ -2,8 +2,12 @@
 // order of trust.
 #pragma once
 
-#include "symbols/functions/address_set.hpp"
-#include "symbols/functions/function_table.hpp"
+#include "symbols/addresses/address_set.hpp"
+#include "symbols/dwarf/debug_info.hpp"
+#include "symbols/elf/elf_image.hpp"
+#include "symbols/elf/plt.hpp"
+#include "symbols/elf/symbol_table.hpp"
+#include "symbols/functions/function.hpp"
 
 #include <cstdint>
 #include <map>

@@ -1,11 +1,11 @@
 // All functions of a binary, merged from its symbols, PLT stubs, DWARF and unwind table.
 #pragma once
 
-#include "symbols/binary.hpp"
 #include "symbols/dwarf/debug_info.hpp"
 #include "symbols/elf/elf_image.hpp"
 #include "symbols/elf/plt.hpp"
 #include "symbols/elf/symbol_table.hpp"
+#include "symbols/functions/function.hpp"
 
 #include <cstdint>
 #include <map>
