@@ -1,4 +1,4 @@
-// Opening of a recording: map, header, attributes, records, features, order.
+// A recording is opened in this order: mapping, header, attributes, records, features, sorting.
 #include "perfdata/recording.hpp"
 
 #include "perfdata/bytes/mapped_file.hpp"

@@ -1,4 +1,4 @@
-// The look-up order of perf (tools/perf/util/dso.c, dso__load), with the build-id checked first.
+// The search order of perf (tools/perf/util/dso.c, dso__load), with the build-id checked first.
 #include "symbols/binary_finder.hpp"
 
 #include "base/cancellation.hpp"
@@ -28,9 +28,9 @@ std::string joined(const std::string& folder, const std::string& path) {
   return folder + (path.starts_with('/') ? "" : "/") + path;
 }
 
-// Where a binary may be, best place first.
-std::vector<std::string> places(const BinaryFinder::Options& options, const std::string& path,
-                                const std::string& build_id) {
+// Returns the paths to try, best first.
+std::vector<std::string> candidate_paths(const BinaryFinder::Options& options,
+                                         const std::string& path, const std::string& build_id) {
   std::vector<std::string> found;
   const std::string cache = build_id_cache();
   const bool is_vdso = path == vdso;
@@ -41,7 +41,7 @@ std::vector<std::string> places(const BinaryFinder::Options& options, const std:
     found.push_back(is_vdso ? joined(options.recording_folder, "vdso.so")
                             : joined(options.recording_folder, path));
   }
-  // Under --symfs, a file elsewhere is believed only when its build-id can be checked.
+  // Under --symfs, a file elsewhere is used only when its build-id can be checked.
   if (!is_vdso && (options.symfs.empty() || !build_id.empty())) {
     found.push_back(path);
   }
@@ -84,10 +84,10 @@ std::shared_ptr<const Binary> BinaryFinder::find(const std::string& path,
     missing_.push_back({.path = path, .build_id = build_id_text(build_id), .reason = "not a file"});
     return nullptr;
   }
-  // The reason to show is the one about the best place that holds something.
+  // The reported reason is the one for the best path at which a file exists.
   std::string reason;
   bool reason_is_of_a_file = false;
-  std::vector<std::string> candidates = places(options_, path, build_id_text(build_id));
+  std::vector<std::string> candidates = candidate_paths(options_, path, build_id_text(build_id));
   bool fetched = path == vdso;
   for (std::size_t index = 0;; ++index) {
     if (index == candidates.size()) {
@@ -98,14 +98,14 @@ std::shared_ptr<const Binary> BinaryFinder::find(const std::string& path,
       }
       candidates.push_back(*more);
     }
-    const std::string& place = candidates[index];
-    Result<std::shared_ptr<const Binary>> binary = Binary::open(place);
+    const std::string& candidate = candidates[index];
+    Result<std::shared_ptr<const Binary>> binary = Binary::open(candidate);
     const bool exists = binary || binary.error().kind != Error::Kind::not_found;
     std::string refused;
     if (!binary) {
       refused = binary.error().one_line();
     } else if (!build_id.empty() && !same_id(build_id, (*binary)->build_id())) {
-      refused = fmt::format("{}: build-id {} is not the recorded one", place,
+      refused = fmt::format("{}: its build-id {} differs from the recorded one", candidate,
                             (*binary)->build_id().empty() ? "(none)"
                                                           : build_id_text((*binary)->build_id()));
     } else {

@@ -1,7 +1,7 @@
-// Opens each binary once and finds it where perf would: under --symfs first, then the recording's
-// own folder (a directory that `ptlens record` wrote keeps the vdso there), then the path itself,
-// then perf's build-id cache (~/.debug). A file whose build-id differs from the recorded one is
-// not used.
+// Search for binaries where perf finds them: under --symfs first, then in the recording's own
+// folder (a folder that `ptlens record` wrote contains the vdso), then at the path itself, then in
+// perf's build-id cache (~/.debug). A file whose build-id differs from the recorded one is not
+// used. Each binary is opened once.
 #pragma once
 
 #include "symbols/binary.hpp"
@@ -26,19 +26,19 @@ public:
   struct Options {
     std::string symfs;            // empty: none
     std::string recording_folder; // empty: none
-    bool made_here = false;       // by the machine we run on: its vdso is ours
+    bool made_here = false;       // the recording is from the running machine: its vdso is ours
   };
 
   explicit BinaryFinder(Options options);
 
-  // The binary that was mapped under `path`, or nullptr; the reason is then in missing().
+  // Returns the binary that was mapped under `path`, or nullptr; missing() then gives the reason.
   // `build_id` may be empty. "[vdso]" is found in the recording folder, in the build-id cache, or
-  // in this process where the recording was made here; other names in brackets, "//anon" and the
-  // like are never found.
+  // in this process where the recording was made here. Other names in brackets, "//anon" and
+  // similar names are never found.
   std::shared_ptr<const Binary> find(const std::string& path,
                                      const std::vector<std::uint8_t>& build_id);
 
-  // Each binary that find() could not give, once, in the order asked for.
+  // Returns each binary that find() did not find, once, in the order of the requests.
   [[nodiscard]] const std::vector<MissingBinary>& missing() const;
 
 private:

@@ -1,6 +1,6 @@
-// Reads little-endian fields one after the other out of a stretch of bytes. Every read checks the
-// bounds. A read that would leave them yields zero or nothing, consumes nothing, and makes failed()
-// true for good: a caller reads all fields of a record and asks once.
+// A reader of consecutive little-endian fields. Every read checks the bounds. A read beyond them
+// returns zero or nothing, consumes nothing, and sets failed() permanently, so a caller can read
+// all fields of a record and check once.
 #pragma once
 
 #include <bit>
@@ -28,7 +28,7 @@ public:
     return value;
   }
 
-  // The next `count` bytes; none where fewer are left.
+  // Returns the next `count` bytes; none where fewer remain.
   std::span<const std::byte> take(std::uint64_t count) {
     if (failed_ || count > remaining()) {
       failed_ = true;
@@ -50,7 +50,7 @@ public:
     skip(count * size);
   }
 
-  // A field of `count` bytes that holds text up to its first NUL, or all of it.
+  // Returns the text in a field of `count` bytes, up to its first NUL.
   [[nodiscard]] std::string_view text(std::uint64_t count) {
     const auto field = take(count);
     if (field.empty()) {

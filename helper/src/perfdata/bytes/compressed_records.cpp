@@ -9,7 +9,7 @@
 namespace ptlens::perfdata {
 
 namespace {
-// perf's records compress 3 to 40 times. What lies far beyond is an attempt to fill the memory.
+// perf's records compress 3 to 40 times. A far higher ratio is an attempt to exhaust memory.
 constexpr std::uint64_t largest_ratio = 256;
 constexpr std::uint64_t always_allowed = 16U << 20; // bytes
 } // namespace
@@ -23,13 +23,14 @@ Result<void> CompressedRecords::add(const Record& record, const Sink& sink) {
     stream_.reset(ZSTD_createDCtx());
     if (!stream_) {
       Error error;
-      error.message = "there is no memory to unpack compressed records";
+      error.message = "there is not enough memory to decompress the records";
       return std::unexpected(error);
     }
-    piece_.resize(ZSTD_DStreamOutSize());
+    block_.resize(ZSTD_DStreamOutSize());
   }
   auto packed = record.payload;
-  if (record.type == record_compressed2) { // says how much of it is data; the rest is padding
+  if (record.type ==
+      record_compressed2) { // the payload begins with the size of the data; the rest is padding
     ByteReader reader(packed);
     const auto size = reader.read<std::uint64_t>();
     packed = reader.take(size);
@@ -37,26 +38,26 @@ Result<void> CompressedRecords::add(const Record& record, const Sink& sink) {
       return std::unexpected(malformed(record, "is shorter than its data"));
     }
   }
-  packed_ += packed.size();
+  compressed_ += packed.size();
   ZSTD_inBuffer input{packed.data(), packed.size(), 0};
   bool output_was_full = false;
   while (input.pos < input.size || output_was_full) {
-    ZSTD_outBuffer output{piece_.data(), piece_.size(), 0};
+    ZSTD_outBuffer output{block_.data(), block_.size(), 0};
     const std::size_t before = input.pos;
     const std::size_t status = ZSTD_decompressStream(stream_.get(), &output, &input);
     if (ZSTD_isError(status) != 0) {
       return std::unexpected(malformed(
-          record, fmt::format("cannot be unpacked (zstd: {})", ZSTD_getErrorName(status))));
+          record, fmt::format("cannot be decompressed (zstd: {})", ZSTD_getErrorName(status))));
     }
     output_was_full = output.pos == output.size;
-    unpacked_ += output.pos;
-    if (unpacked_ > always_allowed && unpacked_ / largest_ratio > packed_) {
-      return std::unexpected(
-          malformed(record, fmt::format("unpacks to more than {} times its size", largest_ratio)));
+    decompressed_ += output.pos;
+    if (decompressed_ > always_allowed && decompressed_ / largest_ratio > compressed_) {
+      return std::unexpected(malformed(
+          record, fmt::format("decompresses to more than {} times its size", largest_ratio)));
     }
-    pending_.insert(pending_.end(), piece_.begin(),
-                    piece_.begin() + static_cast<std::ptrdiff_t>(output.pos));
-    if (auto done = hand_out(record, sink); !done) {
+    pending_.insert(pending_.end(), block_.begin(),
+                    block_.begin() + static_cast<std::ptrdiff_t>(output.pos));
+    if (auto done = pass_on(record, sink); !done) {
       return done;
     }
     if (output.pos == 0 && input.pos == before) {
@@ -66,7 +67,7 @@ Result<void> CompressedRecords::add(const Record& record, const Sink& sink) {
   return {};
 }
 
-Result<void> CompressedRecords::hand_out(const Record& outer, const Sink& sink) {
+Result<void> CompressedRecords::pass_on(const Record& outer, const Sink& sink) {
   std::size_t position = 0;
   while (pending_.size() - position >= record_header_size) {
     const auto rest = std::span<const std::byte>(pending_).subspan(position);
@@ -76,7 +77,7 @@ Result<void> CompressedRecords::hand_out(const Record& outer, const Sink& sink) 
     inner.misc = reader.read<std::uint16_t>();
     const auto size = reader.read<std::uint16_t>();
     if (size < record_header_size) {
-      return std::unexpected(malformed(outer, "holds a record without a size"));
+      return std::unexpected(malformed(outer, "contains a record without a size"));
     }
     if (size > rest.size()) {
       break;
@@ -87,7 +88,7 @@ Result<void> CompressedRecords::hand_out(const Record& outer, const Sink& sink) 
     if (inner.type == record_compressed || inner.type == record_compressed2 ||
         inner.type == record_auxtrace) {
       return std::unexpected(
-          malformed(outer, fmt::format("holds a record of {}, which is never compressed",
+          malformed(outer, fmt::format("contains a {} record, which is never compressed",
                                        record_name(inner.type))));
     }
     if (auto done = sink(inner); !done) {

@@ -1,5 +1,7 @@
-// Opening and mapping of a file with mmap(2).
+// Files are mapped with mmap(2).
 #include "perfdata/bytes/mapped_file.hpp"
+
+#include "base/file_descriptor.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -14,7 +16,7 @@ namespace ptlens::perfdata {
 
 namespace {
 
-constexpr const char* need_recording = "give a perf.data file that perf record wrote";
+constexpr const char* need_recording = "pass a perf.data file that perf record wrote";
 
 Error system_error(const std::string& path, int code) {
   Error error;
@@ -45,39 +47,21 @@ Error wrong_file(const std::string& path, const char* message, const char* remed
           .remedy = remedy};
 }
 
-class Descriptor {
-public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor(Descriptor&&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) {
-      ::close(number_);
-    }
-  }
-  [[nodiscard]] int number() const { return number_; }
-
-private:
-  int number_;
-};
-
 } // namespace
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  // O_NONBLOCK: the open of a named pipe that nobody writes to must not wait.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.number() < 0) {
+  // O_NONBLOCK: opening a named pipe without a writer must not wait.
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) {
     return std::unexpected(system_error(path, errno));
   }
   struct stat status = {};
-  if (::fstat(file.number(), &status) != 0) {
+  if (::fstat(file.get(), &status) != 0) {
     return std::unexpected(system_error(path, errno));
   }
   if (S_ISDIR(status.st_mode)) {
     return std::unexpected(
-        wrong_file(path, "this is a directory, not a file", "give the perf.data file in it"));
+        wrong_file(path, "this is a directory, not a file", "pass the perf.data file in it"));
   }
   if (!S_ISREG(status.st_mode)) {
     return std::unexpected(wrong_file(path, "this is not a regular file", need_recording));
@@ -86,7 +70,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     return std::unexpected(wrong_file(path, "the file is empty", "record again"));
   }
   const auto size = static_cast<std::size_t>(status.st_size);
-  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED) {
     return std::unexpected(system_error(path, errno));
   }
@@ -114,7 +98,7 @@ void MappedFile::forget(std::span<const std::byte> bytes) const {
     return;
   }
   const auto begin = static_cast<std::size_t>(bytes.data() - bytes_.data());
-  const std::size_t first = (begin + page - 1) / page * page; // of the whole pages
+  const std::size_t first = (begin + page - 1) / page * page; // start of the first whole page
   const std::size_t end = (begin + bytes.size()) / page * page;
   if (first < end) {
     ::madvise(const_cast<std::byte*>(bytes_.data()) + first, end - first, MADV_DONTNEED);

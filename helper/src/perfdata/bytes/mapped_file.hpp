@@ -1,5 +1,5 @@
-// A regular file mapped read-only for as long as the object lives. A file larger than memory is
-// fine: its pages come and go with use.
+// A regular file, mapped read-only for the life of the object. The file may be larger than memory:
+// its pages are loaded and dropped as needed.
 #pragma once
 
 #include "base/error.hpp"
@@ -22,8 +22,8 @@ public:
   ~MappedFile();
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
-  // These of them are not asked for soon: their pages need not stay in this process. Whoever asks
-  // for them reads the file again.
+  // Lets the pages of `bytes` leave this process's memory, because they are not needed soon. A
+  // later access reads the file again.
   void forget(std::span<const std::byte> bytes) const;
 
 private:

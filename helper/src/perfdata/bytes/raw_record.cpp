@@ -1,4 +1,4 @@
-// Names of records and the errors about them. The file name is added where the file is opened.
+// Names of records, and errors about them. Recording::open adds the file name to the errors.
 #include "perfdata/bytes/raw_record.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// One record of the data section as it lies in the file, before its fields are read.
+// A record of the data section before its fields are read.
 #pragma once
 
 #include "base/error.hpp"
@@ -9,8 +9,9 @@
 
 namespace ptlens::perfdata {
 
-// Record types of perf itself (enum perf_user_event_type). The kernel's are PERF_RECORD_* of
-// <linux/perf_event.h>; they lie below 64 and may end in a sample-id trailer, these never do.
+// Types of perf's own records (enum perf_user_event_type). The kernel's types are PERF_RECORD_* of
+// <linux/perf_event.h>. They are below 64, and their records may end in a sample-id trailer; perf's
+// own records never do.
 enum PerfRecordType : std::uint32_t {
   first_perf_record = 64,
   record_header_attr = 64,
@@ -22,7 +23,7 @@ enum PerfRecordType : std::uint32_t {
   record_time_conv = 79,
   record_compressed = 81,
   record_compressed2 = 83,
-  record_types = 128, // numbers beyond this belong to no record that perf writes
+  record_types = 128, // no record that perf writes has a higher number
 };
 
 inline constexpr std::size_t record_header_size = 8; // u32 type, u16 misc, u16 size
@@ -30,19 +31,20 @@ inline constexpr std::size_t record_header_size = 8; // u32 type, u16 misc, u16 
 struct Record {
   std::uint32_t type = 0;
   std::uint16_t misc = 0;
-  std::span<const std::byte> payload; // what follows the record header
-  std::uint64_t file_offset = 0;      // of the record; of the compressed record that holds it
+  std::span<const std::byte> payload; // the bytes after the record header
+  std::uint64_t file_offset =
+      0;                   // offset of the record, or of the compressed record that contains it
   bool compressed = false; // the payload is not in the file and does not outlive the call
 };
 
-// "MMAP2"; "type 99" for a number that we do not name.
+// Returns "MMAP2", or "type 99" for an unknown number.
 [[nodiscard]] std::string record_name(std::uint32_t type);
 
-// bad_input at the record's offset.
+// Returns a bad_input error at the record's offset.
 [[nodiscard]] Error malformed(const Record& record, const std::string& what);
 [[nodiscard]] Error malformed(std::uint64_t file_offset, const std::string& what);
 
-// bad_input for a file that ends too early.
+// Returns a bad_input error for a file that ends too early.
 [[nodiscard]] Error truncated(std::uint64_t file_offset, const std::string& what);
 
 } // namespace ptlens::perfdata

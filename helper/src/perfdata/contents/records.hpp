@@ -11,8 +11,8 @@
 
 namespace ptlens::perfdata {
 
-// Times are nanoseconds of perf's clock; 0 where the record carries none. `cpu` is -1 and pid or
-// tid -1 where the record carries none.
+// Times are nanoseconds of perf's clock; 0 where the record has none. `cpu`, `pid` and `tid` are -1
+// where the record has none.
 
 struct Mapping { // MMAP and MMAP2, executable mappings only
   std::uint64_t time_ns = 0;
@@ -20,7 +20,7 @@ struct Mapping { // MMAP and MMAP2, executable mappings only
   std::int32_t tid = -1;
   std::uint64_t start = 0;       // first address in the process
   std::uint64_t length = 0;      // bytes
-  std::uint64_t file_offset = 0; // bytes into `path` that `start` shows
+  std::uint64_t file_offset = 0; // offset in `path` of the byte at `start`
   std::string path;
   std::vector<std::uint8_t> build_id; // empty where not recorded
   bool from_kernel = false;           // cpumode kernel: kernel text, module or eBPF
@@ -51,11 +51,11 @@ struct ThreadExit { // EXIT
 struct Switch { // SWITCH and SWITCH_CPU_WIDE
   std::uint64_t time_ns = 0;
   std::int32_t pid = -1;
-  std::int32_t tid = -1; // the thread that goes out or comes in
+  std::int32_t tid = -1; // the thread that is switched out or in
   std::int32_t cpu = -1;
   bool out = false;
-  bool preempted = false; // out while runnable (PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
-  // CPU_WIDE only: who comes in next (out) or who ran before (in).
+  bool preempted = false; // switched out while runnable (PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
+  // CPU_WIDE only: the thread that comes in next (out) or that ran before (in).
   std::int32_t other_pid = -1;
   std::int32_t other_tid = -1;
 };
@@ -119,15 +119,15 @@ struct Sample { // SAMPLE of an event that is not a trace: tracepoints and probe
   std::span<const std::byte> raw; // PERF_SAMPLE_RAW payload, in the mapped file; may be empty
 };
 
-// One stretch of an AUX buffer's byte stream as the file holds it (PERF_RECORD_AUXTRACE).
+// A contiguous range of an AUX buffer's byte stream in the file (PERF_RECORD_AUXTRACE).
 struct AuxChunk {
   std::uint64_t file_offset = 0; // of the first trace byte
   std::uint64_t size = 0;        // bytes
-  std::uint64_t aux_offset = 0;  // where it belongs in the buffer's byte stream
-  std::uint64_t reference = 0;   // TSC when perf copied it
+  std::uint64_t aux_offset = 0;  // position in the buffer's byte stream
+  std::uint64_t reference = 0;   // TSC at the time when perf copied it
 };
 
-// All trace of one AUX buffer: of one CPU (tid -1) or of one thread (cpu -1).
+// The trace of one AUX buffer: of one CPU (tid -1) or of one thread (cpu -1).
 struct AuxBuffer {
   std::uint32_t index = 0; // PERF_RECORD_AUXTRACE idx
   std::int32_t cpu = -1;
@@ -135,7 +135,7 @@ struct AuxBuffer {
   std::vector<AuxChunk> chunks; // by aux_offset
 };
 
-// perf_event_attr, the fields that later stages need, and its name from the file.
+// The fields of perf_event_attr that later stages need, and the event's name from the file.
 struct Attribute {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
@@ -146,7 +146,7 @@ struct Attribute {
   std::string name; // HEADER_EVENT_DESC, empty where absent
 };
 
-// AUXTRACE_INFO of type 1: tools/perf/util/intel-pt.h.
+// AUXTRACE_INFO of type 1 (tools/perf/util/intel-pt.h).
 struct IntelPtInfo {
   std::uint32_t pmu_type = 0;
   std::uint64_t tsc_bit = 0; // masks in the event's config

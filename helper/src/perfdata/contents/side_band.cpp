@@ -1,4 +1,4 @@
-// Keeping and ordering of side-band records.
+// Storage and sorting of side-band records.
 #include "perfdata/contents/side_band.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::span<const std::byte> ByteArena::keep(std::span<const std::byte> bytes) {
   if (bytes.empty()) {
     return {};
   }
-  // A block is never grown beyond what was reserved, so that its bytes do not move.
+  // A block never grows beyond its reserved size, so its bytes do not move.
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < bytes.size()) {
     blocks_.emplace_back().reserve(std::max(block_size, bytes.size()));
   }

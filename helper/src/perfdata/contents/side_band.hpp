@@ -1,5 +1,4 @@
-// Everything that a recording holds besides its trace bytes, as it is filled while the file is
-// read.
+// The records of a recording other than its trace bytes. The readers of the file fill it.
 #pragma once
 
 #include "perfdata/bytes/raw_record.hpp"
@@ -15,8 +14,8 @@
 
 namespace ptlens::perfdata {
 
-// Keeps copies of bytes that must outlive the buffer they were read from. The copies stay where
-// they are when the store is moved.
+// Copies of bytes that must outlive the buffer that they were read from. The copies do not move
+// when the arena is moved.
 class ByteArena {
 public:
   std::span<const std::byte> keep(std::span<const std::byte> bytes);
@@ -46,10 +45,10 @@ struct SideBand {
   std::string cpu_id;
   std::vector<std::string> command_line;
   std::vector<std::uint64_t> record_counts = std::vector<std::uint64_t>(record_types);
-  ByteArena bytes; // raw payloads of samples that were compressed
+  ByteArena bytes; // raw payloads of compressed samples
 
-  // perf writes records of several buffers one buffer after the other: orders each list by time.
-  // Records of equal time keep their order in the file.
+  // Orders each list by time, because perf writes the records of several buffers one buffer after
+  // the other. Records of equal time keep their order in the file.
   void order_by_time();
 };
 

@@ -1,4 +1,4 @@
-// From nanoseconds back to TSC ticks.
+// Conversion from nanoseconds back to TSC ticks.
 #include "perfdata/contents/time_conversion.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// TSC ticks to perf's clock and back. Formula: kernel include/uapi/linux/perf_event.h, the comment
-// on cap_user_time_zero in struct perf_event_mmap_page; values from PERF_RECORD_TIME_CONV or
-// AUXTRACE_INFO.
+// Conversion between TSC ticks and perf's clock. Formula: kernel include/uapi/linux/perf_event.h,
+// the comment on cap_user_time_zero in struct perf_event_mmap_page. The values come from
+// PERF_RECORD_TIME_CONV or AUXTRACE_INFO.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@ struct TimeConversion {
   std::uint16_t shift = 0;
   std::uint32_t multiplier = 1;
   std::uint64_t zero = 0; // ns
-  bool valid = false;     // false: the file has no conversion; ticks are then taken for ns
+  bool valid = false;     // false: the file has no conversion; ticks then count as ns
 
-  // For many times: what is asked of the conversion each time is found out once.
+  // A conversion for many times: its constants are computed once.
   class Fast {
   public:
     explicit Fast(const TimeConversion& of)
@@ -40,7 +40,7 @@ struct TimeConversion {
 
   [[nodiscard]] std::uint64_t to_ns(std::uint64_t tsc) const { return Fast(*this).to_ns(tsc); }
 
-  // The smallest tick count t with to_ns(t) >= ns, within one tick.
+  // Returns the smallest tick count t with to_ns(t) >= ns, within one tick.
   [[nodiscard]] std::uint64_t to_tsc(std::uint64_t ns) const;
 };
 

@@ -25,29 +25,30 @@ public:
   Result<void> run(std::span<const std::byte> file) {
     ByteReader reader(file.subspan(header_.data.offset, header_.data.size));
     std::uint64_t offset = header_.data.offset;
-    constexpr std::uint64_t records_a_look = 1024;
+    constexpr std::uint64_t records_per_check = 1024;
     for (std::uint64_t records = 0; reader.remaining() != 0; ++records) {
-      if (records % records_a_look == 0 && cancel_asked()) {
+      if (records % records_per_check == 0 && cancel_asked()) {
         return std::unexpected(Error{.kind = Error::Kind::cancelled,
                                      .message = "reading the recording was cancelled"});
       }
       offset = header_.data.offset + reader.position();
       const auto record = next(reader, offset);
       if (!record) {
-        return end_within_record(offset, "no whole record begins here");
+        return end_within_record(offset, "the record here is incomplete");
       }
-      const auto followed = bytes_behind(*record);
+      const auto followed = bytes_after(*record);
       if (!followed) {
         return std::unexpected(followed.error());
       }
-      const std::uint64_t behind = header_.data.offset + reader.position();
+      const std::uint64_t end_of_record = header_.data.offset + reader.position();
       reader.skip(*followed);
       if (reader.failed()) {
         return end_within_record(
-            offset, fmt::format("{:#x} bytes behind the {} record reach beyond the data section",
-                                *followed, record_name(record->type)));
+            offset,
+            fmt::format("the {:#x} bytes after the {} record extend beyond the data section",
+                        *followed, record_name(record->type)));
       }
-      if (auto done = handle(*record, behind); !done) {
+      if (auto done = handle(*record, end_of_record); !done) {
         return done;
       }
     }
@@ -58,7 +59,7 @@ public:
   }
 
 private:
-  // None where no whole record is left.
+  // Returns nothing where no whole record is left.
   static std::optional<Record> next(ByteReader& reader, std::uint64_t offset) {
     Record record;
     record.file_offset = offset;
@@ -72,8 +73,8 @@ private:
     return reader.failed() ? std::nullopt : std::optional(record);
   }
 
-  // How many bytes that are no record follow this one.
-  static Result<std::uint64_t> bytes_behind(const Record& record) {
+  // Returns the number of bytes after this record that are not a record.
+  static Result<std::uint64_t> bytes_after(const Record& record) {
     if (record.type == record_auxtrace) {
       if (const auto auxtrace = read_auxtrace(record.payload)) {
         return auxtrace->size;
@@ -100,14 +101,14 @@ private:
     return std::unexpected(malformed(offset, what));
   }
 
-  Result<void> handle(const Record& record, std::uint64_t behind) {
+  Result<void> handle(const Record& record, std::uint64_t end_of_record) {
     if (record.type < side_band_.record_counts.size()) {
       ++side_band_.record_counts[record.type];
     }
     switch (record.type) {
     case record_auxtrace:
       if (const auto auxtrace = read_auxtrace(record.payload)) {
-        return aux_chunks_.add(record, *auxtrace, behind);
+        return aux_chunks_.add(record, *auxtrace, end_of_record);
       }
       return std::unexpected(malformed(record, "is shorter than its fields"));
     case record_compressed:

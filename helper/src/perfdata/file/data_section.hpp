@@ -1,5 +1,5 @@
-// The walk over the data section: from record to record, over the trace bytes that follow AUXTRACE
-// records, and into compressed ones.
+// A walk over the data section: from record to record, over the trace bytes after AUXTRACE records,
+// and into compressed records.
 #pragma once
 
 #include "base/error.hpp"
@@ -12,8 +12,8 @@
 
 namespace ptlens::perfdata {
 
-// Where perf was killed (header.unfinished) the last record may be cut off and is then left out.
-// Errors: bad_input at the record that does not fit.
+// Reads all records. Where perf was killed (header.unfinished), the last record may be incomplete
+// and is then left out. Errors: bad_input at the record that does not fit.
 [[nodiscard]] Result<void> read_data_section(std::span<const std::byte> file,
                                              const FileHeader& header, AttributeTable& attributes,
                                              SideBand& side_band, AuxChunks& aux_chunks);

@@ -13,7 +13,7 @@ namespace ptlens::perfdata {
 
 namespace {
 
-// struct perf_header_string: u32 length of a field that holds text padded with NUL.
+// Reads a struct perf_header_string: u32 length of a field with text that is padded with NUL.
 std::string_view read_string(ByteReader& reader) {
   return reader.text(reader.read<std::uint32_t>());
 }
@@ -42,8 +42,8 @@ void read_event_descriptions(ByteReader& reader, AttributeTable& attributes) {
   }
 }
 
-// The section is a sequence of records of their own, without a count. Returns false where one of
-// them is not whole.
+// Reads the section, a sequence of records without a count. Returns false where a record is
+// incomplete.
 bool read_build_ids(ByteReader& reader, SideBand& side_band) {
   while (reader.remaining() >= record_header_size) {
     reader.skip(sizeof(std::uint32_t)); // type
@@ -92,7 +92,7 @@ Result<void> read_feature_sections(std::span<const std::byte> file, const FileHe
     }
     if (!whole || reader.failed()) {
       return std::unexpected(malformed(
-          section.offset, fmt::format("feature section {} is shorter than what it holds", bit)));
+          section.offset, fmt::format("feature section {} is shorter than its contents", bit)));
     }
   }
   return {};
@@ -101,7 +101,7 @@ Result<void> read_feature_sections(std::span<const std::byte> file, const FileHe
 Result<void> read_attribute_section(std::span<const std::byte> file, const FileHeader& header,
                                     AttributeTable& attributes) {
   constexpr std::uint64_t ids_section_size = 2 * sizeof(std::uint64_t);
-  // Sections of ids may overlap in a hostile file; together they are not larger than it is.
+  // Sections of ids may overlap in a hostile file; together they must not be larger than the file.
   std::uint64_t ids_left = file.size() / sizeof(std::uint64_t);
   const Section& section = header.attributes;
   const std::uint64_t entry_size = header.attribute_entry_size;
@@ -114,7 +114,7 @@ Result<void> read_attribute_section(std::span<const std::byte> file, const FileH
     const std::uint64_t count = ids_size / sizeof(std::uint64_t);
     if (ids_size != 0 && (ids_offset > file.size() || ids_size > file.size() - ids_offset)) {
       return std::unexpected(
-          truncated(offset, fmt::format("{:#x} bytes of event ids at {:#x} lie beyond its end",
+          truncated(offset, fmt::format("{:#x} bytes of event ids at {:#x} are beyond its end",
                                         ids_size, ids_offset)));
     }
     if (count > ids_left) {

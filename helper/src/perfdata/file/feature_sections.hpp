@@ -11,12 +11,12 @@
 
 namespace ptlens::perfdata {
 
-// Errors: bad_input at the section that is shorter than what it says it holds.
+// Errors: bad_input at a section that is shorter than its contents.
 [[nodiscard]] Result<void> read_feature_sections(std::span<const std::byte> file,
                                                  const FileHeader& header,
                                                  AttributeTable& attributes, SideBand& side_band);
 
-// The attribute section behind the header, with the ids it points to. Errors: bad_input.
+// Reads the attribute section after the header, with the ids that it points to. Errors: bad_input.
 [[nodiscard]] Result<void> read_attribute_section(std::span<const std::byte> file,
                                                   const FileHeader& header,
                                                   AttributeTable& attributes);

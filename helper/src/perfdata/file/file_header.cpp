@@ -1,4 +1,4 @@
-// Reading of the file header and the feature table.
+// The file header and the feature table.
 #include "perfdata/file/file_header.hpp"
 
 #include "perfdata/bytes/byte_reader.hpp"
@@ -29,9 +29,9 @@ Result<void> check_magic(std::string_view magic) {
     return {};
   }
   if (magic == "2ELIFREP") {
-    return std::unexpected(
-        unsupported("the recording was made on a big-endian machine, this reads little-endian ones",
-                    "record on an x86-64 machine"));
+    return std::unexpected(unsupported(
+        "the recording was made on a big-endian machine; PT Lens reads little-endian ones only",
+        "record on an x86-64 machine"));
   }
   if (magic == "PERFFILE") {
     return std::unexpected(unsupported("the recording has the file format of perf before 2010",
@@ -41,7 +41,7 @@ Result<void> check_magic(std::string_view magic) {
                                .message = "this is not a perf.data file",
                                .file = {},
                                .offset = 0,
-                               .remedy = "give a file that perf record wrote"});
+                               .remedy = "pass a file that perf record wrote"});
 }
 
 Section read_section(ByteReader& reader) {
@@ -56,7 +56,7 @@ Result<void> check_inside(const Section& section, std::uint64_t file_size,
   if (section.size != 0 &&
       (section.offset > file_size || section.size > file_size - section.offset)) {
     return std::unexpected(
-        truncated(file_size, fmt::format("{} of {:#x} bytes at {:#x} reaches beyond its end", name,
+        truncated(file_size, fmt::format("{} of {:#x} bytes at {:#x} extends beyond its end", name,
                                          section.size, section.offset)));
   }
   return {};
@@ -73,7 +73,7 @@ Result<void> read_feature_table(std::span<const std::byte> file,
     const Section section = read_section(reader);
     if (reader.failed()) {
       return std::unexpected(
-          truncated(file.size(), "the table of its feature sections is not whole"));
+          truncated(file.size(), "the table of its feature sections is incomplete"));
     }
     if (auto inside = check_inside(section, file.size(), fmt::format("feature section {}", bit));
         !inside) {
@@ -102,12 +102,12 @@ Result<FileHeader> read_file_header(std::span<const std::byte> file) {
   const auto size = reader.read<std::uint64_t>();
   if (!reader.failed() && size == pipe_header_size) {
     return std::unexpected(
-        unsupported("the recording was written to a pipe, which has another format",
+        unsupported("the recording was written to a pipe, which uses a different format",
                     "record with perf record -o FILE, or convert it: perf inject -i OLD -o NEW"));
   }
   if (!reader.failed() && size != header_size) {
     return std::unexpected(unsupported(
-        fmt::format("its header has {} bytes, this version knows {}", size, header_size),
+        fmt::format("its header has {} bytes; this version of PT Lens knows {}", size, header_size),
         "record with a perf of version 3 to 6, or update PT Lens"));
   }
   FileHeader header;

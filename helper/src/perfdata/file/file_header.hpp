@@ -1,5 +1,5 @@
 // The header at the start of a perf.data file (struct perf_file_header) and the table of feature
-// sections behind its data section. Format: perf.data-file-format.txt.
+// sections after its data section. Format: perf.data-file-format.txt.
 #pragma once
 
 #include "base/error.hpp"
@@ -28,12 +28,13 @@ struct FileHeader {
   std::uint64_t attribute_entry_size = 0; // bytes: perf_event_attr and the section of its ids
   Section attributes;
   Section data;
-  bool unfinished = false; // perf was killed: data goes to the end of the file, no features
+  bool unfinished =
+      false; // perf was killed: the data extends to the end of the file, and there are no features
   std::map<std::uint32_t, Section> features; // by bit number
 };
 
-// Every section of the result lies inside the file. Errors: unsupported (big-endian, pipe mode,
-// PERFFILE of before 2010, a header of unknown size), bad_input.
+// Reads the header. Every section of the result is inside the file. Errors: unsupported
+// (big-endian, pipe mode, PERFFILE from before 2010, a header of unknown size), bad_input.
 [[nodiscard]] Result<FileHeader> read_file_header(std::span<const std::byte> file);
 
 } // namespace ptlens::perfdata

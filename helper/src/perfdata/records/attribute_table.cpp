@@ -1,4 +1,4 @@
-// struct perf_event_attr of <linux/perf_event.h>, and the look-up by id.
+// Layout: struct perf_event_attr of <linux/perf_event.h>.
 #include "perfdata/records/attribute_table.hpp"
 
 #include <cstring>
@@ -44,11 +44,11 @@ bool AttributeTable::add(std::span<const std::byte> attribute, std::vector<std::
   for (const std::uint64_t id : fields.ids) {
     by_id_.emplace(id, index);
   }
-  if (const auto place = layout.id_from_end()) {
-    id_places_from_end_.set(*place / sizeof(std::uint64_t));
+  if (const auto slot = layout.id_from_end()) {
+    id_slots_from_end_.set(*slot / sizeof(std::uint64_t));
   }
-  if (const auto place = layout.id_from_start()) {
-    id_places_from_start_.set(*place / sizeof(std::uint64_t));
+  if (const auto slot = layout.id_from_start()) {
+    id_slots_from_start_.set(*slot / sizeof(std::uint64_t));
   }
   attributes_.push_back(std::move(fields));
   layouts_.push_back(layout);
@@ -73,9 +73,9 @@ const SampleLayout& AttributeTable::layout_of_record(std::span<const std::byte> 
   if (layouts_.empty()) {
     return no_events;
   }
-  for (std::size_t place = 1; place < places && layouts_.size() > 1; ++place) {
-    const std::size_t back = place * sizeof(std::uint64_t);
-    if (!id_places_from_end_.test(place) || back > payload.size()) {
+  for (std::size_t slot = 1; slot < slots && layouts_.size() > 1; ++slot) {
+    const std::size_t back = slot * sizeof(std::uint64_t);
+    if (!id_slots_from_end_.test(slot) || back > payload.size()) {
       continue;
     }
     const auto found = by_id_.find(word_at(payload, payload.size() - back));
@@ -91,9 +91,9 @@ AttributeTable::attribute_of_sample(std::span<const std::byte> payload) const {
   if (layouts_.empty()) {
     return std::nullopt;
   }
-  for (std::size_t place = 0; place < places && layouts_.size() > 1; ++place) {
-    const std::size_t position = place * sizeof(std::uint64_t);
-    if (!id_places_from_start_.test(place) || position + sizeof(std::uint64_t) > payload.size()) {
+  for (std::size_t slot = 0; slot < slots && layouts_.size() > 1; ++slot) {
+    const std::size_t position = slot * sizeof(std::uint64_t);
+    if (!id_slots_from_start_.test(slot) || position + sizeof(std::uint64_t) > payload.size()) {
       continue;
     }
     const auto found = by_id_.find(word_at(payload, position));

@@ -1,6 +1,6 @@
-// The events of a recording and which of them a record belongs to. A record names its event by an
-// id whose place depends on the event's own layout, so all places in use are tried; perf sees to it
-// that they agree.
+// The events of a recording, and the event of each record. A record names its event by an id. The
+// position of the id depends on the event's own layout, so all positions in use are tried; perf
+// ensures that they agree.
 #pragma once
 
 #include "perfdata/contents/records.hpp"
@@ -19,8 +19,8 @@ namespace ptlens::perfdata {
 
 class AttributeTable {
 public:
-  // Adds a struct perf_event_attr of any size that the kernel ever had. False where the bytes are
-  // fewer than the smallest one or than it says itself.
+  // Adds a struct perf_event_attr of any size that the kernel ever had. Returns false where there
+  // are fewer bytes than the smallest size, or than the attribute's own size field.
   [[nodiscard]] bool add(std::span<const std::byte> attribute, std::vector<std::uint64_t> ids);
 
   // Names the event that has one of the ids, else the event at `position` (HEADER_EVENT_DESC lists
@@ -33,20 +33,20 @@ public:
   }
   [[nodiscard]] bool knows_id(std::uint64_t id) const { return by_id_.contains(id); }
 
-  // Layout of a kernel record that is no sample: that of its event; of the first event where it
-  // names none, as in the records that perf itself makes up.
+  // Returns the layout of a kernel record that is not a sample: that of its event, or of the first
+  // event where the record names none, as in the records that perf itself invents.
   [[nodiscard]] const SampleLayout& layout_of_record(std::span<const std::byte> payload) const;
-  // The event of a sample; none where the recording has no events at all.
+  // Returns the event of a sample; nothing where the recording has no events at all.
   [[nodiscard]] std::optional<std::uint32_t>
   attribute_of_sample(std::span<const std::byte> payload) const;
 
 private:
-  static constexpr std::size_t places = 8; // in units of 8 bytes
+  static constexpr std::size_t slots = 8; // in units of 8 bytes
   std::vector<Attribute> attributes_;
   std::vector<SampleLayout> layouts_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_id_;
-  std::bitset<places> id_places_from_end_;
-  std::bitset<places> id_places_from_start_;
+  std::bitset<slots> id_slots_from_end_;
+  std::bitset<slots> id_slots_from_start_;
 };
 
 } // namespace ptlens::perfdata

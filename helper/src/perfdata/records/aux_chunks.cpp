@@ -1,4 +1,4 @@
-// Grouping of AUXTRACE records into buffers.
+// AUXTRACE records are grouped by buffer.
 #include "perfdata/records/aux_chunks.hpp"
 
 #include "perfdata/bytes/byte_reader.hpp"
@@ -11,17 +11,17 @@
 namespace ptlens::perfdata {
 namespace {
 
-// perf fills each chunk up with zeros to a multiple of this, and does not count them in the offset
-// of the next one (PERF_AUXTRACE_RECORD_ALIGNMENT, tools/perf/util/auxtrace.c).
+// perf pads each chunk with zeros to a multiple of this size, and does not count the padding in the
+// offset of the next chunk (PERF_AUXTRACE_RECORD_ALIGNMENT, tools/perf/util/auxtrace.c).
 constexpr std::uint64_t alignment = 8;
 
-// `chunks` by offset.
+// Removes the padding. `chunks` must be ordered by offset.
 void take_off_padding(std::vector<AuxChunk>& chunks) {
   for (std::size_t index = 0; index + 1 < chunks.size(); ++index) {
-    const std::uint64_t behind = chunks[index].aux_offset + chunks[index].size;
+    const std::uint64_t after = chunks[index].aux_offset + chunks[index].size;
     const std::uint64_t next = chunks[index + 1].aux_offset;
-    if (behind > next && behind - next < alignment && chunks[index].size > behind - next) {
-      chunks[index].size -= behind - next;
+    if (after > next && after - next < alignment && chunks[index].size > after - next) {
+      chunks[index].size -= after - next;
     }
   }
 }
@@ -45,18 +45,19 @@ std::optional<AuxTraceHeader> read_auxtrace(std::span<const std::byte> payload) 
 
 Result<void> AuxChunks::add(const Record& record, const AuxTraceHeader& header,
                             std::uint64_t trace_offset) {
-  // A buffer of a CPU belongs to no thread; perf before 5.x put the traced program's tid there.
+  // A buffer of a CPU belongs to no thread. perf before 5.x stored the traced program's tid there.
   const std::int32_t tid = header.cpu >= 0 ? -1 : header.tid;
-  const auto [place, added] = buffers_.try_emplace(header.index);
-  AuxBuffer& buffer = place->second;
+  const auto [position, added] = buffers_.try_emplace(header.index);
+  AuxBuffer& buffer = position->second;
   if (added) {
     buffer.index = header.index;
     buffer.cpu = header.cpu;
     buffer.tid = tid;
   } else if (buffer.cpu != header.cpu || buffer.tid != tid) {
     return std::unexpected(malformed(
-        record, fmt::format("gives buffer {} to cpu {} tid {}, an earlier one to cpu {} tid {}",
-                            header.index, header.cpu, tid, buffer.cpu, buffer.tid)));
+        record,
+        fmt::format("assigns buffer {} to cpu {} tid {}, an earlier record to cpu {} tid {}",
+                    header.index, header.cpu, tid, buffer.cpu, buffer.tid)));
   }
   if (header.size != 0) {
     buffer.chunks.push_back({.file_offset = trace_offset,

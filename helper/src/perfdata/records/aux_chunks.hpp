@@ -1,5 +1,5 @@
-// Which trace bytes of the file belong to which AUX buffer: PERF_RECORD_AUXTRACE, each followed by
-// the bytes it announces, grouped by its idx.
+// The trace bytes of each AUX buffer in the file: PERF_RECORD_AUXTRACE records, each followed by
+// its trace bytes, grouped by idx.
 #pragma once
 
 #include "base/error.hpp"
@@ -15,7 +15,7 @@
 namespace ptlens::perfdata {
 
 struct AuxTraceHeader {   // fields of PERF_RECORD_AUXTRACE
-  std::uint64_t size = 0; // bytes of trace behind the record
+  std::uint64_t size = 0; // bytes of trace after the record
   std::uint64_t offset = 0;
   std::uint64_t reference = 0;
   std::uint32_t index = 0;
@@ -23,17 +23,17 @@ struct AuxTraceHeader {   // fields of PERF_RECORD_AUXTRACE
   std::int32_t cpu = -1;
 };
 
-// None where the payload is too short.
+// Returns nothing where the payload is too short.
 [[nodiscard]] std::optional<AuxTraceHeader> read_auxtrace(std::span<const std::byte> payload);
 
 class AuxChunks {
 public:
-  // `trace_offset` is where in the file the bytes behind the record begin. Errors: bad_input where
-  // the record contradicts an earlier one of the same buffer.
+  // Adds a chunk. `trace_offset` is the position in the file of the bytes after the record. Errors:
+  // bad_input where the record contradicts an earlier one of the same buffer.
   [[nodiscard]] Result<void> add(const Record& record, const AuxTraceHeader& header,
                                  std::uint64_t trace_offset);
 
-  // Ordered by index, chunks by their place in the buffer. Leaves this object empty.
+  // Returns the buffers ordered by index, their chunks by position. Leaves this object empty.
   [[nodiscard]] std::vector<AuxBuffer> take();
 
 private:

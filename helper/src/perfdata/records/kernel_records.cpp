@@ -1,4 +1,4 @@
-// Fields of each kernel record, in the order of <linux/perf_event.h>.
+// Fields of each kernel record, in the order in <linux/perf_event.h>.
 #include "perfdata/records/kernel_records.hpp"
 
 #include "perfdata/bytes/byte_reader.hpp"
@@ -12,7 +12,7 @@ namespace ptlens::perfdata {
 
 namespace {
 
-// A record without its trailer: `fields` reads the one, `id` is the other.
+// A record without its trailer: `fields` reads the record, `id` is the trailer.
 struct Body {
   ByteReader fields;
   SampleId id;

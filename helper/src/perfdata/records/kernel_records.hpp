@@ -1,5 +1,5 @@
-// The records that the kernel defines (enum perf_event_type of <linux/perf_event.h>). perf writes
-// some of them too, for what was there before it started.
+// The records that the kernel defines (enum perf_event_type of <linux/perf_event.h>). perf also
+// writes some of them, for the state before the recording started.
 #pragma once
 
 #include "base/error.hpp"
@@ -9,8 +9,8 @@
 
 namespace ptlens::perfdata {
 
-// Adds what the record says to `side_band`; records of kinds that no stage needs are passed over.
-// Errors: bad_input where the record is shorter than its fields.
+// Adds the record to `side_band`. Ignores kinds that no stage needs. Errors: bad_input where the
+// record is shorter than its fields.
 [[nodiscard]] Result<void>
 read_kernel_record(const Record& record, const AttributeTable& attributes, SideBand& side_band);
 

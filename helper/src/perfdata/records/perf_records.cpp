@@ -1,4 +1,5 @@
-// Fields of perf's own records. AUXTRACE_INFO: the order of the enum in tools/perf/util/intel-pt.h.
+// Fields of perf's own records. AUXTRACE_INFO: in the order of the enum in
+// tools/perf/util/intel-pt.h.
 #include "perfdata/records/perf_records.hpp"
 
 #include "perfdata/bytes/byte_reader.hpp"
@@ -36,7 +37,8 @@ enum IntelPtField : std::uint64_t { // index into AUXTRACE_INFO's u64 array
   pt_filter_length,
   pt_fields,
 };
-constexpr std::size_t oldest_pt_fields = pt_mtc_bit; // what the first version of perf wrote
+constexpr std::size_t oldest_pt_fields =
+    pt_mtc_bit; // the fields that the first version of perf wrote
 
 Result<TimeConversion> make_conversion(const Record& record, std::uint64_t shift,
                                        std::uint64_t multiplier, std::uint64_t zero) {
@@ -160,7 +162,7 @@ Result<void> read_header_attr(const Record& record, AttributeTable& attributes) 
     ids.push_back(reader.read<std::uint64_t>());
   }
   if (std::ranges::any_of(ids, [&](std::uint64_t id) { return attributes.knows_id(id); })) {
-    return {}; // the attribute section has it already
+    return {}; // the attribute section has already added it
   }
   if (reader.failed() || !attributes.add(attribute, std::move(ids))) {
     return std::unexpected(malformed(record, "is shorter than its fields"));

@@ -96,7 +96,7 @@ SampleFields SampleLayout::read_sample(ByteReader& reader) const {
   return sample;
 }
 
-// struct read_format of <linux/perf_event.h>.
+// Layout: struct read_format of <linux/perf_event.h>.
 void SampleLayout::skip_read_values(ByteReader& reader) const {
   const std::uint64_t times =
       bytes_of(read_format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));

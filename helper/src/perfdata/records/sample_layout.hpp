@@ -1,4 +1,4 @@
-// Which fields the samples of an event carry, and the sample-id trailer of its other records
+// The fields in an event's samples, and the sample-id trailer of its other records
 // (perf_event_attr::sample_id_all). Layouts: the comments of enum perf_event_type in
 // <linux/perf_event.h>.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace ptlens::perfdata {
 
-struct SampleId { // who, where and when; -1 and 0 where the record does not say
+struct SampleId { // the thread, CPU and time of a record; -1 and 0 where the record has none
   std::uint64_t time_ns = 0;
   std::int32_t pid = -1;
   std::int32_t tid = -1;
@@ -29,16 +29,17 @@ struct SampleLayout {
   std::uint64_t read_format = 0; // PERF_FORMAT_*
   bool sample_id_all = false;
 
-  // Bytes of the trailer at the end of every kernel record that is not a sample.
+  // Returns the size in bytes of the trailer at the end of every kernel record that is not a
+  // sample.
   [[nodiscard]] std::uint64_t trailer_size() const;
-  // Where the event's id lies: bytes back from the end of the trailer, bytes from the start of a
-  // sample's payload; none where the records carry no id.
+  // Return the position of the event's id: in bytes back from the end of the trailer, and in bytes
+  // from the start of a sample's payload. Return nothing where the records have no id.
   [[nodiscard]] std::optional<std::uint64_t> id_from_end() const;
   [[nodiscard]] std::optional<std::uint64_t> id_from_start() const;
 
-  // Reads the trailer; `reader` stands at its first byte.
+  // Reads the trailer. `reader` must be at its first byte.
   [[nodiscard]] SampleId read_trailer(ByteReader& reader) const;
-  // Reads a sample up to its raw payload; `reader` stands at the start of the record's payload.
+  // Reads a sample up to its raw payload. `reader` must be at the start of the record's payload.
   [[nodiscard]] SampleFields read_sample(ByteReader& reader) const;
 
 private:

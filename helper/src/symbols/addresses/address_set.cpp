@@ -1,4 +1,4 @@
-// Ranges that touch are joined as they come, so that each operation takes logarithmic time.
+// Adjacent ranges are joined on insertion, so each operation takes logarithmic time.
 #include "symbols/addresses/address_set.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ void AddressSet::add(AddressRange range) {
   auto next = ranges_.upper_bound(range.low);
   auto at = next;
   if (next != ranges_.begin() && std::prev(next)->second >= range.low) {
-    at = std::prev(next); // grows
+    at = std::prev(next); // extend this range
     at->second = std::max(at->second, range.high);
   } else {
     at = ranges_.emplace_hint(next, range.low, range.high);
@@ -24,9 +24,9 @@ void AddressSet::add(AddressRange range) {
   }
 }
 
-bool AddressSet::holds(std::uint64_t address) const {
-  const auto behind = ranges_.upper_bound(address);
-  return behind != ranges_.begin() && std::prev(behind)->second > address;
+bool AddressSet::contains(std::uint64_t address) const {
+  const auto after = ranges_.upper_bound(address);
+  return after != ranges_.begin() && std::prev(after)->second > address;
 }
 
 std::optional<std::uint64_t> AddressSet::next_start(std::uint64_t address) const {

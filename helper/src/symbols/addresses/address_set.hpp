@@ -1,4 +1,4 @@
-// A set of addresses as disjoint ranges.
+// A set of addresses, stored as disjoint ranges.
 #pragma once
 
 #include "symbols/addresses/address_range.hpp"
@@ -11,10 +11,10 @@ namespace ptlens::symbols {
 
 class AddressSet {
 public:
-  // An empty range adds nothing.
+  // Adds the range. An empty range adds nothing.
   void add(AddressRange range);
-  [[nodiscard]] bool holds(std::uint64_t address) const;
-  // Start of the first range above the address, nothing where there is none.
+  [[nodiscard]] bool contains(std::uint64_t address) const;
+  // Returns the start of the first range above the address; nothing where there is none.
   [[nodiscard]] std::optional<std::uint64_t> next_start(std::uint64_t address) const;
 
 private:

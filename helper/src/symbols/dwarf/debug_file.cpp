@@ -1,5 +1,5 @@
 // The search order of gdb ("Debugging Information in Separate Files"): by build-id under
-// /usr/lib/debug/.build-id, then by .gnu_debuglink beside the binary, in .debug, under
+// /usr/lib/debug/.build-id, then by .gnu_debuglink beside the binary, in .debug, and under
 // /usr/lib/debug.
 #include "symbols/dwarf/debug_file.hpp"
 
@@ -83,7 +83,7 @@ DebugFile find_debug_file(const ElfFile& file, const ElfImage& image) {
     if (std::optional<DebugFile> found = check(*path + ".debug", image, std::nullopt)) {
       return *std::move(found);
     }
-    // Where a bundle has it (engine/bundle/bundle.hpp).
+    // A bundle stores the debug file there (engine/bundle/bundle.hpp).
     if (std::optional<DebugFile> found = check(image.path() + ".debug", image, std::nullopt)) {
       return *std::move(found);
     }

@@ -27,7 +27,7 @@ std::string source_name(Dwarf_Die die, Dwarf_Word file, const std::string& folde
 
 } // namespace
 
-bool may_hold_subprograms(int tag) {
+bool may_contain_subprograms(int tag) {
   switch (tag) {
   case DW_TAG_namespace:
   case DW_TAG_class_type:
@@ -61,9 +61,8 @@ std::vector<AddressRange> code_ranges(Dwarf_Die die, const ElfImage& image) {
 }
 
 bool put_entry_first(std::vector<AddressRange>& ranges, std::uint64_t entry) {
-  const auto hot = std::ranges::find_if(ranges, [entry](const AddressRange& range) {
-    return range.low <= entry && entry < range.high;
-  });
+  const auto hot = std::ranges::find_if(
+      ranges, [entry](const AddressRange& range) { return range.contains(entry); });
   if (hot == ranges.end()) {
     return false;
   }

@@ -1,4 +1,5 @@
-// Comparing source paths by their ends: the editor's folder and the build's folder often differ.
+// Source paths are compared by their ends, because the editor's folder and the build's folder often
+// differ.
 #include "symbols/dwarf/source_path.hpp"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Paths of source files as compilers write them.
+// Paths of source files in the form that compilers write.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Build-ids as text, and where files are filed under them.
+// Build-ids as text, and the paths of files that are stored by build-id.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Linear disassembly from the start of each range, as objdump does it; compilers for x86 put no
-// data between instructions of one function. Jump tables are told from indirect tail calls by how
-// the jump's register was made: GCC and LLVM add an entry of 4 bytes to the table's address, or
-// (without PIE) load 8 bytes from table[index].
+// Linear disassembly from the start of each range, as in objdump; compilers for x86 put no data
+// between the instructions of one function. The code that computes the jump's register
+// distinguishes jump tables from indirect tail calls: GCC and LLVM add an entry of 4 bytes to the
+// table's address, or (without PIE) load 8 bytes from table[index].
 #include "symbols/functions/function_code.hpp"
 
 #include "symbols/machine_code/disassembler.hpp"
@@ -16,9 +16,8 @@ namespace ptlens::symbols {
 namespace {
 
 bool in_ranges(const Function& function, std::uint64_t address) {
-  return std::ranges::any_of(function.ranges, [address](const AddressRange& range) {
-    return range.low <= address && address < range.high;
-  });
+  return std::ranges::any_of(
+      function.ranges, [address](const AddressRange& range) { return range.contains(address); });
 }
 
 std::span<const std::byte> code_of(const ElfImage& image, const AddressRange& range) {
@@ -26,9 +25,9 @@ std::span<const std::byte> code_of(const ElfImage& image, const AddressRange& ra
   return code.first(std::min<std::uint64_t>(range.high - range.low, code.size()));
 }
 
-// Calls `length_at` with each place in the first `end` bytes of the code at which an instruction
-// begins, and what begins there; it says how long that is. Bytes that are no instruction, of which
-// it says 0, are stepped over one at a time.
+// Calls `length_at` with the offset of each instruction in the first `end` bytes of the code, and
+// with the bytes from there on. `length_at` returns the length of the instruction, or 0 where the
+// bytes are not an instruction; then the walk continues with the next byte.
 template <class LengthAt>
 void step_through(std::span<const std::byte> code, std::size_t end, const LengthAt& length_at) {
   for (std::size_t at = 0; at < end;) {
@@ -39,12 +38,12 @@ void step_through(std::span<const std::byte> code, std::size_t end, const Length
 
 class Walk {
 public:
-  // `for_tables`: through_table will be asked.
+  // `for_tables`: the caller will use through_table.
   Walk(const ElfImage& image, const Function& function, bool for_tables = false)
       : image_(image), function_(function), disassembler_(image.is_64_bit()),
         for_tables_(for_tables) {}
 
-  // Calls `visit` with every instruction of every range.
+  // Calls `visit` with every instruction in every range.
   template <class Visit>
   void each(const Visit& visit) {
     for (const AddressRange& range : function_.ranges) {
@@ -64,7 +63,8 @@ public:
     }
   }
 
-  // For an indirect jump, called from within `each`.
+  // Checks whether an indirect jump goes through a jump table of the function. Call it from within
+  // `each`.
   [[nodiscard]] bool through_table(const Instruction& jump) const {
     if (jump.notrack) {
       return true;
@@ -110,7 +110,7 @@ private:
     }
   }
 
-  // True when the first entry of the table at this address is code of the function.
+  // Checks whether the first entry of the table at this address is code of the function.
   [[nodiscard]] bool leads_back(std::uint64_t table) const {
     const std::size_t size = image_.is_64_bit() ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
     const std::optional<std::vector<std::byte>> bytes = image_.data_at(table, size);
@@ -128,10 +128,12 @@ private:
   std::deque<Recent> recent_; // straight-line code before the current instruction, nearest first
 };
 
-// A call instruction that ends at `return_address`, found without knowing where instructions start.
+// Returns the call instruction that ends at `return_address`, without knowledge of the instruction
+// boundaries.
 std::optional<std::uint64_t> call_by_shape(const ElfImage& image, std::uint64_t return_address) {
   const Disassembler disassembler(image.is_64_bit());
-  // Direct calls first, then calls through memory with a 32-bit displacement, then the rest.
+  // Direct calls come first, then calls through memory with a 32-bit displacement, then the other
+  // forms.
   static constexpr std::uint64_t lengths[] = {5, 6, 7, 2, 3, 4, 8};
   for (const std::uint64_t length : lengths) {
     if (return_address < length) {
@@ -149,17 +151,17 @@ std::optional<std::uint64_t> call_by_shape(const ElfImage& image, std::uint64_t 
   return std::nullopt;
 }
 
-// Around a write of the stack pointer: what is popped before it is pushed behind it. A function
-// does so that frees its arguments, and then returns where it was called from.
+// Checks whether the register that was popped before a write of the stack pointer is pushed after
+// it. A function that frees its arguments does so, and then returns to its caller.
 bool keeps_return_address(const Disassembler& disassembler, std::span<const std::byte> before,
-                          std::span<const std::byte> behind) {
+                          std::span<const std::byte> after) {
   const std::uint16_t popped =
       before.empty() ? std::uint16_t{0} : disassembler.popped_register(before);
-  return popped != 0 && disassembler.pushed_register(behind) == popped;
+  return popped != 0 && disassembler.pushed_register(after) == popped;
 }
 
-// The instructions of the function that control can come to from those at the addresses before its
-// frame pointer restores the stack, ascending. Jumps through tables are not followed.
+// Returns the instructions of the function that control can reach from the given addresses before
+// the frame pointer restores the stack, ascending. Does not follow jumps through tables.
 std::vector<std::uint64_t> reached_from(std::vector<std::uint64_t> addresses, const ElfImage& image,
                                         const Function& function) {
   const Disassembler disassembler(image.is_64_bit());
@@ -239,7 +241,7 @@ std::vector<Exit> exit_points(const ElfImage& image, const FunctionTable& table,
 std::vector<std::uint64_t> entry_instructions(const ElfImage& image, const FunctionTable& table,
                                               std::uint32_t index) {
   constexpr std::size_t most = 8;
-  constexpr std::size_t most_where_jumps_are_unknown = 2; // compilers put no label there
+  constexpr std::size_t most_where_jumps_are_unknown = 2; // compilers put no label between these
   const Function& function = table.functions()[index];
   std::set<std::uint64_t> targets;
   bool jumps_anywhere = false;
@@ -282,10 +284,10 @@ std::vector<CallInstruction> call_instructions(const ElfImage& image, const Func
 }
 
 std::vector<std::uint64_t>
-behind_stack_replacement(const ElfImage& image, const FunctionTable& table, std::uint32_t index) {
+after_stack_replacement(const ElfImage& image, const FunctionTable& table, std::uint32_t index) {
   const Function& function = table.functions()[index];
   const Disassembler disassembler(image.is_64_bit());
-  std::vector<std::uint64_t> behind;
+  std::vector<std::uint64_t> after;
   for (const AddressRange& range : function.ranges) {
     const std::span<const std::byte> code = code_of(image, range);
     std::span<const std::byte> before;
@@ -296,13 +298,13 @@ behind_stack_replacement(const ElfImage& image, const FunctionTable& table, std:
                    if (disassembler.end_of_stack_pointer_writes(own) != 0 &&
                        disassembler.stack_pointer_write(own) == StackPointerWrite::foreign &&
                        !keeps_return_address(disassembler, before, rest.subspan(length))) {
-                     behind.push_back(range.low + at + length);
+                     after.push_back(range.low + at + length);
                    }
                    before = own;
                    return length;
                  });
   }
-  return reached_from(std::move(behind), image, function);
+  return reached_from(std::move(after), image, function);
 }
 
 std::optional<std::uint64_t> call_out_of_line(const ElfImage& image, const FunctionTable& table,

@@ -1,4 +1,4 @@
-// Questions about a function's machine code, answered by decoding it in a straight line.
+// Facts about a function's machine code, found by linear disassembly.
 #pragma once
 
 #include "symbols/elf/elf_image.hpp"
@@ -24,17 +24,18 @@ struct CallInstruction {
   std::uint64_t address = 0;
   std::uint64_t return_address = 0;
 };
-// Every call instruction of a function, by return address.
+// Returns every call instruction of a function, ordered by return address.
 [[nodiscard]] std::vector<CallInstruction>
 call_instructions(const ElfImage& image, const FunctionTable& table, std::uint32_t index);
 
-// For a return address that none of them has: the call that ends there, provided that no
-// instruction of the straight-line decoding does. Hand-written code may hold data.
+// Returns the call that ends at a return address that is not among those of call_instructions;
+// nothing where an instruction of the linear disassembly ends there. Hand-written code may contain
+// data.
 [[nodiscard]] std::optional<std::uint64_t>
 call_out_of_line(const ElfImage& image, const FunctionTable& table, std::uint64_t return_address);
 
-// Instructions of a function at which Binary::replaces_stack holds, ascending.
+// Returns the instructions of a function for which Binary::replaces_stack is true, ascending.
 [[nodiscard]] std::vector<std::uint64_t>
-behind_stack_replacement(const ElfImage& image, const FunctionTable& table, std::uint32_t index);
+after_stack_replacement(const ElfImage& image, const FunctionTable& table, std::uint32_t index);
 
 } // namespace ptlens::symbols

@@ -1,5 +1,5 @@
-// Linear search over all functions: half a million names take some tenths of a second, and only a
-// person asks.
+// A linear search over all functions. Half a million names take some tenths of a second, and only
+// people search.
 #include "symbols/functions/function_search.hpp"
 
 #include "symbols/names/demangle.hpp"
@@ -54,7 +54,7 @@ std::vector<std::uint32_t> find_by_name(const FunctionTable& table, std::string_
     std::ranges::sort(indices);
     const auto repeats = std::ranges::unique(indices);
     indices.erase(repeats.begin(), repeats.end());
-    // A clone answers to its function's name only where nothing else does.
+    // A clone matches its function's name only where nothing else does.
     const auto clone = [&table](std::uint32_t index) {
       return is_clone(table.functions()[index].name);
     };
@@ -92,8 +92,8 @@ std::vector<std::string> names_near(const FunctionTable& table, std::string_view
         std::min(edit_distance(lower_case(bare), wanted_lower, SIZE_MAX),
                  edit_distance(lower_case(last), wanted_lower, SIZE_MAX));
     Rank rank(distance, lower_distance, function.name);
-    const auto place = std::ranges::upper_bound(nearest, rank);
-    nearest.insert(place, std::move(rank));
+    const auto position = std::ranges::upper_bound(nearest, rank);
+    nearest.insert(position, std::move(rank));
     if (nearest.size() > count) {
       nearest.pop_back();
     }

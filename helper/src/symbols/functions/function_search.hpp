@@ -1,4 +1,4 @@
-// Functions found by their names.
+// Search for functions by name.
 #pragma once
 
 #include "symbols/functions/function_table.hpp"

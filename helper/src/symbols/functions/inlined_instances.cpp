@@ -1,5 +1,5 @@
 // Two walks over the DIEs (DWARF 5, sections 3.3.8.1 and 3.3.8.2): first for the abstract instances
-// of functions that answer to the name, then for the inlined instances that refer to one of them.
+// of functions that match the name, then for the inlined instances that refer to one of them.
 #include "symbols/functions/inlined_instances.hpp"
 
 #include "symbols/dwarf/die_attributes.hpp"
@@ -21,15 +21,16 @@ namespace ptlens::symbols {
 
 namespace {
 
-constexpr std::size_t most_places = std::size_t{1} << 16U;
-constexpr std::size_t most_scope_searches = 1024; // each looks at all functions and walks a unit
+constexpr std::size_t most_instances = std::size_t{1} << 16U;
+constexpr std::size_t most_scope_searches =
+    1024; // each search reads all functions and walks a unit
 
-struct Abstract { // instance
+struct Abstract { // an abstract instance
   std::string name;
   std::string linkage_name;
   std::string file;
   std::uint32_t line = 0;
-  std::size_t match = 0; // kind of, see WantedName
+  std::size_t match = 0; // kind of match, see WantedName
 };
 
 class Finder {
@@ -44,22 +45,22 @@ public:
       if (tag == DW_TAG_subprogram && dwarf_hasattr(&die, DW_AT_inline)) {
         add_abstract(die, folder);
       }
-      return may_hold_subprograms(tag);
+      return may_contain_subprograms(tag);
     });
   }
 
   [[nodiscard]] bool found_abstract() const { return !abstract_.empty(); }
 
-  // Leaves the best kind of match only.
+  // Keeps only the best kind of match.
   void keep_best() {
     std::size_t best = WantedName::match_kinds;
-    for (const auto& [place, abstract] : abstract_) {
+    for (const auto& [instance, abstract] : abstract_) {
       best = std::min(best, abstract.match);
     }
     std::erase_if(abstract_, [best](const auto& entry) { return entry.second.match != best; });
   }
 
-  void find_places(Dwarf_Die unit, const std::string& folder) {
+  void find_instances(Dwarf_Die unit, const std::string& folder) {
     for_each_die(unit, [&](Dwarf_Die& die, const std::vector<Dwarf_Die>& parents) {
       const int tag = dwarf_tag(&die);
       if (tag == DW_TAG_inlined_subroutine) {
@@ -67,23 +68,23 @@ public:
           const auto depth = std::ranges::count_if(parents, [](Dwarf_Die parent) {
             return dwarf_tag(&parent) == DW_TAG_inlined_subroutine;
           });
-          add_place(die, *abstract, static_cast<std::uint32_t>(depth), folder);
+          add_instance(die, *abstract, static_cast<std::uint32_t>(depth), folder);
         }
       }
-      return may_hold_subprograms(tag) || tag == DW_TAG_inlined_subroutine ||
+      return may_contain_subprograms(tag) || tag == DW_TAG_inlined_subroutine ||
              tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
     });
   }
 
   std::vector<InlinedInstance> take() {
-    std::ranges::stable_sort(places_, {}, [](const InlinedInstance& place) {
-      return std::tuple(place.entry, place.depth);
+    std::ranges::stable_sort(instances_, {}, [](const InlinedInstance& instance) {
+      return std::tuple(instance.entry, instance.depth);
     });
-    return std::move(places_);
+    return std::move(instances_);
   }
 
 private:
-  // A DIE is known by where its bytes are: offsets repeat in supplementary and split files.
+  // The address of its bytes identifies a DIE: offsets repeat in supplementary and split files.
   using Key = const void*;
 
   void add_abstract(Dwarf_Die die, const std::string& folder) {
@@ -112,8 +113,8 @@ private:
     }
   }
 
-  // GCC gives no linkage name to static functions: the name of the copy that stands alone, else
-  // the name within its namespaces and classes, without parameters.
+  // Returns a name for a static function, for which GCC writes no linkage name: the name of its
+  // out-of-line copy, else the name with its namespaces and classes, without parameters.
   std::string unlinked_name(Dwarf_Die die, const std::string& name, const Abstract& abstract) {
     if (scope_searches_ == most_scope_searches) {
       return name;
@@ -154,7 +155,7 @@ private:
     return full;
   }
 
-  // Link-time optimisation puts references to references.
+  // Link-time optimisation creates chains of references.
   const Abstract* abstract_of(Dwarf_Die die) const {
     constexpr int most_steps = 4;
     for (int step = 0; step < most_steps; ++step) {
@@ -172,32 +173,33 @@ private:
     return nullptr;
   }
 
-  void add_place(Dwarf_Die die, const Abstract& abstract, std::uint32_t depth,
-                 const std::string& folder) {
-    InlinedInstance place;
-    place.ranges = code_ranges(die, image_);
-    if (place.ranges.empty() || places_.size() == most_places) {
+  void add_instance(Dwarf_Die die, const Abstract& abstract, std::uint32_t depth,
+                    const std::string& folder) {
+    InlinedInstance instance;
+    instance.ranges = code_ranges(die, image_);
+    if (instance.ranges.empty() || instances_.size() == most_instances) {
       return;
     }
-    place.entry = entry_of(die, place.ranges);
-    if (image_.code_section(place.entry) == nullptr) {
+    instance.entry = entry_of(die, instance.ranges);
+    if (image_.code_section(instance.entry) == nullptr) {
       return;
     }
-    put_entry_first(place.ranges, place.entry);
-    place.name = abstract.name;
-    place.linkage_name = abstract.linkage_name;
-    place.file = abstract.file;
-    place.line = abstract.line;
-    place.function = table_.at(place.ranges.front().low);
-    place.depth = depth;
+    put_entry_first(instance.ranges, instance.entry);
+    instance.name = abstract.name;
+    instance.linkage_name = abstract.linkage_name;
+    instance.file = abstract.file;
+    instance.line = abstract.line;
+    instance.function = table_.at(instance.ranges.front().low);
+    instance.depth = depth;
     if (auto call = replaced_call(die, folder)) {
-      place.call_file = std::move(call->file);
-      place.call_line = call->line;
+      instance.call_file = std::move(call->file);
+      instance.call_line = call->line;
     }
-    places_.push_back(std::move(place));
+    instances_.push_back(std::move(instance));
   }
 
-  // DW_AT_entry_pc is an address or an offset from the low one (DWARF 5, section 2.18).
+  // Returns the entry. DW_AT_entry_pc is an address or an offset from the low one (DWARF 5, section
+  // 2.18).
   static std::uint64_t entry_of(Dwarf_Die die, const std::vector<AddressRange>& ranges) {
     const std::uint64_t lowest = std::ranges::min(ranges, {}, &AddressRange::low).low;
     Dwarf_Attribute attribute = {};
@@ -221,9 +223,9 @@ private:
   WantedName wanted_;
   std::string typed_;
   std::string bare_;
-  std::string last_; // component of bare_
+  std::string last_; // last component of bare_
   std::map<Key, Abstract> abstract_;
-  std::vector<InlinedInstance> places_;
+  std::vector<InlinedInstance> instances_;
   std::size_t scope_searches_ = 0;
 };
 
@@ -244,7 +246,7 @@ std::vector<InlinedInstance> find_inlined(const DebugFile& file, const ElfImage&
   }
   finder.keep_best();
   for_each_unit(open->dwarf.get(), [&](Dwarf_Die unit, Dwarf_Die contents) {
-    finder.find_places(contents, compilation_folder(&unit));
+    finder.find_instances(contents, compilation_folder(&unit));
   });
   return finder.take();
 }

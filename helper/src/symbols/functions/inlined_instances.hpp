@@ -1,4 +1,4 @@
-// Where functions were inlined, from the DIE trees.
+// Inlined instances of functions, from the DIE trees.
 #pragma once
 
 #include "symbols/dwarf/debug_file.hpp"

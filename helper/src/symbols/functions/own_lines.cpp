@@ -1,5 +1,5 @@
-// The line table tells the line of inlined code in the text of what was inlined; over it is laid
-// where the outermost call of it stood (DWARF 5, section 3.3.8.2).
+// The line table gives the line of inlined code in the source of the inlined function. The line of
+// the outermost call that was replaced takes precedence over it (DWARF 5, section 3.3.8.2).
 #include "symbols/functions/own_lines.hpp"
 
 #include "symbols/dwarf/die_attributes.hpp"
@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::size_t most_calls = std::size_t{1} << 16U;
 
-// Lines by the address that they begin at; each up to the next.
+// Lines by their first address; each is valid up to the next one.
 class LineCuts {
 public:
   void put(const CodeLine& code) {
-    const auto behind = cuts_.upper_bound(code.high);
-    const std::uint32_t after = behind == cuts_.begin() ? outside : std::prev(behind)->second;
-    cuts_.erase(cuts_.lower_bound(code.low), behind);
+    const auto next = cuts_.upper_bound(code.high);
+    const std::uint32_t after = next == cuts_.begin() ? outside : std::prev(next)->second;
+    cuts_.erase(cuts_.lower_bound(code.low), next);
     cuts_[code.low] = code.line;
     cuts_[code.high] = after;
   }
@@ -48,14 +48,14 @@ private:
   std::map<std::uint64_t, std::uint32_t> cuts_;
 };
 
-// Of one of the functions.
+// A range of one of the functions.
 struct OwnRange {
   AddressRange range;
-  const std::string* file = nullptr; // that the function is in
+  const std::string* file = nullptr; // the file that the function is in
 };
 
-// The file of a function, of a copy or part that does not say that of what it was made of.
-const std::string& text_of(const FunctionTable& table, const Function& function) {
+// Returns the file of a function. A copy or part without a file has the file of its original.
+const std::string& source_file_of(const FunctionTable& table, const Function& function) {
   const auto original = table.entry(function.original);
   return function.file.empty() && original ? table.functions()[*original].file : function.file;
 }
@@ -68,7 +68,7 @@ public:
   }
 
   void add_unit(Dwarf_Die unit, Dwarf_Die contents, LineCuts& cuts) {
-    if (!may_hold(unit)) {
+    if (!may_contain(unit)) {
       return;
     }
     const std::string folder = compilation_folder(&unit);
@@ -78,27 +78,28 @@ public:
         add(die, folder, cuts);
         return false;
       }
-      return may_hold_subprograms(tag) || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+      return may_contain_subprograms(tag) || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
     });
   }
 
 private:
-  // A unit that does not say where its code is may hold any.
-  bool may_hold(Dwarf_Die unit) const {
+  // Checks whether the unit may contain code of the functions. A unit without ranges may contain
+  // any.
+  bool may_contain(Dwarf_Die unit) const {
     const std::vector<AddressRange> code = code_ranges(unit, image_);
     return code.empty() || std::ranges::any_of(code, [&](const AddressRange& range) {
              return overlapping(range) != nullptr;
            });
   }
 
-  // The last of the functions' ranges, which do not overlap, that has addresses of `range`.
+  // Returns the last of the functions' ranges, which do not overlap, that overlaps `range`.
   const OwnRange* overlapping(const AddressRange& range) const {
-    const auto behind = std::ranges::lower_bound(ranges_, range.high, {},
-                                                 [](const OwnRange& own) { return own.range.low; });
-    if (behind == ranges_.begin() || std::prev(behind)->range.high <= range.low) {
+    const auto next = std::ranges::lower_bound(ranges_, range.high, {},
+                                               [](const OwnRange& own) { return own.range.low; });
+    if (next == ranges_.begin() || std::prev(next)->range.high <= range.low) {
       return nullptr;
     }
-    return &*std::prev(behind);
+    return &*std::prev(next);
   }
 
   void add(Dwarf_Die die, const std::string& folder, LineCuts& cuts) {
@@ -129,10 +130,10 @@ std::vector<CodeLine> find_own_lines(const DebugFile& file, const ElfImage& imag
   std::vector<OwnRange> ranges;
   for (const std::uint32_t index : functions) {
     const Function& function = table.functions()[index];
-    const std::string& text = text_of(table, function);
+    const std::string& file_of_function = source_file_of(table, function);
     for (const AddressRange& range : function.ranges) {
-      ranges.push_back({.range = range, .file = &text});
-      for (const CodeLine& code : lines.lines_in(range, text)) {
+      ranges.push_back({.range = range, .file = &file_of_function});
+      for (const CodeLine& code : lines.lines_in(range, file_of_function)) {
         cuts.put(code);
       }
     }

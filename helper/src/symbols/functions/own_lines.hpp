@@ -1,4 +1,4 @@
-// The code of functions by the lines of their own text.
+// The code of functions by the lines of their own source.
 #pragma once
 
 #include "symbols/dwarf/debug_file.hpp"

@@ -1,4 +1,4 @@
-// How far two names are apart.
+// Edit distance of names.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,7 @@ WantedName::WantedName(std::string_view name) : name_(name), packed_(without_spa
     demangled_ = demangle(name);
   }
   if (name.ends_with("}")) {
-    called_ = name_ + "::operator()"; // of a lambda
+    called_ = name_ + "::operator()"; // the call operator of a lambda
   }
   last_ = shape_of(name).last();
 }
@@ -45,8 +45,8 @@ std::optional<std::size_t> WantedName::match_shape(std::string_view plain,
   return std::nullopt;
 }
 
-// With parameters or template arguments, which must be right but for their spaces: "f(int,int)" and
-// "f<int>" for "ns::f<int>(int, int)".
+// Matches a name with parameters or template arguments, which must be equal except for spaces:
+// "f(int,int)" and "f<int>" match "ns::f<int>(int, int)".
 std::optional<std::size_t> WantedName::match_written(std::string_view demangled,
                                                      const NameShape& shape) const {
   if (shape.last() != last_) {

@@ -1,4 +1,4 @@
-// Finding functions by what users type.
+// Matching of functions against a name that a user typed.
 #pragma once
 
 #include "symbols/names/name_shape.hpp"
@@ -19,9 +19,9 @@ public:
   explicit WantedName(std::string_view name);
 
   static constexpr std::size_t match_kinds = 4;
-  // The kind of match, best first: all of the demangled name, without parameters and template
-  // arguments, its last components (with parameters or template arguments, where they were typed),
-  // linkage name. Nothing: another function.
+  // Returns the kind of match, 0 being the best: the whole demangled name, the name without
+  // parameters and template arguments, its last components (with parameters or template arguments
+  // where they were typed), the linkage name. Returns nothing for another function.
   [[nodiscard]] std::optional<std::size_t> match(std::string_view demangled,
                                                  std::string_view linkage_name) const;
 
@@ -33,9 +33,9 @@ private:
 
   std::string name_;
   std::string packed_;    // without spaces
-  std::string demangled_; // of a linkage name, else empty
+  std::string demangled_; // demangled form of a linkage name, else empty
   std::string called_;    // the call operator of a lambda, else empty
-  std::string last_;      // component
+  std::string last_;      // last component
 };
 
 } // namespace ptlens::symbols

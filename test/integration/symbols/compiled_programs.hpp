@@ -1,5 +1,4 @@
-// What the tests of symbols/ share: small programs compiled on the spot, and what binutils say of
-// them.
+// Small programs, compiled for the tests of symbols/, and the output of binutils for them.
 #pragma once
 
 #include "support/run_command.hpp"
@@ -52,7 +51,7 @@ public:
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }
-  // Compiles `source` to the program `name`; the options may begin with another compiler.
+  // Compiles `source` to the program `name`. The options may begin with another compiler.
   [[nodiscard]] std::string compile(std::string_view name, std::string_view source,
                                     std::vector<std::string> options) const {
     const std::string input = write(std::string(name) + ".cpp", source);
@@ -94,7 +93,7 @@ struct NmSymbol {
   std::string name;
 };
 
-// Code symbols by nm.
+// Returns the code symbols that nm lists.
 inline std::vector<NmSymbol> nm(const std::string& path, bool dynamic = false) {
   std::vector<NmSymbol> symbols;
   std::vector<std::string> command = {"nm", "-S", "--defined-only", path};
@@ -120,11 +119,11 @@ struct DisassembledLine {
   std::string text;                    // "call   401136 <f>"
   std::string mnemonic;                // without prefixes
   std::optional<std::uint64_t> target; // of direct calls and jumps
-  std::string function;                // the label that it stands under
+  std::string function;                // the label above it
 };
 
-// The code of one section, or all of it, by objdump -d. Parsed by hand: std::regex takes minutes
-// for a large program.
+// Returns the code of one section, or all code, from objdump -d. Parsed by hand, because std::regex
+// takes minutes for a large program.
 inline std::vector<DisassembledLine> objdump(const std::string& path,
                                              const std::string& section = {}) {
   std::vector<DisassembledLine> found;
@@ -172,22 +171,23 @@ inline std::uint64_t address_of(const std::string& path, std::string_view name) 
       return symbol.address;
     }
   }
-  ADD_FAILURE() << "nm knows no " << name << " in " << path;
+  ADD_FAILURE() << "nm lists no " << name << " in " << path;
   return 0;
 }
 
-// The one function that a name finds.
+// Returns the only function with the name.
 inline const Function* function_named(const Binary& binary, std::string_view name) {
   const std::vector<std::uint32_t> found = binary.find(name);
   if (found.size() != 1) {
-    ADD_FAILURE() << found.size() << " functions are found by " << name;
+    ADD_FAILURE() << found.size() << " functions match " << name;
     return nullptr;
   }
   return &binary.functions()[found.front()];
 }
 
-// A program with most of what compilers do: templates, a virtual call, recursion, a switch, an
-// exception, calls into libc and libstdc++. Few headers: it is compiled dozens of times.
+// A program with most of what compilers generate: templates, a virtual call, recursion, a switch,
+// an exception, calls into libc and libstdc++. It has few headers because it is compiled dozens of
+// times.
 inline constexpr std::string_view mixed_program = R"(
 #include <cstdio>
 #include <cstdlib>

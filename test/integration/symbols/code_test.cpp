@@ -1,5 +1,5 @@
-// Calls, exits and callees against objdump; addresses and file offsets against readelf.
-#include "symbols/symbols_test_support.hpp"
+// Calls, exits and callees compared with objdump; addresses and file offsets compared with readelf.
+#include "symbols/compiled_programs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ bool is_jump(const DisassembledLine& line) {
   return line.mnemonic.starts_with('j');
 }
 
-// For every function of a program: rets, jumps out and callees as the disassembly shows them.
+// Compares the rets, jumps out and callees of every function with the disassembly.
 void expect_code_as_objdump_says(const std::string& path) {
   const auto binary = open_binary(path);
   ASSERT_TRUE(binary);
@@ -45,7 +45,7 @@ void expect_code_as_objdump_says(const std::string& path) {
         binary->function_entry(*line.target)) {
       of_function.callees.insert(*line.target);
     }
-    // Telling that there is no call takes a walk over the function: not for every instruction.
+    // Each check that there is no call walks the function, so only some instructions are checked.
     constexpr std::size_t stride = 64;
     const bool ask = line.mnemonic == "call" || at % stride == 0;
     if (ask && at + 1 < lines.size() && lines[at + 1].function == line.function) {
@@ -81,7 +81,7 @@ void expect_code_as_objdump_says(const std::string& path) {
   }
 }
 
-TEST(Code, OfSmallProgramsIsWhatObjdumpShows) {
+TEST(Code, OfSmallProgramsEqualsObjdumps) {
   const TemporaryFolder folder;
   expect_code_as_objdump_says(folder.compile("unoptimised", mixed_program, {"-O0"}));
   expect_code_as_objdump_says(folder.compile("optimised", mixed_program, {"-O2", "-g"}));
@@ -90,7 +90,7 @@ TEST(Code, OfSmallProgramsIsWhatObjdumpShows) {
       folder.compile("tracked", mixed_program, {"-O2", "-fcf-protection=full"}));
 }
 
-TEST(Code, OfThisTestProgramIsWhatObjdumpShows) {
+TEST(Code, OfThisTestProgramEqualsObjdumps) {
   expect_code_as_objdump_says(std::filesystem::read_symlink("/proc/self/exe").string());
 }
 
@@ -126,7 +126,7 @@ int main(int argc, char**) {
 
 class Jumps : public testing::TestWithParam<std::vector<std::string>> {};
 
-TEST_P(Jumps, ThatLeaveAreToldFromSwitches) {
+TEST_P(Jumps, ThatLeaveDifferFromSwitches) {
   const std::vector<std::string>& options = GetParam();
   if (!options.front().starts_with('-') && !has_command(options.front())) {
     GTEST_SKIP() << options.front() << " is not installed";
@@ -153,7 +153,7 @@ TEST_P(Jumps, ThatLeaveAreToldFromSwitches) {
   EXPECT_EQ(kinds("through_table"), Kinds{Exit::Kind::indirect_jump});
   EXPECT_EQ(kinds("through_object"), Kinds{Exit::Kind::indirect_jump});
   EXPECT_EQ(kinds("branching"), Kinds{Exit::Kind::ret});
-  // The switch is a table indeed: the disassembly has a jump through a register or memory.
+  // The switch really is a table: the disassembly has a jump through a register or memory.
   EXPECT_TRUE(std::ranges::any_of(objdump(path), [](const DisassembledLine& line) {
     return line.function == "_Z9branchingii" && line.mnemonic == "jmp" && line.text.contains('*');
   }));
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(Options, Jumps,
                                          Options{"clang++-19", "-O2"},
                                          Options{"clang++-19", "-O2", "-no-pie", "-fno-pie"}));
 
-// Without optimisation GCC makes switches in its longest form, and no tail calls.
+// Without optimisation GCC writes switches in their longest form, and no tail calls.
 TEST(Jumps, OfUnoptimisedSwitchesStayInside) {
   const TemporaryFolder folder;
   for (const char* pie : {"-pie", "-no-pie"}) {

@@ -1,34 +1,14 @@
-// What the code and the tables say about unusual control flow: copies and parts of functions,
-// retpolines, replaced stacks, landing pads. Judges: nm for addresses, labels in hand-written code.
+// Unusual control flow in code and tables: retpolines, replaced stacks, landing pads. Expected
+// addresses come from nm and from labels in hand-written code.
+#include "symbols/compiled_programs.hpp"
 #include "symbols/machine_code/thunk.hpp"
-#include "symbols/names/demangle.hpp"
-#include "symbols/symbols_test_support.hpp"
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstddef>
 #include <map>
-#include <span>
 
 namespace ptlens::symbols::test {
 namespace {
-
-TEST(CopyOf, NamesWhatTheCompilerCopiedOrCutOff) {
-  const auto original = [](std::string_view name) { return std::string(copy_of(name).original); };
-  EXPECT_EQ(original("f.isra.0"), "f");
-  EXPECT_EQ(original("f.constprop.0.part.1"), "f");
-  EXPECT_EQ(original("_ZL1fi.part.0"), "_ZL1fi");
-  EXPECT_EQ(original("f.cold.1"), "f");
-  EXPECT_EQ(original("f"), "");
-  EXPECT_EQ(original("f.isra"), "");
-  EXPECT_EQ(original("f.partial.0"), "");
-  EXPECT_EQ(original(".part.0"), "");
-  EXPECT_EQ(original("f.lto_priv.0"), ""); // another function, renamed
-  EXPECT_TRUE(copy_of("f.isra.0.part.1").part);
-  EXPECT_TRUE(copy_of("f.cold.1").part);
-  EXPECT_FALSE(copy_of("f.constprop.0").part);
-}
 
 std::map<std::string, std::uint64_t> addresses(const std::string& path) {
   std::map<std::string, std::uint64_t> found;
@@ -38,7 +18,7 @@ std::map<std::string, std::uint64_t> addresses(const std::string& path) {
   return found;
 }
 
-TEST(Thunks, AreKnownByNameAndByCode) {
+TEST(Thunks, AreRecognisedByNameAndByCode) {
   const TemporaryFolder folder;
   const std::string path = folder.compile(
       "thunks", R"(
@@ -64,17 +44,7 @@ int main(int count, char**) { return chosen(count) - 2; }
   EXPECT_GE(thunks, 2U);
 }
 
-TEST(Thunks, AreNotReadBeyondTheCode) {
-  const std::array<std::byte, 12> call_over_end = {
-      std::byte{0xe8}, std::byte{0x07}, std::byte{0},    std::byte{0},
-      std::byte{0},    std::byte{0xf3}, std::byte{0x90}, std::byte{0x0f},
-      std::byte{0xae}, std::byte{0xe8}, std::byte{0xeb}, std::byte{0xf9}};
-  for (std::size_t size = 0; size <= call_over_end.size(); ++size) {
-    EXPECT_FALSE(is_thunk_code(std::span(call_over_end).first(size)));
-  }
-}
-
-TEST(ReplacedStacks, AreSeenOnTheWayToTheBranch) {
+TEST(ReplacedStacks, AreFoundOnThePathToTheBranch) {
   const TemporaryFolder folder;
   const std::string path = folder.compile("stacks", R"cpp(
 asm(R"asm(
@@ -125,19 +95,19 @@ end_restored_first: jmp *%rax
 pushed_from_memory: mov 0xa0(%rdx), %rsp; mov 0xa8(%rdx), %rcx; push %rcx
 end_pushed_from_memory: ret
   .size pushed_from_memory, .-pushed_from_memory
-  .type by_way, @function
-by_way: mov %rdi, %rsp; test %rsi, %rsi; jz 1f; jmp 2f
-not_by_way: ret
+  .type by_path, @function
+by_path: mov %rdi, %rsp; test %rsi, %rsi; jz 1f; jmp 2f
+not_by_path: ret
 2: call own_frame
-end_by_way: jmp *%rsi
+end_by_path: jmp *%rsi
 1: nop
-other_by_way: ret
-  .size by_way, .-by_way
-  .type other_way, @function
-other_way: test %rdi, %rdi; jz 1f; mov %rdi, %rsp; jmp *%rsi
+other_by_path: ret
+  .size by_path, .-by_path
+  .type other_path, @function
+other_path: test %rdi, %rdi; jz 1f; mov %rdi, %rsp; jmp *%rsi
 1: nop
-end_other_way: ret
-  .size other_way, .-other_way
+end_other_path: ret
+  .size other_path, .-other_path
   .type same_return, @function
 same_return: leave; pop %rcx; lea 8(%r15), %rsp; push %rcx
 end_same_return: ret
@@ -159,21 +129,20 @@ int main() { return 0; }
   const auto at = addresses(path);
   for (const char* name :
        {"by_register", "by_memory", "by_exchange", "by_other_form", "by_short_exchange",
-        "by_address", "by_pop", "pushed_from_memory", "by_way", "other_return"}) {
+        "by_address", "by_pop", "pushed_from_memory", "by_path", "other_return"}) {
     EXPECT_TRUE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
   }
   for (const char* name :
-       {"own_frame", "restored_first", "grown", "others", "other_way", "same_return"}) {
+       {"own_frame", "restored_first", "grown", "others", "other_path", "same_return"}) {
     EXPECT_FALSE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
   }
   EXPECT_FALSE(binary->replaces_stack(at.at("by_register"))); // not yet
-  EXPECT_TRUE(binary->replaces_stack(at.at("other_by_way")));
-  EXPECT_FALSE(binary->replaces_stack(at.at("not_by_way"))); // nothing leads there
+  EXPECT_TRUE(binary->replaces_stack(at.at("other_by_path")));
+  EXPECT_FALSE(binary->replaces_stack(at.at("not_by_path"))); // no path leads there
   EXPECT_FALSE(binary->replaces_stack(0));
 }
 
-// The landing pads of a function in assembly that is its own compiler: two calls with the pads that
-// the table names, one without.
+// Hand-written assembly with its own call-site table: two calls with landing pads, one without.
 TEST(LandingPads, AreThoseOfTheCallSiteTable) {
   const TemporaryFolder folder;
   const std::string path = folder.compile("pads", R"cpp(

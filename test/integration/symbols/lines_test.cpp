@@ -1,5 +1,5 @@
-// Source lines against addr2line; declarations against what the sources say.
-#include "symbols/symbols_test_support.hpp"
+// Source lines compared with addr2line; declarations compared with the sources.
+#include "symbols/compiled_programs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ std::string hexadecimal(std::uint64_t number) {
   return text.str();
 }
 
-// binutils 2.40's addr2line names the function's file instead of the row's for some inlined code;
-// its readelf prints the rows as they are: file name, line, address.
+// binutils 2.40's addr2line names the function's file instead of the row's for some inlined code.
+// Its readelf prints the rows unchanged: file name, line, address.
 void expect_rows_of_readelf(const std::string& path,
                             const std::map<std::uint64_t, SourceLine>& expected) {
   if (expected.empty()) {
@@ -75,7 +75,7 @@ void expect_lines_as_addr2line_says(const std::string& path, std::size_t at_leas
     ASSERT_TRUE(std::regex_match(answers[at], match, shape)) << answers[at];
     const auto line = binary->line_at(asked[at]);
     if (match.str(2) == "?" || match.str(2) == "0") {
-      // It also says so of some addresses that it knows when it is asked for them alone.
+      // addr2line also prints "?" for some addresses that it knows in a query of their own.
       if (line) {
         disputed.emplace(asked[at], *line);
       }
@@ -166,7 +166,7 @@ int main(int argc, char**) {
 }
 )";
 
-// Function, first line, last line: counted by hand in the text above.
+// Function, first line, last line: counted by hand in the source above.
 TEST(Declarations, AreThoseOfTheDefinition) {
   const TemporaryFolder folder;
   for (const char* options : {"-gdwarf-5", "-gdwarf-4"}) {
@@ -203,7 +203,7 @@ TEST(Declarations, AreThoseOfTheDefinition) {
   }
 }
 
-// Inlined everywhere but once: the concrete copy refers to an abstract origin.
+// The function is inlined everywhere but once: the concrete copy refers to an abstract origin.
 TEST(Declarations, AreFoundThroughAbstractOrigins) {
   const TemporaryFolder folder;
   const std::string path = folder.compile("origin", R"(struct Counter {
@@ -229,7 +229,7 @@ int main(int argc, char**) {
   EXPECT_EQ(function->end_line, 9U);
 }
 
-TEST(Declarations, OfHeadersMakeThemSources) {
+TEST(Declarations, InHeadersMakeThemSources) {
   const TemporaryFolder folder;
   folder.write("inner/deep.hpp", "inline int deep(int x) {\n  return x + 40;\n}\n");
   const std::string path = folder.compile(
@@ -294,8 +294,7 @@ fn main() {
 )");
   for (const std::string mangling : {"legacy", "v0"}) {
     const std::string path = folder / "orders";
-    // Toolchains differ in whether "legacy" still needs an unstable option; then v0 alone is
-    // tested.
+    // In some toolchains "legacy" needs an unstable option; then only v0 is tested.
     if (run_command({"rustc", "-g", "-C", "opt-level=1", "-C",
                      "symbol-mangling-version=" + mangling, "-o", path, source})
             .status != 0) {

@@ -1,7 +1,7 @@
-// Where binaries are looked for, and which are refused.
+// The order of the search for binaries, and the reasons to refuse one.
 #include "symbols/binary_finder.hpp"
+#include "symbols/compiled_programs.hpp"
 #include "symbols/elf/build_id.hpp"
-#include "symbols/symbols_test_support.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace ptlens::symbols::test {
 namespace {
 
-// Build-id as readelf prints it.
+// Returns the build-id that readelf prints.
 std::vector<std::uint8_t> readelf_build_id(const std::string& path) {
   static const std::regex shape(".*Build ID: ([0-9a-f]+).*");
   std::vector<std::uint8_t> bytes;
@@ -27,7 +27,7 @@ std::vector<std::uint8_t> readelf_build_id(const std::string& path) {
   return bytes;
 }
 
-class Store : public testing::Test {
+class FindBinary : public testing::Test {
 protected:
   static constexpr std::string_view one_ = "int main() { return 1; }\n";
   static constexpr std::string_view two_ =
@@ -43,67 +43,67 @@ protected:
   std::string two = folder_.compile("two", two_, {"-O0", "-Wl,--build-id=sha1"});
 };
 
-TEST_F(Store, ReadsTheBuildIdThatReadelfShows) {
+TEST_F(FindBinary, ReadsTheBuildIdThatReadelfShows) {
   const auto binary = open_binary(one);
   ASSERT_TRUE(binary);
   const std::vector<std::uint8_t> expected = readelf_build_id(one);
   ASSERT_EQ(expected.size(), 20U);
   EXPECT_TRUE(std::ranges::equal(binary->build_id(), expected));
-  EXPECT_EQ(build_id_text(std::vector<std::uint8_t>{0x00, 0xab, 0x0f}), "00ab0f");
 }
 
-TEST_F(Store, LooksUnderSymfsFirst) {
+TEST_F(FindBinary, LooksUnderSymfsFirst) {
   copy(two, folder_ / ("symfs" + one));
-  BinaryFinder store({.symfs = folder_ / "symfs", .recording_folder = ""});
-  const auto found = store.find(one, {});
+  BinaryFinder binaries({.symfs = folder_ / "symfs", .recording_folder = ""});
+  const auto found = binaries.find(one, {});
   ASSERT_TRUE(found);
   EXPECT_TRUE(std::ranges::equal(found->build_id(), readelf_build_id(two)));
-  EXPECT_EQ(store.find(one, {}), found);
-  EXPECT_TRUE(store.missing().empty());
+  EXPECT_EQ(binaries.find(one, {}), found);
+  EXPECT_TRUE(binaries.missing().empty());
 }
 
-TEST_F(Store, RefusesAnotherBuildAndGoesOn) {
+TEST_F(FindBinary, RefusesAnotherBuildAndContinues) {
   copy(two, folder_ / ("symfs" + one));
-  BinaryFinder store({.symfs = folder_ / "symfs", .recording_folder = ""});
-  const auto found = store.find(one, readelf_build_id(one));
+  BinaryFinder binaries({.symfs = folder_ / "symfs", .recording_folder = ""});
+  const auto found = binaries.find(one, readelf_build_id(one));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->path(), one);
 }
 
-TEST_F(Store, NamesWhatIsMissingOnceAndWhy) {
-  BinaryFinder store({.symfs = "", .recording_folder = ""});
-  EXPECT_FALSE(store.find(one, readelf_build_id(two)));
-  EXPECT_FALSE(store.find(one, readelf_build_id(two)));
-  EXPECT_FALSE(store.find("/no/such/library.so", {}));
-  EXPECT_FALSE(store.find("//anon", {}));
-  ASSERT_EQ(store.missing().size(), 3U);
-  EXPECT_EQ(store.missing()[0].path, one);
-  EXPECT_EQ(store.missing()[0].build_id, build_id_text(readelf_build_id(two)));
-  EXPECT_TRUE(store.missing()[0].reason.contains(build_id_text(readelf_build_id(one))))
-      << store.missing()[0].reason;
-  EXPECT_TRUE(store.missing()[1].reason.contains("No such file")) << store.missing()[1].reason;
-  EXPECT_EQ(store.missing()[1].build_id, "");
+TEST_F(FindBinary, ListsEachMissingBinaryOnceWithTheReason) {
+  BinaryFinder binaries({.symfs = "", .recording_folder = ""});
+  EXPECT_FALSE(binaries.find(one, readelf_build_id(two)));
+  EXPECT_FALSE(binaries.find(one, readelf_build_id(two)));
+  EXPECT_FALSE(binaries.find("/no/such/library.so", {}));
+  EXPECT_FALSE(binaries.find("//anon", {}));
+  ASSERT_EQ(binaries.missing().size(), 3U);
+  EXPECT_EQ(binaries.missing()[0].path, one);
+  EXPECT_EQ(binaries.missing()[0].build_id, build_id_text(readelf_build_id(two)));
+  EXPECT_TRUE(binaries.missing()[0].reason.contains(build_id_text(readelf_build_id(one))))
+      << binaries.missing()[0].reason;
+  EXPECT_TRUE(binaries.missing()[1].reason.contains("No such file"))
+      << binaries.missing()[1].reason;
+  EXPECT_EQ(binaries.missing()[1].build_id, "");
 }
 
-TEST_F(Store, WithSymfsBelievesAFileElsewhereOnlyByItsBuildId) {
-  BinaryFinder store({.symfs = folder_ / "empty", .recording_folder = ""});
-  EXPECT_FALSE(store.find(one, {}));
-  EXPECT_TRUE(store.find(one, readelf_build_id(one)));
+TEST_F(FindBinary, WithSymfsUsesAFileElsewhereOnlyByItsBuildId) {
+  BinaryFinder binaries({.symfs = folder_ / "empty", .recording_folder = ""});
+  EXPECT_FALSE(binaries.find(one, {}));
+  EXPECT_TRUE(binaries.find(one, readelf_build_id(one)));
 }
 
-TEST_F(Store, FindsTheVdsoInTheRecordingsFolder) {
+TEST_F(FindBinary, FindsTheVdsoInTheRecordingsFolder) {
   copy(one, folder_ / "recording/vdso.so");
-  BinaryFinder store({.symfs = "", .recording_folder = folder_ / "recording"});
-  EXPECT_TRUE(store.find("[vdso]", readelf_build_id(one)));
-  EXPECT_FALSE(store.find("[vdso]", readelf_build_id(two)));
-  EXPECT_FALSE(store.find("[heap]", {}));
+  BinaryFinder binaries({.symfs = "", .recording_folder = folder_ / "recording"});
+  EXPECT_TRUE(binaries.find("[vdso]", readelf_build_id(one)));
+  EXPECT_FALSE(binaries.find("[vdso]", readelf_build_id(two)));
+  EXPECT_FALSE(binaries.find("[heap]", {}));
   BinaryFinder elsewhere({.symfs = folder_ / "symfs", .recording_folder = ""});
   EXPECT_FALSE(elsewhere.find("[vdso]", {}));
   ASSERT_EQ(elsewhere.missing().size(), 1U);
   EXPECT_FALSE(elsewhere.missing()[0].reason.empty());
 }
 
-TEST_F(Store, FindsBuildIdsInPerfsCache) {
+TEST_F(FindBinary, FindsBuildIdsInPerfsCache) {
   const char* home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe)
   const std::string before = home == nullptr ? "" : home;
   const std::vector<std::uint8_t> id = readelf_build_id(one);
@@ -111,8 +111,8 @@ TEST_F(Store, FindsBuildIdsInPerfsCache) {
   copy(one,
        folder_ / ("home/.debug/.build-id/" + text.substr(0, 2) + "/" + text.substr(2) + "/elf"));
   ::setenv("HOME", (folder_ / "home").c_str(), 1); // NOLINT(concurrency-mt-unsafe)
-  BinaryFinder store({.symfs = "", .recording_folder = ""});
-  const auto found = store.find("/gone/program", id);
+  BinaryFinder binaries({.symfs = "", .recording_folder = ""});
+  const auto found = binaries.find("/gone/program", id);
   ::setenv("HOME", before.c_str(), 1); // NOLINT(concurrency-mt-unsafe)
   ASSERT_TRUE(found);
   EXPECT_TRUE(std::ranges::equal(found->build_id(), id));

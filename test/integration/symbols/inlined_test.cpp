@@ -1,5 +1,5 @@
-// Places of inlined functions: held against what addr2line says of every address.
-#include "symbols_test_support.hpp"
+// Inlined instances, compared with addr2line at every address.
+#include "symbols/compiled_programs.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 namespace ptlens::symbols::test {
 namespace {
 
-struct Frame { // of addr2line -i
+struct Frame { // a frame of addr2line -i
   std::string function;
   std::uint32_t line = 0;
 };
@@ -20,7 +20,7 @@ std::string sample_source() {
   return text.str();
 }
 
-// Innermost first.
+// Returns the frames, innermost first.
 std::map<std::uint64_t, std::vector<Frame>> frames_by_addr2line(const std::string& path,
                                                                 const Binary& binary) {
   std::string addresses;
@@ -67,15 +67,15 @@ protected:
   std::shared_ptr<const Binary> binary;
 };
 
-TEST_P(Inlined, PlacesAreThoseOfAddr2lineAtEveryAddress) {
+TEST_P(Inlined, InstancesEqualAddr2linesAtEveryAddress) {
   const std::vector<InlinedInstance> places = binary->inlined("mix");
   ASSERT_EQ(places.size(), 3U);
   std::size_t inside = 0;
   for (const auto& [address, frames] : frames_by_addr2line(path, *binary)) {
     if (frames.front().line == 0) {
-      continue; // addr2line gives no frames of inlined code where the line table names no line
+      continue; // addr2line prints no frames of inlined code where the line table names no line
     }
-    // Which frame of the chain is the inlined function, and the line of its call.
+    // The position of the inlined function in the chain of frames, and the line of its call.
     std::optional<std::uint32_t> call_line;
     for (std::size_t i = 0; i + 1 < frames.size(); ++i) {
       if (frames[i].function == "sums::mix(unsigned long)") {
@@ -98,7 +98,7 @@ TEST_P(Inlined, PlacesAreThoseOfAddr2lineAtEveryAddress) {
   EXPECT_GT(inside, 100U);
 }
 
-TEST_P(Inlined, OwnLinesAreThoseOfTheOutermostFrameOfAddr2line) {
+TEST_P(Inlined, OwnLinesEqualTheOutermostFrameOfAddr2line) {
   std::vector<std::uint32_t> functions;
   for (const char* name : {"sums::in_a_loop", "sums::once", "sums::nested", "sums::stir"}) {
     const std::vector<std::uint32_t> found = binary->find(name);

@@ -1,5 +1,5 @@
-// Damaged and malicious ELF files: an error or an answer, never a crash or a hang.
-#include "symbols/symbols_test_support.hpp"
+// Damaged and malicious ELF files cause an error or an answer, never a crash or a hang.
+#include "symbols/compiled_programs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Asks everything that a Binary can be asked.
+// Calls every function of a Binary.
 void use(const std::string& path) {
   const Result<std::shared_ptr<const Binary>> opened = Binary::open(path);
   if (!opened) {
@@ -82,7 +82,7 @@ TEST_F(Damaged, ByTruncationIsRefusedWithAnOffset) {
   for (std::size_t size = 0; size < whole_.size(); size += size < 1024 ? 13 : 211) {
     const std::string path = folder_.write("cut", whole_.substr(0, size));
     const auto opened = Binary::open(path);
-    // The section headers come last, so that every truncation loses some.
+    // The section headers come last, so every truncation loses some.
     ASSERT_FALSE(opened) << size;
     EXPECT_EQ(opened.error().kind, Error::Kind::bad_input) << size;
     EXPECT_TRUE(opened.error().offset) << size;
@@ -106,7 +106,7 @@ TEST_F(Damaged, ByFlippedBytesNeverCrashes) {
   }
 }
 
-// Where it hurts: headers, symbol tables, unwind table and debug sections.
+// Changes headers, symbol tables, the unwind table and debug sections.
 TEST_F(Damaged, InItsTablesNeverCrashes) {
   Elf64_Ehdr header = {};
   std::memcpy(&header, whole_.data(), sizeof(header));
@@ -134,7 +134,7 @@ TEST_F(Damaged, InItsTablesNeverCrashes) {
   }
 }
 
-TEST(Hostile, FilesOfOtherKindsAreNamed) {
+TEST(Hostile, FilesOfOtherKindsAreReported) {
   const TemporaryFolder folder;
   const auto error_of = [](const std::string& path) {
     const auto opened = Binary::open(path);
@@ -153,7 +153,7 @@ TEST(Hostile, FilesOfOtherKindsAreNamed) {
   EXPECT_EQ(error_of(folder.write("arm", other)).kind, Error::Kind::unsupported);
 }
 
-TEST(Hostile, AFileReplacedAfterOpeningGivesNothingOfTheNewOne) {
+TEST(Hostile, AFileReplacedAfterOpeningReturnsNothingOfTheNewOne) {
   const TemporaryFolder folder;
   const std::string path = folder.compile("program", small_program, {"-O0", "-g"});
   const auto binary = open_binary(path);

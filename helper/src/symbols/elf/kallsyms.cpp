@@ -1,5 +1,5 @@
-// Ends of symbols: tools/perf/util/symbol.c, symbols__fixup_end.
-#include "symbols/elf/kernel_code.hpp"
+// Rule for the ends of symbols: tools/perf/util/symbol.c, symbols__fixup_end.
+#include "symbols/elf/kallsyms.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -13,29 +13,6 @@ namespace {
 constexpr std::uint64_t page = 4096;
 constexpr std::size_t most_symbols = 4'000'000;
 constexpr std::uint64_t largest_function = 1 << 20; // bytes
-
-struct Line {
-  std::uint64_t address = 0;
-  char type = ' ';
-  std::string_view name;
-};
-
-// "ffffffff81000000 T _text" with "\t[module]" behind it for modules.
-std::optional<Line> parse(std::string_view text) {
-  Line line;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), line.address, 16);
-  const auto digits = static_cast<std::size_t>(end - text.data());
-  constexpr std::size_t shortest_rest = 4; // " T f"
-  if (error != std::errc{} || line.address == 0 || text.size() < digits + shortest_rest ||
-      text[digits] != ' ' || text[digits + 2] != ' ') {
-    return std::nullopt;
-  }
-  line.type = text[digits + 1];
-  line.name = text.substr(digits + 3);
-  line.name = line.name.substr(0, line.name.find_first_of(" \t"));
-  return line.name.empty() ? std::nullopt : std::optional(line);
-}
 
 Symbol::Binding binding_of(char type) {
   switch (type) {
@@ -51,6 +28,22 @@ Symbol::Binding binding_of(char type) {
 
 } // namespace
 
+std::optional<KallsymsLine> read_kallsyms_line(std::string_view line) {
+  KallsymsLine read;
+  const auto [end, error] =
+      std::from_chars(line.data(), line.data() + line.size(), read.address, 16);
+  const auto digits = static_cast<std::size_t>(end - line.data());
+  constexpr std::size_t shortest_rest = 4; // " T f"
+  if (error != std::errc{} || line.size() < digits + shortest_rest || line[digits] != ' ' ||
+      line[digits + 2] != ' ') {
+    return std::nullopt;
+  }
+  read.type = line[digits + 1];
+  read.name = line.substr(digits + 3);
+  read.name = read.name.substr(0, read.name.find_first_of(" \t"));
+  return read.name.empty() ? std::nullopt : std::optional(read);
+}
+
 Result<std::vector<Symbol>> read_kallsyms(const std::string& path, const ElfImage& image) {
   if (auto file = open_file(path); !file) {
     return std::unexpected(file.error());
@@ -58,8 +51,9 @@ Result<std::vector<Symbol>> read_kallsyms(const std::string& path, const ElfImag
   std::vector<Symbol> symbols;
   std::ifstream stream(path);
   for (std::string text; std::getline(stream, text) && symbols.size() < most_symbols;) {
-    const auto line = parse(text);
-    if (!line || std::string_view("tTwW").find(line->type) == std::string_view::npos) {
+    const auto line = read_kallsyms_line(text);
+    if (!line || line->address == 0 ||
+        std::string_view("tTwW").find(line->type) == std::string_view::npos) {
       continue;
     }
     const auto segments = image.code_segments();
@@ -77,10 +71,11 @@ Result<std::vector<Symbol>> read_kallsyms(const std::string& path, const ElfImag
     }
   }
   if (symbols.empty()) {
-    return std::unexpected(Error{.kind = Error::Kind::bad_input,
-                                 .message = "names no function of the kernel code that is at hand",
-                                 .file = path,
-                                 .remedy = "copy it as root, with kernel.kptr_restrict at 0 or 1"});
+    return std::unexpected(
+        Error{.kind = Error::Kind::bad_input,
+              .message = "the file contains no function of the kernel code that was copied",
+              .file = path,
+              .remedy = "copy it as root, with kernel.kptr_restrict set to 0 or 1"});
   }
   std::ranges::stable_sort(symbols, {}, &Symbol::address);
   for (std::size_t at = 0; at < symbols.size(); ++at) {
@@ -91,7 +86,8 @@ Result<std::vector<Symbol>> read_kallsyms(const std::string& path, const ElfImag
     }
     const std::uint64_t last = (symbol.address & ~(page - 1)) + 2 * page;
     std::uint64_t end = next < symbols.size() ? symbols[next].address : last;
-    end = end - symbol.address > largest_function ? last : end; // into another module
+    end = end - symbol.address > largest_function ? last
+                                                  : end; // the next symbol is in another module
     symbol.size = std::min(end, symbol.section_end) - symbol.address;
   }
   return symbols;

@@ -1,4 +1,4 @@
-// Recordings made on the spot by the perf of this machine, against what perf says is in them.
+// Recordings by this machine's perf, compared with perf's own reports about them.
 #include "perfdata/recording.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct Outcome {
   std::string output;
 };
 
-// Runs a program found on PATH; errors it prints go nowhere.
+// Runs a program on PATH and discards its stderr.
 Outcome run(std::vector<std::string> arguments) {
   std::array<int, 2> pipe_ends{};
   if (::pipe(pipe_ends.data()) != 0) {
@@ -65,7 +65,7 @@ Outcome run(std::vector<std::string> arguments) {
   return outcome;
 }
 
-class Live : public testing::Test {
+class PerfRecord : public testing::Test {
 protected:
   void SetUp() override {
     std::string name = (std::filesystem::temp_directory_path() / "ptlens-live-XXXXXX").string();
@@ -78,14 +78,15 @@ protected:
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // Events of perf, then the program. False where perf may not record here.
+  // Records the program. `options`: perf's events, then the program. Returns false where perf may
+  // not record here.
   [[nodiscard]] bool record(std::vector<std::string> options) const {
     std::vector<std::string> arguments = {"perf", "record", "-o", file_};
     arguments.insert(arguments.end(), options.begin(), options.end());
     return run(std::move(arguments)).status == 0;
   }
 
-  // "SAMPLE events:  10166" and so on.
+  // Reads lines such as "SAMPLE events:  10166".
   [[nodiscard]] std::map<std::string, std::uint64_t> counts_of_perf() const {
     std::map<std::string, std::uint64_t> counts;
     std::istringstream lines(run({"perf", "report", "--stats", "-i", file_}).output);
@@ -131,7 +132,7 @@ protected:
   std::string file_;
 };
 
-// One line a sample: tid, time and address.
+// A sample: tid, time and address.
 using SampleKey = std::tuple<std::int32_t, std::uint64_t, std::uint64_t>;
 
 std::vector<SampleKey> samples_of_perf(const std::string& file) {
@@ -171,7 +172,7 @@ std::vector<std::string> with(std::vector<std::string> options,
   return options;
 }
 
-TEST_F(Live, SwitchesOfADummyEvent) {
+TEST_F(PerfRecord, SwitchesOfADummyEvent) {
   if (!record({"-e", "dummy:u", "--switch-events", "--", "sleep", "0.01"})) {
     GTEST_SKIP() << "perf may not record on this machine";
   }
@@ -182,7 +183,7 @@ TEST_F(Live, SwitchesOfADummyEvent) {
                                               "--switch-events", "--", "sleep", "0.01"};
   ASSERT_EQ(recording->command_line().size(), 1 + arguments.size()); // perf's own path first
   EXPECT_TRUE(std::ranges::equal(arguments, std::span(recording->command_line()).subspan(1)));
-  bool out = false; // sleep is switched out at least once, and not because it was preempted
+  bool out = false; // sleep is switched out at least once, and not by preemption
   for (const Switch& change : recording->switches()) {
     out = out || (change.out && !change.preempted);
   }
@@ -192,7 +193,7 @@ TEST_F(Live, SwitchesOfADummyEvent) {
   }));
 }
 
-TEST_F(Live, SamplesOfTwoEvents) {
+TEST_F(PerfRecord, SamplesOfTwoEvents) {
   if (!record(with({"-e", "cpu-clock", "-e", "task-clock", "-F", "5000", "--switch-events"},
                    busy_program))) {
     GTEST_SKIP() << "perf may not record on this machine";
@@ -207,7 +208,7 @@ TEST_F(Live, SamplesOfTwoEvents) {
   EXPECT_TRUE(std::ranges::is_sorted(recording->samples(), {}, &Sample::time_ns));
 }
 
-TEST_F(Live, CompressedRecords) {
+TEST_F(PerfRecord, CompressedRecords) {
   if (!record(with({"-z", "-e", "cpu-clock", "-F", "20000", "--switch-events"}, busy_program))) {
     GTEST_SKIP() << "perf may not record compressed on this machine";
   }
@@ -219,7 +220,7 @@ TEST_F(Live, CompressedRecords) {
   EXPECT_EQ(samples_of(*recording), samples_of_perf(file_));
 }
 
-TEST_F(Live, RawPayloadOfATracepoint) {
+TEST_F(PerfRecord, RawPayloadOfATracepoint) {
   if (!record(with({"-z", "-e", "sched:sched_switch", "-m", "16"}, busy_program))) {
     GTEST_SKIP() << "perf may not record tracepoints on this machine";
   }
@@ -232,7 +233,7 @@ TEST_F(Live, RawPayloadOfATracepoint) {
     std::uint16_t type = 0;
     std::memcpy(&type, sample.raw.data(), sizeof(type));
     ASSERT_EQ(type, recording->attributes()[sample.attribute].config);
-    std::int32_t pid = 0; // the fourth is common_pid: the thread that ran
+    std::int32_t pid = 0; // the fourth field is common_pid: the thread that ran
     std::memcpy(&pid, sample.raw.data() + 4, sizeof(pid));
     ASSERT_EQ(pid, sample.tid);
   }

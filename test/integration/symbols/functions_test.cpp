@@ -1,5 +1,5 @@
-// The function table against nm, objdump and readelf, on programs from several compilers.
-#include "symbols/symbols_test_support.hpp"
+// The function table compared with nm, objdump and readelf, for programs from several compilers.
+#include "symbols/compiled_programs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ bool is_cold(const std::string& name) {
   return std::regex_match(name, shape);
 }
 
-// Every symbol's entry, name and extent, and addresses in between, as nm has them.
+// Compares entry, name and extent of every symbol, and addresses inside, with nm.
 void expect_functions_as_nm_says(const std::string& path) {
   const auto binary = open_binary(path);
   ASSERT_TRUE(binary);
@@ -43,7 +43,7 @@ void expect_functions_as_nm_says(const std::string& path) {
     EXPECT_EQ(function.address, symbol.address) << symbol.name;
     EXPECT_EQ(binary->function_entry(symbol.address), at) << symbol.name;
     EXPECT_TRUE(names[symbol.address].contains(function.linkage_name)) << function.linkage_name;
-    // The innermost symbol that holds the last byte is the one that began last.
+    // The innermost symbol at the last byte is the one that began last.
     const std::uint64_t last = symbol.address + symbol.size - 1;
     std::uint64_t innermost = 0;
     for (const NmSymbol& other : symbols) {
@@ -64,7 +64,7 @@ void expect_functions_as_nm_says(const std::string& path) {
 class FunctionsOf
     : public testing::TestWithParam<std::tuple<const char*, std::vector<std::string>>> {};
 
-// Every stub that objdump labels has that name here.
+// Checks that every stub with a label by objdump has the same name here.
 std::size_t expect_stubs_as_objdump_says(const std::string& path) {
   std::size_t stubs = 0;
   const auto binary = open_binary(path);
@@ -105,8 +105,8 @@ TEST_P(FunctionsOf, AreThoseOfNmAndObjdump) {
   EXPECT_TRUE(stubs > 2 || !labelled) << stubs;
 }
 
-// objdump has no labels for the stubs of static programs; each jumps through a slot that an
-// IRELATIVE relocation fills with what the IFUNC at its addend chooses.
+// objdump has no labels for the stubs of static programs. Each stub jumps through a slot; an
+// IRELATIVE relocation fills the slot with the address that the IFUNC at its addend chooses.
 TEST(Functions, OfStaticProgramsHaveStubsNamedAfterIndirectFunctions) {
   const TemporaryFolder folder;
   for (const char* kind : {"-static", "-static-pie"}) {
@@ -136,7 +136,7 @@ TEST(Functions, OfStaticProgramsHaveStubsNamedAfterIndirectFunctions) {
       }
       const auto slot = resolver_of_slot.find(std::stoull(match[1], nullptr, 16));
       if (slot == resolver_of_slot.end()) {
-        continue; // the first stub of a static PIE goes to a dynamic linker that never comes
+        continue; // the first stub of a static PIE leads to the dynamic linker, which is absent
       }
       const auto index = binary->function_entry(line.address);
       ASSERT_TRUE(index) << line.text;
@@ -243,7 +243,7 @@ int main() { return 0; }
   EXPECT_EQ(binary->find("_start").size(), 1U);
 }
 
-TEST(Functions, TakePerfsChoiceAmongAliases) {
+TEST(Functions, MakePerfsChoiceAmongAliases) {
   const TemporaryFolder folder;
   const std::string path = folder.compile("aliases", R"(
 extern "C" {
@@ -314,7 +314,7 @@ TEST_P(ColdParts, BelongToTheirFunction) {
   EXPECT_GE(parts, 1U);
 }
 
-// With DWARF by its ranges, without it by name.
+// Parts are assigned with DWARF by ranges, without it by name.
 INSTANTIATE_TEST_SUITE_P(By, ColdParts, testing::Values("-g", "-g0", "-gdwarf-4"),
                          [](const auto& info) {
                            return info.param == std::string("-g0")  ? "name"
@@ -322,8 +322,8 @@ INSTANTIATE_TEST_SUITE_P(By, ColdParts, testing::Values("-g", "-g0", "-gdwarf-4"
                                                                     : "old_ranges";
                          });
 
-// GCC leaves such a part where all that was in it turned out to be unreachable.
-TEST(ColdPartNames, APartWithoutCodeHoldsNone) {
+// GCC leaves such a part where all of its code turned out to be unreachable.
+TEST(ColdPartNames, APartWithoutCodeContainsNoAddress) {
   const TemporaryFolder folder;
   const std::string path = folder.compile("empty", R"(
 asm(".text\n"
@@ -396,7 +396,7 @@ int UNIT_entry(int value) { return work(value) + 1; }
   ASSERT_TRUE(binary);
   const std::vector<std::uint32_t> found = binary->find("work");
   ASSERT_EQ(found.size(), 2U);
-  // Each hot part jumps to its own cold part and to no other.
+  // Each hot part jumps to its own cold part only.
   std::size_t jumps = 0;
   for (const DisassembledLine& line : objdump(path)) {
     if (line.target && line.mnemonic.starts_with('j') && line.function == "_ZL4worki") {
@@ -407,7 +407,7 @@ int UNIT_entry(int value) { return work(value) + 1; }
   EXPECT_GE(jumps, 2U);
 }
 
-TEST(Clones, KeepTheirEntryAndSayWhatTheyAre) {
+TEST(Clones, KeepTheirEntryAndNameTheirKind) {
   const TemporaryFolder folder;
   const std::string path = folder.compile("clones", R"(
 asm(".text\n.type helper.part.0, @function\nhelper.part.0:\n ret\n.size helper.part.0, .-helper.part.0\n"
@@ -450,13 +450,13 @@ int main(int argc, char**) { return chosen(argc); }
   EXPECT_EQ(kind("main"), Function::Kind::code);
 }
 
-TEST(Kinds, TheDynamicLinkersTrampolinesAreKnownWithoutTheirNames) {
+TEST(Kinds, TheDynamicLinkersTrampolinesAreRecognisedWithoutNames) {
   const std::string path = "/lib64/ld-linux-x86-64.so.2";
   if (!std::filesystem::exists(path)) {
     GTEST_SKIP() << path << " is not on this machine";
   }
   const TemporaryFolder folder;
-  // A copy elsewhere, without build-id: separate debug information is then not found.
+  // A copy in another folder, without build-id: separate debug information is then not found.
   const std::string copy = folder / "ld-linux-x86-64.so.2";
   ASSERT_EQ(run_command({"objcopy", "--strip-all", "--remove-section=.note.gnu.build-id",
                          "--remove-section=.gnu_debuglink", path, copy})
@@ -464,7 +464,8 @@ TEST(Kinds, TheDynamicLinkersTrampolinesAreKnownWithoutTheirNames) {
             0);
   const auto binary = open_binary(copy);
   ASSERT_TRUE(binary);
-  // Judge: functions that objdump shows with a save of vector state and a jump through r11.
+  // Reference: the functions in objdump's output with a save of vector state and a jump through
+  // r11.
   std::set<std::uint64_t> expected;
   std::set<std::uint64_t> found;
   bool saves = false;
@@ -487,7 +488,7 @@ TEST(Kinds, TheDynamicLinkersTrampolinesAreKnownWithoutTheirNames) {
   EXPECT_EQ(found, expected);
 }
 
-TEST(RealRecordings, StubsOfOldProgramsAreKnown) {
+TEST(RealRecordings, StubsOfOldProgramsAreRecognised) {
   const std::filesystem::path folder =
       std::filesystem::path(PTLENS_SOURCE_ROOT) / "../shared/traces/lldb-multi-file/symfs/traced";
   if (!std::filesystem::exists(folder)) {
