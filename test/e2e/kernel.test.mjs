@@ -140,6 +140,6 @@ describe("a traced kernel", { skip: whyNot() }, () => {
     output("sh", ["-c", `sed 's/^[0-9a-f]*/0000000000000000/' "${elsewhere}" > "${folder}/hidden"`]);
     const { status, stderr } = ptlens(["functions", "--kallsyms", path.join(folder, "hidden"), "--kcore", path.join(folder, "kcore"), bare]);
     assert.equal(status, 1);
-    assert.match(stderr, /names no function/);
+    assert.match(stderr, /contains no function/);
   });
 });

@@ -1,6 +1,6 @@
-// A function that the compiler puts into three places, with counts that follow from the arguments:
-// `inlined N` runs the loop's place N times, the place inside another inlined function N / 3 times
-// rounded up, the plain place 5 times, and prints what each must be.
+// A function that the compiler inlines into three places. The counts follow from the argument:
+// `inlined N` runs the instance in the loop N times, the instance inside another inlined function N
+// / 3 times rounded up, the plain instance 5 times, and prints the expected counts.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@ volatile std::uint64_t sink = 0;
 
 } // namespace
 
-// Out of line, so that the inlined code has calls in it.
+// Not inlined, so the inlined code contains calls.
 __attribute__((noinline)) std::uint64_t stir(std::uint64_t value) {
   for (int i = 0; i < 3; ++i) {
     value ^= value << 13U;
@@ -22,7 +22,7 @@ __attribute__((noinline)) std::uint64_t stir(std::uint64_t value) {
   return value;
 }
 
-// Inlined everywhere: a branch, two calls and a loop of its own.
+// Inlined everywhere: it has a branch, two calls and a loop.
 __attribute__((always_inline)) inline std::uint64_t mix(std::uint64_t value) {
   if ((value & 1U) != 0) {
     value = stir(value + 3);

@@ -1,5 +1,5 @@
-// A function that is inlined into one place and left there by an exception each fourth time:
-// `inlined_exceptions N` runs the place N times, of which (N + 3) / 4 throw.
+// An inlined function that an exception leaves each fourth time: `inlined_exceptions N` runs the
+// inlined instance N times, and (N + 3) / 4 of the runs throw.
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// Lines whose executions follow from the argument: `line_times N` prints what each mark must be, as
-// "mark executions". A mark in a comment names the line that it stands at.
+// Lines whose numbers of executions follow from the argument: `line_times N` prints the expected
+// number for each mark, as "mark executions". A mark in a comment names its line.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

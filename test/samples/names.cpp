@@ -1,5 +1,5 @@
-// Functions with every kind of C++ name, each called a known number of times; names_other.cpp holds
-// a static function that is named as one of these.
+// Functions with every kind of C++ name, each called a known number of times. names_other.cpp
+// contains a static function with the same name as one of these.
 #include <functional>
 
 #define KEPT __attribute__((noipa))
@@ -51,7 +51,7 @@ KEPT int hidden(int value) {
 static KEPT int tick(int value) {
   return value + 7;
 }
-int other_ticks(int value); // calls a static tick() of its own twice
+int other_ticks(int value); // calls its own static tick() twice
 
 static inline __attribute__((always_inline)) int mix(int value) {
   return (value * 17) ^ 5;

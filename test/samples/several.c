@@ -1,7 +1,7 @@
-// Several processes of the same program at the same addresses, each with two threads: what each calls,
-// and how often, differs. Prints a line for each thread: its process, its id, and how often it called
-// item(), which calls part() twice. Naps and system calls between let the threads change processors.
-// With an argument, each thread waits for a byte of standard input before it begins.
+// Several processes of the same program at the same addresses, each with two threads that make
+// different calls. Prints a line for each thread: its process, its id, and the number of its calls
+// of item(), which calls part() twice. Sleeps and system calls in between let the threads change
+// processors. With an argument, each thread waits for a byte of standard input before it begins.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

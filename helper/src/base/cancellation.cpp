@@ -1,4 +1,4 @@
-// A pointer for each thread.
+// One pointer per thread.
 #include "base/cancellation.hpp"
 
 #include <utility>
@@ -16,7 +16,7 @@ Cancellable::~Cancellable() {
   current = outer_;
 }
 
-const Progress* worked_for() {
+const Progress* current_progress() {
   return current;
 }
 

@@ -1,13 +1,14 @@
-// Whether the work that this thread does is still wanted: asked in long loops far below the one who
-// knows. Work that is cut short gives something incomplete: whoever holds the Progress looks at it
-// afterwards and throws that away.
+// Cancellation of work on the thread that does it: long loops, far from the code that holds the
+// Progress, check whether their work is still wanted. Work that is cut short returns an incomplete
+// result. The holder of the Progress checks it afterwards and discards that result.
 #pragma once
 
 #include "base/progress.hpp"
 
 namespace ptlens {
 
-// While it stands, what this thread does is for that progress. The innermost counts.
+// While the object lives, the work of this thread belongs to `progress`. Scopes nest; the innermost
+// one counts.
 class Cancellable {
 public:
   explicit Cancellable(const Progress& progress);
@@ -21,10 +22,10 @@ private:
   const Progress* outer_; // not owned
 };
 
-// What this thread is Cancellable for; null where that is nothing.
-[[nodiscard]] const Progress* worked_for();
+// Returns the Progress that the work of this thread belongs to; null where it belongs to none.
+[[nodiscard]] const Progress* current_progress();
 
-// False where nothing is Cancellable.
+// Checks whether that Progress was cancelled; false where the work belongs to none.
 [[nodiscard]] bool cancel_asked();
 
 } // namespace ptlens

@@ -1,4 +1,4 @@
-// Rendering of errors as one line.
+// Formatting of errors as one line.
 #include "base/error.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// What went wrong, in the form that every surface shows it: one line that names the file, the
-// offset in it, and what to do about it. Nothing in the helper throws across a module's border;
-// whatever can fail returns a Result.
+// The form in which every part of the helper reports an error: one line with the file, the offset
+// in it, the problem, and what to do about it. No exception crosses a module's border: every
+// function that can fail returns a Result.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace ptlens {
 struct Error {
   enum class Kind {
     bad_input,   // a file, binary or message is not what it must be
-    not_found,   // a file, function, process or recording that was named does not exist
+    not_found,   // a file, function, process or recording with that name does not exist
     no_rights,   // the operating system refuses
     unsupported, // well-formed, but this version or machine cannot do it
     gone,        // the process ended or was replaced
@@ -22,12 +22,13 @@ struct Error {
   };
 
   Kind kind = Kind::failed;
-  std::string message = {};                 // what is wrong; no full stop at the end
-  std::string file = {};                    // the file it concerns, empty where there is none
+  std::string message = {};                 // the problem; no full stop at the end
+  std::string file = {};                    // the file concerned, empty where there is none
   std::optional<std::uint64_t> offset = {}; // byte offset in that file
   std::string remedy = {};                  // what the user can do; no full stop at the end
 
-  // "FILE: offset 0x1f0: MESSAGE; REMEDY", without the parts that are empty. Never a newline.
+  // Returns "FILE: offset 0x1f0: MESSAGE; REMEDY", without the parts that are empty and without
+  // newlines.
   [[nodiscard]] std::string one_line() const;
 };
 

@@ -1,6 +1,6 @@
-// An allocator for large tables that are read here and there: in pages as large as the system has
-// (madvise(2), MADV_HUGEPAGE), where the processor finds them without walking through its tables of
-// pages, which takes twice as long in a virtual machine. Small ones are allocated as ever.
+// An allocator for large tables with scattered reads. It uses the largest pages that the system has
+// (madvise(2), MADV_HUGEPAGE): the processor then needs no walk through its page tables, which
+// takes twice as long in a virtual machine. Small tables are allocated as usual.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ public:
     const std::size_t bytes = bytes_of(count);
     void* const memory = ::operator new(bytes, alignment_of(bytes));
     if (bytes >= page) {
-      ::madvise(memory, bytes, MADV_HUGEPAGE); // in small pages where there are no large ones
+      ::madvise(memory, bytes, MADV_HUGEPAGE); // the pages stay small where there are no large ones
     }
     return static_cast<T*>(memory);
   }
@@ -39,7 +39,7 @@ public:
 private:
   static constexpr std::size_t page = std::size_t{2} << 20U;
 
-  // Whole pages where it takes more than half of one.
+  // Returns the size in whole large pages where the elements need more than half a page.
   [[nodiscard]] static std::size_t bytes_of(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
     return bytes > page / 2 ? (bytes + page - 1) / page * page : bytes;

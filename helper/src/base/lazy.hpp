@@ -1,4 +1,4 @@
-// A value that is computed when it is first needed, once for all threads.
+// A value that is computed on first use, once for all threads.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace ptlens {
 
-// A value that the first caller of get() computes; other threads wait for it.
+// A value that the first caller of get() computes. Other threads wait for it.
 template <class T>
 class Lazy {
 public:

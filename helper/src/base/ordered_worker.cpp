@@ -1,4 +1,4 @@
-// A bounded queue with one server.
+// A bounded queue with one consumer.
 #include "base/ordered_worker.hpp"
 
 #include <algorithm>
@@ -15,37 +15,37 @@ OrderedWorker::~OrderedWorker() {
     stopped_ = true;
     waiting_.clear();
   }
-  given_.notify_all();
+  submitted_.notify_all();
   thread_.join();
 }
 
 void OrderedWorker::submit(Work work, Begin begin) {
   std::unique_lock lock(mutex_);
-  taken_.wait(lock, [this] { return waiting_.size() < most_waiting_; });
+  done_.wait(lock, [this] { return waiting_.size() < most_waiting_; });
   waiting_.push_back(std::move(work));
   if (begin == Begin::later && 2 * waiting_.size() < most_waiting_) {
     return;
   }
-  const bool asleep = !std::exchange(hurried_, true);
+  const bool asleep = !std::exchange(awake_, true);
   lock.unlock();
   if (asleep) {
-    given_.notify_one();
+    submitted_.notify_one();
   }
 }
 
 void OrderedWorker::finish() {
   std::unique_lock lock(mutex_);
   if (!waiting_.empty()) {
-    hurried_ = true;
-    given_.notify_one();
+    awake_ = true;
+    submitted_.notify_one();
   }
-  taken_.wait(lock, [this] { return waiting_.empty() && !busy_; });
+  done_.wait(lock, [this] { return waiting_.empty() && !busy_; });
 }
 
 void OrderedWorker::serve() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    given_.wait(lock, [this] { return stopped_ || (hurried_ && !waiting_.empty()); });
+    submitted_.wait(lock, [this] { return stopped_ || (awake_ && !waiting_.empty()); });
     while (!stopped_ && !waiting_.empty()) {
       Work work = std::move(waiting_.front());
       waiting_.pop_front();
@@ -53,7 +53,7 @@ void OrderedWorker::serve() {
       const bool half_done = waiting_.size() == most_waiting_ / 2;
       lock.unlock();
       if (half_done) {
-        taken_.notify_all();
+        done_.notify_all();
       }
       work();
       lock.lock();
@@ -62,8 +62,8 @@ void OrderedWorker::serve() {
     if (stopped_) {
       return;
     }
-    hurried_ = false;
-    taken_.notify_all();
+    awake_ = false;
+    done_.notify_all();
   }
 }
 

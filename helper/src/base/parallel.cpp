@@ -1,4 +1,4 @@
-// One thread a part.
+// One thread per part.
 #include "base/parallel.hpp"
 
 #include "base/cancellation.hpp"
@@ -13,7 +13,7 @@ namespace ptlens {
 
 unsigned cores() {
   cpu_set_t mine;
-  if (::sched_getaffinity(0, sizeof mine, &mine) != 0) { // more than 1,024 processors
+  if (::sched_getaffinity(0, sizeof mine, &mine) != 0) { // fails with more than 1,024 processors
     return std::max(1U, std::thread::hardware_concurrency());
   }
   return std::max(1U, static_cast<unsigned>(CPU_COUNT(&mine)));
@@ -25,7 +25,7 @@ std::size_t parts_of(std::size_t units, std::size_t units_a_part) {
 }
 
 void do_parts(std::size_t parts, const std::function<void(std::size_t)>& do_part) {
-  const Progress* const progress = worked_for();
+  const Progress* const progress = current_progress();
   std::vector<std::jthread> threads;
   threads.reserve(parts);
   for (std::size_t part = 1; part < parts; ++part) {

@@ -1,4 +1,4 @@
-// Parts of one piece of work on several threads at once.
+// Parts of one task on several threads at once.
 #pragma once
 
 #include <cstddef>
@@ -6,16 +6,16 @@
 
 namespace ptlens {
 
-// Processors that this process may run on, which may be fewer than the machine has: taskset, a
-// container's cpuset. At least one.
+// Returns the number of processors that this process may run on, at least one. Taskset or a
+// container's cpuset can make it smaller than the number in the machine.
 [[nodiscard]] unsigned cores();
 
-// As many parts as there are units of work for, each of at least `units_a_part`, but no more than
-// cores(), and than the memory keeps busy (8); at least one.
+// Returns how many parts to make of `units` units of work, each of at least `units_a_part`: at
+// least one, at most cores(), and at most 8, beyond which memory is the limit.
 [[nodiscard]] std::size_t parts_of(std::size_t units, std::size_t units_a_part);
 
-// Calls `do_part` with 0 to parts - 1, each on a thread of its own, the first on the caller's.
-// Returns when all are done. All are Cancellable where the caller is.
+// Calls `do_part` with 0 to parts - 1, each on its own thread, the first on the caller's. Returns
+// when all are done. Every part belongs to the caller's Progress (see Cancellable).
 void do_parts(std::size_t parts, const std::function<void(std::size_t)>& do_part);
 
 } // namespace ptlens

@@ -1,4 +1,4 @@
-// How a long piece of work tells how far it is and learns that it should stop.
+// Reports of progress from a long task, and requests to it to stop.
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,13 @@ namespace ptlens {
 struct ProgressReport {
   std::string stage;       // "recording", "reading", "decoding", ...
   std::uint64_t done = 0;  // in unit
-  std::uint64_t total = 0; // in unit, 0 when not known
+  std::uint64_t total = 0; // in unit, 0 where unknown
   std::string unit;        // "bytes", "ms"
 };
 
-// Shared between the one who asks and the one who works. `cancel` may be called from any thread;
-// the worker looks at `cancelled` at least every 50 ms and then ends with Error::Kind::cancelled.
-// `finish` asks to end early and keep what there is: a recording stops and is shown.
+// Shared by the requester and the worker. Any thread may call `cancel`; the worker checks
+// `cancelled` at least every 50 ms and then ends with Error::Kind::cancelled. `finish` asks the
+// worker to end early and keep its result: a recording stops and is shown.
 class Progress {
 public:
   using Listener = std::function<void(const ProgressReport&)>;
@@ -31,7 +31,7 @@ public:
   void finish() { finish_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool finish_asked() const { return finish_.load(std::memory_order_relaxed); }
 
-  // Asks a recording that keeps the last of its trace alone to save it, and to go on.
+  // Asks a recording that keeps only the end of its trace to save it and continue.
   void snapshot() { snapshots_.fetch_add(1, std::memory_order_relaxed); }
   [[nodiscard]] unsigned snapshots_asked() const {
     return snapshots_.load(std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Of values in no order: those that a share of all is not above.
+// Quantiles of unsorted values.
 #pragma once
 
 #include <algorithm>
@@ -7,15 +7,16 @@
 
 namespace ptlens {
 
-// Reorders the values; 0 of none. `share` from 0 to 1.
+// Returns the value that the given share of all values does not exceed, 0 where there are no
+// values. Reorders the values. `share`: 0 to 1.
 inline double quantile(std::vector<double>& values, double share) {
   if (values.empty()) {
     return 0;
   }
-  const auto place =
+  const auto position =
       values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::ranges::nth_element(values, place);
-  return *place;
+  std::ranges::nth_element(values, position);
+  return *position;
 }
 
 inline double median(std::vector<double>& values) {

@@ -1,5 +1,5 @@
-// A vector whose elements never move, so that another thread may read those that it was told of
-// while more are added. Each chunk is twice as long as the one before.
+// A vector whose elements never move. Another thread may read the elements that it knows of while
+// new ones are added. Each chunk is twice as long as the previous one.
 #pragma once
 
 #include "base/large_pages.hpp"
@@ -31,11 +31,12 @@ private:
   static constexpr unsigned first_width = std::bit_width(first_chunk);
   static constexpr unsigned most_chunks = 32;
 
-  // Chunk k holds the elements whose index, behind a chunk that is not there, has so many digits.
+  // Returns the chunk of an element. `at` is its index plus first_chunk; its number of binary
+  // digits determines the chunk.
   [[nodiscard]] static unsigned chunk_of(std::size_t at) {
     return static_cast<unsigned>(std::bit_width(at)) - first_width;
   }
-  // Of `chunks`, constant where they are.
+  // Returns the element; const where `chunks` is.
   template <class Chunks>
   [[nodiscard]] static auto& slot(Chunks& chunks, std::size_t index) {
     const std::size_t at = index + first_chunk;

@@ -8,7 +8,7 @@
 #include "cache/block.hpp"
 #include "cache/description.hpp"
 #include "cache/format.hpp"
-#include "perfdata/mapped_file.hpp"
+#include "perfdata/bytes/mapped_file.hpp"
 
 #include <atomic>
 #include <cstddef>

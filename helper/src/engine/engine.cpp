@@ -11,7 +11,7 @@
 #include "engine/recording/loaded_recording.hpp"
 #include "engine/trace/line_time_backend.hpp"
 #include "engine/trace/trace_backend.hpp"
-#include "symbols/elf/file_trail.hpp"
+#include "symbols/elf/opened_files.hpp"
 
 namespace ptlens::engine {
 namespace {
@@ -56,7 +56,8 @@ Result<LoadedRecording> load_named(const std::string& named, const OpenOptions& 
 
 // The calls are in a store: of the place that is for it, or in memory.
 Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std::string& data,
-                                        const OpenOptions& options, const symbols::FileTrail& trail,
+                                        const OpenOptions& options,
+                                        const symbols::OpenedFiles& trail,
                                         const Progress& progress) {
   cache::Writer::Options place;
   place.own_thread = loaded.decode.workers > 1;
@@ -141,7 +142,7 @@ Result<SharedMeasurement> open_unmapped(const std::string& named, const OpenOpti
       return of_store(std::move(*kept), options, progress);
     }
   }
-  const symbols::FileTrail trail;
+  const symbols::OpenedFiles trail;
   const auto loaded = load_to_measure(recording, options, progress);
   if (!loaded) {
     return std::unexpected(loaded.error());

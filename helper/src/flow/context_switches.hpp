@@ -2,7 +2,7 @@
 // SWITCH_CPU_WIDE records. Off-CPU time comes from here for both backends.
 #pragma once
 
-#include "perfdata/records.hpp"
+#include "perfdata/contents/records.hpp"
 
 #include <cstdint>
 #include <map>

@@ -1,13 +1,13 @@
-// Opening of a recording: map, header, attributes, records, features, order.
+// A recording is opened in this order: mapping, header, attributes, records, features, sorting.
 #include "perfdata/recording.hpp"
 
-#include "perfdata/attribute_table.hpp"
-#include "perfdata/aux_chunks.hpp"
-#include "perfdata/data_section.hpp"
-#include "perfdata/feature_sections.hpp"
-#include "perfdata/file_header.hpp"
-#include "perfdata/mapped_file.hpp"
-#include "perfdata/side_band.hpp"
+#include "perfdata/bytes/mapped_file.hpp"
+#include "perfdata/contents/side_band.hpp"
+#include "perfdata/file/data_section.hpp"
+#include "perfdata/file/feature_sections.hpp"
+#include "perfdata/file/file_header.hpp"
+#include "perfdata/records/attribute_table.hpp"
+#include "perfdata/records/aux_chunks.hpp"
 
 #include <new>
 #include <utility>

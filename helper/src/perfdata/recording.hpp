@@ -1,13 +1,13 @@
-// A perf.data file, mapped and read once: side-band records by kind, each list ordered by time
-// (records of equal time keep their order in the file), and where the trace bytes of each AUX
-// buffer are. Format: tools/perf/Documentation/perf.data-file-format.txt. Every length is checked
-// against what encloses it before use; a file that lies about itself yields an Error with the
-// offset of the record that lies.
+// A perf.data file, mapped and read once: lists of side-band records by kind, each ordered by time
+// (records of equal time keep their order in the file), and the positions of each AUX buffer's
+// trace bytes. Format: tools/perf/Documentation/perf.data-file-format.txt. Every length is checked
+// against the enclosing data before use. A file with a wrong length yields an Error with the offset
+// of the wrong record.
 #pragma once
 
 #include "base/error.hpp"
-#include "perfdata/records.hpp"
-#include "perfdata/time_conversion.hpp"
+#include "perfdata/contents/records.hpp"
+#include "perfdata/contents/time_conversion.hpp"
 
 #include <memory>
 #include <optional>
@@ -19,9 +19,9 @@ namespace ptlens::perfdata {
 
 class Recording {
 public:
-  // Opens a perf.data file. A recording needs neither trace nor samples to open: callers say what
-  // they need. Errors: not_found, no_rights, unsupported (big-endian, pipe mode, a newer header),
-  // bad_input (empty, not a perf.data, truncated: offset and remedy included).
+  // Opens a perf.data file. Neither trace nor samples are required; callers check what they need.
+  // Errors: not_found, no_rights, unsupported (big-endian, pipe mode, a newer header), bad_input
+  // (empty, not a perf.data, truncated; with offset and remedy).
   static Result<Recording> open(const std::string& path);
 
   Recording(Recording&&) noexcept;
@@ -51,17 +51,17 @@ public:
 
   [[nodiscard]] const std::optional<IntelPtInfo>& intel_pt() const;
   [[nodiscard]] const TimeConversion& time_conversion() const;
-  [[nodiscard]] const std::string& hostname() const; // empty where the file does not say
+  [[nodiscard]] const std::string& hostname() const; // empty where the file has none
   [[nodiscard]] const std::string& cpu_id() const;   // HEADER_CPUID, "GenuineIntel,6,85,4"
   [[nodiscard]] const std::vector<std::string>& command_line() const;
   [[nodiscard]] std::uint64_t trace_bytes() const; // sum over all AUX chunks
 
-  // The bytes of one chunk, in the mapping. The chunk must come from aux_buffers().
+  // Returns the bytes of one chunk, in the mapping. The chunk must come from aux_buffers().
   [[nodiscard]] std::span<const std::byte> bytes(const AuxChunk& chunk) const;
-  // See MappedFile; of what bytes() gave.
+  // Releases memory, see MappedFile::forget. `bytes` must come from bytes().
   void forget(std::span<const std::byte> bytes) const;
 
-  // How many records of each PERF_RECORD type the file holds, by number.
+  // Returns the number of records of each PERF_RECORD type, by type number.
   [[nodiscard]] std::span<const std::uint64_t> record_counts() const;
 
 private:

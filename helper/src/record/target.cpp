@@ -92,9 +92,9 @@ Error ambiguous(const Request& request, const std::vector<Place>& found) {
 
 // Where there is no function of the name because the compiler put its code into others.
 Error inlined_everywhere(const Request& request, const Binary& binary,
-                         const std::vector<symbols::InlinedPlace>& places) {
+                         const std::vector<symbols::InlinedInstance>& places) {
   std::vector<std::string> holders;
-  for (const symbols::InlinedPlace& place : places) {
+  for (const symbols::InlinedInstance& place : places) {
     if (place.function) {
       const std::string& name = binary.functions()[*place.function].name;
       if (std::ranges::find(holders, name) == holders.end()) {

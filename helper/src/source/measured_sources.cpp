@@ -4,7 +4,7 @@
 
 #include "engine/cache/cache_location.hpp"
 #include "engine/recording/loaded_recording.hpp"
-#include "symbols/binary_store.hpp"
+#include "symbols/elf/build_id.hpp"
 #include "symbols/elf/elf_file.hpp"
 #include "symbols/elf/elf_image.hpp"
 

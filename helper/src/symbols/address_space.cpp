@@ -1,5 +1,5 @@
-// Replays the side-band records of each process in order of time. At equal times: forks, then exec,
-// then mappings, the order in which the kernel sends them.
+// Replays the side-band records of each process in order of time. At equal times, forks come first,
+// then exec, then mappings: the order in which the kernel sends them.
 #include "symbols/address_space.hpp"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t first_kernel_address = std::uint64_t{1} << 63U;
-// Linux allows a process 65,530 mappings of all kinds; a recording that claims more code mappings
-// than this is damaged or hostile, and what goes beyond is left out.
+// Linux allows a process 65,530 mappings of all kinds. A recording with more code mappings than
+// this limit is damaged or hostile; further mappings are ignored.
 constexpr std::size_t most_mappings = 8192;
-// Over all versions of all processes. Beyond it, the last version of a process is changed instead
-// of a new one begun.
+// The limit for all versions of all processes together. Beyond it, a change applies to the last
+// version of a process and no new version begins.
 constexpr std::size_t most_entries = 2'000'000;
 
 struct Event {
@@ -34,8 +34,8 @@ std::vector<Event> events_in_order(const perfdata::Recording& recording) {
   std::vector<Event> events;
   const auto forks = recording.thread_starts();
   for (std::size_t at = 0; at < forks.size(); ++at) {
-    // Threads share their process's mappings. perf makes up forks at time 0 for processes that it
-    // finds running; their own mappings follow.
+    // Threads share their process's mappings. perf invents forks at time 0 for processes that run
+    // already; their own mappings follow.
     if (forks[at].pid != forks[at].parent_pid && forks[at].time_ns != 0) {
       events.push_back({forks[at].time_ns, Event::Kind::fork, at});
     }
@@ -56,9 +56,9 @@ std::vector<Event> events_in_order(const perfdata::Recording& recording) {
   return events;
 }
 
-// ELF address that the file offset is mapped for. A mapping begins at a page boundary, its segment
-// need not: the nearest segment that begins in the mapping's first page, or holds the offset,
-// decides.
+// Returns the ELF address of the file offset. A mapping begins at a page boundary, but its segment
+// may not: the segment that begins in the mapping's first page decides, else the nearest one that
+// contains the offset.
 std::optional<std::uint64_t> mapped_address(const Binary& binary, std::uint64_t file_offset) {
   const Segment* holding = nullptr;
   for (const Segment& segment : binary.code_segments()) {
@@ -77,26 +77,27 @@ std::optional<std::uint64_t> mapped_address(const Binary& binary, std::uint64_t 
   return binary.address_of_file_offset(file_offset);
 }
 
-// Cuts [start, end) out of what is mapped.
+// Removes [start, end) from the mapped code.
 void unmap(std::vector<MappedCode>& code, std::uint64_t start, std::uint64_t end) {
   auto first = std::ranges::upper_bound(code, start, {}, &MappedCode::end);
   auto last = first;
-  std::vector<MappedCode> kept;
+  std::vector<MappedCode> remaining;
   for (; last != code.end() && last->start < end; ++last) {
     if (last->start < start) {
       MappedCode left = *last;
       left.end = start;
-      kept.push_back(std::move(left));
+      remaining.push_back(std::move(left));
     }
     if (last->end > end) {
       MappedCode right = std::move(*last);
       right.file_offset += end - right.start;
       right.start = end;
-      kept.push_back(std::move(right));
+      remaining.push_back(std::move(right));
     }
   }
   const auto at = code.erase(first, last);
-  code.insert(at, std::make_move_iterator(kept.begin()), std::make_move_iterator(kept.end()));
+  code.insert(at, std::make_move_iterator(remaining.begin()),
+              std::make_move_iterator(remaining.end()));
 }
 
 bool overlaps(const std::vector<MappedCode>& code, std::uint64_t start, std::uint64_t end) {
@@ -108,12 +109,13 @@ bool is_file(const std::string& path) {
   return path == "[vdso]" || (path.starts_with('/') && !path.starts_with("//"));
 }
 
-// By start, without overlaps. A core holds code where it ran: there is no bias.
+// Returns the kernel's mappings by start, without overlaps. A core file has code at its run-time
+// address: there is no bias.
 std::vector<MappedCode> kernel_code(const std::shared_ptr<const Binary>& kernel) {
   std::vector<MappedCode> code;
-  std::uint64_t behind = first_kernel_address;
+  std::uint64_t after = first_kernel_address;
   for (const Segment& segment : kernel->code_segments()) {
-    if (segment.address < behind || segment.file_size == 0) {
+    if (segment.address < after || segment.file_size == 0) {
       continue;
     }
     MappedCode mapped;
@@ -122,7 +124,7 @@ std::vector<MappedCode> kernel_code(const std::shared_ptr<const Binary>& kernel)
     mapped.file_offset = segment.file_offset;
     mapped.path = "[kernel.kallsyms]";
     mapped.binary = kernel;
-    behind = mapped.end;
+    after = mapped.end;
     code.push_back(std::move(mapped));
   }
   return code;
@@ -132,8 +134,8 @@ class Replay {
 public:
   using Versions = std::map<std::int32_t, std::vector<AddressSpaceVersion>>;
 
-  Replay(const perfdata::Recording& recording, BinaryStore& store)
-      : recording_(recording), store_(store) {
+  Replay(const perfdata::Recording& recording, BinaryFinder& binaries)
+      : recording_(recording), binaries_(binaries) {
     for (const perfdata::BuildIdEntry& entry : recording.build_ids()) {
       build_ids_.emplace(entry.path, entry.build_id);
     }
@@ -168,7 +170,7 @@ public:
   }
 
 private:
-  // The mappings of the process from `time_ns` on, to be changed.
+  // Returns the mappings of the process from `time_ns` on, for changes.
   std::vector<MappedCode>& change(std::int32_t pid, std::uint64_t time_ns) {
     std::vector<AddressSpaceVersion>& versions = versions_[pid];
     if (versions.empty() || (versions.back().from_ns != time_ns && entries_ < most_entries)) {
@@ -209,7 +211,7 @@ private:
                     .path = mapping.path,
                     .build_id = build_id_of(mapping)};
     if (!kernel && is_file(mapping.path)) {
-      code.binary = store_.find(code.path, code.build_id);
+      code.binary = binaries_.find(code.path, code.build_id);
     } else if (kernel && kernel_traced_) {
       note_missing_kernel_code(code);
     }
@@ -218,7 +220,7 @@ private:
       if (address) {
         code.bias = start - *address;
       } else {
-        code.binary = nullptr; // the file at this path has no such part: it is another one
+        code.binary = nullptr; // the file at this path has no such part: it is a different one
       }
     }
     insert(pid, mapping.time_ns, std::move(code));
@@ -230,24 +232,24 @@ private:
     if (!fresh && known->second.back().code.size() >= most_mappings) {
       return;
     }
-    // Memory of a just-in-time compiler where nothing was: the same answer, no code, before and
+    // Memory of a just-in-time compiler at a free address: the answer is "no code" before and
     // after.
     const bool changes_nothing =
         !fresh && !code.binary && !overlaps(known->second.back().code, code.start, code.end);
     std::vector<MappedCode>& all =
         changes_nothing ? known->second.back().code : change(pid, time_ns);
     unmap(all, code.start, code.end);
-    const auto place = std::ranges::upper_bound(all, code.start, {}, &MappedCode::start);
-    all.insert(place, std::move(code));
+    const auto position = std::ranges::upper_bound(all, code.start, {}, &MappedCode::start);
+    all.insert(position, std::move(code));
   }
 
-  // A recording that traced the kernel says in missing() what decoding it would take.
+  // Adds the kernel to missing(), with the reason, where the recording traced it.
   void note_missing_kernel_code(const MappedCode& code) {
     constexpr std::string_view kernel_image = "[kernel.kallsyms]";
     const bool image = code.path.starts_with(kernel_image);
     const std::string path = image ? std::string(kernel_image) : code.path;
     if (const auto entry = build_ids_.find(path); entry != build_ids_.end()) {
-      store_.find(path, entry->second);
+      binaries_.find(path, entry->second);
     }
   }
 
@@ -260,7 +262,7 @@ private:
   }
 
   const perfdata::Recording& recording_;
-  BinaryStore& store_;
+  BinaryFinder& binaries_;
   std::unordered_map<std::string, std::vector<std::uint8_t>> build_ids_; // by path
   Versions versions_;
   bool kernel_traced_ = false;
@@ -275,9 +277,9 @@ const MappedCode* AddressSpaceVersion::find(std::uint64_t address) const {
   return found != code.end() && found->start <= address ? &*found : nullptr;
 }
 
-AddressSpaces::AddressSpaces(const perfdata::Recording& recording, BinaryStore& store,
+AddressSpaces::AddressSpaces(const perfdata::Recording& recording, BinaryFinder& binaries,
                              const std::shared_ptr<const Binary>& kernel)
-    : versions_(Replay(recording, store).run()) {
+    : versions_(Replay(recording, binaries).run()) {
   for (auto& [pid, versions] : versions_) {
     for (std::size_t next = 1; next < versions.size(); ++next) {
       versions[next - 1].until_ns = versions[next].from_ns;
@@ -303,9 +305,8 @@ const AddressSpaceVersion& AddressSpaces::at(std::int32_t pid, std::uint64_t tim
     return empty_;
   }
   const std::vector<AddressSpaceVersion>& versions = process->second;
-  const auto behind =
-      std::ranges::upper_bound(versions, time_ns, {}, &AddressSpaceVersion::from_ns);
-  return behind == versions.begin() ? versions.front() : *std::prev(behind);
+  const auto after = std::ranges::upper_bound(versions, time_ns, {}, &AddressSpaceVersion::from_ns);
+  return after == versions.begin() ? versions.front() : *std::prev(after);
 }
 
 std::vector<const MappedCode*> AddressSpaces::binaries() const {

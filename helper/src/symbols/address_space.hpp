@@ -1,10 +1,10 @@
-// What was mapped where in each process at each moment, from MMAP, FORK, EXIT and COMM(exec)
-// records: fork copies the parent's mappings, exec drops them, a new mapping hides what it overlaps
-// from its time on.
+// The code that is mapped in each process at each time, from MMAP, FORK, EXIT and COMM(exec)
+// records. A fork copies the parent's mappings, exec drops them, and a new mapping hides the
+// mappings that it overlaps from its time on.
 #pragma once
 
 #include "perfdata/recording.hpp"
-#include "symbols/binary_store.hpp"
+#include "symbols/binary_finder.hpp"
 
 #include <cstdint>
 #include <map>
@@ -21,14 +21,14 @@ struct MappedCode {
   std::uint64_t bias = 0;        // process address - ELF virtual address, modulo 2^64
   std::string path = {};         // as recorded
   std::vector<std::uint8_t> build_id = {};
-  std::shared_ptr<const Binary> binary = {}; // nullptr where it could not be found
+  std::shared_ptr<const Binary> binary = {}; // nullptr where the file was not found
 };
 
-// The mappings of one process during one stretch of time, ordered by start, without overlaps.
+// The mappings of one process during one time interval, ordered by start, without overlaps.
 struct AddressSpaceVersion {
   std::uint64_t from_ns = 0;
-  std::uint64_t until_ns = UINT64_MAX; // when the next one begins
-  std::uint64_t serial = 0;            // unique over all processes and versions
+  std::uint64_t until_ns = UINT64_MAX; // start of the next version
+  std::uint64_t serial = 0;            // unique among all processes and versions
   std::vector<MappedCode> code = {};
 
   [[nodiscard]] const MappedCode* find(std::uint64_t address) const;
@@ -36,15 +36,15 @@ struct AddressSpaceVersion {
 
 class AddressSpaces {
 public:
-  // `kernel`: its code, which all processes share; nullptr where it is not at hand.
-  AddressSpaces(const perfdata::Recording& recording, BinaryStore& store,
+  // `kernel`: the kernel's code, which all processes share; nullptr where it is not available.
+  AddressSpaces(const perfdata::Recording& recording, BinaryFinder& binaries,
                 const std::shared_ptr<const Binary>& kernel = nullptr);
 
-  // The version in force at `time_ns`: the last one that began at or before it, else the first
-  // one. A process without any mapping gets an empty version. The kernel is pid -1.
+  // Returns the version in force at `time_ns`: the last one that began at or before it, else the
+  // first one. A process without mappings gets an empty version. The kernel has pid -1.
   [[nodiscard]] const AddressSpaceVersion& at(std::int32_t pid, std::uint64_t time_ns) const;
 
-  // Every binary that was found, once for each path that it was mapped by.
+  // Returns every binary that was found, once for each path under which it was mapped.
   [[nodiscard]] std::vector<const MappedCode*> binaries() const;
 
 private:

@@ -1,19 +1,20 @@
-// The tables behind Binary, each built when first asked for and never changed afterwards, so that
-// threads may share a Binary.
+// The tables behind Binary. Each is built on first use and never changes afterwards, so threads may
+// share a Binary.
 #include "symbols/binary.hpp"
 
 #include "base/lazy.hpp"
 #include "symbols/dwarf/debug_file.hpp"
 #include "symbols/dwarf/debug_info.hpp"
-#include "symbols/dwarf/inlined.hpp"
-#include "symbols/dwarf/own_lines.hpp"
+#include "symbols/dwarf/source_path.hpp"
 #include "symbols/elf/elf_image.hpp"
-#include "symbols/elf/kernel_code.hpp"
+#include "symbols/elf/kallsyms.hpp"
 #include "symbols/elf/landing_pads.hpp"
 #include "symbols/elf/unwind_table.hpp"
+#include "symbols/functions/function_code.hpp"
+#include "symbols/functions/function_search.hpp"
 #include "symbols/functions/function_table.hpp"
-#include "symbols/machine_code/code_walk.hpp"
-#include "symbols/names/name_search.hpp"
+#include "symbols/functions/inlined_instances.hpp"
+#include "symbols/functions/own_lines.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -58,7 +59,7 @@ std::vector<FrameDescription> read_descriptions(const ElfImage& image) {
 } // namespace
 
 struct Binary::Contents {
-  // `kernel_symbols`: of a kernel, whose file has no tables of its own.
+  // `kernel_symbols`: the symbols of a kernel, whose file has no tables of its own.
   explicit Contents(ElfImage opened, std::vector<Symbol> kernel_symbols = {})
       : kernel(std::move(kernel_symbols)), image(std::move(opened)),
         debug_file([this] { return locate_debug_file(image); }),
@@ -72,22 +73,23 @@ struct Binary::Contents {
         }),
         frame_descriptions([this] { return read_descriptions(image); }) {}
 
-  // Call instructions of a function, decoded when first asked for.
+  // Returns the call instructions of a function, decoded on first use.
   std::span<const CallInstruction> calls_of(std::uint32_t index) {
     const std::scoped_lock lock(calls_mutex);
     const auto [at, added] = calls.try_emplace(index);
     if (added) {
       at->second = call_instructions(image, table.get(), index);
     }
-    return at->second; // nodes of a map stay where they are
+    return at->second; // elements of an unordered_map do not move
   }
 
-  // Where a function has replaced the stack, found out when first asked for.
-  std::span<const std::uint64_t> behind_replacement_in(std::uint32_t index) {
+  // Returns the instructions behind a replacement of the stack in a function, computed on first
+  // use.
+  std::span<const std::uint64_t> after_replacement_in(std::uint32_t index) {
     const std::scoped_lock lock(calls_mutex);
-    const auto [at, added] = behind_replacement.try_emplace(index);
+    const auto [at, added] = after_replacement.try_emplace(index);
     if (added) {
-      at->second = behind_stack_replacement(image, table.get(), index);
+      at->second = after_stack_replacement(image, table.get(), index);
     }
     return at->second;
   }
@@ -102,14 +104,14 @@ struct Binary::Contents {
 
   std::mutex calls_mutex;
   std::unordered_map<std::uint32_t, std::vector<CallInstruction>> calls; // by function
-  std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> behind_replacement;
+  std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> after_replacement;
 };
 
 Binary::Binary(std::unique_ptr<Contents> contents) : contents_(std::move(contents)) {}
 Binary::~Binary() = default;
 
 std::shared_ptr<const Binary> Binary::made(std::unique_ptr<Contents> contents) {
-  struct Openable : Binary { // std::make_shared needs a constructor that it can see
+  struct Openable : Binary { // std::make_shared needs an accessible constructor
     explicit Openable(std::unique_ptr<Contents> contents) : Binary(std::move(contents)) {}
   };
   return std::make_shared<const Openable>(std::move(contents));
@@ -189,7 +191,8 @@ std::span<const std::byte> Binary::code_at(std::uint64_t address) const {
 }
 
 std::optional<std::uint64_t> Binary::address_of_file_offset(std::uint64_t offset) const {
-  for (const bool code : {true, false}) { // neighbours may share a page; code comes first
+  for (const bool code :
+       {true, false}) { // adjacent segments may share a page; code takes precedence
     for (const LoadSegment& segment : contents_->image.load_segments()) {
       if (segment.executable == code && offset >= segment.file_offset &&
           offset - segment.file_offset < segment.file_size) {
@@ -217,7 +220,7 @@ std::vector<std::string> Binary::nearest_names(std::string_view name, std::size_
   return names_near(contents_->table.get(), name, count);
 }
 
-std::vector<InlinedPlace> Binary::inlined(std::string_view name) const {
+std::vector<InlinedInstance> Binary::inlined(std::string_view name) const {
   return find_inlined(contents_->debug_file.get(), contents_->image, contents_->table.get(), name);
 }
 
@@ -288,7 +291,7 @@ std::optional<std::uint64_t> Binary::landing_pad(std::uint64_t return_address) c
 
 bool Binary::replaces_stack(std::uint64_t address) const {
   const std::optional<std::uint32_t> index = contents_->table.get().at(address);
-  return index && std::ranges::binary_search(contents_->behind_replacement_in(*index), address);
+  return index && std::ranges::binary_search(contents_->after_replacement_in(*index), address);
 }
 
 std::optional<std::uint64_t> Binary::call_before(std::uint64_t return_address) const {

@@ -1,10 +1,13 @@
 // One ELF file: its code bytes, its functions with hot and cold parts, and its line table.
 // Functions come from .symtab, .dynsym, DWARF subprograms (which give the ranges of cold parts and
-// the declared line) and the PLT sections; libdw reads them. All addresses here are ELF virtual
-// addresses, as nm prints them.
+// the line of the declaration) and the PLT sections. All addresses here are ELF virtual addresses,
+// as nm prints them.
 #pragma once
 
 #include "base/error.hpp"
+#include "symbols/dwarf/source_line.hpp"
+#include "symbols/elf/segment.hpp"
+#include "symbols/functions/function.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,91 +20,16 @@
 
 namespace ptlens::symbols {
 
-struct AddressRange {
-  std::uint64_t low = 0;
-  std::uint64_t high = 0; // one past the last byte
-};
-
-struct SourceLine {
-  std::string file = {}; // absolute where DWARF's compilation directory makes it so
-  std::uint32_t line = 0;
-  std::uint32_t column = 0;
-};
-
-// Identity of a function is its binary and `address`, never its name.
-struct Function {
-  enum class Kind {
-    code,     // a function of the program
-    plt_stub, // .plt, .plt.sec, .plt.got: folded into what it jumps to
-    resolver, // the dynamic linker's lazy-binding trampoline (_dl_runtime_resolve*), folded as well
-    indirect, // STT_GNU_IFUNC: the symbol's code chooses an implementation
-    thunk,    // a retpoline or a return thunk: `ret` used as the jump that it stands for
-  };
-  std::string name = {};                 // demangled (C++, Rust); "foo@plt" for stubs
-  std::string linkage_name = {};         // as in the symbol table
-  std::uint64_t address = 0;             // entry
-  std::vector<AddressRange> ranges = {}; // the part that holds `address` first, then cold parts
-  std::string file = {};                 // of the declaration, empty without DWARF
-  std::uint32_t line = 0;
-  std::uint32_t end_line = 0; // last line that has code of the function, 0 without DWARF
-  Kind kind = Kind::code;
-  // Entry of the function that this is a copy (.isra, .constprop) or a part (.part, LLVM's .cold)
-  // of in the source; `address` for most.
-  std::uint64_t original = 0;
-  bool part = false; // of `original`, which jumps to it or calls it
-};
-
-// One instruction by which control can leave a function for good.
-struct Exit {
-  enum class Kind {
-    ret,              // return to the caller
-    jump,             // direct, out of the function: a tail call
-    conditional_jump, // the same, but control also goes on behind it when it is not taken
-    indirect_jump,    // through a register or memory, and not by a table of the function's own code
-  };
-  std::uint64_t address = 0;
-  Kind kind = Kind::ret;
-  std::uint64_t target = 0; // of a direct jump, else 0
-};
-
-// One place where the compiler put the code of a function into another function's
-// (DW_TAG_inlined_subroutine).
-struct InlinedPlace {
-  std::string name = {};         // demangled, of the function that was inlined
-  std::string linkage_name = {}; // empty for functions that the linker does not see
-  std::string file = {};         // of its declaration, empty where not said
-  std::uint32_t line = 0;
-  std::optional<std::uint32_t> function = {}; // index of the function whose code holds the place
-  std::string call_file = {};                 // of the call that was replaced, empty where not said
-  std::uint32_t call_line = 0;
-  // Where its first statement is. The instruction there may belong to the code around the place: no
-  // range holds the entry then.
-  std::uint64_t entry = 0;
-  std::vector<AddressRange> ranges = {}; // the one that holds `entry` first
-  std::uint32_t depth = 0;               // inlined functions around it in the same function
-};
-
-struct CodeLine { // [low, high) stands in the source at the line
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
-  std::uint32_t line = 0; // 0: at none of the file that is asked about
-};
-
-struct Segment { // PT_LOAD with execute permission
-  std::uint64_t address = 0;
-  std::uint64_t file_offset = 0;
-  std::uint64_t file_size = 0;
-};
-
 class Binary {
 public:
-  // Reads the ELF file at `path`. A separate debug file named by .gnu_debuglink or the build-id
-  // under /usr/lib/debug is used when present. Errors: not_found, no_rights, bad_input (not ELF,
+  // Reads the ELF file at `path`. Uses a separate debug file where one is found by .gnu_debuglink
+  // or by the build-id under /usr/lib/debug. Errors: not_found, no_rights, bad_input (not ELF,
   // truncated).
   static Result<std::shared_ptr<const Binary>> open(const std::string& path);
 
-  // The kernel: code from a core file such as the kcore of `perf record --kcore`, functions from a
-  // copy of /proc/kallsyms. Errors: the same, and bad_input without functions in that code.
+  // Reads the kernel: its code from a core file such as the kcore of `perf record --kcore`, its
+  // functions from a copy of /proc/kallsyms. Errors: those of open, and bad_input where that code
+  // has no functions.
   static Result<std::shared_ptr<const Binary>> open_kernel(const std::string& kcore,
                                                            const std::string& kallsyms);
 
@@ -115,76 +43,78 @@ public:
   [[nodiscard]] std::span<const std::uint8_t> build_id() const; // empty where there is none
   [[nodiscard]] bool is_64_bit() const;
   [[nodiscard]] bool has_debug_info() const;
-  [[nodiscard]] const std::string& debug_file() const; // path() where it is in the binary itself
+  [[nodiscard]] const std::string&
+  debug_file() const; // path() where the binary itself has the debug information
   [[nodiscard]] std::span<const Segment> code_segments() const;
 
-  // Functions ordered by address; the index is stable for the life of the object.
+  // Returns the functions ordered by address. Indices are stable for the life of the object.
   [[nodiscard]] std::span<const Function> functions() const;
 
-  // Index of the function whose hot or cold part holds the address.
+  // Returns the index of the function whose hot or cold part contains the address.
   [[nodiscard]] std::optional<std::uint32_t> function_at(std::uint64_t address) const;
-  // Index of the function whose entry is exactly the address.
+  // Returns the index of the function whose entry is exactly the address.
   [[nodiscard]] std::optional<std::uint32_t> function_entry(std::uint64_t address) const;
 
   [[nodiscard]] std::optional<SourceLine> line_at(std::uint64_t address) const;
 
-  // Code bytes from the address to the end of its segment; empty where no segment holds it.
+  // Returns the code bytes from the address to the end of its segment; empty where no segment
+  // contains it.
   [[nodiscard]] std::span<const std::byte> code_at(std::uint64_t address) const;
 
   [[nodiscard]] std::optional<std::uint64_t> address_of_file_offset(std::uint64_t offset) const;
   [[nodiscard]] std::optional<std::uint64_t> file_offset_of_address(std::uint64_t address) const;
 
-  // Functions whose demangled name, name without parameters and template arguments, last component
-  // ("ns::f(int)" is found by "ns::f(int)", "ns::f" and "f") or linkage name equals `name`; stubs
-  // are left out. Best kind of match only, in that order.
+  // Returns the functions with the best kind of match to `name`. The kinds are, best first: the
+  // demangled name, the name without parameters and template arguments, the last component, the
+  // linkage name. "ns::f(int)" is found by "ns::f(int)", "ns::f" and "f". PLT stubs are not found.
   [[nodiscard]] std::vector<std::uint32_t> find(std::string_view name) const;
-  // Up to `count` names nearest to `name` by edit distance, nearest first.
+  // Returns up to `count` names with the smallest edit distance to `name`, nearest first.
   [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name,
                                                        std::size_t count) const;
-  // Places where functions that answer to `name`, by the rules of find, were inlined, also into
-  // other inlined code; ordered by entry, outer places first, some ten thousand at most. Reads all
-  // DIEs of the file each time: slow.
-  [[nodiscard]] std::vector<InlinedPlace> inlined(std::string_view name) const;
-  // Last components of the names of functions that were inlined somewhere, without template
-  // arguments; ascending, each once.
+  // Returns the inlined instances of the functions that match `name` by the rules of find,
+  // including instances in other inlined code; ordered by entry, outer instances first, at most
+  // 65,536. Slow: each call reads all DIEs of the file.
+  [[nodiscard]] std::vector<InlinedInstance> inlined(std::string_view name) const;
+  // Returns the last components of the names of functions that were inlined somewhere, without
+  // template arguments, in ascending order and without repeats.
   [[nodiscard]] std::span<const std::string> inlined_names() const;
-  // The code of the functions, all of their parts, by lines of the files that each is declared in;
-  // ordered, without overlaps. Code that was inlined into one of them stands at the line of the
-  // call in the function's own text that it came by. Walks the DIEs of the units that hold the
+  // Returns the code of the functions, all of their parts, by lines of the file that declares each
+  // function; ordered, without overlaps. Inlined code belongs to the line of the call, in the
+  // function's own source, that it replaced. Walks the DIEs of the units that contain the
   // functions.
   [[nodiscard]] std::vector<CodeLine> own_lines(std::span<const std::uint32_t> functions) const;
-  // Functions declared in a source file whose path ends in the same components as `file`, and whose
-  // lines hold `line` (0: all of the file).
+  // Returns the functions that are declared in a source file whose path ends in the same components
+  // as `file` and whose lines include `line` (0: any line).
   [[nodiscard]] std::vector<std::uint32_t> find_at_line(std::string_view file,
                                                         std::uint32_t line) const;
-  // True when some compilation unit was made from that source file.
+  // Checks whether some compilation unit was made from that source file.
   [[nodiscard]] bool has_source(std::string_view file) const;
 
-  // Entry addresses of the functions that direct calls (and direct jumps out of the function: tail
-  // calls) in function `index` go to, PLT stubs included, each once, ascending.
+  // Returns the entry addresses of the functions that function `index` calls directly or jumps to
+  // directly (tail calls), PLT stubs included, in ascending order and without repeats.
   [[nodiscard]] std::vector<std::uint64_t> direct_callees(std::uint32_t index) const;
-  // Addresses of the instructions by which control leaves function `index`: every `ret`, and every
-  // direct or indirect jump out of its ranges, ascending.
+  // Returns the addresses of the instructions by which control leaves function `index`, ascending:
+  // every `ret`, and every direct or indirect jump out of its ranges.
   [[nodiscard]] std::vector<std::uint64_t> exits(std::uint32_t index) const;
-  // The same with what each instruction is, ascending. A jump through a table that leads back into
-  // the function (a switch) is no exit.
+  // Returns the same instructions with their kinds, ascending. A jump through a table that leads
+  // back into the function (a switch) is not an exit.
   [[nodiscard]] std::vector<Exit> exit_points(std::uint32_t index) const;
-  // Addresses of the first instructions of function `index`, its entry first: as many as run one
-  // after the other each time that it is entered and at no other time, each with the stack pointer
-  // that it was entered with.
+  // Returns the addresses of the first instructions of function `index`, its entry first: the
+  // instructions that run one after the other on every entry and at no other time, each with the
+  // stack pointer that the function was entered with.
   [[nodiscard]] std::vector<std::uint64_t> entry_instructions(std::uint32_t index) const;
-  // Linkage name of what a plt_stub jumps to; nothing for other functions and for the stub that
-  // enters the dynamic linker.
+  // Returns the linkage name of the function that a plt_stub jumps to; nothing for other functions
+  // and for the stub that enters the dynamic linker.
   [[nodiscard]] std::optional<std::string> stub_target(std::uint32_t index) const;
-  // Where the exception tables send an exception that leaves the call with this return address;
-  // nothing where it passes on to the caller.
+  // Returns the address to which the exception tables send an exception out of the call with this
+  // return address; nothing where the exception passes to the caller.
   [[nodiscard]] std::optional<std::uint64_t> landing_pad(std::uint64_t return_address) const;
-  // True when the function that holds the branch at `address` has, on a way to it that leads by
-  // direct jumps alone, set the stack pointer to what it read from memory or got from its caller:
-  // longjmp, and switches to another stack. Not where it put back the return address that it had
-  // just taken from the stack.
+  // Checks whether the function with the branch at `address` has replaced the stack pointer on a
+  // path of direct jumps to that branch, by a value from memory or from its caller: longjmp, and
+  // switches to another stack. False where it put back the return address that it had just taken
+  // from the stack.
   [[nodiscard]] bool replaces_stack(std::uint64_t address) const;
-  // Address of the call instruction whose return address this is.
+  // Returns the address of the call instruction with this return address.
   [[nodiscard]] std::optional<std::uint64_t> call_before(std::uint64_t return_address) const;
 
 private:
@@ -193,8 +123,5 @@ private:
   static std::shared_ptr<const Binary> made(std::unique_ptr<Contents> contents);
   std::unique_ptr<Contents> contents_;
 };
-
-// True when both paths end in the same file name and as many directories as the shorter one has.
-[[nodiscard]] bool same_source(std::string_view one, std::string_view other);
 
 } // namespace ptlens::symbols

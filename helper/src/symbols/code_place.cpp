@@ -1,4 +1,4 @@
-// From the mapping to the binary's function table.
+// Lookup from the mapping to the binary's function table.
 #include "symbols/code_place.hpp"
 
 #include <algorithm>

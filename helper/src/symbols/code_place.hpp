@@ -1,4 +1,5 @@
-// What stands at a process address: a function and where in it, as the ways along calls need it.
+// The function at a process address, and the position in it, as far as the assembly of calls needs
+// it.
 #pragma once
 
 #include "symbols/address_space.hpp"
@@ -8,19 +9,19 @@
 namespace ptlens::symbols {
 
 struct CodePlace {
-  const MappedCode* mapped = nullptr; // what is mapped there, nullptr for nothing
+  const MappedCode* mapped = nullptr; // the mapping at the address, nullptr where there is none
   std::uint32_t function = 0;         // index into the binary's functions, where known
   bool known = false;                 // a function covers the address
   bool entry = false;                 // the address is the first of the function, copy or part
-  bool part = false;                  // in a part of the function: its own code goes on there
+  bool part = false;   // in a part of the function: the function's own code continues there
   bool folded = false; // PLT stub, lazy-binding resolver or retpoline: not a call of its own
   bool thunk = false;  // of these, a retpoline or return thunk: leads back as well as on
 };
 
-// A copy or part that the compiler made of a function is that function.
+// A copy or part that the compiler made of a function counts as that function.
 [[nodiscard]] CodePlace place_at(const AddressSpaceVersion& space, std::uint64_t address);
 
-// setjmp and its like: control may come back to their return address later.
+// Checks for setjmp and similar functions: control may come back to their return address later.
 [[nodiscard]] bool returns_twice(const Function& function);
 
 } // namespace ptlens::symbols

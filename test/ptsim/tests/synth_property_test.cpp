@@ -96,7 +96,7 @@ Recipe recipe_of(std::uint64_t seed) {
 // The same binaries in each recording: read once.
 Result<measure::Measurement> measured(const std::string& path, const flow::DecodeOptions& decode) {
   static auto store =
-      std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{"", "", false});
+      std::make_unique<symbols::BinaryFinder>(symbols::BinaryFinder::Options{"", "", false});
   auto recording = perfdata::Recording::open(path);
   if (!recording) {
     return std::unexpected(recording.error());

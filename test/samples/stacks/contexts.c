@@ -1,6 +1,6 @@
-// Coroutines by swapcontext: two workers of different functions, resumed in turns, one of which
-// calls functions on both sides of a switch; a generator that is resumed from a function of its own
-// and ends; and two instances of one function.
+// Coroutines by swapcontext: two workers with different functions, resumed in turns, one of which
+// calls functions on both sides of a switch; a generator that its own function resumes and that
+// ends; and two instances of one function.
 #include "sample.h"
 
 #include <ucontext.h>

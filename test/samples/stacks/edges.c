@@ -1,4 +1,4 @@
-// A trace that begins and ends in the middle: at the entry of inner, and at that of stop_here.
+// A trace that begins and ends inside calls: at the entry of inner, and at the entry of stop_here.
 #include "sample.h"
 
 FUNCTION void leaf(void) {

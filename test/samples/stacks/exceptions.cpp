@@ -1,5 +1,5 @@
-// Exceptions: caught some activations further up, through clean-ups, again, and in a recursive
-// function of which only some activations have the handler that the exception meets.
+// Exceptions: caught several activations further up, through clean-ups, rethrown, and in a
+// recursive function where only some activations have the handler for the exception.
 #include "sample.h"
 
 struct Guard {
@@ -56,8 +56,8 @@ FUNCTION int catches_again(int value) {
   return caught;
 }
 
-// descend(5) calls descend(4) ... descend(0), which throws; only descend(3) has a handler for what
-// its callee throws, so that descend(2), (1) and (0) end unwound, and (3), (4) and (5) return.
+// descend(5) calls descend(4) ... descend(0), which throws. Only descend(3) has a handler for its
+// callee's exception, so descend(2), (1) and (0) end unwound, and (3), (4) and (5) return.
 FUNCTION int descend(int level) {
   int below = 0;
   if (level == 0) {

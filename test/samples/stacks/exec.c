@@ -1,6 +1,6 @@
-// exec in the middle of calls, then the same program again at the same addresses: what was open
-// ends with the old program, and the new one begins with an empty stack. Without arguments the
-// program replaces itself twice, once from its first thread and once from another.
+// exec inside calls, then the same program again at the same addresses: open calls end with the old
+// program, and the new one begins with an empty stack. Without arguments the program replaces
+// itself twice, once from its first thread and once from another one.
 #include "sample.h"
 
 #include <pthread.h>

@@ -1,10 +1,10 @@
-// Switches of the stack by hand: by `ret`, as most fiber libraries do, and by a jump to the address
-// that the other side saved, as Boost.Context and Go's scheduler do. The first switch to a fiber
-// enters its function; two fibers hand over to each other as well as to main.
+// Stack switches in assembly: by `ret`, as in most fiber libraries, and by a jump to the address
+// that the other side saved, as in Boost.Context and Go's scheduler. The first switch to a fiber
+// enters its function. Two fibers switch to each other as well as to main.
 #include "sample.h"
 
-// void by_return(void** save, void* stack): saves what a callee must keep, and returns on the other
-// stack.
+// void by_return(void** save, void* stack): saves the callee-saved registers, and returns on the
+// other stack.
 asm(".text\n"
     ".globl by_return\n"
     ".type by_return, @function\n"
@@ -15,7 +15,7 @@ asm(".text\n"
     "  pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
     "  ret\n"
     ".size by_return, .-by_return\n");
-// The same, with the return address taken off the stack and jumped to.
+// The same, but pops the return address and jumps to it.
 asm(".text\n"
     ".globl by_jump\n"
     ".type by_jump, @function\n"
@@ -31,7 +31,7 @@ void by_return(void** save, void* stack);
 void by_jump(void** save, void* stack);
 
 static void* saved[3];                     // main, then the fibers
-static _Alignas(16) void* stacks[4][1024]; // two for each round trip
+static _Alignas(16) void* stacks[4][1024]; // two switches per round trip
 static void (*volatile change)(void**, void*);
 
 FUNCTION void step(int value) {
@@ -58,7 +58,7 @@ FUNCTION void second_fiber(void) {
   go(2, 1);
 }
 
-// Six registers, and the function to return into; above it, no address to return to.
+// Six registers, and the function to return into. There is no return address above it.
 FUNCTION void prepare(int stack, int fiber, void (*function)(void)) {
   void** top = &stacks[stack][1024 - 8];
   *--top = 0;
@@ -70,9 +70,9 @@ FUNCTION void round_trip(int number, void (*how)(void**, void*)) {
   change = how;
   prepare(2 * number, 1, first_fiber);
   prepare(2 * number + 1, 2, second_fiber);
-  go(0, 1); // first_fiber begins, hands back
-  go(0, 2); // second_fiber begins, hands back
-  go(0, 1); // first_fiber goes on, then second_fiber, then first_fiber again, which hands back
+  go(0, 1); // first_fiber begins, switches back
+  go(0, 2); // second_fiber begins, switches back
+  go(0, 1); // first_fiber continues, then second_fiber, then first_fiber again, which switches back
   WORK();
 }
 

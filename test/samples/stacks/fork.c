@@ -1,5 +1,5 @@
-// Children that begin inside their parent's calls, at its addresses: what the parent called is none
-// of theirs, though they return from it; and vfork's, which run on the parent's stack until they
+// Children that begin inside their parent's calls, at its addresses: the parent's calls are not
+// theirs, although they return from them. Children of vfork run on the parent's stack until they
 // end.
 #define _GNU_SOURCE
 #include "sample.h"
@@ -42,7 +42,7 @@ FUNCTION pid_t outer(void) {
   return child;
 }
 
-// The child runs in this activation, which goes on when the child has ended.
+// The child runs in this activation, which continues when the child has ended.
 FUNCTION void borrows(int replaces) {
   leaf(0);
   pid_t child = vfork();

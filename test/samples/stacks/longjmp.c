@@ -1,5 +1,5 @@
 // longjmp: out of several calls, into an outer activation of a recursive function, and the
-// compiler's own without a call of the library.
+// compiler's built-in form without a library call.
 #include "sample.h"
 
 #include <setjmp.h>
@@ -26,8 +26,7 @@ FUNCTION int lands(int value) {
   return result;
 }
 
-// search(6) down to search(0), which jumps to where search(4) called setjmp: 3, 2, 1, 0 end
-// unwound.
+// search(6) down to search(0), which jumps to the setjmp of search(4): 3, 2, 1, 0 end unwound.
 static jmp_buf found;
 FUNCTION int search(int level) {
   volatile int result = 1;

@@ -1,4 +1,4 @@
-// Three threads on fewer processors, each deep in calls of its own while it is moved about.
+// Three threads on fewer processors; each is deep in its own calls while the scheduler moves it.
 #include "sample.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
-// Returns and calls that are none: `ret` to a pushed address, a call that reads the instruction
-// pointer, a call over data, a subroutine inside a function, a return by a jump, and one past the
-// caller.
+// Returns and calls that are not what they seem: `ret` to a pushed address, a call that reads the
+// instruction pointer, a call over data, a subroutine inside a function, a return by a jump, and a
+// return past the caller.
 #include "sample.h"
 
 FUNCTION void target(void) {

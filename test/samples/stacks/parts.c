@@ -1,4 +1,4 @@
-// Hot and cold parts of one function, and the copies that the compiler makes of one.
+// Hot and cold parts of one function, and copies that the compiler makes of a function.
 #include "sample.h"
 
 __attribute__((cold)) FUNCTION void complain(int value) {
@@ -18,7 +18,7 @@ int split(int value) {
 }
 static int (*volatile splitter)(int) = split; // LLVM splits what it may inline
 
-// Its long half becomes partial.part.0, called or jumped to where the short half was inlined.
+// Its long half becomes partial.part.0, called or jumped to where the short half is inlined.
 __attribute__((noinline)) static int leaf(int value) {
   WORK();
   return value;
@@ -56,14 +56,14 @@ struct Pair {
   int first;
   int second;
 };
-// Takes one member only: reshaped.isra.0.
+// Uses one member only: reshaped.isra.0.
 __attribute__((noinline)) static int reshaped(struct Pair* pair, int unused) {
   (void)unused;
   WORK();
   return pair->first + work_done;
 }
 
-// Called with a constant in a loop and with a variable elsewhere: fixed.constprop.0 beside fixed.
+// Called with a constant in a loop and with a variable elsewhere: fixed.constprop.0 besides fixed.
 __attribute__((noinline)) static int fixed(int value, int mode) {
   int sum = 0;
   for (int i = 0; i < 3; ++i) {
@@ -90,7 +90,7 @@ int main(int count, char** arguments) {
   (void)arguments;
   int sum = 0;
   for (int i = 0; i < 9; ++i) {
-    sum += splitter(i); // three of them rare
+    sum += splitter(i); // three of the calls are rare
     WORK();
   }
   for (int i = -1; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// Direct and mutual recursion without tail calls: each activation is a call of its own.
+// Direct and mutual recursion without tail calls: each activation is a separate call.
 #include "sample.h"
 
 FUNCTION int three(int level) {

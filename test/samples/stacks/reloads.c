@@ -1,6 +1,6 @@
-// Two libraries, one after the other at the same address: the same addresses are other functions
-// then. Built with LIBRARY=1 or 2 it is one of them, else the program; status 2 where the addresses
-// differ.
+// Two libraries, one after the other at the same address, so that the same addresses belong to
+// different functions. Built with LIBRARY=1 or 2 it is one of them, else the program. Status 2: the
+// addresses differ.
 #ifdef LIBRARY
 #include "sample.h"
 #define JOINED(name, number) name##number
@@ -10,7 +10,7 @@ FUNCTION int NAMED(leaf_, LIBRARY)(int value) {
   WORK();
   return value + LIBRARY;
 }
-// Where the other library has it, too.
+// At the same address in the other library.
 FUNCTION int NAMED(entry_, LIBRARY)(int count) {
   int sum = 0;
   for (int turn = 0; turn < count; ++turn) {

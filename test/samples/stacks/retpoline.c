@@ -1,5 +1,5 @@
-// Indirect calls and jumps through retpolines: a thunk that overwrites the return address of a call
-// of its own and returns to it.
+// Indirect calls and jumps through retpolines: a thunk overwrites the return address of its own
+// call and returns to it.
 #include "sample.h"
 
 FUNCTION int add(int value) {

@@ -1,5 +1,5 @@
-// Functions of one name: two static ones (the other is in same_names_other.cpp), overloads, and the
-// same name exported by each library (same_names_library.c) that the arguments name.
+// Functions with the same name: two static ones (the other is in same_names_other.cpp), overloads,
+// and a function that each library in the arguments exports (same_names_library.c).
 #include "sample.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// A library of same_names.cpp: built twice, into two files.
+// A library for same_names.cpp: built twice, into two files.
 #include "sample.h"
 
 FUNCTION int exported(int value) {

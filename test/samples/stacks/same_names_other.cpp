@@ -1,4 +1,4 @@
-// The other file of same_names.cpp.
+// The second file of same_names.cpp.
 #define NO_WORK_DONE
 #include "sample.h"
 

@@ -1,8 +1,8 @@
-// What the programs of this folder share. Each makes a known number of calls in a known nesting; the
-// numbers stand in the tests (test/unit/stacks/*_rows_test.cpp).
+// Shared by the programs in this folder. Each makes a known number of calls in a known nesting; the
+// numbers are in the tests (*_rows_test.cpp).
 #pragma once
 
-// A function that the compiler must call as it is written, neither inlined nor copied.
+// A function that the compiler must call as written, neither inlined nor copied.
 #if defined(__clang__) || !defined(__GNUC__)
 #define KEEP __attribute__((noinline, used))
 #else
@@ -24,5 +24,5 @@ extern volatile int work_done;
 volatile int work_done;
 #endif
 
-// A side effect that no compiler moves or leaves out; keeps calls from becoming tail calls.
+// A side effect that no compiler moves or removes; prevents tail calls.
 #define WORK() (work_done = work_done + 1)

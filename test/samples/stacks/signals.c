@@ -1,5 +1,5 @@
-// Signal handlers: on a system call, on a faulting instruction that is tried again or passed over,
-// within each other, on a stack of their own, left by siglongjmp, and two at once.
+// Signal handlers: during a system call, on a faulting instruction that is retried or skipped,
+// nested, on their own stack, left by siglongjmp, and two at once.
 #define _GNU_SOURCE
 #include "sample.h"
 
@@ -26,7 +26,7 @@ FUNCTION void plain_handler(int number) {
 }
 FUNCTION void outer_handler(int number) {
   (void)number;
-  raise(SIGUSR1); // plain_handler within this one
+  raise(SIGUSR1); // plain_handler runs inside this one
   helper(2);
   WORK();
 }
@@ -38,7 +38,7 @@ FUNCTION void mending_handler(int number) {
 FUNCTION void skipping_handler(int number, siginfo_t* information, void* context) {
   (void)number;
   (void)information;
-  ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP] += 2; // past ud2
+  ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP] += 2; // skips ud2
   helper(2);
   WORK();
 }

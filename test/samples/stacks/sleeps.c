@@ -1,4 +1,4 @@
-// Of each three calls of works, two sleep: means are no whole numbers.
+// Two of three calls of works sleep: means are not whole numbers.
 #include "sample.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
-// Very many short calls of one length: whatever is lost on the way, none of them took long.
-// Arguments: how many batches of them, and how many microseconds to sleep after each.
+// Very many short calls of equal length: none takes long, whatever part of the trace is lost.
+// Arguments: the number of batches, and the microseconds to sleep after each.
 #include "sample.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Calls through the PLT that are bound when first made, also by a jump, and functions that choose
+// Calls through the PLT that are bound on first use, also by a jump, and functions that choose
 // their implementation when the program is loaded.
 #include "sample.h"
 
@@ -11,15 +11,14 @@ FUNCTION int quick(int value) {
 static int (*choose(void))(int) {
   return quick;
 }
-// With the compilers' own resolution: IRELATIVE in a program linked statically, a PLT slot
-// otherwise.
+// Resolved by IRELATIVE in a statically linked program, by a PLT slot otherwise.
 __attribute__((ifunc("choose"))) int selected(int value);
 
 FUNCTION int bound_once(int rounds) {
   unsigned seed = 3;
   int sum = 0;
   for (int i = 0; i < rounds; ++i) {
-    sum += rand_r(&seed); // the first of them through the dynamic linker
+    sum += rand_r(&seed); // the first call goes through the dynamic linker
     WORK();
   }
   return sum;

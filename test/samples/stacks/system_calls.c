@@ -1,4 +1,4 @@
-// Time in the kernel: system calls that return at once, and one that sleeps.
+// Time in the kernel: system calls that return immediately, and one that sleeps.
 #define _GNU_SOURCE
 #include "sample.h"
 

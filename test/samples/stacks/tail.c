@@ -1,6 +1,6 @@
 // Tail calls. chain: middle and last are entered by jumps where the compiler optimises, and last
-// returns to start. Mutual: even and odd jump to each other. By pointer, by a conditional jump, and
-// through the PLT or the GOT to a function of the C library.
+// returns to start. mutual: even and odd jump to each other. Further ones go through a pointer, by
+// a conditional jump, and through the PLT or the GOT to a function of the C library.
 #include "sample.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ FUNCTION int to_library(int value) {
   return rand_r(&seed);
 }
 
-// The callers below do something after each call: their calls are not tail calls.
+// The callers below continue after each call: their calls are not tail calls.
 FUNCTION int chain(int rounds) {
   int sum = 0;
   for (int i = 0; i < rounds; ++i) {

@@ -1,5 +1,5 @@
-// Threads that end in the middle of calls: by pthread_exit, with clean-up handlers run on the way,
-// and by cancellation where they wait.
+// Threads that end inside calls: by pthread_exit, which runs clean-up handlers, and by cancellation
+// while they wait.
 #include "sample.h"
 
 #include <pthread.h>

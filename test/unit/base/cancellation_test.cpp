@@ -1,4 +1,4 @@
-// Who is asked whether work is still wanted: the innermost progress of the thread.
+// Cancellation asks the innermost progress of the thread.
 #include "base/cancellation.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace ptlens {
 namespace {
 
-TEST(Cancellation, IsOfTheInnermostProgressOfTheThread) {
+TEST(Cancellation, BelongsToTheInnermostProgressOfTheThread) {
   EXPECT_FALSE(cancel_asked());
   Progress outer;
   Progress inner;

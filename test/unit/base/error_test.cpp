@@ -1,4 +1,4 @@
-// An error's one line, part by part.
+// The parts of an error's one line.
 #include "base/error.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace ptlens {
 namespace {
 
-TEST(Error, OneLineHoldsEveryPartInOrder) {
+TEST(Error, OneLineContainsEveryPartInOrder) {
   const Error error{.kind = Error::Kind::bad_input,
                     .message = "the record is longer than what is left",
                     .file = "perf.data",
@@ -18,7 +18,7 @@ TEST(Error, OneLineHoldsEveryPartInOrder) {
             "perf.data: offset 0x1f0: the record is longer than what is left; record again");
 }
 
-TEST(Error, OneLineLeavesOutWhatIsMissing) {
+TEST(Error, OneLineOmitsMissingParts) {
   EXPECT_EQ(Error{.message = "no such process"}.one_line(), "no such process");
   EXPECT_EQ((Error{.message = "empty", .file = "a"}.one_line()), "a: empty");
   EXPECT_EQ((Error{.message = "empty", .remedy = "record again"}.one_line()),
@@ -28,19 +28,19 @@ TEST(Error, OneLineLeavesOutWhatIsMissing) {
             "offset 0xffffffffffffffff: far");
 }
 
-TEST(Error, OneLineIsOneLine) {
+TEST(Error, OneLineHasNoNewlines) {
   const Error error{.message = "two\nlines\n", .file = "a\nb", .remedy = "\n"};
   const std::string line = error.one_line();
   EXPECT_EQ(std::ranges::count(line, '\n'), 0);
   EXPECT_EQ(line, "a b: two lines ;  ");
 }
 
-TEST(Error, BracesInItsTextAreText) {
+TEST(Error, BracesInItsTextStayUnchanged) {
   EXPECT_EQ((Error{.message = "{} {0}", .file = "{:x}", .remedy = "{"}.one_line()),
             "{:x}: {} {0}; {");
 }
 
-TEST(Result, CarriesEitherTheValueOrTheError) {
+TEST(Result, ContainsEitherTheValueOrTheError) {
   const Result<int> value = 3;
   const Result<int> error = std::unexpected(Error{.kind = Error::Kind::gone, .message = "gone"});
   ASSERT_TRUE(value);

@@ -1,4 +1,4 @@
-// Small and large tables in memory of that allocator.
+// Small and large tables in memory from the allocator.
 #include "base/large_pages.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t page = std::size_t{2} << 20U;
 
-TEST(LargePages, HoldWhatIsPutThereAsTheTableGrows) {
+TEST(LargePages, KeepTheValuesOfAGrowingTable) {
   std::vector<std::uint32_t, LargePages<std::uint32_t>> numbers;
   for (std::uint32_t number = 0; number < 2'000'000; ++number) {
     numbers.push_back(number);
@@ -25,7 +25,7 @@ TEST(LargePages, HoldWhatIsPutThereAsTheTableGrows) {
             std::uint64_t{1'999'999} * 1'000'000);
 }
 
-TEST(LargePages, BeginAtAPageWhereTheyAreMoreThanHalfOfOne) {
+TEST(LargePages, AlignTablesOfMoreThanHalfAPage) {
   const auto begins_at_page = [](const auto& table) {
     return std::bit_cast<std::uintptr_t>(table.data()) % page == 0;
   };
@@ -47,7 +47,7 @@ TEST(LargePages, KeepTheAlignmentOfSmallTables) {
   }
 }
 
-TEST(LargePages, DoNotAllocateWhatNoMemoryHolds) {
+TEST(LargePages, RefuseImpossibleSizes) {
   LargePages<std::uint64_t> pages;
   EXPECT_THROW((void)pages.allocate(SIZE_MAX / sizeof(std::uint64_t)), std::bad_alloc);
 }

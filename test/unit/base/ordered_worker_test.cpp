@@ -1,4 +1,4 @@
-// Work is done in the order in which it is given, all of it, while the giver goes on.
+// All work is done in the order of submission, while the submitter continues.
 #include "base/ordered_worker.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace ptlens {
 namespace {
 
 TEST(OrderedWorker, KeepsTheOrderAndFinishesAll) {
-  std::vector<int> done; // the worker's until finish()
+  std::vector<int> done; // the worker's until finish() returns
   {
     OrderedWorker worker(3);
     for (int i = 0; i < 1000; ++i) {
@@ -27,16 +27,16 @@ TEST(OrderedWorker, KeepsTheOrderAndFinishesAll) {
   EXPECT_EQ(done, expected);
 }
 
-TEST(OrderedWorker, DoesWhatMayBeginLaterWhenEnoughWaitsAndAtTheEnd) {
+TEST(OrderedWorker, BeginsDeferredWorkWhenTheQueueIsHalfFullAndAtTheEnd) {
   std::atomic<int> done = 0;
   OrderedWorker worker(4);
   const auto later = [&] { worker.submit([&done] { ++done; }, OrderedWorker::Begin::later); };
-  worker.finish(); // of nothing
+  worker.finish(); // without any work
   later();
   worker.finish();
   EXPECT_EQ(done, 1);
   later();
-  later(); // half of what may wait
+  later(); // half of the limit
   while (done != 3) {
     std::this_thread::yield();
   }
@@ -52,7 +52,7 @@ TEST(OrderedWorker, DoesWhatMayBeginLaterWhenEnoughWaitsAndAtTheEnd) {
   EXPECT_EQ(done, 1005);
 }
 
-TEST(OrderedWorker, WorksOnAThreadOfItsOwn) {
+TEST(OrderedWorker, UsesItsOwnThread) {
   OrderedWorker worker(1);
   std::thread::id id;
   worker.submit([&id] { id = std::this_thread::get_id(); });
@@ -61,7 +61,7 @@ TEST(OrderedWorker, WorksOnAThreadOfItsOwn) {
   EXPECT_NE(id, std::this_thread::get_id());
 }
 
-TEST(OrderedWorker, LetsNoMoreWaitThanItShould) {
+TEST(OrderedWorker, LimitsTheNumberOfWaitingFunctions) {
   constexpr int most = 2;
   std::atomic<bool> go = false;
   std::atomic<int> submitted = 0;
@@ -76,7 +76,7 @@ TEST(OrderedWorker, LetsNoMoreWaitThanItShould) {
     std::this_thread::yield();
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_LE(submitted, most + 1); // and the one that is being done
+  EXPECT_LE(submitted, most + 1); // and the one in progress
   go = true;
   go.notify_all();
   giver.join();

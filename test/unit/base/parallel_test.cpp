@@ -1,5 +1,5 @@
-// Every part is done once, on no more cores than there are for it, and all of them are cancelled
-// with the one who asked.
+// Every part is done once, on no more threads than there are processors, and cancelling the caller
+// cancels all parts.
 #include "base/cancellation.hpp"
 #include "base/parallel.hpp"
 
@@ -22,14 +22,14 @@ TEST(Parallel, DoesEveryPartOnce) {
   }
 }
 
-TEST(Parallel, DoesTheFirstPartOnTheThreadOfTheCaller) {
+TEST(Parallel, RunsTheFirstPartOnTheCallersThread) {
   std::array<std::thread::id, 2> ids;
   do_parts(ids.size(), [&](std::size_t part) { ids.at(part) = std::this_thread::get_id(); });
   EXPECT_EQ(ids[0], std::this_thread::get_id());
   EXPECT_NE(ids[1], std::this_thread::get_id());
 }
 
-TEST(Parallel, IsCancellableAsTheCallerIs) {
+TEST(Parallel, SharesTheCallersProgress) {
   Progress progress;
   progress.cancel();
   std::atomic<int> asked = 0;
@@ -41,13 +41,13 @@ TEST(Parallel, IsCancellableAsTheCallerIs) {
   EXPECT_EQ(asked, 3);
 }
 
-TEST(Parallel, MakesPartsOfEnoughAndNoMoreThanCores) {
+TEST(Parallel, MakesPartsOfTheLeastSizeAndAtMostOnePerProcessor) {
   EXPECT_EQ(parts_of(0, 10), 1U);
   EXPECT_EQ(parts_of(19, 10), 1U);
   EXPECT_LE(parts_of(1'000'000, 10), std::max(1U, std::thread::hardware_concurrency()));
 }
 
-TEST(Cores, AreThoseThatMayBeUsed) {
+TEST(Cores, AreTheUsableProcessors) {
   cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
   std::size_t first = 0;

@@ -1,4 +1,4 @@
-// Progress between the one who asks and the one who works.
+// Progress between the requester and the worker.
 #include "base/progress.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace ptlens {
 namespace {
 
-TEST(Progress, HandsEveryReportToTheListener) {
+TEST(Progress, PassesEveryReportToTheListener) {
   std::vector<ProgressReport> seen;
   const Progress progress([&](const ProgressReport& report) { seen.push_back(report); });
   progress.report({.stage = "reading", .done = 1, .total = 2, .unit = "bytes"});
@@ -30,7 +30,7 @@ TEST(Progress, WorksWithoutAListener) {
   EXPECT_FALSE(progress.finish_asked());
 }
 
-TEST(Progress, CancellingAndFinishingAreTwoThings) {
+TEST(Progress, DistinguishesCancellingFromFinishing) {
   Progress cancelled;
   cancelled.cancel();
   EXPECT_TRUE(cancelled.cancelled());
@@ -41,7 +41,7 @@ TEST(Progress, CancellingAndFinishingAreTwoThings) {
   EXPECT_FALSE(finished.cancelled());
 }
 
-TEST(Progress, AWorkerInAnotherThreadLearnsOfCancelling) {
+TEST(Progress, AWorkerInAnotherThreadSeesTheCancellation) {
   Progress progress;
   bool stopped = false;
   std::thread worker([&] {

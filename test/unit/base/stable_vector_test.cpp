@@ -1,4 +1,4 @@
-// Elements are where they were and what they were, across the ends of chunks.
+// Elements stay in place and keep their values across the ends of chunks.
 #include "base/stable_vector.hpp"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 namespace ptlens {
 namespace {
 
-TEST(StableVector, KeepsEachElementWhereItWasAdded) {
-  constexpr std::size_t count = 5000; // of several chunks
+TEST(StableVector, NeverMovesAnElement) {
+  constexpr std::size_t count = 5000; // several chunks
   StableVector<std::size_t> vector;
   std::vector<const std::size_t*> places;
   for (std::size_t index = 0; index < count; ++index) {

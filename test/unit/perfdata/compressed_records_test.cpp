@@ -1,4 +1,4 @@
-// Records that perf packed with zstd (`perf record -z`), packed here by libzstd itself.
+// Records compressed with zstd, as perf does (`perf record -z`).
 #include "perfdata/recording.hpp"
 #include "perfdata_test_support.hpp"
 
@@ -30,7 +30,7 @@ Bytes compressed(std::uint32_t type, std::span<const std::byte> packed) {
   return test::record(type, 0, type == 83 ? body.zeros((8 - packed.size() % 8) % 8) : body);
 }
 
-TEST(CompressedRecords, UnpacksRecordsThatSpanCompressedOnes) {
+TEST(CompressedRecords, DecompressesRecordsThatSpanSeveralPayloads) {
   Event event;
   event.sample_type |= PERF_SAMPLE_RAW;
   const auto raw = some_bytes(20, 9);
@@ -57,7 +57,7 @@ TEST(CompressedRecords, UnpacksRecordsThatSpanCompressedOnes) {
   }
 }
 
-TEST(CompressedRecords, RefusesACompressedStreamThatIsNone) {
+TEST(CompressedRecords, RefusesAStreamThatIsNotZstd) {
   const Bytes plain = test::record(PERF_RECORD_COMM, 0, Bytes().zeros(48));
   const auto cut_off = pack(plain.bytes().first(20));
   EXPECT_NE(refused(PerfDataBuilder().raw(compressed(81, cut_off))).message.find("truncated"),
@@ -69,8 +69,9 @@ TEST(CompressedRecords, RefusesACompressedStreamThatIsNone) {
   EXPECT_EQ(refused(PerfDataBuilder().raw(compressed(81, nested))).kind, Error::Kind::bad_input);
 }
 
-TEST(CompressedRecords, RefusesAStreamThatUnpacksToTooMuch) {
-  // 32 MiB of the same 8-byte record (an unknown type): zstd packs them several thousand times.
+TEST(CompressedRecords, RefusesAStreamThatDecompressesToTooMuch) {
+  // 32 MiB of the same 8-byte record (an unknown type): zstd compresses them several thousand
+  // times.
   Bytes one = test::record(40, 0, {});
   std::vector<std::byte> plain;
   for (std::size_t i = 0; i < (32U << 20U) / one.size(); ++i) {

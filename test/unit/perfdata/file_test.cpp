@@ -1,6 +1,5 @@
-// The file around the records: header, attributes, features, and every way in which it can be
-// wrong.
-#include "perfdata/mapped_file.hpp"
+// The file around the records (header, attributes, features) and every kind of damage to it.
+#include "perfdata/bytes/mapped_file.hpp"
 #include "perfdata_test_support.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +21,7 @@ using test::Event;
 using test::PerfDataBuilder;
 using test::TemporaryFile;
 
-// One of everything that has a length in it.
+// One of everything that has a length.
 PerfDataBuilder small_recording() {
   Event probe{.type = 2, .config = 77, .ids = {5, 6}, .name = "probe:f"};
   probe.sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
@@ -109,7 +108,7 @@ TEST(File, ReadsAttributesOfAnySize) {
   }
 }
 
-TEST(File, SaysWhatIsNoRecording) {
+TEST(File, ReportsFilesThatAreNotRecordings) {
   EXPECT_EQ(error_of("").message, "the file is empty");
   for (const std::string_view text : {"x", "PERFILE3", "#include <vector>\nint main() {}\n"}) {
     const Error error = error_of(text);
@@ -140,7 +139,7 @@ TEST(File, DoesNotWaitForAPipe) {
 TEST(File, RefusesOtherFormatsByName) {
   Bytes big_endian;
   big_endian.add(std::uint64_t{0x50455246494c4532})
-      .zeros(96); // PERFILE2 as such a machine stores it
+      .zeros(96); // PERFILE2 as such a machine writes it
   EXPECT_EQ(error_of(big_endian.bytes()).kind, Error::Kind::unsupported);
   EXPECT_NE(error_of(big_endian.bytes()).message.find("big-endian"), std::string::npos);
   Bytes pipe;
@@ -168,8 +167,8 @@ TEST(File, RefusesEveryTruncation) {
   EXPECT_TRUE(Recording::open(file.path()));
 }
 
-// A killed perf leaves the size of the data section 0 and the last record cut off anywhere.
-TEST(File, ReadsWhatAKilledPerfLeft) {
+// A killed perf leaves 0 as the size of the data section, and a last record that ends anywhere.
+TEST(File, ReadsTheFileOfAKilledPerf) {
   const PerfDataBuilder builder = small_recording();
   auto bytes = builder.build();
   constexpr std::size_t data_size_field = 48;
@@ -187,7 +186,7 @@ TEST(File, ReadsWhatAKilledPerfLeft) {
     const auto now = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
     ASSERT_GE(now, records);
     records = now;
-    ASSERT_EQ(recording->trace_bytes(), 32 * counts[71]); // a chunk is whole or not there
+    ASSERT_EQ(recording->trace_bytes(), 32 * counts[71]); // a chunk is complete or absent
   }
   EXPECT_EQ(records, 13U);
   file.write(std::span(bytes).first(builder.data_offset() - 1));
@@ -203,7 +202,8 @@ TEST(File, SurvivesFlippedBytes) {
     auto bytes = whole;
     const auto flips = 1 + random() % 4;
     for (std::size_t flip = 0; flip < flips; ++flip) {
-      // Every second flip sets a byte to an extreme: lengths are where the harm is.
+      // Every second change sets a byte to an extreme value, because wrong lengths do the most
+      // harm.
       const auto value = random();
       bytes[random() % bytes.size()] =
           (value & 1U) != 0 ? std::byte{0xff} : static_cast<std::byte>(value >> 8U);
@@ -237,7 +237,7 @@ TEST(File, RefusesAHundredEventsThatShareAllIds) {
   EXPECT_NE(error_of(bytes).message.find("overlap"), std::string::npos);
 }
 
-TEST(File, NamesTheRecordThatLies) {
+TEST(File, NamesTheRecordWithTheWrongLength) {
   PerfDataBuilder builder;
   builder.comm(1, 1, "x", false, {.time = 1});
   const Error error = refused(builder.raw(test::record(PERF_RECORD_AUX, 0, Bytes().zeros(16))));
@@ -253,7 +253,8 @@ TEST(File, NamesTheRecordThatLies) {
   EXPECT_NE(two_owners.message.find("cpu 2"), std::string::npos) << two_owners.message;
 }
 
-// Bytes of a mapping that are in the memory of this process, as the kernel counts them.
+// Returns the number of bytes of a mapping that are in this process's memory, as the kernel reports
+// it.
 std::size_t resident_bytes(const std::byte* mapping) {
   std::ifstream maps("/proc/self/smaps");
   bool here = false;
@@ -267,7 +268,7 @@ std::size_t resident_bytes(const std::byte* mapping) {
   return 0;
 }
 
-TEST(MappedFiles, GiveBackTheMemoryOfWhatWasRead) {
+TEST(MappedFiles, ReleaseTheMemoryOfReadPages) {
   constexpr std::size_t size = std::size_t{8} << 20U;
   std::vector<std::byte> bytes(size);
   for (std::size_t at = 0; at < size; ++at) {
@@ -286,7 +287,7 @@ TEST(MappedFiles, GiveBackTheMemoryOfWhatWasRead) {
   file->forget(file->bytes().subspan(100, size / 2));
   EXPECT_LT(resident_bytes(file->bytes().data()), size / 2 + 8192);
   const std::byte elsewhere{};
-  file->forget(std::span(&elsewhere, 1)); // none of its own
+  file->forget(std::span(&elsewhere, 1)); // not part of the mapping
   EXPECT_EQ(sum(), before);
 }
 

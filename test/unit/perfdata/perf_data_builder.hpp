@@ -1,6 +1,6 @@
-// Authors small perf.data files byte by byte, for the tests of whatever reads recordings. Layouts
-// are written down here a second time, from <linux/perf_event.h> and perf.data-file-format.txt, so
-// that reader and builder can disagree.
+// Builds small perf.data files byte by byte, for tests of all readers of recordings. The layouts
+// are written here a second time, from <linux/perf_event.h> and perf.data-file-format.txt, so that
+// an error in the reader shows.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace ptlens::test {
 
-// A growing run of little-endian fields.
+// A growing sequence of little-endian fields.
 class Bytes {
 public:
   Bytes() = default;
@@ -45,7 +45,7 @@ public:
     bytes_.insert(bytes_.end(), count, std::byte{0});
     return *this;
   }
-  // The text, then NULs: at least one, up to a multiple of `alignment`.
+  // Adds the text, then at least one NUL, up to a multiple of `alignment`.
   Bytes& text(std::string_view text, std::size_t alignment = 8) {
     add(std::as_bytes(std::span(text)));
     return zeros(alignment - text.size() % alignment);
@@ -60,7 +60,7 @@ private:
 inline constexpr std::uint64_t default_sample_type =
     PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 
-struct Event { // a perf_event_attr and what belongs to it
+struct Event { // a perf_event_attr and its ids
   std::uint32_t type = 1;
   std::uint64_t config = 9; // a dummy software event
   std::uint64_t sample_type = default_sample_type;
@@ -72,7 +72,7 @@ struct Event { // a perf_event_attr and what belongs to it
   std::string name = "dummy";
 };
 
-struct Id { // what a sample-id trailer says
+struct Id { // the fields of a sample-id trailer
   std::uint64_t time = 0;
   std::int32_t pid = 0;
   std::int32_t tid = 0;
@@ -81,7 +81,7 @@ struct Id { // what a sample-id trailer says
   std::uint64_t stream_id = 0;
 };
 
-// The trailer of a record of that event.
+// Returns the trailer of a record of the event.
 inline Bytes trailer(const Event& event, const Id& id) {
   Bytes bytes;
   if (!event.sample_id_all) {
@@ -109,7 +109,7 @@ inline Bytes trailer(const Event& event, const Id& id) {
   return bytes;
 }
 
-// One whole record.
+// Returns a complete record.
 inline Bytes record(std::uint32_t type, std::uint16_t misc, const Bytes& payload) {
   Bytes bytes;
   bytes.add(type).add(misc).add(static_cast<std::uint16_t>(8 + payload.size()));
@@ -123,7 +123,7 @@ public:
   PerfDataBuilder() : PerfDataBuilder({Event{}}) {}
   explicit PerfDataBuilder(std::vector<Event> events) : events_(std::move(events)) {}
 
-  // A record of any kind; the trailer is the one of event `event`.
+  // Adds a record of any kind, with the trailer of event `event`.
   PerfDataBuilder& add(std::uint32_t type, std::uint16_t misc, Bytes payload, const Id& id,
                        std::size_t event = 0) {
     return raw(record(type, misc, payload.add(trailer(events_.at(event), id))));
@@ -154,7 +154,7 @@ public:
   PerfDataBuilder& exit(std::int32_t pid, std::int32_t tid, const Id& id) {
     return add(PERF_RECORD_EXIT, 0, Bytes().add(pid).add(pid).add(tid).add(tid).add(id.time), id);
   }
-  // The thread of the trailer goes out or comes in.
+  // Adds a switch: the thread in the trailer goes out or comes in.
   PerfDataBuilder& context_switch(bool out, bool preempted, const Id& id) {
     return add(PERF_RECORD_SWITCH, switch_misc(out, preempted), {}, id);
   }
@@ -170,7 +170,7 @@ public:
   PerfDataBuilder& itrace_start(std::int32_t pid, std::int32_t tid, const Id& id) {
     return add(PERF_RECORD_ITRACE_START, 0, Bytes().add(pid).add(tid), id);
   }
-  // AUXTRACE and the trace bytes behind it.
+  // Adds an AUXTRACE record and its trace bytes.
   PerfDataBuilder& auxtrace(std::uint32_t index, std::int32_t tid, std::int32_t cpu,
                             std::uint64_t offset, std::uint64_t reference,
                             std::span<const std::byte> trace) {
@@ -182,7 +182,7 @@ public:
   PerfDataBuilder& time_conv(std::uint64_t shift, std::uint64_t multiplier, std::uint64_t zero) {
     return raw(record(79, 0, Bytes().add(shift).add(multiplier).add(zero)));
   }
-  // AUXTRACE_INFO of Intel PT; the fields in the order of tools/perf/util/intel-pt.h.
+  // Adds an AUXTRACE_INFO of Intel PT, with the fields in the order of tools/perf/util/intel-pt.h.
   PerfDataBuilder& intel_pt_info(const std::vector<std::uint64_t>& fields,
                                  std::string_view filter = {}) {
     Bytes body;
@@ -197,7 +197,7 @@ public:
     features_[bit] = bytes;
     return *this;
   }
-  // A feature that is one text: host name 3, CPU 9.
+  // Adds a feature with a single text: host name 3, CPU 9.
   PerfDataBuilder& feature_text(std::uint32_t bit, std::string_view text) {
     return feature(bit, header_string(text));
   }
@@ -209,7 +209,7 @@ public:
     }
     return feature(11, bytes);
   }
-  // HEADER_EVENT_DESC: the events' names.
+  // Adds HEADER_EVENT_DESC: the events' names.
   PerfDataBuilder& event_names() {
     Bytes bytes;
     bytes.add(static_cast<std::uint32_t>(events_.size()));
@@ -229,7 +229,7 @@ public:
     return Bytes().add(static_cast<std::uint32_t>(padded.size())).add(padded);
   }
 
-  // Where the data section begins.
+  // Returns the start of the data section.
   [[nodiscard]] std::uint64_t data_offset() const {
     std::uint64_t ids = 0;
     for (const Event& event : events_) {
@@ -238,7 +238,7 @@ public:
     return 104 + 8 * ids + events_.size() * (attribute_size + 16);
   }
 
-  // The file: header, ids, attributes, data, feature table, features.
+  // Returns the file: header, ids, attributes, data, feature table, features.
   [[nodiscard]] std::vector<std::byte> build() const {
     Bytes ids;
     Bytes attributes;
@@ -295,8 +295,8 @@ private:
   std::map<std::uint32_t, Bytes> features_;
 };
 
-// A file that is gone with the object. In memory where the machine has a folder for that: tests
-// that write thousands of versions wait for a disk otherwise.
+// A file that is removed with the object. It is in memory where the machine has a folder for that,
+// because tests that write thousands of versions would wait for a disk.
 class TemporaryFile {
 public:
   explicit TemporaryFile(std::span<const std::byte> bytes = {}) {

@@ -1,4 +1,4 @@
-// What the tests of the reader share: open what the builder authored, or say how it was refused.
+// Shared by the tests of the reader: opening of built files, and checks of refusals.
 #pragma once
 
 #include "perfdata/perf_data_builder.hpp"
@@ -16,7 +16,7 @@
 
 namespace ptlens::perfdata {
 
-// The file may go once it is mapped.
+// The file may be removed once it is mapped.
 inline Recording opened(const test::PerfDataBuilder& builder) {
   const test::TemporaryFile file(builder.build());
   auto recording = Recording::open(file.path());

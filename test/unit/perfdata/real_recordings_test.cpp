@@ -1,5 +1,5 @@
-// Recordings of real Intel CPUs, against what perf 6.1 says of the same files: the texts under
-// truth/, `perf report -D` and `perf script --header-only`, and the README beside them.
+// Recordings from real Intel CPUs, compared with the output of perf 6.1 for the same files: the
+// texts under truth/, `perf report -D` and `perf script --header-only`, and the README beside them.
 #include "perfdata/recording.hpp"
 
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ std::vector<std::string> lines_of(const std::string& name) {
   return lines;
 }
 
-// "COMM TID [CPU] SECONDS.MICROSECONDS: PERF_RECORD_SWITCH_CPU_WIDE OUT preempt  next pid/tid:
-// P/T"; perf cuts nanoseconds off.
+// Lines are "COMM TID [CPU] SECONDS.MICROSECONDS: PERF_RECORD_SWITCH_CPU_WIDE OUT preempt  next
+// pid/tid: P/T"; perf truncates to microseconds.
 void expect_same_switches(const Recording& recording, const std::string& truth) {
   const auto lines = lines_of(truth);
   const auto switches = recording.switches();
@@ -72,7 +72,7 @@ void expect_same_switches(const Recording& recording, const std::string& truth) 
   }
 }
 
-TEST(RealRecordings, HelloWorldHoldsTheRecordsThatPerfCounts) {
+TEST(RealRecordings, HelloWorldHasTheRecordsThatPerfCounts) {
   NEED_TRACES();
   const Recording recording = real("quipper-hello-world");
   const auto counts = recording.record_counts();
@@ -92,8 +92,9 @@ TEST(RealRecordings, HelloWorldHoldsTheRecordsThatPerfCounts) {
   expect_same_switches(recording, "quipper-hello-world/truth/perf-switches.txt");
 }
 
-// "... SECONDS.MICROSECONDS: PERF_RECORD_MMAP2 PID/TID: [START(LENGTH) @ OFFSET ...]: r-xp PATH"
-TEST(RealRecordings, HelloWorldHoldsTheMappingsThatPerfPrints) {
+// Lines are "... SECONDS.MICROSECONDS: PERF_RECORD_MMAP2 PID/TID: [START(LENGTH) @ OFFSET ...]:
+// r-xp PATH".
+TEST(RealRecordings, HelloWorldHasTheMappingsThatPerfPrints) {
   NEED_TRACES();
   const Recording recording = real("quipper-hello-world");
   const auto lines = lines_of("quipper-hello-world/truth/perf-mmaps.txt");
@@ -125,7 +126,7 @@ TEST(RealRecordings, HelloWorldHoldsTheMappingsThatPerfPrints) {
   }
 }
 
-TEST(RealRecordings, HelloWorldHoldsTheTraceOfTwoCpus) {
+TEST(RealRecordings, HelloWorldHasTheTraceOfTwoCpus) {
   NEED_TRACES();
   const Recording recording = real("quipper-hello-world");
   ASSERT_EQ(recording.aux_buffers().size(), 2U);
@@ -155,7 +156,7 @@ TEST(RealRecordings, HelloWorldHoldsTheTraceOfTwoCpus) {
   EXPECT_EQ(written, 137728U);
 }
 
-TEST(RealRecordings, HelloWorldSaysWhereAndHowItWasMade) {
+TEST(RealRecordings, HelloWorldReportsItsHostAndCommand) {
   NEED_TRACES();
   const Recording recording = real("quipper-hello-world");
   EXPECT_EQ(recording.hostname(), "localhost");
@@ -170,8 +171,8 @@ TEST(RealRecordings, HelloWorldSaysWhereAndHowItWasMade) {
   EXPECT_EQ(recording.attributes()[1].name, "cycles");
   EXPECT_EQ(recording.attributes()[3].ids, (std::vector<std::uint64_t>{136, 137, 138, 139}));
   for (const Sample& sample : recording.samples()) {
-    EXPECT_EQ(sample.attribute, 1U); // all of cycles
-    EXPECT_EQ(sample.cpu, -1);       // whose layout has no CPU
+    EXPECT_EQ(sample.attribute, 1U); // all are cycles
+    EXPECT_EQ(sample.cpu, -1);       // its layout has no CPU
     EXPECT_EQ(sample.tid, 3174);
   }
   ASSERT_TRUE(recording.intel_pt().has_value());
@@ -179,7 +180,7 @@ TEST(RealRecordings, HelloWorldSaysWhereAndHowItWasMade) {
   EXPECT_EQ(recording.intel_pt()->tsc_ctc_denominator, 2U);
   EXPECT_EQ(recording.intel_pt()->max_nonturbo_ratio, 12U);
   EXPECT_EQ(recording.intel_pt()->mtc_freq_bits, 0x3c000U);
-  // perf buildid-list prints these.
+  // From perf buildid-list.
   const auto build_ids = recording.build_ids();
   const auto kernel = std::ranges::find(build_ids, "[kernel.kallsyms]", &BuildIdEntry::path);
   ASSERT_NE(kernel, build_ids.end());
@@ -188,7 +189,7 @@ TEST(RealRecordings, HelloWorldSaysWhereAndHowItWasMade) {
   EXPECT_EQ(kernel->build_id[19], 0x42);
 }
 
-TEST(RealRecordings, MultiCoreHoldsTheSwitchesAndTheClockOfPerf) {
+TEST(RealRecordings, MultiCoreHasTheSwitchesAndTheClockOfPerf) {
   NEED_TRACES();
   const Recording recording = real("lldb-multi-core");
   EXPECT_EQ(recording.switches().size(), 302U);
@@ -198,8 +199,8 @@ TEST(RealRecordings, MultiCoreHoldsTheSwitchesAndTheClockOfPerf) {
   EXPECT_EQ(clock.shift, 31U);
   EXPECT_EQ(clock.multiplier, 1076264588U);
   EXPECT_EQ(clock.zero, 18433473881008870804U);
-  // bc: (18433473881008870804 + tsc * 1076264588 / 2^31) % 2^64 of the two AUXTRACE references;
-  // the first is the time of the first switch record to the nanosecond.
+  // From bc: (18433473881008870804 + tsc * 1076264588 / 2^31) % 2^64 of the two AUXTRACE
+  // references. The first one is the time of the first switch record to the nanosecond.
   ASSERT_EQ(recording.aux_buffers().size(), 2U);
   EXPECT_EQ(recording.aux_buffers()[0].cpu, 45);
   EXPECT_EQ(recording.aux_buffers()[0].chunks[0].size, 0xb51U);

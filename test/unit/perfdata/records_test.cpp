@@ -1,4 +1,4 @@
-// Every kind of record, authored field by field, comes out as the value it stands for.
+// Every kind of record, written field by field, is read as the right value.
 #include "perfdata/recording.hpp"
 #include "perfdata_test_support.hpp"
 
@@ -83,7 +83,7 @@ TEST(Records, ReadsTheLifeOfAThread) {
   EXPECT_EQ(recording.thread_exits()[0].time_ns, 130U);
 }
 
-TEST(Records, TellsPreemptedFromBlocked) {
+TEST(Records, DistinguishesPreemptedFromBlocked) {
   PerfDataBuilder builder;
   builder.context_switch(true, false, {.time = 1, .pid = 5, .tid = 6, .cpu = 2});
   builder.context_switch(false, false, {.time = 2, .pid = 5, .tid = 6, .cpu = 3});
@@ -117,7 +117,7 @@ TEST(Records, OrdersByTimeAndKeepsTheFileOrderOfEqualTimes) {
   EXPECT_EQ(names, "a b1 b2 c ");
 }
 
-TEST(Records, ReadsWhatTheTraceSaysOfItself) {
+TEST(Records, ReadsTheRecordsAboutTheTrace) {
   PerfDataBuilder builder;
   builder.itrace_start(5, 6, {.time = 1, .cpu = 4});
   builder.aux(0x100, 0x40, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, {.time = 2, .cpu = 4});
@@ -205,14 +205,14 @@ TEST(Records, GroupsTraceBytesByBuffer) {
   EXPECT_EQ(recording.trace_bytes(), 48U);
 }
 
-// perf fills chunks up to 8 bytes and goes on at the true offset.
-TEST(Records, PaddingOfAuxChunksIsNoTrace) {
+// perf pads chunks to 8 bytes and continues at the true offset.
+TEST(Records, ExcludesThePaddingOfAuxChunks) {
   const std::vector<std::byte> padded = some_bytes(16, 1); // 13 bytes of trace
   const std::vector<std::byte> next = some_bytes(8, 2);
   PerfDataBuilder builder;
   builder.auxtrace(0, -1, 2, 0, 1, padded);
   builder.auxtrace(0, -1, 2, 13, 2, next);
-  builder.auxtrace(0, -1, 2, 100, 3, next); // a hole stays one
+  builder.auxtrace(0, -1, 2, 100, 3, next); // a gap stays a gap
   const Recording recording = opened(builder);
   const auto& chunks = recording.aux_buffers().front().chunks;
   ASSERT_EQ(chunks.size(), 3U);
@@ -260,7 +260,7 @@ TEST(Records, PrefersTheTimeConversionRecord) {
   EXPECT_EQ(refused(PerfDataBuilder().time_conv(64, 1, 0)).kind, Error::Kind::bad_input);
 }
 
-TEST(Records, FindsThePayloadOfASampleBehindEveryOtherField) {
+TEST(Records, FindsThePayloadOfASampleAfterEveryOtherField) {
   Event event{.type = 2, .config = 1234, .ids = {11}, .name = "probe:f"};
   event.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                       PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
@@ -297,7 +297,8 @@ TEST(Records, RefusesCountsThatDoNotFit) {
   }
 }
 
-// Two events of different layout; perf's made-up records carry id 0 and the layout of the first.
+// Two events with different layouts. Records that perf invents have id 0 and the layout of the
+// first event.
 TEST(Records, FindsTheLayoutByTheEventsId) {
   const Event wide{.ids = {21, 22}, .name = "dummy:u"};
   const Event narrow{.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -338,7 +339,7 @@ TEST(Records, FindsAnIdThatIsNotAtTheEnd) {
   EXPECT_EQ(recording.switches()[0].cpu, 2);
 }
 
-TEST(Records, GoesWithoutTrailersWhereTheEventHasNone) {
+TEST(Records, ReadsNoTrailerWhereTheEventHasNone) {
   Event event;
   event.sample_id_all = false;
   const Recording recording = opened(PerfDataBuilder({event}).comm(3, 4, "bare", false, {}));
@@ -346,7 +347,7 @@ TEST(Records, GoesWithoutTrailersWhereTheEventHasNone) {
   EXPECT_EQ(recording.thread_names()[0].tid, 4);
 }
 
-TEST(Records, SkipsWhatItDoesNotKnow) {
+TEST(Records, SkipsUnknownRecords) {
   PerfDataBuilder builder;
   for (const std::uint32_t type : {16U, 18U, 40U, 68U, 73U, 74U, 75U, 76U, 77U, 78U, 82U, 99U}) {
     builder.raw(test::record(type, 0, Bytes().zeros(16)));

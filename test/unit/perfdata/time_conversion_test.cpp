@@ -1,5 +1,5 @@
-// TSC to perf clock, against arithmetic done by hand and with bc(1).
-#include "perfdata/time_conversion.hpp"
+// Conversion from TSC to perf's clock, compared with arithmetic by hand and with bc(1).
+#include "perfdata/contents/time_conversion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace ptlens::perfdata {
 namespace {
 
 TEST(TimeConversion, ScalesByMultiplierOverPowerOfTwo) {
-  // 3 / 2^2 ns a tick: 9 ticks are 6.75 ns.
+  // 3 / 2^2 ns per tick: 9 ticks are 6.75 ns.
   const TimeConversion conversion{.shift = 2, .multiplier = 3, .zero = 100, .valid = true};
   EXPECT_EQ(conversion.to_ns(0), 100U);
   EXPECT_EQ(conversion.to_ns(4), 103U);
@@ -32,7 +32,7 @@ TEST(TimeConversion, KeepsTheHighBitsOfALargeCounter) {
   EXPECT_EQ(conversion.to_ns(std::numeric_limits<std::uint64_t>::max()), 4U);
 }
 
-TEST(TimeConversion, GivesTheFirstTickAtOrAfterATime) {
+TEST(TimeConversion, ReturnsTheFirstTickAtOrAfterATime) {
   const TimeConversion conversion{
       .shift = 31, .multiplier = 1789569706, .zero = 18446744041015200657U, .valid = true};
   for (std::uint64_t ns = 641255848000; ns < 641255849000; ++ns) {
@@ -42,14 +42,14 @@ TEST(TimeConversion, GivesTheFirstTickAtOrAfterATime) {
   }
 }
 
-TEST(TimeConversion, SaysTickZeroBeforeTheCounterStarted) {
+TEST(TimeConversion, ReturnsTickZeroBeforeTheCounterStarted) {
   const TimeConversion conversion{.shift = 10, .multiplier = 1024, .zero = 1000, .valid = true};
   EXPECT_EQ(conversion.to_tsc(999), 0U);
   EXPECT_EQ(conversion.to_tsc(0), 0U);
   EXPECT_EQ(conversion.to_tsc(1001), 1U);
 }
 
-TEST(TimeConversion, TakesTicksForNanosecondsWithoutOne) {
+TEST(TimeConversion, CountsTicksAsNanosecondsWithoutOne) {
   const TimeConversion none;
   EXPECT_EQ(none.to_ns(123456789), 123456789U);
   EXPECT_EQ(none.to_tsc(123456789), 123456789U);

@@ -1,4 +1,4 @@
-// Runs a program for a test: argument array, no shell, everything it prints.
+// Runs a program for a test: argument array, no shell, all output.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct CommandResult {
   std::string output;
 };
 
-// stdout of the program; stderr goes to the test's own. `input` is its stdin.
+// Returns the program's stdout; its stderr goes to the test's own. `input` is its stdin.
 inline CommandResult run_command(const std::vector<std::string>& arguments,
                                  std::string_view input = {}) {
   CommandResult result;
@@ -84,7 +84,7 @@ inline CommandResult run_command(const std::vector<std::string>& arguments,
   return result;
 }
 
-// True when the program is on PATH and runs.
+// Checks whether the program is on PATH and runs.
 inline bool has_command(const std::string& name) {
   return run_command({name, "--version"}).status == 0;
 }

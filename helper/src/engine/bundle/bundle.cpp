@@ -6,6 +6,7 @@
 #include "engine/recording/loaded_recording.hpp"
 #include "record/machine/proc.hpp"
 #include "record/perf/intel_pt_backend.hpp"
+#include "symbols/elf/build_id.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -5,7 +5,7 @@
 #include "cache/output.hpp"
 #include "engine/cache/cache_key.hpp"
 #include "engine/cache/cache_location.hpp"
-#include "perfdata/mapped_file.hpp"
+#include "perfdata/bytes/mapped_file.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -26,7 +26,7 @@ InlinedPlaces::InlinedPlaces(const LoadedRecording& loaded, const std::string& n
 }
 
 void InlinedPlaces::add(const symbols::MappedCode& code, const std::string& name) {
-  for (symbols::InlinedPlace& place : code.binary->inlined(name)) {
+  for (symbols::InlinedInstance& place : code.binary->inlined(name)) {
     const std::uint32_t function = function_of(code.path, place);
     const auto site = static_cast<std::uint32_t>(sites_.size());
     sites_.push_back({.function = stacks::no_call,
@@ -51,7 +51,7 @@ void InlinedPlaces::add(const symbols::MappedCode& code, const std::string& name
 // Identity of an inlined function is its binary, name and declaration; its address that of the
 // first place.
 std::uint32_t InlinedPlaces::function_of(const std::string& path,
-                                         const symbols::InlinedPlace& place) {
+                                         const symbols::InlinedInstance& place) {
   const auto [at, added] =
       numbers_.try_emplace(std::tuple(path, place.name, place.linkage_name, place.file, place.line),
                            static_cast<std::uint32_t>(functions_.size()));

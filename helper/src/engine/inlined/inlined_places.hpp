@@ -42,7 +42,7 @@ private:
 
   void add(const symbols::MappedCode& code, const std::string& name);
   [[nodiscard]] std::uint32_t function_of(const std::string& path,
-                                          const symbols::InlinedPlace& place);
+                                          const symbols::InlinedInstance& place);
 
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::uint32_t>,
            std::uint32_t>

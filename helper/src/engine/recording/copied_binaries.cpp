@@ -1,6 +1,7 @@
 // Copies measured binaries into a recording's folder.
 #include "engine/recording/copied_binaries.hpp"
 
+#include "base/file_descriptor.hpp"
 #include "engine/recording/loaded_recording.hpp"
 #include "symbols/elf/elf_file.hpp"
 #include "symbols/elf/elf_image.hpp"
@@ -46,11 +47,10 @@ bool has_debug_information(const std::string& path, std::uint64_t size) {
 }
 
 bool share(const fs::path& from, const fs::path& to) {
-  const symbols::FileDescriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
-  const symbols::FileDescriptor target(
+  const FileDescriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor target(
       ::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  return source.number() >= 0 && target.number() >= 0 &&
-         ::ioctl(target.number(), FICLONE, source.number()) == 0;
+  return source.valid() && target.valid() && ::ioctl(target.get(), FICLONE, source.get()) == 0;
 }
 
 void copy(const fs::path& from, const fs::path& to) {

@@ -1,4 +1,4 @@
-// Copies of the measured binaries in the recording's own folder, where symbols::BinaryStore looks
+// Copies of the measured binaries in the recording's own folder, where symbols::BinaryFinder looks
 // first: so that the recording can still be read once the program has been built anew.
 #pragma once
 

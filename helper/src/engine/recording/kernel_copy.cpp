@@ -3,9 +3,9 @@
 // perf_event__synthesize_kernel_mmap).
 #include "engine/recording/kernel_copy.hpp"
 
-#include "symbols/binary_store.hpp"
-#include "symbols/elf/file_trail.hpp"
+#include "symbols/elf/build_id.hpp"
 #include "symbols/elf/kernel_identity.hpp"
+#include "symbols/elf/opened_files.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ Result<std::optional<Files>> find(const std::filesystem::path& data, const OpenO
     files.names = files.code.parent_path() / "kallsyms";
   } else if (files.names.empty()) {
     files.names = data.parent_path() / "kcore_dir" / "kallsyms";
-    symbols::FileTrail::note(files.names.string());
+    symbols::OpenedFiles::add(files.names.string());
     if (!std::filesystem::exists(files.names, ignored)) {
       return std::nullopt;
     }

@@ -4,6 +4,7 @@
 
 #include "base/parallel.hpp"
 #include "engine/recording/kernel_copy.hpp"
+#include "symbols/elf/build_id.hpp"
 
 #include <fmt/format.h>
 
@@ -107,7 +108,7 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
   const std::string folder = std::filesystem::is_directory(path, ignored)
                                  ? path
                                  : std::filesystem::path(file).parent_path().string();
-  auto store = std::make_unique<symbols::BinaryStore>(symbols::BinaryStore::Options{
+  auto store = std::make_unique<symbols::BinaryFinder>(symbols::BinaryFinder::Options{
       options.symfs, folder, recording->hostname() == own_hostname()});
   auto kernel = open_kernel(*recording, file, options);
   if (!kernel) {

@@ -10,7 +10,7 @@
 #include "record/manifest.hpp"
 #include "stacks/calls/call.hpp"
 #include "symbols/address_space.hpp"
-#include "symbols/binary_store.hpp"
+#include "symbols/binary_finder.hpp"
 
 #include <memory>
 #include <optional>
@@ -22,7 +22,7 @@ struct LoadedRecording {
   std::string path; // as the user named it
   perfdata::Recording recording;
   std::optional<record::Manifest> manifest = {}; // of a directory that `ptlens record` wrote
-  std::unique_ptr<symbols::BinaryStore> store;
+  std::unique_ptr<symbols::BinaryFinder> store;
   std::shared_ptr<const symbols::Binary> kernel = {}; // its code; nullptr where it is not at hand
   std::string kernel_note = {};                       // what is not certain about it
   std::unique_ptr<symbols::AddressSpaces> spaces;

@@ -10,7 +10,7 @@
 #include "flow/packets/piece_parser.hpp"
 #include "flow/packets/trace_clock.hpp"
 #include "flow/packets/trace_piece.hpp"
-#include "perfdata/time_conversion.hpp"
+#include "perfdata/contents/time_conversion.hpp"
 
 #include <algorithm>
 #include <cstddef>

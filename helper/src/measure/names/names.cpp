@@ -1,8 +1,8 @@
 // Which functions a name means, by kind of match.
 #include "measure/names/names.hpp"
 
-#include "symbols/names/name_search.hpp"
 #include "symbols/names/name_shape.hpp"
+#include "symbols/names/wanted_name.hpp"
 
 #include <algorithm>
 #include <charconv>

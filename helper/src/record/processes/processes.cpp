@@ -6,7 +6,7 @@
 #include "record/machine/machine.hpp"
 #include "record/machine/proc.hpp"
 #include "symbols/binary.hpp"
-#include "symbols/binary_store.hpp"
+#include "symbols/elf/build_id.hpp"
 
 #include <fmt/format.h>
 

@@ -118,7 +118,7 @@ void search_inlined(const symbols::Binary& binary, const std::string& name, Grou
       !std::ranges::binary_search(binary.inlined_names(), symbols::last_component(name))) {
     return;
   }
-  for (const symbols::InlinedPlace& place : binary.inlined(name)) {
+  for (const symbols::InlinedInstance& place : binary.inlined(name)) {
     InlinedAt& found = group.inlined ? *group.inlined : group.inlined.emplace();
     found.name = place.name;
     ++found.places;

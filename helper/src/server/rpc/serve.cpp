@@ -2,6 +2,7 @@
 // client's process to end.
 #include "server/rpc/serve.hpp"
 
+#include "base/file_descriptor.hpp"
 #include "server/rpc/connection.hpp"
 #include "server/rpc/framing.hpp"
 #include "server/rpc/output.hpp"
@@ -23,27 +24,6 @@
 namespace ptlens::server {
 
 namespace {
-
-class Descriptor {
-public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) {
-      ::close(fd_);
-    }
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
-private:
-  int fd_;
-};
 
 // Written to by signal handlers. Never closed: a handler may still be about to write on another
 // thread.
@@ -115,7 +95,7 @@ int serve(int input_fd, int output_fd, const std::string& version, Host host) {
         fmt::print(stderr, "ptlens serve: {}\n", what);
         connection.bad_frame(what);
       });
-  Descriptor client(-1);
+  FileDescriptor client;
   bool watches_client = false;
   std::array<char, 65536> bytes{};
   while (!connection.ended()) {
@@ -149,7 +129,7 @@ int serve(int input_fd, int output_fd, const std::string& version, Host host) {
     }
     if (!watches_client && connection.client()) {
       watches_client = true;
-      client = Descriptor(process_descriptor(*connection.client()));
+      client = FileDescriptor(process_descriptor(*connection.client()));
     }
   }
   connection.stop();

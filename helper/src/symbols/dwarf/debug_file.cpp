@@ -1,13 +1,12 @@
 // The search order of gdb ("Debugging Information in Separate Files"): by build-id under
-// /usr/lib/debug/.build-id, then by .gnu_debuglink beside the binary, in .debug, under
+// /usr/lib/debug/.build-id, then by .gnu_debuglink beside the binary, in .debug, and under
 // /usr/lib/debug.
 #include "symbols/dwarf/debug_file.hpp"
 
-#include "symbols/binary_store.hpp"
 #include "symbols/dwarf/debuginfod.hpp"
+#include "symbols/elf/build_id.hpp"
 
 #include <elfutils/libdwelf.h>
-#include <fmt/format.h>
 #include <gelf.h>
 
 #include <algorithm>
@@ -80,15 +79,11 @@ DebugFile find_debug_file(const ElfFile& file, const ElfImage& image) {
   if (own.has_dwarf) {
     return own;
   }
-  const std::string id = build_id_text(image.build_id());
-  constexpr std::size_t folder_digits = 2;
-  if (id.size() > folder_digits) {
-    const std::string path = fmt::format("{}/.build-id/{}/{}.debug", debug_root,
-                                         id.substr(0, folder_digits), id.substr(folder_digits));
-    if (std::optional<DebugFile> found = check(path, image, std::nullopt)) {
+  if (const auto path = build_id_path(debug_root, build_id_text(image.build_id()))) {
+    if (std::optional<DebugFile> found = check(*path + ".debug", image, std::nullopt)) {
       return *std::move(found);
     }
-    // Where a bundle has it (engine/bundle/bundle.hpp).
+    // A bundle stores the debug file there (engine/bundle/bundle.hpp).
     if (std::optional<DebugFile> found = check(image.path() + ".debug", image, std::nullopt)) {
       return *std::move(found);
     }

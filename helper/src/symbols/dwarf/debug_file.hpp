@@ -1,5 +1,6 @@
-// Where the debug information of a binary is: in itself, or in a separate file as distributions
-// ship it, or with a debuginfod server where the user allows it (debuginfod.hpp).
+// The file with the debug information of a binary: the binary itself, a separate file as
+// distributions ship it, or a file from a debuginfod server where the user allows it
+// (debuginfod.hpp).
 #pragma once
 
 #include "symbols/elf/elf_file.hpp"
@@ -13,11 +14,12 @@ namespace ptlens::symbols {
 struct DebugFile {
   std::string path;
   FileIdentity identity;
-  bool has_dwarf = false; // .debug_info is there
+  bool has_dwarf = false; // the file has .debug_info
 };
 
-// The binary itself when it has DWARF or no separate file is found. A separate file counts when its
-// build-id equals the binary's, or, without build-ids, when its CRC is the one of .gnu_debuglink.
+// Returns the binary itself where it has DWARF or no separate file is found. A separate file is
+// accepted when its build-id equals the binary's or, without build-ids, when its CRC equals the one
+// in .gnu_debuglink.
 [[nodiscard]] DebugFile find_debug_file(const ElfFile& file, const ElfImage& image);
 
 } // namespace ptlens::symbols

@@ -1,10 +1,12 @@
-// Subprograms among the DIEs (DWARF 5, section 3.3). A definition is described in up to three
-// places: the concrete DIE (ranges), its abstract origin (an inlined function's own lines)
-// and the declaration in its class; dwarf_attr_integrate looks in that order.
+// Subprograms among the DIEs (DWARF 5, section 3.3). Up to three DIEs describe a definition: the
+// concrete one (ranges), its abstract origin (an inlined function's own lines) and the declaration
+// in its class. dwarf_attr_integrate looks in that order.
 #include "symbols/dwarf/debug_info.hpp"
 
 #include "base/parallel.hpp"
+#include "symbols/dwarf/die_attributes.hpp"
 #include "symbols/dwarf/dwarf_walk.hpp"
+#include "symbols/dwarf/source_path.hpp"
 #include "symbols/names/demangle.hpp"
 #include "symbols/names/name_shape.hpp"
 
@@ -28,7 +30,7 @@ public:
       if (tag == DW_TAG_subprogram) {
         read(die);
       }
-      return may_hold_subprograms(tag);
+      return may_contain_subprograms(tag);
     });
   }
 
@@ -50,7 +52,7 @@ private:
     subprogram.entry = entry;
     subprogram.linkage_name = linker_name(die);
     Dwarf_Attribute attribute = {};
-    // GCC marks a closure's operator() as artificial, too, but its body is the user's.
+    // GCC also marks a closure's operator() as artificial, but its body is the user's.
     const char* name = dwarf_diename(&die);
     const bool closure = name != nullptr && std::string_view(name) == "operator()";
     bool artificial = false;
@@ -66,7 +68,7 @@ private:
     info_.subprograms.push_back(std::move(subprogram));
   }
 
-  // The abstract instance of a function that was inlined somewhere.
+  // Adds the abstract instance of a function that was inlined somewhere.
   void note_inlined(Dwarf_Die die) {
     Dwarf_Attribute attribute = {};
     Dwarf_Word kind = DW_INL_not_inlined;
@@ -86,9 +88,9 @@ private:
 
 } // namespace
 
-// Line programs and subprograms take about as long: where there are two cores, each reads one of
-// them, through a Dwarf of its own, since libdw serves one thread at a time. Large files are read
-// by one: sections that are compressed would lie in memory twice.
+// Line programs and subprograms take about equally long. With two processors, each reads one of
+// them, through its own Dwarf handle, because libdw serves one thread at a time. One thread reads
+// large files: two handles would hold compressed sections in memory twice.
 DebugInfo read_debug_info(const DebugFile& file, const ElfImage& image) {
   constexpr std::uint64_t large = std::uint64_t{256} << 20U; // bytes
   DebugInfo info;

@@ -1,7 +1,7 @@
-// What DWARF says of a binary, read in one pass over its units and kept as plain data.
+// DWARF information of a binary, read in one pass over its units and stored as plain data.
 #pragma once
 
-#include "symbols/binary.hpp"
+#include "symbols/addresses/address_range.hpp"
 #include "symbols/dwarf/debug_file.hpp"
 #include "symbols/dwarf/line_table.hpp"
 
@@ -15,8 +15,8 @@ namespace ptlens::symbols {
 struct Subprogram { // DW_TAG_subprogram with code
   std::uint64_t entry = 0;
   std::vector<AddressRange> ranges;
-  std::string linkage_name; // as the linker sees it, else DW_AT_name
-  std::string file;         // of the definition; empty where not said, as for closures
+  std::string linkage_name; // the linker's name, else DW_AT_name
+  std::string file;         // of the definition; empty where unknown, as for closures
   std::uint32_t line = 0;
   bool artificial = false; // made by the compiler: no source declares it
 };
@@ -27,14 +27,15 @@ struct DebugInfo {
   std::vector<std::string> inlined_names; // see Binary::inlined_names
 };
 
-// Empty tables where the file has no DWARF, was changed since, or is damaged (up to the damage).
+// Returns empty tables where the file has no DWARF or has changed. Returns what comes before the
+// damage where the file is damaged.
 [[nodiscard]] DebugInfo read_debug_info(const DebugFile& file, const ElfImage& image);
 
-// False when no line program of the file can name a source file called `name`: a search of the raw
-// string and line sections, far cheaper than reading them.
+// Checks whether a line program of the file can name a source file called `name`. Searches the raw
+// string and line sections, which is far cheaper than reading them. False is certain; true is not.
 [[nodiscard]] bool may_name_source(const DebugFile& file, std::string_view name);
 
-// Source files that the compilation units are named after; no line program is run for it.
+// Returns the source files that the compilation units are named after. Runs no line program.
 [[nodiscard]] std::vector<std::string> read_unit_names(const DebugFile& file);
 
 } // namespace ptlens::symbols

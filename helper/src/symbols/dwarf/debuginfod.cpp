@@ -1,6 +1,6 @@
-// Fetching by libdebuginfod, which keeps what it got and what it was refused in a cache of its own.
-// It is loaded when first allowed: with libcurl and all that stands behind, it would take longer to
-// load than most commands run.
+// Downloads by libdebuginfod, which caches files and refusals. The library is loaded when downloads
+// are first allowed: with libcurl and its dependencies, loading it would take longer than most
+// commands.
 #include "symbols/dwarf/debuginfod.hpp"
 
 #include <elfutils/debuginfod.h>
@@ -55,7 +55,7 @@ private:
   bool complete_ = false;
 };
 
-// Never unloaded: libcurl keeps threads and exit handlers.
+// The library is never unloaded: libcurl has threads and exit handlers.
 const Library& library() {
   static const Library loaded;
   return loaded;
@@ -69,7 +69,7 @@ struct FreeText {
   void operator()(char* text) const { std::free(text); } // NOLINT: libdebuginfod used malloc
 };
 
-// Called often during a fetch; anything but 0 ends it.
+// libdebuginfod calls this often during a download. A result other than 0 ends the download.
 int is_late(debuginfod_client* client, long /*done*/, long /*all*/) {
   const auto* const end = static_cast<Clock::time_point*>(library().get_user_data(client));
   if (Clock::now() < *end) {

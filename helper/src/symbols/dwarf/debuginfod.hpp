@@ -1,5 +1,5 @@
-// Debug information and binaries from the servers that DEBUGINFOD_URLS names (debuginfod(8)), by
-// build-id. Nothing is fetched until the user has allowed it.
+// Debug information and binaries by build-id from the servers in DEBUGINFOD_URLS (debuginfod(8)).
+// Nothing is downloaded until the user has allowed it.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,13 @@
 
 namespace ptlens::symbols {
 
-// For the whole process. A fetch that takes longer than `limit` is given up, and no other is begun.
-// False, and nothing is allowed, where libdebuginfod is not installed.
+// Allows downloads for the whole process. A download that takes longer than `limit` is cancelled,
+// and no other one begins. Returns false, and allows nothing, where libdebuginfod is not installed.
 [[nodiscard]] bool allow_debuginfod(std::chrono::milliseconds limit);
 [[nodiscard]] bool debuginfod_allowed();
 
-// The file in the cache of debuginfod; nothing where it is not allowed, or no server has it.
+// Returns the path in debuginfod's cache; nothing where downloads are not allowed or no server has
+// the file.
 [[nodiscard]] std::optional<std::string> fetch_debug_file(std::span<const std::uint8_t> build_id);
 [[nodiscard]] std::optional<std::string> fetch_binary(std::span<const std::uint8_t> build_id);
 

@@ -1,6 +1,6 @@
-// Walks over the DIE trees of a debug file by libdw (DWARF 5, sections 3.1 and 3.3), safe against
-// damaged and hostile files: no recursion, and DIEs must come at growing offsets, for a sibling
-// reference that goes back would never end.
+// Walks over the DIE trees of a debug file (DWARF 5, sections 3.1 and 3.3). Safe for damaged and
+// hostile files: there is no recursion, and the offsets of DIEs must increase, because a sibling
+// reference backwards would never end.
 #pragma once
 
 #include "symbols/dwarf/debug_file.hpp"
@@ -22,10 +22,10 @@ struct OpenDwarf {
   std::unique_ptr<Dwarf, DwarfDeleter> dwarf;
 };
 
-// Nothing where the file has no DWARF, was changed since, or cannot be read.
+// Returns nothing where the file has no DWARF, has changed, or cannot be read.
 [[nodiscard]] std::optional<OpenDwarf> open_dwarf(const DebugFile& file);
 
-// Calls `visit(unit, contents)` for every unit that holds code; both are its first DIE, but for
+// Calls `visit(unit, contents)` for every unit with code. Both are the unit's first DIE, except for
 // split units, whose contents are in another file.
 template <class Visit>
 void for_each_unit(Dwarf* dwarf, const Visit& visit) {
@@ -41,8 +41,8 @@ void for_each_unit(Dwarf* dwarf, const Visit& visit) {
   }
 }
 
-// Depth first over the DIEs below `unit`: `visit(die, parents)` with the DIEs that hold it, `unit`
-// left out, outermost first. What is below a DIE is walked when `visit` gives true.
+// Walks the DIEs below `unit` depth first. Calls `visit(die, parents)`; `parents` are the enclosing
+// DIEs without `unit`, outermost first. The DIEs below a DIE are walked where `visit` returns true.
 template <class Visit>
 void for_each_die(Dwarf_Die unit, const Visit& visit) {
   constexpr std::size_t deepest = 256;
@@ -75,17 +75,5 @@ void for_each_die(Dwarf_Die unit, const Visit& visit) {
     die = next;
   }
 }
-
-// True when a function may be described somewhere below a DIE with this tag.
-[[nodiscard]] bool may_hold_subprograms(int tag);
-
-// The ranges of a DIE that lie in code sections, up to some thousands.
-[[nodiscard]] std::vector<AddressRange> code_ranges(Dwarf_Die die, const ElfImage& image);
-
-// Moves the range that holds `entry` to the front; false when none does.
-bool put_entry_first(std::vector<AddressRange>& ranges, std::uint64_t entry);
-
-// DW_AT_linkage_name, else DW_AT_name, of the DIE or what it refers to; empty where it has none.
-[[nodiscard]] const char* linker_name(Dwarf_Die die);
 
 } // namespace ptlens::symbols

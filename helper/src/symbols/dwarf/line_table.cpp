@@ -1,35 +1,20 @@
-// Line programs by libdw (DWARF 2 to 5), kept as rows sorted by address. Of rows with equal address
-// the last one counts, as in gdb and addr2line.
+// Line programs (DWARF 2 to 5), read by libdw and stored as rows sorted by address. Of rows with
+// the same address the last one counts, as in gdb and addr2line.
 #include "symbols/dwarf/line_table.hpp"
 
-#include <dwarf.h>
+#include "symbols/dwarf/die_attributes.hpp"
+#include "symbols/dwarf/source_path.hpp"
+
 #include <elfutils/libdw.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 
 namespace ptlens::symbols {
 
-std::string compilation_folder(Dwarf_Die* unit) {
-  Dwarf_Attribute attribute = {};
-  const char* folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-  return folder == nullptr ? "" : folder;
-}
-
-std::string normal_path(const std::string& path, const std::string& folder) {
-  if (!path.starts_with('/') && folder.starts_with('/')) {
-    return normal_path(folder + "/" + path, {});
-  }
-  if (!path.contains("/.") && !path.contains("//") && !path.starts_with("./")) {
-    return path;
-  }
-  return std::filesystem::path(path).lexically_normal().string();
-}
-
 namespace {
 
-// The addresses that a unit says it has code at; empty where it does not say.
+// Returns the ranges in which a unit has code; empty where the unit does not give them.
 std::vector<AddressRange> code_of_unit(Dwarf_Die* unit) {
   std::vector<AddressRange> ranges;
   Dwarf_Addr base = 0;
@@ -60,19 +45,19 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
   if (dwarf_getsrclines(unit, &lines, &count) != 0) {
     return;
   }
-  // A sequence may end with a row of no length, which libdw sorts behind the end: outside the
-  // unit's code it must not count.
+  // A sequence may end with an empty row, which libdw sorts after the end. Outside the unit's code
+  // it must not count.
   const std::vector<AddressRange> ranges = code_of_unit(unit);
   AddressSet code;
   for (const AddressRange& range : ranges) {
     code.add(range);
   }
   const auto own = [&](std::uint64_t address) {
-    return (ranges.empty() || code.holds(address)) && !claimed_.holds(address);
+    return (ranges.empty() || code.contains(address)) && !claimed_.contains(address);
   };
   const std::string folder = compilation_folder(unit);
   const std::size_t first_row = rows_.size();
-  std::unordered_map<const char*, std::uint32_t> known; // libdw gives one pointer a file
+  std::unordered_map<const char*, std::uint32_t> known; // libdw returns one pointer per file
   const Section* last = nullptr;
   for (std::size_t at = 0; at < count; ++at) {
     Dwarf_Line* line = dwarf_onesrcline(lines, at);
@@ -83,7 +68,7 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
       continue;
     }
     if (end) {
-      // The end of a section's last sequence lies one past the section.
+      // The end of a section's last sequence is one past the section.
       const bool in_code =
           address > 0 && own(address - 1) && image.code_section(address - 1) != nullptr;
       if (in_code && !rows_.empty()) {
@@ -91,7 +76,7 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
       }
       continue;
     }
-    if (last == nullptr || !last->holds(address)) {
+    if (last == nullptr || !last->contains(address)) {
       last = image.code_section(address);
     }
     if (!own(address)) {
@@ -143,11 +128,11 @@ void LineTable::finish() {
 }
 
 std::optional<SourceLine> LineTable::at(std::uint64_t address) const {
-  const auto behind = std::ranges::upper_bound(rows_, address, {}, &Row::address);
-  if (behind == rows_.begin()) {
+  const auto after = std::ranges::upper_bound(rows_, address, {}, &Row::address);
+  if (after == rows_.begin()) {
     return std::nullopt;
   }
-  const Row& row = *std::prev(behind);
+  const Row& row = *std::prev(after);
   if (row.file == no_file || row.line == 0) {
     return std::nullopt;
   }

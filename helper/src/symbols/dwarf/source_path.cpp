@@ -1,5 +1,6 @@
-// Comparing source paths by their ends: the editor's folder and the build's folder often differ.
-#include "symbols/binary.hpp"
+// Source paths are compared by their ends, because the editor's folder and the build's folder often
+// differ.
+#include "symbols/dwarf/source_path.hpp"
 
 #include <filesystem>
 #include <string>
@@ -21,6 +22,16 @@ std::vector<std::string> components(std::string_view path) {
 }
 
 } // namespace
+
+std::string normal_path(const std::string& path, const std::string& folder) {
+  if (!path.starts_with('/') && folder.starts_with('/')) {
+    return normal_path(folder + "/" + path, {});
+  }
+  if (!path.contains("/.") && !path.contains("//") && !path.starts_with("./")) {
+    return path;
+  }
+  return std::filesystem::path(path).lexically_normal().string();
+}
 
 bool same_source(std::string_view one, std::string_view other) {
   constexpr std::size_t npos = std::string_view::npos;

@@ -1,7 +1,7 @@
-// Opening files for libelf, with errors that say what to do.
+// Opening of files for libelf.
 #include "symbols/elf/elf_file.hpp"
 
-#include "symbols/elf/file_trail.hpp"
+#include "symbols/elf/opened_files.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -9,36 +9,21 @@
 #include <mutex>
 #include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 namespace ptlens::symbols {
 
-FileDescriptor::FileDescriptor(FileDescriptor&& other) noexcept
-    : number_(std::exchange(other.number_, -1)) {}
-
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
-FileDescriptor::~FileDescriptor() {
-  if (number_ >= 0) {
-    ::close(number_);
-  }
-}
-
 Result<OpenFile> open_file(const std::string& path) {
-  FileTrail::note(path);
-  // O_NONBLOCK: a FIFO under a recorded path must not make us wait for a writer.
+  OpenedFiles::add(path);
+  // O_NONBLOCK: opening a FIFO under a recorded path must not wait for a writer.
   FileDescriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
-  if (descriptor.number() < 0 || ::fstat(descriptor.number(), &status) != 0) {
+  if (!descriptor.valid() || ::fstat(descriptor.get(), &status) != 0) {
     const int number = errno;
     Error error{.message = std::generic_category().message(number), .file = path};
     if (number == ENOENT || number == ENOTDIR) {
       error.kind = Error::Kind::not_found;
-      error.remedy = "give the folder that holds the recorded binaries with --symfs";
+      error.remedy = "pass the folder with the recorded binaries: --symfs FOLDER";
     } else if (number == EACCES || number == EPERM) {
       error.kind = Error::Kind::no_rights;
       error.remedy = "make the file readable for this user";
@@ -70,17 +55,16 @@ Result<ElfFile> ElfFile::open(const std::string& path,
     return std::unexpected(Error{.kind = Error::Kind::bad_input,
                                  .message = "the file has changed since it was opened",
                                  .file = path,
-                                 .remedy = "measure again"});
+                                 .remedy = "run the measurement again"});
   }
-  std::unique_ptr<Elf, ElfDeleter> elf(
-      elf_begin(file->descriptor.number(), ELF_C_READ_MMAP, nullptr));
+  std::unique_ptr<Elf, ElfDeleter> elf(elf_begin(file->descriptor.get(), ELF_C_READ_MMAP, nullptr));
   if (!elf || elf_kind(elf.get()) != ELF_K_ELF) {
     return std::unexpected(
         Error{.kind = Error::Kind::bad_input,
               .message = file->identity.size == 0 ? "the file is empty" : "not an ELF file",
               .file = path,
               .offset = 0,
-              .remedy = "give the program or library that was measured"});
+              .remedy = "pass the program or library that was measured"});
   }
   return ElfFile(std::move(*file), std::move(elf));
 }

@@ -1,8 +1,9 @@
-// Handles that own what libelf and libdw open, and the identity of the file behind them, so that
-// a table that is built later is built from the same file.
+// Owning handles for libelf and libdw, and the identity of the open file. With the identity, a
+// table that is built later is built from the same file.
 #pragma once
 
 #include "base/error.hpp"
+#include "base/file_descriptor.hpp"
 
 #include <elfutils/libdw.h>
 #include <libelf.h>
@@ -13,21 +14,6 @@
 #include <string>
 
 namespace ptlens::symbols {
-
-class FileDescriptor {
-public:
-  explicit FileDescriptor(int number) : number_(number) {}
-  FileDescriptor(FileDescriptor&& other) noexcept;
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor();
-
-  [[nodiscard]] int number() const { return number_; }
-
-private:
-  int number_;
-};
 
 struct FileIdentity {
   std::uint64_t device = 0;
@@ -54,16 +40,16 @@ struct DwarfDeleter {
   void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
 };
 
-// An ELF file that libelf reads. One thread at a time may use a handle.
+// An ELF file, read by libelf. Only one thread at a time may use a handle.
 class ElfFile {
 public:
-  // With `expected`, a file that was replaced or changed since is refused. Errors: those of
+  // With `expected`, a file that was replaced or changed since then is refused. Errors: those of
   // open_file, and bad_input (not ELF).
   static Result<ElfFile> open(const std::string& path,
                               const std::optional<FileIdentity>& expected = std::nullopt);
 
   [[nodiscard]] Elf* elf() const { return elf_.get(); }
-  [[nodiscard]] int descriptor() const { return file_.descriptor.number(); }
+  [[nodiscard]] int descriptor() const { return file_.descriptor.get(); }
   [[nodiscard]] const FileIdentity& identity() const { return file_.identity; }
 
 private:

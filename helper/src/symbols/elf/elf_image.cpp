@@ -1,4 +1,4 @@
-// Reading of ELF headers by libelf. Layout: System V gABI, chapters 4 and 5.
+// ELF headers, read by libelf. Layout: System V gABI, chapters 4 and 5.
 #include "symbols/elf/elf_image.hpp"
 
 #include <elfutils/libdwelf.h>
@@ -22,7 +22,7 @@ Error bad(const std::string& path, std::uint64_t offset, std::string message) {
                .remedy = "build or copy the binary again"};
 }
 
-bool lies_within(std::uint64_t offset, std::uint64_t size, std::uint64_t file_size) {
+bool is_within(std::uint64_t offset, std::uint64_t size, std::uint64_t file_size) {
   return offset <= file_size && size <= file_size - offset;
 }
 
@@ -44,7 +44,7 @@ Result<void> check_header(const std::string& path, const GElf_Ehdr& header, std:
   constexpr std::uint64_t type_offset = 16; // e_type, e_machine
   if (header.e_machine != EM_X86_64 && header.e_machine != EM_386) {
     return std::unexpected(Error{.kind = Error::Kind::unsupported,
-                                 .message = fmt::format("made for another processor than x86 "
+                                 .message = fmt::format("built for a processor other than x86 "
                                                         "(ELF machine {})",
                                                         header.e_machine),
                                  .file = path,
@@ -58,16 +58,16 @@ Result<void> check_header(const std::string& path, const GElf_Ehdr& header, std:
                                header.e_type),
         .file = path,
         .offset = type_offset,
-        .remedy = core ? "give the kcore file that 'perf record --kcore' wrote"
-                       : "give the linked program or library"});
+        .remedy = core ? "pass the kcore file that 'perf record --kcore' wrote"
+                       : "pass the linked program or library"});
   }
-  if (!lies_within(header.e_phoff, std::uint64_t{header.e_phnum} * header.e_phentsize, file_size)) {
+  if (!is_within(header.e_phoff, std::uint64_t{header.e_phnum} * header.e_phentsize, file_size)) {
     return std::unexpected(
-        bad(path, header.e_phoff, "the file ends before its program headers: truncated"));
+        bad(path, header.e_phoff, "the file is truncated: it ends before its program headers"));
   }
-  if (!lies_within(header.e_shoff, std::uint64_t{header.e_shnum} * header.e_shentsize, file_size)) {
+  if (!is_within(header.e_shoff, std::uint64_t{header.e_shnum} * header.e_shentsize, file_size)) {
     return std::unexpected(
-        bad(path, header.e_shoff, "the file ends before its section headers: truncated"));
+        bad(path, header.e_shoff, "the file is truncated: it ends before its section headers"));
   }
   return {};
 }
@@ -91,7 +91,7 @@ std::vector<Section> read_sections(Elf* elf, std::uint64_t file_size) {
       continue;
     }
     const bool in_file = header.sh_type != SHT_NOBITS;
-    if ((in_file && !lies_within(header.sh_offset, header.sh_size, file_size)) ||
+    if ((in_file && !is_within(header.sh_offset, header.sh_size, file_size)) ||
         header.sh_size > std::numeric_limits<std::uint64_t>::max() - header.sh_addr) {
       continue;
     }
@@ -127,7 +127,7 @@ Result<ElfImage> ElfImage::read(const std::string& path, const ElfFile& file, bo
 
   GElf_Ehdr header = {};
   if (gelf_getehdr(file.elf(), &header) == nullptr) {
-    return std::unexpected(bad(path, 0, "the file ends inside its ELF header: truncated"));
+    return std::unexpected(bad(path, 0, "the file is truncated: it ends inside its ELF header"));
   }
   if (Result<void> checked = check_header(path, header, file_size, core); !checked) {
     return std::unexpected(std::move(checked).error());
@@ -147,11 +147,11 @@ Result<ElfImage> ElfImage::read(const std::string& path, const ElfFile& file, bo
     if (segment.p_type != PT_LOAD) {
       continue;
     }
-    if (!lies_within(segment.p_offset, segment.p_filesz, file_size)) {
-      return std::unexpected(bad(path, offset, "the file ends inside a segment: truncated"));
+    if (!is_within(segment.p_offset, segment.p_filesz, file_size)) {
+      return std::unexpected(bad(path, offset, "the file is truncated: it ends inside a segment"));
     }
     if (segment.p_filesz > std::numeric_limits<std::uint64_t>::max() - segment.p_vaddr) {
-      return std::unexpected(bad(path, offset, "a segment goes beyond the last address"));
+      return std::unexpected(bad(path, offset, "a segment extends beyond the last address"));
     }
     const bool executable = (segment.p_flags & PF_X) != 0;
     image.load_segments_.push_back({.address = segment.p_vaddr,
@@ -184,12 +184,12 @@ const Section* ElfImage::section(std::string_view name) const {
 
 const Section* ElfImage::code_section(std::uint64_t address) const {
   const auto start = [this](std::size_t at) { return sections_[at].address; };
-  const auto behind = std::ranges::upper_bound(code_sections_, address, {}, start);
-  if (behind == code_sections_.begin()) {
+  const auto after = std::ranges::upper_bound(code_sections_, address, {}, start);
+  if (after == code_sections_.begin()) {
     return nullptr;
   }
-  const Section& section = sections_[*std::prev(behind)];
-  return section.holds(address) ? &section : nullptr;
+  const Section& section = sections_[*std::prev(after)];
+  return section.contains(address) ? &section : nullptr;
 }
 
 void ElfImage::read_code() const {
@@ -199,13 +199,14 @@ void ElfImage::read_code() const {
     return;
   }
   for (std::size_t at = 0; at < code_segments_.size(); ++at) {
-    // Overlapping headers of a hostile file could otherwise ask for the file many times over.
+    // Without a limit, overlapping headers of a hostile file could make us read the file many
+    // times.
     constexpr std::size_t most_segments = 16;
     if (at == most_segments) {
       return;
     }
     std::vector<std::byte> bytes(code_segments_[at].file_size);
-    if (read_exactly(file->descriptor.number(), code_segments_[at].file_offset, bytes)) {
+    if (read_exactly(file->descriptor.get(), code_segments_[at].file_offset, bytes)) {
       code_[at] = std::move(bytes);
     }
   }
@@ -226,13 +227,13 @@ std::optional<std::vector<std::byte>> ElfImage::data_at(std::uint64_t address,
                                                         std::size_t size) const {
   for (const LoadSegment& segment : load_segments_) {
     const std::uint64_t offset = address - segment.address;
-    if (address < segment.address || !lies_within(offset, size, segment.file_size)) {
+    if (address < segment.address || !is_within(offset, size, segment.file_size)) {
       continue;
     }
     Result<OpenFile> file = open_file(path_);
     std::vector<std::byte> bytes(size);
     if (file && file->identity == identity_ &&
-        read_exactly(file->descriptor.number(), segment.file_offset + offset, bytes)) {
+        read_exactly(file->descriptor.get(), segment.file_offset + offset, bytes)) {
       return bytes;
     }
     return std::nullopt;

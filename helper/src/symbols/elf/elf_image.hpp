@@ -1,10 +1,10 @@
-// What the headers of an ELF file say: sections, loadable segments and build-id, all checked
-// against the size of the file, and the code bytes, which are read when first asked for.
+// The headers of an ELF file: sections, loadable segments and build-id, all checked against the
+// size of the file. The code bytes are read on first use.
 #pragma once
 
 #include "base/error.hpp"
-#include "symbols/binary.hpp"
 #include "symbols/elf/elf_file.hpp"
+#include "symbols/elf/segment.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,22 +28,17 @@ struct Section {
   std::uint64_t entry_size = 0;
 
   [[nodiscard]] bool executable() const;
-  [[nodiscard]] bool holds(std::uint64_t at) const { return at >= address && at - address < size; }
+  [[nodiscard]] bool contains(std::uint64_t at) const {
+    return at >= address && at - address < size;
+  }
   [[nodiscard]] std::uint64_t end() const { return address + size; }
-};
-
-struct LoadSegment { // PT_LOAD
-  std::uint64_t address = 0;
-  std::uint64_t file_offset = 0;
-  std::uint64_t file_size = 0;
-  bool executable = false;
 };
 
 class ElfImage {
 public:
-  // Errors: those of ElfFile::open; bad_input with the offset of what is truncated or contradicts
-  // itself; unsupported for other machines than x86 and for relocatable objects.
-  // `core`: the file is one, as /proc/kcore and what perf copies of it are.
+  // Errors: those of ElfFile::open; bad_input with the offset of truncated or contradictory data;
+  // unsupported for processors other than x86 and for relocatable objects. `core`: the file is a
+  // core file, like /proc/kcore and perf's copies of it.
   static Result<ElfImage> read(const std::string& path, const ElfFile& file, bool core = false);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -55,13 +50,14 @@ public:
   [[nodiscard]] std::span<const LoadSegment> load_segments() const { return load_segments_; }
 
   [[nodiscard]] const Section* section(std::string_view name) const;
-  // The executable section that holds the address, nullptr where none does.
+  // Returns the executable section that contains the address, nullptr where there is none.
   [[nodiscard]] const Section* code_section(std::uint64_t address) const;
 
-  // Code bytes from the address to the end of its segment; empty where no segment holds it or the
-  // file has changed. Any thread may call it.
+  // Returns the code bytes from the address to the end of its segment; empty where no segment
+  // contains it or the file has changed. Safe to call from any thread.
   [[nodiscard]] std::span<const std::byte> code_at(std::uint64_t address) const;
-  // `size` bytes of any loaded segment as the file holds them; nothing where it does not.
+  // Returns `size` bytes of any loaded segment from the file; nothing where the file does not have
+  // them.
   [[nodiscard]] std::optional<std::vector<std::byte>> data_at(std::uint64_t address,
                                                               std::size_t size) const;
 
@@ -81,10 +77,10 @@ private:
   mutable std::vector<std::vector<std::byte>> code_; // by segment
 };
 
-// Sections of any ELF file; those that lie outside the file are left out.
+// Returns the sections of any ELF file. Sections beyond the end of the file are left out.
 [[nodiscard]] std::vector<Section> read_sections(Elf* elf, std::uint64_t file_size);
 
-// NT_GNU_BUILD_ID, empty where there is none.
+// Returns NT_GNU_BUILD_ID, empty where there is none.
 [[nodiscard]] std::vector<std::uint8_t> read_build_id(Elf* elf);
 
 } // namespace ptlens::symbols

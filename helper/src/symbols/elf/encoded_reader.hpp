@@ -1,5 +1,5 @@
-// Pointers and numbers as exception tables encode them: LEB128, and DW_EH_PE_* formats relative to
-// their own place (Linux Standard Base Core, section 10.5, "DWARF Extensions").
+// Pointers and numbers in the encodings of exception tables: LEB128, and DW_EH_PE_* formats
+// relative to their own address (Linux Standard Base Core, section 10.5, "DWARF Extensions").
 #pragma once
 
 #include <dwarf.h>
@@ -12,15 +12,15 @@
 
 namespace ptlens::symbols {
 
-// Reads on from the start of `bytes`, which lie at `address`. Nothing is returned for formats that
-// are not known and past the end.
+// Reads fields in sequence from `bytes`, whose first byte is at `address`. Returns nothing for
+// unknown formats and past the end.
 class EncodedReader {
 public:
   EncodedReader(std::span<const std::uint8_t> bytes, std::uint64_t address, bool is_64_bit)
       : bytes_(bytes), address_(address), is_64_bit_(is_64_bit) {}
 
   [[nodiscard]] bool at_end() const { return bytes_.empty(); }
-  // A reader of the next `size` bytes only.
+  // Returns a reader for the next `size` bytes only.
   [[nodiscard]] std::optional<EncodedReader> first(std::uint64_t size) const {
     return size <= bytes_.size()
                ? std::optional(EncodedReader(bytes_.first(size), address_, is_64_bit_))
@@ -49,7 +49,7 @@ public:
     return std::nullopt;
   }
 
-  // The value of a field, sign-extended where its format says so.
+  // Returns the value of a field, sign-extended where its format requires it.
   std::optional<std::uint64_t> number(std::uint8_t format) {
     switch (format) {
     case DW_EH_PE_absptr:
@@ -72,7 +72,7 @@ public:
     }
   }
 
-  // An address; 0 stands for none, whatever it is relative to.
+  // Returns an address. 0 means "none", whatever the address is relative to.
   std::optional<std::uint64_t> address(std::uint8_t encoding) {
     constexpr std::uint8_t format_mask = 0x0f;
     constexpr std::uint8_t application_mask = 0x70;

@@ -1,8 +1,9 @@
-// A core of the running kernel has notes of its own, of which VMCOREINFO names the build-id; what
-// perf copies has none, and holds the kernel's own notes only where they lie among its code.
+// A core of the running kernel has notes, and VMCOREINFO in them names the build-id. perf's copy
+// has no notes of its own; it contains the kernel's notes only where they are among its code.
 #include "symbols/elf/kernel_identity.hpp"
 
 #include "symbols/elf/elf_file.hpp"
+#include "symbols/elf/kallsyms.hpp"
 
 #include <gelf.h>
 
@@ -18,7 +19,7 @@ constexpr std::size_t longest_build_id = 64;
 
 using Bytes = std::vector<std::uint8_t>;
 
-// "BUILD-ID=00ff..." among the lines of vmcoreinfo; empty where there is none.
+// Returns the id of the line "BUILD-ID=00ff..." in vmcoreinfo; empty where there is none.
 Bytes build_id_in(std::string_view vmcoreinfo) {
   constexpr std::string_view key = "BUILD-ID=";
   const std::size_t at = vmcoreinfo.find(key);
@@ -40,7 +41,7 @@ Bytes build_id_in(std::string_view vmcoreinfo) {
   return bytes;
 }
 
-// Of a run of notes in the file; empty where none names it.
+// Returns the build-id in a sequence of notes of the file; empty where no note has one.
 Bytes build_id_of_notes(Elf* elf, std::uint64_t offset, std::uint64_t size) {
   if (size == 0 || size > most_note_bytes || offset > INT64_MAX) {
     return {};
@@ -80,20 +81,16 @@ Names read_names(const std::string& kallsyms, std::string_view reference) {
   Names names;
   std::ifstream stream(kallsyms);
   for (std::string text; std::getline(stream, text);) {
-    std::uint64_t address = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address, 16);
-    const auto digits = static_cast<std::size_t>(end - text.data());
-    constexpr std::size_t type_size = 3; // " T "
-    if (error != std::errc{} || text.size() < digits + type_size) {
+    const auto line = read_kallsyms_line(text);
+    if (!line) {
       continue;
     }
-    const std::string_view name = std::string_view(text).substr(digits + type_size);
-    if (name == reference && !names.reference) {
-      names.reference = address;
-    } else if (name == "__start_notes") {
-      names.notes_begin = address;
-    } else if (name == "__stop_notes") {
-      names.notes_end = address;
+    if (line->name == reference && !names.reference) {
+      names.reference = line->address;
+    } else if (line->name == "__start_notes") {
+      names.notes_begin = line->address;
+    } else if (line->name == "__stop_notes") {
+      names.notes_end = line->address;
     }
   }
   return names;

@@ -1,5 +1,5 @@
-// Which kernel a copy of its code and names is of: the build-id of its notes, and where it was
-// loaded. Notes: kernel include/linux/elfnote.h, and vmcoreinfo in kernel/vmcore_info.c.
+// The identity of a kernel whose code and symbols were copied: the build-id in its notes, and its
+// load address. Notes: kernel include/linux/elfnote.h, and vmcoreinfo in kernel/vmcore_info.c.
 #pragma once
 
 #include "base/error.hpp"
@@ -13,13 +13,13 @@
 namespace ptlens::symbols {
 
 struct KernelIdentity {
-  std::vector<std::uint8_t> build_id;     // empty: the copy does not say
-  std::optional<std::uint64_t> reference; // address of the symbol asked for, 0 where hidden
+  std::vector<std::uint8_t> build_id;     // empty: the copy has none
+  std::optional<std::uint64_t> reference; // address of the reference symbol, 0 where hidden
 };
 
-// The build-id is looked for in the notes of the core file, and where kallsyms says that the kernel
-// keeps its own. The first `reference` in kallsyms counts. Errors: those of open_file, bad_input
-// (not ELF).
+// Looks for the build-id in the notes of the core file, and where kallsyms locates the kernel's own
+// notes. The first symbol in kallsyms with the name `reference` counts. Errors: those of open_file,
+// bad_input (not ELF).
 [[nodiscard]] Result<KernelIdentity>
 identify_kernel(const std::string& kcore, const std::string& kallsyms, std::string_view reference);
 

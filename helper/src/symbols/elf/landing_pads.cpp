@@ -1,5 +1,5 @@
-// A call-site table: its header, then entries of start, length, landing pad and action, relative to
-// the function (Itanium C++ ABI, "Exception Handling Tables", 4.1; GCC
+// A call-site table has a header, then entries of start, length, landing pad and action, relative
+// to the function (Itanium C++ ABI, "Exception Handling Tables", 4.1; GCC
 // libsupc++/eh_personality.cc).
 #include "symbols/elf/landing_pads.hpp"
 
@@ -13,13 +13,13 @@ namespace ptlens::symbols {
 
 namespace {
 
-// From the table to the end of its section.
+// Returns the bytes from the table to the end of its section.
 std::vector<std::byte> table_bytes(const ElfImage& image, std::uint64_t address) {
   constexpr std::uint64_t longest = 1U << 20U;
-  const auto holds = [address](const Section& section) {
-    return (section.flags & SHF_ALLOC) != 0 && section.holds(address);
+  const auto has_table = [address](const Section& section) {
+    return (section.flags & SHF_ALLOC) != 0 && section.contains(address);
   };
-  const auto section = std::ranges::find_if(image.sections(), holds);
+  const auto section = std::ranges::find_if(image.sections(), has_table);
   if (section == image.sections().end()) {
     return {};
   }
@@ -27,10 +27,11 @@ std::vector<std::byte> table_bytes(const ElfImage& image, std::uint64_t address)
       .value_or(std::vector<std::byte>());
 }
 
-// `reader` stands at the table of the function that begins at `function` and holds `address`.
+// Searches a call-site table for `address`. `reader` is at the start of the table of the function
+// that begins at `function`.
 std::optional<std::uint64_t> find_in_table(EncodedReader reader, std::uint64_t function,
                                            std::uint64_t address) {
-  std::uint64_t base = function; // of landing pads
+  std::uint64_t base = function; // base of landing pads
   const auto base_encoding = reader.byte();
   if (!base_encoding) {
     return std::nullopt;
@@ -73,15 +74,15 @@ std::optional<std::uint64_t> landing_pad(const ElfImage& image,
     return std::nullopt;
   }
   const std::uint64_t address = return_address - 1; // within the call
-  const auto behind =
+  const auto after =
       std::ranges::upper_bound(descriptions, address, {}, [](const FrameDescription& description) {
         return description.code.low;
       });
-  if (behind == descriptions.begin() || std::prev(behind)->code.high <= address ||
-      std::prev(behind)->exception_table == 0) {
+  if (after == descriptions.begin() || std::prev(after)->code.high <= address ||
+      std::prev(after)->exception_table == 0) {
     return std::nullopt;
   }
-  const FrameDescription& description = *std::prev(behind);
+  const FrameDescription& description = *std::prev(after);
   const std::vector<std::byte> bytes = table_bytes(image, description.exception_table);
   const std::span<const std::uint8_t> table(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                             bytes.size());

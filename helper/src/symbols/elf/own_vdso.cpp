@@ -1,4 +1,5 @@
-// AT_SYSINFO_EHDR says where the vdso begins, its section headers end it (they come last in it).
+// AT_SYSINFO_EHDR gives the start of the vdso. The section headers come last in it and determine
+// its end.
 #include "symbols/elf/own_vdso.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ std::string copy_to_memory_file() {
     ::close(file);
     return "";
   }
-  // Open until the process ends: the path is good as long.
+  // The descriptor stays open until the process ends, so the path remains valid.
   return fmt::format("/proc/self/fd/{}", file);
 }
 

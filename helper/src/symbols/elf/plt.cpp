@@ -1,8 +1,7 @@
-// Each stub is found by its machine code: `jmp *SLOT` names itself by the relocation of SLOT, the
-// lazy half of an IBT stub (`push N; jmp PLT0`) by relocation N. Blocks that do neither belong to
-// the stub before them; the first of .plt is the way into the dynamic linker. Layouts: x86-64
-// psABI, "Procedure Linkage Table"; binutils' bfd/elf64-x86-64.c; lld and mold differ in sizes
-// only.
+// Each stub is identified by its machine code: `jmp *SLOT` by the relocation of SLOT, and the lazy
+// half of an IBT stub (`push N; jmp PLT0`) by relocation N. Blocks with neither belong to the stub
+// before them; the first block of .plt is the entry into the dynamic linker. Layouts: x86-64 psABI,
+// "Procedure Linkage Table"; binutils' bfd/elf64-x86-64.c; lld and mold differ only in sizes.
 #include "symbols/elf/plt.hpp"
 
 #include "symbols/machine_code/disassembler.hpp"
@@ -128,7 +127,7 @@ Relocations read_relocations(Elf* elf, const ElfImage& image, std::span<const Sy
   return relocations;
 }
 
-// The name that the code of one block gives it, empty where it gives none.
+// Returns the name that the code of one block gives the stub; empty where it gives none.
 std::string name_of_block(std::span<const std::byte> code, std::uint64_t address,
                           const ElfImage& image, const Relocations& relocations) {
   const Disassembler disassembler(image.is_64_bit());
@@ -163,8 +162,9 @@ std::string name_of_block(std::span<const std::byte> code, std::uint64_t address
   return {};
 }
 
-// Bytes from one stub to the next. Linkers do not always fill in sh_entsize; stubs without a lazy
-// half take 8 bytes, so that the second one names itself.
+// Returns the distance in bytes from one stub to the next. Linkers do not always fill in
+// sh_entsize. Stubs without a lazy half take 8 bytes; then the code of the second one gives it a
+// name.
 std::uint64_t stride_of(const Section& section, std::span<const std::byte> code,
                         const ElfImage& image, const Relocations& relocations) {
   constexpr std::uint64_t usual = 16;

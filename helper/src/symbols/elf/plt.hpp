@@ -1,4 +1,4 @@
-// The stubs of the procedure linkage table and what each jumps to.
+// The stubs of the procedure linkage table and their targets.
 #pragma once
 
 #include "symbols/elf/elf_image.hpp"
@@ -17,9 +17,10 @@ struct PltStub {
   std::string target; // linkage name, empty for the stub that enters the dynamic linker
 };
 
-// Stubs of .plt, .plt.sec, .plt.got and .plt.bnd, by address, without overlaps. A stub that jumps
-// through a GOT slot is named by the slot's relocation; IRELATIVE slots by the function in
-// `symbols` at the relocation's addend, else "*ABS*+0xADDEND" as objdump does.
+// Returns the stubs of .plt, .plt.sec, .plt.got and .plt.bnd by address, without overlaps. A stub
+// that jumps through a GOT slot gets the name of the slot's relocation. A stub with an IRELATIVE
+// slot gets the name of the function in `symbols` at the relocation's addend, else "*ABS*+0xADDEND"
+// as in objdump.
 [[nodiscard]] std::vector<PltStub> read_plt_stubs(Elf* elf, const ElfImage& image,
                                                   std::span<const Symbol> symbols);
 

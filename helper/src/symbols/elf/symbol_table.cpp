@@ -1,4 +1,4 @@
-// Reading symbol tables by libelf. Layout: System V gABI, chapter 4, "Symbol Table".
+// Symbol tables, read by libelf. Layout: System V gABI, chapter 4, "Symbol Table".
 #include "symbols/elf/symbol_table.hpp"
 
 #include <gelf.h>
@@ -21,7 +21,8 @@ Symbol::Binding binding_of(const GElf_Sym& symbol) {
   }
 }
 
-// Labels of assembly without a type; compilers' own markers are hidden, local or begin with a dot.
+// Checks for labels of assembly without a type. Compilers' own markers are hidden, local or begin
+// with a dot.
 bool is_exported_label(const GElf_Sym& symbol, std::string_view name) {
   const unsigned visibility = GELF_ST_VISIBILITY(symbol.st_other);
   return GELF_ST_TYPE(symbol.st_info) == STT_NOTYPE && GELF_ST_BIND(symbol.st_info) != STB_LOCAL &&
@@ -49,7 +50,7 @@ void read_table(Elf* elf, const Section& section, const ElfImage& image,
     const unsigned type = GELF_ST_TYPE(symbol.st_info);
     const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
     if (type == STT_FILE) {
-      // Behind a file without a name, GNU ld lists global symbols that it made local.
+      // After a file without a name, GNU ld lists global symbols that it made local.
       const bool named = name != nullptr && *name != '\0';
       source_file = named ? ++files : 0;
       continue;
@@ -58,7 +59,7 @@ void read_table(Elf* elf, const Section& section, const ElfImage& image,
         symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS) {
       continue;
     }
-    if (last == nullptr || !last->holds(symbol.st_value)) {
+    if (last == nullptr || !last->contains(symbol.st_value)) {
       last = image.code_section(symbol.st_value);
     }
     if (last == nullptr || name == nullptr || *name == '\0' ||

@@ -14,22 +14,22 @@ struct Symbol {
 
   std::string name; // as in the table, with its version where the table has it
   std::uint64_t address = 0;
-  std::uint64_t size = 0;        // bytes, 0 where the table does not say; ends within its section
-  std::uint64_t section_end = 0; // of the section that holds it
-  std::uint32_t source_file = 0; // number of the STT_FILE that a local symbol follows, 0: none
+  std::uint64_t size = 0;        // bytes, 0 where the table has none; ends within its section
+  std::uint64_t section_end = 0; // end of the section with the symbol
+  std::uint32_t source_file = 0; // number of the STT_FILE before a local symbol, 0: none
   Binding binding = Binding::local;
   bool indirect = false; // STT_GNU_IFUNC
 };
 
-// Symbols of functions (STT_FUNC, STT_GNU_IFUNC, and exported labels without a type, as assembly
-// leaves them) that lie in executable sections of `image`. `elf` is the image's own file or its
-// separate debug file.
+// Returns the symbols of functions in executable sections of `image`: STT_FUNC, STT_GNU_IFUNC, and
+// exported labels without a type, as in assembly. `elf` is the image's own file or its separate
+// debug file.
 [[nodiscard]] std::vector<Symbol> read_function_symbols(Elf* elf, std::uint64_t file_size,
                                                         const ElfImage& image);
 
-// True when perf would name an address shared by both after `one`: sized before unsized, strong
-// before weak, global before local, fewer leading underscores, then the longer name
-// (tools/perf/util/symbol.c, choose_best_symbol); of equals, the first by name.
+// Checks whether perf would prefer `one` as the name of an address that both share: sized before
+// unsized, strong before weak, global before local, fewer leading underscores, then the longer name
+// (tools/perf/util/symbol.c, choose_best_symbol). Of equals, the first by name wins.
 [[nodiscard]] bool names_better(const Symbol& one, const Symbol& other);
 
 } // namespace ptlens::symbols

@@ -1,5 +1,5 @@
-// Frame descriptions by libdw; the encoding of their addresses is given by their CIE's augmentation
-// (Linux Standard Base Core, section 10.6, "Exception Frames").
+// Frame descriptions, read by libdw. The augmentation of their CIE gives the encoding of their
+// addresses (Linux Standard Base Core, section 10.6, "Exception Frames").
 #include "symbols/elf/unwind_table.hpp"
 
 #include "symbols/elf/encoded_reader.hpp"
@@ -23,7 +23,7 @@ struct Encodings {
   bool has_augmentation_length = false;         // 'z'
 };
 
-// What the augmentation of a CIE says; nothing where it cannot be understood.
+// Returns the encodings in the augmentation of a CIE; nothing where the augmentation is unknown.
 std::optional<Encodings> encodings_of(const Dwarf_CIE& cie) {
   const std::string_view augmentation(cie.augmentation);
   Encodings encodings;

@@ -1,8 +1,8 @@
-// Where functions begin and end, and where their exception tables are, from the unwind table
+// Ranges of functions and the addresses of their exception tables, from the unwind table
 // (.eh_frame), which survives stripping.
 #pragma once
 
-#include "symbols/binary.hpp"
+#include "symbols/addresses/address_range.hpp"
 #include "symbols/elf/elf_image.hpp"
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct FrameDescription {
   std::uint64_t exception_table = 0; // address of the language-specific data area, 0: none
 };
 
-// Those that lie in executable sections, by address.
+// Returns the frame descriptions in executable sections, by address.
 [[nodiscard]] std::vector<FrameDescription> read_frame_descriptions(Elf* elf,
                                                                     const ElfImage& image);
 
-// Ranges of all frame descriptions that lie in executable sections, by address.
+// Returns the ranges of all frame descriptions in executable sections, by address.
 [[nodiscard]] std::vector<AddressRange> read_unwind_ranges(Elf* elf, const ElfImage& image);
 
 } // namespace ptlens::symbols

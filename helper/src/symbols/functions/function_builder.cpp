@@ -1,6 +1,5 @@
-// Putting functions together. Names of one address are ranked as perf ranks them
-// (symbol_table.hpp); parts of one function are joined by DWARF ranges first, by GCC's naming
-// second.
+// Names of one address are ranked as in perf (symbol_table.hpp). Parts of one function are joined
+// by DWARF ranges first, by GCC's naming second.
 #include "symbols/functions/function_builder.hpp"
 
 #include "symbols/machine_code/disassembler.hpp"
@@ -21,8 +20,8 @@ bool names_resolver(std::string_view name) {
   return name.starts_with("_dl_runtime_resolve");
 }
 
-// The trampoline saves the vector registers and ends in a jump through r11 to the function that
-// the dynamic linker found (glibc sysdeps/x86_64/dl-trampoline.h).
+// Checks for the lazy-binding trampoline. It saves the vector registers and ends in a jump through
+// r11 to the function that the dynamic linker found (glibc sysdeps/x86_64/dl-trampoline.h).
 bool has_resolver_code(const ElfImage& image, const AddressRange& range) {
   const Disassembler disassembler(image.is_64_bit());
   const std::span<const std::byte> code = image.code_at(range.low);
@@ -73,7 +72,7 @@ void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
       continue;
     }
     if (!owner_of_cold_part(symbol.name).empty()) {
-      if (symbol.size > 0) { // compilers leave empty ones, and give all a size
+      if (symbol.size > 0) { // compilers leave empty symbols, and give all others a size
         cold_parts_.push_back(symbol);
       }
     } else {
@@ -94,20 +93,20 @@ void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
   }
   for (std::size_t at = 0; at < sorted.size();) {
     const Symbol& best = *sorted[at];
-    std::size_t behind = at;
-    while (behind < sorted.size() && sorted[behind]->address == best.address) {
-      ++behind;
+    std::size_t after = at;
+    while (after < sorted.size() && sorted[after]->address == best.address) {
+      ++after;
     }
     std::uint64_t end = best.address + best.size;
     if (best.size == 0) {
-      if (covered_.holds(best.address)) { // a label inside a function
-        at = behind;
+      if (covered_.contains(best.address)) { // a label inside a function
+        at = after;
         continue;
       }
       const auto frame =
           std::ranges::lower_bound(unwind_ranges, best.address, {}, &AddressRange::low);
       const bool framed = frame != unwind_ranges.end() && frame->low == best.address;
-      const std::uint64_t next = behind < sorted.size() ? sorted[behind]->address : UINT64_MAX;
+      const std::uint64_t next = after < sorted.size() ? sorted[after]->address : UINT64_MAX;
       const auto cold = std::ranges::upper_bound(cold_starts, best.address);
       end = std::min({framed ? frame->high : best.section_end, next,
                       cold != cold_starts.end() ? *cold : UINT64_MAX});
@@ -117,7 +116,7 @@ void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
                       .address = best.address,
                       .ranges = {{.low = best.address, .high = end}},
                       .kind = best.indirect ? Function::Kind::indirect : Function::Kind::code};
-    for (; at < behind; ++at) {
+    for (; at < after; ++at) {
       names_.push_back({.linkage_name = sorted[at]->name,
                         .entry = best.address,
                         .source_file = sorted[at]->source_file,
@@ -140,9 +139,9 @@ void FunctionBuilder::add_subprograms(const DebugInfo& debug_info) {
   for (const Subprogram& subprogram : debug_info.subprograms) {
     auto known = functions_.find(subprogram.entry);
     if (known == functions_.end()) {
-      // A cold symbol with a subprogram of its own is a function that its namesake calls: LLVM's
+      // A cold symbol with a subprogram of its own is a function that the hot part calls: LLVM's
       // hot/cold splitting.
-      if (covered_.holds(subprogram.entry) || subprogram.linkage_name.empty()) {
+      if (covered_.contains(subprogram.entry) || subprogram.linkage_name.empty()) {
         continue;
       }
       known = functions_
@@ -156,8 +155,8 @@ void FunctionBuilder::add_subprograms(const DebugInfo& debug_info) {
       continue;
     }
     for (const AddressRange& range : subprogram.ranges) {
-      const bool holds_entry = range.low <= function.address && function.address < range.high;
-      if (function.ranges.empty() || (!holds_entry && !covered_.holds(range.low))) {
+      const bool has_entry = range.contains(function.address);
+      if (function.ranges.empty() || (!has_entry && !covered_.contains(range.low))) {
         function.ranges.push_back(range);
         covered_.add(range);
       }
@@ -196,7 +195,7 @@ const FunctionBuilder::NamedEntry* FunctionBuilder::owner_of(std::uint32_t sourc
   return elsewhere;
 }
 
-// What stays of a function whose hot part is in no table: better named than an unknown address.
+// Adds a cold part whose function is in no table: a name is better than an unknown address.
 void FunctionBuilder::add_orphan(const Symbol& part) {
   const std::uint64_t end = part.address + part.size;
   functions_.try_emplace(part.address, Function{.name = demangle(part.name),
@@ -208,7 +207,7 @@ void FunctionBuilder::add_orphan(const Symbol& part) {
 
 void FunctionBuilder::join_cold_parts() {
   for (const Symbol& part : cold_parts_) {
-    if (covered_.holds(part.address)) { // DWARF has given it to its function
+    if (covered_.contains(part.address)) { // DWARF has already assigned it to its function
       continue;
     }
     const NamedEntry* owner = owner_of(part.source_file, owner_of_cold_part(part.name));
@@ -226,7 +225,7 @@ void FunctionBuilder::join_cold_parts() {
 void FunctionBuilder::add_unwind_ranges(std::span<const AddressRange> ranges) {
   for (const AddressRange& range : ranges) {
     const Section* section = image_.code_section(range.low);
-    if (covered_.holds(range.low) || section == nullptr || is_plt_section(*section)) {
+    if (covered_.contains(range.low) || section == nullptr || is_plt_section(*section)) {
       continue;
     }
     const std::uint64_t end =
@@ -276,13 +275,13 @@ void FunctionBuilder::relate_copies() {
       copies.push_back({.entry = name.entry, .source_file = name.source_file, .name = copy});
     }
   }
-  for (const Symbol& part : cold_parts_) { // those of LLVM that DWARF knows as functions
+  for (const Symbol& part : cold_parts_) { // parts by LLVM that DWARF describes as functions
     if (functions_.contains(part.address)) {
       copies.push_back(
           {.entry = part.address, .source_file = part.source_file, .name = copy_of(part.name)});
     }
   }
-  // Whole copies first: where the original is gone, the first of them stands for it.
+  // Whole copies come first: where the original does not exist, the first copy represents it.
   std::ranges::stable_sort(copies, {}, [](const Copy& copy) { return copy.name.part; });
   std::map<std::pair<std::string_view, std::uint32_t>, std::uint64_t> originals;
   for (const Copy& copy : copies) {

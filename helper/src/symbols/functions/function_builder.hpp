@@ -1,9 +1,13 @@
-// One function per entry address, put together source by source; the order of the calls is the
-// order of trust.
+// One function per entry address, merged from several sources. The order of the calls is the order
+// of trust.
 #pragma once
 
-#include "symbols/functions/address_set.hpp"
-#include "symbols/functions/function_table.hpp"
+#include "symbols/addresses/address_set.hpp"
+#include "symbols/dwarf/debug_info.hpp"
+#include "symbols/elf/elf_image.hpp"
+#include "symbols/elf/plt.hpp"
+#include "symbols/elf/symbol_table.hpp"
+#include "symbols/functions/function.hpp"
 
 #include <cstdint>
 #include <map>
@@ -20,18 +24,18 @@ public:
   explicit FunctionBuilder(const ElfImage& image) : image_(image) {}
 
   void add_stubs(std::span<const PltStub> stubs);
-  // Symbols of one address become one function; `.cold` parts are kept for join_cold_parts. The
-  // unwind ranges end what has no size.
+  // Merges the symbols of one address into one function. Stores `.cold` parts for join_cold_parts.
+  // The unwind ranges end symbols without a size.
   void add_symbols(std::span<const Symbol> symbols, std::span<const AddressRange> unwind_ranges);
-  // Declared lines and further ranges for known functions, and functions without a symbol.
+  // Adds declared lines and further ranges to known functions, and functions without a symbol.
   void add_subprograms(const DebugInfo& debug_info);
-  // `.cold` symbols go to the function that they are named after in the same source file.
+  // Adds each `.cold` part to the function of that name in the same source file.
   void join_cold_parts();
-  // Functions of stripped binaries, named after their address.
+  // Adds functions of stripped binaries, named by their address.
   void add_unwind_ranges(std::span<const AddressRange> ranges);
   void mark_resolvers();
   void mark_thunks();
-  // Fills in `original` and `part`.
+  // Sets `original` and `part`.
   void relate_copies();
 
   [[nodiscard]] std::map<std::uint64_t, Function> take() { return std::move(functions_); }
@@ -50,7 +54,7 @@ private:
 
   const ElfImage& image_;
   std::map<std::uint64_t, Function> functions_; // by entry
-  AddressSet covered_;                          // by what is in functions_ so far
+  AddressSet covered_;                          // the addresses in functions_ so far
   std::vector<NamedEntry> names_;
   std::unordered_multimap<std::string_view, std::size_t> by_name_; // indices into names_
   std::vector<Symbol> cold_parts_;

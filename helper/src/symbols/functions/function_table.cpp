@@ -1,6 +1,6 @@
-// Numbering functions by address, and cutting their ranges into pieces without overlaps: a sweep
+// Functions are numbered by address. Their ranges are cut into pieces without overlaps by a sweep
 // over range starts and ends in which the range that began last wins. The piece of an address is
-// found by halves, among those that begin in one short stretch of code.
+// found by binary search among the pieces that begin in one bucket of addresses.
 #include "symbols/functions/function_table.hpp"
 
 #include "symbols/functions/function_builder.hpp"
@@ -84,23 +84,23 @@ void FunctionTable::cut_into_pieces() {
   divide();
 }
 
-// Into at most twice as many stretches as there are pieces.
+// Divides the code into at most twice as many buckets as there are pieces.
 void FunctionTable::divide() {
   if (pieces_.empty()) {
     return;
   }
   const std::uint64_t first = pieces_.front().low;
   const std::uint64_t bytes = pieces_.back().high - first;
-  while ((bytes >> stretch_bits_) >= 2 * pieces_.size()) {
-    ++stretch_bits_;
+  while ((bytes >> bucket_bits_) >= 2 * pieces_.size()) {
+    ++bucket_bits_;
   }
-  const std::uint64_t stretches = (bytes >> stretch_bits_) + 1;
-  begun_.reserve(stretches + 1);
+  const std::uint64_t buckets = (bytes >> bucket_bits_) + 1;
+  begun_.reserve(buckets + 1);
   std::uint32_t begun = 0;
-  for (std::uint64_t stretch = 0; stretch <= stretches; ++stretch) {
+  for (std::uint64_t bucket = 0; bucket <= buckets; ++bucket) {
     while (begun < pieces_.size() &&
-           (pieces_[begun].low - first + (std::uint64_t{1} << stretch_bits_) - 1) >>
-               stretch_bits_ <= stretch) {
+           (pieces_[begun].low - first + (std::uint64_t{1} << bucket_bits_) - 1) >> bucket_bits_ <=
+               bucket) {
       ++begun;
     }
     begun_.push_back(begun);
@@ -111,9 +111,9 @@ std::optional<std::uint32_t> FunctionTable::at(std::uint64_t address) const {
   if (pieces_.empty() || address < pieces_.front().low || address >= pieces_.back().high) {
     return std::nullopt;
   }
-  const std::uint64_t stretch = (address - pieces_.front().low) >> stretch_bits_;
-  const auto least = pieces_.begin() + begun_[stretch];
-  const auto most = pieces_.begin() + begun_[stretch + 1];
+  const std::uint64_t bucket = (address - pieces_.front().low) >> bucket_bits_;
+  const auto least = pieces_.begin() + begun_[bucket];
+  const auto most = pieces_.begin() + begun_[bucket + 1];
   const Piece& piece = *std::prev(std::ranges::upper_bound(least, most, address, {}, &Piece::low));
   return address < piece.high ? std::optional(piece.function) : std::nullopt;
 }

@@ -1,11 +1,11 @@
-// All functions of a binary, merged from its symbols, PLT stubs, DWARF and unwind table.
+// All functions of a binary, merged from symbols, PLT stubs, DWARF and the unwind table.
 #pragma once
 
-#include "symbols/binary.hpp"
 #include "symbols/dwarf/debug_info.hpp"
 #include "symbols/elf/elf_image.hpp"
 #include "symbols/elf/plt.hpp"
 #include "symbols/elf/symbol_table.hpp"
+#include "symbols/functions/function.hpp"
 
 #include <cstdint>
 #include <map>
@@ -51,10 +51,10 @@ private:
   std::vector<Function> functions_;
   std::vector<Alias> aliases_;
   std::vector<Piece> pieces_;
-  // Of each stretch of 2^stretch_bits_ bytes, from the first piece on: how many pieces begin before
-  // it or with it.
+  // For each bucket of 2^bucket_bits_ bytes, from the first piece on: the number of pieces that
+  // begin before it or at its start.
   std::vector<std::uint32_t> begun_;
-  unsigned stretch_bits_ = 0;
+  unsigned bucket_bits_ = 0;
   std::map<std::uint32_t, std::string> stub_targets_;
 };
 

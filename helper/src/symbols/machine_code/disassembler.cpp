@@ -126,7 +126,7 @@ WriteEffect Disassembler::effect(std::span<const std::byte> bytes, std::uint64_t
   if (to.type != ZYDIS_OPERAND_TYPE_REGISTER ||
       (to.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0 ||
       full_width(is_64_bit_, to.reg.value) != wanted) {
-    // cltq and its like sign-extend rax without naming it.
+    // cltq and similar instructions sign-extend rax without naming it.
     const bool extends_rax = decoded.instruction.mnemonic == ZYDIS_MNEMONIC_CDQE &&
                              wanted == static_cast<std::uint16_t>(ZYDIS_REGISTER_RAX);
     return {.kind = extends_rax ? RegisterWrite::sign_extension : RegisterWrite::none};
@@ -204,11 +204,11 @@ std::uint16_t Disassembler::pushed_register(std::span<const std::byte> bytes) co
   return moved_by(ZYDIS_MNEMONIC_PUSH, bytes);
 }
 
-// mov (89, 8b), lea (8d), xchg (87, 94), pop (5c, 8f), Intel SDM vol. 2; rsp is register 4 without
-// the bits that REX adds.
+// Opcodes: mov (89, 8b), lea (8d), xchg (87, 94), pop (5c, 8f), Intel SDM vol. 2. rsp is register 4
+// without the bits that REX adds.
 std::size_t Disassembler::end_of_stack_pointer_writes(std::span<const std::byte> bytes) const {
   constexpr unsigned rsp = 4;
-  constexpr unsigned rex_b = 1; // makes r12 of it in the r/m field or the opcode
+  constexpr unsigned rex_b = 1; // changes rsp to r12 in the r/m field or the opcode
   constexpr unsigned rex_r = 4; // in the reg field
   const auto byte = [&bytes](std::size_t at) { return std::to_integer<unsigned>(bytes[at]); };
   const auto in_reg = [](unsigned modrm) { return (modrm >> 3U & 7U) == rsp; };

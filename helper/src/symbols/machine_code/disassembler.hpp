@@ -1,4 +1,4 @@
-// One x86 instruction at a time by Zydis, reduced to what control flow needs.
+// Decoding of single x86 instructions by Zydis, reduced to what control flow needs.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ struct Instruction {
     ret,
     jump,
     conditional_jump,
-    push, // of an immediate
+    push, // push of an immediate
   };
-  // Registers are Zydis' numbers of the full-width register, 0 for none.
+  // A memory operand. Registers are Zydis' numbers of the full-width register, 0 for none.
   struct Memory {
-    std::uint16_t base = 0; // 0 for RIP-relative: the displacement is then the address itself
+    std::uint16_t base = 0; // 0 for RIP-relative operands, whose displacement is the address itself
     std::uint16_t index = 0;
     std::uint8_t scale = 0;
     std::uint64_t displacement = 0; // sign-extended
@@ -40,7 +40,7 @@ struct Instruction {
   }
 };
 
-// What one instruction leaves in one register, as far as jump tables need it.
+// The value that one instruction writes to one register, as far as jump tables need it.
 enum class RegisterWrite : std::uint8_t {
   none,
   sum,            // add of a register: an entry relative to its table
@@ -54,51 +54,50 @@ struct WriteEffect {
   std::uint64_t table = 0; // indexed_load: the displacement
 };
 
-// What one instruction does to the stack pointer.
+// The effect of one instruction on the stack pointer.
 enum class StackPointerWrite : std::uint8_t {
-  none,      // nothing, or it grows or shrinks the stack that is there
-  own_frame, // set by the frame pointer
-  foreign,   // set to what was in memory or in another register: perhaps another stack
+  none,      // no effect, or the existing stack grows or shrinks
+  own_frame, // set from the frame pointer
+  foreign,   // set from memory or another register: possibly another stack
 };
 
-// 64-bit or 32-bit code. Cheap to make; the calls have no state.
+// A disassembler for 64-bit or 32-bit code. Cheap to make and without state.
 class Disassembler {
 public:
   explicit Disassembler(bool is_64_bit) : is_64_bit_(is_64_bit) {}
 
-  // The instruction at the start of `bytes`, which lies at `address`; nothing where the bytes are
-  // no instruction.
+  // Decodes the instruction at the start of `bytes`, whose address is `address`. Returns nothing
+  // where the bytes are not an instruction.
   [[nodiscard]] std::optional<Instruction> decode(std::span<const std::byte> bytes,
                                                   std::uint64_t address) const;
 
-  // How many bytes it has; 0 where they are no instruction.
+  // Returns the length of the instruction in bytes, 0 where the bytes are not an instruction.
   [[nodiscard]] std::uint8_t length(std::span<const std::byte> bytes) const;
 
-  // How the instruction at the start of `bytes` writes the full-width register `wanted`.
+  // Returns how the instruction at the start of `bytes` writes the full-width register `wanted`.
   [[nodiscard]] WriteEffect effect(std::span<const std::byte> bytes, std::uint64_t address,
                                    std::uint16_t wanted) const;
 
   [[nodiscard]] StackPointerWrite stack_pointer_write(std::span<const std::byte> bytes) const;
 
-  // The full-width register that the instruction pops or pushes; 0 where it is none such.
+  // Return the full-width register that the instruction pops or pushes, 0 for other instructions.
   [[nodiscard]] std::uint16_t popped_register(std::span<const std::byte> bytes) const;
   [[nodiscard]] std::uint16_t pushed_register(std::span<const std::byte> bytes) const;
 
-  // No instruction whose opcode lies so many bytes behind the first, or more, has an effect of
-  // StackPointerWrite::foreign: a search for the bytes of those that can, wherever instructions
-  // begin.
+  // Returns an offset behind the last opcode that may have the effect StackPointerWrite::foreign.
+  // Searches for the bytes of such opcodes without knowing where instructions begin.
   [[nodiscard]] std::size_t end_of_stack_pointer_writes(std::span<const std::byte> bytes) const;
 
-  // True for an instruction that leaves the stack pointer as it is, goes on to the next one, and
-  // takes no time to speak of: neither repeated nor a call of the kernel.
+  // Checks for an instruction that does not change the stack pointer, continues with the next
+  // instruction, and takes negligible time: neither repeated nor a system call.
   [[nodiscard]] bool is_plain(std::span<const std::byte> bytes) const;
 
-  // True for xsave, xsavec and fxsave: instructions of the lazy-binding trampoline.
+  // Checks for xsave, xsavec and fxsave: instructions of the lazy-binding trampoline.
   [[nodiscard]] bool saves_vector_state(std::span<const std::byte> bytes) const;
 
-  // The number under which `through_register` names r11.
+  // Returns the number of r11 in `through_register`.
   [[nodiscard]] static std::uint16_t register_r11();
-  // The same for ebx, which 32-bit position-independent stubs use as base.
+  // Returns the number of ebx, the base register of 32-bit position-independent stubs.
   [[nodiscard]] static std::uint16_t register_ebx();
 
 private:

@@ -1,6 +1,5 @@
-// Recognition by the bytes that the compilers emit: they are written out in assembly there, not
-// made by a code generator (GCC gcc/config/i386/i386.cc, output_indirect_thunk; LLVM
-// X86IndirectThunks.cpp).
+// Thunks are recognised by their bytes: compilers emit them as fixed assembly, not through the code
+// generator (GCC gcc/config/i386/i386.cc, output_indirect_thunk; LLVM X86IndirectThunks.cpp).
 #include "symbols/machine_code/thunk.hpp"
 
 #include <algorithm>
@@ -44,15 +43,15 @@ bool is_thunk_code(std::span<const std::byte> code) {
       (!begins_with(loop, pause) && !begins_with(loop, lfence))) {
     return false;
   }
-  const std::span<const std::byte> behind = loop.subspan(static_cast<std::size_t>(distance));
+  const std::span<const std::byte> after = loop.subspan(static_cast<std::size_t>(distance));
   constexpr std::array<std::uint8_t, 6> drop = {0x48, 0x8d, 0x64, 0x24, 0x08, 0xc3}; // lea 8(%rsp)
   constexpr std::size_t store_size = 5; // mov %REG,(%rsp); ret
-  if (begins_with(behind, drop)) {
+  if (begins_with(after, drop)) {
     return true;
   }
-  const auto byte = [behind](std::size_t at) { return std::to_integer<unsigned>(behind[at]); };
+  const auto byte = [after](std::size_t at) { return std::to_integer<unsigned>(after[at]); };
   constexpr unsigned register_field = 0x38;
-  return behind.size() >= store_size && (byte(0) == 0x48 || byte(0) == 0x4c) && byte(1) == 0x89 &&
+  return after.size() >= store_size && (byte(0) == 0x48 || byte(0) == 0x4c) && byte(1) == 0x89 &&
          (byte(2) & ~register_field) == 0x04 && byte(3) == 0x24 && byte(4) == 0xc3;
 }
 

@@ -1,5 +1,5 @@
-// Retpolines and return thunks: code that overwrites the return address of a call of its own and
-// returns to what it wrote (Intel, "Retpoline: A Branch Target Injection Mitigation").
+// Retpolines and return thunks: code that overwrites the return address of its own call and returns
+// to the address that it wrote (Intel, "Retpoline: A Branch Target Injection Mitigation").
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace ptlens::symbols {
 
-// The names that GCC, LLVM and the Linux kernel give them.
+// Checks for the names that GCC, LLVM and the Linux kernel give to thunks.
 [[nodiscard]] bool names_thunk(std::string_view linkage_name);
 
-// True when the code is one: a call over a loop that catches speculation, then a store to the top
-// of the stack, or its removal, and `ret`.
+// Checks for the code of a thunk: a call over a loop that catches speculation, then a store to the
+// top of the stack (or its removal), and `ret`.
 [[nodiscard]] bool is_thunk_code(std::span<const std::byte> code);
 
 } // namespace ptlens::symbols

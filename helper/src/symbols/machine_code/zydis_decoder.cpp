@@ -1,4 +1,4 @@
-// Made when first asked for.
+// The decoders are made on first use.
 #include "symbols/machine_code/zydis_decoder.hpp"
 
 namespace ptlens::symbols {

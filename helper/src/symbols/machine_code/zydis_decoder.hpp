@@ -1,4 +1,4 @@
-// Zydis' decoders of the two kinds of code, made once.
+// Zydis' decoders for 64-bit and 32-bit code, made once.
 #pragma once
 
 #include <Zydis/Zydis.h>

@@ -12,11 +12,11 @@ namespace ptlens::symbols {
 namespace {
 
 struct FreeDeleter {
-  // libiberty hands out malloc'd strings.
+  // libiberty allocates its strings with malloc.
   void operator()(char* text) const { std::free(text); } // NOLINT(cppcoreguidelines-no-malloc)
 };
 
-// A name may grow exponentially when it is demangled; beyond this length it is shown as it is.
+// A name may grow exponentially when it is demangled. A longer name is shown unchanged.
 constexpr std::size_t longest_demangled = 16384;
 
 bool is_digit(char character) {
@@ -50,15 +50,16 @@ std::string_view without_llvm_suffix(std::string_view name) {
   return name.substr(0, at);
 }
 
-// "f.isra.0.part.1" as "f [clone .isra.0] [clone .part.1]"; names that merely hold dots stay.
+// Returns "f [clone .isra.0] [clone .part.1]" for "f.isra.0.part.1". Other names with dots stay
+// unchanged.
 std::string spell_clones(std::string_view name) {
   static constexpr std::string_view kinds[] = {".part", ".isra",       ".constprop",
                                                ".cold", ".localalias", ".lto_priv"};
   std::size_t first = std::string_view::npos;
   for (const std::string_view kind : kinds) {
     const std::size_t at = name.find(kind);
-    const std::size_t behind = at == std::string_view::npos ? at : at + kind.size();
-    if (at != std::string_view::npos && at > 0 && (behind == name.size() || name[behind] == '.')) {
+    const std::size_t after = at == std::string_view::npos ? at : at + kind.size();
+    if (at != std::string_view::npos && at > 0 && (after == name.size() || name[after] == '.')) {
       first = std::min(first, at);
     }
   }
@@ -121,9 +122,9 @@ CopyName copy_of(std::string_view linkage_name) {
     if (at == std::string_view::npos || at == 0) {
       return false;
     }
-    const std::size_t behind = at + mark.size();
-    const bool numbered = behind < linkage_name.size() && is_digit(linkage_name[behind]);
-    if (mark.ends_with('.') ? !numbered : behind != linkage_name.size()) {
+    const std::size_t after = at + mark.size();
+    const bool numbered = after < linkage_name.size() && is_digit(linkage_name[after]);
+    if (mark.ends_with('.') ? !numbered : after != linkage_name.size()) {
       return false;
     }
     first = std::min(first, at);

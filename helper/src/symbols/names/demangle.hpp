@@ -1,4 +1,4 @@
-// Names as people write them, from names as linkers see them.
+// Readable names from linkage names.
 #pragma once
 
 #include <string>
@@ -6,22 +6,22 @@
 
 namespace ptlens::symbols {
 
-// "_ZN2ns1fEi" is "ns::f(int)", "f.part.0" is "f [clone .part.0]"; symbol versions ("@GLIBC_2.14")
-// and what ThinLTO appends (".llvm.123") are left out, as are return types. C++, Rust legacy and
-// Rust v0.
+// Returns "ns::f(int)" for "_ZN2ns1fEi", and "f [clone .part.0]" for "f.part.0". Leaves out symbol
+// versions ("@GLIBC_2.14"), ThinLTO's suffixes (".llvm.123") and return types. Knows C++, Rust
+// legacy and Rust v0.
 [[nodiscard]] std::string demangle(std::string_view linkage_name);
 
 [[nodiscard]] bool is_clone(std::string_view demangled_name);
 
-// "f.cold", "f.cold.3" and "f.isra.0.cold" belong to "f", "f" and "f.isra.0"; empty for names
-// without such an ending.
+// Returns the name of the function that a cold part belongs to: "f" for "f.cold" and "f.cold.3",
+// "f.isra.0" for "f.isra.0.cold". Empty for other names.
 [[nodiscard]] std::string_view owner_of_cold_part(std::string_view linkage_name);
 
-// What a compiler made a function of: "f.isra.0", "f.constprop.0.part.1" and "f.cold.1" come from
-// "f". `original` is empty for other names.
+// The function that a compiler made a copy of: "f" for "f.isra.0", "f.constprop.0.part.1" and
+// "f.cold.1". `original` is empty for other names.
 struct CopyName {
   std::string_view original = {};
-  bool part = false; // only some of the original's code, which that one goes to
+  bool part = false; // only some of the original's code, which the original jumps to or calls
 };
 [[nodiscard]] CopyName copy_of(std::string_view linkage_name);
 

@@ -1,5 +1,5 @@
-// A scanner over demangled names. Brackets nest, so that a comma, "::" or space counts only outside
-// them; operators are the exception, and are recognised first. Grammar: the output of libiberty's
+// A scanner over demangled names. Brackets nest, and a comma, "::" or space counts only outside
+// them. Operators are the exception and are recognised first. Grammar: the output of libiberty's
 // cp-demangle.c and rust-demangle.c, and Go's symbol names (cmd/internal/objabi, "PathToPrefix").
 #include "symbols/names/name_shape.hpp"
 
@@ -32,7 +32,7 @@ char closer_of(char open) {
   }
 }
 
-// Longest first.
+// The longest operators come first.
 constexpr std::array operators = {
     "<=>"sv, "->*"sv, "<<="sv, ">>="sv, "->"sv, "<<"sv, ">>"sv, "<="sv, ">="sv, "=="sv,
     "!="sv,  "&&"sv,  "||"sv,  "++"sv,  "--"sv, "+="sv, "-="sv, "*="sv, "/="sv, "%="sv,
@@ -45,7 +45,7 @@ constexpr std::array thunks = {"non-virtual thunk to "sv, "virtual thunk to "sv,
 constexpr std::array clone_suffixes = {".isra."sv, ".constprop."sv, ".part."sv,
                                        ".cold"sv,  ".lto_priv."sv,  ".llvm."sv};
 
-// One past the qualifiers that may follow a parameter list.
+// Returns the position after the qualifiers that may follow a parameter list.
 std::size_t skip_qualifiers(std::string_view text, std::size_t at) {
   for (bool found = true; found;) {
     found = false;
@@ -85,7 +85,7 @@ bool operator_begins(std::string_view text, std::size_t at) {
   return text.substr(at).starts_with(operator_keyword) && (at == 0 || !is_identifier(text[at - 1]));
 }
 
-// One past "operator<<" and the like, else `at`.
+// Returns the position after "operator<<" and the like, else `at`.
 std::size_t symbolic_operator_end(std::string_view text, std::size_t at) {
   if (!operator_begins(text, at)) {
     return at;
@@ -113,7 +113,7 @@ public:
   }
 
 private:
-  // False when the name has ended.
+  // Reads the next element. Returns false at the end of the name.
   bool step() {
     if (const std::size_t end = operator_end(text_, at_); end != at_) {
       copy_to(end);
@@ -139,7 +139,7 @@ private:
       at_ = group_end(text_, at_);
       return true;
     case ' ':
-      if (!rest.starts_with(" <")) { // "operator< <int>"; else a return type stood before
+      if (!rest.starts_with(" <")) { // "operator< <int>"; otherwise a return type came before
         restart();
       }
       ++at_;
@@ -200,8 +200,8 @@ private:
   NameShape shape_;
 };
 
-// Go's symbols are written as in the source: "path/package.(*Type[...]).Method". A dot in C++ only
-// begins a clone's suffix, or stands among parameters.
+// Checks for Go's symbols, which are written as in the source: "path/package.(*Type[...]).Method".
+// In C++, a dot only begins a clone's suffix or is among parameters.
 bool is_go(std::string_view full) {
   const std::string_view name = without_clone_suffix(full);
   const std::string_view head = name.substr(0, name.find('['));
@@ -214,8 +214,8 @@ bool is_go(std::string_view full) {
          (head.substr(0, open).ends_with('.') && head.substr(open).starts_with("(*"));
 }
 
-// Type arguments are left out; "(*Type)" stays. Components begin behind slashes, and behind the
-// dots that follow the last of them.
+// Returns the shape of a Go name, without type arguments; "(*Type)" stays. Components begin after
+// slashes, and after the dots that follow the last slash.
 NameShape go_shape(std::string_view full) {
   NameShape shape;
   shape.components.push_back(0);
@@ -240,7 +240,7 @@ NameShape go_shape(std::string_view full) {
   return shape;
 }
 
-// Where `wanted` begins outside all brackets, npos where it does not.
+// Returns the position of `wanted` outside all brackets, npos where there is none.
 std::size_t outside_brackets(std::string_view text, std::string_view wanted) {
   for (std::size_t at = 0; at < text.size();) {
     if (text.substr(at).starts_with(wanted)) {
@@ -268,7 +268,7 @@ std::size_t operator_end(std::string_view text, std::size_t at) {
   if (end == text.size() || (text[end] != ' ' && text[end] != '"')) {
     return at;
   }
-  // A conversion, new, delete, co_await or a literal: as far as its parameters.
+  // A conversion, new, delete, co_await or a literal: the name ends at its parameters.
   while (end < text.size() && text[end] != '(' && text[end] != '>' && text[end] != ',') {
     end = text[end] == '<' || text[end] == '[' ? group_end(text, end) : end + 1;
   }
@@ -289,7 +289,7 @@ std::size_t group_end(std::string_view text, std::size_t open) {
     } else if (character == ')' || character == ']' || character == '}') {
       const std::size_t match = awaited.rfind(character);
       if (match != std::string::npos) {
-        awaited.resize(match); // with it go comparisons, "<" that no ">" answers
+        awaited.resize(match); // this also drops comparisons: each "<" without a ">"
       }
     } else if (character == 'o') {
       at = std::max(symbolic_operator_end(text, at), at + 1) - 1;

@@ -1,0 +1,55 @@
+// The records of a recording other than its trace bytes. The readers of the file fill it.
+#pragma once
+
+#include "perfdata/bytes/raw_record.hpp"
+#include "perfdata/contents/records.hpp"
+#include "perfdata/contents/time_conversion.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ptlens::perfdata {
+
+// Copies of bytes that must outlive the buffer that they were read from. The copies do not move
+// when the arena is moved.
+class ByteArena {
+public:
+  std::span<const std::byte> keep(std::span<const std::byte> bytes);
+
+private:
+  static constexpr std::size_t block_size = 1U << 18; // larger than any record
+  std::vector<std::vector<std::byte>> blocks_;
+};
+
+struct SideBand {
+  std::vector<Mapping> mappings;
+  std::vector<ThreadName> thread_names;
+  std::vector<ThreadStart> thread_starts;
+  std::vector<ThreadExit> thread_exits;
+  std::vector<Switch> switches;
+  std::vector<AuxWrite> aux_writes;
+  std::vector<TraceStart> trace_starts;
+  std::vector<Lost> lost;
+  std::vector<KernelSymbol> kernel_symbols;
+  std::vector<TextPoke> text_pokes;
+  std::vector<AuxTraceError> trace_errors;
+  std::vector<Sample> samples;
+  std::vector<BuildIdEntry> build_ids;
+  std::optional<IntelPtInfo> intel_pt;
+  TimeConversion time_conversion;
+  std::string hostname;
+  std::string cpu_id;
+  std::vector<std::string> command_line;
+  std::vector<std::uint64_t> record_counts = std::vector<std::uint64_t>(record_types);
+  ByteArena bytes; // raw payloads of compressed samples
+
+  // Orders each list by time, because perf writes the records of several buffers one buffer after
+  // the other. Records of equal time keep their order in the file.
+  void order_by_time();
+};
+
+} // namespace ptlens::perfdata

@@ -1,0 +1,43 @@
+// One lock guards all lists: files are opened by the hundred, not by the million.
+#include "symbols/elf/opened_files.hpp"
+
+#include <mutex>
+
+namespace ptlens::symbols {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::set<OpenedFiles*> lists;
+};
+
+Registry& registry() {
+  static Registry all;
+  return all;
+}
+
+} // namespace
+
+OpenedFiles::OpenedFiles() {
+  const std::lock_guard lock(registry().mutex);
+  registry().lists.insert(this);
+}
+
+OpenedFiles::~OpenedFiles() {
+  const std::lock_guard lock(registry().mutex);
+  registry().lists.erase(this);
+}
+
+std::set<std::string> OpenedFiles::paths() const {
+  const std::lock_guard lock(registry().mutex);
+  return paths_;
+}
+
+void OpenedFiles::add(const std::string& path) {
+  const std::lock_guard lock(registry().mutex);
+  for (OpenedFiles* const list : registry().lists) {
+    list->paths_.insert(path);
+  }
+}
+
+} // namespace ptlens::symbols
