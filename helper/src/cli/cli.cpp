@@ -244,11 +244,8 @@ private:
           return text.find('=', 1) == std::string::npos ? "NAME=VALUE is wanted" : std::string();
         });
     app->parse_complete_callback([&request] {
-      const int targets = int{request.pid.has_value()} + int{request.tid.has_value()} +
-                          int{request.cpu.has_value()} + int{request.all_cpus} +
-                          int{!request.program.empty()};
-      if (targets != 1) {
-        throw CLI::RequiredError("exactly one of --pid, --tid, --cpu, --all-cpus and -- PROGRAM");
+      if (const auto target = record::check_target(request); !target) {
+        throw CLI::ParseError(target.error().one_line(), CLI::ExitCodes::RequiredError);
       }
     });
     add_function(*app, request.function, request.binary, false);

@@ -132,15 +132,19 @@ Result<void> record_command(const RecordOptions& options) {
                       {"threads", summary.threads}};
     json["lost"] = {{"truncated", summary.truncated}, {"records", summary.lost_records}};
     json["advice"] = summary.advice;
-    json["notes"] = outcome->manifest.notes;
+    json["notes"] = exporting::Json::array();
+    for (const Note& note : outcome->manifest.notes) {
+      json["notes"].push_back(
+          {{"code", note.code}, {"arguments", note.arguments}, {"text", note.text}});
+    }
     std::cout << exporting::dump(json) << '\n';
     return {};
   }
   std::cout << fmt::format("recorded {} with {} into {}\n", exporting::bytes(outcome->bytes),
                            outcome->manifest.backend, outcome->directory);
   std::cout << summary_text(outcome->manifest, summary);
-  for (const std::string& note : outcome->manifest.notes) {
-    std::cout << fmt::format("  {}\n", exporting::printable(note));
+  for (const Note& note : outcome->manifest.notes) {
+    std::cout << fmt::format("  {}\n", exporting::printable(note.text));
   }
   return {};
 }

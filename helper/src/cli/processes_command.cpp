@@ -3,7 +3,7 @@
 #include "export/machine_json.hpp"
 #include "export/table.hpp"
 #include "export/units.hpp"
-#include "record/processes/processes.hpp"
+#include "record/processes/process_list.hpp"
 
 #include <fmt/format.h>
 

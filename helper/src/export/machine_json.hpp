@@ -4,7 +4,7 @@
 
 #include "export/json_text.hpp"
 #include "record/machine/doctor.hpp"
-#include "record/processes/processes.hpp"
+#include "record/processes/process_list.hpp"
 
 #include <span>
 

@@ -1,5 +1,5 @@
-// DIR/manifest.json: what was asked for and done, as JSON. Addresses are "0x..." strings, as in all
-// JSON of the helper; strings that are not UTF-8 are written with replacement characters.
+// The JSON form of a manifest. Addresses are "0x..." strings, as in all JSON of the helper. Strings
+// that are not UTF-8 are written with replacement characters.
 #include "record/manifest.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cstdio>
 #include <fstream>
-#include <tuple>
 #include <utility>
 
 namespace ptlens::record {
@@ -17,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t format_version = 1;
+constexpr std::uint64_t format_version = 2;
 constexpr std::uint64_t largest_manifest = std::uint64_t{64} << 20; // bytes
 
 std::string hex(std::uint64_t address) {
@@ -32,6 +31,10 @@ constexpr std::pair<Probe::Kind, const char*> kind_names[] = {
 
 const char* name_of(Probe::Kind kind) {
   return std::ranges::find(kind_names, kind, &std::pair<Probe::Kind, const char*>::first)->second;
+}
+
+json to_json(const Note& note) {
+  return {{"code", note.code}, {"arguments", note.arguments}, {"text", note.text}};
 }
 
 json to_json(const CostInTime& cost) {
@@ -50,7 +53,8 @@ json to_json(const Probe& probe) {
           {"hit_ns", probe.hit_ns},        {"uncertainty_ns", probe.uncertainty_ns}};
 }
 
-// Reads fields out of an untrusted object and remembers the first one that is not what it must be.
+// Reads fields of an untrusted object and stores the name of the first one that is missing or has
+// the wrong type.
 class FieldReader {
 public:
   explicit FieldReader(const json& object, std::string where)
@@ -62,7 +66,7 @@ public:
   void read(const char* name, bool (json::*is_kind)() const noexcept, Value& value) {
     const auto field = object_.find(name);
     if (field == object_.end() || !((*field).*is_kind)()) {
-      note(name);
+      reject(name);
       return;
     }
     value = field->get<Value>();
@@ -74,7 +78,7 @@ public:
     const char* const end = text.data() + text.size();
     if (!text.starts_with("0x") || std::from_chars(text.data() + 2, end, value, 16).ptr != end ||
         text.size() == 2) {
-      note(name);
+      reject(name);
     }
   }
 
@@ -84,14 +88,14 @@ public:
     const auto field = object_.find(name);
     if (field == object_.end() || !field->is_array() ||
         !std::ranges::all_of(*field, [&](const json& value) { return (value.*is_kind)(); })) {
-      note(name);
+      reject(name);
       return;
     }
     values = field->get<std::vector<Value>>();
   }
 
 private:
-  void note(const char* name) {
+  void reject(const char* name) {
     if (bad_field_.empty()) {
       bad_field_ = where_ + name;
     }
@@ -103,9 +107,6 @@ private:
 };
 
 std::string read_probe(const json& object, const std::string& where, Probe& probe) {
-  if (!object.is_object()) {
-    return where;
-  }
   FieldReader reader(object, where + ".");
   std::string kind;
   reader.read("kind", &json::is_string, kind);
@@ -115,13 +116,9 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   reader.read_address("address", probe.address);
   reader.read("tail_call", &json::is_boolean, probe.tail_call);
   reader.read("target", &json::is_boolean, probe.target);
-  if (object.contains("hit_ns")) { // recordings of earlier builds lack them
-    reader.read("latency_ns", &json::is_number, probe.latency_ns);
-    reader.read("hit_ns", &json::is_number, probe.hit_ns);
-  }
-  if (object.contains("uncertainty_ns")) {
-    reader.read("uncertainty_ns", &json::is_number, probe.uncertainty_ns);
-  }
+  reader.read("latency_ns", &json::is_number, probe.latency_ns);
+  reader.read("hit_ns", &json::is_number, probe.hit_ns);
+  reader.read("uncertainty_ns", &json::is_number, probe.uncertainty_ns);
   if (!reader.bad_field().empty()) {
     return reader.bad_field();
   }
@@ -135,19 +132,12 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
 }
 
 std::string read_cost(const json& object, const std::string& where, CostInTime& cost) {
-  if (!object.is_object()) {
-    return where;
-  }
   FieldReader reader(object, where + ".");
   reader.read("tid", &json::is_number_integer, cost.tid);
   reader.read_list("from_ns", &json::is_number_unsigned, cost.from_ns);
   reader.read_list("scale", &json::is_number, cost.scale);
+  reader.read_list("hit_scale", &json::is_number, cost.hit_scale);
   reader.read_list("uncertainty", &json::is_number, cost.uncertainty);
-  if (object.contains("hit_scale")) {
-    reader.read_list("hit_scale", &json::is_number, cost.hit_scale);
-  } else { // recordings of earlier builds
-    cost.hit_scale = cost.scale;
-  }
   if (!reader.bad_field().empty()) {
     return reader.bad_field();
   }
@@ -157,7 +147,36 @@ std::string read_cost(const json& object, const std::string& where, CostInTime& 
   return fits ? std::string() : where;
 }
 
-// The path of the first bad field, empty when there is none.
+std::string read_note(const json& object, const std::string& where, Note& note) {
+  FieldReader reader(object, where + ".");
+  reader.read("code", &json::is_string, note.code);
+  reader.read_list("arguments", &json::is_string, note.arguments);
+  reader.read("text", &json::is_string, note.text);
+  return reader.bad_field();
+}
+
+// Reads a list of objects. Returns the path of the first bad field, or an empty string.
+template <class Value>
+std::string read_objects(const json& parent, const char* name,
+                         std::string (*read)(const json&, const std::string&, Value&),
+                         std::vector<Value>& values) {
+  const auto list = parent.find(name);
+  if (list == parent.end() || !list->is_array()) {
+    return name;
+  }
+  for (const json& element : *list) {
+    const std::string where = fmt::format("{}[{}]", name, values.size());
+    Value value;
+    std::string bad = element.is_object() ? read(element, where, value) : where;
+    if (!bad.empty()) {
+      return bad;
+    }
+    values.push_back(std::move(value));
+  }
+  return {};
+}
+
+// Returns the path of the first bad field, or an empty string.
 std::string read_fields(const json& object, Manifest& manifest) {
   FieldReader reader(object, "");
   reader.read("backend", &json::is_string, manifest.backend);
@@ -168,96 +187,44 @@ std::string read_fields(const json& object, Manifest& manifest) {
   reader.read_list("command", &json::is_string, manifest.command);
   reader.read("duration_s", &json::is_number, manifest.duration_s);
   reader.read_list("perf_command", &json::is_string, manifest.perf_command);
-  reader.read_list("notes", &json::is_string, manifest.notes);
-  if (!reader.bad_field().empty()) {
-    return reader.bad_field();
+  std::string bad = reader.bad_field();
+  bad = bad.empty() ? read_objects(object, "notes", read_note, manifest.notes) : bad;
+  bad = bad.empty() ? read_objects(object, "probes", read_probe, manifest.probes) : bad;
+  return bad.empty() ? read_objects(object, "cost_in_time", read_cost, manifest.cost_in_time) : bad;
+}
+
+template <class Value>
+json to_json(const std::vector<Value>& values) {
+  json list = json::array();
+  for (const Value& value : values) {
+    list.push_back(to_json(value));
   }
-  const auto probes = object.find("probes");
-  if (probes == object.end() || !probes->is_array()) {
-    return "probes";
-  }
-  for (const json& element : *probes) {
-    Probe probe;
-    const std::string where = fmt::format("probes[{}]", manifest.probes.size());
-    std::string bad = read_probe(element, where, probe);
-    if (!bad.empty()) {
-      return bad;
-    }
-    manifest.probes.push_back(std::move(probe));
-  }
-  const auto costs = object.find("cost_in_time");
-  if (costs == object.end()) { // recordings of earlier builds
-    return {};
-  }
-  if (!costs->is_array()) {
-    return "cost_in_time";
-  }
-  for (const json& element : *costs) {
-    CostInTime cost;
-    std::string bad =
-        read_cost(element, fmt::format("cost_in_time[{}]", manifest.cost_in_time.size()), cost);
-    if (!bad.empty()) {
-      return bad;
-    }
-    manifest.cost_in_time.push_back(std::move(cost));
-  }
-  return {};
+  return list;
 }
 
 Error bad_manifest(const std::string& path, std::string message) {
   return Error{.kind = Error::Kind::bad_input,
                .message = std::move(message),
                .file = path,
-               .offset = {},
                .remedy = "record again"};
-}
-
-auto order(const Probe& probe) {
-  return std::tuple(probe.event_id, probe.address, std::string_view(probe.binary));
 }
 
 } // namespace
 
-std::optional<std::uint64_t> event_of(std::span<const Probe> probes, Probe::Kind kind) {
-  const auto probe = std::ranges::find(probes, kind, &Probe::kind);
-  return probe == probes.end() ? std::nullopt : std::optional(probe->event_id);
-}
-
-ProbeTable::ProbeTable(std::vector<Probe> probes) : probes_(std::move(probes)) {
-  std::ranges::sort(probes_, {}, order);
-}
-
-const Probe* ProbeTable::find(std::uint64_t event_id, std::string_view binary,
-                              std::uint64_t address) const {
-  const std::tuple key(event_id, address, binary);
-  const auto found = std::ranges::lower_bound(probes_, key, {}, order);
-  return found != probes_.end() && order(*found) == key ? &*found : nullptr;
-}
-
 Result<void> write_manifest(const std::string& directory, const Manifest& manifest) {
-  json probes = json::array();
-  for (const Probe& probe : manifest.probes) {
-    probes.push_back(to_json(probe));
-  }
-  json costs = json::array();
-  for (const CostInTime& cost : manifest.cost_in_time) {
-    costs.push_back(to_json(cost));
-  }
-  json object = {{"format", "ptlens-manifest"},
-                 {"version", format_version},
-                 {"backend", manifest.backend},
-                 {"ptlens_version", manifest.ptlens_version},
-                 {"function", manifest.function},
-                 {"binary", manifest.binary},
-                 {"pid", manifest.pid},
-                 {"command", manifest.command},
-                 {"duration_s", manifest.duration_s},
-                 {"perf_command", manifest.perf_command},
-                 {"notes", manifest.notes},
-                 {"probes", std::move(probes)}};
-  if (!manifest.cost_in_time.empty()) {
-    object["cost_in_time"] = std::move(costs);
-  }
+  const json object = {{"format", "ptlens-manifest"},
+                       {"version", format_version},
+                       {"backend", manifest.backend},
+                       {"ptlens_version", manifest.ptlens_version},
+                       {"function", manifest.function},
+                       {"binary", manifest.binary},
+                       {"pid", manifest.pid},
+                       {"command", manifest.command},
+                       {"duration_s", manifest.duration_s},
+                       {"perf_command", manifest.perf_command},
+                       {"notes", to_json(manifest.notes)},
+                       {"probes", to_json(manifest.probes)},
+                       {"cost_in_time", to_json(manifest.cost_in_time)}};
   const std::string path = directory + "/" + manifest_name;
   const std::string temporary = path + ".new";
   {
@@ -266,18 +233,16 @@ Result<void> write_manifest(const std::string& directory, const Manifest& manife
     file.flush();
     if (!file) {
       return std::unexpected(Error{.kind = Error::Kind::failed,
-                                   .message = "cannot be written",
+                                   .message = "the file cannot be written",
                                    .file = temporary,
-                                   .offset = {},
-                                   .remedy = "check the folder's rights and free space"});
+                                   .remedy = "check the folder's permissions and free space"});
     }
   }
   if (std::rename(temporary.c_str(), path.c_str()) != 0) {
     return std::unexpected(Error{.kind = Error::Kind::failed,
-                                 .message = "cannot be replaced",
+                                 .message = "the file cannot be replaced",
                                  .file = path,
-                                 .offset = {},
-                                 .remedy = "check the folder's rights"});
+                                 .remedy = "check the folder's permissions"});
   }
   return {};
 }
@@ -287,14 +252,13 @@ Result<Manifest> read_manifest(const std::string& directory) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) {
     return std::unexpected(Error{.kind = Error::Kind::not_found,
-                                 .message = "cannot be opened",
+                                 .message = "the file cannot be opened",
                                  .file = path,
-                                 .offset = {},
-                                 .remedy = "name a directory that `ptlens record` wrote"});
+                                 .remedy = "name a directory written by `ptlens record`"});
   }
   const std::streamoff size = file.tellg();
   if (size < 0 || static_cast<std::uint64_t>(size) > largest_manifest) {
-    return std::unexpected(bad_manifest(path, "is too large for a manifest"));
+    return std::unexpected(bad_manifest(path, "the file is too large for a manifest"));
   }
   std::string text(static_cast<std::size_t>(size), '\0');
   file.seekg(0);
@@ -304,25 +268,26 @@ Result<Manifest> read_manifest(const std::string& directory) {
   const json object = json::parse(
       text, [](int depth, json::parse_event_t, json&) { return depth <= deepest; }, false);
   if (object.is_discarded() || !object.is_object()) {
-    return std::unexpected(bad_manifest(path, "is not a JSON object"));
+    return std::unexpected(bad_manifest(path, "the file is not a JSON object"));
   }
   const auto version = object.find("version");
   if (version == object.end() || !version->is_number_unsigned()) {
-    return std::unexpected(bad_manifest(path, "field version is missing or wrong"));
-  }
-  if (version->get<std::uint64_t>() > format_version) {
     return std::unexpected(
-        Error{.kind = Error::Kind::unsupported,
-              .message = fmt::format("has version {}, newer than {}", version->get<std::uint64_t>(),
-                                     format_version),
-              .file = path,
-              .offset = {},
-              .remedy = "open it with the ptlens that recorded it"});
+        bad_manifest(path, "the field version is missing or has the wrong type"));
+  }
+  if (version->get<std::uint64_t>() != format_version) {
+    return std::unexpected(Error{
+        .kind = Error::Kind::unsupported,
+        .message = fmt::format("the manifest has version {}, and this ptlens reads version {}",
+                               version->get<std::uint64_t>(), format_version),
+        .file = path,
+        .remedy = "record again, or open it with the ptlens that recorded it"});
   }
   Manifest manifest;
   const std::string bad = read_fields(object, manifest);
   if (!bad.empty()) {
-    return std::unexpected(bad_manifest(path, fmt::format("field {} is missing or wrong", bad)));
+    return std::unexpected(
+        bad_manifest(path, fmt::format("the field {} is missing or has the wrong type", bad)));
   }
   return manifest;
 }

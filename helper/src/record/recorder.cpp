@@ -1,17 +1,15 @@
-// Makes a recording: checks the request, makes the directory, lets a backend measure, writes the
-// manifest, and on failure takes away what it made.
 #include "record/recorder.hpp"
 
-#include "record/finish.hpp"
+#include "record/backends/finish.hpp"
+#include "record/backends/intel_pt_backend.hpp"
+#include "record/backends/uprobe_backend.hpp"
 #include "record/machine/machine.hpp"
-#include "record/machine/proc.hpp"
-#include "record/perf/intel_pt_backend.hpp"
-#include "record/probes/uprobe_backend.hpp"
+#include "record/probes/probe_group.hpp"
+#include "record/processes/process_stat.hpp"
+#include "record/vdso.hpp"
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cmath>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -23,13 +21,13 @@ namespace fs = std::filesystem;
 
 constexpr const char* data_name = "perf.data";
 
-// A directory that is to hold a recording: taken away again unless kept.
+// The directory of a recording. It is removed again unless keep() is called.
 class OutputDirectory {
 public:
   static Result<OutputDirectory> make(const std::string& path) {
     if (path.empty()) {
       return std::unexpected(Error{.kind = Error::Kind::bad_input,
-                                   .message = "no directory is named for the recording",
+                                   .message = "the request names no directory for the recording",
                                    .remedy = "add -o DIR"});
     }
     std::error_code failed;
@@ -37,9 +35,9 @@ public:
     result.path_ = fs::absolute(path, failed);
     if (fs::exists(result.path_ / data_name, failed)) {
       return std::unexpected(Error{.kind = Error::Kind::bad_input,
-                                   .message = "holds a recording already",
+                                   .message = "the directory already contains a recording",
                                    .file = path,
-                                   .remedy = "name another directory, or remove this one"});
+                                   .remedy = "use another directory, or remove this one"});
     }
     failed.clear();
     result.created_ = fs::create_directories(result.path_, failed);
@@ -48,10 +46,10 @@ public:
           failed == std::errc::permission_denied || failed == std::errc::read_only_file_system;
       return std::unexpected(
           Error{.kind = rights ? Error::Kind::no_rights : Error::Kind::failed,
-                .message = fmt::format("cannot be made: {}",
-                                       failed ? failed.message() : "it is no directory"),
+                .message = fmt::format("the directory cannot be created: {}",
+                                       failed ? failed.message() : "a file has this name"),
                 .file = path,
-                .remedy = "name a directory that you may write to"});
+                .remedy = "use a directory that you can write to"});
     }
     result.kept_ = false;
     return result;
@@ -73,7 +71,8 @@ public:
       return;
     }
     for (const char* name : {data_name, "perf.data.old", manifest_name, vdso_name}) {
-      fs::remove_all(path_ / name, ignored); // with the kernel's code the data is a folder
+      fs::remove_all(path_ / name,
+                     ignored); // the data file is a folder when it contains the kernel's code
     }
   }
 
@@ -86,67 +85,25 @@ private:
 
   fs::path path_;
   bool created_ = false;
-  bool kept_ = true; // until it is ours to take away
+  bool kept_ = true; // until the directory was created
 };
 
-Result<void> check(const Request& request) {
-  const int targets =
-      static_cast<int>(request.pid.has_value()) + static_cast<int>(request.tid.has_value()) +
-      static_cast<int>(request.cpu.has_value()) + static_cast<int>(request.all_cpus) +
-      static_cast<int>(!request.program.empty());
-  const auto bad = [](std::string message, std::string remedy) {
-    return std::unexpected(Error{.kind = Error::Kind::bad_input,
-                                 .message = std::move(message),
-                                 .remedy = std::move(remedy)});
-  };
-  if (targets != 1) {
-    return bad("one process, thread, CPU or program must be named, or all CPUs",
-               "use one of --pid, --tid, --cpu, --all-cpus and -- PROGRAM");
-  }
-  if (request.pid.value_or(1) <= 0 || request.tid.value_or(1) <= 0 || request.cpu.value_or(0) < 0) {
-    return bad("a process, thread or CPU cannot have a negative number", "check the number");
-  }
-  if (!std::isfinite(request.duration_s) || request.duration_s < 0) {
-    return bad("the duration is not a number of seconds", "use for example --duration 2");
-  }
-  if (request.backend != "auto" && request.backend != "intel_pt" && request.backend != "uprobe") {
-    return bad(fmt::format("there is no backend {}", request.backend),
-               "use auto, intel_pt or uprobe");
-  }
-  if (request.all && request.function.empty()) {
-    return bad("no function is named of which all are to be measured", "add --function NAME");
-  }
-  if (request.all && request.filter) {
-    return bad("an address filter holds one function, and all that answer to a name were asked for",
-               "leave out --filter: without it everything is traced, and `ptlens report --all` "
-               "tells of all of them");
-  }
-  if (request.slower_than_ns != 0 && !request.snapshot) {
-    return bad("a slow call is caught by a snapshot", "add --snapshot");
-  }
-  if (request.slower_than_ns != 0 && request.function.empty() && !request.address) {
-    return bad("no function is named whose slow call is to be caught", "add --function NAME");
-  }
-  return {};
-}
-
-// The start time of the process or thread; checked against the one asked for.
+// Returns the start time of the process or thread. Errors: gone when it ended, or when its start
+// time is not the requested one.
 Result<std::optional<std::uint64_t>> start_time_of(const Request& request) {
-  if (!request.pid && !request.tid) {
+  if (!request.attached()) {
     return std::optional<std::uint64_t>();
   }
-  const std::int32_t pid = request.pid ? *request.pid : *request.tid;
+  const std::int32_t pid = *request.attached();
   const auto stat = process_stat(pid);
-  const auto gone = [](std::string message) {
-    return std::unexpected(Error{.kind = Error::Kind::gone,
-                                 .message = std::move(message),
-                                 .remedy = "pick a running process"});
-  };
-  if (!stat || stat->state == 'Z' || stat->state == 'X') {
-    return gone(fmt::format("process {} does not exist", pid));
+  if (!stat || !stat->runs()) {
+    return std::unexpected(process_is_gone(pid));
   }
   if (request.start_time && *request.start_time != stat->start_time) {
-    return gone(fmt::format("process {} has ended, and its number was given to another", pid));
+    return std::unexpected(Error{
+        .kind = Error::Kind::gone,
+        .message = fmt::format("process {} ended, and another process has its number now", pid),
+        .remedy = "choose a running process"});
   }
   return std::optional(stat->start_time);
 }
@@ -157,7 +114,7 @@ Result<std::string> find_perf(const Request& request) {
     return std::unexpected(Error{.kind = Error::Kind::not_found,
                                  .message = request.perf.empty()
                                                 ? "perf is not installed"
-                                                : "is no program that can be started",
+                                                : "the file is not an executable program",
                                  .file = request.perf,
                                  .remedy = "sudo apt-get install linux-perf"});
   }
@@ -175,24 +132,24 @@ std::string backend_for(const Request& request, const Machine& machine) {
 
 } // namespace
 
-Result<Outcome> record(const Request& asked, const Progress& progress) {
-  if (auto checked = check(asked); !checked) {
+Result<Outcome> record(const Request& requested, const Progress& progress) {
+  if (auto checked = check_request(requested); !checked) {
     return std::unexpected(checked.error());
   }
-  const auto start_time = start_time_of(asked);
+  const auto start_time = start_time_of(requested);
   if (!start_time) {
     return std::unexpected(start_time.error());
   }
-  const auto perf = find_perf(asked);
+  const auto perf = find_perf(requested);
   if (!perf) {
     return std::unexpected(perf.error());
   }
-  auto directory = OutputDirectory::make(asked.output);
+  auto directory = OutputDirectory::make(requested.output);
   if (!directory) {
     return std::unexpected(directory.error());
   }
   const Machine machine = read_machine(*perf);
-  Request request = asked;
+  Request request = requested;
   request.output = directory->path();
   request.start_time = *start_time;
   if (!request.working_directory.empty()) {
@@ -207,11 +164,10 @@ Result<Outcome> record(const Request& asked, const Progress& progress) {
   if (manifest.backend == "uprobe" && request.snapshot) {
     return std::unexpected(
         Error{.kind = Error::Kind::unsupported,
-              .message = "probes keep no snapshot: only a processor's trace holds "
-                         "what led up to a call",
-              .remedy = machine.intel_pt ? "leave out --backend uprobe"
-                                         : "this machine has no Intel Processor Trace; without "
-                                           "--snapshot probes measure every call"});
+              .message = "a snapshot requires Intel Processor Trace, and probes were requested",
+              .remedy = machine.intel_pt ? "omit --backend uprobe"
+                                         : "this machine does not support Intel Processor Trace: "
+                                           "omit --snapshot to measure every call with probes"});
   }
   manifest.ptlens_version = PTLENS_VERSION;
   manifest.function = request.function;
@@ -223,7 +179,7 @@ Result<Outcome> record(const Request& asked, const Progress& progress) {
   if (manifest.backend == "uprobe" || request.slower_than_ns != 0) {
     if (auto removed = remove_stale_probes();
         !removed && removed.error().kind != Error::Kind::no_rights) {
-      manifest.notes.push_back(removed.error().one_line());
+      manifest.notes.push_back(make_note("stale_probes", "{}", removed.error().one_line()));
     }
   }
   if (manifest.backend == "uprobe") {

@@ -10,7 +10,7 @@
 #include "measure/report/inlined.hpp"
 #include "measure/report/watched_function.hpp"
 #include "record/machine/doctor.hpp"
-#include "record/processes/processes.hpp"
+#include "record/processes/process_list.hpp"
 #include "record/recorder.hpp"
 #include "server/methods/requests.hpp"
 #include "source/measured_sources.hpp"

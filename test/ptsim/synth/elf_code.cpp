@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 32U;
 
-struct EndElf {
-  void operator()(Elf* elf) const { elf_end(elf); }
-};
-
 int rank_of(unsigned char info) {
   const int type = GELF_ST_TYPE(info);
   const int kind = type == STT_FUNC ? 0 : 4;
@@ -29,7 +25,10 @@ int rank_of(unsigned char info) {
 } // namespace
 
 struct ElfCode::Handle {
-  std::unique_ptr<Elf, EndElf> elf;
+  struct End {
+    void operator()(Elf* elf) const { elf_end(elf); }
+  };
+  std::unique_ptr<Elf, End> elf;
 };
 
 Result<ElfCode> ElfCode::read(const std::string& path) {
@@ -47,7 +46,7 @@ Result<ElfCode> ElfCode::read(const std::string& path) {
   file.read(reinterpret_cast<char*>(code.image_.data()),
             static_cast<std::streamsize>(code.image_.size()));
   elf_version(EV_CURRENT);
-  const Handle handle{std::unique_ptr<Elf, EndElf>(
+  const Handle handle{std::unique_ptr<Elf, Handle::End>(
       elf_memory(reinterpret_cast<char*>(code.image_.data()), code.image_.size()))};
   GElf_Ehdr header{};
   if (!handle.elf || elf_kind(handle.elf.get()) != ELF_K_ELF ||

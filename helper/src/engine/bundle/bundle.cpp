@@ -4,8 +4,8 @@
 #include "cache/checksum.hpp"
 #include "engine/bundle/bundle_list.hpp"
 #include "engine/recording/loaded_recording.hpp"
-#include "record/machine/proc.hpp"
-#include "record/perf/intel_pt_backend.hpp"
+#include "record/processes/process_maps.hpp"
+#include "record/vdso.hpp"
 #include "symbols/elf/build_id.hpp"
 
 #include <fmt/format.h>

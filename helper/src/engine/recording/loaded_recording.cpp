@@ -182,7 +182,9 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
     info.lost_records += lost.count;
   }
   if (loaded.manifest) {
-    info.notes = loaded.manifest->notes;
+    for (const Note& note : loaded.manifest->notes) {
+      info.notes.push_back(note.text);
+    }
   }
   if (!loaded.kernel_note.empty()) {
     info.notes.push_back(loaded.kernel_note);

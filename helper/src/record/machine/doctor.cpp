@@ -1,8 +1,7 @@
-// What this machine can measure: the findings in the order in which one would mend them.
 #include "record/machine/doctor.hpp"
 
 #include "record/machine/findings.hpp"
-#include "record/machine/proc.hpp"
+#include "record/processes/files.hpp"
 
 #include <algorithm>
 
@@ -11,9 +10,8 @@ namespace ptlens::record {
 Diagnosis diagnose(const Checkup& checkup) {
   using State = Finding::State;
   Facts facts;
-  facts.say = checkup.say;
   facts.root = checkup.root;
-  facts.asked = checkup.perf;
+  facts.requested_perf = checkup.perf;
   facts.perf = find_program(checkup.perf.empty() ? "perf" : checkup.perf);
   facts.machine = read_machine(facts.perf, checkup.root);
   facts.cpuinfo = read_text(checkup.root + "/proc/cpuinfo", 65536).value_or("");
@@ -41,9 +39,9 @@ Diagnosis diagnose(const Checkup& checkup) {
   add(find_lockdown(facts));
   add(find_tracefs(facts));
   add(find_uprobes(facts));
-  add(find_disk_room(checkup.say, checkup.folder));
+  add(find_disk_space(checkup.folder));
   if (!checkup.binary.empty()) {
-    add(find_debug_information(checkup.say, checkup.binary));
+    add(find_debug_information(checkup.binary));
   }
 
   const auto works = [&findings](std::string_view id) {

@@ -1,4 +1,4 @@
-// The doctor's findings, one function each: from facts that were read before.
+// The findings of the doctor, one function each. They use facts that were read before.
 #pragma once
 
 #include "record/machine/doctor.hpp"
@@ -11,12 +11,11 @@
 namespace ptlens::record {
 
 struct Facts {
-  Words say; // Checkup::say
   Machine machine;
-  std::string root;    // Checkup::root
-  std::string perf;    // path, empty: not found
-  std::string asked;   // perf as it was asked for
-  std::string cpuinfo; // text of /proc/cpuinfo
+  std::string root;           // Checkup::root
+  std::string perf;           // path; empty: not found
+  std::string requested_perf; // Checkup::perf
+  std::string cpuinfo;        // text of /proc/cpuinfo
 };
 
 // Hardware.
@@ -26,7 +25,7 @@ struct Facts {
 [[nodiscard]] Finding find_virtual_machine(const Facts& facts);
 [[nodiscard]] Finding find_container(const Facts& facts);
 
-// Rights.
+// Permissions.
 [[nodiscard]] Finding find_rights(const Facts& facts);
 [[nodiscard]] Finding find_perf_rights(const Facts& facts);
 [[nodiscard]] Finding find_paranoid(const Facts& facts);
@@ -35,23 +34,24 @@ struct Facts {
 [[nodiscard]] Finding find_buffers(const Facts& facts);
 [[nodiscard]] std::optional<Finding> find_lockdown(const Facts& facts); // where it is on
 
-// Software and room.
+// Software and disk space.
 [[nodiscard]] Finding find_perf(const Facts& facts);
 [[nodiscard]] std::optional<Finding> find_perf_features(const Facts& facts); // with perf
 [[nodiscard]] Finding find_tracefs(const Facts& facts);
 [[nodiscard]] Finding find_uprobes(const Facts& facts);
-[[nodiscard]] Finding find_disk_room(const Words& say, const std::string& folder);
-[[nodiscard]] Finding find_debug_information(const Words& say, const std::string& binary);
+[[nodiscard]] Finding find_disk_space(const std::string& folder);
+[[nodiscard]] Finding find_debug_information(const std::string& binary);
 
-// The commands that set a number of /proc/sys until the next start and for good.
+// Adds the commands that set a number of /proc/sys until the next reboot and permanently.
 void advise_setting(Finding& finding, std::string_view name, long long value);
 
-// What `perf --version` prints as numbers: {6, 1} of "perf version 6.1.187". Nothing where it is
-// not perf's.
+// The version that `perf --version` prints: {6, 1} for "perf version 6.1.187".
 struct PerfVersion {
   int major = 0;
   int minor = 0;
 };
+
+// Returns nothing when the text is not the output of perf.
 [[nodiscard]] std::optional<PerfVersion> parse_perf_version(std::string_view text);
 
 } // namespace ptlens::record

@@ -1,8 +1,8 @@
-// The doctor's findings about the processor and what stands between it and us: /proc/cpuinfo, the
-// device's capabilities (Documentation/ABI/testing/sysfs-bus-event_source-devices-caps), and the
-// traces that hypervisors and containers leave.
+// The doctor's findings about the processor, hypervisors and containers. Sources: /proc/cpuinfo,
+// the device's capabilities (Documentation/ABI/testing/sysfs-bus-event_source-devices-caps), and
+// files that hypervisors and container runtimes create.
 #include "record/machine/findings.hpp"
-#include "record/machine/proc.hpp"
+#include "record/processes/files.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using State = Finding::State;
 
-// The value of a line "name : value" of /proc/cpuinfo.
+// Returns the value of the first line "name : value" of /proc/cpuinfo.
 std::string cpu_field(const std::string& cpuinfo, std::string_view name) {
   const std::size_t line = cpuinfo.find(name);
   const std::size_t colon = line == std::string::npos ? line : cpuinfo.find(": ", line);
@@ -44,7 +44,7 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, failed);
 }
 
-// What says that this is a container, empty where nothing does.
+// Returns the evidence that ptlens runs in a container, or an empty string.
 std::string container_sign(const std::string& root) {
   for (const char* file : {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"}) {
     if (exists(root + file)) {
@@ -74,121 +74,115 @@ std::string container_sign(const std::string& root) {
 } // namespace
 
 Finding find_intel_pt(const Facts& facts) {
-  const Words& say = facts.say;
   Finding finding{.id = "intel_pt",
-                  .title = say("Intel Processor Trace"),
-                  .why = say("traces every call of a program at nearly its own speed")};
+                  .title = "Intel Processor Trace",
+                  .why = "Intel PT traces every call while the program runs at nearly full speed"};
   const std::string processor = cpu_field(facts.cpuinfo, "model name");
   if (facts.machine.intel_pt) {
-    finding.detail = say("{0}: the device intel_pt is there", processor);
+    finding.detail = fmt::format("{}: the kernel provides the device intel_pt", processor);
     return finding;
   }
   finding.state = State::missing;
-  finding.detail = say("{0}: no device intel_pt", processor);
+  finding.detail = fmt::format("{}: the kernel provides no device intel_pt", processor);
   if (has_flag(facts, "intel_pt")) {
-    finding.detail = say("{0}: the processor has it, the kernel offers no device", processor);
+    finding.detail = fmt::format(
+        "{}: the processor supports Intel PT, but the kernel provides no device intel_pt",
+        processor);
     finding.remedy =
-        say("use a kernel with CONFIG_PERF_EVENTS=y and CONFIG_CPU_SUP_INTEL=y; where KVM "
-            "runs with pt_mode=1, the guests have it and the host has not: the commands "
-            "below");
+        "use a kernel with CONFIG_PERF_EVENTS=y and CONFIG_CPU_SUP_INTEL=y. If KVM runs "
+        "with pt_mode=1, Intel PT is reserved for its guests: run the commands below";
     finding.temporary = "sudo modprobe -r kvm_intel && sudo modprobe kvm_intel pt_mode=0";
     finding.permanent = "echo 'options kvm_intel pt_mode=0' | sudo tee "
                         "/etc/modprobe.d/ptlens-kvm.conf";
   } else if (cpu_field(facts.cpuinfo, "vendor_id") != "GenuineIntel") {
-    finding.remedy =
-        say("use an Intel processor of the 5th generation or later; here, probes measure");
+    finding.remedy = "use an Intel processor of the 5th generation or later; on this machine, "
+                     "ptlens can measure with probes";
   } else if (has_hypervisor(facts)) {
-    finding.remedy =
-        say("let the hypervisor pass Intel PT on: on a KVM host, the commands below and "
-            "-cpu host,intel-pt=on for this machine; other hypervisors have a switch of "
-            "their own or none");
+    finding.remedy = "enable Intel PT for this virtual machine. On a KVM host, run the commands "
+                     "below and start the machine with -cpu host,intel-pt=on. Other hypervisors "
+                     "have a setting of their own or do not support it";
     finding.temporary = "sudo modprobe -r kvm_intel && sudo modprobe kvm_intel pt_mode=1";
     finding.permanent = "echo 'options kvm_intel pt_mode=1' | sudo tee "
                         "/etc/modprobe.d/ptlens-kvm.conf";
   } else {
-    finding.remedy = say("switch Intel PT on in the firmware, and use a kernel with "
-                         "CONFIG_PERF_EVENTS=y; processors before the 5th generation have none");
+    finding.remedy = "enable Intel PT in the firmware, and use a kernel with CONFIG_PERF_EVENTS=y; "
+                     "processors before the 5th generation do not support it";
   }
   return finding;
 }
 
 std::optional<Finding> find_timing_packets(const Facts& facts) {
-  const Words& say = facts.say;
   if (!facts.machine.intel_pt) {
     return std::nullopt;
   }
   const IntelPtCapabilities& has = *facts.machine.intel_pt;
   Finding finding{.id = "timing_packets",
-                  .title = say("Timing packets"),
-                  .why =
-                      say("cycle packets time calls to some nanoseconds, crystal packets (MTC) to "
-                          "some hundred; without either only a time stamp now and then is left")};
-  finding.detail = say(
-      "cycle packets {0}, crystal packets {1} (periods {2}), distances of "
-      "synchronisation {3}",
-      has.cycle_packets ? say("yes") : say("no"), has.mini_time_counter ? say("yes") : say("no"),
-      fmt::format("{:#x}", has.mtc_periods), fmt::format("{:#x}", has.psb_periods));
+                  .title = "Timing packets",
+                  .why = "cycle packets (CYC) time calls to a few nanoseconds, and crystal clock "
+                         "packets (MTC) to a few hundred. Without both, the trace contains only "
+                         "occasional time stamps"};
+  const auto yes_or_no = [](bool supported) { return supported ? "yes" : "no"; };
+  finding.detail =
+      fmt::format("CYC {}, MTC {} (periods {:#x}), PSB periods {:#x}", yes_or_no(has.cycle_packets),
+                  yes_or_no(has.mini_time_counter), has.mtc_periods, has.psb_periods);
   if (!has.cycle_packets) {
     finding.state = has.mini_time_counter ? State::limited : State::missing;
-    finding.remedy = say("times are coarser on this processor, which each figure says beside it; "
-                         "measure on a 6th generation processor or later for finer ones");
+    finding.remedy = "times are less precise on this processor, and ptlens shows the uncertainty "
+                     "beside each figure; for precise times, use a 6th generation processor or "
+                     "later";
   }
   return finding;
 }
 
 std::optional<Finding> find_address_filters(const Facts& facts) {
-  const Words& say = facts.say;
   if (!facts.machine.intel_pt) {
     return std::nullopt;
   }
   const IntelPtCapabilities& has = *facts.machine.intel_pt;
   Finding finding{.id = "address_filters",
-                  .title = say("Address filters"),
-                  .why = say("trace one function alone, for a fifth of the data or less")};
+                  .title = "Address filters",
+                  .why =
+                      "a filter traces only one function and reduces the data to a fifth or less"};
   const std::uint32_t ranges = has.ip_filtering ? has.address_filters : 0;
-  finding.detail = say("{0} ranges", std::to_string(ranges));
+  finding.detail = fmt::format("{} {}", ranges, ranges == 1 ? "range" : "ranges");
   if (ranges == 0) {
     finding.state = State::limited;
-    finding.remedy = say("record for a shorter time or fewer threads instead of with --filter");
+    finding.remedy = "--filter is not available: record for a shorter time or fewer threads";
   }
   return finding;
 }
 
 Finding find_virtual_machine(const Facts& facts) {
-  const Words& say = facts.say;
   Finding finding{.id = "virtual_machine",
-                  .title = say("Virtual machine"),
-                  .why = say("a hypervisor rarely passes Intel PT on, and makes probes slower")};
+                  .title = "Virtual machine",
+                  .why = "hypervisors rarely provide Intel PT, and they make probes slower"};
   std::string maker = first_line(facts.root + "/sys/class/dmi/id/sys_vendor");
   maker = maker.empty() ? first_line(facts.root + "/sys/hypervisor/type") : maker;
   if (has_hypervisor(facts)) {
     finding.state = State::limited;
-    finding.detail = maker.empty() ? say("runs under a hypervisor")
-                                   : say("runs under a hypervisor of {0}", maker);
-    finding.remedy = say("measure on the machine itself for the finest times");
+    finding.detail = maker.empty() ? "this machine is virtual"
+                                   : fmt::format("this machine is virtual (hypervisor: {})", maker);
+    finding.remedy = "measure on a physical machine for the most precise times";
   } else {
-    finding.detail = say("runs on the machine itself");
+    finding.detail = "this machine is physical";
   }
   return finding;
 }
 
 Finding find_container(const Facts& facts) {
-  const Words& say = facts.say;
   Finding finding{.id = "container",
-                  .title = say("Container"),
-                  .why =
-                      say("inside one, processes outside are not seen, tracefs is rarely mounted, "
-                          "and the host's settings bind")};
+                  .title = "Container",
+                  .why = "a container hides the processes outside it, rarely has tracefs mounted, "
+                         "and is subject to the host's settings"};
   const std::string sign = container_sign(facts.root);
   if (sign.empty()) {
-    finding.detail = say("none");
+    finding.detail = "ptlens does not run in a container";
     return finding;
   }
   finding.state = State::limited;
-  finding.detail = say("this is one ({0})", sign);
-  finding.remedy =
-      say("run ptlens on the host (it finds the files of containers' processes), or give "
-          "this container what it needs: the command below");
+  finding.detail = fmt::format("ptlens runs in a container ({})", sign);
+  finding.remedy = "run ptlens on the host, where it also finds the files of processes in "
+                   "containers; or start this container with the command below";
   finding.temporary = "docker run --privileged --pid=host -v "
                       "/sys/kernel/tracing:/sys/kernel/tracing IMAGE";
   return finding;

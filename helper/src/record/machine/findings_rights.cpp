@@ -1,7 +1,8 @@
-// The doctor's findings about rights: capabilities(7), Documentation/admin-guide/sysctl/kernel.rst,
-// Documentation/admin-guide/LSM/Yama.rst, kernel_lockdown(7).
+// The doctor's findings about permissions: capabilities(7),
+// Documentation/admin-guide/sysctl/kernel.rst, Documentation/admin-guide/LSM/Yama.rst,
+// kernel_lockdown(7).
 #include "record/machine/findings.hpp"
-#include "record/machine/proc.hpp"
+#include "record/processes/files.hpp"
 
 #include <fmt/format.h>
 
@@ -26,6 +27,10 @@ std::string setcap(const Facts& facts) {
                          : fmt::format("$(readlink -f {})", facts.perf));
 }
 
+std::string not_a_limit(const std::string& value) {
+  return fmt::format("{}: no limit for you, because you may measure everything", value);
+}
+
 } // namespace
 
 void advise_setting(Finding& finding, std::string_view name, long long value) {
@@ -36,30 +41,33 @@ void advise_setting(Finding& finding, std::string_view name, long long value) {
 }
 
 Finding find_rights(const Facts& facts) {
-  const Words& say = facts.say;
   const Rights& rights = facts.machine.rights;
   Finding finding{.id = "rights",
-                  .title = say("Rights"),
-                  .why = say("processes of other users and probes need more than a user's rights")};
+                  .title = "Permissions",
+                  .why = "recording other users' processes and setting probes require more "
+                         "permissions than an ordinary user has"};
   if (rights.root) {
-    finding.detail = say("root");
+    finding.detail = "root";
     return finding;
   }
   if (rights.perfmon && rights.sys_ptrace) {
-    finding.detail = say("cap_perfmon and cap_sys_ptrace: any process by Intel PT; no probes");
+    finding.detail =
+        "cap_perfmon and cap_sys_ptrace: Intel PT can record any process; probes are not available";
     return finding;
   }
   finding.state = State::limited;
   if (rights.named_root) {
-    finding.detail = say("root by name alone: the capabilities were dropped, or count in this user "
-                         "namespace only");
+    finding.detail =
+        "user 0 without root's capabilities: they were dropped, or they are valid only "
+        "in this user namespace";
     finding.remedy =
-        say("run ptlens as root of the machine, outside the namespace; in a container, "
-            "with --privileged");
+        "run ptlens as root of the machine, outside the user namespace; run a container "
+        "with --privileged";
     return finding;
   }
-  finding.detail = rights.perfmon ? say("cap_perfmon: own processes only, no probes")
-                                  : say("an ordinary user: own processes only, no probes");
+  finding.detail = fmt::format("{}: only your own processes can be recorded, and probes are not "
+                               "available",
+                               rights.perfmon ? "cap_perfmon" : "an ordinary user");
   finding.remedy = setcap(facts);
   finding.temporary = "sudo ptlens record ...";
   finding.permanent = setcap(facts);
@@ -67,25 +75,25 @@ Finding find_rights(const Facts& facts) {
 }
 
 Finding find_perf_rights(const Facts& facts) {
-  const Words& say = facts.say;
   Finding finding{.id = "perf_rights",
-                  .title = say("Capabilities of perf"),
-                  .why =
-                      say("let a group of users trace any process with buffers of any size, while "
-                          "ptlens and the program stay without rights")};
+                  .title = "Capabilities of perf",
+                  .why = "with file capabilities on perf, users can trace any process with buffers "
+                         "of any size, and neither ptlens nor the program needs permissions"};
   const Rights given = file_rights(facts.perf);
   if (facts.machine.rights.root) {
-    finding.detail = say("not needed: we are root");
+    finding.detail = "not needed: ptlens runs as root";
     return finding;
   }
   if (given.perfmon && given.sys_ptrace && given.ipc_lock) {
-    finding.detail = say("cap_perfmon, cap_sys_ptrace and cap_ipc_lock");
+    finding.detail = "cap_perfmon, cap_sys_ptrace and cap_ipc_lock";
     return finding;
   }
   finding.state = State::limited;
-  finding.detail = given.perfmon || given.sys_ptrace || given.ipc_lock ? say("some") : say("none");
+  finding.detail =
+      given.perfmon || given.sys_ptrace || given.ipc_lock ? "some are missing" : "none";
   if (is_script(facts.perf)) {
-    finding.detail += "; " + say("{0} is a script, on which they do not work", facts.perf);
+    finding.detail +=
+        fmt::format("; {} is a script, and capabilities have no effect on scripts", facts.perf);
   }
   finding.remedy = setcap(facts);
   finding.permanent = finding.remedy;
@@ -93,19 +101,17 @@ Finding find_perf_rights(const Facts& facts) {
 }
 
 Finding find_paranoid(const Facts& facts) {
-  const Words& say = facts.say;
-  Finding finding{
-      .id = "paranoid",
-      .title = "perf_event_paranoid",
-      .detail = std::to_string(facts.machine.paranoid),
-      .why = say("says what users without rights may measure: their own processes up to 2, "
-                 "the kernel up to 1, whole CPUs up to 0")};
+  Finding finding{.id = "paranoid",
+                  .title = "perf_event_paranoid",
+                  .detail = std::to_string(facts.machine.paranoid),
+                  .why = "this setting limits what ordinary users can measure: their own processes "
+                         "up to 2, the kernel up to 1, whole CPUs up to 0"};
   if (!read_number(facts.root + "/proc/sys/kernel/perf_event_paranoid")) {
     finding.state = State::missing;
-    finding.detail = say("the kernel has no perf events");
-    finding.remedy = say("use a kernel with CONFIG_PERF_EVENTS=y");
+    finding.detail = "the kernel does not support perf events";
+    finding.remedy = "use a kernel with CONFIG_PERF_EVENTS=y";
   } else if (facts.machine.rights.root || facts.machine.rights.perfmon) {
-    finding.detail = say("{0}, which does not bind us: we may measure everything", finding.detail);
+    finding.detail = not_a_limit(finding.detail);
   } else if (facts.machine.paranoid > 2) {
     finding.state = State::missing;
     advise_setting(finding, "kernel.perf_event_paranoid", 2);
@@ -117,13 +123,13 @@ Finding find_paranoid(const Facts& facts) {
 }
 
 Finding find_kernel_addresses(const Facts& facts) {
-  const Words& say = facts.say;
   const std::int64_t restricted =
       read_number(facts.root + "/proc/sys/kernel/kptr_restrict").value_or(0);
   Finding finding{.id = "kptr",
                   .title = "kptr_restrict",
                   .detail = std::to_string(restricted),
-                  .why = say("kernel functions have no names where their addresses are hidden")};
+                  .why = "while kernel addresses are hidden, kernel functions are shown without "
+                         "names"};
   const int allowed = facts.machine.rights.root ? 1 : 0;
   if (restricted > allowed) {
     finding.state = State::limited;
@@ -133,18 +139,18 @@ Finding find_kernel_addresses(const Facts& facts) {
 }
 
 Finding find_attaching(const Facts& facts) {
-  const Words& say = facts.say;
   const auto scope = read_number(facts.root + "/proc/sys/kernel/yama/ptrace_scope");
   Finding finding{.id = "ptrace_scope",
                   .title = "ptrace_scope",
-                  .detail = scope ? std::to_string(*scope) : say("not restricted (no Yama)"),
-                  .why = say("says to which running processes perf may attach")};
-  const bool bound = !facts.machine.rights.root && !facts.machine.rights.sys_ptrace;
-  if (scope.value_or(0) > 0 && bound) {
+                  .detail = scope ? std::to_string(*scope)
+                                  : "no restriction (the kernel does not use Yama)",
+                  .why = "this setting limits the running processes that perf can attach to"};
+  const bool limits = !facts.machine.rights.root && !facts.machine.rights.sys_ptrace;
+  if (scope.value_or(0) > 0 && limits) {
     finding.state = State::limited;
-    if (*scope > 2) { // cannot be set back while the machine runs
-      finding.remedy = say("have ptlens start the program (ptlens record -- PROGRAM), or start the "
-                           "machine with a smaller value");
+    if (*scope > 2) { // the kernel does not allow lowering it until the next reboot
+      finding.remedy = "let ptlens start the program (ptlens record -- PROGRAM), or reboot with a "
+                       "smaller value";
       finding.permanent = "echo 'kernel.yama.ptrace_scope = 0' | sudo tee "
                           "/etc/sysctl.d/90-ptlens-ptrace_scope.conf";
     } else {
@@ -155,14 +161,14 @@ Finding find_attaching(const Facts& facts) {
 }
 
 Finding find_buffers(const Facts& facts) {
-  const Words& say = facts.say;
   Finding finding{.id = "mlock",
                   .title = "perf_event_mlock_kb",
-                  .detail = say("{0} KiB for each CPU", std::to_string(facts.machine.mlock_kb)),
-                  .why = say("bounds the trace buffer; a small one loses trace")};
+                  .detail = fmt::format("{} KiB per CPU", facts.machine.mlock_kb),
+                  .why = "this setting limits the size of the trace buffer; a small buffer loses "
+                         "trace"};
   constexpr std::uint64_t comfortable_kb = 8192;
   if (facts.machine.rights.root || facts.machine.rights.ipc_lock) {
-    finding.detail = say("{0}, which does not bind us", finding.detail);
+    finding.detail = not_a_limit(finding.detail);
   } else if (facts.machine.mlock_kb < comfortable_kb) {
     finding.state = State::limited;
     advise_setting(finding, "kernel.perf_event_mlock_kb", comfortable_kb);
@@ -171,7 +177,6 @@ Finding find_buffers(const Facts& facts) {
 }
 
 std::optional<Finding> find_lockdown(const Facts& facts) {
-  const Words& say = facts.say;
   const std::string text =
       read_text(facts.root + "/sys/kernel/security/lockdown", 256).value_or("");
   const std::size_t open = text.find('[');
@@ -181,15 +186,16 @@ std::optional<Finding> find_lockdown(const Facts& facts) {
     return std::nullopt;
   }
   Finding finding{.id = "lockdown",
-                  .title = say("Kernel lockdown"),
+                  .title = "Kernel lockdown",
                   .state = State::limited,
                   .detail = mode,
-                  .why = say("keeps even root from reading kernel memory, and in its mode "
-                             "confidentiality from perf and probes")};
+                  .why = "lockdown prevents even root from reading kernel memory; its mode "
+                         "confidentiality also disables perf and probes"};
   if (mode == "confidentiality") {
     finding.state = State::missing;
   }
-  finding.remedy = say("start the machine without lockdown={0}, or without Secure Boot", mode);
+  finding.remedy =
+      fmt::format("reboot without the kernel parameter lockdown={}, or without Secure Boot", mode);
   return finding;
 }
 

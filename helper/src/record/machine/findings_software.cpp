@@ -1,7 +1,8 @@
-// The doctor's findings about perf, the kernel's probes, a binary's debug information and the disk.
+// The doctor's findings about perf, the kernel's probes, a binary's debug information and disk
+// space.
 #include "record/machine/findings.hpp"
-#include "record/machine/proc.hpp"
 #include "record/processes/child.hpp"
+#include "record/processes/files.hpp"
 #include "symbols/binary.hpp"
 
 #include <fmt/format.h>
@@ -33,15 +34,15 @@ std::string stripped(std::string text) {
   return text;
 }
 
-// Text of the kernel's configuration, empty where it is not told.
+// Returns the text of the kernel's configuration, or an empty string when it is not available.
 std::string kernel_configuration(const std::string& root) {
   std::string text;
   if (gzFile file = ::gzopen((root + "/proc/config.gz").c_str(), "rb"); file != nullptr) {
-    std::array<char, 65536> piece{};
+    std::array<char, 65536> chunk{};
     constexpr std::size_t most = std::size_t{4} << 20;
     int size = 0;
-    while (text.size() < most && (size = ::gzread(file, piece.data(), piece.size())) > 0) {
-      text.append(piece.data(), static_cast<std::size_t>(size));
+    while (text.size() < most && (size = ::gzread(file, chunk.data(), chunk.size())) > 0) {
+      text.append(chunk.data(), static_cast<std::size_t>(size));
     }
     ::gzclose(file);
   }
@@ -80,8 +81,7 @@ std::optional<PerfVersion> parse_perf_version(std::string_view text) {
 }
 
 Finding find_perf(const Facts& facts) {
-  const Words& say = facts.say;
-  Finding finding{.id = "perf", .title = "perf", .why = say("records for both backends")};
+  Finding finding{.id = "perf", .title = "perf", .why = "both backends record with perf"};
   const auto version = facts.perf.empty() ? Result<std::string>(std::unexpected(Error{}))
                                           : run({facts.perf, "--version"}, patience);
   if (version && parse_perf_version(*version)) {
@@ -90,12 +90,13 @@ Finding find_perf(const Facts& facts) {
   }
   finding.state = State::missing;
   if (facts.perf.empty()) {
-    finding.detail =
-        facts.asked.empty() ? say("perf is not on PATH") : say("{0} is no program", facts.asked);
+    finding.detail = facts.requested_perf.empty()
+                         ? "perf was not found on PATH"
+                         : fmt::format("{} is not an executable file", facts.requested_perf);
   } else {
-    finding.detail =
-        version ? say("{0} is not perf: {1}", facts.perf, stripped(version->substr(0, 200)))
-                : version.error().one_line();
+    finding.detail = version ? fmt::format("{} is not perf: it printed: {}", facts.perf,
+                                           stripped(version->substr(0, 200)))
+                             : version.error().one_line();
   }
   finding.remedy = install_perf;
   finding.permanent = install_perf;
@@ -103,27 +104,25 @@ Finding find_perf(const Facts& facts) {
 }
 
 std::optional<Finding> find_perf_features(const Facts& facts) {
-  const Words& say = facts.say;
   if (facts.perf.empty()) {
     return std::nullopt;
   }
   Finding finding{.id = "perf_features",
-                  .title = say("What perf supports"),
-                  .why =
-                      say("recordings are started and stopped by --control; --snapshot keeps the "
-                          "last moments, --filter traces one function, --kcore keeps the kernel's "
-                          "code")};
-  const auto said = run({facts.perf, "--version"}, patience);
-  const auto version = said ? parse_perf_version(*said) : std::nullopt;
+                  .title = "Options of perf",
+                  .why = "ptlens starts and stops a recording with --control. --snapshot keeps the "
+                         "newest trace, --filter traces one function, and --kcore copies the "
+                         "kernel's code"};
+  const auto printed = run({facts.perf, "--version"}, patience);
+  const auto version = printed ? parse_perf_version(*printed) : std::nullopt;
   if (!version) {
     return std::nullopt;
   }
   const auto usage = run({facts.perf, "record", "-h"}, patience);
-  std::vector<std::string_view> lacking;
+  std::vector<std::string_view> missing;
   for (const std::string_view option :
        {"--control", "--switch-events", "--snapshot", "--filter", "--kcore"}) {
     if (!usage || !has_option(*usage, option)) {
-      lacking.push_back(option);
+      missing.push_back(option);
     }
   }
   // The command "stop" of --control came with 5.12 ("perf tools: Add 'stop' control command").
@@ -131,29 +130,29 @@ std::optional<Finding> find_perf_features(const Facts& facts) {
   constexpr int first_minor = 12;
   const bool stops = version->major > first_major ||
                      (version->major == first_major && version->minor >= first_minor);
-  if (lacking.empty() && stops) {
-    finding.detail = say("everything that is used");
+  if (missing.empty() && stops) {
+    finding.detail = "all options that ptlens uses are available";
     return finding;
   }
-  const bool control = stops && (lacking.empty() || lacking.front() != "--control");
+  const bool control = stops && (missing.empty() || missing.front() != "--control");
   finding.state = control ? State::limited : State::missing;
-  finding.detail = lacking.empty()
-                       ? say("{0} knows no command to stop",
-                             fmt::format("{}.{}", version->major, version->minor))
-                       : say("it has no {0}", fmt::format("{}", fmt::join(lacking, ", ")));
+  finding.detail =
+      missing.empty()
+          ? fmt::format("perf {}.{} does not support the command stop of --control; 5.12 does",
+                        version->major, version->minor)
+          : fmt::format("this perf does not support {}", fmt::join(missing, ", "));
   finding.remedy = install_perf;
   finding.permanent = install_perf;
   return finding;
 }
 
 Finding find_tracefs(const Facts& facts) {
-  const Words& say = facts.say;
   Finding finding{
-      .id = "tracefs", .title = "tracefs", .why = say("probes are set by writing to it")};
+      .id = "tracefs", .title = "tracefs", .why = "probes are set by writing to tracefs"};
   const std::string& folder = facts.machine.tracefs;
   if (folder.empty()) {
     finding.state = State::missing;
-    finding.detail = say("not mounted, or not to be seen by us");
+    finding.detail = "tracefs is not mounted, or this user cannot see it";
     finding.remedy = finding.temporary = "sudo mount -t tracefs nodev /sys/kernel/tracing";
     finding.permanent = "echo 'nodev /sys/kernel/tracing tracefs defaults 0 0' | sudo tee -a "
                         "/etc/fstab";
@@ -163,10 +162,10 @@ Finding find_tracefs(const Facts& facts) {
   if (::access(folder.c_str(), W_OK) != 0) {
     finding.state = State::missing;
     if (errno == EROFS) {
-      finding.detail = say("{0} is mounted read-only", folder);
+      finding.detail = fmt::format("{} is mounted read-only", folder);
       finding.remedy = finding.temporary = fmt::format("sudo mount -o remount,rw,bind {}", folder);
     } else {
-      finding.detail = say("{0} belongs to root", folder);
+      finding.detail = fmt::format("only root can write to {}", folder);
       finding.remedy = finding.temporary = "sudo ptlens record ...";
     }
   }
@@ -174,10 +173,9 @@ Finding find_tracefs(const Facts& facts) {
 }
 
 Finding find_uprobes(const Facts& facts) {
-  const Words& say = facts.say;
   Finding finding{.id = "uprobes",
-                  .title = say("User-space probes"),
-                  .why = say("measure calls live where there is no Intel PT")};
+                  .title = "User-space probes",
+                  .why = "probes measure calls in running programs on machines without Intel PT"};
   const std::string configuration = kernel_configuration(facts.root);
   const bool off =
       !configuration.empty() && configuration.find("\nCONFIG_UPROBE_EVENTS=y") == std::string::npos;
@@ -186,74 +184,77 @@ Finding find_uprobes(const Facts& facts) {
   const int denied = there ? 0 : errno;
   if (off || (!facts.machine.tracefs.empty() && !there && denied == ENOENT)) {
     finding.state = State::missing;
-    finding.detail = off ? say("the kernel was built without CONFIG_UPROBE_EVENTS")
-                         : say("the kernel has no {0}", file);
-    finding.remedy =
-        say("use a kernel with CONFIG_UPROBE_EVENTS=y (those of distributions have it)");
+    finding.detail = off ? "the kernel was built without CONFIG_UPROBE_EVENTS"
+                         : fmt::format("{} does not exist", file);
+    finding.remedy = "use a kernel with CONFIG_UPROBE_EVENTS=y; the kernels of Linux distributions "
+                     "have it";
   } else if (facts.machine.tracefs.empty()) {
     finding.state = State::missing;
-    finding.detail = configuration.empty() ? say("not known without tracefs")
-                                           : say("the kernel has them, but tracefs is not there");
-    finding.remedy = say("mount tracefs first, as above");
+    finding.detail = configuration.empty() ? "unknown, because tracefs is not mounted"
+                                           : "the kernel supports probes, but tracefs is not "
+                                             "mounted";
+    finding.remedy = "mount tracefs first; see the finding tracefs";
   } else if (::access(file.c_str(), W_OK) != 0 && errno == EROFS) {
     finding.state = State::missing;
-    finding.detail = say("{0} may not be written", file);
-    finding.remedy = say("make tracefs writable first, as above");
+    finding.detail = fmt::format("{} is on a read-only file system", file);
+    finding.remedy = "make tracefs writable first; see the finding tracefs";
   } else if (::access(file.c_str(), W_OK) != 0 || !facts.machine.rights.root) {
     finding.state = State::missing;
-    finding.detail = say("only root may set them");
+    finding.detail = "only root can set probes";
     finding.remedy = finding.temporary = "sudo ptlens record ...";
   } else {
-    finding.detail = say("{0} may be written", file);
+    finding.detail = fmt::format("{} is writable", file);
   }
   return finding;
 }
 
-Finding find_disk_room(const Words& say, const std::string& asked) {
+Finding find_disk_space(const std::string& requested) {
   Finding finding{.id = "disk",
-                  .title = say("Room on disk"),
-                  .why = say("a trace grows by up to some hundred MB a second and core")};
+                  .title = "Disk space",
+                  .why = "a trace can grow by several hundred MB per second and core"};
   std::error_code failed;
-  const std::string folder = asked.empty() ? std::filesystem::current_path(failed).string() : asked;
+  const std::string folder =
+      requested.empty() ? std::filesystem::current_path(failed).string() : requested;
   struct statvfs status{};
   if (failed || ::statvfs(folder.c_str(), &status) != 0) {
     finding.state = State::limited;
-    finding.detail = say("the room at {0} is not known", folder);
-    finding.remedy = say("record into a directory that exists");
+    finding.detail = fmt::format("the free space in {} is unknown", folder);
+    finding.remedy = "record into a directory that exists";
     return finding;
   }
   constexpr double gib = 1024.0 * 1024 * 1024;
-  const double room = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
-  finding.detail = say("{0} GiB free at {1}", fmt::format("{:.1f}", room / gib), folder);
-  if (room < gib) {
+  const double space = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
+  finding.detail = fmt::format("{:.1f} GiB free in {}", space / gib, folder);
+  if (space < gib) {
     constexpr double little = gib / 16;
-    finding.state = room < little ? State::missing : State::limited;
-    finding.remedy = say("free some room, or record to another disk with -o");
+    finding.state = space < little ? State::missing : State::limited;
+    finding.remedy = "free some disk space, or record to another disk with -o";
   }
   return finding;
 }
 
-Finding find_debug_information(const Words& say, const std::string& path) {
+Finding find_debug_information(const std::string& path) {
   Finding finding{.id = "debug_info",
-                  .title = say("Debug information"),
-                  .why =
-                      say("without it functions have no source lines, without symbols no names")};
+                  .title = "Debug information",
+                  .why = "without debug information functions have no source lines, and without "
+                         "symbols they have no names"};
   const auto binary = symbols::Binary::open(path);
   if (!binary) {
     finding.state = State::missing;
     finding.detail = binary.error().one_line();
-    finding.remedy = say("name an ELF file that may be read");
+    finding.remedy = "name an ELF file that you can read";
     return finding;
   }
   const std::size_t functions = (*binary)->functions().size();
   if ((*binary)->has_debug_info()) {
-    finding.detail = say("{0}: {1} functions with lines", path, std::to_string(functions));
+    finding.detail = fmt::format("{}: {} functions with source lines", path, functions);
     return finding;
   }
   finding.state = functions == 0 ? State::missing : State::limited;
-  finding.detail = say("{0}: {1} functions with names, no lines", path, std::to_string(functions));
-  finding.remedy = say("compile with -g, and do not strip the binary; for a binary of a package, "
-                       "install its -dbgsym or -debuginfo package");
+  finding.detail =
+      fmt::format("{}: {} functions with names, but without source lines", path, functions);
+  finding.remedy = "compile with -g, and do not strip the binary; for a binary from a package, "
+                   "install its -dbgsym or -debuginfo package";
   return finding;
 }
 

@@ -1,7 +1,7 @@
-// What this machine and our rights allow: sysfs, procfs, capabilities(7).
+// Sources: sysfs, procfs, capabilities(7).
 #include "record/machine/machine.hpp"
 
-#include "record/machine/proc.hpp"
+#include "record/processes/files.hpp"
 
 #include <fmt/format.h>
 
@@ -42,12 +42,13 @@ std::optional<IntelPtCapabilities> read_intel_pt(const std::string& device) {
   return capabilities;
 }
 
-// Opening it takes CAP_SYS_RAWIO as well as the file's own rights.
+// Opening /proc/kcore requires CAP_SYS_RAWIO and the permissions of the file.
 bool kernel_is_readable(const std::string& root) {
   return std::ifstream(root + "/proc/kcore", std::ios::binary).get() == '\x7f';
 }
 
-// Users may not look into it; in the files of another machine it is a folder like others.
+// Ordinary users cannot read tracefs, so the mount is checked instead. Among another machine's
+// files tracefs is an ordinary folder.
 std::string find_tracefs(const std::string& root) {
   for (const char* name : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
     const std::string folder = root + name;

@@ -1,4 +1,3 @@
-// The argument vector of `perf record`.
 #include "record/perf/perf_command.hpp"
 
 #include "record/perf/trace_settings.hpp"
@@ -39,8 +38,8 @@ std::vector<std::string> uprobe_command(const Request& request, const Machine& m
       arguments.insert(arguments.end(), {"--filter", event.filter});
     }
   }
-  // -c 1: every hit. -N --buildid-all: build-ids of what was mapped, without reading the samples
-  // once more and without copying binaries to ~/.debug.
+  // -c 1 records every hit. -N --buildid-all stores the build-ids of all mapped files, without
+  // reading the samples again and without copying binaries to ~/.debug.
   arguments.insert(arguments.end(),
                    {"-c", "1", "-R", "--switch-events", "-N", "--buildid-all", "-m",
                     std::to_string(choose_buffers(request, machine, false).data_pages), "--control",
@@ -81,15 +80,15 @@ std::vector<std::string> intel_pt_command(const Request& request, const Machine&
     arguments.insert(arguments.end(), {"--filter", address_filter});
   }
   if (request.tid) {
-    // One buffer follows the thread over all CPUs. For a process the buffers are per CPU: only so
-    // are the threads that it starts later traced too.
+    // One buffer follows the thread over all CPUs. A process has one buffer per CPU, because only
+    // then are the threads that it starts later traced too.
     arguments.emplace_back("--per-thread");
   }
   if (request.snapshot) {
-    // e: one is taken at the end, whatever was asked for before.
+    // =e takes one at the end as well.
     arguments.emplace_back(request.slower_than_ns ? "--snapshot" : "--snapshot=e");
   }
-  if (setting.keep_kernel) {
+  if (setting.copy_kernel) {
     arguments.emplace_back("--kcore");
   }
   const BufferSizes buffers = choose_buffers(request, machine, true);

@@ -2,8 +2,8 @@
 // opened all events and reads commands: from there on the duration counts.
 #include "record/perf/session.hpp"
 
-#include "record/machine/proc.hpp"
 #include "record/processes/child.hpp"
+#include "record/processes/process_stat.hpp"
 
 #include <fmt/format.h>
 
@@ -203,6 +203,21 @@ private:
 };
 
 } // namespace
+
+Session session_of(const Request& request, const std::vector<std::string>& command) {
+  Session session;
+  session.arguments = command;
+  session.duration_s = request.duration_s;
+  if (!request.program.empty()) {
+    session.working_directory = request.working_directory;
+    session.environment = request.environment;
+  }
+  if (request.attached() && request.start_time) {
+    session.watched_pid = *request.attached();
+    session.watched_start_time = *request.start_time;
+  }
+  return session;
+}
 
 Result<SessionEnd> run_session(const Session& session, PerfControl control,
                                const Progress& progress) {

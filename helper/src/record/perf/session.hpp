@@ -4,7 +4,8 @@
 
 #include "base/error.hpp"
 #include "base/progress.hpp"
-#include "record/processes/perf_control.hpp"
+#include "record/perf/perf_control.hpp"
+#include "record/request.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,9 @@ struct Session {
   bool snapshots = false;               // perf keeps the last alone: it may be told to save it
   std::function<bool()> caught = {};    // asked often; true: save a snapshot, then end the session
 };
+
+// Returns the session that the request describes, with that command.
+[[nodiscard]] Session session_of(const Request& request, const std::vector<std::string>& command);
 
 struct SessionEnd {
   bool measured = false;  // perf said that it had begun

@@ -1,4 +1,3 @@
-// Which packets the processor is asked for, and how large the buffers are.
 #include "record/perf/trace_settings.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +15,7 @@ constexpr double short_s = 0.2;
 constexpr double ordinary_s = 10;
 constexpr double long_s = 60;
 
-// The supported value nearest to the one wanted; nothing where none is.
+// Returns the supported value nearest to the wanted one, or nothing when none is supported.
 std::optional<unsigned> nearest(std::uint32_t supported, unsigned wanted) {
   std::optional<unsigned> best;
   for (unsigned value = 0; value < 32; ++value) {
@@ -35,30 +34,37 @@ struct Wanted {
   unsigned mtc_period = 3;
   std::optional<unsigned> psb_period = {};
   bool each_return = true;
-  const char* reason = "";
+  Note reason;
 };
 
 Wanted wanted_for(const Request& request) {
   if (request.snapshot || (request.duration_s > 0 && request.duration_s <= short_s)) {
     return {.psb_period = 0,
-            .reason = "little is kept, so times are the finest there are, and decoding can begin "
-                      "at every 2 KiB"};
+            .reason = make_note("finest_times_short",
+                                "times have the best precision of this processor, and decoding can "
+                                "start every 2 KiB, because little data is stored")};
   }
   if (request.duration_s <= ordinary_s) {
-    return {.reason = "times are the finest there are"};
+    return {.reason = make_note("finest_times", "times have the best precision of this processor")};
   }
   if (request.duration_s <= long_s) {
     return {.mtc_period = 6,
             .psb_period = 4,
             .each_return = false,
-            .reason = "for more than 10 s data is saved: returns share packets, and crystal "
-                      "packets are an eighth as many"};
+            .reason = make_note(
+                "reduced_times",
+                "the recording is longer than 10 s. To save data, returns share packets, and there "
+                "are an eighth as many MTC packets")};
   }
-  return {.cycles = false,
-          .psb_period = 5,
-          .each_return = false,
-          .reason = "for more than a minute data is saved: no cycle packets, so that times are of "
-                    "some hundred nanoseconds; a shorter recording has finer ones"};
+  return {
+      .cycles = false,
+      .psb_period = 5,
+      .each_return = false,
+      .reason = make_note(
+          "no_cycle_packets_long",
+          "the recording is longer than a minute. To save data, it has no cycle packets, so "
+          "times are precise to a few hundred nanoseconds. Record for a shorter time to get more "
+          "precise times")};
 }
 
 std::uint64_t power_of_two_pages(std::uint64_t bytes, const Machine& machine) {
@@ -69,8 +75,8 @@ std::uint64_t power_of_two_pages(std::uint64_t bytes, const Machine& machine) {
 
 TraceSettings choose_settings(const Request& request, const Machine& machine) {
   const Wanted wanted = wanted_for(request);
-  // Each return as a packet of its own helps the latency of the function that is asked about.
-  const bool function = !request.function.empty() || request.address;
+  // One packet per return improves the latencies of the requested function.
+  const bool function = request.names_function();
   TraceSettings settings{.cycles = wanted.cycles,
                          .mtc_period = wanted.mtc_period,
                          .psb_period = wanted.psb_period,
@@ -84,8 +90,9 @@ TraceSettings choose_settings(const Request& request, const Machine& machine) {
     settings.psb_period =
         wanted.psb_period ? nearest(has.psb_periods, *wanted.psb_period) : std::nullopt;
     if (wanted.cycles && !has.cycle_packets) {
-      settings.reason =
-          "this processor has no cycle packets: times are of some hundred nanoseconds";
+      settings.reason = make_note("no_cycle_packets",
+                                  "this processor has no cycle packets, so times are precise to a "
+                                  "few hundred nanoseconds");
     }
   }
   return settings;

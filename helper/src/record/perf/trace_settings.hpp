@@ -1,10 +1,11 @@
-// Which packets the processor is asked for, and how large the buffers are: from how long the
-// recording is to be and what the machine has. Terms: perf-intel-pt(1); packets: Intel SDM vol. 3,
-// "Intel Processor Trace".
+// The choice of trace packets and buffer sizes, from the duration of the recording and the
+// capabilities of the machine. Terms: perf-intel-pt(1). Packets: Intel SDM vol. 3, "Intel Processor
+// Trace".
 #pragma once
 
+#include "base/note.hpp"
 #include "record/machine/machine.hpp"
-#include "record/recorder.hpp"
+#include "record/request.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -13,25 +14,26 @@
 namespace ptlens::record {
 
 struct TraceSettings {
-  bool cycles = false;                     // cyc: times of some nanoseconds, up to twice the data
-  std::optional<unsigned> mtc_period = {}; // crystal packets every 2^n ticks; nothing: none
-  std::optional<unsigned> psb_period = {}; // synchronisation every 2^(n+11) bytes; nothing: perf's
-  bool return_compression = true;          // false: each return has a time of its own
-  std::string reason = {};                 // one line for the user
+  bool cycles = false;                     // cyc: precise to nanoseconds, up to twice the data
+  std::optional<unsigned> mtc_period = {}; // MTC packets every 2^n ticks; not set: none
+  std::optional<unsigned> psb_period = {}; // PSB every 2^(n+11) bytes; not set: perf's default
+  bool return_compression = true;          // false: each return has its own time
+  Note reason = {};
 };
 
-// Where the machine has no Intel PT (perf is a stand-in), every packet there is may be asked for.
+// On a machine without Intel PT, where a replacement for perf simulates the trace, all packets are
+// available.
 [[nodiscard]] TraceSettings choose_settings(const Request& request, const Machine& machine);
 
 struct BufferSizes {
-  std::uint64_t count = 1;      // buffers: one for each traced CPU, or one for the thread
-  std::uint64_t data_pages = 1; // of each, a power of two: side-band, or samples of probes
-  std::uint64_t aux_pages = 1;  // of each, a power of two: trace
+  std::uint64_t count = 1;      // buffers: one per traced CPU, or one for the thread
+  std::uint64_t data_pages = 1; // of each buffer, a power of two: side-band, or samples of probes
+  std::uint64_t aux_pages = 1;  // of each buffer, a power of two: trace
 };
 
-// Within what may be locked: perf_event_mlock_kb for each CPU and RLIMIT_MEMLOCK beyond it
-// (perf_mmap, kernel/events/core.c), with CAP_IPC_LOCK a part of the memory. `trace`: some of it is
-// for trace.
+// Returns sizes within the memory that may be locked: perf_event_mlock_kb per CPU plus
+// RLIMIT_MEMLOCK (perf_mmap, kernel/events/core.c), or with CAP_IPC_LOCK a fraction of the RAM.
+// `trace` says whether the recording contains trace.
 [[nodiscard]] BufferSizes choose_buffers(const Request& request, const Machine& machine,
                                          bool trace);
 

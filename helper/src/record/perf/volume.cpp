@@ -1,10 +1,8 @@
-// How much trace there will be, and what to change so that it fits.
 #include "record/perf/volume.hpp"
 
 #include "perfdata/recording.hpp"
-#include "record/finish.hpp"
-#include "record/machine/proc.hpp"
 #include "record/perf/session.hpp"
+#include "record/processes/files.hpp"
 
 #include <fmt/format.h>
 
@@ -21,12 +19,12 @@ namespace fs = std::filesystem;
 
 constexpr double drained_bytes_s = 200e6;
 constexpr double disk_share = 0.8;
-constexpr double filter_share = 0.2; // of the data is left with an address filter, often less
+constexpr double filter_share = 0.2; // of the data remains with an address filter, often less
 constexpr double shortest_s = 0.1;
 constexpr double shortest_share = 0.1;
 constexpr double mb = 1e6;
 
-// For how long a rate in bytes a second fits.
+// Returns the time in seconds for which a rate in bytes per second fits.
 double longest_s(double rate, const Room& room) {
   double longest = disk_share * static_cast<double>(room.disk_bytes) / rate;
   if (rate > drained_bytes_s) {
@@ -35,7 +33,7 @@ double longest_s(double rate, const Room& room) {
   return longest;
 }
 
-// CPU time of each thread so far, ns (first field of /proc/PID/task/TID/schedstat).
+// Returns the CPU time of each thread so far in ns (first field of /proc/PID/task/TID/schedstat).
 std::map<std::int32_t, std::uint64_t> thread_times(std::int32_t pid) {
   std::map<std::int32_t, std::uint64_t> times;
   std::error_code failed;
@@ -77,24 +75,31 @@ VolumeChoice choose_volume(const Request& request, const Volume& volume, const R
   if (wanted <= longest && !volume.truncated) {
     return choice;
   }
-  const std::string found = fmt::format(
-      "{:.0f} ms made {:.1f} MB of trace, so {:.1f} s would make {:.0f} MB, more than "
-      "the buffers and the disk take",
+  const std::string measured = fmt::format(
+      "{:.0f} ms produced {:.1f} MB of trace, so {:.1f} s would produce {:.0f} MB, which "
+      "does not fit the buffers and the disk",
       volume.seconds * 1000, static_cast<double>(volume.bytes) / mb, wanted, rate * wanted / mb);
+  const auto in_s = [](double seconds) { return fmt::format("{:.2f}", seconds); };
   if (room.may_filter && !request.filter) {
     choice.filter = true;
-    choice.reasons.push_back(found + ": the address filter was set (--no-probe to do without)");
+    choice.reasons.push_back(
+        make_note("volume_filter",
+                  "{}: the address filter was added. Use --no-probe to prevent this", measured));
     const double filtered = longest_s(rate * filter_share, room);
     if (request.duration_s > filtered) {
       choice.duration_s = filtered;
-      choice.reasons.push_back(fmt::format("even so only {:.2f} s were recorded", filtered));
+      choice.reasons.push_back(make_note(
+          "volume_filter_duration",
+          "with the address filter too, the recording was shortened to {} s", in_s(filtered)));
     }
     return choice;
   }
   if (longest >= std::max(shortest_s, wanted * shortest_share)) {
     choice.duration_s = longest;
     choice.reasons.push_back(
-        fmt::format("{}: {:.2f} s were recorded (--no-probe to do otherwise)", found, longest));
+        make_note("volume_duration",
+                  "{}: the recording was shortened to {} s. Use --no-probe to prevent this",
+                  measured, in_s(longest)));
     return choice;
   }
   choice.duration_s = std::clamp(longest, shortest_s, wanted);
@@ -102,22 +107,24 @@ VolumeChoice choose_volume(const Request& request, const Volume& volume, const R
     choice.thread = volume.busiest;
     choice.duration_s =
         std::clamp(longest_s(rate * volume.busiest_share, room), shortest_s, wanted);
-    choice.reasons.push_back(
-        fmt::format("{}: the busiest thread alone, {}, was recorded for {:.2f} s (--no-probe to do "
-                    "otherwise)",
-                    found, *choice.thread, *choice.duration_s));
+    choice.reasons.push_back(make_note(
+        "volume_thread",
+        "{}: only the busiest thread, {}, was recorded, for {} s. Use --no-probe to prevent this",
+        measured, *choice.thread, in_s(*choice.duration_s)));
   } else {
-    choice.reasons.push_back(fmt::format("{}: {:.2f} s were recorded, and some of it will be lost "
-                                         "(--no-probe to do otherwise)",
-                                         found, *choice.duration_s));
+    choice.reasons.push_back(make_note("volume_loss",
+                                       "{}: the recording was shortened to {} s, and part of the "
+                                       "trace will be lost. Use --no-probe "
+                                       "to prevent this",
+                                       measured, in_s(*choice.duration_s)));
   }
   return choice;
 }
 
-Result<std::optional<Volume>> probe_volume(const Request& request,
-                                           const std::vector<std::string>& command,
-                                           const std::string& data_file, PerfControl control,
-                                           const Progress& progress) {
+Result<std::optional<Volume>> measure_volume(const Request& request,
+                                             const std::vector<std::string>& command,
+                                             const std::string& data_file, PerfControl control,
+                                             const Progress& progress) {
   constexpr double probe_s = 0.05;
   const auto before =
       request.pid ? thread_times(*request.pid) : std::map<std::int32_t, std::uint64_t>{};

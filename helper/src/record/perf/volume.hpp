@@ -1,11 +1,12 @@
-// How much trace there will be, from a short recording made before, and what to change so that it
-// fits the buffers and the disk.
+// The expected amount of trace, measured by a short recording, and the changes to a request that
+// make it fit the buffers and the disk.
 #pragma once
 
 #include "base/error.hpp"
+#include "base/note.hpp"
 #include "base/progress.hpp"
-#include "record/processes/perf_control.hpp"
-#include "record/recorder.hpp"
+#include "record/perf/perf_control.hpp"
+#include "record/request.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,35 +18,35 @@ namespace ptlens::record {
 struct Volume {
   double seconds = 0;                       // of the short recording
   std::uint64_t bytes = 0;                  // of trace in it
-  bool truncated = false;                   // a buffer was full already
-  std::optional<std::int32_t> busiest = {}; // of the threads of the process
-  double busiest_share = 1;                 // of the CPU time of all of them
+  bool truncated = false;                   // a buffer was full
+  std::optional<std::int32_t> busiest = {}; // busiest thread of the process
+  double busiest_share = 1;                 // of the CPU time of all threads
 };
 
 struct Room {
   std::uint64_t buffer_bytes = 0; // all AUX buffers together
-  std::uint64_t disk_bytes = 0;   // free where the recording goes
-  bool may_filter = false;        // hardware and kernel can, and the function is one range
+  std::uint64_t disk_bytes = 0;   // free on the disk of the recording
+  bool may_filter = false;        // supported, and the function has one range
 };
 
 struct VolumeChoice {
   bool filter = false;
-  std::optional<double> duration_s = {};   // shorter than what was asked for
-  std::optional<std::int32_t> thread = {}; // this one alone
-  std::vector<std::string> reasons = {};   // one line each; empty: nothing is changed
+  std::optional<double> duration_s = {};   // shorter than requested
+  std::optional<std::int32_t> thread = {}; // the only thread to record
+  std::vector<Note> reasons = {};          // empty: the request is unchanged
 };
 
-// Perf takes about 200 MB/s out of the buffers and into a file; what comes faster stays in them
-// until they are full. First choice: the address filter. Second: a shorter time, where at least a
-// tenth of what was asked for is left and 0.1 s. Third: the busiest thread, for as long as fits.
+// Chooses the changes that make the request fit. perf copies about 200 MB/s from the buffers to a
+// file; the rest of a faster trace stays in the buffers until they are full. The first choice is
+// the address filter. The second is a shorter time, if it is at least 0.1 s and a tenth of the
+// requested time. The third is the busiest thread, for as long as it fits.
 [[nodiscard]] VolumeChoice choose_volume(const Request& request, const Volume& volume,
                                          const Room& room);
 
-// Makes the short recording: 50 ms of the request's target, with that command, which writes that
-// data file. Nothing where it could not be made: the recording itself then says why. Errors:
-// cancelled.
+// Records the request's target for 50 ms with a command that writes `data_file`. Returns nothing
+// when that fails; the recording itself then reports the reason. Errors: cancelled.
 [[nodiscard]] Result<std::optional<Volume>>
-probe_volume(const Request& request, const std::vector<std::string>& command,
-             const std::string& data_file, PerfControl control, const Progress& progress);
+measure_volume(const Request& request, const std::vector<std::string>& command,
+               const std::string& data_file, PerfControl control, const Progress& progress);
 
 } // namespace ptlens::record

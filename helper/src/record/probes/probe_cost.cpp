@@ -5,14 +5,13 @@
 
 #include "base/quantile.hpp"
 #include "perfdata/recording.hpp"
-#include "record/finish.hpp"
-#include "record/machine/proc.hpp"
 #include "record/perf/perf_command.hpp"
 #include "record/perf/session.hpp"
 #include "record/probes/probe_events.hpp"
+#include "record/probes/probe_group.hpp"
 #include "record/probes/probe_sample.hpp"
 #include "record/probes/spin_caller.hpp"
-#include "record/probes/tracefs.hpp"
+#include "record/processes/process_stat.hpp"
 
 #include <fmt/format.h>
 

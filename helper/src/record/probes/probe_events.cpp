@@ -1,4 +1,3 @@
-// The probes of a plan as events of a group in tracefs.
 #include "record/probes/probe_events.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +36,9 @@ Result<void> ProbeEvents::define(const ProbePlan& plan) {
     refused.insert(probe.place->name);
   }
   for (const std::string& name : refused) {
-    notes_.push_back(fmt::format("{} has incomplete calls: the kernel refused a probe", name));
+    notes_.push_back(
+        make_note("probe_refused",
+                  "some calls of {} are incomplete, because the kernel refused a probe", name));
   }
   return {};
 }
@@ -79,7 +80,7 @@ Result<void> ProbeEvents::define(const PlannedProbe& probe) {
   const TargetFile* const file = files_.file_of(probe.place.binary.get());
   if (file == nullptr) {
     return std::unexpected(
-        Error{.message = "belongs to no file of the target", .file = probe.place.binary->path()});
+        Error{.message = "the target did not load this file", .file = probe.place.binary->path()});
   }
   const std::string event = event_of(probe);
   const char* const arguments = probe.kind == Probe::Kind::entry ? entry_arguments

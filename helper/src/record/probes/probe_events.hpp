@@ -1,13 +1,14 @@
-// The probes of a plan as events of a group in tracefs: one event for entries, one for what
-// follows them, one for returns, one for jumps out, and one for each condition of conditional jumps
-// out.
+// The probes of a plan as events of a group in tracefs. There is one event for entries, one for
+// their second probes, one for returns, one for the second probes of returns, one for jumps out,
+// and one for each condition of conditional jumps out.
 #pragma once
 
-#include "record/manifest.hpp"
+#include "base/note.hpp"
 #include "record/perf/perf_command.hpp"
+#include "record/probe_table.hpp"
+#include "record/probes/probe_group.hpp"
 #include "record/probes/probe_plan.hpp"
-#include "record/probes/tracefs.hpp"
-#include "record/target.hpp"
+#include "record/target/target.hpp"
 
 #include <cstdint>
 #include <map>
@@ -16,7 +17,7 @@
 
 namespace ptlens::record {
 
-// What is read at a hit, and where it lies in a sample: see record/manifest.hpp.
+// The values that the kernel stores at a hit. Manifest documents their offsets in a sample.
 inline constexpr const char* entry_arguments = "sp=%sp:u64 ret=+0(%sp):u64";
 inline constexpr const char* exit_arguments = "sp=%sp:u64";
 
@@ -24,15 +25,17 @@ class ProbeEvents {
 public:
   ProbeEvents(ProbeGroup& group, const TargetFiles& files) : group_(group), files_(files) {}
 
-  // A callee's probe that the kernel refuses is left out and noted; the target's entry is an error.
+  // Adds the probes to the group. A callee's probe that the kernel refuses is omitted and noted; a
+  // refused entry of the target is an error.
   Result<void> define(const ProbePlan& plan);
 
-  // Entries come last, to be opened in that order: of two probes at one instruction (a function
-  // that only returns, an entry that is probed twice) the kernel runs the one opened last first.
+  // Returns the events in the order in which they must be opened. Entries come last: of two probes
+  // at one instruction (a function that only returns, an entry with a second probe) the kernel runs
+  // the one that was opened last first.
   [[nodiscard]] std::vector<ProbeEvent> events() const;
 
   [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }
-  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
 
 private:
   std::string event_of(const PlannedProbe& probe);
@@ -43,7 +46,7 @@ private:
   std::map<std::string, std::string> conditional_; // condition → event
   std::map<std::string, std::uint64_t> ids_;       // by event
   std::vector<Probe> probes_;
-  std::vector<std::string> notes_;
+  std::vector<Note> notes_;
 };
 
 } // namespace ptlens::record

@@ -1,5 +1,5 @@
-// From a function to its probes. Tail callees are followed first: without them the calls that end
-// in them would stay incomplete; then the callees, in the order of their addresses.
+// Tail callees are planned first, because without them the calls that end in them would be
+// incomplete. The other callees follow in the order of their addresses.
 #include "record/probes/probe_plan.hpp"
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ public:
     for (const Place& callee : callees) {
       follow_tail_calls(callee);
     }
-    note_what_is_left_out(planned.front());
+    note_omissions(planned.front());
     return std::move(plan_);
   }
 
@@ -72,21 +72,22 @@ private:
     if (target->kind != Function::Kind::code) {
       return std::unexpected(
           Error{.kind = Error::Kind::unsupported,
-                .message = fmt::format("{} is not a function but a stub or resolver of the linker",
+                .message = fmt::format("{} is a stub or resolver of the linker, not a function",
                                        target->name),
                 .file = target.binary->path(),
-                .remedy = "measure the function that it leads to"});
+                .remedy = "measure the function that it jumps to"});
     }
     const std::size_t before = plan_.probes.size();
     seen_.insert(key(target));
     add(target, true);
     if (plan_.probes.size() == before || plan_.probes[before].kind != Probe::Kind::entry) {
-      return std::unexpected(Error{
-          .kind = Error::Kind::unsupported,
-          .message = fmt::format("the first instruction of {} cannot be probed", target->name),
-          .file = target.binary->path(),
-          .offset = target.binary->file_offset_of_address(target->address),
-          .remedy = "measure its caller"});
+      return std::unexpected(
+          Error{.kind = Error::Kind::unsupported,
+                .message = fmt::format(
+                    "the kernel cannot set a probe at the first instruction of {}", target->name),
+                .file = target.binary->path(),
+                .offset = target.binary->file_offset_of_address(target->address),
+                .remedy = "measure its caller"});
     }
     return {};
   }
@@ -156,7 +157,7 @@ private:
     }
   }
 
-  // The entry and the exits of a function, or nothing of it.
+  // Adds the entry and the exits of a function, or none of them.
   void add(const Place& place, bool target) {
     std::vector<PlannedProbe> probes;
     const std::vector<Exit> exits = place.binary->exit_points(place.function);
@@ -207,9 +208,9 @@ private:
                         std::make_move_iterator(probes.end()));
   }
 
-  // The first instruction, or where the kernel would step over a copy of that, one soon behind it
-  // whose work it does itself: a hit costs one trap instead of two there. An exit has a probe of
-  // its own.
+  // Returns the first instruction that the kernel emulates, because a hit there costs one trap
+  // instead of two, or else the first instruction. Exits are skipped, because they have their own
+  // probe.
   static std::uint64_t entry_address(const Place& place, std::span<const Exit> exits) {
     for (const std::uint64_t address : place.binary->entry_instructions(place.function)) {
       const auto code = place.binary->code_at(address);
@@ -221,15 +222,16 @@ private:
     return place->address;
   }
 
-  // Where the kernel does the entry's work itself, the entry once more: the way back to the program
-  // is as short from the second probe. Else the next instruction, which it steps over as well.
+  // Returns the second probe of an entry. For an instruction that the kernel emulates it is at the
+  // same instruction, so that the return to the program takes the same time from both probes.
+  // Otherwise it is at the next instruction, which the kernel steps over too.
   static std::optional<PlannedProbe> after_entry(const Place& place, std::uint64_t entry,
                                                  std::span<const Exit> exits) {
     std::uint64_t address = entry;
     if (!is_emulated(place.binary->code_at(entry))) {
       const std::vector<std::uint64_t> passed = place.binary->entry_instructions(place.function);
       const auto at = std::ranges::find(passed, entry);
-      if (passed.end() - at < 3) { // of the last nothing is known but that it is reached
+      if (passed.end() - at < 3) { // only the address of the last instruction is known
         return std::nullopt;
       }
       address = *(at + 1);
@@ -245,8 +247,8 @@ private:
     return probe;
   }
 
-  // rdtsc, rdtscp. What follows such a hit would lie between the function's own clocks, where it
-  // may wait for them.
+  // Returns true for rdtsc and rdtscp. A hit there would add to a time that the function itself
+  // measures.
   static bool reads_clock(std::span<const std::byte> code) {
     const auto starts_with = [&code](std::initializer_list<unsigned> bytes) {
       return code.size() >= bytes.size() &&
@@ -271,28 +273,35 @@ private:
     return probe;
   }
 
-  void note(const std::set<std::string>& names, std::string_view text) {
+  void note(const std::set<std::string>& names, std::string_view code,
+            fmt::format_string<const std::string&> text) {
     if (!names.empty()) {
-      plan_.notes.push_back(fmt::format(fmt::runtime(text), joined({names.begin(), names.end()})));
+      plan_.notes.push_back(make_note(code, text, joined({names.begin(), names.end()})));
     }
   }
 
-  void note_what_is_left_out(const Place& target) {
-    note(failed_, "not measured, because they cannot be probed: {}");
-    note(unresolved_, "not measured, because no mapped library defines them yet: {}");
-    note(chosen_late_, "not measured, because their code is chosen when the program starts: {}");
-    note(refused_, "not measured, because the kernel sets no probe at their first instruction: {}");
-    note(partly_, "incomplete calls, because the kernel sets no probe at some of their exits: {}");
+  void note_omissions(const Place& target) {
+    note(failed_, "targets_not_probed", "not measured, because they cannot be probed: {}");
+    note(unresolved_, "callees_not_loaded",
+         "not measured, because no loaded library defines them yet: {}");
+    note(chosen_late_, "callees_chosen_at_start",
+         "not measured, because the program chooses their code when it starts: {}");
+    note(refused_, "callees_refused",
+         "not measured, because the kernel cannot set a probe at their first instruction: {}");
+    note(partly_, "exits_refused",
+         "some calls are incomplete, because the kernel cannot set a probe at some exits of: {}");
     if (!too_many_.empty()) {
-      plan_.notes.push_back(fmt::format("not measured, because {} calls more functions than are "
-                                        "probed at once ({}): {}",
-                                        target->name, limits_.callees, joined(too_many_)));
+      plan_.notes.push_back(make_note("too_many_callees",
+                                      "not measured, because {} calls more functions than can be "
+                                      "probed at once ({}): {}",
+                                      target->name, limits_.callees, joined(too_many_)));
     }
     if (jumps_anywhere_) {
-      plan_.notes.push_back(
-          fmt::format("{} is also left by jumps through a register or memory: such calls are "
-                      "complete only where the function jumped to is one of those probed",
-                      target->name));
+      plan_.notes.push_back(make_note(
+          "indirect_tail_calls",
+          "{} also ends with jumps through a register or memory. Such a call is complete only when "
+          "the function jumped to is probed too",
+          target->name));
     }
   }
 

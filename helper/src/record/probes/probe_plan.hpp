@@ -1,14 +1,16 @@
-// Where the uprobe backend sets probes: at the entry of the function asked about and of the
-// functions that it calls directly, and at every instruction by which they are left. Plain
-// probes at the exits and not return probes, because those replace the return address on the
-// target's stack: a C++ program that throws through such a frame is terminated, and a Go program
-// that moves its stack crashes. A function that is left by a jump (a tail call) ends where the
-// function jumped to ends, so what the target and its callees jump to is followed and probed as
-// well.
+// The locations of the uprobe backend's probes: the entries of the requested function and of the
+// functions that it calls directly, and every instruction by which control leaves them. The exits
+// have plain probes instead of return probes, because a return probe replaces the return address on
+// the target's stack: a C++ program that throws through such a frame is terminated, and a Go
+// program that moves its stack crashes. A function that ends with a jump (a tail call) ends where
+// the function jumped to ends, so the functions that the target and its callees jump to are probed
+// as well.
 #pragma once
 
-#include "record/manifest.hpp"
-#include "symbols/binary.hpp"
+#include "base/error.hpp"
+#include "base/note.hpp"
+#include "record/probe_table.hpp"
+#include "record/target/place.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -21,64 +23,56 @@
 
 namespace ptlens::record {
 
-// A function in an opened binary.
-struct Place {
-  std::shared_ptr<const symbols::Binary> binary;
-  std::uint32_t function = 0; // index
-
-  [[nodiscard]] const symbols::Function& operator*() const { return binary->functions()[function]; }
-  [[nodiscard]] const symbols::Function* operator->() const { return &**this; }
-};
-
 struct PlannedProbe {
   Place place;
   Probe::Kind kind = Probe::Kind::exit;
   std::uint64_t address = 0;     // ELF address of the instruction
   std::uint64_t file_offset = 0; // of the same, bytes
   bool tail_call = false;        // exit by a jump
-  std::string condition;         // conditional jump: when it is taken, as a filter over the field
-                                 // `flags` (RFLAGS); empty: always
-  bool target = false;           // belongs to the function asked about
+  std::string condition;         // under which a conditional jump is taken, as a filter over the
+                                 // field `flags` (RFLAGS); empty: always
+  bool target = false;           // in a requested function
 };
 
 struct ProbePlan {
-  // The target's first; of each function the entry, what follows the entry, the exits, each with
-  // what follows it.
+  // The probes of the target come first. Each function has its entry, the second probe of the
+  // entry, and its exits, each followed by its second probe.
   std::vector<PlannedProbe> probes;
-  std::vector<std::string> notes; // what was left out and why, one line each
+  std::vector<Note> notes; // functions that were omitted, and the reason
 };
 
 struct PlanLimits {
   std::size_t callees = 32;
   std::size_t probes = 4096;
-  bool cost_in_time = true; // second probes of targets tell what a hit costs
+  bool cost_in_time = true; // add second probes to targets, to measure the cost of a hit
 };
 
-// The function of that linkage name outside the given binary, as the dynamic linker would bind it.
+// Returns the function that the dynamic linker would bind to the linkage name.
 using StubResolver = std::function<std::optional<Place>(std::string_view linkage_name)>;
 
-// Errors: unsupported, when the target itself cannot be probed.
+// Plans the probes of one target. Errors: unsupported when the target itself cannot be probed.
 [[nodiscard]] Result<ProbePlan> plan_probes(const Place& target, const StubResolver& resolve,
                                             const PlanLimits& limits);
 
-// Of several functions at once, each a target; those that cannot be probed are noted. Errors: those
-// of the first, when none can.
+// Plans the probes of several targets. Targets that cannot be probed are noted. Errors: the error
+// of the first target when none can be probed.
 [[nodiscard]] Result<ProbePlan> plan_probes(std::span<const Place> targets,
                                             const StubResolver& resolve, const PlanLimits& limits);
 
-// The part of a plan that belongs to the target alone.
+// Returns the probes of a plan that are in the target.
 [[nodiscard]] ProbePlan target_only(const ProbePlan& plan);
 
-// True when the kernel sets no probe at such an instruction: it refuses the prefixes of segments
+// Returns true for an instruction at which the kernel sets no probe: it refuses segment prefixes
 // and LOCK (arch/x86/kernel/uprobes.c, is_prefix_bad).
 [[nodiscard]] bool is_refused(std::span<const std::byte> code);
 
-// True when the kernel does the work of such an instruction itself, at a hit, and need not step
-// over a copy of it, which costs a second trap (branch_xol_ops and push_xol_ops, same file).
+// Returns true for an instruction that the kernel emulates at a hit. It steps over a copy of every
+// other instruction, which costs a second trap (branch_xol_ops and push_xol_ops, same file).
 [[nodiscard]] bool is_emulated(std::span<const std::byte> code);
 
-// When the conditional jump at the start of `code` is taken, as an ftrace filter over `flags`.
-// Nothing where the condition is not one of flags (jrcxz, loop). Conditions: Intel SDM vol. 2, Jcc.
+// Returns the condition under which the conditional jump at the start of `code` is taken, as an
+// ftrace filter over `flags`. Returns nothing for conditions that do not depend on the flags
+// (jrcxz, loop). Conditions: Intel SDM vol. 2, Jcc.
 [[nodiscard]] std::optional<std::string> taken_condition(std::span<const std::byte> code);
 
 } // namespace ptlens::record

@@ -1,4 +1,4 @@
-// What the samples of probes hold: see Manifest.
+// The payload of a probe's samples. Manifest documents it.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace ptlens::record {
 
-// Of the probed instruction, in the process; nothing where the payload is too short.
+// Returns the address of the probed instruction in the process, or nothing when the payload is too
+// short.
 inline std::optional<std::uint64_t> instruction_pointer(std::span<const std::byte> raw) {
   constexpr std::size_t offset = 8; // behind trace_entry
   std::uint64_t ip = 0;

@@ -3,7 +3,7 @@
 
 #include "record/probes/probe_events.hpp"
 #include "record/probes/probe_plan.hpp"
-#include "record/target.hpp"
+#include "record/target/target.hpp"
 
 namespace ptlens::record {
 

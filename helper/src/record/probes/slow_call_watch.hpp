@@ -3,9 +3,9 @@
 #pragma once
 
 #include "record/machine/machine.hpp"
+#include "record/probes/probe_group.hpp"
 #include "record/probes/probe_reader.hpp"
-#include "record/probes/tracefs.hpp"
-#include "record/recorder.hpp"
+#include "record/request.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -103,10 +103,6 @@ void read_recording(const Fields& fields, OpenRequest& request) {
 }
 
 void read_target(const Fields& fields, record::Request& request) {
-  const int targets = int{fields.has("pid")} + int{fields.has("tid")} + int{fields.has("program")};
-  if (targets != 1) {
-    fields.refuse("pid", "or program or tid must be given, and no two of them");
-  }
   if (fields.has("tid")) {
     std::int64_t tid = 0;
     fields.read_integer("tid", tid, 1, last_pid);
@@ -132,6 +128,9 @@ void read_target(const Fields& fields, record::Request& request) {
   }
   fields.read("cwd", request.working_directory);
   fields.read_environment("environment", request.environment);
+  if (const auto target = record::check_target(request); !target) {
+    fields.refuse("pid", "is wrong: " + target.error().message);
+  }
 }
 
 } // namespace

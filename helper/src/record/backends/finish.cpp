@@ -1,0 +1,148 @@
+#include "record/backends/finish.hpp"
+
+#include "perfdata/recording.hpp"
+#include "record/backends/summarize.hpp"
+#include "record/probes/cost_in_time.hpp"
+#include "record/probes/probe_sample.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sys/wait.h>
+#include <system_error>
+
+namespace ptlens::record {
+namespace {
+
+std::string function_text(const Manifest& manifest) {
+  return manifest.function.empty() ? std::string("the function") : manifest.function;
+}
+
+// Returns the entries of the requested functions as offsets in a page, which are the same in the
+// file and in every process.
+std::set<std::uint64_t> target_entries_in_page(const Manifest& manifest) {
+  constexpr std::uint64_t in_page = 0xfff;
+  std::set<std::uint64_t> entries;
+  for (const Probe& probe : manifest.probes) {
+    if (probe.target && probe.kind == Probe::Kind::entry) {
+      entries.insert(probe.address & in_page);
+    }
+  }
+  return entries;
+}
+
+struct Hits {
+  bool target_entered = false;
+  std::uint64_t shortest_ns = UINT64_MAX; // between two hits of one thread at two instructions
+};
+
+Hits summarize_hits(const perfdata::Recording& recording, const Manifest& manifest) {
+  constexpr std::uint64_t in_page = 0xfff;
+  const auto entries = target_entries_in_page(manifest);
+  const auto event = event_of(manifest.probes, Probe::Kind::entry);
+  const auto after_entry = event_of(manifest.probes, Probe::Kind::after_entry);
+  const auto after_exit = event_of(manifest.probes, Probe::Kind::after_exit);
+  struct Last {
+    std::uint64_t time_ns = 0;
+    std::uint64_t ip = 0;
+  };
+  std::map<std::int32_t, Last> last;
+  Hits hits;
+  for (const perfdata::Sample& sample : recording.samples()) {
+    const std::uint64_t ip = instruction_pointer(sample.raw).value_or(0);
+    const std::uint64_t config = recording.attributes()[sample.attribute].config;
+    if (config == after_entry || config == after_exit) {
+      continue;
+    }
+    hits.target_entered |= config == event && entries.contains(ip & in_page);
+    const auto [before, first] = last.try_emplace(sample.tid);
+    if (!first && before->second.ip != ip && sample.time_ns > before->second.time_ns) {
+      hits.shortest_ns = std::min(hits.shortest_ns, sample.time_ns - before->second.time_ns);
+    }
+    before->second = {.time_ns = sample.time_ns, .ip = ip};
+  }
+  return hits;
+}
+
+void note_hits(const perfdata::Recording& recording, const FinishedSession& finished,
+               Manifest& manifest) {
+  const Hits hits = summarize_hits(recording, manifest);
+  if (!hits.target_entered) {
+    manifest.notes.push_back(make_note(
+        "no_calls", "{} was not called in {} s: it did not run, or all its calls were inlined",
+        function_text(manifest), fmt::format("{:.1f}", finished.end.measured_s)));
+  }
+  if (hits.shortest_ns != UINT64_MAX) {
+    manifest.notes.push_back(make_note("shortest_hit_interval",
+                                       "the shortest time between two probe hits on one thread was "
+                                       "{} ns. Latencies near this value "
+                                       "consist mostly of the cost of the probes",
+                                       hits.shortest_ns));
+  }
+}
+
+void note_program(const FinishedSession& finished, Manifest& manifest) {
+  if (finished.request->program.empty() || finished.end.forced) {
+    return;
+  }
+  // perf exits with the status of the program that it ran.
+  const int status = finished.end.wait_status;
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+    manifest.notes.push_back(
+        make_note("program_failed", "the program exited with status {}", WEXITSTATUS(status)));
+  }
+}
+
+} // namespace
+
+bool has_measured(const FinishedSession& finished) {
+  return finished.end.measured || (!finished.request->program.empty() &&
+                                   perfdata::Recording::open(finished.data_file).has_value());
+}
+
+Result<Summary> finish_recording(const FinishedSession& finished, const Machine& machine,
+                                 Manifest& manifest) {
+  const SessionEnd& end = finished.end;
+  std::error_code failed;
+  const bool written = std::filesystem::file_size(finished.data_file, failed) > 0 && !failed;
+  // A program can end before perf reads its first command.
+  const bool begun = end.measured || !finished.request->program.empty();
+  if (!written || !begun) {
+    return std::unexpected(
+        Error{.message = fmt::format("perf recorded nothing: {}",
+                                     end.last_line.empty() ? "it gave no reason" : end.last_line),
+              .remedy = "run `ptlens doctor` to check this machine"});
+  }
+  const auto recording = perfdata::Recording::open(finished.data_file);
+  if (!recording) {
+    Error error = recording.error();
+    error.message += fmt::format(" (perf printed: {})", end.last_line);
+    return std::unexpected(std::move(error));
+  }
+  if (end.forced) {
+    manifest.notes.push_back(
+        make_note("perf_killed", "perf did not stop on request and was killed. The end of the "
+                                 "recording is missing"));
+  }
+  if (manifest.backend == "uprobe") {
+    note_hits(*recording, finished, manifest);
+    if (finished.probe_cost) {
+      manifest.cost_in_time = cost_in_time(recording->samples(), recording->attributes(),
+                                           manifest.probes, *finished.probe_cost);
+    }
+  } else if (recording->trace_bytes() == 0) {
+    manifest.notes.push_back(make_note(
+        "no_trace",
+        "no trace was written in {} s: the traced code did not run, or the address filter excluded "
+        "all of it",
+        fmt::format("{:.1f}", end.measured_s)));
+  }
+  note_program(finished, manifest);
+  return summarize(*finished.request, machine, end, *recording, manifest.backend);
+}
+
+} // namespace ptlens::record

@@ -1,0 +1,81 @@
+// The probes of a recording, and the search for the probe of a sample.
+//
+// Probes share events: all entries are one event, all returns another and all jumps out of a
+// function a third, because the kernel needs about 80 ms to close each event and a file descriptor
+// per event, thread and CPU. An event id alone therefore does not identify the function. The
+// sample's instruction pointer does, after the mappings of the recording have turned it into an ELF
+// address.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptlens::record {
+
+struct Probe {
+  enum class Kind {
+    entry, // at the first instruction of a function, or at one that always follows it
+    exit,  // at an instruction by which control leaves it: ret, or a jump out (a tail call)
+    // A second probe at the entry's instruction or at the next one. The call begins with this hit,
+    // and its distance from the entry's hit shows the cost of a hit at that time. Follows every
+    // entry hit of a function that has such a probe.
+    after_entry,
+    // A second probe at an exit's instruction, for the same purpose: the cost of a hit differs
+    // between the two paths into the kernel. Follows every hit of an exit that has such a probe.
+    after_exit,
+  };
+  Kind kind = Kind::entry;
+  std::uint64_t event_id = 0; // tracefs id: perf_event_attr.config and common_type of its samples;
+                              // the same for all probes of one kind
+  std::string binary;         // path in the target's file system
+  std::uint64_t function = 0; // ELF address of the function's entry
+  std::uint64_t address = 0;  // ELF address of the probed instruction
+  bool tail_call = false;     // exit by a jump out of the function
+  bool target = false;        // in the requested function, not in one that it calls
+  double latency_ns = 0; // entry: the excess that the probes add to the measured latency of the
+                         // function; 0: not measured
+  double hit_ns = 0; // time that a hit takes from the thread, including the second hit of an entry
+                     // or exit; 0: not measured
+  double uncertainty_ns = 0; // of latency_ns and hit_ns at times that no CostInTime covers
+};
+
+// Returns true for the second probe of an entry or an exit.
+[[nodiscard]] constexpr bool is_second(Probe::Kind kind) {
+  return kind == Probe::Kind::after_entry || kind == Probe::Kind::after_exit;
+}
+
+// Returns the event of the probes of that kind.
+[[nodiscard]] std::optional<std::uint64_t> event_of(std::span<const Probe> probes,
+                                                    Probe::Kind kind);
+
+// The factors by which the cost of hits on one thread differed from Probe::latency_ns and
+// Probe::hit_ns, as measured in the thread's calls. All columns have the same length.
+struct CostInTime {
+  std::int32_t tid = -1;
+  std::vector<std::uint64_t> from_ns; // perf's clock, ascending: each row is valid until the next
+  std::vector<double> scale;          // of latency_ns of the requested function
+  std::vector<double> hit_scale;      // of hit_ns
+  std::vector<double> uncertainty;    // relative error of a product
+};
+
+// Finds the probe that a sample comes from.
+class ProbeTable {
+public:
+  explicit ProbeTable(std::vector<Probe> probes);
+
+  // `binary` is the path of the mapping that contains the sample's instruction pointer, and
+  // `address` is that pointer as an ELF address. Returns nullptr when no probe is there.
+  [[nodiscard]] const Probe* find(std::uint64_t event_id, std::string_view binary,
+                                  std::uint64_t address) const;
+
+  [[nodiscard]] std::span<const Probe> probes() const { return probes_; }
+
+private:
+  std::vector<Probe> probes_; // by event, address, binary
+};
+
+} // namespace ptlens::record

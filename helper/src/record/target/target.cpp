@@ -1,0 +1,349 @@
+#include "record/target/target.hpp"
+
+#include "record/machine/machine.hpp"
+#include "record/processes/files.hpp"
+#include "record/processes/process_maps.hpp"
+#include "record/target/loader.hpp"
+#include "symbols/names/name_shape.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+
+namespace ptlens::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+using symbols::Binary;
+using symbols::Function;
+
+constexpr std::size_t listed_names = 5;
+
+bool names_file(const std::string& path, const std::string& name) {
+  return path == name || (path.size() > name.size() && path.ends_with(name) &&
+                          (name.front() == '/' || path[path.size() - name.size() - 1] == '/'));
+}
+
+std::string canonical_path(const fs::path& path) {
+  std::error_code failed;
+  const fs::path result = fs::canonical(path, failed);
+  return failed ? path.string() : result.string();
+}
+
+// Returns the requested address, or the one in "0x1234" or "name@0x1234".
+std::optional<std::uint64_t> address_in(const Request& request) {
+  if (request.address) {
+    return request.address;
+  }
+  std::string_view text = request.function;
+  text = text.substr(text.rfind('@') + 1); // the whole text when it contains no @
+  if (!text.starts_with("0x")) {
+    return std::nullopt;
+  }
+  std::uint64_t address = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + 2, end, address, 16);
+  return error == std::errc{} && rest == end ? std::optional(address) : std::nullopt;
+}
+
+// Returns the functions without aliases of the same entry.
+std::vector<std::uint32_t> distinct(const Binary& binary, std::vector<std::uint32_t> found) {
+  const auto address = [&binary](std::uint32_t index) { return binary.functions()[index].address; };
+  std::ranges::stable_sort(found, {}, address);
+  const auto rest = std::ranges::unique(found, {}, address);
+  found.erase(rest.begin(), rest.end());
+  return found;
+}
+
+std::string described(const Place& place) {
+  std::string text = fmt::format("{} at {:#x}", place->name, place->address);
+  if (!place->file.empty()) {
+    text += fmt::format(" ({}:{})", fs::path(place->file).filename().string(), place->line);
+  }
+  return text;
+}
+
+Error ambiguous(const Request& request, const std::vector<Place>& found) {
+  const bool one_file = std::ranges::all_of(
+      found, [&](const Place& place) { return place.binary == found.front().binary; });
+  std::string list;
+  for (std::size_t index = 0; index < std::min(found.size(), listed_names); ++index) {
+    list += (index == 0 ? "" : ", ") + described(found[index]);
+    if (!one_file) {
+      list += " in " + found[index].binary->path();
+    }
+  }
+  if (found.size() > listed_names) {
+    list += fmt::format(" and {} more", found.size() - listed_names);
+  }
+  return Error{
+      .kind = Error::Kind::bad_input,
+      .message = fmt::format("{} functions are named {}: {}", found.size(), request.function, list),
+      .file = one_file ? found.front().binary->path() : std::string(),
+      .remedy = one_file ? "give the full name or the address as the function, or measure all of "
+                           "them with --all"
+                         : "name one of the files with --binary, or measure all of them with "
+                           "--all"};
+}
+
+// The error for a function that exists only as inlined code.
+Error inlined_everywhere(const Request& request, const Binary& binary,
+                         const std::vector<symbols::InlinedInstance>& places) {
+  std::vector<std::string> holders;
+  for (const symbols::InlinedInstance& place : places) {
+    if (place.function) {
+      const std::string& name = binary.functions()[*place.function].name;
+      if (std::ranges::find(holders, name) == holders.end()) {
+        holders.push_back(name);
+      }
+    }
+  }
+  const std::size_t more = holders.size() > listed_names ? holders.size() - listed_names : 0;
+  holders.resize(holders.size() - more);
+  return Error{.kind = Error::Kind::not_found,
+               .message = fmt::format(
+                   "{} was inlined everywhere ({} {}), so it cannot be measured as a function",
+                   request.function, places.size(), places.size() == 1 ? "location" : "locations"),
+               .file = binary.path(),
+               .remedy = fmt::format(
+                   "measure a function that it was inlined into: {}{}", fmt::join(holders, ", "),
+                   more == 0 ? std::string() : fmt::format(" and {} more", more))};
+}
+
+Error replaced(const TargetFile& file) {
+  return Error{.kind = Error::Kind::bad_input,
+               .message = "the file was replaced after the process started",
+               .file = file.path,
+               .remedy = "restart the process"};
+}
+
+} // namespace
+
+Result<TargetFiles> TargetFiles::of(const Request& request) {
+  TargetFiles result;
+  if (request.attached()) {
+    const std::int32_t pid = *request.attached();
+    auto mapped = mapped_files(pid);
+    if (!mapped) {
+      return std::unexpected(mapped.error());
+    }
+    const std::string root = root_of(pid);
+    result.folder_ = link_target(fmt::format("/proc/{}/cwd", pid));
+    for (MappedFile& file : *mapped) {
+      TargetFile target{.path = file.path, .open_path = root + file.path, .deleted = file.deleted};
+      result.files_.push_back(std::move(target));
+    }
+    return result;
+  }
+  if (!request.program.empty()) {
+    const fs::path folder = request.working_directory;
+    std::string program = find_program(
+        request.program.front().find('/') == std::string::npos
+            ? request.program.front()
+            : (folder / request.program.front()).string()); // an absolute path replaces the folder
+    if (program.empty()) {
+      return std::unexpected(Error{.kind = Error::Kind::not_found,
+                                   .message = "the file is not an executable program",
+                                   .file = request.program.front(),
+                                   .remedy = "check the path and the execute permission"});
+    }
+    result.folder_ = request.working_directory;
+    program = canonical_path(program);
+    result.files_.push_back(TargetFile{.path = program, .open_path = program});
+    for (const std::string& library :
+         libraries_of(program, request.working_directory, request.environment)) {
+      const std::string path = canonical_path(library);
+      result.files_.push_back(TargetFile{.path = path, .open_path = path});
+    }
+  }
+  return result;
+}
+
+Result<TargetFile> TargetFiles::named(const std::string& binary) const {
+  const auto found = std::ranges::find_if(
+      files_, [&binary](const TargetFile& file) { return names_file(file.path, binary); });
+  if (found != files_.end()) {
+    return *found;
+  }
+  for (const fs::path& candidate : {fs::path(binary), fs::path(folder_) / binary}) {
+    const std::string path = canonical_path(candidate);
+    const auto mapped = std::ranges::find(files_, path, &TargetFile::path);
+    if (mapped != files_.end()) {
+      return *mapped;
+    }
+    std::error_code failed;
+    if (fs::is_regular_file(path, failed)) {
+      return TargetFile{.path = path, .open_path = path};
+    }
+  }
+  return std::unexpected(
+      Error{.kind = Error::Kind::not_found,
+            .message = "the process has not loaded this binary, and no such file exists",
+            .file = binary,
+            .remedy = "name the executable or a loaded library"});
+}
+
+Result<std::shared_ptr<const Binary>> TargetFiles::open(const TargetFile& file) {
+  const auto known =
+      std::ranges::find(opened_, file.path, [](const Opened& opened) { return opened.file.path; });
+  if (known != opened_.end()) {
+    return known->binary;
+  }
+  auto binary = Binary::open(file.open_path);
+  if (binary) {
+    opened_.push_back(Opened{.file = file, .binary = *binary});
+  }
+  return binary;
+}
+
+const TargetFile* TargetFiles::file_of(const Binary* binary) const {
+  const auto found =
+      std::ranges::find(opened_, binary, [](const Opened& opened) { return opened.binary.get(); });
+  return found == opened_.end() ? nullptr : &found->file;
+}
+
+std::optional<Place> TargetFiles::resolve(std::string_view linkage_name) {
+  for (const TargetFile& file : files_) {
+    if (file.deleted) {
+      continue;
+    }
+    const auto binary = open(file);
+    if (!binary) {
+      continue;
+    }
+    for (const std::uint32_t index : (*binary)->find(linkage_name)) {
+      const Function& function = (*binary)->functions()[index];
+      const std::string_view name = function.linkage_name;
+      if (name.substr(0, name.find('@')) == linkage_name) { // "memcpy@@GLIBC_2.14"
+        return Place{.binary = *binary, .function = index};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// A search for the requested functions. The results are in the order of the files.
+class Search {
+public:
+  Search(const Request& request, TargetFiles& files)
+      : request_(request), files_(files), address_(address_in(request)) {}
+
+  Result<std::vector<Place>> run() {
+    std::vector<TargetFile> candidates = files_.files();
+    if (!request_.binary.empty()) {
+      auto named = files_.named(request_.binary);
+      if (!named) {
+        return std::unexpected(named.error());
+      }
+      candidates = {*named};
+    }
+    if (candidates.empty()) {
+      return std::unexpected(
+          Error{.kind = Error::Kind::bad_input,
+                .message = "the request does not name the binary that contains the function",
+                .remedy = "add --binary"});
+    }
+    for (std::size_t index = 0; index < candidates.size(); ++index) {
+      // A definition in the executable takes precedence in its libraries as well.
+      const bool settled = !found_.empty() && !request_.all && in_executable_;
+      if (settled || (!found_.empty() && is_system_file(candidates[index].path))) {
+        continue;
+      }
+      if (auto done = look_into(candidates[index], index == 0); !done) {
+        return std::unexpected(done.error());
+      }
+      if (address_) {
+        break; // an address refers to the first candidate
+      }
+    }
+    return found_.empty() ? std::unexpected(missing()) : Result<std::vector<Place>>(found_);
+  }
+
+private:
+  Result<void> look_into(const TargetFile& file, bool executable) {
+    const auto binary = files_.open(file);
+    if (!binary) {
+      first_failure_ = first_failure_.value_or(binary.error());
+      return {};
+    }
+    opened_.push_back(*binary);
+    std::vector<std::uint32_t> indices;
+    if (address_) {
+      const auto index = (*binary)->function_entry(*address_);
+      indices = index ? std::vector<std::uint32_t>{*index} : std::vector<std::uint32_t>{};
+    } else {
+      indices = distinct(**binary, (*binary)->find(request_.function));
+    }
+    if (!indices.empty() && file.deleted) {
+      return std::unexpected(replaced(file));
+    }
+    in_executable_ |= executable && !indices.empty();
+    for (const std::uint32_t index : indices) {
+      found_.push_back(Place{.binary = *binary, .function = index});
+    }
+    return {};
+  }
+
+  Error missing() const {
+    if (opened_.empty()) { // no file could be opened
+      return first_failure_.value_or(Error{.message = "no binary could be read"});
+    }
+    const Binary& first = *opened_.front();
+    if (address_) {
+      return Error{.kind = Error::Kind::not_found,
+                   .message = fmt::format("no function starts at {:#x}", *address_),
+                   .file = first.path(),
+                   .remedy = "give the address of the first instruction, as nm prints it"};
+    }
+    const std::string last = symbols::last_component(request_.function);
+    for (const auto& binary : opened_) {
+      if (std::ranges::binary_search(binary->inlined_names(), last)) {
+        if (const auto places = binary->inlined(request_.function); !places.empty()) {
+          return inlined_everywhere(request_, *binary, places);
+        }
+      }
+    }
+    const std::vector<std::string> nearest = first.nearest_names(request_.function, listed_names);
+    return Error{.kind = Error::Kind::not_found,
+                 .message =
+                     fmt::format("the file contains no function named {}", request_.function),
+                 .file = first.path(),
+                 .remedy = nearest.empty()
+                               ? "build the program with symbols, and do not strip it"
+                               : fmt::format("the nearest names are {}", fmt::join(nearest, ", "))};
+  }
+
+  const Request& request_;
+  TargetFiles& files_;
+  std::optional<std::uint64_t> address_;
+  std::vector<Place> found_;
+  bool in_executable_ = false;
+  std::vector<std::shared_ptr<const Binary>> opened_;
+  std::optional<Error> first_failure_;
+};
+
+} // namespace
+
+Result<std::vector<Place>> find_targets(const Request& request, TargetFiles& files) {
+  auto found = Search(request, files).run();
+  if (found && found->size() > 1 && !request.all) {
+    return std::unexpected(ambiguous(request, *found));
+  }
+  return found;
+}
+
+Result<Place> find_target(const Request& request, TargetFiles& files) {
+  Request one = request;
+  one.all = false;
+  const auto found = find_targets(one, files);
+  return found ? found->front() : Result<Place>(std::unexpected(found.error()));
+}
+
+} // namespace ptlens::record

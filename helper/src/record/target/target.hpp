@@ -1,0 +1,66 @@
+// The files of a target, and the search for the function that a request names.
+#pragma once
+
+#include "base/error.hpp"
+#include "record/request.hpp"
+#include "record/target/place.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptlens::record {
+
+// A file that the target has mapped, or will map when it starts.
+struct TargetFile {
+  std::string path = {};      // in the target's file system, as perf records it
+  std::string open_path = {}; // the path that opens it from here
+  bool deleted = false;       // replaced since it was mapped
+};
+
+// The files that can contain the function: the executable first, then the libraries.
+class TargetFiles {
+public:
+  // Returns the files of the requested process, of the thread's process, or of the program. A CPU
+  // has none. Errors: gone, no_rights, not_found.
+  static Result<TargetFiles> of(const Request& request);
+
+  [[nodiscard]] const std::vector<TargetFile>& files() const { return files_; }
+
+  // Returns the mapped file whose path is `binary` or ends with it, or else the file with that
+  // path. Errors: not_found.
+  [[nodiscard]] Result<TargetFile> named(const std::string& binary) const;
+
+  // Opens the file, or returns the binary when it is already open.
+  Result<std::shared_ptr<const symbols::Binary>> open(const TargetFile& file);
+
+  // Returns the file of an open binary, or nullptr.
+  [[nodiscard]] const TargetFile* file_of(const symbols::Binary* binary) const;
+
+  // Returns the function that the dynamic linker would bind to the linkage name.
+  std::optional<Place> resolve(std::string_view linkage_name);
+
+private:
+  struct Opened {
+    TargetFile file = {};
+    std::shared_ptr<const symbols::Binary> binary = {};
+  };
+  std::vector<TargetFile> files_;
+  std::vector<Opened> opened_;
+  std::string folder_; // relative paths start in this folder
+};
+
+// Returns the requested function. Errors: bad_input when the request names none, when several
+// functions have the name in one file or in several of the program's own files, or when the file
+// was replaced; not_found with the nearest names, or with the functions that it was inlined into.
+[[nodiscard]] Result<Place> find_target(const Request& request, TargetFiles& files);
+
+// Returns, with request.all, every function of the name: in the first file that has one, and in all
+// files that do not belong to the system. Otherwise it returns the function of find_target. Errors:
+// the same.
+[[nodiscard]] Result<std::vector<Place>> find_targets(const Request& request, TargetFiles& files);
+
+} // namespace ptlens::record
