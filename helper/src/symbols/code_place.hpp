@@ -13,7 +13,7 @@ struct CodePlace {
   bool known = false;                 // a function covers the address
   bool entry = false;                 // the address is the first of the function, copy or part
   bool part = false;                  // in a part of the function: its own code goes on there
-  bool folded = false; // PLT stub, lazy-binding resolver or retpoline: not a call of its own
+  bool is_stub = false; // PLT stub, lazy-binding resolver or retpoline: not a call of its own
   bool thunk = false;  // of these, a retpoline or return thunk: leads back as well as on
 };
 
