@@ -10,7 +10,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { at, capture, helper, isMain, main, onPath, sample, say, StepError } from "./steps.mjs";
 import { setUp } from "./setup.mjs";
-import { build } from "./build.mjs";
+import { buildNative } from "./build.mjs";
 
 const ptsim = at("helper/build/ptsim/ptsim");
 const measure = at("helper/build/bench_run");
@@ -194,8 +194,8 @@ async function bench() {
   const chosen = kinds().filter(({ name }) => !wanted || wanted.some((each) => name.includes(each)));
   if (chosen.length === 0) throw new StepError(`--only ${values.only}: there are ${kinds().map(({ name }) => name).join(", ")}`);
   delete process.env.PTLENS_STORE; // stores lie beside the recordings
-  setUp();
-  build({ targets: ["ptlens", "ptsim", "bench_libipt", "bench_run"] });
+  await setUp({ bench: true });
+  await buildNative({ targets: ["ptlens", "ptsim", "bench_libipt", "bench_run"] });
   if (!settings.perf) throw new StepError("there is no perf to compare with: install linux-perf, or give --perf PATH");
   settings.canChooseWorkers = capture(helper, ["functions", "--help"]).stdout.includes("--workers");
   const folder = mkdtempSync(path.join(os.tmpdir(), "ptlens-bench-"));

@@ -1,42 +1,52 @@
 // Builds what has changed: the helper (helper/build/ptlens), the sample program and the bundles in out/.
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { at, isMain, main, run, sample, sampleSource, say } from "./steps.mjs";
+import { at, isMain, main, runBeside, sample, sampleSource, say, together } from "./steps.mjs";
 import { setUp } from "./setup.mjs";
 
-const newer = (source, product) => !existsSync(product) || statSync(source).mtimeMs > statSync(product).mtimeMs;
+const isNewer = (source, product) => !existsSync(product) || statSync(source).mtimeMs > statSync(product).mtimeMs;
 
-function buildHelper(targets) {
+const read = (file) => (existsSync(file) ? readFileSync(file, "utf8") : "");
+
+// The unit tests are configured only when they are asked for: `npm start` does without GoogleTest.
+async function configure(folder, tests) {
+  const isConfigured = existsSync(path.join(folder, "build/build.ninja"));
+  const hasTests = /^PTLENS_TESTS:BOOL=ON$/m.test(read(path.join(folder, "build/CMakeCache.txt")));
+  if (isConfigured && (hasTests || !tests)) return;
+  say("Build: configuring the helper");
+  const options = tests ? ["-DPTLENS_TESTS=ON"] : [];
+  await runBeside("cmake", ["--preset", "release", "--log-level=WARNING", ...options], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+}
+
+async function buildHelper({ targets, tests }) {
   const folder = at("helper");
-  if (!existsSync(at("helper/build/build.ninja"))) {
-    say("Build: configuring the helper");
-    run("cmake", ["--preset", "release", "--log-level=WARNING"], { cwd: folder });
-  }
+  await configure(folder, tests);
   const wanted = targets.length > 0 ? ["--target", ...targets] : [];
-  run("cmake", ["--build", "--preset", "release", "--parallel", String(os.availableParallelism()), ...wanted], {
+  await runBeside("cmake", ["--build", "--preset", "release", "--parallel", String(os.availableParallelism()), ...wanted], {
     cwd: folder,
     env: { NINJA_STATUS: "Build: %f/%t ", ...process.env },
   });
 }
 
-function buildSample() {
-  if (!newer(sampleSource, sample)) return;
+async function buildSample() {
+  if (!isNewer(sampleSource, sample)) return;
   say("Build: the order server");
   mkdirSync(path.dirname(sample), { recursive: true });
-  run(process.env.CXX ?? "g++", ["-std=c++20", "-g", "-O2", "-pthread", "-o", sample, sampleSource]);
+  await runBeside(process.env.CXX ?? "g++", ["-std=c++20", "-g", "-O2", "-pthread", "-o", sample, sampleSource]);
 }
 
-// targets: those of CMake, all without any. tests: also the bundles that the tests run.
-export function build({ targets = [], tests = false } = {}) {
-  buildHelper(targets);
-  buildSample();
-  run(process.execPath, [at("tools/bundle.mjs"), ...(tests ? ["--tests"] : [])]);
-}
+// The extension and the webview; tests: also the bundles that the tests run. Needs the npm packages.
+export const buildBundles = ({ tests = false } = {}) =>
+  runBeside(process.execPath, [at("tools/bundle.mjs"), ...(tests ? ["--tests"] : [])]);
+
+// The helper and the sample program. targets: CMake targets; without any, all of them.
+export const buildNative = ({ targets = [], tests = false } = {}) => together(buildHelper({ targets, tests }), buildSample());
 
 if (isMain(import.meta)) {
-  await main(() => {
-    setUp();
-    build({ targets: ["ptlens"] });
+  await main(async () => {
+    await setUp({ node: true });
+    await buildNative({ targets: ["ptlens"] });
+    await buildBundles();
   });
 }

@@ -19,7 +19,7 @@ async function writeProtocolTypes() {
     bannerComment: "// Made from extension/protocol.schema.json by tools/bundle.mjs; not edited by hand.",
     format: false,
   });
-  const target = at("extension/src/protocol.generated.ts");
+  const target = at("extension/src/protocol/protocol.generated.ts");
   const present = await readFile(target, "utf8").catch(() => "");
   if (present !== text) await writeFile(target, text);
 }
@@ -47,18 +47,18 @@ const webview = {
 };
 
 const testFiles = (folder, suffix) =>
-  readdirSync(at(folder))
+  readdirSync(at(folder), { recursive: true })
     .filter((name) => name.endsWith(suffix))
     .map((name) => at(folder, name));
 
 const unitTests = () => ({
   ...common,
-  entryPoints: testFiles("test/extension-unit", ".test.ts"),
+  // One folder of bundles, whatever folder a test is in.
+  entryPoints: Object.fromEntries(testFiles("test/extension-unit", ".test.ts").map((file) => [path.basename(file, ".ts"), file])),
   outdir: at("out/extension-unit"),
   platform: "node",
   target: "node20",
   format: "cjs",
-  external: ["typescript"],
 });
 
 const hostTests = () => ({

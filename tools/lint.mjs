@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { at, isMain, main, onPath, root, run, say, StepError } from "./steps.mjs";
 import { clangVersion, setUp } from "./setup.mjs";
-import { build } from "./build.mjs";
+import { buildBundles, buildNative } from "./build.mjs";
 
 function sources(folder, endings) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -15,7 +15,7 @@ function sources(folder, endings) {
   });
 }
 
-const cpp = (endings) => [at("helper/src"), at("helper/bench"), at("test")].filter(existsSync).flatMap((folder) => sources(folder, endings));
+const cpp = (endings) => [at("helper/src"), at("helper/bench"), at("extension/sample"), at("test")].filter(existsSync).flatMap((folder) => sources(folder, endings));
 const tool = (name) => onPath(`${name}-${clangVersion}`);
 const node = (script, ...args) => run(process.execPath, [at("node_modules", script), ...args]);
 
@@ -35,8 +35,8 @@ const slowChecks = () => [
     skip: tool("clang-tidy") ? undefined : `clang-tidy-${clangVersion} is not installed`,
     run: () => {
       const commands = at("helper/build-lint"); // those of everything, benchmarks too
-      run("cmake", ["--preset", "release", "--log-level=WARNING", "-B", commands, "-DPTLENS_BENCHMARKS=ON"], { cwd: at("helper"), stdio: ["ignore", "ignore", "inherit"] });
-      const files = cpp([".cpp"]).filter((file) => !file.startsWith(at("test/samples")));
+      run("cmake", ["--preset", "release", "--log-level=WARNING", "-B", commands, "-DPTLENS_BENCHMARKS=ON", "-DPTLENS_TESTS=ON", "-DCMAKE_UNITY_BUILD=OFF"], { cwd: at("helper"), stdio: ["ignore", "ignore", "inherit"] });
+      const files = cpp([".cpp"]).filter((file) => ![at("test/samples"), at("extension/sample")].some((folder) => file.startsWith(folder)));
       run("xargs", ["-0", "-P", String(os.availableParallelism()), "-n", "8", tool("clang-tidy"), "--quiet", "-p", commands], {
         input: files.join("\0"),
         stdio: ["pipe", "inherit", "inherit"],
@@ -46,9 +46,10 @@ const slowChecks = () => [
 ];
 
 if (isMain(import.meta)) {
-  await main(() => {
-    setUp({ lint: true });
-    build();
+  await main(async () => {
+    await setUp({ lint: true });
+    await buildNative({ tests: true });
+    await buildBundles();
     const failed = [...fastChecks(), ...slowChecks()].filter(({ name, skip, run: check }) => {
       if (skip) {
         say(`skipped: ${name}: ${skip}`);

@@ -1,18 +1,20 @@
-// Set-up: installs what is missing on Debian and Ubuntu and says what. Does nothing, and says nothing,
-// where everything is there. --test, --editor and --lint add what only those need.
+// Set-up: installs what is missing on Debian and Ubuntu and says what it installs. Where nothing is missing it does
+// nothing and prints nothing. `npm start` needs the packages that build the helper; --test, --editor, --lint and --bench
+// add the packages that only those commands need, and --node adds the npm packages.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { asRoot, at, capture, isMain, main, onPath, root, run, say, StepError } from "./steps.mjs";
+import { asRoot, at, capture, isMain, main, onPath, root, runBeside, runLines, say, StepError, together } from "./steps.mjs";
 
 const oldestCompiler = 12;
-export const clangVersion = 19; // the formatter that the tree is formatted with, and a second compiler of sample programs
+export const clangVersion = 19; // formats the tree, and compiles sample programs in the tests
 
 const buildPackages = [
   "g++", "cmake", "ninja-build", "pkg-config", "libipt-dev", "nlohmann-json3-dev", "libdw-dev", "libelf-dev",
-  "libcli11-dev", "libfmt-dev", "libgtest-dev", "libbenchmark-dev", "libzydis-dev", "libzstd-dev", "libiberty-dev",
-  "robin-map-dev", "libxxhash-dev", "libarchive-dev", "libdebuginfod-dev",
+  "libcli11-dev", "libfmt-dev", "libzydis-dev", "libzstd-dev", "libiberty-dev", "robin-map-dev", "libxxhash-dev",
+  "libarchive-dev", "libdebuginfod-dev",
 ];
-const testPackages = ["binutils", "xz-utils"];
+const testPackages = ["libgtest-dev", "binutils", "xz-utils"];
+const benchPackages = ["libbenchmark-dev"];
 const editorPackages = ["fonts-dejavu-core"];
 
 const isUbuntu = () => existsSync("/etc/os-release") && /^ID=ubuntu$/m.test(readFileSync("/etc/os-release", "utf8"));
@@ -40,8 +42,13 @@ function useAnyPerf() {
 }
 
 // The packages that are missing for what is asked, in the order of the lists above.
-function missingPackages({ test, editor, lint }) {
-  const wanted = [...buildPackages, ...(test ? testPackages : []), ...(editor ? editorPackages : [])];
+function missingPackages({ test, editor, lint, bench }) {
+  const wanted = [
+    ...buildPackages,
+    ...(test || lint ? testPackages : []),
+    ...(bench || lint ? benchPackages : []),
+    ...(editor ? editorPackages : []),
+  ];
   const has = installed(wanted);
   const missing = wanted.filter((name) => !has(name));
   if (!useAnyPerf()) missing.push(...(isUbuntu() ? ["linux-tools-common", "linux-tools-generic"] : ["linux-perf"]));
@@ -55,11 +62,11 @@ function missingPackages({ test, editor, lint }) {
   return missing;
 }
 
-function installPackages(wants) {
+async function installPackages(wants) {
   if (!onPath("apt-get") || !onPath("dpkg-query")) {
-    const lacking = ["g++", "cmake", "ninja", "pkg-config", "perf"].filter((name) => !onPath(name));
-    if (lacking.length === 0) return;
-    throw new StepError(`set-up knows apt only: install ${lacking.join(", ")} and the libraries that README.md names`);
+    const missing = ["g++", "cmake", "ninja", "pkg-config", "perf"].filter((name) => !onPath(name));
+    if (missing.length === 0) return;
+    throw new StepError(`set-up can only use apt: install ${missing.join(", ")} and these libraries: ${buildPackages.slice(4).join(", ")}`);
   }
   const missing = missingPackages(wants);
   if (missing.length === 0) return;
@@ -68,19 +75,20 @@ function installPackages(wants) {
   const line = `apt-get install --no-install-recommends ${missing.join(" ")}`;
   if (!apt) throw new StepError(`set-up needs root to install packages: run as root: ${line}`);
   const [program, ...args] = apt;
-  const quietly = (...words) => {
-    const result = capture(program, [...args, ...words], { stdio: ["inherit", "pipe", "pipe"] });
-    if (result.status === 0) return;
-    const reason = result.stderr.split("\n").filter((text) => /^E: /.test(text)).join(" ");
-    throw new StepError(`apt-get ${words[0]} failed: ${reason || result.stderr.trim().slice(-300)}; try by hand: ${line}`);
+  const aptGet = async (...words) => {
+    const messages = [];
+    const status = await runLines(program, [...args, ...words], (text) => messages.push(text), { stdio: ["inherit", "pipe", "pipe"] });
+    if (status === 0) return;
+    const reasons = messages.filter((text) => text.startsWith("E: "));
+    throw new StepError(`apt-get ${words[0]} failed: ${(reasons.length > 0 ? reasons : messages.slice(-3)).join(" ")}; try by hand: ${line}`);
   };
-  quietly("update");
-  // A formatter that this release does not have costs the format check, not the build.
+  await aptGet("update");
+  // Without clang the checks that need it are skipped; the build does not need it.
   const optional = (name) => name.startsWith("clang-") && !known(name);
-  missing.filter(optional).forEach((name) => say(`Set-up: ${name} is not to be had here; what needs it is skipped`));
+  missing.filter(optional).forEach((name) => say(`Set-up: this release has no package ${name}; the checks that need it are skipped`));
   const wanted = missing.filter((name) => !optional(name));
-  if (wanted.length > 0) quietly("install", "-y", "--no-install-recommends", ...wanted);
-  if (!useAnyPerf()) say("Set-up: perf does not run on this kernel; measuring needs a perf that does");
+  if (wanted.length > 0) await aptGet("install", "-y", "--no-install-recommends", ...wanted);
+  if (!useAnyPerf()) say("Set-up: perf does not run on this kernel; install a perf that does to measure");
 }
 
 function checkCompiler() {
@@ -106,13 +114,13 @@ function packagesInStep(folder) {
   }
 }
 
-function installNodePackages() {
+async function installNodePackages() {
   if (packagesInStep(root)) return;
   say("Set-up: installing the npm packages of package-lock.json");
   const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
   const npm = process.env.npm_execpath;
-  if (npm?.endsWith(".js")) run(process.execPath, [npm, ...args]);
-  else run("npm", args);
+  const [program, first] = npm?.endsWith(".js") ? [process.execPath, [npm]] : ["npm", []];
+  await runBeside(program, [...first, ...args]);
 }
 
 // Probes are set through tracefs; some machines and most containers do not mount it.
@@ -139,17 +147,23 @@ function checkNode() {
   }
 }
 
-// wants.test: for the tests; wants.editor: a browser and a VS Code in it; wants.lint: for npm run lint.
-export function setUp(wants = {}) {
+// Installs the Debian and the npm packages at the same time. wants: node (npm packages), test, editor (a browser and a
+// VS Code in it), lint, bench, measure (probes can be set).
+export async function setUp(wants = {}) {
   checkNode();
-  installPackages(wants);
+  const needsNode = wants.node || wants.test || wants.lint || wants.editor;
+  await together(installPackages(wants), needsNode ? installNodePackages() : undefined);
   checkCompiler();
-  installNodePackages();
-  if (wants.editor) run(process.execPath, [at("test/editor/install.mjs")]);
   if (wants.test || wants.measure) mountTracefs();
 }
 
+// Installs the VS Code of the editor tests.
+export const installEditor = () => runBeside(process.execPath, [at("test/editor/install.mjs")]);
+
 if (isMain(import.meta)) {
   const has = (flag) => process.argv.includes(flag);
-  await main(() => setUp({ test: has("--test"), editor: has("--editor"), lint: has("--lint"), measure: true }));
+  await main(async () => {
+    await setUp({ node: has("--node"), test: has("--test"), editor: has("--editor"), lint: has("--lint"), bench: has("--bench"), measure: true });
+    if (has("--editor")) await installEditor();
+  });
 }

@@ -6,8 +6,8 @@ import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { asRoot, at, helper, isMain, isRoot, main, onPath, root, run, sample, sampleSource, say, StepError } from "./steps.mjs";
-import { setUp } from "./setup.mjs";
-import { build } from "./build.mjs";
+import { installEditor, setUp } from "./setup.mjs";
+import { buildBundles, buildNative } from "./build.mjs";
 
 const measured = "handle_order";
 const seconds = 3;
@@ -45,7 +45,7 @@ function* ways(pid) {
   }
   yield {
     note: "Neither Intel PT nor probes work here: this demonstration single-steps the program, and its times are simulated",
-    before: () => build({ targets: ["ptsim"] }),
+    before: () => buildNative({ targets: ["ptsim"] }),
     command: [
       helper, "record", "--backend", "intel_pt", "--perf", simulator, "-o", recording,
       "--", sample, "--orders", "100", "--threads", "1", "--rate", "0",
@@ -53,11 +53,11 @@ function* ways(pid) {
   };
 }
 
-function measure(pid) {
+async function measure(pid) {
   const reasons = [];
   for (const { note, before, command, then } of ways(pid)) {
     if (note) say(`${reasons.at(-1)}\n${note}`);
-    before?.();
+    await before?.();
     rmSync(recording, { recursive: true, force: true });
     const [program, ...args] = command;
     const result = spawnSync(program, args, { cwd: root, stdio: ["inherit", "ignore", "pipe"], encoding: "utf8" });
@@ -78,7 +78,7 @@ function measuredLine() {
 
 function openInCode() {
   const rootOnly = isRoot() ? ["--no-sandbox", `--user-data-dir=${at("out/code-user")}`] : [];
-  const args = [...rootOnly, "--new-window", `--extensionDevelopmentPath=${root}`, at("test/samples"), "--goto", `${sampleSource}:${measuredLine()}`];
+  const args = [...rootOnly, "--new-window", `--extensionDevelopmentPath=${root}`, at("extension/sample"), "--goto", `${sampleSource}:${measuredLine()}`];
   const result = spawnSync("code", args, { env: { ...process.env, PTLENS_OPEN_RECORDING: recording }, stdio: "inherit" });
   return result.status === 0;
 }
@@ -86,7 +86,7 @@ function openInCode() {
 async function openInBrowser() {
   const { startRig } = await import(at("test/editor/rig.mjs"));
   const rig = await startRig({
-    folder: at("test/samples"),
+    folder: at("extension/sample"),
     file: sampleSource,
     line: measuredLine(),
     settings: { "editor.minimap.enabled": false },
@@ -98,8 +98,8 @@ async function openInBrowser() {
 
 async function start(reportOnly) {
   const hasCode = onPath("code") !== undefined;
-  setUp({ measure: true });
-  build({ targets: ["ptlens"] });
+  await setUp({ measure: true, node: !reportOnly });
+  await buildNative({ targets: ["ptlens"] });
   let ended = false;
   const end = new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
@@ -111,16 +111,17 @@ async function start(reportOnly) {
   });
   const pid = await startServer();
   say(`The order server runs as process ${pid}; measuring ${measured} for ${seconds} s`);
-  measure(pid);
+  await measure(pid);
   say("");
   run(helper, ["report", recording, "--function", measured]);
   await nextTurn(); // signals that came during the measurement arrive now
   if (reportOnly || ended) return;
 
+  await buildBundles();
   if (hasCode && openInCode()) {
     say("\nVS Code shows the result. The order server runs until Ctrl-C.");
   } else {
-    run(process.execPath, [at("test/editor/install.mjs")]);
+    await installEditor();
     say(`\nThe editor shows the result at ${await openInBrowser()}\nIt and the order server run until Ctrl-C.`);
   }
   await end;

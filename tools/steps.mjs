@@ -9,7 +9,7 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "
 export const at = (...parts) => path.join(root, ...parts);
 export const helper = at("helper/build/ptlens");
 export const sample = at("helper/build/samples/order_server");
-export const sampleSource = at("test/samples/order_server.cpp");
+export const sampleSource = at("extension/sample/order_server.cpp");
 
 // A failure that the user can understand from its message alone.
 export class StepError extends Error {}
@@ -20,10 +20,30 @@ export const say = (text) => console.log(text);
 export function run(program, args, options = {}) {
   const result = spawnSync(program, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], ...options });
   if (result.error) throw new StepError(`${program} cannot be run: ${result.error.message}`);
-  if (result.status !== 0) {
-    const how = result.signal ? `was ended by ${result.signal}` : `ended with status ${result.status}`;
-    throw new StepError(`${path.basename(program)} ${how}: ${[program, ...args].join(" ").slice(0, 200)}`);
-  }
+  if (result.status !== 0) throw failure(program, args, result.status, result.signal);
+}
+
+function failure(program, args, status, signal) {
+  const how = signal ? `was ended by ${signal}` : `ended with status ${status}`;
+  return new StepError(`${path.basename(program)} ${how}: ${[program, ...args].join(" ").slice(0, 200)}`);
+}
+
+// Runs a program beside this one. Resolves when it has ended well; rejects with a StepError when it has not.
+export function runBeside(program, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], ...options });
+    child.on("error", (error) => reject(new StepError(`${program} cannot be run: ${error.message}`)));
+    child.on("close", (status, signal) => {
+      if (status === 0) resolve();
+      else reject(failure(program, args, status, signal));
+    });
+  });
+}
+
+// Waits until all of the work has ended, then throws the first failure, so that nothing goes on after an error.
+export async function together(...work) {
+  const failed = (await Promise.allSettled(work)).find(({ status }) => status === "rejected");
+  if (failed) throw failed.reason;
 }
 
 // Runs a program quietly. Never throws; a program that cannot be run has status -1.

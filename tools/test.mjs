@@ -3,9 +3,9 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { at, isMain, main, runLines, sampleSource, say, StepError } from "./steps.mjs";
-import { setUp } from "./setup.mjs";
-import { build } from "./build.mjs";
+import { at, isMain, main, runLines, sampleSource, say, StepError, together } from "./steps.mjs";
+import { installEditor, setUp } from "./setup.mjs";
+import { buildBundles, buildNative } from "./build.mjs";
 import { fastChecks } from "./lint.mjs";
 
 const indent = (line) => say(`  ${line}`);
@@ -110,9 +110,15 @@ async function styleChecks(sampleBefore) {
 
 const text = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
+async function timed(name, work) {
+  const begin = Date.now();
+  await work();
+  say(`${name}: ${Math.round((Date.now() - begin) / 1000)} s`);
+}
+
 async function test() {
-  setUp({ test: true, editor: true });
-  build({ tests: true });
+  await timed("Set-up", () => setUp({ test: true, editor: true }));
+  await timed("Build", () => together(buildNative({ tests: true }), buildBundles({ tests: true }), installEditor()));
   const sampleBefore = readFileSync(sampleSource, "utf8");
   const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-test-"));
   const rings = [

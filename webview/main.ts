@@ -1,15 +1,15 @@
-// The panel's script: draws what the extension sends. The style comes after the flame graph's own.
-import type { PanelView, ToPanel } from "../extension/src/panel-messages";
-import { speak } from "../extension/src/words";
-import { el } from "./dom";
-import { FlameSection } from "./flame-view";
-import { functionHead, functionTables } from "./function-view";
-import { overviewHead, overviewTable } from "./overview";
-import { partialView } from "./partial-view";
-import { post, translations } from "./host";
+// The script of the panel: shows what the extension sends.
+import * as l10n from "@vscode/l10n";
+import type { PanelSection, ToPanel } from "../extension/src/panel/panel-messages";
+import { el } from "./base/dom";
+import { FlameSection } from "./flame/flame-section";
+import { functionHead, functionTables } from "./views/function-view";
+import { overviewHead, overviewTable } from "./views/overview";
+import { partialView } from "./views/partial-view";
+import { post, translations } from "./base/host";
 import "./style.css";
 
-speak(translations());
+l10n.config({ contents: translations() });
 const view = document.getElementById("view") ?? document.body;
 const flame = new FlameSection();
 let functionName = "";
@@ -22,7 +22,7 @@ function show(message: ToPanel): void {
       return;
     case "function":
       functionName = message.report.function.name;
-      view.replaceChildren(functionHead(message.report, message.caught), flame.element, ...functionTables(message.report, message.caught));
+      view.replaceChildren(functionHead(message.report, message.slowCall), flame.element, ...functionTables(message.report, message.slowCall));
       return;
     case "partial":
       functionName = message.report.function.name;
@@ -32,7 +32,7 @@ function show(message: ToPanel): void {
       flame.show(message.flame, message.view, functionName);
       return;
     case "goTo":
-      goTo(message.view);
+      goTo(message.section);
       return;
     case "failed":
       view.prepend(el("p", { className: "failed", role: "alert" }, message.text));
@@ -40,13 +40,13 @@ function show(message: ToPanel): void {
   }
 }
 
-/** Brings a part of the page into sight, and the keyboard to it. */
-function goTo(part: PanelView): void {
-  const found = view.querySelector<HTMLElement>(part === "figures" ? "h1" : `[data-view="${part}"] h2`);
-  if (found === null) return;
-  found.tabIndex = -1;
-  found.scrollIntoView();
-  found.focus({ preventScroll: true });
+/** Scrolls to a section and focuses its heading. */
+function goTo(section: PanelSection): void {
+  const heading = view.querySelector<HTMLElement>(section === "figures" ? "h1" : `[data-section="${section}"] h2`);
+  if (heading === null) return;
+  heading.tabIndex = -1;
+  heading.scrollIntoView();
+  heading.focus({ preventScroll: true });
 }
 
 window.addEventListener("message", (event: MessageEvent<ToPanel>) => {

@@ -1,67 +1,77 @@
-// Wires the features together.
+// The entry point: creates the features and registers the commands.
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { pickAction } from "./actions";
-import { makeApi, type Api } from "./api";
-import { BundleCommand } from "./bundle-command";
-import { Client } from "./client";
-import { Debuggees } from "./debuggees";
-import { DoctorCommand } from "./doctor-command";
-import { FunctionsView } from "./functions-view";
-import { tellOfEnds } from "./helper-end";
-import { lensMiddleware } from "./lens-middleware";
-import { LineDecorations } from "./line-decorations";
-import { LineTimeCommand } from "./line-time";
-import { Log } from "./log";
-import { MeasureAgain } from "./measure-again";
-import { MeasureCommand } from "./measure-command";
-import { MeasureLens } from "./measure-lens";
-import { MeasureSelected } from "./measure-selected";
-import { OpenCommand } from "./open-command";
-import { Panel, selectorOf } from "./panel";
-import { panelView, type FunctionRef } from "./panel-messages";
-import { ProcessesView } from "./processes-view";
-import { Recorder } from "./recorder";
-import { RecordingCommands } from "./recording-commands";
-import { RecordingsView } from "./recordings-view";
-import { Restorer } from "./restorer";
-import { grantRights } from "./rights";
-import { measureSample } from "./sample";
-import { Session } from "./session";
-import { Status } from "./status";
-import { TaskProvider, taskType } from "./task";
-import { speak } from "./words";
+import { lensMiddleware } from "./annotations/lens-middleware";
+import { LineDecorations } from "./annotations/line-decorations";
+import { LineTimeCommand } from "./annotations/line-time-command";
+import { MeasureLens } from "./annotations/measure-lens";
+import { makeApi, type Api } from "./api/api";
+import { TaskProvider, taskType } from "./api/measure-task";
+import { asRecord } from "./base/records";
+import { Log } from "./errors/log";
+import { functionRef, selectorOf } from "./functions/function-selector";
+import { FunctionsView } from "./functions/functions-view";
+import { Client } from "./helper/client";
+import { DoctorCommand } from "./machine/doctor-command";
+import { grantPermissions } from "./machine/grant-permissions";
+import { reportHelperExit } from "./measure/helper-exit";
+import { MeasureAgain } from "./measure/measure-again";
+import { MeasureCommand } from "./measure/measure-command";
+import { measureSample } from "./measure/measure-sample";
+import { MeasureSelected } from "./measure/measure-selected";
+import { Recorder } from "./measure/recorder";
+import { Panel } from "./panel/panel";
+import { panelSection } from "./panel/panel-messages";
+import type { DoctorResult } from "./protocol/protocol";
+import { BundleCommand } from "./recordings/bundle-command";
+import { OpenCommand } from "./recordings/open-command";
+import { RecordingCommands } from "./recordings/recording-commands";
+import { RecordingsView } from "./recordings/recordings-view";
+import { Restorer } from "./recordings/restorer";
+import { Session } from "./recordings/session";
+import { pickAction } from "./status/action-picker";
+import { Status } from "./status/status-item";
+import { Debuggees } from "./targets/debuggees";
+import { ProcessesView } from "./targets/processes-view";
 
-export type { Api } from "./api";
+export type { Api } from "./api/api";
 
-let client: Client | undefined;
+let runningClient: Client | undefined;
 
 export function activate(context: vscode.ExtensionContext): Api {
-  speak(vscode.l10n.bundle);
+  // Code without the vscode module takes its translations from the same bundle.
+  if (vscode.l10n.bundle !== undefined) l10n.config({ contents: vscode.l10n.bundle });
   const log = new Log();
-  const helper = (client = new Client(context, log, lensMiddleware));
-  const session = new Session(helper, log, context.workspaceState);
-  const panel = new Panel(context, helper, session, log);
-  const status = new Status(helper, session);
-  const decorations = new LineDecorations(helper, session, log);
-  const recorder = new Recorder(helper, session, status);
+  const client = (runningClient = new Client(context, log, lensMiddleware));
+  const session = new Session(client, log, context.workspaceState);
+  const panel = new Panel(context, client, session, log);
+  const status = new Status(client, session);
+  const decorations = new LineDecorations(client, session, log);
+  const recorder = new Recorder(client, session, status);
   const debuggees = new Debuggees();
-  const measure = new MeasureCommand(helper, recorder, panel, debuggees, log);
-  const again = new MeasureAgain(helper, session, recorder, panel, log);
-  const selected = new MeasureSelected(helper, measure, recorder, panel, log);
-  const open = new OpenCommand(helper, session, panel, log);
-  const doctor = new DoctorCommand(helper, log, ({ backend }) => { status.setBackend(backend); });
+  const showBackend = ({ backend }: DoctorResult): void => {
+    status.setBackend(backend);
+  };
 
   const recordings = new RecordingsView(session);
-  const bundle = new BundleCommand(helper, session, recordings.view, log);
-  const functions = new FunctionsView(helper, session, log);
-  const processes = new ProcessesView(helper, log);
-  const lineTime = new LineTimeCommand(helper, session, decorations, log);
-  const api = makeApi({ client: helper, session, recorder, panel, open, decorations });
+  const functions = new FunctionsView(client, session, log);
+  const processes = new ProcessesView(client, log);
+
+  const measure = new MeasureCommand(client, recorder, panel, debuggees, log);
+  const measureAgain = new MeasureAgain(client, session, recorder, panel, log);
+  const measureSelected = new MeasureSelected(client, measure, recorder, panel, log);
+  const open = new OpenCommand(client, session, panel, log);
+  const bundle = new BundleCommand(client, session, recordings.view, log);
+  const lineTime = new LineTimeCommand(client, session, decorations, log);
+  const doctor = new DoctorCommand(client, log, showBackend);
+  const restorer = new Restorer(client, session);
+  const api = makeApi({ client, session, recorder, panel, open, decorations });
+
   const command = (name: string, run: (...args: unknown[]) => unknown): vscode.Disposable =>
     vscode.commands.registerCommand(`ptlens.${name}`, run);
   context.subscriptions.push(
     log,
-    helper,
+    client,
     session,
     panel,
     status,
@@ -71,42 +81,47 @@ export function activate(context: vscode.ExtensionContext): Api {
     recordings,
     functions,
     processes,
-    ...new RecordingCommands(helper, session, panel, recordings.view, log).register(),
+    restorer,
+    new MeasureLens(client, session),
+    reportHelperExit(client, recorder, log),
+    vscode.tasks.registerTaskProvider(taskType, new TaskProvider(api)),
+
+    // The views register the commands of their rows: ptlens.recording.*, ptlens.functions.* and ptlens.processes.*.
+    ...new RecordingCommands(client, session, panel, recordings.view, log).register(),
     ...functions.register(),
-    new MeasureLens(helper, session),
+
     command("measureLatency", (argument) => measure.run(argument)),
     command("measureFunction", (argument) => measure.run(namedFunction(argument))),
-    command("measureAgain", (argument) => again.run(keyOf(argument))),
-    command("measureSelected", (argument) => selected.run(Array.isArray(argument) ? argument.map((each) => selectorOf(functionRef(each))) : [])),
-    command("finish", () => attempt(log, vscode.l10n.t("stop measuring"), () => recorder.finish())),
-    vscode.tasks.registerTaskProvider(taskType, new TaskProvider(api)),
+    command("measureAgain", (argument) => measureAgain.run(keyOf(argument))),
+    command("measureSelected", (argument) => measureSelected.run(functionList(argument))),
+    command("measureSample", () => measureSample(context, recorder, panel, log)),
     command("recordSnapshot", (argument) => measure.recordSnapshot(argument)),
+    command("saveSnapshot", () => log.attempt("save the snapshot", () => recorder.saveSnapshot())),
     command("catchSlowCall", (argument) => measure.catchSlowCall(argument)),
-    command("saveSnapshot", () => attempt(log, vscode.l10n.t("save the snapshot"), () => recorder.saveSnapshot())),
-    command("bundleRecording", (argument) => bundle.run(argument)),
+    command("finish", () => log.attempt("stop measuring", () => recorder.finish())),
+
     command("openRecording", (argument, name) => open.run(argument, typeof name === "string" ? name : "")),
+    command("bundleRecording", (argument) => bundle.run(argument)),
     command("clear", () => session.clear()),
-    command("showFlameGraph", () => attempt(log, vscode.l10n.t("show the results"), () => panel.reveal())),
+
+    command("showFlameGraph", () => log.attempt("show the results", () => panel.reveal())),
     command("showFunction", (argument) =>
-      attempt(log, vscode.l10n.t("show the results"), () =>
-        panel.showFunction(selectorOf(functionRef(argument)), { view: panelView(argument) }),
+      log.attempt("show the function", () =>
+        panel.showFunction(selectorOf(functionRef(argument, "ptlens.showFunction")), { section: panelSection(argument) }),
       ),
     ),
     command("showLineTime", () => lineTime.run()),
     command("showLog", () => {
       log.channel.show();
     }),
-    tellOfEnds(helper, recorder, log),
-    command("restartHelper", () => attempt(log, vscode.l10n.t("restart the helper"), () => helper.restart())),
+
     command("doctor", () => doctor.run()),
+    command("grantRights", () => grantPermissions(client, log, showBackend)),
+    command("restartHelper", () => log.attempt("restart the helper", () => client.restart())),
     command("actions", () => pickAction(session)),
-    command("grantRights", () => grantRights(helper, log, ({ backend }) => { status.setBackend(backend); })),
-    command("measureSample", () => measureSample(context, recorder, panel, log)),
     command("walkthrough", () => vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#ptlens.start`, false)),
   );
 
-  const restorer = new Restorer(helper, session);
-  context.subscriptions.push(restorer);
   const recording = process.env.PTLENS_OPEN_RECORDING ?? "";
   if (recording !== "") void open.run(recording, process.env.PTLENS_OPEN_FUNCTION ?? "");
   else restorer.restoreIfNeeded();
@@ -114,36 +129,21 @@ export function activate(context: vscode.ExtensionContext): Api {
 }
 
 export async function deactivate(): Promise<void> {
-  await client?.stop();
+  await runningClient?.stop();
 }
 
-async function attempt(log: Log, doing: string, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    log.report(doing, error);
-  }
-}
-
-/** Of a row in the list of recordings, or the key itself. */
+/** Reads the key of a recording from a row of the list, or from the key itself. */
 function keyOf(argument: unknown): string | undefined {
-  const key = typeof argument === "object" && argument !== null ? (argument as { key?: unknown }).key : argument;
+  const key = typeof argument === "string" ? argument : asRecord(argument).key;
   return typeof key === "string" ? key : undefined;
 }
 
-/** Of a code lens: the function by its name, and the source that it is in. */
+/** Converts the argument of a code lens, which has the field `name`, to arguments of Measure Latency. */
 function namedFunction(argument: unknown): unknown {
-  const { name, ...others } = (typeof argument === "object" && argument !== null ? argument : {}) as Record<string, unknown>;
+  const { name, ...others } = asRecord(argument);
   return { ...others, function: name };
 }
 
-function functionRef(argument: unknown): FunctionRef {
-  const values = (typeof argument === "object" && argument !== null ? argument : {}) as Record<string, unknown>;
-  const { name, binary, address } = values;
-  if (typeof name !== "string") throw new Error(vscode.l10n.t("The command {0} needs the name of a function.", "ptlens.showFunction"));
-  return {
-    name,
-    binary: typeof binary === "string" ? binary : "",
-    address: typeof address === "string" ? address : null,
-  };
+function functionList(argument: unknown): ReturnType<typeof selectorOf>[] {
+  return Array.isArray(argument) ? argument.map((each) => selectorOf(functionRef(each, "ptlens.measureSelected"))) : [];
 }

@@ -9,7 +9,7 @@ test("processes built from a source come first, with their threads", async (t) =
   const server = background(t, orderServer, ["--threads", "3", "--rate", "0"]);
   await until("the order server runs", () => server.text.stdout.includes("threads"));
   const pid = server.child.pid;
-  const { processes } = json(["processes", "--json", "--source", path.join(root, "test/samples/order_server.cpp")]);
+  const { processes } = json(["processes", "--json", "--source", path.join(root, "extension/sample/order_server.cpp")]);
   const found = processes.find((each) => each.pid === pid);
   assert.deepEqual([found.has_source, found.container, found.threads, found.executable], [true, false, 3, orderServer]);
   await until("its share of CPU is seen", () => json(["processes", "--json"]).processes.find((each) => each.pid === pid).cpu_percent > 0);
@@ -32,7 +32,7 @@ test("a program whose file was replaced is known by the code that it runs", { sk
   copyFileSync(orderServer, program);
   const server = background(t, program, ["--threads", "1", "--rate", "0"]);
   await until("it runs", () => server.text.stdout.includes("threads"));
-  const look = () => json(["processes", "--json", "--source", path.join(root, "test/samples/order_server.cpp")]).processes.find(({ pid }) => pid === server.child.pid);
+  const look = () => json(["processes", "--json", "--source", path.join(root, "extension/sample/order_server.cpp")]).processes.find(({ pid }) => pid === server.child.pid);
   assert.deepEqual([look().has_source, look().rebuilt], [true, false]);
   rmSync(program);
   copyFileSync("/bin/true", program);

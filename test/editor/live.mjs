@@ -7,7 +7,7 @@ import path from "node:path";
 import { projectRoot } from "./rig.mjs";
 
 const at = (...parts) => path.join(projectRoot, ...parts);
-export const sampleSource = at("test", "samples", "order_server.cpp");
+export const sampleSource = at("extension", "sample", "order_server.cpp");
 
 process.env.PTLENS_HELPER ??= at("helper", "build", "ptlens");
 const helper = process.env.PTLENS_HELPER;

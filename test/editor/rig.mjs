@@ -89,7 +89,7 @@ function installExtension(extensions) {
   for (const file of readdirSync(projectRoot).filter((each) => /^package\.nls.*\.json$/.test(each))) {
     copyFileSync(path.join(projectRoot, file), path.join(target, file));
   }
-  for (const part of ["extension/media", "l10n", "test/samples/order_server.cpp"]) {
+  for (const part of ["extension/media", "l10n", "extension/sample/order_server.cpp"]) {
     if (existsSync(path.join(projectRoot, part))) cpSync(path.join(projectRoot, part), path.join(target, part), { recursive: true });
   }
   symlinkSync(path.join(projectRoot, "helper"), path.join(target, "helper"));

@@ -1,5 +1,5 @@
 // Workspaces for the tests in the extension host: one of two folders that say different things under the same
-// names, and one that nobody has trusted, whose settings name a program to start.
+// names, and one that nobody has trusted, whose settings name programs to run.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
@@ -22,8 +22,6 @@ export function makeTwoFolders(scratch) {
     program(path.join(folder, "build", "run"));
     writeFileSync(path.join(folder, "main.cpp"), "int main() { return 0; }\n");
     json(path.join(folder, ".vscode", "settings.json"), {
-      "ptlens.program": "${workspaceFolder}/build/run",
-      "ptlens.programArguments": ["--of", name],
       "ptlens.duration": seconds,
       "ptlens.symfs": "${workspaceFolder}/root",
       "ptlens.sourceMap": { [`/built/${name}`]: "${workspaceFolder}" },
@@ -49,7 +47,6 @@ export function makeUntrustedFolder(scratch) {
   const run = path.join(folder, "build", "run");
   program(run);
   json(path.join(folder, ".vscode", "settings.json"), {
-    "ptlens.program": run,
     "ptlens.symfs": path.join(folder, "root"),
     "ptlens.helperPath": run,
     "ptlens.perfPath": run,

@@ -1,4 +1,4 @@
-// What tests in the extension host do to the editor and its helper.
+// Actions of the tests in the extension host on the editor and its helper.
 import { strict as assert } from "node:assert";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import * as vscode from "vscode";
@@ -16,7 +16,7 @@ export async function lenses(uri: vscode.Uri): Promise<vscode.CodeLens[]> {
   return all.filter((lens) => lens.command?.command === "ptlens.showFunction");
 }
 
-/** Runs `work` while a function of the editor, such as vscode.window.showErrorMessage, is another. */
+/** Runs `work` while a function of the editor, such as vscode.window.showErrorMessage, is replaced. */
 export async function whileReplaced<Of extends object, Name extends keyof Of>(of: Of, name: Name, replacement: Of[Name], work: () => Thenable<unknown>): Promise<void> {
   const original = of[name];
   Object.assign(of, { [name]: replacement });
@@ -37,10 +37,10 @@ async function shown(how: "showErrorMessage" | "showInformationMessage", work: (
   return messages;
 }
 
-/** Runs `work` and answers the error messages that it showed. */
+/** Runs `work` and returns the error messages that it showed. */
 export const shownErrors = (work: () => Thenable<unknown>): Promise<string[]> => shown("showErrorMessage", work);
 
-/** Runs `work` and answers what it told, errors and warnings aside. */
+/** Runs `work` and returns the information messages that it showed. */
 export const shownMessages = (work: () => Thenable<unknown>): Promise<string[]> => shown("showInformationMessage", work);
 
 export async function until(what: string, probe: () => boolean | Promise<boolean>): Promise<void> {
@@ -48,10 +48,10 @@ export async function until(what: string, probe: () => boolean | Promise<boolean
     if (await probe()) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  assert.fail(`${what}: still not so`);
+  assert.fail(`${what}: timed out`);
 }
 
-/** Process ids of the helpers that this extension host started. */
+/** Returns the process ids of the helpers that this extension host started. */
 export function helpersOf(): number[] {
   const helper = environment("PTLENS_HELPER");
   return readdirSync("/proc").map(Number).filter((pid) => {

@@ -1,6 +1,6 @@
-// What test/editor/run.mjs hands to the tests in the extension host.
+// The environment variables that test/editor/run.mjs sets for the tests in the extension host.
 import { execFileSync } from "node:child_process";
-import type { LinesResult, Report } from "../../../extension/src/protocol";
+import type { LinesResult, Report } from "../../../extension/src/protocol/protocol";
 
 export function environment(name: string): string {
   const value = process.env[name];
@@ -8,14 +8,14 @@ export function environment(name: string): string {
   return value;
 }
 
-/** The helper's answer as JSON; of --json-lines, the list of all lines. */
+/** Runs the helper and parses its JSON; with --json-lines, returns a list of all lines. */
 export function helperJson(...args: string[]): unknown {
   const text = execFileSync(environment("PTLENS_HELPER"), args, { encoding: "utf8", maxBuffer: 1 << 28 });
   if (!args.includes("--json-lines")) return JSON.parse(text);
   return text.split("\n").filter(Boolean).map((line): unknown => JSON.parse(line));
 }
 
-/** The command line's answer, which the editor's must equal. */
+/** Returns the report of the command line. */
 export function reportJson(recording: string, name: string): Report {
   return helperJson("report", recording, "--function", name, "--json") as Report;
 }
@@ -24,7 +24,7 @@ export function linesJson(recording: string, file: string): LinesResult {
   return helperJson("lines", recording, "--file", file, "--json") as LinesResult;
 }
 
-/** Three significant digits by arithmetic of its own, to judge the extension's texts. */
+/** Formats a duration independently of the extension. */
 export function duration(ns: number): string {
   if (Number.isInteger(ns) && ns < 1000) return `${String(ns)} ns`;
   const rounded = Number(ns.toPrecision(3));
@@ -37,7 +37,7 @@ export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** A decoration's text without the blanks that bring figures below each other. */
+/** Returns the text of a decoration without the spaces that align it. */
 export function plain(text: string | undefined): string {
   return (text ?? "").replaceAll("\u00a0", " ").replace(/ +/g, " ").trim();
 }

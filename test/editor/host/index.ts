@@ -1,4 +1,4 @@
-// Entry of the tests that run in the extension host: Mocha over the *.test.js of the folder PTLENS_TEST_SUITE.
+// The entry of the tests in the extension host: runs the *.test.js files of the folder PTLENS_TEST_SUITE with Mocha.
 import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { environment } from "./environment";

@@ -1,5 +1,5 @@
-// What stands on the source: lenses, line texts, hovers, what they say once the text or the program is another, and
-// against a baseline; and that the panel can be used without a mouse and without eyes.
+// The annotations of a source file: code lenses, line texts and hovers, also after an edit, after the program was rebuilt
+// and against a baseline. And the accessibility of the panel.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -11,7 +11,7 @@ import { count, duration, goToLine, lensTexts, lineTexts, newPage, panelFrame, p
 const squeezed = (text) => text.replace(/ +/g, " ").trim();
 const textsOf = async (page) => (await lineTexts(page)).map(squeezed);
 
-/** Where the ends of the numbers of calls are on the screen, by the texts at the lines' ends. */
+/** Returns the columns of the multiplication signs in the texts at the ends of the lines. */
 const columns = (page) =>
   page.evaluate(() =>
     [...document.querySelectorAll(".view-lines .view-line")].flatMap((line) => {
@@ -33,8 +33,8 @@ async function showHover(page) {
   return hover;
 }
 
-/** Serious and critical faults that axe-core finds in the panel. */
-async function faultsOfPanel(page) {
+/** Returns the serious and critical violations that axe-core finds in the panel. */
+async function violationsInPanel(page) {
   const source = readFileSync(path.join(projectRoot, "node_modules", "axe-core", "axe.min.js"), "utf8");
   const inner = page.frames().find((each) => each.name() === "active-frame" || each.url().includes("fake.html"));
   assert.ok(inner !== undefined, "the panel's frame");
@@ -44,7 +44,7 @@ async function faultsOfPanel(page) {
   return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
-/** Chooses a row of the list that a command has opened. */
+/** Chooses a row of a QuickPick. */
 async function pick(page, text) {
   const row = page.locator(".quick-input-list .monaco-list-row", { hasText: text });
   await row.first().waitFor(patience);
@@ -78,7 +78,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await page.locator(".monaco-editor .view-line").first().waitFor(startPatience);
       await page.emulateMedia({ colorScheme: "dark" });
       await page.keyboard.press("Control+b");
-      assert.equal(report.calls.complete, 200, "the program calls it so often");
+      assert.equal(report.calls.complete, 200, "the program calls it 200 times");
       const { latency } = report;
       const figures = [`mean ${duration(latency.mean)}`, `p50 ${duration(latency.p50)} · p99 ${duration(latency.p99)} · max ${duration(latency.max)}`, "200 calls", "on-CPU", "cpu "];
       await until("the lens", async () => (await lensTexts(page)).some((text) => figures.every((figure) => text.includes(figure))));
@@ -93,14 +93,14 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       assert.ok(expected.length >= 2);
       for (const text of expected) await until(`a line with ${text}`, async () => (await textsOf(page)).includes(text));
       const places = await columns(page);
-      assert.equal(new Set(places.slice(0, 2)).size, 1, `the signs of multiplication stand below each other: ${places}`);
+      assert.equal(new Set(places.slice(0, 2)).size, 1, `the multiplication signs are aligned: ${places}`);
       await shot("lines-dark");
     },
     page,
   );
 
   await test(
-    "a hover shows callers, slowest calls, a histogram and how it was measured, and its links lead to the views",
+    "a hover shows callers, slowest calls, a histogram and the method, and its links open the views",
     async () => {
       await goTo(page, report.function.line);
       const hover = await showHover(page);
@@ -115,14 +115,14 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
   );
 
   await test(
-    "axe-core finds no serious fault in the panel, and it can be used with the keyboard",
+    "axe-core finds no serious violation in the panel, and the keyboard works",
     async () => {
       const frame = panelFrame(page);
       await frame.locator("g.frame").first().waitFor(patience);
-      assert.deepEqual(await faultsOfPanel(page), []);
+      assert.deepEqual(await violationsInPanel(page), []);
       await frame.getByRole("button", { name: "All functions" }).press("Enter");
       await frame.locator("h2", { hasText: "Functions" }).waitFor(patience);
-      assert.deepEqual(await faultsOfPanel(page), [], "of all functions");
+      assert.deepEqual(await violationsInPanel(page), [], "of all functions");
       await frame.locator("td").getByRole("button", { name: "step", exact: true }).press("Enter");
       await frame.locator("h1", { hasText: /^step$/ }).waitFor(patience);
       await frame.locator("g.frame").first().waitFor(patience);
@@ -136,7 +136,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
   );
 
   await test(
-    "after an edit the figures go with their lines and say that they are from before",
+    "after an edit the figures move with their lines and are marked",
     async () => {
       await goTo(page, 1);
       await page.keyboard.press("Home");
@@ -157,7 +157,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
   );
 
   await test(
-    "after the program was built anew they are of the old binary, also after a reload",
+    "after the program was rebuilt the figures are marked as of the old binary, also after a reload",
     async () => {
       project.build(31);
       await until("marked lenses", async () => (await lensTexts(page)).some((text) => text.startsWith("(old binary) mean")));
@@ -175,7 +175,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
   );
 
   await test(
-    "against a baseline, lens and lines say with a sign how they differ, as ptlens diff does",
+    "against a baseline, lens and lines show the change with its sign, as ptlens diff does",
     async () => {
       await page.keyboard.press("Control+Alt+9");
       await until("the base is open", async () => (await lensTexts(page)).some((text) => text.includes(`mean ${duration(baseReport.latency.mean)}`)));
@@ -223,7 +223,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
         await until("line texts", async () => (await textsOf(page)).length >= 2);
         await runCommand(page, "PT Lens: Show Flame Graph");
         await panelFrame(page).locator("g.frame").first().waitFor(patience);
-        assert.deepEqual(await faultsOfPanel(page), [], selector);
+        assert.deepEqual(await violationsInPanel(page), [], selector);
         await goTo(page, report.function.line);
       };
       const bars = async (name) => {
@@ -233,7 +233,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
           const { backgroundColor, backgroundImage } = getComputedStyle(element);
           return [`${backgroundColor} ${backgroundImage}`, getComputedStyle(document.body).backgroundColor];
         });
-        assert.ok(!drawn.startsWith(`${page_} none`), `${name}: a bar in the colour of the page, ${drawn}`);
+        assert.ok(!drawn.startsWith(`${page_} none`), `${name}: a bar in the color of the page, ${drawn}`);
         await shot(`panel-${name}`);
       };
       await theme({ colorScheme: "light" }, ".vs");

@@ -1,4 +1,4 @@
-// The first five minutes: the walkthrough from the machine to the first result, and the status item.
+// The walkthrough from the check of the machine to the first result, and the status bar item.
 import assert from "node:assert/strict";
 import { ask } from "../live.mjs";
 import { lensTexts, newPage, patience, runCommand, showSource, until } from "./page.mjs";
@@ -9,16 +9,16 @@ export async function firstStepsTests({ browser, rig, artifacts, test }) {
   const done = (name) => until(`${name} is done`, async () => (await step(name).locator(".codicon-getting-started-step-checked").count()) > 0);
   const open = async () => {
     await page.locator(".tab", { hasText: "order_server.cpp" }).first().click(); // a webview keeps the keys to itself
-    await runCommand(page, "PT Lens: First Steps");
+    await runCommand(page, "PT Lens: Get Started");
   };
   const { backend } = ask("doctor");
 
   await test(
-    "the walkthrough has four steps, and none is done",
+    "the walkthrough has four open steps",
     async () => {
       await showSource(page, rig.url);
       await open();
-      for (const name of ["Check the machine", "Grant rights", "Measure the sample", "Read the result"]) await step(name).first().waitFor(patience);
+      for (const name of ["Check this machine", "Grant permissions", "Measure the sample program", "Read the result"]) await step(name).first().waitFor(patience);
       assert.equal(await page.locator(".getting-started-step .codicon-getting-started-step-checked").count(), 0);
       await shot("walkthrough-dark");
     },
@@ -26,13 +26,13 @@ export async function firstStepsTests({ browser, rig, artifacts, test }) {
   );
 
   await test(
-    "checking the machine does its step, and that of the rights where nothing is lacking",
+    "checking the machine completes its step, and the permissions step if no permission is missing",
     async () => {
       await page.getByRole("button", { name: "Check This Machine" }).first().click();
       await until("the document", async () => (await page.locator(".tab", { hasText: "this machine" }).count()) > 0);
       await open();
-      await done("Check the machine");
-      if (backend !== "none") await done("Grant rights");
+      await done("Check this machine");
+      if (backend !== "none") await done("Grant permissions");
     },
     page,
   );
@@ -41,18 +41,18 @@ export async function firstStepsTests({ browser, rig, artifacts, test }) {
     "the sample is built, measured and shown",
     async () => {
       await page.locator(".tab", { hasText: "order_server.cpp" }).first().click();
-      await runCommand(page, "PT Lens: Measure the Sample Program");
+      await runCommand(page, "PT Lens: Measure Sample Program");
       await page.locator(".tab", { hasText: "order_server.cpp" }).first().waitFor(patience);
       await until("a lens with figures", async () => (await lensTexts(page)).some((text) => text.includes("mean")));
       await shot("sample-measured");
       await open();
-      await done("Measure the sample");
+      await done("Measure the sample program");
     },
     page,
   );
 
   await test(
-    "the status item says the backend, and a click offers what can be done",
+    "the status bar item shows the backend, and a click shows the actions",
     async () => {
       const item = page.locator(".statusbar-item", { hasText: "PT Lens" });
       await until("the backend", async () => (await item.textContent()).includes(backend === "uprobe" ? "probes" : "Intel PT"));

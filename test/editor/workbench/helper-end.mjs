@@ -1,4 +1,4 @@
-// The helper is killed in the middle of a measurement: one message, its cause, and a way on.
+// The helper is killed during a measurement: one message with the reason and an action.
 import assert from "node:assert/strict";
 import path from "node:path";
 import { ask, helpersOf, newestRecording } from "../live.mjs";
@@ -10,7 +10,7 @@ export async function helperEndTests({ browser, rig, sample, measured, artifacts
   const begun = () => page.locator(".notification-toast", { hasText: "recording ·" }).waitFor(patience);
 
   await test(
-    "killing the helper during a measurement shows one message with the cause",
+    "killing the helper during a measurement shows one message with the reason",
     async () => {
       await showSource(page, rig.url);
       await goToLine(page, definedAt(measured));
@@ -29,12 +29,12 @@ export async function helperEndTests({ browser, rig, sample, measured, artifacts
   );
 
   await test(
-    "its action measures the same again, and the result is shown",
+    "its action repeats the measurement, and the result is shown",
     async () => {
       await toasts().getByRole("button", { name: "Measure Again" }).click();
       await begun();
       await page.waitForTimeout(1000);
-      await page.locator(".statusbar-item", { hasText: "Stop and show now" }).click();
+      await page.locator(".statusbar-item", { hasText: "Stop and show results" }).click();
       await page.locator(".codelens-decoration", { hasText: "mean" }).first().waitFor(patience);
       const report = ask("report", newestRecording(path.join(rig.scratch, "state")), "--function", measured);
       const figures = [`mean ${duration(report.latency.mean)}`, `${count(report.calls.complete)} call`];

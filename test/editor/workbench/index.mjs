@@ -1,12 +1,11 @@
-// The tests of the workbench in the order in which they run. Each is given
-// { browser, rig, sample, measured, artifacts, test }, and begins with a window of its own.
+// The tests of the workbench in their order. Each receives { browser, rig, sample, measured, artifacts, test } and opens
+// its own window.
 import { annotationsTests } from "./annotations.mjs";
 import { firstStepsTests } from "./first-steps.mjs";
 import { helperEndTests } from "./helper-end.mjs";
-import { languageTests } from "./language.mjs";
 import { measureTests } from "./measure.mjs";
 import { reloadTests } from "./reload.mjs";
 import { sideBarTests } from "./side-bar.mjs";
 import { targetsTests } from "./targets.mjs";
 
-export const workbenchTests = [measureTests, reloadTests, targetsTests, sideBarTests, helperEndTests, annotationsTests, firstStepsTests, languageTests];
+export const workbenchTests = [measureTests, reloadTests, targetsTests, sideBarTests, helperEndTests, annotationsTests, firstStepsTests];

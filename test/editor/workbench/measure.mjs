@@ -1,4 +1,4 @@
-// The way of a user: right-click, picker, progress, lenses, line texts, flame graph.
+// A measurement as a user makes it: right-click, picker, progress, code lenses, line texts, flame graph.
 import assert from "node:assert/strict";
 import path from "node:path";
 import { ask, newestRecording, probesOf, sampleSource } from "../live.mjs";
@@ -50,10 +50,10 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
   );
 
   await test(
-    "progress shows, and Stop Measuring keeps what was measured",
+    "progress is shown, and stopping keeps the data",
     async () => {
       await page.locator(".notification-toast", { hasText: "measuring" }).waitFor(patience);
-      const stop = page.locator(".statusbar-item", { hasText: "Stop and show now" });
+      const stop = page.locator(".statusbar-item", { hasText: "Stop and show results" });
       await stop.waitFor(patience);
       await until("the recording runs", recordingRuns);
       await page.waitForTimeout(1500);
@@ -65,7 +65,7 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
   );
 
   await test(
-    "lenses and line texts hold the numbers of ptlens report --json and ptlens lines --json",
+    "code lenses and line texts show the numbers of ptlens report --json and ptlens lines --json",
     async () => {
       const recording = newestRecording(stateHome);
       report = ask("report", recording, "--function", measured);
@@ -107,7 +107,7 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
       }
       const drawn = await frame.locator(".bucket .count").allTextContents();
       const calls = drawn.map((text) => Number(text.replaceAll(",", ""))).reduce((a, b) => a + b, 0);
-      assert.equal(calls, report.calls.complete, "the histogram holds every complete call");
+      assert.equal(calls, report.calls.complete, "the histogram contains every complete call");
       await shot("flame-graph-dark");
     },
     page,
@@ -164,7 +164,7 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
   );
 
   await test(
-    "Clear Results takes everything away",
+    "Clear Results removes all annotations and the panel",
     async () => {
       await goToLine(page, definedAt(measured));
       await openContextMenu(page, measured);

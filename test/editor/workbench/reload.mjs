@@ -1,4 +1,4 @@
-// What was measured is there again after the window was reloaded.
+// The results are shown again after the window was reloaded.
 import { execFileSync } from "node:child_process";
 import { newestRecording, sampleSource } from "../live.mjs";
 import { choose, definedAt, goToLine, lensTexts, newPage, openContextMenu, patience, pickSample, showSource, startPatience, until } from "./page.mjs";
@@ -16,7 +16,7 @@ export async function reloadTests({ browser, rig, sample, measured, artifacts, t
       await openContextMenu(page, measured);
       await choose(page, "Measure Latency");
       await pickSample(page, sample);
-      const stop = page.locator(".statusbar-item", { hasText: "Stop and show now" });
+      const stop = page.locator(".statusbar-item", { hasText: "Stop and show results" });
       await stop.waitFor(patience);
       await page.locator(".notification-toast", { hasText: "recording ·" }).waitFor(patience);
       await page.waitForTimeout(1500);
@@ -30,7 +30,7 @@ export async function reloadTests({ browser, rig, sample, measured, artifacts, t
   );
 
   await test(
-    "and when the calls that were decoded are gone, they are decoded again",
+    "if the cached calls are gone, the trace is decoded again",
     async () => {
       execFileSync(process.env.PTLENS_HELPER, ["store", newestRecording(`${rig.scratch}/state`), "--remove"]);
       await page.reload({ waitUntil: "commit", ...startPatience });

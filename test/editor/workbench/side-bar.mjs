@@ -1,4 +1,4 @@
-// The side bar: empty states, what was measured, its functions, the processes; rename, compare, delete.
+// The side bar: its empty state, recordings, functions and processes; rename, compare and delete.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
@@ -17,7 +17,7 @@ export async function sideBarTests({ browser, rig, sample, measured, artifacts, 
     await runCommand(page, "PT Lens: Measure Latency");
     await page.locator(".quick-input-title", { hasText: "Measure latency" }).waitFor(patience);
     await pickSample(page, sample);
-    const stop = page.locator(".statusbar-item", { hasText: "Stop and show now" });
+    const stop = page.locator(".statusbar-item", { hasText: "Stop and show results" });
     await stop.waitFor(patience);
     await page.locator(".notification-toast", { hasText: "recording ·" }).waitFor(patience);
     await page.waitForTimeout(1200);
@@ -36,13 +36,13 @@ export async function sideBarTests({ browser, rig, sample, measured, artifacts, 
   }
 
   await test(
-    "the empty side bar says what to do",
+    "the empty side bar explains what to do",
     async () => {
       await showSource(page, rig.url);
       await runCommand(page, "View: Show PT Lens");
       await view("Recordings").getByRole("button", { name: "Measure Latency" }).waitFor(patience);
       await view("Recordings").getByRole("button", { name: "Check This Machine" }).waitFor(patience);
-      await page.getByText("The functions of a recording are listed here").waitFor(patience);
+      await page.getByText("This view lists the functions of a recording").waitFor(patience);
       await shot("side-bar-empty");
     },
     page,
@@ -77,7 +77,7 @@ export async function sideBarTests({ browser, rig, sample, measured, artifacts, 
       const p99 = ask("report", newestRecording(stateHome), "--function", measured).latency.p99;
       await until("p99 is shown", async () => (await rows("Functions").allTextContents()).some((text) => text.includes(`p99 ${duration(p99)}`)));
       await runCommand(page, "PT Lens: Filter Functions");
-      await page.getByPlaceholder("Words that the name holds").fill("accept");
+      await page.getByPlaceholder("Words in the name").fill("accept");
       await page.keyboard.press("Enter");
       await until("one is left", async () => (await rows("Functions").count()) === 1);
       const text = await first.textContent();
@@ -109,7 +109,7 @@ export async function sideBarTests({ browser, rig, sample, measured, artifacts, 
   );
 
   await test(
-    "a click shows the other, Rename and Delete do what they say",
+    "a click shows the other recording, and Rename and Delete work",
     async () => {
       await recordings().nth(1).click();
       await until("the older is active", async () => (await recordings().nth(1).textContent()).includes("active"));
@@ -132,11 +132,11 @@ export async function sideBarTests({ browser, rig, sample, measured, artifacts, 
   );
 
   await test(
-    "processes that run now are listed, the one built from the open file first",
+    "running processes are listed, the one built from the open file first",
     async () => {
-      await view("Processes Now").locator(".pane-header").click();
-      await until("our process", async () => (await rows("Processes Now").allTextContents()).some((text) => text.includes(String(sample.pid))));
-      assert.match(await rows("Processes Now").first().textContent(), /order_server.*built from the open file/s);
+      await view("Processes").locator(".pane-header").click();
+      await until("our process", async () => (await rows("Processes").allTextContents()).some((text) => text.includes(String(sample.pid))));
+      assert.match(await rows("Processes").first().textContent(), /order_server.*built from the open file/s);
       await shot("side-bar-processes");
     },
     page,

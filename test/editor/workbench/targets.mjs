@@ -1,5 +1,5 @@
-// What is measured: a program of a launch configuration, and a slow call that is waited for. Both with the
-// simulator in perf's place, in an editor of their own that is set up for it.
+// The targets of a measurement: a program of a launch configuration, a thread, and a process with a slow call. All with
+// the simulator instead of perf, in a separate editor.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -39,14 +39,14 @@ export async function targetsTests({ browser, measured, artifacts, test }) {
   const frame = panelFrame(page);
   try {
     await test(
-      "the picker offers launch configurations, and says why one cannot be started",
+      "the picker offers launch configurations, and explains why one cannot be started",
       async () => {
         await showSource(page, rig.url);
         await goToLine(page, definedAt(measured) + 1);
         await runCommand(page, "PT Lens: Measure Latency");
         const rows = page.locator(".quick-input-list .monaco-list-row");
         await rows.filter({ hasText: "Forty orders" }).waitFor(patience);
-        assert.match(await rows.filter({ hasText: "From CMake" }).textContent(), /cannot be replaced here/);
+        assert.match(await rows.filter({ hasText: "From CMake" }).textContent(), /cannot replace/);
         await shot("launch-configurations");
       },
       page,
@@ -67,7 +67,7 @@ export async function targetsTests({ browser, measured, artifacts, test }) {
     );
 
     await test(
-      "one thread is chosen by the keys alone",
+      "a thread is chosen with the keyboard",
       async () => {
         const child = spawn(server, ["--threads", "3", "--rate", "20"], { stdio: ["ignore", "ignore", "inherit"] });
         try {
@@ -87,7 +87,7 @@ export async function targetsTests({ browser, measured, artifacts, test }) {
           await page.keyboard.press("Tab");
           const focused = page.locator(".monaco-list-row.focused .action-label:focus");
           await focused.waitFor(patience);
-          assert.equal(await focused.getAttribute("aria-label"), "One of its threads…");
+          assert.equal(await focused.getAttribute("aria-label"), "Choose a Thread…");
           await page.keyboard.press("Enter");
           await page.locator(".quick-input-title", { hasText: `Threads of order_server (${child.pid})` }).waitFor(patience);
           const rows = page.locator(".quick-input-list .monaco-list-row");
@@ -141,7 +141,7 @@ export async function targetsTests({ browser, measured, artifacts, test }) {
             const found = await frame.locator("g.frame").evaluateAll((frames) => frames.map((each) => each.getAttribute("name")));
             return found.some((name) => name.includes("mutex_lock")) && found;
           });
-          assert.ok(names.some((name) => name.includes("reserve_stock")), "the lock wait lies in reserve_stock");
+          assert.ok(names.some((name) => name.includes("reserve_stock")), "the wait for the lock is in reserve_stock");
           await shot("slow-call");
         } finally {
           child.kill();

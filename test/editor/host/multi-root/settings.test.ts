@@ -1,11 +1,11 @@
-// A workspace of two folders with the same setting, launch configuration and task: each means its own folder.
+// A workspace of two folders with the same settings, launch configurations and tasks: each applies to its own folder.
 import { strict as assert } from "node:assert";
 import path from "node:path";
 import * as vscode from "vscode";
-import { annotationSettings } from "../../../../extension/src/annotation-settings";
-import { targetItems } from "../../../../extension/src/process-picker";
-import { programTargets } from "../../../../extension/src/program-targets";
-import { readSettings } from "../../../../extension/src/settings";
+import { annotationSettings } from "../../../../extension/src/annotations/annotation-settings";
+import { targetItems } from "../../../../extension/src/targets/target-picker";
+import { workspacePrograms } from "../../../../extension/src/targets/workspace-programs";
+import { readSettings } from "../../../../extension/src/base/settings";
 import { activeApi } from "../editor";
 import { environment } from "../environment";
 
@@ -20,29 +20,27 @@ describe("settings of two folders", () => {
   it("are those of the folder that a file is in", () => {
     for (const [folder, seconds] of folders().map((each, index) => [each, [3, 7][index]] as const)) {
       const settings = readSettings(vscode.Uri.file(inside(folder, "main.cpp")));
-      assert.equal(settings.program, inside(folder, "build", "run"));
-      assert.deepEqual(settings.programArguments, ["--of", folder.name]);
       assert.equal(settings.duration, seconds);
       assert.equal(settings.symfs, inside(folder, "root"));
     }
   });
 
-  it("are those of the open file where none is named", async () => {
+  it("are those of the open file by default", async () => {
     const [shop, library] = folders();
     for (const folder of [library, shop]) {
       await vscode.window.showTextDocument(vscode.Uri.file(inside(folder, "main.cpp")), { viewColumn: vscode.ViewColumn.One });
-      assert.equal(readSettings().program, inside(folder, "build", "run"));
+      assert.equal(readSettings().symfs, inside(folder, "root"));
     }
     await vscode.commands.executeCommand("workbench.action.closeAllEditors");
   });
 
-  it("tell together where sources are", () => {
+  it("are combined for the source map", () => {
     const [shop, library] = folders();
     const expected = { "/built/shop": shop.uri.fsPath, "/built/library": library.uri.fsPath };
     for (const folder of [shop, library]) assert.deepEqual(readSettings(folder.uri).sourceMap, expected);
   });
 
-  it("say of each what is drawn in its files", () => {
+  it("control the annotations of each folder", () => {
     const [shop, library] = folders();
     const of = (folder: vscode.WorkspaceFolder): boolean[] => {
       const { lens, line } = annotationSettings(folder.uri);
@@ -57,13 +55,11 @@ describe("programs of two folders", () => {
   it("are started in their own folder, and named by it", () => {
     const [shop, library] = folders();
     const expected = [shop, library].map((folder) => ({
-      setting: [inside(folder, "build", "run"), ["--of", folder.name], folder.name],
       launch: [inside(folder, "build", "run"), shop.uri.fsPath, folder.name],
       task: [inside(folder, "build", "run"), folder.uri.fsPath, folder.name],
     }));
-    const targets = programTargets();
+    const targets = workspacePrograms();
     const of = (source: string): typeof targets => targets.filter((target) => target.source === source);
-    assert.deepEqual(of("setting").map(({ program, args, folder }) => [program, args, folder]), expected.map(({ setting }) => setting));
     assert.deepEqual(of("launch").map(({ program, cwd, folder }) => [program, cwd, folder]), expected.map(({ launch }) => launch));
     assert.deepEqual(of("task").map(({ program, cwd, folder }) => [program, cwd, folder]), expected.map(({ task }) => task));
     assert.deepEqual(targets.filter(({ problem }) => problem !== undefined), []);
@@ -71,19 +67,10 @@ describe("programs of two folders", () => {
     const items = targetItems(choices, []).filter(({ target }) => target !== undefined);
     assert.deepEqual(items.map(({ description }) => description), ["launch configuration · shop", "launch configuration · library"]);
   });
-
-  it("are tasks of ours once each", async () => {
-    const tasks = await vscode.tasks.fetchTasks({ type: "ptlens" });
-    const [shop, library] = folders();
-    assert.deepEqual(
-      tasks.map(({ scope, definition }) => [typeof scope === "object" ? scope.name : scope, definition.program as unknown]).sort(),
-      [shop, library].map((folder) => [folder.name, inside(folder, "build", "run")]).sort(),
-    );
-  });
 });
 
 describe("a measurement in a workspace of two folders", () => {
-  it("takes what is not said from the folder that is named", async () => {
+  it("takes the settings of the folder in settingsOf", async () => {
     const api = await activeApi();
     const { session } = api;
     const [, library] = folders();

@@ -1,5 +1,5 @@
-// Annotations in the real editor: where they are, what they say once the text, the program or the settings
-// change, and what they cost on a long file.
+// Annotations in the real editor: their lines, their text after the file, the program or the settings change, and their
+// cost in a long file.
 import { strict as assert } from "node:assert";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -40,7 +40,7 @@ async function set(name: string, value: unknown): Promise<void> {
   await vscode.workspace.getConfiguration("ptlens").update(name, value, vscode.ConfigurationTarget.Global);
 }
 
-/** CPU time of this thread, µs; of the process where Node does not tell threads apart. */
+/** Returns the CPU time of this thread, µs; of the process in a Node version without threadCpuUsage. */
 function threadCpu(): NodeJS.CpuUsage {
   const { threadCpuUsage } = process as { threadCpuUsage?: () => NodeJS.CpuUsage };
   return threadCpuUsage === undefined ? process.cpuUsage() : threadCpuUsage.call(process);
@@ -60,29 +60,29 @@ describe("annotations of a file", () => {
     await vscode.commands.executeCommand("ptlens.clear");
   });
 
-  it("have exactly one decoration a line, at its end, in one of the steps of heat", async () => {
+  it("have exactly one decoration per line, at its end, in one of the levels of heat", async () => {
     const { decorations } = await api();
-    const { texts, marks } = await decorations.drawing(document);
+    const { texts, marks } = await decorations.decorationsOf(document);
     const lines = texts.flat().map(({ range }) => range.start.line);
     assert.deepEqual(lines.toSorted((a, b) => a - b), linesJson(recording, source).lines.map(({ line }) => line - 1));
     assert.equal(new Set(lines).size, lines.length);
     for (const { range } of texts.flat()) assert.ok(range.isEqual(document.lineAt(range.start.line).range));
-    assert.deepEqual(marks.flat(), [], "all lines are asked for, so all have their text");
+    assert.deepEqual(marks.flat(), [], "all lines are requested, so all have their text");
     const { lines: rows } = linesJson(recording, source);
     const hottest = rows.toSorted((a, b) => b.total - a.total)[0];
-    assert.ok(texts.at(-1)?.some(({ range }) => range.start.line + 1 === hottest?.line), "the hottest line is in the hottest step");
+    assert.ok(texts.at(-1)?.some(({ range }) => range.start.line + 1 === hottest?.line), "the hottest line has the highest level");
   });
 
   it("leave lines out of sight to the overview ruler", async () => {
     const { decorations } = await api();
     const rows = linesJson(recording, source).lines.map(({ line }) => line);
     const [first = 1] = rows;
-    const { texts, marks } = await decorations.drawing(document, first, first);
+    const { texts, marks } = await decorations.decorationsOf(document, first, first);
     assert.deepEqual(texts.flat().map(({ range }) => range.start.line + 1), [first]);
     assert.deepEqual(marks.flat().map(({ start }) => start.line + 1).toSorted((a, b) => a - b), rows.slice(1));
   });
 
-  it("have the lens' figures of ptlens report --json", async () => {
+  it("have the figures of ptlens report --json in the code lens", async () => {
     const report = reportJson(recording, measured);
     const lens = (await lensTitles(document)).find(({ line }) => line === report.function.line - 1);
     assert.ok(lens !== undefined);
@@ -118,7 +118,7 @@ describe("annotations of a file", () => {
     for (const view of ["flame", "histogram", "callers"]) assert.ok(text.includes(`%22view%22%3A%22${view}%22`), view);
   });
 
-  it("say that they are from before an edit, and no more once it is undone", async () => {
+  it("say that the file was edited, until the edit is undone", async () => {
     const { decorations } = await api();
     const report = reportJson(recording, measured);
     const before = (await decorations.options(document)).map(({ range }) => range.start.line);
@@ -142,7 +142,7 @@ describe("annotations of a file", () => {
     for (const { renderOptions } of again) assert.doesNotMatch(plain(renderOptions?.after?.contentText), /✎/);
   });
 
-  it("are what ptlens.show says, at once", async () => {
+  it("follow the setting ptlens.show at once", async () => {
     const { decorations } = await api();
     await set("show", "lens");
     assert.deepEqual(await decorations.options(document), []);
@@ -157,7 +157,7 @@ describe("annotations of a file", () => {
     assert.ok((await decorations.options(document)).length > 0);
   });
 
-  it("are not there twice: the helper offers this editor no inlay hints", async () => {
+  it("do not appear twice: the helper offers this editor no inlay hints", async () => {
     const hints = await vscode.commands.executeCommand<vscode.InlayHint[]>(
       "vscode.executeInlayHintProvider",
       document.uri,
@@ -168,7 +168,7 @@ describe("annotations of a file", () => {
 });
 
 describe("against a baseline", () => {
-  it("lens and lines show the change that ptlens diff --json tells", async () => {
+  it("lens and lines show the change that ptlens diff --json prints", async () => {
     const { session, decorations } = await api();
     const document = await vscode.workspace.openTextDocument(source);
     const other = environment("PTLENS_TEST_BASELINE");
@@ -177,10 +177,10 @@ describe("against a baseline", () => {
     const base = session.recordings.find((item) => item.path === other);
     assert.ok(base !== undefined);
     await session.compareWith(base.key);
-    const told = helperJson("diff", other, recording, "--function", measured, "--json") as {
+    const printed = helperJson("diff", other, recording, "--function", measured, "--json") as {
       functions: { line: number; difference: { mean: string; mean_percent: number; p99: string } }[];
     };
-    const [pair] = told.functions;
+    const [pair] = printed.functions;
     assert.ok(pair !== undefined);
     const title = (await lensTitles(document)).find(({ line }) => line === pair.line - 1)?.title ?? "";
     const { difference } = pair;
@@ -202,7 +202,7 @@ describe("against a baseline", () => {
 describe("a file of 20,000 lines with 5,000 lines with calls", () => {
   const long = process.env.PTLENS_TEST_LONG_SOURCE ?? "";
 
-  it("is annotated where it was measured when it comes with another text, and as measured when that text comes back", async function () {
+  it("is annotated at the measured lines when its text changes on disk, and without a mark when the text is restored", async function () {
     if (long === "") this.skip();
     const { decorations } = await api();
     const text = readFileSync(long, "utf8");
@@ -223,7 +223,7 @@ describe("a file of 20,000 lines with 5,000 lines with calls", () => {
     await vscode.commands.executeCommand("ptlens.clear");
   });
 
-  it("is scrolled and typed in; how long tasks of the extension host took is told", async function () {
+  it("is scrolled and typed in; the longest tasks of the extension host are reported", async function () {
     if (long === "") this.skip();
     const { decorations } = await api();
     const document = await vscode.workspace.openTextDocument(long);
@@ -232,12 +232,12 @@ describe("a file of 20,000 lines with 5,000 lines with calls", () => {
     assert.ok(document.lineCount >= 20_000);
     const expected = linesJson(environment("PTLENS_TEST_LONG_RECORDING"), long).lines;
     assert.ok(expected.length >= 5_000, String(expected.length));
-    const { texts, marks } = await decorations.drawing(document, 1, 200);
+    const { texts, marks } = await decorations.decorationsOf(document, 1, 200);
     assert.equal(texts.flat().length, expected.filter(({ line }) => line <= 200).length);
     assert.equal(texts.flat().length + marks.flat().length, expected.length);
 
-    // Tasks of the host's event loop are what lies between two turns of a timer: the longest, in time of this thread on
-    // a CPU, which other processes do not lengthen, and as it passed.
+    // A task of the event loop is the time between two turns of a timer. Reported are the longest in CPU time of this
+    // thread, which other processes do not affect, and in wall-clock time.
     const cpu = (): number => {
       const { user, system } = threadCpu();
       return (user + system) / 1000;

@@ -1,4 +1,4 @@
-// The ways to a measurement that need no mouse: commands with arguments, the API, tasks.
+// Measurements without the mouse: commands with arguments, the API and tasks.
 import { strict as assert } from "node:assert";
 import { existsSync } from "node:fs";
 import * as vscode from "vscode";
@@ -9,7 +9,7 @@ const measured = environment("PTLENS_TEST_FUNCTION");
 const pid = Number(environment("PTLENS_TEST_PID"));
 const source = environment("PTLENS_TEST_SOURCE");
 
-describe("ways to measure", () => {
+describe("measuring without the mouse", () => {
   before(async () => {
     await vscode.commands.executeCommand("workbench.action.closeAllEditors");
     await vscode.window.showTextDocument(vscode.Uri.file(source), { viewColumn: vscode.ViewColumn.One });
@@ -19,22 +19,22 @@ describe("ways to measure", () => {
     for (const { key } of session.recordings) await session.remove(key);
   });
 
-  it("the API measures a process, reports as the command line, and tells of it", async () => {
+  it("the API measures a process, reports as the command line, and fires an event", async () => {
     const api = await activeApi();
-    const told: (string | undefined)[] = [];
-    const listening = api.onDidChangeActiveRecording((handle) => told.push(handle?.path));
+    const active: (string | undefined)[] = [];
+    const listening = api.onDidChangeActiveRecording((handle) => active.push(handle?.path));
     const stages: string[] = [];
     const recording = await api.measure({ pid, function: measured, duration: 0.5, onProgress: (text) => stages.push(text) });
     listening.dispose();
     assert.ok(existsSync(recording.path));
     assert.ok(stages.some((text) => text.startsWith("recording")), stages.join("\n"));
-    assert.ok(told.includes(recording.path));
+    assert.ok(active.includes(recording.path));
     const { calls, latency } = await api.report(recording, measured);
     const expected = reportJson(recording.path, measured);
     assert.deepEqual({ calls, latency }, { calls: expected.calls, latency: expected.latency });
   });
 
-  it("the API refuses a process that is not there, and a cancelled measurement leaves nothing", async () => {
+  it("the API rejects a process that does not exist, and a cancelled measurement leaves nothing", async () => {
     const api = await activeApi();
     const before = api.session.recordings.length;
     await assert.rejects(api.measure({ pid: 999_999_999, function: measured }), /999999999/);
@@ -73,7 +73,7 @@ describe("ways to measure", () => {
     await new Promise<void>((begun) => {
       first = api.measure({ pid, function: measured, duration: 60, onProgress: () => { begun(); } }, cancel.token);
     });
-    await assert.rejects(api.measure({ pid, function: measured, duration: 1 }), /running already/);
+    await assert.rejects(api.measure({ pid, function: measured, duration: 1 }), /Another measurement is running/);
     cancel.cancel();
     await assert.rejects(first);
   });
@@ -99,7 +99,7 @@ describe("ways to measure", () => {
   });
 });
 
-/** A task as tasks.json declares it: VS Code has the provider resolve it. */
+/** Returns a task that tasks.json declares; VS Code lets the provider resolve it. */
 async function resolved(definition: vscode.TaskDefinition): Promise<vscode.Task> {
   const name = `ptlens test ${JSON.stringify(definition)}`;
   const configuration = vscode.workspace.getConfiguration("tasks");

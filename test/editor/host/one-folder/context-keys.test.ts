@@ -1,4 +1,4 @@
-// The keys by which menus, views and keys show what can be done now.
+// The context keys that control menus, views and keybindings.
 import { strict as assert } from "node:assert";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -11,7 +11,7 @@ const recording = environment("PTLENS_TEST_RECORDING");
 const measured = environment("PTLENS_TEST_FUNCTION");
 const pid = Number(environment("PTLENS_TEST_PID"));
 
-/** Runs `work` and answers what each key was set to meanwhile, in order; the extension sets them by a command. */
+/** Runs `work` and returns the values that each key was set to, in order. The extension sets them with a command. */
 async function keysDuring(work: () => Thenable<unknown>): Promise<Map<string, unknown[]>> {
   const set = new Map<string, unknown[]>();
   const original = vscode.commands.executeCommand;
@@ -49,7 +49,7 @@ describe("context keys", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("tell of recordings, of a shown one and of a baseline", async () => {
+  it("follow the list of recordings, the active one and the baseline", async () => {
     const { session } = await activeApi();
     const keyOf = (where: string): string => session.recordings.find((item) => item.path === where)?.key ?? assert.fail();
     assert.deepEqual(last(await keysDuring(() => open(copy)), ...about), [true, true, false, false]);
@@ -60,7 +60,7 @@ describe("context keys", () => {
     assert.deepEqual(last(await keysDuring(empty), ...about), [false, false, false, false]);
   });
 
-  it("tell that a measurement runs, and afterwards that it can be made again", async () => {
+  it("follow a running measurement, and whether it can be repeated", async () => {
     const api = await activeApi();
     const set = await keysDuring(() => api.measure({ pid, function: measured, duration: 0.3 }));
     assert.deepEqual(set.get("ptlens.recording"), [true, false]);
@@ -70,7 +70,7 @@ describe("context keys", () => {
     assert.deepEqual(failed.get("ptlens.recording"), [true, false], "also when it fails");
   });
 
-  it("tell what this machine can do once it is checked", async () => {
+  it("show the abilities of this machine after a check", async () => {
     const set = await keysDuring(() => vscode.commands.executeCommand("ptlens.doctor"));
     assert.deepEqual(set.get("ptlens.canMeasure"), [true]);
     await vscode.commands.executeCommand("workbench.action.closeAllEditors");

@@ -1,4 +1,4 @@
-// The helper's life: killed in the middle of a measurement, and started anew by command.
+// The life of the helper: killed during a measurement, and restarted by a command.
 import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
 import { activeApi, helpersOf, killHelpers, shownErrors, until } from "../editor";
@@ -16,9 +16,9 @@ describe("the helper", () => {
     for (const { key } of session.recordings) await session.remove(key);
   });
 
-  it("killed during a measurement: one message with the cause, a working measurement after it, no lost recordings", async () => {
+  it("killed during a measurement: shows one message with the reason, loses no recording, and can measure again", async () => {
     const api = await activeApi();
-    const kept = await api.measure({ pid, function: measured, duration: 0.3 });
+    const earlier = await api.measure({ pid, function: measured, duration: 0.3 });
     const errors = await shownErrors(async () => {
       let begun = false;
       const running = api.measure({
@@ -33,18 +33,18 @@ describe("the helper", () => {
       await until("the recording runs", () => begun);
       killHelpers();
       await failed;
-      await until("the earlier recording is shown again", () => api.session.recording?.path === kept.path);
+      await until("the earlier recording is shown again", () => api.session.recording?.path === earlier.path);
       await new Promise((resolve) => setTimeout(resolve, 2500));
     });
     assert.equal(errors.length, 1, errors.join("\n"));
     assert.match(errors[0] ?? "", /during the measurement.*SIGSEGV/);
-    assert.ok(api.session.recordings.some((item) => item.path === kept.path));
+    assert.ok(api.session.recordings.some((item) => item.path === earlier.path));
     const after = await api.measure({ pid, function: measured, duration: 0.3 });
     assert.ok(reportJson(after.path, measured).calls.complete > 0);
     assert.equal(api.session.recordings.length, 2);
   });
 
-  it("is started anew by Restart Helper, without a message, with what was shown", async () => {
+  it("is restarted by Restart Helper, without a message and with the same results", async () => {
     const { session } = await activeApi();
     const before = helpersOf();
     const shown = session.active?.path;

@@ -1,10 +1,10 @@
-// Line time in the real editor: nothing before it is asked for, then at the end of each line what
-// `ptlens lines --time` says, merged with the calls, and in the hover. The recording is a simulated trace.
+// Line time in the real editor: after the command, the end of each line and the hover show the figures of
+// `ptlens lines --time` with the calls. The recording is a simulated trace.
 import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
 import { activeApi, shownMessages } from "../editor";
 import { count, duration, environment, helperJson, plain } from "../environment";
-import type { LinesResult, LineTime } from "../../../../extension/src/protocol";
+import type { LinesResult, LineTime } from "../../../../extension/src/protocol/protocol";
 
 const source = process.env.PTLENS_TEST_TIMED_SOURCE ?? "";
 
@@ -28,47 +28,47 @@ describe("line time", function () {
     const { decorations } = await activeApi();
     const options = await decorations.options(document);
     const found = new Map(options.map(({ range, renderOptions }) => [range.start.line + 1, plain(renderOptions?.after?.contentText)]));
-    assert.equal(found.size, options.length, "one decoration a line");
+    assert.equal(found.size, options.length, "one decoration per line");
     return found;
   };
   const times = (): LineTime[] => (expected.line_time?.lines ?? []).filter(({ line }) => line > 0);
 
-  it("is not there before it was asked for", async () => {
+  it("is not shown before the command", async () => {
     const found = await texts();
     assert.deepEqual([...found.keys()], expected.lines.map(({ line }) => line));
     for (const text of found.values()) assert.doesNotMatch(text, /\bline\b/);
   });
 
-  it("stands at the end of every line that was executed, behind its calls", async () => {
+  it("is shown at the end of every executed line, after its calls", async () => {
     await vscode.commands.executeCommand("ptlens.showLineTime");
     const found = await texts();
     assert.deepEqual([...found.keys()], times().map(({ line }) => line));
-    let told = 0;
+    let timed = 0;
     for (const { line, executions, time, at_most: most } of times()) {
       const text = found.get(line) ?? "";
       const calls = expected.lines.find((row) => row.line === line);
       if (calls !== undefined) assert.ok(text.startsWith(`${duration(calls.mean)} × ${count(calls.calls)} · `), text);
-      told += time === null ? 0 : 1;
+      timed += time === null ? 0 : 1;
       if (time !== null) assert.ok(text.endsWith(`line ${duration(time / executions)} × ${count(executions)}`), text);
       else if (most === 0) assert.ok(text.endsWith(`line × ${count(executions)} · too short to time`), text);
       else assert.ok(text.includes(`line × ${count(executions)} · ≤ ${duration(most ?? 0)} shared with `), text);
     }
-    assert.ok(told > 0 && told < times().length, `${String(told)} of ${String(times().length)} are told`);
+    assert.ok(timed > 0 && timed < times().length, `${String(timed)} of ${String(times().length)} have a time`);
   });
 
   it("is in the hover of the line", async () => {
-    const { line, executions, time, resolution } = times().find((each) => each.time !== null) ?? assert.fail("no time is told");
+    const { line, executions, time, resolution } = times().find((each) => each.time !== null) ?? assert.fail("no line has a time");
     const hovers = await vscode.commands.executeCommand<vscode.Hover[]>("vscode.executeHoverProvider", document.uri, new vscode.Position(line - 1, 2));
     const text = hovers.flatMap(({ contents }) => contents.map((part) => (part instanceof vscode.MarkdownString ? part.value : ""))).join("\n");
     assert.ok(text.includes(`Executions of the line: ${count(executions)}. Its own instructions took ${duration(time ?? 0)} ± ${duration(resolution ?? 0)} in all`), text);
   });
 
-  it("is none of a recording by probes, and says so", async () => {
+  it("is not available in a recording with probes, and a message explains it", async () => {
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(environment("PTLENS_TEST_SOURCE")), vscode.ViewColumn.One);
     await vscode.commands.executeCommand("ptlens.openRecording", environment("PTLENS_TEST_RECORDING"));
     const { session } = await activeApi();
     if (session.recording?.backend !== "uprobe") return;
     const shown = await shownMessages(() => vscode.commands.executeCommand("ptlens.showLineTime"));
-    assert.deepEqual(shown, ["PT Lens: a recording by probes has no line time, it takes Intel PT."]);
+    assert.deepEqual(shown, ["PT Lens: Line time needs Intel PT. This recording was made with probes."]);
   });
 });

@@ -1,4 +1,4 @@
-// A recording opened in the real editor: every figure on the screen equals the command line's.
+// A recording opened in the real editor: every figure equals the one of the command line.
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import * as vscode from "vscode";
@@ -10,7 +10,7 @@ const recording = environment("PTLENS_TEST_RECORDING");
 const measured = environment("PTLENS_TEST_FUNCTION");
 
 describe("commands", () => {
-  it("are all there", async () => {
+  it("are all registered", async () => {
     await activeApi();
     const present = new Set(await vscode.commands.getCommands(true));
     for (const name of ["measureLatency", "finish", "openRecording", "clear", "showFlameGraph", "showFunction", "showLog", "doctor"]) {
@@ -73,7 +73,7 @@ describe("a recording that was opened", () => {
     assert.equal(argument.address, report.function.address);
   });
 
-  it("answers a hover on the function with its figures", async () => {
+  it("shows the figures in a hover on the function", async () => {
     const report = reportJson(recording, measured);
     const position = new vscode.Position(report.function.line - 1, 2);
     const hovers = await vscode.commands.executeCommand<vscode.Hover[]>("vscode.executeHoverProvider", document.uri, position);
@@ -100,7 +100,7 @@ describe("a recording that was opened", () => {
     assert.equal(readFileSync(source, "utf8"), onDisk, "the file itself was never touched");
   });
 
-  it("draws nothing in a file that the recording does not know", async () => {
+  it("draws nothing in a file that is not in the recording", async () => {
     const { decorations } = await activeApi();
     const other = await vscode.workspace.openTextDocument({ language: "cpp", content: "int main() {}\n" });
     assert.deepEqual(await decorations.options(other), []);
@@ -116,7 +116,7 @@ describe("a recording that was opened", () => {
 });
 
 describe("failures", () => {
-  it("say what is wrong with a recording, and what to do", async () => {
+  it("name the recording that cannot be opened", async () => {
     const path = `${recording}/no-such-recording`;
     const errors = await shownErrors(() => vscode.commands.executeCommand("ptlens.openRecording", path));
     assert.equal(errors.length, 1);
@@ -124,7 +124,7 @@ describe("failures", () => {
     assert.equal((await activeApi()).session.recording, undefined);
   });
 
-  it("say that a process is gone", async () => {
+  it("name a process that does not exist", async () => {
     const errors = await shownErrors(() =>
       vscode.commands.executeCommand("ptlens.measureLatency", { pid: 999_999_999, function: measured, duration: 1 }),
     );

@@ -1,4 +1,4 @@
-// Several recordings: which is active, which the baseline, what stays after the helper's end.
+// Several recordings: the active one, the baseline, and the state after the helper ended.
 import { strict as assert } from "node:assert";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -35,17 +35,17 @@ describe("several recordings", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("are on the list once each, with the figures of the command line", async () => {
+  it("are on the list once, with the figures of the command line", async () => {
     const { session } = await activeApi();
     assert.deepEqual(session.recordings.map((item) => item.path).sort(), [copy, recording].sort());
     await open(recording);
-    assert.equal(session.recordings.length, 2, "opened again it is the same");
+    assert.equal(session.recordings.length, 2, "opening it again adds no entry");
     const expected = reportJson(recording, measured).recording;
     const { figures } = session.recordings.find((item) => item.path === recording) ?? assert.fail();
     for (const name of ["backend", "trace_ns", "lost_ns", "threads"] as const) assert.equal(figures[name], expected[name], name);
   });
 
-  it("are open at once, and lenses are of the active one", async () => {
+  it("are open at the same time, and the code lenses show the active one", async () => {
     const { session } = await activeApi();
     const [one, other] = [recording, copy].map((where) => session.recordings.find((item) => item.path === where) ?? assert.fail());
     assert.ok(one?.open !== undefined && other?.open !== undefined);
@@ -64,7 +64,7 @@ describe("several recordings", () => {
     await assert.rejects(session.compareWith(session.active?.key), /itself/);
     assert.equal(session.baseline?.path, copy);
     await session.activate(other.key);
-    assert.equal(session.baseline, undefined, "the baseline that becomes active is none any more");
+    assert.equal(session.baseline, undefined, "a baseline that becomes active is no longer the baseline");
   });
 
   it("are opened again after the helper was killed, the active one and the baseline", async () => {
@@ -86,15 +86,15 @@ describe("several recordings", () => {
     await session.compareWith(undefined);
   });
 
-  it("are kept for the next window", async () => {
+  it("are stored for the next window", async () => {
     const { session } = await activeApi();
-    const kept = session.memory();
-    assert.deepEqual(kept.recordings.map((entry) => entry.path).sort(), [copy, recording].sort());
-    assert.equal(kept.recordings.find((entry) => entry.key === kept.active)?.path, recording);
-    assert.ok(!JSON.stringify(kept).includes('"open"'));
+    const state = session.state();
+    assert.deepEqual(state.recordings.map((entry) => entry.path).sort(), [copy, recording].sort());
+    assert.equal(state.recordings.find((entry) => entry.key === state.active)?.path, recording);
+    assert.ok(!JSON.stringify(state).includes('"open"'));
   });
 
-  it("say that their files are gone, and nothing else is lost by it", async () => {
+  it("say that their files are missing, and the others still work", async () => {
     const { session } = await activeApi();
     const other = session.recordings.find((item) => item.path === copy) ?? assert.fail();
     await session.clear();

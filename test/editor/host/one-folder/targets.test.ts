@@ -1,11 +1,11 @@
 // Finding the function and the target in the real editor.
 import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
-import { candidateItems, inlinedItems } from "../../../../extension/src/function-picker";
-import { placeAtCursor } from "../../../../extension/src/place";
-import { targetItems } from "../../../../extension/src/process-picker";
-import { programTargets } from "../../../../extension/src/program-targets";
-import type { FoundFunction, Process } from "../../../../extension/src/protocol";
+import { candidateItems, inlinedItems } from "../../../../extension/src/functions/function-picker";
+import { cursorLocation } from "../../../../extension/src/source/cursor-location";
+import { targetItems } from "../../../../extension/src/targets/target-picker";
+import { workspacePrograms } from "../../../../extension/src/targets/workspace-programs";
+import type { FoundFunction, Process } from "../../../../extension/src/protocol/protocol";
 import { activeApi, shownErrors } from "../editor";
 import { environment, reportJson } from "../environment";
 
@@ -22,7 +22,7 @@ async function cursorOn(word: string, offset = 0): Promise<vscode.TextDocument> 
   return document;
 }
 
-/** Registers a language server's symbols for the time of `work`. */
+/** Runs `work` with a symbol provider. */
 async function withSymbols(provide: (document: vscode.TextDocument) => vscode.ProviderResult<vscode.DocumentSymbol[]>, work: () => Promise<void>): Promise<void> {
   const registered = vscode.languages.registerDocumentSymbolProvider({ language: "cpp", scheme: "file" }, { provideDocumentSymbols: provide });
   try {
@@ -32,14 +32,14 @@ async function withSymbols(provide: (document: vscode.TextDocument) => vscode.Pr
   }
 }
 
-describe("the place at the cursor", () => {
+describe("the location of the cursor", () => {
   const definition = `${measured}(`;
 
-  it("is the line, and the name where something is called or declared", async () => {
+  it("is the line, and the name of the function that is called or declared there", async () => {
     const document = await cursorOn(definition, 2);
-    const place = await placeAtCursor();
-    assert.deepEqual([place?.file, place?.name], [source, measured]);
-    assert.equal(place?.line, document.positionAt(document.getText().indexOf(definition)).line + 1);
+    const location = await cursorLocation();
+    assert.deepEqual([location?.file, location?.name], [source, measured]);
+    assert.equal(location?.line, document.positionAt(document.getText().indexOf(definition)).line + 1);
   });
 
   it("knows the function around it from the language server", async () => {
@@ -51,16 +51,16 @@ describe("the place at the cursor", () => {
     outer.children = [inner];
     await withSymbols(() => [outer], async () => {
       await vscode.commands.executeCommand("cursorMove", { to: "down", by: "line", value: 2 });
-      const place = await placeAtCursor();
-      assert.deepEqual([place?.symbol, place?.symbolLine], [`shop::${measured}`, line + 1]);
+      const location = await cursorLocation();
+      assert.deepEqual([location?.symbol, location?.symbolLine], [`shop::${measured}`, line + 1]);
     });
   });
 
   it("does not wait for a language server that never answers", async () => {
     await cursorOn(definition, 2);
     await withSymbols(() => new Promise(() => undefined), async () => {
-      const place = await placeAtCursor();
-      assert.deepEqual([place?.name, place?.symbol], [measured, ""]);
+      const location = await cursorLocation();
+      assert.deepEqual([location?.name, location?.symbol], [measured, ""]);
     });
   });
 
@@ -112,11 +112,11 @@ describe("the target picker", () => {
     const shown = items.map(({ label, description, buttons }) => [label.replace(/\$\(\w+(-\w+)*\) /, ""), description ?? "", buttons?.length ?? 0]);
     assert.deepEqual(shown, [
       ["being debugged", "", 0],
-      ["p4", "4 · me · 5 s · debug session Server · stopped: let it go on", 0],
+      ["p4", "4 · me · 5 s · debug session Server · stopped: continue it first", 0],
       ["built from this file", "", 0],
       ["p5", "5 · me · 5 s · 3 threads · rebuilt since it started", 1],
       ["other processes", "", 0],
-      ["p6", "6 · you · 5 s · in a container · no rights to measure it", 0],
+      ["p6", "6 · you · 5 s · in a container · no permission to measure it", 0],
     ]);
   });
 
@@ -126,7 +126,7 @@ describe("the target picker", () => {
     const doctor = { name: "Doctor", type: "lldb", request: "launch", program: helper, args: ["doctor"], preLaunchTask: "build" };
     await settings.update("launch", { version: "0.2.0", configurations: [doctor] }, vscode.ConfigurationTarget.Global);
     try {
-      const targets = programTargets().filter(({ source: kind }) => kind === "launch");
+      const targets = workspacePrograms().filter(({ source: kind }) => kind === "launch");
       assert.deepEqual(targets.map(({ name, program, args, preLaunchTask, problem }) => [name, program, args, preLaunchTask, problem]), [["Doctor", helper, ["doctor"], "build", undefined]]);
       const [item] = targetItems({ ...choices, debuggees: [], programs: targets }, []).filter(({ target }) => target !== undefined);
       assert.equal(item?.description, "launch configuration · after the task build");

@@ -1,8 +1,8 @@
-// A folder that nobody has trusted: recordings are opened, and nothing of the folder runs.
+// A folder that is not trusted: recordings can be opened, and nothing of the folder runs.
 import { strict as assert } from "node:assert";
 import { existsSync } from "node:fs";
 import * as vscode from "vscode";
-import { readSettings } from "../../../../extension/src/settings";
+import { readSettings } from "../../../../extension/src/base/settings";
 import { activeApi, lenses, shownErrors } from "../editor";
 import { duration, environment, reportJson } from "../environment";
 
@@ -23,9 +23,9 @@ describe("a folder without trust", () => {
     for (const { key } of session.recordings) await session.remove(key);
   });
 
-  it("says nothing of programs, and nothing of where the helper and perf are", () => {
-    const { program, symfs, helperPath, perfPath } = readSettings();
-    assert.deepEqual({ program, symfs, helperPath, perfPath }, { program: "", symfs: "", helperPath: "", perfPath: "" });
+  it("cannot set the paths of binaries, the helper and perf", () => {
+    const { symfs, helperPath, perfPath } = readSettings();
+    assert.deepEqual({ symfs, helperPath, perfPath }, { symfs: "", helperPath: "", perfPath: "" });
   });
 
   it("shows a recording: lens and lines", async () => {
@@ -47,7 +47,7 @@ describe("a folder without trust", () => {
     ["catchSlowCall", { pid, function: measured, slowerThan: 1000 }],
     ["recordSnapshot", { pid, function: measured, duration: 1 }],
   ] as const) {
-    it(`refuses ${command}, and says what to do`, async () => {
+    it(`rejects ${command} and explains what to do`, async () => {
       const { session } = await activeApi();
       const before = session.recordings.length;
       const errors = await shownErrors(() => vscode.commands.executeCommand(`ptlens.${command}`, ...args));
@@ -57,7 +57,7 @@ describe("a folder without trust", () => {
     });
   }
 
-  it("refuses the API", async () => {
+  it("rejects the API", async () => {
     const api = await activeApi();
     await assert.rejects(api.measure({ pid, function: measured, duration: 1 }), /Trust this folder first/);
     await assert.rejects(api.measure({ program: environment("PTLENS_HELPER"), args: ["doctor"] }), /Trust this folder first/);

@@ -1,0 +1,32 @@
+// Filters and sorts the functions of a recording. Without the vscode module.
+import { functionKey } from "./function-selector";
+import type { FunctionSummary } from "../protocol/protocol";
+
+export const orders = ["total", "mean", "p99", "calls", "name"] as const;
+export type Order = (typeof orders)[number];
+
+/** Returns the functions that match the filter, largest first, names from A. `p99` maps functionKey to ns if known. */
+export function ordered(
+  functions: readonly FunctionSummary[],
+  order: Order,
+  filter: string,
+  p99: ReadonlyMap<string, number>,
+): FunctionSummary[] {
+  const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const found = functions.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  const figure = (row: FunctionSummary): number => {
+    switch (order) {
+      case "total":
+        return row.inclusive;
+      case "mean":
+        return row.mean;
+      case "calls":
+        return row.complete;
+      case "p99":
+        return p99.get(functionKey(row)) ?? -1;
+      case "name":
+        return 0;
+    }
+  };
+  return found.sort((a, b) => figure(b) - figure(a) || a.name.localeCompare(b.name));
+}

@@ -1,0 +1,252 @@
+// The panel beside the editor: all functions or one function, and the flame graph. The panel stores what it shows,
+// because VS Code discards the content of a hidden panel and then runs its script again.
+import * as vscode from "vscode";
+import { failureOf, failureText } from "../errors/failure";
+import type { Log } from "../errors/log";
+import { withCandidates } from "../functions/candidates";
+import { selectorOf } from "../functions/function-selector";
+import type { Client } from "../helper/client";
+import type { FunctionSelector, Params, PartialReport, Recording, Report } from "../protocol/protocol";
+import type { ResultView } from "../recordings/result-view";
+import type { Session } from "../recordings/session";
+import { revealSource } from "../source/reveal";
+import { panelHtml } from "./panel-html";
+import type { FlameView, FromPanel, PanelSection, SlowCall, ToPanel } from "./panel-messages";
+import { findSlowCall } from "./slow-call";
+
+/** Restricts a report or a flame graph to some of the calls. */
+type CallFilter = Pick<Params<"ptlens/flame">, "latency" | "tid">;
+
+/** The function that the panel shows. */
+interface ShownFunction {
+  /** It may select several functions together. */
+  readonly selector: FunctionSelector;
+  readonly calls: CallFilter;
+}
+
+export class Panel implements ResultView, vscode.Disposable {
+  readonly #subscriptions: readonly vscode.Disposable[];
+  #panel: vscode.WebviewPanel | undefined;
+  /** Undefined while all functions are shown, or a function without calls, which has no flame graph of its own. */
+  #function: ShownFunction | undefined;
+  /** Key of the recording whose results are shown. */
+  #recording: string | undefined;
+  #main: ToPanel | undefined;
+  #flame: ToPanel | undefined;
+  #view: FlameView = { time: "wall", scope: "all" };
+  /** The report so far while a trace is decoded; shown instead of #main. */
+  #partial: PartialReport | undefined;
+  /** The section to show as soon as the webview is ready. */
+  #pendingSection: PanelSection | undefined;
+
+  constructor(
+    private readonly extension: vscode.ExtensionContext,
+    private readonly client: Client,
+    private readonly session: Session,
+    private readonly log: Log,
+  ) {
+    this.#subscriptions = [
+      client.onPartial((report) => {
+        this.#showPartial(report);
+      }),
+      session.onDidChange(() => {
+        const active = session.active?.key;
+        // The results stay valid while the helper is not running.
+        if (active === this.#recording) return;
+        this.#recording = active;
+        this.#function = undefined;
+        this.#main = undefined;
+        this.#flame = undefined;
+        if (active === undefined) this.#panel?.dispose();
+      }),
+    ];
+  }
+
+  async showOverview(): Promise<void> {
+    const recording = await this.session.ready();
+    if (recording === undefined) return;
+    const functions = await this.client.request("ptlens/functions", { id: recording.id });
+    if (!this.#isCurrent(recording)) return;
+    await this.#showMain("PT Lens", { type: "overview", functions }, undefined);
+  }
+
+  /** Shows one function, or all functions unless exactly one was measured. */
+  async showMeasured([first, ...others]: readonly FunctionSelector[]): Promise<void> {
+    await (first !== undefined && others.length === 0 ? this.showFunction(first) : this.showOverview());
+  }
+
+  /** `inlined`: also counts inlined executions; `section`: scrolls to it. */
+  async showFunction(
+    selector: FunctionSelector,
+    { inlined = false, section }: { inlined?: boolean; section?: PanelSection | undefined } = {},
+  ): Promise<void> {
+    const recording = await this.session.ready();
+    if (recording === undefined) return;
+    const [report, chosen] = await withCandidates(selector, async (each) => {
+      const params = { id: recording.id, function: each, ...(inlined ? { inlined } : {}) };
+      return [await this.client.request("ptlens/report", params), each] as const;
+    });
+    if (!this.#isCurrent(recording)) return;
+    await this.#showReport(report.function.name, report, { selector: chosen, calls: {} });
+    if (section !== undefined) this.#goTo(section);
+  }
+
+  /** Shows the call that took longer than `threshold` ns: its figures, its flame graph, and the calls before it. */
+  async showSlowCall(selector: FunctionSelector, threshold: number): Promise<void> {
+    const recording = await this.session.ready();
+    if (recording === undefined) return;
+    const slowCall = await findSlowCall(this.client, recording.id, selector, threshold);
+    if (slowCall === undefined) {
+      void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: No call took that long before the recording ended. The panel shows all recorded calls."));
+      return this.showFunction(selector);
+    }
+    const calls: CallFilter = { latency: [slowCall.latency, slowCall.latency], tid: slowCall.tid };
+    const report = await this.client.request("ptlens/report", { id: recording.id, function: selector, ...calls });
+    if (!this.#isCurrent(recording)) return;
+    await this.#showReport(vscode.l10n.t("slow {0}", report.function.name), report, { selector, calls }, slowCall);
+  }
+
+  /** Shows the active recording if the panel is open: the function if the recording contains it, else all functions. */
+  async follow(selector: FunctionSelector | undefined): Promise<void> {
+    if (this.#panel === undefined) return;
+    if (selector === undefined) return this.showOverview();
+    try {
+      await this.showFunction(selector);
+    } catch (error) {
+      if (failureOf(error).kind !== "not_found") throw error;
+      await this.showOverview();
+    }
+  }
+
+  /** Opens the panel with its last content. */
+  async reveal(): Promise<void> {
+    await vscode.commands.executeCommand("setContext", "ptlens.resultRead", this.session.active !== undefined);
+    if (this.session.active === undefined) {
+      void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: There are no results yet. Measure a function or open a recording."));
+    } else if (this.#main === undefined) {
+      await this.showOverview();
+    } else {
+      this.#open("PT Lens");
+    }
+  }
+
+  /** Whether the recording is still the active one after a request. */
+  #isCurrent({ id }: Recording): boolean {
+    return this.session.recording?.id === id;
+  }
+
+  async #showReport(name: string, report: Report, shown: ShownFunction, slowCall?: SlowCall): Promise<void> {
+    const message: ToPanel = { type: "function", report, ...(slowCall === undefined ? {} : { slowCall }) };
+    await this.#showMain(`PT Lens: ${name}`, message, report.called === false ? undefined : shown);
+  }
+
+  async #showMain(title: string, message: ToPanel, shown: ShownFunction | undefined): Promise<void> {
+    this.#function = shown;
+    this.#view = { time: this.#view.time, scope: shown === undefined ? "all" : "function" };
+    this.#partial = undefined;
+    this.#main = message;
+    this.#open(title).title = title;
+    this.#post(message);
+    await this.#showFlame();
+  }
+
+  #showPartial(report: PartialReport | undefined): void {
+    const hadPartial = this.#partial !== undefined;
+    this.#partial = report;
+    if (report !== undefined) {
+      if (!hadPartial) this.#open(`PT Lens: ${report.function.name}`).title = `PT Lens: ${report.function.name}`;
+      this.#post({ type: "partial", report });
+    } else if (hadPartial && this.#main === undefined) {
+      this.#panel?.dispose();
+    } else if (hadPartial) {
+      this.#postContent();
+    }
+  }
+
+  /** Scrolls to a section; a webview that is not ready does so later. */
+  #goTo(section: PanelSection): void {
+    this.#pendingSection = section;
+    this.#post({ type: "goTo", section });
+  }
+
+  async #showFlame(): Promise<void> {
+    const recording = await this.session.ready();
+    if (recording === undefined) return;
+    const view = this.#view;
+    const shown = view.scope === "function" ? this.#function : undefined;
+    const flame = await this.client.request("ptlens/flame", {
+      id: recording.id,
+      time: view.time,
+      ...(shown === undefined ? {} : { function: shown.selector, ...shown.calls }),
+    });
+    if (!this.#isCurrent(recording) || this.#view !== view) return;
+    this.#post((this.#flame = { type: "flame", view, flame }));
+  }
+
+  #open(title: string): vscode.WebviewPanel {
+    if (this.#panel !== undefined) {
+      this.#panel.reveal(undefined, true);
+      return this.#panel;
+    }
+    const media = vscode.Uri.joinPath(this.extension.extensionUri, "out");
+    const panel = vscode.window.createWebviewPanel(
+      "ptlens.panel",
+      title,
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      { enableScripts: true, localResourceRoots: [media] },
+    );
+    this.#panel = panel;
+    panel.webview.onDidReceiveMessage((message: FromPanel) => {
+      this.#receive(message).catch((error: unknown) => {
+        this.log.report("show the panel", error);
+        this.#post({ type: "failed", text: failureText(failureOf(error)) });
+      });
+    });
+    panel.onDidDispose(() => {
+      this.#panel = undefined;
+    });
+    panel.webview.html = panelHtml(panel.webview, media);
+    return panel;
+  }
+
+  async #receive(message: FromPanel): Promise<void> {
+    switch (message.type) {
+      case "ready":
+        if (this.#partial !== undefined) this.#post({ type: "partial", report: this.#partial });
+        else this.#postContent();
+        if (this.#pendingSection !== undefined) this.#post({ type: "goTo", section: this.#pendingSection });
+        this.#pendingSection = undefined;
+        return;
+      case "overview":
+        return this.showOverview();
+      case "function":
+        return this.showFunction(selectorOf(message.function), { inlined: message.inlined ?? false });
+      case "flame":
+        this.#view = message.view;
+        return this.#showFlame();
+      case "reveal":
+        return revealSource(message.file, message.line, (uri, line) => this.#currentLine(message.file, uri, line));
+    }
+  }
+
+  #postContent(): void {
+    if (this.#main !== undefined) this.#post(this.#main);
+    if (this.#flame !== undefined) this.#post(this.#flame);
+  }
+
+  /** Returns the current position of a 0-based line of the measured text; the same line if it was removed. */
+  async #currentLine(recorded: string, uri: vscode.Uri, line: number): Promise<number> {
+    const params = { recorded, file: uri.fsPath, line: line + 1 };
+    const { line: current } = await this.client.request("ptlens/presentLine", params);
+    return (current ?? line + 1) - 1;
+  }
+
+  #post(message: ToPanel): void {
+    void this.#panel?.webview.postMessage(message);
+  }
+
+  dispose(): void {
+    for (const subscription of this.#subscriptions) subscription.dispose();
+    this.#panel?.dispose();
+  }
+}

@@ -1,0 +1,61 @@
+import { strict as assert } from "node:assert";
+import type { FunctionIdentity } from "../../../extension/src/protocol/protocol";
+import { frameColors } from "../../../webview/flame/colors";
+import { maxDepth, hierarchyOf, type FlameNode } from "../../../webview/flame/hierarchy";
+
+function identity(name: string, binary = "/bin/a"): FunctionIdentity {
+  return { name, binary, address: "0x1000", file: "/src/a.cpp", line: 3 };
+}
+
+const functions = [identity("main"), identity("work"), identity("lock", "/lib/b")];
+
+function columns(parent: number[], called: number[], inclusive: number[]): Parameters<typeof hierarchyOf>[0] {
+  return {
+    functions,
+    nodes: { parent, function: called, inclusive, self: inclusive.map(() => 1), calls: inclusive.map(() => 2) },
+  };
+}
+
+describe("hierarchyOf", () => {
+  it("nests the columns", () => {
+    const { root, omitted } = hierarchyOf(columns([-1, 0, 1, 1, 2], [-1, 0, 1, 2, 1], [100, 90, 50, 30, 20]));
+    const shape = (node: FlameNode): unknown => [node.name, node.value, node.children.map(shape)];
+    assert.deepEqual(shape(root), ["all", 100, [["main", 90, [["work", 50, [["work", 20, []]]], ["lock", 30, []]]]]]);
+    assert.equal(omitted, 0);
+    const [main] = root.children;
+    assert.equal(root.function, undefined);
+    assert.equal(main?.function?.line, 3);
+    assert.equal(main.calls, 2);
+  });
+  it("cuts a stack of a hundred thousand frames", () => {
+    const count = 100_000;
+    const chain = Array.from({ length: count }, (_, i) => i - 1);
+    const { root, omitted } = hierarchyOf(columns(chain, chain.map(() => 1), chain.map(() => 1)));
+    let depth = 0;
+    for (let node: FlameNode | undefined = root; node !== undefined; node = node.children[0]) depth += 1;
+    assert.equal(depth, maxDepth + 1);
+    assert.equal(omitted, count - depth);
+  });
+  it("refuses columns of unequal length, orphans and an empty graph", () => {
+    assert.throws(() => hierarchyOf(columns([-1, 0], [-1], [1, 1])), /length/);
+    assert.throws(() => hierarchyOf(columns([-1, 5], [-1, 0], [1, 1])), /Node 1 .* no parent/);
+    assert.throws(() => hierarchyOf(columns([-1, 1], [-1, 0], [1, 1])), /Node 1 .* no parent/);
+    assert.throws(() => hierarchyOf(columns([], [], [])), /no root/);
+  });
+});
+
+describe("frame colors", () => {
+  const { root } = hierarchyOf(columns([-1, 0, 1], [-1, 1, 2], [10, 9, 1]));
+  const color = frameColors(root);
+  const hue = (node: FlameNode): number => Number(/hsl\((-?\d+)/.exec(color(node))?.[1]);
+  it("is the same for the same function and tells binaries apart", () => {
+    const [work] = root.children;
+    const [lock] = work?.children ?? [];
+    assert.ok(work !== undefined && lock !== undefined);
+    assert.equal(color(work), color({ ...work }));
+    assert.ok(Math.abs(hue(work) - hue(lock)) > 30);
+  });
+  it("is grey at the root", () => {
+    assert.equal(color(root), "hsl(0 0% 72%)");
+  });
+});

@@ -1,0 +1,63 @@
+// Builds the tree that d3 needs from the columns of ptlens/flame.
+import * as l10n from "@vscode/l10n";
+import type { FlameResult, FunctionIdentity } from "../../extension/src/panel/panel-messages";
+
+export interface FlameNode {
+  name: string;
+  /** Inclusive time, ns. */
+  value: number;
+  /** ns. */
+  self: number;
+  calls: number;
+  /** Absent at the root. */
+  function?: FunctionIdentity;
+  children: FlameNode[];
+  // d3-flame-graph sets these while it is zoomed.
+  hide?: boolean;
+  fade?: boolean;
+}
+
+export interface Hierarchy {
+  root: FlameNode;
+  /** Number of nodes omitted because they are deeper than maxDepth. */
+  omitted: number;
+}
+
+/** d3-flame-graph is recursive: deeper stacks would overflow its own. */
+export const maxDepth = 1000;
+
+/** Node 0 is the root, and parents come before their children. Throws if the columns break this rule. */
+export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" | "nodes">): Hierarchy {
+  const { parent, function: called, inclusive, self, calls } = nodes;
+  const count = parent.length;
+  if ([called, inclusive, self, calls].some((column) => column.length !== count)) {
+    throw new Error("The columns of the flame graph differ in length.");
+  }
+  const built: FlameNode[] = [];
+  const depths: number[] = [];
+  let omitted = 0;
+  for (let i = 0; i < count; i += 1) {
+    const identity = functions[called[i] ?? -1];
+    const node: FlameNode = {
+      name: identity?.name ?? l10n.t("all"),
+      value: inclusive[i] ?? 0,
+      self: self[i] ?? 0,
+      calls: calls[i] ?? 0,
+      children: [],
+    };
+    if (identity !== undefined) node.function = identity;
+    built.push(node);
+    depths.push(0);
+    if (i === 0) continue;
+    const parentIndex = parent[i] ?? -1;
+    const parentNode = parentIndex < i ? built[parentIndex] : undefined;
+    if (parentNode === undefined) throw new Error(`Node ${String(i)} of the flame graph has no parent before it.`);
+    const depth = (depths[parentIndex] ?? 0) + 1;
+    depths[i] = depth;
+    if (depth <= maxDepth) parentNode.children.push(node);
+    else omitted += 1;
+  }
+  const root = built[0];
+  if (root === undefined) throw new Error("The flame graph has no root.");
+  return { root, omitted };
+}
