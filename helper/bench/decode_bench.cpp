@@ -74,7 +74,7 @@ void place_packets(benchmark::State& state) {
     return;
   }
   const flow::DecodeContext context(recording()->recording, *recording()->spaces,
-                                    *recording()->schedule, flow::Detail::calls);
+                                    *recording()->context_switches, flow::Detail::calls);
   for (auto step : state) {
     std::uint64_t sum = 0;
     for (const flow::TracePiece& piece : pieces()) {
@@ -94,7 +94,7 @@ void follow_code(benchmark::State& state, flow::Decoder decoder) {
     return;
   }
   // The graph of the code is made once: what is measured is following it.
-  flow::DecodeContext context(recording()->recording, *recording()->spaces, *recording()->schedule,
+  flow::DecodeContext context(recording()->recording, *recording()->spaces, *recording()->context_switches,
                               flow::Detail::calls);
   const auto follow = [&] {
     flow::BranchSource source(recording()->recording, context, nullptr, {.decoder = decoder});

@@ -100,7 +100,7 @@ private:
 
 template <class Kind>
 Count decode(const engine::LoadedRecording& loaded) {
-  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.schedule,
+  flow::DecodeContext context(loaded.recording, *loaded.spaces, *loaded.context_switches,
                               flow::Detail::calls);
   pt_config config = context.config();
   config.flags = {};

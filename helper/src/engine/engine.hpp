@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/progress.hpp"
 #include "engine/recording/source_map.hpp"
-#include "flow/branches/run.hpp"
+#include "flow/runs/run.hpp"
 #include "flow/decode/branch_source.hpp"
 #include "line_time/line_times.hpp"
 #include "measure/measurement.hpp"

@@ -7,7 +7,7 @@
 // line.
 #pragma once
 
-#include "flow/context_switches.hpp"
+#include "flow/switches/context_switches.hpp"
 #include "line_time/possible_times.hpp"
 #include "line_time/timed_lines.hpp"
 #include "stacks/threads/thread_calls.hpp"

@@ -5,7 +5,7 @@
 // holds it alone, what it can have taken at most that of all sets that hold it.
 #pragma once
 
-#include "flow/context_switches.hpp"
+#include "flow/switches/context_switches.hpp"
 #include "line_time/line_sets.hpp"
 
 #include <cstddef>

@@ -25,7 +25,7 @@ CodePlace place_at(const AddressSpaceVersion& space, std::uint64_t address) {
   place.entry = function.address == elf_address;
   place.part = function.part && place.function != *index;
   place.thunk = function.kind == Function::Kind::thunk;
-  place.folded = place.thunk || function.kind == Function::Kind::plt_stub ||
+  place.is_stub = place.thunk || function.kind == Function::Kind::plt_stub ||
                  function.kind == Function::Kind::resolver;
   return place;
 }

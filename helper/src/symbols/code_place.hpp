@@ -13,9 +13,9 @@ struct CodePlace {
   std::uint32_t function = 0;         // index into the binary's functions, where known
   bool known = false;                 // a function covers the address
   bool entry = false;                 // the address is the first of the function, copy or part
-  bool part = false;   // in a part of the function: the function's own code continues there
-  bool folded = false; // PLT stub, lazy-binding resolver or retpoline: not a call of its own
-  bool thunk = false;  // of these, a retpoline or return thunk: leads back as well as on
+  bool part = false;    // in a part of the function: the function's own code continues there
+  bool is_stub = false; // PLT stub, lazy-binding resolver or retpoline: not a call of its own
+  bool thunk = false;   // of these, a retpoline or return thunk: leads back as well as on
 };
 
 // A copy or part that the compiler made of a function counts as that function.

@@ -1,5 +1,5 @@
 // Off-CPU intervals and ownership of CPUs, from switch records whose sums are done by hand.
-#include "flow/context_switches.hpp"
+#include "flow/switches/context_switches.hpp"
 
 #include <gtest/gtest.h>
 

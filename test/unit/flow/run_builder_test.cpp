@@ -1,5 +1,5 @@
 // Times of branches from the decisions around them, worked out by hand.
-#include "flow/branches/run_builder.hpp"
+#include "flow/runs/run_builder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(RunBuilder, BranchWithoutADecisionLiesBetweenItsNeighbours) {
   EXPECT_EQ(run->branches[1].time_ns, 250U); // 200 .. 300
   EXPECT_EQ(run->branches[1].uncertainty_ns, 50U);
   EXPECT_EQ(run->branches[2].time_ns, 250U);
-  EXPECT_EQ(builder.widths().of_nineteen_in_twenty(), 100U); // of 20, 100 and 100
+  EXPECT_EQ(builder.intervals().of_nineteen_in_twenty(), 100U); // of 20, 100 and 100
 }
 
 TEST(RunBuilder, TimeNeverGoesBack) {
@@ -56,7 +56,7 @@ TEST(RunBuilder, TimeNeverGoesBack) {
   EXPECT_EQ(run->branches[1].uncertainty_ns, 0U);
 }
 
-TEST(RunBuilder, OddWidthIsRoundedUp) {
+TEST(RunBuilder, OddIntervalIsRoundedUp) {
   RunBuilder builder(0);
   builder.decide(TimeInterval{10, 15});
   builder.add_decided(branch(BranchKind::ret));

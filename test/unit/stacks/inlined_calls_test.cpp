@@ -34,14 +34,14 @@ protected:
     space_.code.push_back({.start = 0, .end = 0x1000, .bias = 0, .path = "program"});
   }
 
-  // Each branch 10 ns after the last, known to ± `spread`.
-  void feed(std::initializer_list<Branch> branches, std::uint32_t spread = 1) {
+  // Each branch 10 ns after the last, known to ± `uncertainty_ns`.
+  void feed(std::initializer_list<Branch> branches, std::uint32_t uncertainty_ns = 1) {
     CallTableBuilder calls;
     InlinedCalls inlined(places_, calls.thread(0), symbolizer_, facts_, context_switches_, 1);
     std::uint64_t time = 1000;
     for (Branch branch : branches) {
       branch.time_ns = time;
-      branch.uncertainty_ns = spread;
+      branch.uncertainty_ns = uncertainty_ns;
       branch.from_size = branch.from == 0 ? 0 : size;
       inlined.add(branch, space_);
       time += 10;

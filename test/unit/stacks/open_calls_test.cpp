@@ -1,6 +1,6 @@
 // What the log hands on of each call, and the table's final order.
 #include "stacks/calls/call_table.hpp"
-#include "stacks/calls/open_calls.hpp"
+#include "stacks/threads/open_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,18 +17,18 @@ struct Taken final : CallSink {
 TEST(Order, PutsParentsThatWereFoundLateBeforeTheirChildren) {
   CallTableBuilder calls;
   const flow::ContextSwitches context_switches({});
-  OpenCalls log(calls.thread(0), context_switches, 1);
+  OpenCalls open_calls(calls.thread(0), context_switches, 1);
   // Tracing begins inside c; c returns into b, b into a; b had called d meanwhile.
-  const std::uint32_t c = log.open(2, no_call, no_site, 100, false);
-  const std::uint32_t b = log.open(1, no_call, no_site, 100, false);
-  log.reparent(c, b);
-  log.close(c, 110, CallState::incomplete);
-  const std::uint32_t d = log.open(3, b, no_site, 120, false);
-  log.close(d, 130, CallState::complete);
-  const std::uint32_t a = log.open(0, no_call, no_site, 100, false);
-  log.reparent(b, a);
-  log.close(b, 140, CallState::incomplete);
-  log.close(a, 200, CallState::incomplete);
+  const std::uint32_t c = open_calls.open(2, no_call, no_site, 100, false);
+  const std::uint32_t b = open_calls.open(1, no_call, no_site, 100, false);
+  open_calls.reparent(c, b);
+  open_calls.close(c, 110, CallState::incomplete);
+  const std::uint32_t d = open_calls.open(3, b, no_site, 120, false);
+  open_calls.close(d, 130, CallState::complete);
+  const std::uint32_t a = open_calls.open(0, no_call, no_site, 100, false);
+  open_calls.reparent(b, a);
+  open_calls.close(b, 140, CallState::incomplete);
+  open_calls.close(a, 200, CallState::incomplete);
   const CallTable table = calls.take();
   EXPECT_EQ(table.function, (std::vector<std::uint32_t>{0, 1, 2, 3}));
   EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, 1, 1}));
@@ -59,22 +59,23 @@ TEST(Order, KeepsThreadsApartAndStartsAscending) {
 TEST(Order, InnerActivationsAreThoseInsideAnotherOfTheirFunction) {
   CallTableBuilder calls;
   const flow::ContextSwitches context_switches({});
-  OpenCalls log(calls.thread(0), context_switches, 1);
-  const std::uint32_t root = log.open(0, no_call, no_site, 100, false);
-  const std::uint32_t first = log.open(1, root, no_site, 100, false);
-  const std::uint32_t recursive = log.open(1, first, no_site, 110, false);
-  log.close(recursive, 120, CallState::complete);
-  log.close(first, 150, CallState::complete);
+  OpenCalls open_calls(calls.thread(0), context_switches, 1);
+  const std::uint32_t root = open_calls.open(0, no_call, no_site, 100, false);
+  const std::uint32_t first = open_calls.open(1, root, no_site, 100, false);
+  const std::uint32_t recursive = open_calls.open(1, first, no_site, 110, false);
+  open_calls.close(recursive, 120, CallState::complete);
+  open_calls.close(first, 150, CallState::complete);
   // One after the other, in no time, the second with another inside.
-  log.close(log.open(1, root, no_site, 150, false), 150, CallState::complete);
-  const std::uint32_t within = log.open(1, root, no_site, 150, false);
-  log.close(log.open(1, within, no_site, 150, false), 150, CallState::complete);
-  log.close(within, 150, CallState::complete);
-  const std::uint32_t coroutine = log.open(1, no_call, no_site, 180, false);
-  const std::uint32_t another = log.open(1, no_call, no_site, 190, false); // on a third stack
-  log.close(root, 200, CallState::complete);
-  log.close(coroutine, 220, CallState::complete);
-  log.close(another, 230, CallState::complete);
+  open_calls.close(open_calls.open(1, root, no_site, 150, false), 150, CallState::complete);
+  const std::uint32_t within = open_calls.open(1, root, no_site, 150, false);
+  open_calls.close(open_calls.open(1, within, no_site, 150, false), 150, CallState::complete);
+  open_calls.close(within, 150, CallState::complete);
+  const std::uint32_t coroutine = open_calls.open(1, no_call, no_site, 180, false);
+  const std::uint32_t another =
+      open_calls.open(1, no_call, no_site, 190, false); // on a third stack
+  open_calls.close(root, 200, CallState::complete);
+  open_calls.close(coroutine, 220, CallState::complete);
+  open_calls.close(another, 230, CallState::complete);
   EXPECT_EQ(calls.take().inner, (std::vector<std::uint8_t>{0, 0, 1, 0, 0, 1, 0, 1}));
 }
 
@@ -82,14 +83,14 @@ TEST(Order, InnerActivationsAreThoseInsideAnotherOfTheirFunction) {
 TEST(OpenCalls, TellsInnerActivationsAndCallersFoundLate) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
-  OpenCalls log(taken, context_switches, 1);
-  const std::uint32_t child = log.open(1, no_call, no_site, 100, false);
-  log.close(log.open(2, child, no_site, 110, false), 120, CallState::complete);
-  const std::uint32_t found = log.open(2, no_call, no_site, 100, false);
-  log.reparent(child, found);
-  log.close(child, 130, CallState::incomplete);
-  log.close(log.open(2, found, no_site, 140, false), 150, CallState::complete);
-  log.close(found, 160, CallState::incomplete);
+  OpenCalls open_calls(taken, context_switches, 1);
+  const std::uint32_t child = open_calls.open(1, no_call, no_site, 100, false);
+  open_calls.close(open_calls.open(2, child, no_site, 110, false), 120, CallState::complete);
+  const std::uint32_t found = open_calls.open(2, no_call, no_site, 100, false);
+  open_calls.reparent(child, found);
+  open_calls.close(child, 130, CallState::incomplete);
+  open_calls.close(open_calls.open(2, found, no_site, 140, false), 150, CallState::complete);
+  open_calls.close(found, 160, CallState::incomplete);
   ASSERT_EQ(taken.calls.size(), 4U);
   EXPECT_FALSE(taken.calls[0].inner); // not known then
   EXPECT_EQ(taken.calls[1].caller, 2U);
@@ -103,22 +104,22 @@ TEST(OpenCalls, TellsInnerActivationsAndCallersFoundLate) {
 TEST(OpenCalls, WhatAStubCalledIsHandedOnWhenItIsKnownWhoseItIs) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
-  OpenCalls log(taken, context_switches, 1);
+  OpenCalls open_calls(taken, context_switches, 1);
   constexpr std::uint32_t stub = 7;
   constexpr std::uint32_t linker = 8;
   constexpr std::uint32_t strcmp = 9;
-  const std::uint32_t call = log.open(stub, no_call, no_site, 100, false);
-  log.set_provisional(call);
-  const std::uint32_t fixup = log.open(linker, call, no_site, 110, false);
-  log.close(log.open(strcmp, fixup, no_site, 112, false), 114, CallState::complete);
-  log.close(fixup, 120, CallState::complete);
+  const std::uint32_t call = open_calls.open(stub, no_call, no_site, 100, false);
+  open_calls.set_provisional(call);
+  const std::uint32_t fixup = open_calls.open(linker, call, no_site, 110, false);
+  open_calls.close(open_calls.open(strcmp, fixup, no_site, 112, false), 114, CallState::complete);
+  open_calls.close(fixup, 120, CallState::complete);
   EXPECT_TRUE(taken.calls.empty());
-  log.rename(call, strcmp);
+  open_calls.rename(call, strcmp);
   ASSERT_EQ(taken.calls.size(), 2U);
   EXPECT_EQ(taken.calls[0].caller, linker);
   EXPECT_TRUE(taken.calls[0].inner);
   EXPECT_EQ(taken.calls[1].caller, strcmp);
-  log.close(call, 130, CallState::complete);
+  open_calls.close(call, 130, CallState::complete);
   ASSERT_EQ(taken.calls.size(), 3U);
   EXPECT_EQ(taken.calls[2].function, strcmp);
   EXPECT_FALSE(taken.calls[2].inner);
@@ -128,13 +129,13 @@ TEST(OpenCalls, WhatAStubCalledIsHandedOnWhenItIsKnownWhoseItIs) {
 TEST(OpenCalls, TimeOutsideUserCodeIsThatOfTheCallersToo) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
-  OpenCalls log(taken, context_switches, 1);
-  const std::uint32_t outer = log.open(1, no_call, no_site, 100, false);
-  log.spend_outside(outer, 5);
-  const std::uint32_t inner = log.open(2, outer, no_site, 110, false);
-  log.spend_outside(inner, 30);
-  log.close(inner, 150, CallState::complete);
-  log.close(outer, 160, CallState::complete);
+  OpenCalls open_calls(taken, context_switches, 1);
+  const std::uint32_t outer = open_calls.open(1, no_call, no_site, 100, false);
+  open_calls.spend_outside(outer, 5);
+  const std::uint32_t inner = open_calls.open(2, outer, no_site, 110, false);
+  open_calls.spend_outside(inner, 30);
+  open_calls.close(inner, 150, CallState::complete);
+  open_calls.close(outer, 160, CallState::complete);
   EXPECT_EQ(taken.calls[0].outside, 30U);
   EXPECT_EQ(taken.calls[1].outside, 35U);
 }
@@ -142,15 +143,15 @@ TEST(OpenCalls, TimeOutsideUserCodeIsThatOfTheCallersToo) {
 TEST(OpenCalls, LatencyIsAsUncertainAsBothItsEndsTogether) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
-  OpenCalls log(taken, context_switches, 1);
-  log.set_uncertainty(7);
-  const std::uint32_t outer = log.open(1, no_call, no_site, 100, false);
-  log.set_uncertainty(2);
-  const std::uint32_t inner = log.open(2, outer, no_site, 110, false);
-  log.set_uncertainty(4'294'967'290);
-  log.close(inner, 120, CallState::complete);
-  log.set_uncertainty(3);
-  log.close(outer, 130, CallState::complete);
+  OpenCalls open_calls(taken, context_switches, 1);
+  open_calls.set_uncertainty(7);
+  const std::uint32_t outer = open_calls.open(1, no_call, no_site, 100, false);
+  open_calls.set_uncertainty(2);
+  const std::uint32_t inner = open_calls.open(2, outer, no_site, 110, false);
+  open_calls.set_uncertainty(4'294'967'290);
+  open_calls.close(inner, 120, CallState::complete);
+  open_calls.set_uncertainty(3);
+  open_calls.close(outer, 130, CallState::complete);
   EXPECT_EQ(taken.calls[0].uncertainty, 4'294'967'292U);
   EXPECT_EQ(taken.calls[1].uncertainty, 10U);
 }

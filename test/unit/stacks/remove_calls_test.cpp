@@ -1,7 +1,7 @@
 // Rows taken out of the table: what they did is their parents'.
 #include "stacks/calls/call_table.hpp"
-#include "stacks/calls/open_calls.hpp"
 #include "stacks/calls/remove_calls.hpp"
+#include "stacks/threads/open_calls.hpp"
 
 #include <gtest/gtest.h>
 

@@ -149,8 +149,8 @@ private:
       }
       for (const symbols::Exit& exit : mapped.binary->exit_points(*index)) {
         if (exit.address + mapped.bias == address && exit.target != 0) {
-          const stacks::Place place = symbolizer_.resolve(space, exit.target + mapped.bias);
-          entry->second = place.folded ? stacks::no_call : place.function;
+          const stacks::CodeLocation place = symbolizer_.resolve(space, exit.target + mapped.bias);
+          entry->second = place.is_stub ? stacks::no_call : place.function;
         }
       }
     }

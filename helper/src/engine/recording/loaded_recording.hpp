@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "engine/engine.hpp"
-#include "flow/context_switches.hpp"
+#include "flow/switches/context_switches.hpp"
 #include "measure/measurement.hpp"
 #include "perfdata/recording.hpp"
 #include "record/manifest.hpp"

@@ -35,9 +35,9 @@ bool same(const flow::Branch& one, const flow::Branch& other) {
 
 std::string text(const flow::Branch& branch) {
   if (branch.kind == BranchKind::gap) {
-    return fmt::format("gap at {:#x}: {}", branch.from, flow::word(branch.gap));
+    return fmt::format("gap at {:#x}: {}", branch.from, flow::name(branch.gap));
   }
-  return fmt::format("{} {:#x} -> {:#x}", flow::word(common(branch.kind)), branch.from, branch.to);
+  return fmt::format("{} {:#x} -> {:#x}", flow::name(common(branch.kind)), branch.from, branch.to);
 }
 
 // Our branches of one piece, one at a time, and the PSBs between them.

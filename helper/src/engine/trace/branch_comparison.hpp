@@ -2,7 +2,7 @@
 // both began, then branch by branch.
 #pragma once
 
-#include "flow/branches/run.hpp"
+#include "flow/runs/run.hpp"
 #include "flow/reference/reference_decoder.hpp"
 
 #include <cstdint>

@@ -4,10 +4,12 @@
 #include "base/cancellation.hpp"
 #include "engine/trace/trace_threads.hpp"
 #include "stacks/calls/call_table.hpp"
+#include "stacks/pairing/call_pairing.hpp"
 #include "stacks/threads/call_builder.hpp"
 #include "stacks/threads/filtered_calls.hpp"
 #include "stacks/threads/inlined_calls.hpp"
 #include "stacks/transfer/symbolizer.hpp"
+#include "stacks/transfer/transfer_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -30,13 +32,13 @@ public:
   bool name(const flow::Run& run, const flow::Branch& branch, bool calls_only) {
     const auto& space = spaces_->at(run.pid, code_times_[run.tid].of(branch));
     const std::uint64_t address = branch.to != 0 ? branch.to : branch.from;
-    const stacks::Place to = symbolizer_->resolve(space, address);
-    kind = flow::word(branch.kind);
+    const stacks::CodeLocation to = symbolizer_->resolve(space, address);
+    kind = flow::name(branch.kind);
     if (calls_only &&
         (branch.kind == flow::BranchKind::jump || branch.kind == flow::BranchKind::cond ||
          branch.kind == flow::BranchKind::indirect)) {
-      const stacks::Place from = symbolizer_->resolve(space, branch.from);
-      if (!to.entry || to.function == from.function || from.folded) {
+      const stacks::CodeLocation from = symbolizer_->resolve(space, branch.from);
+      if (!to.entry || !stacks::is_tail_call(to, from.function) || from.is_stub) {
         return false;
       }
       kind = "tail";
@@ -106,7 +108,9 @@ measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined, const SinkO
   measurement.recording = describe(loaded);
   measurement.recording.backend = "intel_pt";
   const bool calls_alone = loaded.address_filter().empty() && inlined == nullptr;
-  Branches source(loaded, calls_alone ? flow::Detail::folded : flow::Detail::branches);
+  Branches source(loaded, calls_alone ? flow::Detail::calls : flow::Detail::branches,
+                  calls_alone ? flow::MakeConsumer(stacks::make_call_pairing)
+                              : flow::MakeConsumer());
   CallMaker calls(loaded, symbolizer, inlined, [&](std::uint32_t thread) -> stacks::CallSink& {
     stacks::CallSink& sink = sink_of(thread);
     return watch.is_set() ? watched.before(sink) : sink;

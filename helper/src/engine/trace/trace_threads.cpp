@@ -16,20 +16,23 @@ Error decoding_cancelled() {
   return {.kind = Error::Kind::cancelled, .message = "decoding was cancelled"};
 }
 
-Branches::Branches(const LoadedRecording& loaded, flow::Detail detail)
-    : context_(make_context(loaded, detail, 0)),
+Branches::Branches(const LoadedRecording& loaded, flow::Detail detail,
+                   const flow::MakeConsumer& make_consumer)
+    : context_(make_context(loaded, detail, make_consumer, 0)),
       source_(
           loaded.recording, *context_,
-          [&loaded, detail](std::uint32_t numbering) {
-            return make_context(loaded, detail, numbering);
+          [&loaded, detail, make_consumer](std::uint32_t numbering) {
+            return make_context(loaded, detail, make_consumer, numbering);
           },
           loaded.decode) {}
 
 std::unique_ptr<flow::DecodeContext> Branches::make_context(const LoadedRecording& loaded,
                                                             flow::Detail detail,
+                                                            const flow::MakeConsumer& make_consumer,
                                                             std::uint32_t numbering) {
-  return std::make_unique<flow::DecodeContext>(
-      loaded.recording, *loaded.spaces, *loaded.context_switches, detail, loaded.pid, numbering);
+  return std::make_unique<flow::DecodeContext>(loaded.recording, *loaded.spaces,
+                                               *loaded.context_switches, detail, loaded.pid,
+                                               numbering, make_consumer);
 }
 
 Threads::Threads(const LoadedRecording& loaded, std::vector<stacks::ThreadInfo>& infos, Make make)
@@ -89,28 +92,30 @@ void Threads::note_untraced(Thread& thread, const flow::Run& run) const {
   }
 }
 
-// With the calls that came back, where all is in the version of the code in which they did.
+// Takes the paired calls of the run as calls where the whole run is in the version of the code that
+// they belong to, and as branches elsewhere.
 void Threads::feed(Thread& thread, flow::Run& run) const {
-  const auto* const space = run.returned_parts.empty() ? nullptr : only_version(thread, run);
+  const stacks::PairedCalls* const paired = stacks::paired_calls(run);
+  const auto* const space = paired == nullptr ? nullptr : only_version(thread, run, *paired);
   if (space == nullptr) {
-    flow::unfold(run);
+    stacks::list_all_branches(run);
     feed_branches(thread, run);
     return;
   }
   std::span<const flow::Branch> left(run.branches);
-  for (const flow::ReturnedCalls& part : run.returned_parts) {
-    const std::size_t before = part.branches - (run.branches.size() - left.size());
+  for (const stacks::CallGroup& group : paired->groups) {
+    const std::size_t before = group.branches - (run.branches.size() - left.size());
     thread.calls->add_all(left.first(before), *space);
-    thread.calls->add_returned(part, run.calls_of(part), *run.points, *space);
+    thread.calls->add_paired(group, paired->calls_of(group), *run.points, *space);
     left = left.subspan(before);
   }
   thread.calls->add_all(left, *space);
 }
 
-// The version of the code in which all of the run happened, if that is the one whose numbers it
-// bears; null where it is none, or the thread began another program meanwhile.
-const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread,
-                                                          const flow::Run& run) const {
+// Returns the version of the code in which the whole run happened, if the ids of the run refer to
+// it. Returns null where there is no such version, or the thread began another program meanwhile.
+const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread, const flow::Run& run,
+                                                          const stacks::PairedCalls& paired) const {
   flow::CodeTime code_time = thread.code_time;
   const std::uint64_t first_ns = run.begins_with_branch()
                                      ? code_time.of(run.branches.front())
@@ -119,8 +124,8 @@ const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread,
   for (const flow::Branch& branch : run.branches) {
     last_ns = std::max(last_ns, code_time.of(branch));
   }
-  for (const flow::ReturnedCalls& part : run.returned_parts) {
-    last_ns = std::max(last_ns, part.last_ns);
+  for (const stacks::CallGroup& group : paired.groups) {
+    last_ns = std::max(last_ns, group.last_ns);
   }
   const symbols::AddressSpaceVersion& space = loaded_->spaces->at(run.pid, first_ns);
   const bool execs =
@@ -157,9 +162,9 @@ void Threads::feed_branches(Thread& thread, flow::Run& run) const {
     }
     const std::span<flow::Branch> here = left.first(count);
     if (space.serial != run.code) {
-      for (flow::Branch& branch : here) { // bears the numbers of other code
-        branch.exit = 0;
-        branch.arrival = 0;
+      for (flow::Branch& branch : here) { // the ids refer to other code
+        branch.from_id = flow::BranchPointId::none;
+        branch.to_id = flow::BranchPointId::none;
       }
     }
     thread.calls->add_all(here, space);

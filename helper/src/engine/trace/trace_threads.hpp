@@ -9,6 +9,7 @@
 #include "flow/decode/branch_source.hpp"
 #include "flow/decode/decode_context.hpp"
 #include "stacks/calls/call.hpp"
+#include "stacks/pairing/paired_calls.hpp"
 #include "stacks/threads/thread_calls.hpp"
 
 #include <cstdint>
@@ -27,16 +28,19 @@ namespace ptlens::engine {
 
 class Branches {
 public:
-  // The recording must outlive the object.
-  Branches(const LoadedRecording& loaded, flow::Detail detail);
+  // The recording must outlive the object. `make_consumer`: see DecodeContext.
+  Branches(const LoadedRecording& loaded, flow::Detail detail,
+           const flow::MakeConsumer& make_consumer = {});
 
   std::optional<flow::Run> next() { return source_.next(); }
   [[nodiscard]] std::uint64_t bytes_done() const { return source_.bytes_done(); }
   [[nodiscard]] flow::DecodeSummary summary() const { return source_.summary(); }
 
 private:
-  static std::unique_ptr<flow::DecodeContext>
-  make_context(const LoadedRecording& loaded, flow::Detail detail, std::uint32_t numbering);
+  static std::unique_ptr<flow::DecodeContext> make_context(const LoadedRecording& loaded,
+                                                           flow::Detail detail,
+                                                           const flow::MakeConsumer& make_consumer,
+                                                           std::uint32_t numbering);
 
   std::unique_ptr<flow::DecodeContext> context_;
   flow::BranchSource source_;
@@ -70,8 +74,8 @@ private:
   Thread& of(const flow::Run& run);
   void note_untraced(Thread& thread, const flow::Run& run) const;
   void feed(Thread& thread, flow::Run& run) const;
-  [[nodiscard]] const symbols::AddressSpaceVersion* only_version(Thread& thread,
-                                                                 const flow::Run& run) const;
+  [[nodiscard]] const symbols::AddressSpaceVersion*
+  only_version(Thread& thread, const flow::Run& run, const stacks::PairedCalls& paired) const;
   void feed_branches(Thread& thread, flow::Run& run) const;
 
   const LoadedRecording* loaded_;

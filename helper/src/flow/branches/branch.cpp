@@ -1,9 +1,9 @@
-// The words for kinds of branches and gaps, as printed.
+// The names of branch kinds and gap reasons, as printed.
 #include "flow/branches/branch.hpp"
 
 namespace ptlens::flow {
 
-const char* word(BranchKind kind) {
+const char* name(BranchKind kind) {
   switch (kind) {
   case BranchKind::call:
     return "call";
@@ -29,7 +29,7 @@ const char* word(BranchKind kind) {
   return "gap";
 }
 
-const char* word(GapReason reason) {
+const char* name(GapReason reason) {
   switch (reason) {
   case GapReason::none:
     return "none";

@@ -1,6 +1,6 @@
-// Where the ways of a graph of code begin and end, and what lies on them, by the numbers that
-// branches bear. It may be read by another thread than the one that adds to it: of what it was told
-// numbers of.
+// The places in a graph of code that branches refer to: the ends of its basic blocks, and the
+// direct branches inside the blocks. One thread adds places; other threads may read the places
+// whose ids they were given.
 #pragma once
 
 #include "base/stable_vector.hpp"
@@ -11,35 +11,49 @@
 
 namespace ptlens::flow {
 
-// Index of a way in its graph.
-using BlockIndex = std::uint32_t;
-inline constexpr BlockIndex no_block = 0; // where no code is known, or an edge not yet followed
+// Index of a basic block in its graph.
+enum class BlockId : std::uint32_t {};
+inline constexpr BlockId no_block{0}; // no code is known there, or the edge was not followed yet
+[[nodiscard]] constexpr std::uint32_t index_of(BlockId id) {
+  return static_cast<std::uint32_t>(id);
+}
 
-inline constexpr std::uint32_t no_target = std::numeric_limits<std::uint32_t>::max();
+// Index of a direct branch in its graph.
+enum class DirectBranchId : std::uint32_t {};
+[[nodiscard]] constexpr std::uint32_t index_of(DirectBranchId id) {
+  return static_cast<std::uint32_t>(id);
+}
+
+// A number that the BranchConsumer of a graph gives to a place in the code. The graph stores labels
+// beside its own data, because both are read together for each branch, and does not interpret them.
+using Label = std::uint32_t;
+inline constexpr Label no_label = std::numeric_limits<Label>::max();
 
 struct BlockEnds {
   std::uint64_t begin = 0;
   std::uint64_t end_address = 0; // of the instruction that decides
   std::uint8_t end_size = 0;     // its bytes
-  // Of the thread that adds: see CodeGraph.
-  std::uint32_t target = no_target;
-  std::uint32_t site = no_target;
-  std::uint32_t function = no_target;
+  // Labels: only the thread that adds places may use them.
+  std::uint8_t end_flags = 0;
+  Label target = no_label;   // of `begin`
+  Label site = no_label;     // of `end_address`
+  Label function = no_label; // the same
 
   [[nodiscard]] std::uint64_t address_behind() const { return end_address + end_size; }
 };
 static_assert(sizeof(BlockEnds) == 32);
 
-struct DirectBranch { // a direct call or jump on a way, that is told
+// A direct call or jump inside a basic block that is emitted.
+struct DirectBranch {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   BranchKind kind = BranchKind::jump;
   std::uint8_t from_size = 0;
-  bool returns = false; // a call that is not to the next instruction
-  // Of the thread that adds.
-  BlockIndex behind = no_block; // where a call returns to, no_block until it is known
-  std::uint32_t target = no_target;
-  std::uint32_t site = no_target;
+  bool returns = false; // a call, but not to the next instruction
+  // Only the thread that adds places may use the following members.
+  BlockId behind = no_block; // where a call returns to, no_block until it is known
+  Label target = no_label;   // of `to`
+  Label site = no_label;     // of `from`
 
   [[nodiscard]] std::uint64_t address_behind() const { return from + from_size; }
 };
@@ -48,65 +62,75 @@ static_assert(sizeof(DirectBranch) == 32);
 class CodePoints {
 public:
   CodePoints() {
-    ways.push_back({});  // no_block
-    steps.push_back({}); // so that the first has an exit too
+    blocks.push_back({});          // no_block
+    direct_branches.push_back({}); // so that the first direct branch gets an id other than `none`
   }
 
-  // Numbers as branches bear them: of where a step comes from and goes to, and of where a way ends
-  // and begins.
-  [[nodiscard]] static std::uint32_t number_of_step(std::uint32_t step) { return 2 * step + 1; }
-  [[nodiscard]] static std::uint32_t number_of_way(BlockIndex way) { return 2 * way; }
+  // Returns the id of both ends of a direct branch.
+  [[nodiscard]] static BranchPointId id_of(DirectBranchId direct) {
+    return static_cast<BranchPointId>(2 * index_of(direct) + 1);
+  }
+  // Returns the id of the instruction that ends the block, which is also the id of the address at
+  // which the block begins.
+  [[nodiscard]] static BranchPointId id_of(BlockId block) {
+    return static_cast<BranchPointId>(2 * index_of(block));
+  }
+  [[nodiscard]] static bool is_direct(BranchPointId id) { return index_of(id) % 2 != 0; }
+  [[nodiscard]] static std::uint32_t index_in_kind(BranchPointId id) { return index_of(id) / 2; }
 
-  // The address, and the bytes of the instruction there, that Branch::exit stands for.
   struct Instruction {
     std::uint64_t address = 0;
-    std::uint8_t size = 0;
+    std::uint8_t size = 0; // bytes
     [[nodiscard]] std::uint64_t address_behind() const { return address + size; }
   };
-  [[nodiscard]] Instruction exit(std::uint32_t number) const {
-    if (number % 2 != 0) {
-      return {steps[number / 2].from, steps[number / 2].from_size};
+  // Returns the instruction that Branch::from_id identifies.
+  [[nodiscard]] Instruction from(BranchPointId id) const {
+    if (is_direct(id)) {
+      const DirectBranch& direct = direct_branches[index_in_kind(id)];
+      return {direct.from, direct.from_size};
     }
-    return {ways[number / 2].end_address, ways[number / 2].end_size};
+    const BlockEnds& block = blocks[index_in_kind(id)];
+    return {block.end_address, block.end_size};
   }
-  // The address that Branch::arrival stands for.
-  [[nodiscard]] std::uint64_t arrival(std::uint32_t number) const {
-    return number % 2 != 0 ? steps[number / 2].to : ways[number / 2].begin;
+  // Returns the address that Branch::to_id identifies.
+  [[nodiscard]] std::uint64_t to(BranchPointId id) const {
+    return is_direct(id) ? direct_branches[index_in_kind(id)].to : blocks[index_in_kind(id)].begin;
   }
 
-  // Branches without time: one on a way, one by which a way ends, and one by its numbers.
-  [[nodiscard]] Branch branch_of_step(std::uint32_t number) const {
-    const DirectBranch& step = steps[number];
-    return {.from = step.from,
-            .to = step.to,
-            .kind = step.kind,
-            .from_size = step.from_size,
-            .exit = number_of_step(number),
-            .arrival = number_of_step(number)};
+  // Returns the direct branch, without time.
+  [[nodiscard]] Branch branch(DirectBranchId id) const {
+    const DirectBranch& direct = direct_branches[index_of(id)];
+    return {.from = direct.from,
+            .to = direct.to,
+            .kind = direct.kind,
+            .from_size = direct.from_size,
+            .from_id = id_of(id),
+            .to_id = id_of(id)};
   }
-  [[nodiscard]] Branch branch_of_way(BlockIndex way, BranchKind kind, std::uint64_t to,
-                                     BlockIndex arrival = no_block) const {
-    const BlockEnds& ends = ways[way];
-    return {.from = ends.end_address,
+  // Returns the branch that ends the block, without time; `reached` begins at `to`, or is no_block.
+  [[nodiscard]] Branch branch(BlockId id, BranchKind kind, std::uint64_t to,
+                              BlockId reached = no_block) const {
+    const BlockEnds& block = blocks[index_of(id)];
+    return {.from = block.end_address,
             .to = to,
             .kind = kind,
-            .from_size = ends.end_size,
-            .exit = number_of_way(way),
-            .arrival = number_of_way(arrival)};
+            .from_size = block.end_size,
+            .from_id = id_of(id),
+            .to_id = id_of(reached)};
   }
-  [[nodiscard]] Branch branch_of(std::uint32_t exit_number, std::uint32_t arrival_number,
-                                 BranchKind kind) const {
-    const Instruction from = exit(exit_number);
-    return {.from = from.address,
-            .to = arrival(arrival_number),
+  // Returns the branch between two points, without time.
+  [[nodiscard]] Branch branch(BranchPointId from_id, BranchPointId to_id, BranchKind kind) const {
+    const Instruction instruction = from(from_id);
+    return {.from = instruction.address,
+            .to = to(to_id),
             .kind = kind,
-            .from_size = from.size,
-            .exit = exit_number,
-            .arrival = arrival_number};
+            .from_size = instruction.size,
+            .from_id = from_id,
+            .to_id = to_id};
   }
 
-  StableVector<BlockEnds> ways;
-  StableVector<DirectBranch> steps;
+  StableVector<BlockEnds> blocks;
+  StableVector<DirectBranch> direct_branches;
 };
 
 } // namespace ptlens::flow

@@ -1,4 +1,4 @@
-// A merge of the runs of all buffers by time.
+// Merges the runs of all buffers by time.
 #include "flow/decode/branch_source.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ BranchSource::BranchSource(const perfdata::Recording& recording, DecodeContext& 
   }
   if (options_.workers > 1 && options_.decoder == Decoder::graph) {
     constexpr std::size_t ahead_of_a_worker = 2;
-    constexpr std::uint64_t memory_a_byte = 40; // a branch for each byte or so
+    constexpr std::uint64_t memory_a_byte = 40; // about one branch for each byte
     constexpr std::uint64_t least_segment = 4096;
     workers_ = std::make_unique<DecodeWorkers>(make_context, options_.workers - 1);
     ahead_ = std::max<std::size_t>(1, ahead_of_a_worker * options_.workers /
@@ -40,13 +40,13 @@ void BranchSource::advance(Lane& lane) {
     if (lane.decoder) {
       lane.head = lane.decoder->next();
       if (lane.head && lane.head->empty() && lane.head->instructions == 0) {
-        continue; // marks alone
+        continue; // it has nothing but marks
       }
       if (lane.head) {
         return;
       }
       lane.decoder->summarise(summary_);
-      widths_.add(lane.decoder->widths());
+      intervals_.add(lane.decoder->intervals());
       bytes_done_ += lane.pieces[lane.next_piece - 1].size;
       lane.decoder.reset();
     }
@@ -94,12 +94,12 @@ DecodeSummary BranchSource::summary() const {
   summary.warnings = context_->warnings();
   if (summary.uncertain_owners != 0) {
     summary.warnings.push_back(fmt::format(
-        "{} times tracing went on within the same interval between timing packets in which another "
-        "thread came to its CPU: what ran then may count for the thread before; record with cyc, "
-        "or with a smaller mtc_period",
+        "tracing went on {} times between two timing packets between which another thread came to "
+        "the CPU, so that some calls may be counted for the previous thread; to avoid this, record "
+        "with cyc or with a smaller mtc_period",
         summary.uncertain_owners));
   }
-  summary.uncertainty_ns = widths_.of_nineteen_in_twenty();
+  summary.uncertainty_ns = intervals_.of_nineteen_in_twenty();
   return summary;
 }
 

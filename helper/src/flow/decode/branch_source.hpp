@@ -1,14 +1,13 @@
-// All trace of a recording as runs of branches, each thread's in order of time: the buffers are
-// decoded side by side and the run that begins first comes next, so that a thread that moves
-// between CPUs arrives stitched, in bounded memory.
+// All trace of a recording as runs of branches, those of each thread in order of time. The buffers
+// are decoded side by side, and the run that begins first comes next, so that the runs of a thread
+// that moves between CPUs arrive in order, in bounded memory.
 #pragma once
 
 #include "base/error.hpp"
-#include "flow/branches/branch.hpp"
-#include "flow/branches/run.hpp"
 #include "flow/decode/decode_context.hpp"
 #include "flow/decode/segmented_decoder.hpp"
 #include "flow/packets/trace_piece.hpp"
+#include "flow/runs/run.hpp"
 #include "perfdata/recording.hpp"
 
 #include <cstddef>
@@ -23,8 +22,8 @@ namespace ptlens::flow {
 
 class BranchSource {
 public:
-  // Recording and context must outlive the source. `make_context` makes others like it, by their
-  // numbering, for workers.
+  // Recording and context must outlive the source. `make_context` makes a context like `context`
+  // with another numbering, for a worker.
   using MakeContext = std::function<std::unique_ptr<DecodeContext>(std::uint32_t)>;
   BranchSource(const perfdata::Recording& recording, DecodeContext& context,
                const MakeContext& make_context, const DecodeOptions& options);
@@ -34,17 +33,17 @@ public:
   BranchSource(BranchSource&&) = delete;
   BranchSource& operator=(BranchSource&&) = delete;
 
-  // Nothing at the end. Runs of one thread come in order of time.
+  // Returns the next run, nullopt at the end. The runs of one thread come in order of time.
   std::optional<Run> next();
 
-  // Trace bytes that the runs so far have come from, within a segment.
+  // Returns the number of trace bytes that the runs so far came from, to within a segment.
   [[nodiscard]] std::uint64_t bytes_done() const;
 
-  // After the last run.
+  // Returns the statistics. To be called after the last run.
   [[nodiscard]] DecodeSummary summary() const;
 
 private:
-  struct Lane { // one buffer being decoded
+  struct Lane { // one buffer that is being decoded
     const perfdata::AuxBuffer* buffer = nullptr;
     std::vector<TracePiece> pieces;
     std::size_t next_piece = 0;
@@ -55,11 +54,11 @@ private:
 
   DecodeContext* context_;
   DecodeOptions options_;
-  std::size_t ahead_ = 1;                  // segments, of each lane
-  std::unique_ptr<DecodeWorkers> workers_; // null: all is done by the caller
+  std::size_t ahead_ = 1;                  // segments of each lane that are decoded ahead
+  std::unique_ptr<DecodeWorkers> workers_; // null: the caller's thread does all work
   std::vector<Lane> lanes_;
   DecodeSummary summary_;
-  UncertaintyCounts widths_;
+  UncertaintyCounts intervals_;
   std::uint64_t bytes_done_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The recording's own description of its trace to libipt's configuration. Field sources:
+// Turns the recording's own description of its trace into libipt's configuration. Field sources:
 // tools/perf/util/intel-pt.h (private fields of AUXTRACE_INFO), intel-pt.h (pt_config).
 #include "flow/decode/decode_context.hpp"
 
@@ -8,14 +8,15 @@
 #include <bit>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 namespace ptlens::flow {
 namespace {
 
-// RTIT_CTL.CycThresh, as perf passes it on (SDM vol. 3, "IA32_RTIT_CTL").
+// RTIT_CTL.CycThresh, in the bits that perf passes on (SDM vol. 3, "IA32_RTIT_CTL").
 constexpr std::uint64_t cycle_threshold_bits = 0xfU << 19U;
 
-// "GenuineIntel,6,85,4" as HEADER_CPUID has it.
+// Reads text such as "GenuineIntel,6,85,4", the format of HEADER_CPUID.
 std::optional<pt_cpu> parse_cpu(std::string_view text) {
   if (!text.starts_with("GenuineIntel,")) {
     return std::nullopt;
@@ -41,21 +42,22 @@ std::optional<pt_cpu> parse_cpu(std::string_view text) {
 DecodeContext::DecodeContext(const perfdata::Recording& recording,
                              const symbols::AddressSpaces& spaces,
                              const ContextSwitches& context_switches, Detail detail,
-                             std::optional<std::int32_t> pid, std::uint32_t numbering)
+                             std::optional<std::int32_t> pid, std::uint32_t numbering,
+                             MakeConsumer make_consumer)
     : recording_(&recording), spaces_(&spaces), context_switches_(&context_switches),
-      detail_(detail), numbering_(numbering), pid_(pid) {
+      detail_(detail), numbering_(numbering), pid_(pid), make_consumer_(std::move(make_consumer)) {
   pt_config_init(&config_);
-  config_.flags.variant.block.end_on_call = 1;
-  config_.flags.variant.block.end_on_jump = 1;
   if (const auto cpu = parse_cpu(recording.cpu_id())) {
     config_.cpu = *cpu;
     if (pt_cpu_errata(&config_.errata, &config_.cpu) < 0) {
-      warnings_.push_back(fmt::format("libipt does not know the errata of this processor ({}); "
-                                      "decoded without any",
+      warnings_.push_back(fmt::format("libipt does not know the errata of this processor ({}), so "
+                                      "the trace was decoded without workarounds for errata",
                                       recording.cpu_id()));
     }
   } else {
-    warnings_.emplace_back("the recording does not name its processor; decoded without errata");
+    warnings_.emplace_back(
+        "the recording does not name its processor, so the trace was decoded without "
+        "workarounds for errata");
   }
   if (const auto& info = recording.intel_pt()) {
     clock_.tsc_per_crystal_numerator = info->tsc_ctc_numerator;
@@ -78,13 +80,13 @@ DecodeContext::DecodeContext(const perfdata::Recording& recording,
     config_.mtc_freq = static_cast<std::uint8_t>(clock_.mtc_shift);
     config_.nom_freq = static_cast<std::uint8_t>(info->max_nonturbo_ratio);
   }
-  constexpr std::int32_t kernel = -1; // as symbols::AddressSpaces numbers it
+  constexpr std::int32_t kernel = -1; // the pid of the kernel in symbols::AddressSpaces
   if (!spaces.at(kernel, 0).code.empty() &&
       std::ranges::any_of(recording.aux_buffers(),
                           [](const perfdata::AuxBuffer& buffer) { return buffer.cpu >= 0; })) {
-    warnings_.emplace_back("the kernel was traced by processor: from a change of threads inside it "
-                           "to the next PSB, or until tracing goes on anew, what runs counts for "
-                           "the thread before");
+    warnings_.emplace_back("the kernel was traced on each processor: after a thread switch inside "
+                           "the kernel, calls are counted for the previous thread until the next "
+                           "PSB packet or until tracing is switched on again");
   }
   for (const perfdata::Mapping& mapping : recording.mappings()) {
     if (mapping.pid > 0) {
@@ -128,13 +130,14 @@ Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t ti
   return running;
 }
 
-CodeGraph& DecodeContext::graph(std::int32_t pid, std::uint64_t time_ns) {
+DecodeContext::Code& DecodeContext::code(std::int32_t pid, std::uint64_t time_ns) {
   const symbols::AddressSpaceVersion& version = spaces_->at(pid, time_ns);
   auto& code = code_[version.serial];
   if (!code) {
     code = std::make_unique<Code>(version, detail_);
+    code->consumer = make_consumer_ ? make_consumer_(code->graph) : nullptr;
   }
-  return code->graph;
+  return *code;
 }
 
 } // namespace ptlens::flow

@@ -1,11 +1,12 @@
-// What all decoders of one recording share: its processes' code, who ran when, and how its trace
-// was configured.
+// What all decoders of one recording share: the code of its processes, the context switches, and
+// the configuration of its trace.
 #pragma once
 
 #include "flow/code/code_graph.hpp"
 #include "flow/code/code_image.hpp"
-#include "flow/context_switches.hpp"
 #include "flow/packets/trace_clock.hpp"
+#include "flow/switches/context_switches.hpp"
+#include "flow/walk/branch_consumer.hpp"
 #include "perfdata/recording.hpp"
 #include "symbols/address_space.hpp"
 
@@ -23,17 +24,18 @@ namespace ptlens::flow {
 
 class DecodeContext {
 public:
-  // The references must outlive the context. With a pid, the trace of that process alone is ours.
+  // The references must outlive the context. With a pid, only the branches of that process are
+  // emitted. `make_consumer` makes what takes the branches of each version of code; may be empty.
   DecodeContext(const perfdata::Recording& recording, const symbols::AddressSpaces& spaces,
                 const ContextSwitches& context_switches, Detail detail,
-                std::optional<std::int32_t> pid = std::nullopt, std::uint32_t numbering = 0);
+                std::optional<std::int32_t> pid = std::nullopt, std::uint32_t numbering = 0,
+                MakeConsumer make_consumer = {});
 
-  // Several contexts of one recording have different ones.
+  // Returns the numbering of the ids of branches. Each context of a recording has its own.
   [[nodiscard]] std::uint32_t numbering() const { return numbering_; }
   [[nodiscard]] Detail detail() const { return detail_; }
 
-  // libipt's configuration without a buffer: processor errata, clock ratios, block ends at calls
-  // and jumps.
+  // Returns libipt's configuration without a buffer: processor errata and clock ratios.
   [[nodiscard]] const pt_config& config() const { return config_; }
   [[nodiscard]] const ClockConfig& clock() const { return clock_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
@@ -42,21 +44,33 @@ public:
     return recording_->time_conversion();
   }
 
-  // Who a buffer's trace that begins at that time belongs to. A per-thread buffer has its owner; in
-  // a per-CPU buffer the switch records decide, and tid 0 says that they show the CPU idle; without
-  // them, the one process that was recorded.
+  // Returns the thread that the buffer's trace at that time belongs to. A per-thread buffer belongs
+  // to its thread. In a per-CPU buffer the switch records decide; tid 0 means that they show the
+  // CPU idle. Without switch records it is the process that was recorded, if that is only one.
   [[nodiscard]] Running owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const;
 
-  // False for threads of processes whose code was not recorded: their trace is not ours.
+  // Returns false for processes whose code was not recorded: their trace is not decoded.
   [[nodiscard]] bool is_recorded(std::int32_t pid) const { return recorded_.contains(pid); }
-  // Others are decoded as well, since the processor's return stack goes on from one to the next.
+  // Returns true where the branches of the process are emitted. Other processes are decoded as
+  // well, because the processor's return stack goes on from one to the next.
   [[nodiscard]] bool is_asked_for(std::int32_t pid) const { return !pid_ || *pid_ == pid; }
 
-  // That part of the trace is decoded.
+  // Gives back the memory of a section of the trace that is decoded.
   void forget(std::span<const std::byte> trace) const { recording_->forget(trace); }
 
-  // The code of a process at a time. Made once for each version of its address space.
-  [[nodiscard]] CodeGraph& graph(std::int32_t pid, std::uint64_t time_ns);
+  // One version of the code of a process.
+  struct Code {
+    Code(const symbols::AddressSpaceVersion& version, Detail detail)
+        : image(version), graph(image, detail) {}
+    CodeImage image;
+    CodeGraph graph;
+    std::unique_ptr<BranchConsumer> consumer; // null where the run lists all branches
+  };
+  // Returns the code of a process at a time. It is made once for each version of the address space.
+  [[nodiscard]] Code& code(std::int32_t pid, std::uint64_t time_ns);
+  [[nodiscard]] CodeGraph& graph(std::int32_t pid, std::uint64_t time_ns) {
+    return code(pid, time_ns).graph;
+  }
 
 private:
   const perfdata::Recording* recording_;
@@ -71,12 +85,7 @@ private:
   std::map<std::int32_t, bool> recorded_;
   std::optional<std::int32_t> pid_;
   Running only_;
-  struct Code {
-    Code(const symbols::AddressSpaceVersion& version, Detail detail)
-        : image(version), graph(image, detail) {}
-    CodeImage image;
-    CodeGraph graph;
-  };
+  MakeConsumer make_consumer_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Code>> code_; // by serial of the version
 };
 

@@ -1,4 +1,4 @@
-// A queue of tasks, served in order.
+// A queue of tasks, run in order.
 #include "flow/decode/decode_workers.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where decoding begins, stops and goes on; the way in between is the walker's.
+// Decides where decoding begins, stops and goes on. PacketWalker decodes in between.
 #include "flow/decode/piece_decoder.hpp"
 
 #include "flow/code/code_time.hpp"
@@ -71,10 +71,9 @@ void PieceDecoder::go_on(DecodeContext& context, std::uint64_t end) {
   stretch_.end = end;
   state_ = paused_;
   if (graph_ != nullptr) {
-    graph_ = &context.graph(owner_.pid, code_ns_);
-    run_.set_code(graph_->image().serial(), context.numbering(), graph_->points(), owner_);
-    returns_.forget_ways();
-    walker_.move_to(*graph_);
+    graph_ = nullptr;
+    set_code(code_ns_);
+    walker_.move_to(*graph_, consumer_);
   }
 }
 
@@ -95,7 +94,7 @@ bool PieceDecoder::leads_to(const PieceDecoder& next) const {
     return entry.begun && entry.owner.pid == owner_.pid && entry.owner.tid == owner_.tid &&
            graph_ != nullptr && entry.code == graph_->image().serial();
   }
-  // The end of a piece says who ran last; bytes of an unknown owner are counted.
+  // The end of a piece reports the thread that ran last; bytes of an unknown owner are counted.
   return !truncated_ && (graph_ != nullptr || owner_.tid != 0);
 }
 
@@ -123,7 +122,7 @@ void PieceDecoder::gap(GapReason reason, std::uint64_t address) {
   returns_.clear();
 }
 
-// What is known happens at the packet passed last.
+// Dates the next branch to the last packet that was passed.
 void PieceDecoder::decide_now() {
   if (const auto now = packets_.now_ns()) {
     run_.decide(TimeInterval{*now, *now});
@@ -139,7 +138,7 @@ bool PieceDecoder::owned_from(std::uint64_t time_ns, std::uint64_t code_ns) {
   if (owner.tid != owner_.tid || buffer_->cpu >= 0) {
     run_.break_run(owner_);
     if (owner.tid != owner_.tid) {
-      in_gap_ = false; // returns_ stays: the processor's return stack knows of no threads
+      in_gap_ = false; // returns_ stays: the processor's return stack does not know threads
     }
   }
   owner_ = owner;
@@ -147,14 +146,20 @@ bool PieceDecoder::owned_from(std::uint64_t time_ns, std::uint64_t code_ns) {
     graph_ = nullptr;
     return false;
   }
-  CodeGraph& graph = context_->graph(owner_.pid, code_ns);
-  code_ns_ = code_ns;
-  if (&graph != graph_) {
-    run_.set_code(graph.image().serial(), context_->numbering(), graph.points(), owner_);
-    returns_.forget_ways();
-  }
-  graph_ = &graph;
+  set_code(code_ns);
   return true;
+}
+
+// The code of the owner at that time runs from here on.
+void PieceDecoder::set_code(std::uint64_t code_ns) {
+  DecodeContext::Code& code = context_->code(owner_.pid, code_ns);
+  code_ns_ = code_ns;
+  if (&code.graph != graph_) {
+    run_.set_code(code.image.serial(), context_->numbering(), code.graph.points(), owner_);
+    returns_.forget_blocks();
+  }
+  graph_ = &code.graph;
+  consumer_ = code.consumer.get();
 }
 
 void PieceDecoder::trace_on(std::uint64_t address) {
@@ -164,7 +169,7 @@ void PieceDecoder::trace_on(std::uint64_t address) {
   last_address_ = address;
 }
 
-// Walks packets to the next place where this recording's code is known to run.
+// Reads packets up to the next one at which code of this recording is known to run.
 void PieceDecoder::seek() {
   bool in_psb = false;           // inside a PSB+
   std::uint64_t psb_offset = 0;  // where it begins
@@ -247,7 +252,7 @@ void PieceDecoder::seek() {
   state_ = State::ended;
 }
 
-// What the first PSB+ came to.
+// Stores what the first PSB+ led to.
 void PieceDecoder::note_entry(bool begun) {
   if (entry_.passed) {
     return;
@@ -262,16 +267,17 @@ void PieceDecoder::note_entry(bool begun) {
             .uncertain_owners = uncertain_owners_};
 }
 
-// A PSB+ may state the address at which tracing is about to begin.
+// Returns true where the next packet switches tracing on: the PSB+ before it may state the address
+// at which tracing is about to begin.
 bool PieceDecoder::begins_now() {
   const Packet* const packet = packets_.peek();
   return packet != nullptr && packet->kind == PacketKind::pge;
 }
 
-bool PieceDecoder::synchronise(std::uint64_t psb_offset, std::uint64_t address, bool anew) {
+bool PieceDecoder::synchronise(std::uint64_t psb_offset, std::uint64_t address, bool begins) {
   static_cast<void>(psb_offset);
   decide_now();
-  if (anew) {
+  if (begins) {
     begin_at(address, std::nullopt);
     returns_.clear();
   } else {
@@ -283,7 +289,7 @@ bool PieceDecoder::synchronise(std::uint64_t psb_offset, std::uint64_t address, 
 void PieceDecoder::begin_at(std::uint64_t address, const std::optional<TimeInterval>& when) {
   run_.decide(when);
   trace_on(address);
-  walker_.begin(*graph_, address);
+  walker_.begin(*graph_, consumer_, address);
   state_ = State::walking;
 }
 
@@ -308,7 +314,7 @@ void PieceDecoder::walk() {
       state_ = State::seeking;
     }
     tracing_ = state_ == State::walking;
-    if (walker_.is_untold()) {
+    if (walker_.is_hidden()) {
       if (walker_.decided()) {
         run_.hold(branch, run_.decided());
       }
@@ -356,7 +362,8 @@ void PieceDecoder::walk() {
   state_ = State::seeking;
 }
 
-// Kernel code that the recording does not hold: time outside user code, not a loss.
+// Returns true for kernel code that the recording does not have: time there is time outside user
+// code, not a loss.
 bool PieceDecoder::outside(std::uint64_t address) const {
   return address >= first_kernel_address && graph_ != nullptr && !graph_->image().holds(address);
 }

@@ -1,21 +1,23 @@
-// One stretch of one AUX buffer to runs of branches. The stretch is unbroken: the buffer was not
-// truncated inside it.
+// Decodes one piece of an AUX buffer to runs of branches. The buffer was not truncated inside the
+// piece.
 //
 // Decoding begins where a packet names an address: at a PSB+, where tracing is switched on, and
-// after a gap at the next packet that does, as perf does it, and does not wait for the next PSB.
-// Return addresses from before a gap are forgotten: what was missing may have returned to them.
+// after a gap at the next packet that names one, as in perf, without waiting for the next PSB.
+// Return addresses from before a gap are dropped, because the missing code may have returned to
+// them.
 //
-// A decoder may begin at a PSB in the middle and pause at a later one, so that several decode one
-// piece at the same time: what one pauses with and the next one begins with tells whether the two
-// say together what one alone would have said.
+// A decoder may begin at a PSB in the middle and pause at a later one, so that several decoders can
+// decode one piece at the same time. The state in which a decoder pauses and the state in which the
+// next one begins determine whether the two together give the result of a single decoder.
 #pragma once
 
 #include "flow/branches/branch.hpp"
-#include "flow/branches/run.hpp"
-#include "flow/branches/run_builder.hpp"
 #include "flow/decode/decode_context.hpp"
+#include "flow/decode/decode_summary.hpp"
 #include "flow/packets/packet_stream.hpp"
 #include "flow/packets/trace_piece.hpp"
+#include "flow/runs/run.hpp"
+#include "flow/runs/run_builder.hpp"
 #include "flow/walk/packet_walker.hpp"
 #include "flow/walk/return_stack.hpp"
 
@@ -44,52 +46,54 @@ public:
   PieceDecoder& operator=(PieceDecoder&&) = delete;
   virtual ~PieceDecoder() = default;
 
-  // The next run: branches of one thread, some thousands, broken where another CPU may have run the
-  // thread in between. Nothing at the end, or at a pause.
+  // Returns the next run: some thousand branches of one thread at most. A run ends where another
+  // CPU may have run the thread in between. Returns nullopt at the end and at a pause.
   std::optional<Run> next();
 
-  // Offset of the PSB at which the decoder pauses; nothing while it does not.
+  // Returns the offset of the PSB at which the decoder pauses; nullopt while it does not pause.
   [[nodiscard]] std::optional<std::uint64_t> paused_at() const {
     return state_ == State::paused ? std::optional(paused_at_) : std::nullopt;
   }
-  // To the next pause, in a context like the one so far.
+  // Goes on to the next pause, with a context of the same recording.
   void go_on(DecodeContext& context, std::uint64_t end);
 
-  // Decodes the PSB+ that it begins with. To be called before next().
+  // Decodes the PSB+ at the beginning. To be called before next().
   void prime();
-  // `next` began at the PSB where this pauses, and was primed at least: what it tells is what this
-  // would have told.
+  // Returns true where `next`, which began at the PSB where this decoder pauses and is primed,
+  // gives the result that this decoder would have given.
   [[nodiscard]] bool leads_to(const PieceDecoder& next) const;
-  // It does, from `before`. True when its first branch, `on`, is to be left out: tracing went on.
+  // Goes on from `before`, which leads to this decoder. Returns true where the first branch, `on`,
+  // is to be left out because tracing was on already.
   [[nodiscard]] bool follow(const PieceDecoder& before);
-  // The branch that is told if a break is the first that is told from here on.
+  // Returns the branch that is emitted only if the next branch is a break.
   [[nodiscard]] std::optional<Branch> held() const { return run_.held(); }
-  // How far it has come in the piece.
+  // Returns the offset in the piece up to which packets were read.
   [[nodiscard]] std::uint64_t offset() const { return packets_.offset(); }
 
-  // Adds what this piece saw.
+  // Adds the statistics of this piece.
   void summarise(DecodeSummary& summary) const;
-  // How wide the intervals of its branches are.
-  [[nodiscard]] const UncertaintyCounts& widths() const { return run_.widths(); }
+  // The counts of the time intervals of branches.
+  [[nodiscard]] const UncertaintyCounts& intervals() const { return run_.intervals(); }
 
 protected:
   enum class State { seeking, walking, elsewhere, paused, ended };
 
-  // Decoding can go on at a PSB+ that ends here and states the address; `anew`: it did not come
-  // there by itself. False when it cannot.
-  virtual bool synchronise(std::uint64_t psb_offset, std::uint64_t address, bool anew);
-  // State::elsewhere: one more step of a decoder built on this one.
+  // Begins or goes on at a PSB+ that ends here and states the address; `begins`: the decoder did
+  // not come there by itself. Returns false where decoding cannot go on there.
+  virtual bool synchronise(std::uint64_t psb_offset, std::uint64_t address, bool begins);
+  // In State::elsewhere: does one step of a derived decoder.
   virtual void step() {}
-  // Before the end: what is known already.
+  // Emits what is known before the end.
   virtual void finish() {}
-  // A packet was passed while seeking.
+  // Takes note of a packet that was passed while seeking.
   virtual void passed(const Packet& packet) { static_cast<void>(packet); }
 
   void begin_at(std::uint64_t address, const std::optional<TimeInterval>& when);
   void trace_on(std::uint64_t address);
   void gap(GapReason reason, std::uint64_t address);
   void decide_now();
-  // Who runs from then on; true when its code was recorded, which is then the one of `code_ns`.
+  // Finds the thread that runs from then on. Returns true where its code was recorded; the decoder
+  // then uses the code of `code_ns`.
   bool owned_from(std::uint64_t time_ns, std::uint64_t code_ns);
   [[nodiscard]] bool outside(std::uint64_t address) const;
 
@@ -97,13 +101,14 @@ protected:
   const perfdata::AuxBuffer* buffer_;
   PacketStream packets_;
   RunBuilder run_;
-  ReturnStack returns_; // of the calls since the last gap or PSB
+  ReturnStack returns_; // return addresses of the calls since the last gap or PSB
   State state_ = State::seeking;
   bool after_overflow_ = false;
   bool in_gap_ = false;
-  bool tracing_ = false; // the last branch was not off or gap
+  bool tracing_ = false; // the last branch was neither `off` nor a gap
   Running owner_;
-  CodeGraph* graph_ = nullptr;
+  CodeGraph* graph_ = nullptr; // null where the code of the owner was not recorded
+  BranchConsumer* consumer_ = nullptr;
   std::uint64_t last_address_ = 0;
   std::uint64_t instructions_ = 0;
 
@@ -113,6 +118,7 @@ private:
   void walk();
 
   void pause(State state, std::uint64_t psb_offset);
+  void set_code(std::uint64_t code_ns);
   void note_entry(bool begun);
 
   bool truncated_;
@@ -120,12 +126,11 @@ private:
   PacketWalker walker_;
   Stretch stretch_;
   std::uint64_t paused_at_ = 0;
-  State paused_ = State::seeking; // what it was at
-  std::uint64_t code_ns_ = 0;     // graph_ is of the code of that time
-  // Of the PSB+ that it began with.
-  struct Entry {
+  State paused_ = State::seeking; // the state before the pause
+  std::uint64_t code_ns_ = 0;     // graph_ is the code of that time
+  struct Entry {                  // what the PSB+ at the beginning led to
     bool passed = false;
-    bool begun = false; // decoding, at its address
+    bool begun = false; // decoding began at its address
     bool timed = false;
     std::uint64_t time_ns = 0;
     Running owner;

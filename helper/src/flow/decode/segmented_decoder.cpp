@@ -1,4 +1,4 @@
-// Segments in order; each is checked against where the one before it ended.
+// Takes segments in order. Each one is compared with the state in which the previous one ended.
 #include "flow/decode/segmented_decoder.hpp"
 
 #include "flow/packets/piece_parser.hpp"
@@ -38,7 +38,7 @@ void SegmentedDecoder::drop_coming() {
   next_begin_.reset();
 }
 
-// The one behind all that are coming; null behind the last.
+// Returns the segment behind coming_, null where there is none.
 std::unique_ptr<SegmentedDecoder::Segment> SegmentedDecoder::take_segment() {
   if (!next_begin_) {
     return nullptr;
@@ -76,7 +76,7 @@ void SegmentedDecoder::give_to_workers() {
   }
 }
 
-// What it began with is known, and all that it tells or nothing of it.
+// Decodes the segment: at least its first PSB+, or all of it where a worker does.
 void SegmentedDecoder::ready(Segment& segment) {
   if (segment.task) {
     workers_->finish(segment.task, *context_);
@@ -97,10 +97,10 @@ void SegmentedDecoder::drop(Segment& segment) {
 
 void SegmentedDecoder::retire() {
   current_->decoder->summarise(summary_);
-  widths_.add(current_->decoder->widths());
+  intervals_.add(current_->decoder->intervals());
 }
 
-// What lies before that offset of the piece has been decoded.
+// Gives back the memory of the trace before that offset of the piece.
 void SegmentedDecoder::forget(std::uint64_t until) {
   constexpr std::uint64_t least = std::uint64_t{1} << 20U; // a system call costs some microseconds
   if (until < forgotten_ + least) {
@@ -119,7 +119,7 @@ void SegmentedDecoder::forget(std::uint64_t until) {
   }
 }
 
-// The current decoder has come to a PSB at which another one may have begun.
+// Goes on after the current decoder has paused at a PSB, where the next segment may begin.
 void SegmentedDecoder::advance(std::uint64_t psb_offset) {
   forget(psb_offset);
   while (!coming_.empty() && coming_.front()->begin < psb_offset) {
@@ -148,12 +148,12 @@ void SegmentedDecoder::advance(std::uint64_t psb_offset) {
   current_->decoder->go_on(*context_, coming_.empty() ? no_end : coming_.front()->begin);
 }
 
-// Of a segment that goes on from the one before.
+// Corrects the first run of a segment that goes on from the previous segment.
 void SegmentedDecoder::fix_first(Run& run) {
   if (drop_on_) {
     std::erase_if(run.marks, [](const SyncMark& mark) { return mark.branches == 0; });
     if (run.branches.empty()) {
-      return; // the mark alone
+      return; // the run has nothing but the mark
     }
     drop_on_ = false;
     run.branches.erase(run.branches.begin());
@@ -163,8 +163,8 @@ void SegmentedDecoder::fix_first(Run& run) {
     return;
   }
   if (run.begins_with_branch() && is_break(run.branches.front().kind)) {
-    held_->exit = 0; // its numbers may be of another numbering
-    held_->arrival = 0;
+    held_->from_id = BranchPointId::none; // the ids may be of another numbering
+    held_->to_id = BranchPointId::none;
     run.branches.insert(run.branches.begin(), *held_);
     run.shift_branches(1);
   }

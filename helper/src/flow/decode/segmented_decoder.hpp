@@ -1,18 +1,18 @@
-// One piece of trace in segments, each from one PSB to another, by several threads at once.
+// Decodes one piece of trace in segments, each from one PSB to another, in several threads.
 //
-// A PSB+ begins packets anew, so that decoding can begin there without what came before. Each
-// segment is decoded up to the address that the PSB+ behind it states, as if nothing had come
-// before; what it tells is taken where the decoder of the segment before has come to the same place
-// in the same state, and else that decoder goes on through it. The cuts depend on the trace alone,
-// so that any number of workers tells the same.
+// Packets after a PSB+ do not depend on earlier packets, so that decoding can begin there. Each
+// segment is decoded up to the address that the next PSB+ states, as if nothing had come before.
+// Its result is used where the decoder of the previous segment has come to the same address in the
+// same state; otherwise that decoder goes on through the segment. The cuts depend on the trace
+// alone, so that the result is the same with any number of workers.
 #pragma once
 
-#include "flow/branches/branch.hpp"
-#include "flow/branches/run.hpp"
 #include "flow/decode/decode_context.hpp"
+#include "flow/decode/decode_summary.hpp"
 #include "flow/decode/decode_workers.hpp"
 #include "flow/decode/piece_decoder.hpp"
 #include "flow/packets/trace_piece.hpp"
+#include "flow/runs/run.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,22 +24,23 @@
 namespace ptlens::flow {
 
 enum class Decoder : std::uint8_t {
-  graph,  // PieceDecoder
-  libipt, // LibiptDecoder, in one segment
+  graph,  // our own, PieceDecoder
+  libipt, // libipt's instruction decoder, in one segment
 };
 
 struct DecodeOptions {
   Decoder decoder = Decoder::graph;
-  unsigned workers = 1;                      // threads, the caller's included
-  std::uint64_t segment_bytes = 256U << 10U; // a segment has at least so many
-  // Of what was decoded and waits, about; segments are smaller where there are many buffers.
+  unsigned workers = 1;                      // threads, including the caller's
+  std::uint64_t segment_bytes = 256U << 10U; // the least size of a segment
+  // The approximate limit for decoded branches that wait; segments are smaller where there are many
+  // buffers.
   std::uint64_t memory_bytes = 256U << 20U;
 };
 
 class SegmentedDecoder {
 public:
-  // `workers` may be null: all is done by the caller. `ahead`: at most so many segments are decoded
-  // before they are asked for. What is referred to must outlive the decoder.
+  // `workers` may be null: the caller's thread does all work. At most `ahead` segments are decoded
+  // before they are needed. The references must outlive the decoder.
   SegmentedDecoder(DecodeContext& context, DecodeWorkers* workers,
                    const perfdata::AuxBuffer& buffer, const TracePiece& piece,
                    const DecodeOptions& options, std::size_t ahead);
@@ -49,13 +50,13 @@ public:
   SegmentedDecoder& operator=(SegmentedDecoder&&) = delete;
   ~SegmentedDecoder();
 
-  // The next run; see PieceDecoder. Nothing at the end.
+  // Returns the next run, nullopt at the end; see PieceDecoder.
   std::optional<Run> next();
 
-  // After the last run: adds what the piece was.
+  // Adds the statistics of the piece. To be called after the last run.
   void summarise(DecodeSummary& summary) const;
-  [[nodiscard]] const UncertaintyCounts& widths() const { return widths_; }
-  // How far the runs have come in the piece: the begin of their segment.
+  [[nodiscard]] const UncertaintyCounts& intervals() const { return intervals_; }
+  // Returns the offset in the piece of the segment that the last run came from.
   [[nodiscard]] std::uint64_t offset() const { return current_ ? current_->begin : 0; }
 
 private:
@@ -63,8 +64,8 @@ private:
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::unique_ptr<PieceDecoder> decoder;
-    std::deque<Run> runs;       // that a worker made
-    DecodeWorkers::Handle task; // null: not given to a worker
+    std::deque<Run> runs;       // from a worker
+    DecodeWorkers::Handle task; // null where no worker decodes the segment
   };
 
   [[nodiscard]] std::unique_ptr<Segment> take_segment();
@@ -83,17 +84,17 @@ private:
   const TracePiece* piece_;
   DecodeOptions options_;
   std::size_t ahead_;
-  std::optional<std::uint64_t> next_begin_ = 0; // of the segment behind those of coming_
+  std::optional<std::uint64_t> next_begin_ = 0; // of the segment behind coming_
   std::deque<std::unique_ptr<Segment>> coming_;
   std::unique_ptr<Segment> current_;
-  // Bytes of the piece whose memory was given back: whole spans, and as much of the next.
+  // Bytes of the piece whose memory was given back: whole spans, and some bytes of the next one.
   std::uint64_t forgotten_ = 0;
   std::size_t forgotten_spans_ = 0;
   std::uint64_t forgotten_of_span_ = 0;
-  bool drop_on_ = false;       // of the first run
-  std::optional<Branch> held_; // to be told before the first branch, if that is a break
+  bool drop_on_ = false;       // the first branch of the segment, `on`, is to be left out
+  std::optional<Branch> held_; // to be emitted before the first branch, if that is a break
   DecodeSummary summary_;
-  UncertaintyCounts widths_;
+  UncertaintyCounts intervals_;
 };
 
 } // namespace ptlens::flow

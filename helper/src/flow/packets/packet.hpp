@@ -1,17 +1,13 @@
-// What the decoders need of a packet: those that tell of control flow, each with the times between
-// which it was sent. Packets that only tell time are used up in making them.
+// The packets that report control flow, each with the times between which it was sent. Packets that
+// report nothing but time are used up to compute these times.
 #pragma once
+
+#include "flow/branches/uncertain_time.hpp"
 
 #include <cstdint>
 #include <optional>
 
 namespace ptlens::flow {
-
-// Where in time something happened, ns of perf's clock: not before the one, not after the other.
-struct TimeInterval {
-  std::uint64_t earliest = 0;
-  std::uint64_t latest = 0;
-};
 
 enum class PacketKind : std::uint8_t {
   tnt,
@@ -25,7 +21,7 @@ enum class PacketKind : std::uint8_t {
   binding, // MODE.TSX, PTW or EXSTOP whose address the next FUP states
 };
 
-// Bits that a TNT packet of so many bytes can hold: a short one, or a long one.
+// Returns the number of bits that a TNT packet of that size in bytes has room for.
 [[nodiscard]] constexpr std::uint8_t tnt_room(std::uint8_t size) {
   constexpr std::uint8_t room_of_short = 6;
   constexpr std::uint8_t room_of_long = 47;
@@ -33,17 +29,17 @@ enum class PacketKind : std::uint8_t {
 }
 
 struct Packet {
-  std::uint64_t value = 0;  // address, or the bits of a TNT: the oldest highest, 1 is taken
+  std::uint64_t value = 0;  // address, or the bits of a TNT: the oldest is the highest, 1 is taken
   std::uint64_t offset = 0; // of its first byte in the piece
   std::uint64_t earliest_ns = 0;
   std::uint64_t latest_ns = 0;
-  std::uint64_t reported_ns = 0; // of a TNT: its branches happened not before, but for the last
+  std::uint64_t reported_ns = 0; // of a TNT: the branches but the last happened no earlier
   std::uint8_t size = 0;         // bytes
   std::uint8_t bit_count = 0;
   std::uint8_t room = 0; // of a TNT: see tnt_room()
   PacketKind kind = PacketKind::tnt;
   bool has_ip = false; // of FUP and TIP kinds: not suppressed
-  bool timed = false;  // the clock had begun
+  bool timed = false;  // the trace had a timing packet before
 
   [[nodiscard]] std::uint64_t end() const { return offset + size; }
 
@@ -51,8 +47,8 @@ struct Packet {
     return timed ? std::optional(TimeInterval{earliest_ns, latest_ns}) : std::nullopt;
   }
 
-  // When the branch happened that is the bit of this number, 1 being the oldest. The one that
-  // fills the packet sends it (SDM, "TNT packet").
+  // Returns when the branch of the bit with this number happened, 1 being the oldest. The bit that
+  // fills the packet causes the processor to send it (SDM, "TNT packet").
   [[nodiscard]] std::optional<TimeInterval> when(std::uint8_t bit) const {
     return timed ? std::optional(TimeInterval{bit == room ? earliest_ns : reported_ns, latest_ns})
                  : std::nullopt;

@@ -1,4 +1,4 @@
-// libipt's blocks and events to branches; see the header for how it goes on after gaps.
+// Turns libipt's instructions and events into branches.
 #include "flow/reference/libipt_decoder.hpp"
 
 #include "flow/code/code_time.hpp"
@@ -13,13 +13,14 @@ LibiptDecoder::LibiptDecoder(DecodeContext& context, const perfdata::AuxBuffer& 
   pt_config config = context.config();
   config.begin = bytes_.begin();
   config.end = bytes_.end();
-  decoder_.reset(pt_blk_alloc_decoder(&config));
+  decoder_.reset(pt_insn_alloc_decoder(&config));
   if (!decoder_) {
     state_ = State::ended;
   }
 }
 
-void LibiptDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t to, std::uint8_t size) {
+void LibiptDecoder::emit_decided(BranchKind kind, std::uint64_t from, std::uint64_t to,
+                                 std::uint8_t size) {
   run_.add_decided({.from = from, .to = to, .kind = kind, .from_size = size});
   tracing_ = kind != BranchKind::off && !(kind == BranchKind::syscall && to == 0);
 }
@@ -61,14 +62,14 @@ void LibiptDecoder::advance_to(std::uint64_t offset) {
   }
 }
 
-// libipt's own clock calibrates cycles across sleeps, in which none pass, and then runs ahead; the
-// stream's does not. It follows the decoder to the next packet that it has not consumed.
+// Follows libipt to the next packet that it has not consumed. libipt's own clock is not used: it
+// calibrates cycles across sleeps, in which no cycles pass, and then runs ahead.
 void LibiptDecoder::read_packets() {
   advance_to(decoder_offset());
 }
 
-// libipt has used the packet that decides where a block's last instruction goes to, and may have
-// read on to an event.
+// libipt has used the packet that decides where the instruction goes to, and may have read on to an
+// event.
 bool LibiptDecoder::decide_end(const Instruction& last) {
   const bool by_trace = last.kind != InstructionClass::other &&
                         last.kind != InstructionClass::call_direct &&
@@ -77,7 +78,7 @@ bool LibiptDecoder::decide_end(const Instruction& last) {
   const bool is_far =
       last.kind == InstructionClass::far_call || last.kind == InstructionClass::far_return;
   if (!by_trace || (packet.bit_count != 0 && is_far)) {
-    return false; // that it left user code, an event tells
+    return false; // an event reports that it left user code
   }
   if (packet.end() != used_packet_) {
     used_packet_ = packet.end();
@@ -89,8 +90,8 @@ bool LibiptDecoder::decide_end(const Instruction& last) {
   return true;
 }
 
-// Where a block's last instruction goes to, by the packet that decides it: libipt tells only with
-// the next block, and after an overflow that is another one.
+// Returns where the instruction goes to, by the packet that decides it. libipt itself reports it
+// with the next instruction only, which is another one after an overflow.
 std::optional<std::uint64_t> LibiptDecoder::decided_next(std::uint64_t address,
                                                          const Instruction& last) {
   const Packet& packet = last_decision_;
@@ -116,19 +117,19 @@ std::optional<std::uint64_t> LibiptDecoder::decided_next(std::uint64_t address,
 
 std::uint64_t LibiptDecoder::decoder_offset() const {
   std::uint64_t offset = 0;
-  return pt_blk_get_offset(decoder_.get(), &offset) >= 0 ? offset : packets_.offset();
+  return pt_insn_get_offset(decoder_.get(), &offset) >= 0 ? offset : packets_.offset();
 }
 
-bool LibiptDecoder::synchronise(std::uint64_t psb_offset, std::uint64_t address, bool anew) {
-  status_ = pt_blk_sync_set(decoder_.get(), psb_offset);
+bool LibiptDecoder::synchronise(std::uint64_t psb_offset, std::uint64_t address, bool begins) {
+  status_ = pt_insn_sync_set(decoder_.get(), psb_offset);
   if (status_ < 0) {
     return false;
   }
-  pt_blk_set_image(decoder_.get(), graph_->image().libipt());
+  pt_insn_set_image(decoder_.get(), graph_->image().libipt());
   decide_now();
   used_packet_ = last_decision_.end();
   pending_.reset();
-  if (anew) {
+  if (begins) {
     trace_on(address);
   }
   returns_.clear();
@@ -142,15 +143,15 @@ void LibiptDecoder::switch_on(std::uint64_t address) {
 }
 
 void LibiptDecoder::finish() {
-  finish_decided_block();
+  finish_decided_instruction();
 }
 
 void LibiptDecoder::step() {
   while ((status_ & pts_event_pending) != 0) {
     pt_event event;
-    status_ = pt_blk_event(decoder_.get(), &event, sizeof event);
+    status_ = pt_insn_event(decoder_.get(), &event, sizeof event);
     if (status_ < 0) {
-      fail(status_, pt_block{});
+      fail(status_, 0);
       return;
     }
     handle(event);
@@ -162,51 +163,48 @@ void LibiptDecoder::step() {
     state_ = State::ended;
     return;
   }
-  pt_block block{};
-  status_ = pt_blk_next(decoder_.get(), &block, sizeof block);
-  if (status_ < 0 && block.ninsn == 0) {
-    fail(status_, block);
+  pt_insn instruction{};
+  status_ = pt_insn_next(decoder_.get(), &instruction, sizeof instruction);
+  if (instruction.iclass == ptic_error || instruction.size == 0) {
+    fail(status_ < 0 ? status_ : -pte_bad_insn, instruction.ip);
     return;
   }
-  accept(block);
+  accept(instruction);
   if (status_ < 0) {
-    fail(status_, pt_block{});
+    fail(status_, 0);
   }
 }
 
-void LibiptDecoder::accept(const pt_block& block) {
-  if (block.ninsn == 0) {
-    return;
-  }
+void LibiptDecoder::accept(const pt_insn& instruction) {
   if (pending_) {
-    finish_block(block.ip);
+    finish_instruction(instruction.ip);
   } else if (!tracing_) {
     run_.decide(last_flow_.sent());
-    switch_on(block.ip);
+    switch_on(instruction.ip);
   }
-  instructions_ += block.ninsn;
-  run_.count_instructions(block.ninsn);
-  last_address_ = block.end_ip;
+  ++instructions_;
+  run_.count_instructions(1);
+  last_address_ = instruction.ip;
   read_packets();
-  if (const auto instruction = graph_->image().known_instruction(block.end_ip)) {
-    const bool decided = decide_end(*instruction);
-    pending_ = Pending{block.end_ip, *instruction, std::nullopt};
+  if (const auto last = graph_->image().known_instruction(instruction.ip)) {
+    const bool decided = decide_end(*last);
+    pending_ = Pending{instruction.ip, *last, std::nullopt};
     if (decided) {
-      pending_->next = decided_next(block.end_ip, *instruction);
+      pending_->next = decided_next(instruction.ip, *last);
     }
   }
 }
 
-// Where nothing follows that would tell where the last block went.
-void LibiptDecoder::finish_decided_block() {
+// Finishes the last instruction where no instruction follows that would show where it went.
+void LibiptDecoder::finish_decided_instruction() {
   if (pending_ && pending_->next) {
     last_address_ = *pending_->next;
-    finish_block(last_address_);
+    finish_instruction(last_address_);
   }
   pending_.reset();
 }
 
-void LibiptDecoder::finish_block(std::uint64_t next) {
+void LibiptDecoder::finish_instruction(std::uint64_t next) {
   const Pending pending = std::exchange(pending_, std::nullopt).value_or(Pending{});
   const std::uint64_t address = pending.address;
   const Instruction instruction = pending.instruction;
@@ -219,10 +217,10 @@ void LibiptDecoder::finish_block(std::uint64_t next) {
     returns_.push({behind, no_block});
   }
   const Branch branch{.from = address, .to = next, .kind = *kind, .from_size = instruction.size};
-  const bool told = !instruction.inside || context_->detail() == Detail::branches;
+  const bool emitted = !instruction.inside || context_->detail() == Detail::branches;
   if (instruction.kind == InstructionClass::call_direct ||
       instruction.kind == InstructionClass::jump_direct) {
-    if (told) {
+    if (emitted) {
       run_.add_between(branch);
     }
     return;
@@ -231,15 +229,15 @@ void LibiptDecoder::finish_block(std::uint64_t next) {
   if (may_go_on && next == behind) {
     return;
   }
-  if (told) {
-    emit(*kind, address, next, instruction.size);
+  if (emitted) {
+    emit_decided(*kind, address, next, instruction.size);
   } else {
     run_.hold(branch, run_.decided());
     tracing_ = true;
   }
 }
 
-// The last branch left what is traced, for `to`, 0 where the trace does not say.
+// The last branch left the traced code, for `to`; 0: the trace does not name the address.
 void LibiptDecoder::leave(std::uint64_t to) {
   Branch branch{.from = last_address_, .to = to, .kind = BranchKind::off};
   if (pending_) {
@@ -266,7 +264,7 @@ void LibiptDecoder::handle(const pt_event& event) {
       state_ = State::seeking;
       return;
     }
-    pt_blk_set_image(decoder_.get(), graph_->image().libipt());
+    pt_insn_set_image(decoder_.get(), graph_->image().libipt());
     run_.decide(last_enabling_.sent());
     switch_on(event.variant.enabled.ip);
     return;
@@ -277,28 +275,28 @@ void LibiptDecoder::handle(const pt_event& event) {
     return;
   case ptev_async_disabled:
     if (pending_) {
-      finish_block(event.variant.async_disabled.at);
+      finish_instruction(event.variant.async_disabled.at);
     }
     last_address_ = event.variant.async_disabled.at;
     run_.decide(last_disabling_.sent());
-    emit(BranchKind::off, last_address_, 0, 0);
+    emit_decided(BranchKind::off, last_address_, 0, 0);
     return;
   case ptev_async_branch:
     if (pending_) {
-      finish_block(event.variant.async_branch.from);
+      finish_instruction(event.variant.async_branch.from);
     }
     last_address_ = event.variant.async_branch.from;
     run_.decide(last_flow_.sent());
     if (outside(event.variant.async_branch.to)) {
-      emit(BranchKind::off, last_address_, 0, 0);
+      emit_decided(BranchKind::off, last_address_, 0, 0);
       return;
     }
-    emit(BranchKind::interrupt, last_address_,
-         event.ip_suppressed != 0 ? 0 : event.variant.async_branch.to, 0);
+    emit_decided(BranchKind::interrupt, last_address_,
+                 event.ip_suppressed != 0 ? 0 : event.variant.async_branch.to, 0);
     return;
   case ptev_overflow:
     if (graph_ != nullptr) {
-      finish_decided_block();
+      finish_decided_instruction();
       in_gap_ = false;
       decide_now();
       gap(GapReason::overflow, last_address_);
@@ -309,8 +307,9 @@ void LibiptDecoder::handle(const pt_event& event) {
   }
 }
 
-// A status below zero: what is it, and where can decoding go on?
-void LibiptDecoder::fail(int status, const pt_block& block) {
+// Handles a status below zero: finds the reason, and where decoding can go on. `failed_at`: the
+// address of the instruction that libipt could not decode, 0 where it did not come to one.
+void LibiptDecoder::fail(int status, std::uint64_t failed_at) {
   if (status == -pte_eos) {
     state_ = State::ended;
     return;
@@ -320,7 +319,7 @@ void LibiptDecoder::fail(int status, const pt_block& block) {
     state_ = State::seeking;
     return;
   }
-  std::uint64_t address = block.ip;
+  std::uint64_t address = failed_at;
   read_packets();
   if (pending_) {
     const std::uint64_t end = pending_->address;
@@ -332,9 +331,9 @@ void LibiptDecoder::fail(int status, const pt_block& block) {
     }
     if (status == -pte_nomap && outside(address)) {
       run_.decide(last_flow_.sent());
-      emit(BranchKind::syscall, end, 0, instruction.size);
+      emit_decided(BranchKind::syscall, end, 0, instruction.size);
     } else if (address != 0) {
-      finish_block(address);
+      finish_instruction(address);
     }
   }
   if (status == -pte_nomap && outside(address)) {

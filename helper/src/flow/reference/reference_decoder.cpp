@@ -1,4 +1,4 @@
-// libipt's instructions and events to branches.
+// Turns libipt's instructions and events into branches.
 #include "flow/reference/reference_decoder.hpp"
 
 #include "flow/code/code_time.hpp"
@@ -56,7 +56,7 @@ void ReferenceDecoder::synchronise() {
   adopt_owner();
 }
 
-// Whose code runs from here on.
+// Sets the code of the process that runs from here on.
 void ReferenceDecoder::adopt_owner() {
   packets_.advance_to(offset());
   const std::uint64_t now = packets_.now_ns().value_or(0);
@@ -76,7 +76,7 @@ void ReferenceDecoder::emit(BranchKind kind, std::uint64_t from, std::uint64_t t
   events_.push_back(std::move(event));
 }
 
-// An event or the end came before libipt told the next instruction.
+// An event or the end came before libipt reported the next instruction.
 void ReferenceDecoder::leave_unfinished() {
   if (last_.size != 0 && last_.iclass != ptic_other) {
     Event event;
@@ -132,7 +132,7 @@ void ReferenceDecoder::handle(const pt_event& event) {
   case ptev_enabled:
     if (event.status_update == 0) {
       adopt_owner();
-      enabled_at_ = event.variant.enabled.ip; // `on` once code is known to run there
+      enabled_at_ = event.variant.enabled.ip; // `on` follows once code is known to run there
     }
     return;
   case ptev_disabled: {

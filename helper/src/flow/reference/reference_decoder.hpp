@@ -1,6 +1,6 @@
-// One piece of trace to branches by libipt's instruction decoder, which follows every instruction:
-// slow, and shares nothing with our decoder but the code image and the switch records. It begins at
-// a PSB, and after an error waits for the next.
+// Decodes one piece of trace to branches with libipt's instruction decoder alone, for `ptlens
+// verify`. It is slow, and shares nothing with our decoder but the code image and the switch
+// records. It begins at a PSB, and waits for the next PSB after an error.
 #pragma once
 
 #include "flow/branches/branch.hpp"
@@ -24,11 +24,11 @@ public:
     enum class Kind {
       synchronised, // decoding begins at the PSB at `offset`
       branch,
-      unfinished, // where the instruction at branch.from went, libipt does not tell
-      lost,       // libipt cannot go on, for `error`
+      unfinished, // libipt does not report where the instruction at branch.from went
+      lost,       // libipt cannot go on; see `error`
     };
     Kind kind = Kind::branch;
-    std::uint64_t offset = 0; // in the piece, where libipt is in the trace
+    std::uint64_t offset = 0; // in the piece, up to which libipt has read
     Branch branch;            // without time; an indirect jump is a `jump`
     std::string error;
   };
@@ -37,7 +37,7 @@ public:
   ReferenceDecoder(DecodeContext& context, const perfdata::AuxBuffer& buffer,
                    const TracePiece& piece);
 
-  // Nothing at the end of the piece.
+  // Returns the next event, nullopt at the end of the piece.
   std::optional<Event> next();
 
 private:
@@ -50,11 +50,11 @@ private:
   void handle(const pt_event& event);
   void lose(int status);
   void adopt_owner();
-  // The last instruction went on at `next`.
+  // Notes that the last instruction went on at `next`.
   void follow(std::uint64_t next);
   void leave_unfinished();
   void emit(BranchKind kind, std::uint64_t from, std::uint64_t to);
-  // Tracing begins at `address`, unless it has begun.
+  // Notes that tracing begins at `address`, unless it has begun.
   void begin(std::uint64_t address);
   [[nodiscard]] std::uint64_t offset() const;
 
@@ -63,9 +63,10 @@ private:
   PieceBytes bytes_;
   PacketStream packets_;
   std::unique_ptr<pt_insn_decoder, Free> decoder_;
-  std::unique_ptr<pt_image, void (*)(pt_image*)> nothing_; // the code of those not recorded
+  std::unique_ptr<pt_image, void (*)(pt_image*)>
+      nothing_; // for processes whose code was not recorded
   std::deque<Event> events_;
-  pt_insn last_{}; // the last instruction, size 0 where none is waiting
+  pt_insn last_{}; // the last instruction, size 0 where no instruction waits
   int status_ = 0;
   bool synchronised_ = false;
   bool on_ = false;

@@ -189,7 +189,7 @@ PacketWalker::Stop PacketWalker::at_stop() {
   case Flow::psb:
     return next_.has_ip ? Stop::synchronised : Stop::bad_trace;
   case Flow::event: {
-    untold_ = false;
+    hidden_ = false;
     branch_ = Branch{};
     branch_.from = address_;
     if (next_.event_disables || !next_.has_ip) {
@@ -283,7 +283,7 @@ PacketWalker::Stop PacketWalker::take(BranchKind kind, const Instruction& instru
   branch_.from = address_;
   branch_.from_size = instruction.size;
   branch_.to = to;
-  untold_ = instruction.inside && graph_->tells_calls();
+  hidden_ = instruction.inside && graph_->hides_local_jumps();
   address_ = to;
   return Stop::branch;
 }

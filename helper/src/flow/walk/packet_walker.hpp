@@ -1,15 +1,16 @@
-// Follows code from one known address, taking decisions from the packets of a stream. Where only
-// TNT and TIP packets follow, it goes along the graph of decisions; where anything else may take
-// effect between two instructions, it goes one instruction at a time. Rules: Intel SDM vol. 3,
-// "Change of Flow Instruction (COFI) tracing"; kernel
+// Follows code from a known address and takes the decisions from the packets of a stream. Where
+// only TNT and TIP packets follow, the walker goes along the graph of basic blocks. Where anything
+// else may take effect between two instructions, it goes one instruction at a time. Rules: Intel
+// SDM vol. 3, "Change of Flow Instruction (COFI) tracing"; kernel
 // tools/perf/util/intel-pt-decoder/intel-pt-decoder.c.
 #pragma once
 
 #include "flow/branches/branch.hpp"
-#include "flow/branches/run_builder.hpp"
-#include "flow/call_folder.hpp"
+#include "flow/branches/uncertain_time.hpp"
 #include "flow/code/code_graph.hpp"
 #include "flow/packets/packet_stream.hpp"
+#include "flow/runs/run_builder.hpp"
+#include "flow/walk/branch_consumer.hpp"
 #include "flow/walk/return_stack.hpp"
 
 #include <cstdint>
@@ -20,11 +21,11 @@ namespace ptlens::flow {
 
 class PacketWalker {
 public:
-  // What stopped the walk. Each but `full`, `branch` and `off` ends it.
+  // The reasons to stop. All but `full`, `branch` and `off` end the walk.
   enum class Stop {
     full,         // the run is long
     branch,       // branch() was taken
-    off,          // branch(): off, or a system call; tracing is off
+    off,          // branch() is `off` or a system call; tracing is off
     synchronised, // at the address that the PSB+ at psb_offset() states
     overflow,
     missing_code, // at address()
@@ -34,35 +35,42 @@ public:
     end, // of the packets
   };
 
-  // All must outlive the walker. `run` hears of each decision in time, and of the branches that
-  // come before the one at which next() stops.
+  // All must outlive the walker. `run` gets each decision in time order, and the branches before
+  // the branch at which next() stops.
   PacketWalker(PacketStream& packets, ReturnStack& returns, RunBuilder& run)
       : packets_(&packets), returns_(&returns), run_(&run) {}
 
-  // From here on.
-  void begin(CodeGraph& graph, std::uint64_t address) {
-    graph_ = &graph;
+  // Begins to walk at the address. `consumer` takes the branches where it can; may be null.
+  void begin(CodeGraph& graph, BranchConsumer* consumer, std::uint64_t address) {
+    move_to(graph, consumer);
     address_ = address;
     next_ = Next{};
     bit_count_ = 0;
   }
 
-  // Goes on in the same code.
-  void move_to(CodeGraph& graph) { graph_ = &graph; }
+  // Goes on in the same code, but in the graph of another context.
+  void move_to(CodeGraph& graph, BranchConsumer* consumer) {
+    graph_ = &graph;
+    consumer_ = consumer;
+  }
 
   Stop next();
 
   [[nodiscard]] const Branch& branch() const { return branch_; } // without time
-  // It is none of those that are told, but may be held.
-  [[nodiscard]] bool is_untold() const { return untold_; }
-  // The last decision is branch()'s own.
+  // Returns true where branch() is not to be emitted; it may be held back.
+  [[nodiscard]] bool is_hidden() const { return hidden_; }
+  // Returns true where the last decision is branch()'s own.
   [[nodiscard]] bool decided() const { return decided_; }
   [[nodiscard]] std::uint64_t address() const { return address_; }
   [[nodiscard]] std::uint64_t psb_offset() const { return next_.psb_offset; }
-  // Instructions since the last call of this function.
+  // Returns the number of instructions since the last call of this function.
   std::uint64_t take_instructions();
   // Goes on from address() behind a PSB+.
   void pass_psb();
+
+  // For BranchConsumer::follow() alone: see exact_walk.hpp.
+  template <class Sink>
+  BlockId follow_exact(BlockId block, Sink& sink);
 
 private:
   enum class Flow { none, bits, tip, disabled, event, psb, overflow, end, unexpected };
@@ -71,42 +79,37 @@ private:
     bool has_ip = false;
     std::uint64_t ip = 0;        // of tip and disabled
     std::uint64_t at = 0;        // where an event or a PSB+ takes effect
-    bool event_disables = false; // an event: to `ip`, or off
+    bool event_disables = false; // an event leads to `ip`, or switches tracing off
     std::uint64_t psb_offset = 0;
-    std::uint64_t bits = 0; // oldest highest
+    std::uint64_t bits = 0; // the oldest bit is the highest
     std::uint8_t bit_count = 0;
-    Packet packet; // that states it
+    Packet packet; // the packet that states it
   };
 
   std::optional<Stop> follow_graph();
-  void enter_system(BlockIndex way, const Packet& packet);
-  // exact_steps.cpp
+  void enter_system(BlockId block, const Packet& packet);
+  // exact_walk.hpp, exact_walk.cpp
   struct Exact;
-  class TellBranches;
-  BlockIndex follow_exact(BlockIndex way);
-  template <class Teller>
-  BlockIndex follow_exact(BlockIndex way, Teller& teller);
-  template <class Teller>
-  BlockIndex follow_exact_bits(BlockIndex way, std::uint64_t bits, unsigned count,
-                               std::uint8_t size, Exact& exact, Teller& teller);
-  template <class Teller>
-  BlockIndex follow_exact_target(BlockIndex way, std::uint64_t to, const Exact& exact,
-                                 Teller& teller);
-  template <class Teller>
-  void pass_exact(std::uint32_t first_step, std::uint32_t step_count, const Moment& moment,
-                  Teller& teller);
-  BlockIndex follow_bits(BlockIndex way, const Packet& packet);
-  BlockIndex follow_target(BlockIndex way, const Packet& packet);
-  void pass(const BasicBlock& way, const Moment& moment);
-  void hold(BlockIndex way, const Moment& moment);
+  BlockId follow_exact(BlockId block);
+  template <class Sink>
+  BlockId follow_exact_bits(BlockId block, std::uint64_t bits, unsigned count, std::uint8_t size,
+                            Exact& exact, Sink& sink);
+  template <class Sink>
+  BlockId follow_exact_target(BlockId block, std::uint64_t to, const Exact& exact, Sink& sink);
+  template <class Sink>
+  void pass_exact(const BasicBlock& block, const UncertainTime& time, Sink& sink);
+  BlockId follow_bits(BlockId block, const Packet& packet);
+  BlockId follow_target(BlockId block, const Packet& packet);
+  void pass(const BasicBlock& block, const UncertainTime& time);
+  void hold(BlockId block, const UncertainTime& time);
 
   void fetch();
   void read_event(std::uint64_t at);
   void read_psb(std::uint64_t offset);
   void use_next();
-  // The next TNT bit; nothing when the packets hold none now.
+  // Takes the next TNT bit; nullopt where the packets have no bit now.
   std::optional<bool> bit();
-  // The target that a TIP names; nothing when the next packet is none.
+  // Takes the target that a TIP names; nullopt where the next packet is no TIP.
   std::optional<std::uint64_t> target();
   [[nodiscard]] bool stops_here();
   Stop at_stop();
@@ -117,7 +120,8 @@ private:
   Stop take(BranchKind kind, const Instruction& instruction, std::uint64_t to);
 
   PacketStream* packets_;
-  CodeGraph* graph_ = nullptr; // after begin()
+  CodeGraph* graph_ = nullptr; // set by begin()
+  BranchConsumer* consumer_ = nullptr;
   ReturnStack* returns_;
   RunBuilder* run_;
   std::uint64_t address_ = 0;
@@ -127,9 +131,8 @@ private:
   Packet bits_packet_;
   std::uint64_t instructions_ = 0;
   bool decided_ = false;
-  bool untold_ = false;
+  bool hidden_ = false;
   Branch branch_;
-  CallFolder folder_;
 };
 
 } // namespace ptlens::flow

@@ -1,4 +1,4 @@
-// The addresses that compressed returns go to: at most 64, the oldest is forgotten (SDM vol. 3,
+// The addresses that compressed returns go to: at most 64, the oldest one is dropped (SDM vol. 3,
 // "RET compression").
 #pragma once
 
@@ -19,20 +19,21 @@ public:
     size_ += size_ == entries ? 0 : 1;
   }
   void clear() { size_ = 0; }
-  // Another thread or process, or other code: the processor's stack goes on, the ways are none.
-  void forget_ways() {
+  // Keeps the addresses, because the processor's stack goes on in another thread or in other code,
+  // but drops the blocks, which belong to another graph.
+  void forget_blocks() {
     for (ReturnPoint& point : points_) {
-      point.way = no_block;
+      point.block = no_block;
     }
   }
-  // The newest one, which stands while the stack is not empty.
+  // Returns the newest entry, which is valid while the stack is not empty.
   [[nodiscard]] const ReturnPoint& top() const { return points_[top_]; }
-  // Its way is known too.
+  // Returns true where the newest entry is the address, and its block is known.
   [[nodiscard]] bool leads_to(std::uint64_t address) const {
-    return size_ != 0 && points_[top_].address == address && points_[top_].way != no_block;
+    return size_ != 0 && points_[top_].address == address && points_[top_].block != no_block;
   }
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  // Nothing where the stack is empty.
+  // Removes and returns the newest entry, nullopt where the stack is empty.
   std::optional<ReturnPoint> pop() {
     if (size_ == 0) {
       return std::nullopt;

@@ -1,5 +1,5 @@
-// A call, as rebuilt from branches or from probes: the one thing that both backends produce and all
-// measurements read.
+// A call, rebuilt from branches or from probes. Both backends produce calls, and all measurements
+// read them.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ enum class CallState : std::uint8_t {
   unwound,    // ended by an exception, longjmp or the end of its thread
 };
 
-// A function that occurs in a recording. Identity is (binary, address).
+// A function that occurs in a recording. It is identified by binary and address.
 struct FunctionInfo {
   std::string name;
-  std::string binary;        // path as recorded; "[unknown]" where no mapping holds the address
+  std::string binary;        // path as recorded; "[unknown]" where nothing is mapped
   std::uint64_t address = 0; // ELF virtual address; the process address where binary is unknown
   std::string file;          // empty without debug information
   std::uint32_t line = 0;
@@ -30,8 +30,8 @@ struct FunctionInfo {
 
 // The instruction that a call was made from.
 struct CallSite {
-  std::uint32_t function = no_call; // that holds it, index into functions; no_call where unknown
-  std::uint64_t address = 0;        // ELF virtual address in that function's binary
+  std::uint32_t function = no_call; // that contains it, index into functions
+  std::uint64_t address = 0;        // ELF virtual address in the binary of that function
   std::string file;                 // empty without debug information
   std::uint32_t line = 0;
 };
@@ -42,7 +42,7 @@ struct ThreadInfo {
   std::string comm;
   std::uint64_t first_ns = 0; // of what was traced
   std::uint64_t last_ns = 0;
-  std::uint64_t lost_ns = 0; // union of gaps
+  std::uint64_t lost_ns = 0; // length of the union of gaps
   std::uint64_t gaps = 0;
   std::uint64_t instructions = 0; // 0 with probes
 };
@@ -56,7 +56,7 @@ struct CallTable {
   std::vector<std::uint32_t> site;        // index into sites, no_site where unknown
   std::vector<std::uint64_t> start;       // ns, perf's clock
   std::vector<std::uint64_t> latency;     // ns
-  std::vector<std::uint32_t> uncertainty; // the latency is right to within this, ns, either way
+  std::vector<std::uint32_t> uncertainty; // of the latency, ± ns
   std::vector<std::uint64_t> children;    // ns of latency spent in children
   std::vector<std::uint64_t> outside;   // ns with tracing off: outside user code, off-CPU included
   std::vector<std::uint64_t> blocked;   // ns off-CPU, not runnable

@@ -1,4 +1,4 @@
-// Rows in order of opening, thread by thread, put into their final order at the end.
+// Collects rows in the order of opening, thread by thread, and sorts them at the end.
 #include "stacks/calls/call_table.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace ptlens::stacks {
 namespace {
 
-// The thread's rows begin at `base`.
+// Stores the row; the rows of its thread begin at `base`.
 void put(CallTable& table, std::uint32_t base, const ClosedCall& row) {
   const std::size_t at = std::size_t{base} + row.order;
   table.function[at] = row.function;
@@ -92,8 +92,8 @@ void permute(std::vector<T>& column, const std::vector<std::uint32_t>& order) {
   column = std::move(moved);
 }
 
-// How many calls each call lies in. A parent found late may stand behind its children: walk up
-// until a known depth, then back down.
+// Returns the number of calls around each call. A late parent may come after its children, so that
+// the function walks up to a known depth, then back down.
 std::vector<std::uint32_t> depths(const std::vector<std::uint32_t>& parent) {
   constexpr std::uint32_t unknown = UINT32_MAX;
   std::vector<std::uint32_t> depth(parent.size(), unknown);
@@ -113,8 +113,8 @@ std::vector<std::uint32_t> depths(const std::vector<std::uint32_t>& parent) {
   return depth;
 }
 
-// In an ordered table: which calls lie in another activation of their function. What is outermost
-// does not overlap, even where several stacks of a thread take turns.
+// Marks the calls of an ordered table that are inside another activation of their function.
+// Outermost activations do not overlap, even where several stacks of a thread take turns.
 void mark_inner(CallTable& table) {
   const auto end = [&](std::uint32_t call) { return table.start[call] + table.latency[call]; };
   std::vector<std::uint32_t> outermost; // the latest, by function
@@ -126,7 +126,8 @@ void mark_inner(CallTable& table) {
     std::uint32_t& outer = outermost[function];
     const bool same_thread = outer != no_call && table.thread[outer] == table.thread[call];
     bool inner = same_thread && table.start[call] < end(outer);
-    if (same_thread && table.start[call] == end(outer)) { // no time passes: they may be siblings
+    if (same_thread &&
+        table.start[call] == end(outer)) { // they may be siblings, between which no time passes
       std::uint32_t above = table.parent[call];
       while (above != no_call && above != outer && end(above) == end(outer)) {
         above = table.parent[above];
@@ -140,7 +141,7 @@ void mark_inner(CallTable& table) {
   }
 }
 
-// Calls of the first thread, of the second, and so on, each in the order of opening.
+// Returns the calls of the first thread, then of the second, and so on, in the order of opening.
 std::vector<std::uint32_t> by_thread(const std::vector<std::uint32_t>& thread) {
   std::vector<std::uint32_t> next(thread.empty() ? 0 : std::ranges::max(thread) + 1);
   for (const std::uint32_t each : thread) {
@@ -158,8 +159,8 @@ std::vector<std::uint32_t> by_thread(const std::vector<std::uint32_t>& thread) {
 
 void order(CallTable& table) {
   const auto count = static_cast<std::uint32_t>(table.size());
-  // Among equal starts the order of opening stands, but for parents found late: they come where the
-  // first of what they hold was opened, outermost first.
+  // Calls with equal starts are in the order of opening, except for late parents: they come where
+  // the first call inside them was opened, outermost first.
   std::vector<std::uint32_t> opened(count);
   std::iota(opened.begin(), opened.end(), 0U);
   bool any_late = false;

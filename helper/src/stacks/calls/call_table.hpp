@@ -35,15 +35,15 @@ void each_column(Table& table, const Use& use) {
   use(table.inner);
 }
 
-// The call as it was handed over, where `first` is the first call of its thread in the table.
+// Returns the call as it was handed on; `first` is the first call of its thread in the table.
 [[nodiscard]] ClosedCall closed_call(const CallTable& table, std::size_t call, std::size_t first);
 
 class CallTableBuilder {
 public:
-  // Where the calls of the thread with that index go. It stands until take().
+  // Returns the sink for the calls of the thread with that index. It is valid until take().
   [[nodiscard]] CallSink& thread(std::uint32_t index);
 
-  // All that was given, once all calls are closed: ordered, or by thread and number of opening.
+  // Returns all calls once they are closed: ordered, or by thread and in the order of opening.
   [[nodiscard]] CallTable take();
   [[nodiscard]] CallTable take_as_opened();
 

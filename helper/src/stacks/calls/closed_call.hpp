@@ -1,5 +1,5 @@
-// What is handed on of each call when it closes, and who takes it: the way from stacks to storage.
-// Each thread has a sink of its own.
+// A call as it is handed on when it closes, and the interface that takes it: from here calls go to
+// storage. Each thread has a sink of its own.
 #pragma once
 
 #include "stacks/calls/call.hpp"
@@ -12,16 +12,16 @@ struct ClosedCall {
   std::uint32_t function = no_call; // index into functions
   std::uint32_t caller = no_call;   // function of the call it was made in, no_call for a root
   std::uint32_t site = no_site;     // index into sites, no_site where unknown
-  std::uint32_t order = 0;          // number of its opening in the thread, without holes
+  std::uint32_t order = 0;          // number of the call in the order of opening, by thread
   std::uint32_t parent = no_call;   // order of the call it was made in, no_call for a root
-  std::uint32_t uncertainty = 0;    // the latency is right to within this, ns, either way
+  std::uint32_t uncertainty = 0;    // of the latency, ± ns
   std::uint32_t switches = 0;       // switch-outs during the call
   CallState state = CallState::incomplete;
   bool tail_call = false; // entered by a jump
   bool inner = false;     // inside another activation of the same function
-  // Opened after calls that lie in it, and maybe after some of them closed: a caller that became
-  // known when control returned to it. Its order is higher than theirs, and calls of its function
-  // among them do not know that they are inner.
+  // The call was opened after calls inside it, and maybe after some of these closed: a caller that
+  // became known when control returned to it. Its order is higher than theirs, and calls of its
+  // function among them are not marked as inner.
   bool late = false;
   std::uint64_t start = 0;     // ns, perf's clock
   std::uint64_t latency = 0;   // ns
@@ -40,8 +40,8 @@ public:
   CallSink& operator=(CallSink&&) = delete;
   virtual ~CallSink() = default;
 
-  // Each call once it has closed: those that were found out late, or hold such, after all that they
-  // hold.
+  // Takes a call that has closed. A late call, or a call that contains one, comes after all calls
+  // inside it.
   virtual void take(const ClosedCall& call) = 0;
 };
 

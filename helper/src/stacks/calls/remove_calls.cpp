@@ -1,4 +1,4 @@
-// Parents and times first, then one compaction of every column.
+// Corrects parents and times first, then compacts every column once.
 #include "stacks/calls/remove_calls.hpp"
 
 #include "stacks/calls/call_table.hpp"

@@ -1,4 +1,4 @@
-// Taking calls out of the table as if what they did had been done in their parents.
+// Removes calls from the table as if their parents had done their work.
 #pragma once
 
 #include "stacks/calls/call.hpp"
@@ -8,8 +8,8 @@
 
 namespace ptlens::stacks {
 
-// Removes the rows with a 1 in `gone`, which has one element a row. Their children and their own
-// time become those of what they were made in. The others keep their order.
+// Removes the rows with a 1 in `gone`, which has one element for each row. Their children and their
+// self time then belong to their parents. The other rows keep their order.
 void remove_calls(CallTable& table, const std::vector<std::uint8_t>& gone);
 
 } // namespace ptlens::stacks

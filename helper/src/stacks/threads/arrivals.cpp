@@ -1,94 +1,71 @@
-// Where control has gone when it did not return to the innermost frame's return address: to another
-// stack that waits for that address, when the code has replaced the stack; to setjmp's return
-// address; to the landing pad of an exception, which tells apart the activations of a recursive
-// function by the call that each of them is in; to the return address of an older frame; to an
-// older frame of the function; to a stack that begins.
+// Finds where control has gone when it did not return to the return address of the innermost frame:
+// to another stack that waits for that address, when the code has replaced the stack; to an older
+// frame of its stack (transfer/unwinding.hpp); to an older frame of the function; to a new stack.
 #include "stacks/threads/call_builder.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace ptlens::stacks {
 
-void CallBuilder::arrive(const Branch& branch, const Space& space, const Place& place) {
+void CallBuilder::arrive(const Branch& branch, const Space& space, const CodeLocation& to) {
   const bool replaces_stack = facts_->replaces_stack(space, branch.from);
   const bool is_return = branch.kind != flow::BranchKind::indirect && !replaces_stack;
-  // Else the frame may be another one than it was taken for after a gap.
+  // After a gap the frame may be another one than the one it was taken for.
   const bool trusted = !stack().base().damaged;
   if (is_return && top().return_address == 0) {
-    return_to_unknown(branch, place);
+    return_to_unknown(branch, to);
     return;
   }
   if (is_return && !trusted) {
     pop_tails(branch.time_ns);
   }
-  if (arrive_in_own_stack(branch, space, place) || arrive_in_waiting_stack(branch) ||
+  if (arrive_in_own_stack(branch, space, to) || arrive_in_waiting_stack(branch) ||
       (replaces_stack && arrive_deep_in_other_stack(branch))) {
     return;
   }
-  if (trusted && place.known && symbolizer_->from(space, branch) == place.function) {
-    return; // `ret` to a place in the function
+  if (trusted && to.known && symbolizer_->from(space, branch) == to.function) {
+    return; // `ret` to an address in the function
   }
   const std::size_t below = is_return && !trusted ? stack().size() - 1 : stack().size();
-  if (const std::size_t size = stack().with_function(place.function, below); size != 0) {
+  if (const std::size_t size = stack().with_function(to.function, below); size != 0) {
     pop_to(size, branch.time_ns, CallState::unwound);
   } else if (replaces_stack) {
     begin_stack(branch.time_ns);
-    push_damaged(branch.time_ns, place.function);
+    push_damaged(branch.time_ns, to.function);
   } else if (is_return && !trusted) {
     pop(branch.time_ns, CallState::incomplete);
-    push_damaged(branch.time_ns, place.function);
-  } else if (!is_return && !place.known) {
-    push_tail(branch.time_ns, place.function, symbolizer_->site(space, branch));
+    push_damaged(branch.time_ns, to.function);
+  } else if (!is_return && !to.known) {
+    push_tail(branch.time_ns, to.function, symbolizer_->site(space, branch));
   } else {
-    top().damaged = true; // nobody knows how it was left
+    top().damaged = true; // how control left it is not known
   }
 }
 
-// At the first instruction of a function, by an indirect jump or by a `ret` to what was pushed.
-void CallBuilder::arrive_at_entry(const Branch& branch, const Space& space, const Place& place) {
+// Control is at the first instruction of a function, by an indirect jump or by a `ret` to an
+// address that was pushed.
+void CallBuilder::arrive_at_entry(const Branch& branch, const Space& space,
+                                  const CodeLocation& to) {
   if (facts_->replaces_stack(space, branch.from)) {
     begin_stack(branch.time_ns);
-    push(branch.time_ns, place.function, no_site, 0);
+    push(branch.time_ns, to.function, no_site, 0);
     return;
   }
-  push_tail(branch.time_ns, place.function, symbolizer_->site(space, branch));
+  push_tail(branch.time_ns, to.function, symbolizer_->site(space, branch));
 }
 
 bool CallBuilder::arrive_in_own_stack(const Branch& branch, const Space& space,
-                                      const Place& place) {
-  if (const std::size_t size = stack().with_landmark(branch.to); size != 0) {
-    pop_to(size, branch.time_ns, CallState::unwound);
-    return true;
+                                      const CodeLocation& to) {
+  const std::optional<Unwinding> found = unwinding(stack(), *facts_, space, to, branch.to);
+  if (!found) {
+    return false;
   }
-  if (const std::size_t size = with_landing_pad(space, place, branch.to); size != 0) {
-    pop_to(size, branch.time_ns, CallState::unwound);
-    return true;
-  }
-  if (const std::size_t size = stack().with_return_address(branch.to); size > 1) {
-    pop_to(size, branch.time_ns, CallState::unwound);
+  pop_to(found->frames, branch.time_ns, CallState::unwound);
+  if (found->returns) {
     finish_top(branch.time_ns);
-    return true;
   }
-  return false;
-}
-
-// Frames that remain when an exception lands at the address: up to the innermost one that is in a
-// call for which its function's exception table names that landing pad.
-std::size_t CallBuilder::with_landing_pad(const Space& space, const Place& place,
-                                          std::uint64_t address) {
-  const std::vector<Frame>& frames = stack().frames;
-  for (std::size_t count = frames.size(); count > 1; --count) {
-    const Frame& callee = frames[count - 1];
-    if (frames[count - 2].function != place.function || callee.tail) {
-      continue;
-    }
-    const std::uint64_t call_end =
-        callee.signal ? callee.resume_address + 1 : callee.return_address;
-    if (call_end != 0 && facts_->landing_pad(space, call_end) == address) {
-      return count - 1;
-    }
-  }
-  return 0;
+  return true;
 }
 
 bool CallBuilder::arrive_in_waiting_stack(const Branch& branch) {
@@ -103,36 +80,36 @@ bool CallBuilder::arrive_in_waiting_stack(const Branch& branch) {
   if (candidates.empty()) {
     return false;
   }
-  lookahead_.emplace(branch, std::move(candidates));
-  if (lookahead_->is_certain()) {
+  resumed_.emplace(branch, std::move(candidates));
+  if (resumed_->is_certain()) {
     decide();
   }
   return true;
 }
 
-// Until it is known which stack control has come to.
-void CallBuilder::hold(const ResumedStack::Held& held, std::span<const flow::ReturnedCall> calls) {
-  if (lookahead_ && !lookahead_->hold(held, calls)) {
+// Holds branches back until it is known which stack control has come to.
+void CallBuilder::hold(const ResumedStack::Held& held, std::span<const PairedCall> calls) {
+  if (resumed_ && !resumed_->hold(held, calls)) {
     decide();
   }
 }
 
-// Goes on with what was held back, on the stack that it tells.
+// Switches to the stack that control has come to, and takes what was held back.
 void CallBuilder::decide() {
-  if (!lookahead_) {
+  if (!resumed_) {
     return;
   }
-  ResumedStack lookahead = std::move(*lookahead_);
-  lookahead_.reset();
-  indistinct_switches_ += lookahead.is_certain() ? 0 : 1;
-  log_.set_uncertainty(lookahead.arrival().uncertainty_ns);
-  switch_to(lookahead.stack(), lookahead.arrival().time_ns);
-  finish_top(lookahead.arrival().time_ns);
+  ResumedStack resumed = std::move(*resumed_);
+  resumed_.reset();
+  indistinct_switches_ += resumed.is_certain() ? 0 : 1;
+  calls_.set_uncertainty(resumed.arrival().uncertainty_ns);
+  switch_to(resumed.stack(), resumed.arrival().time_ns);
+  finish_top(resumed.arrival().time_ns);
   const std::uint32_t numbering = symbolizer_->numbering();
-  for (const ResumedStack::Held& held : lookahead.held()) {
+  for (const ResumedStack::Held& held : resumed.held()) {
     symbolizer_->set_numbering(held.numbering);
     if (held.points != nullptr) {
-      add_returned(held.part, lookahead.calls_of(held), *held.points, *held.space);
+      add_paired(held.group, resumed.calls_of(held), *held.points, *held.space);
     } else {
       add(held.branch, *held.space);
     }
@@ -140,7 +117,7 @@ void CallBuilder::decide() {
   symbolizer_->set_numbering(numbering);
 }
 
-// To a frame below the innermost one of a suspended stack.
+// Looks for a frame below the innermost one of a suspended stack.
 bool CallBuilder::arrive_deep_in_other_stack(const Branch& branch) {
   for (std::size_t index = 0; index < stacks_.size(); ++index) {
     if (index == current_ || stacks_[index].empty()) {
@@ -163,59 +140,60 @@ bool CallBuilder::arrive_deep_in_other_stack(const Branch& branch) {
   return false;
 }
 
-// From a frame that was entered unseen: before the trace, in a gap, or as the first of its stack.
-void CallBuilder::return_to_unknown(const Branch& branch, const Place& place) {
+// Control returns from a frame whose entry was not seen: it began before the trace, in a gap, or as
+// the first frame of its stack.
+void CallBuilder::return_to_unknown(const Branch& branch, const CodeLocation& to) {
   const bool tail = top().tail;
   pop_tails(branch.time_ns);
-  if (tail && current_ != 0 && place.known && place.function == top().function) {
-    return; // what a stack begins with has put a return address into itself below its callee
+  if (tail && current_ != 0 && to.known && to.function == top().function) {
+    return; // the first function of a stack has put a return address into itself below its callee
   }
   if (stack().size() > 1) {
-    return_from_unknown(branch, place);
+    return_from_unknown(branch, to);
     return;
   }
   if (!top().damaged) {
     pop(branch.time_ns, CallState::complete);
-    push_damaged(branch.time_ns, place.function);
+    push_damaged(branch.time_ns, to.function);
     return;
   }
-  // The caller holds all that was seen of this stack so far.
+  // All that was seen of this stack so far is inside the caller.
   const std::uint32_t old_root = top().call;
   stack().frames.pop_back();
   stack().forget_above();
-  push_damaged(log_.start(old_root), place.function);
-  log_.reparent(old_root, top().call);
-  log_.close(old_root, branch.time_ns, CallState::incomplete);
+  push_damaged(calls_.start(old_root), to.function);
+  calls_.reparent(old_root, top().call);
+  calls_.close(old_root, branch.time_ns, CallState::incomplete);
 }
 
-// From a frame entered in a gap to its caller: a frame from before the gap, which so turns out to
-// have lived on, or another one that began in the gap.
-void CallBuilder::return_from_unknown(const Branch& branch, const Place& place) {
+// Control returns from a frame entered in a gap to its caller: a frame from before the gap, which
+// is then known to be open still, or another one that began in the gap.
+void CallBuilder::return_from_unknown(const Branch& branch, const CodeLocation& to) {
   const Frame returning = top();
   std::vector<Frame>& frames = stack().frames;
-  const std::uint64_t start = log_.start(returning.call);
-  const auto keep = [&]() -> std::size_t {
+  const std::uint64_t start = calls_.start(returning.call);
+  const auto remaining = [&]() -> std::size_t {
     for (std::size_t count = frames.size() - 1; count > 1; --count) {
       if (frames[count - 1].return_address == branch.to && !frames[count - 1].tail) {
         return count - 1;
       }
     }
-    return stack().with_function(place.function, frames.size() - 1);
+    return stack().with_function(to.function, frames.size() - 1);
   }();
   frames.pop_back();
   stack().forget_above();
-  if (keep != 0) {
-    // What the returning frame was taken to lie in had ended when it began.
-    while (frames.size() > keep) {
+  if (remaining != 0) {
+    // The frames that the returning frame was taken to be in had ended when it began.
+    while (frames.size() > remaining) {
       pop(top().lost_ns != 0 ? std::min(top().lost_ns, start) : start, CallState::incomplete);
     }
     top().lost_ns = 0;
   } else {
-    push_damaged(start, place.function);
+    push_damaged(start, to.function);
   }
-  log_.reparent(returning.call, top().call);
-  log_.close(returning.call, branch.time_ns,
-             returning.damaged ? CallState::incomplete : CallState::complete);
+  calls_.reparent(returning.call, top().call);
+  calls_.close(returning.call, branch.time_ns,
+               returning.damaged ? CallState::incomplete : CallState::complete);
 }
 
 void CallBuilder::begin_stack(std::uint64_t time_ns) {
@@ -223,7 +201,7 @@ void CallBuilder::begin_stack(std::uint64_t time_ns) {
   switch_to(stacks_.size() - 1, time_ns);
 }
 
-// Time that passes on another stack is not the innermost frame's own.
+// Excludes the time that passes on another stack from the self time of the innermost frame.
 void CallBuilder::switch_to(std::size_t index, std::uint64_t time_ns) {
   stack().suspended_ns = time_ns;
   stack().turn = ++turns_;
@@ -233,7 +211,7 @@ void CallBuilder::switch_to(std::size_t index, std::uint64_t time_ns) {
   current_ = index;
   if (!stack().empty()) {
     suspended_.remove(top().return_address, stack().turn);
-    log_.spend_elsewhere(top().call, time_ns - stack().suspended_ns);
+    calls_.spend_elsewhere(top().call, time_ns - stack().suspended_ns);
   }
 }
 

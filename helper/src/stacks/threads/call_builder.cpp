@@ -1,4 +1,4 @@
-// Frames opened and closed by calls, jumps and returns that go where they should.
+// Opens and closes frames for calls, jumps and returns that go to the expected address.
 #include "stacks/threads/call_builder.hpp"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ void CallBuilder::add(const Branch& branch, const Space& space) {
   if (!in_gap_ || branch.kind != flow::BranchKind::gap) {
     last_ns_ = std::max(last_ns_, branch.time_ns);
   }
-  if (!lookahead_) {
+  if (!resumed_) {
     take(branch, space);
-  } else if (changes_stack(branch, space)) {
+  } else if (switches_stack(branch, space, suspended_, *facts_)) {
     decide();
     add(branch, space);
   } else {
@@ -26,7 +26,7 @@ void CallBuilder::add(const Branch& branch, const Space& space) {
 }
 
 void CallBuilder::take(const Branch& branch, const Space& space) {
-  log_.set_uncertainty(branch.uncertainty_ns);
+  calls_.set_uncertainty(branch.uncertainty_ns);
   const bool begins = branch.kind == flow::BranchKind::on;
   const bool is_gap = branch.kind == flow::BranchKind::gap;
   if (stack().empty() && branch.from != 0) {
@@ -90,7 +90,7 @@ void CallBuilder::add_all(std::span<const Branch> branches, const Space& space) 
 void CallBuilder::push_tail(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site) {
   Frame& frame = stack().frames.emplace_back();
   const Frame& below = *std::prev(stack().frames.end(), 2);
-  frame.call = log_.open(function, below.call, site, time_ns, true);
+  frame.call = calls_.open(function, below.call, site, time_ns, true);
   frame.function = function;
   frame.return_address = below.return_address;
   frame.tail = true;
@@ -100,26 +100,26 @@ void CallBuilder::push_damaged(std::uint64_t time_ns, std::uint32_t function) {
   push(time_ns, function, no_site, 0).damaged = true;
 }
 
-// The innermost frame is a stub so far.
-void CallBuilder::fold_top() {
-  top().folded = true;
-  log_.set_provisional(top().call);
+// Marks the innermost frame as nothing but a stub so far.
+void CallBuilder::set_stub() {
+  top().is_stub = true;
+  calls_.set_provisional(top().call);
 }
 
 void CallBuilder::pop(std::uint64_t time_ns, CallState state) {
   const Frame& frame = top();
-  log_.close(frame.call, time_ns, frame.damaged ? CallState::incomplete : state);
+  calls_.close(frame.call, time_ns, frame.damaged ? CallState::incomplete : state);
   stack().frames.pop_back();
   stack().forget_above();
   if (!stack().empty() && top().lost_ns != 0) {
-    top().lost_ns = std::max(top().lost_ns, time_ns); // it lived as long as what it holds
+    top().lost_ns = std::max(top().lost_ns, time_ns); // it was open as long as its callee
   }
 }
 
-// Control is in the frame that is then the innermost one.
+// Ends frames until `size` are left. Control is in the innermost of them.
 void CallBuilder::pop_to(std::size_t size, std::uint64_t time_ns, CallState state) {
   while (stack().size() > size) {
-    // What was not seen after a gap may have ended in it.
+    // A frame that was not seen after a gap may have ended in it.
     pop(top().lost_ns != 0 ? top().lost_ns : time_ns, state);
   }
   if (!stack().empty()) {
@@ -127,7 +127,7 @@ void CallBuilder::pop_to(std::size_t size, std::uint64_t time_ns, CallState stat
   }
 }
 
-// Tail calls end together with the call that they replaced.
+// Ends the tail calls: they end together with the call that they replaced.
 void CallBuilder::pop_tails(std::uint64_t time_ns) {
   while (top().tail && stack().size() > 1) {
     pop(time_ns, CallState::complete);
@@ -151,89 +151,84 @@ void CallBuilder::finish_top(std::uint64_t time_ns) {
 }
 
 void CallBuilder::call(const Branch& branch, const Space& space) {
-  const std::uint64_t return_address = branch.from + branch.from_size;
-  if (branch.to == return_address) {
-    return; // reads the instruction pointer
+  const std::uint64_t return_address = branch.address_behind();
+  if (reads_instruction_pointer(branch.to, return_address)) {
+    return;
   }
-  const Place place = symbolizer_->to(space, branch);
-  if (place.known && (!place.entry || place.part)) {
-    const Place from = symbolizer_->resolve(space, branch.from);
-    const bool own_part = place.part && !from.part;
-    if (from.function == place.function && (!place.entry || own_part)) {
-      stack().local_calls.push_back({stack().size(), branch.from, return_address});
-      return; // a subroutine inside the function, or a part of it
-    }
+  const CodeLocation to = symbolizer_->to(space, branch);
+  if (!begins_call(to) && is_local_call(symbolizer_->resolve(space, branch.from), to)) {
+    stack().local_calls.push_back({stack().size(), branch.from, return_address});
+    return;
   }
-  push(branch.time_ns, place.function, symbolizer_->site(space, branch), return_address);
-  if (place.folded) {
-    fold_top();
+  push(branch.time_ns, to.function, symbolizer_->site(space, branch), return_address);
+  if (to.is_stub) {
+    set_stub();
   }
 }
 
-// Direct jumps; those to no entry stay in the function, or are in assembly that shares code.
+// Takes a direct jump.
 void CallBuilder::jump(const Branch& branch, const Space& space) {
-  const Place place = symbolizer_->to(space, branch);
+  const CodeLocation to = symbolizer_->to(space, branch);
   if (in_stub()) {
-    leave_stub(branch, place);
-  } else if (place.folded) {
-    enter_stub(branch, space, place);
-  } else if (place.function != top().function && (place.entry || !place.known)) {
-    push_tail(branch.time_ns, place.function, symbolizer_->site(space, branch));
+    leave_stub(branch, to);
+  } else if (to.is_stub) {
+    enter_stub(branch, space, to);
+  } else if (is_tail_call(to, top().function)) {
+    push_tail(branch.time_ns, to.function, symbolizer_->site(space, branch));
   }
 }
 
 void CallBuilder::indirect_jump(const Branch& branch, const Space& space) {
-  if (changes_stack(branch, space) && arrive_in_waiting_stack(branch)) {
+  if (switches_stack(branch, space, suspended_, *facts_) && arrive_in_waiting_stack(branch)) {
     return;
   }
-  const Place place = symbolizer_->to(space, branch);
+  const CodeLocation to = symbolizer_->to(space, branch);
   if (in_stub()) {
-    leave_stub(branch, place);
-  } else if (place.folded) {
-    enter_stub(branch, space, place);
-  } else if (place.entry && !(place.part && place.function == top().function)) {
-    arrive_at_entry(branch, space, place);
-  } else if (place.known && symbolizer_->from(space, branch) == place.function) {
-    return; // a table of the function
+    leave_stub(branch, to);
+  } else if (to.is_stub) {
+    enter_stub(branch, space, to);
+  } else if (is_indirect_tail_call(to, top().function)) {
+    arrive_at_entry(branch, space, to);
+  } else if (to.known && symbolizer_->from(space, branch) == to.function) {
+    return; // through a table of the function
   } else if (stack().returns_to(branch.to)) {
     finish_top(branch.time_ns);
   } else {
-    arrive(branch, space, place);
+    arrive(branch, space, to);
   }
 }
 
-// By a jump. A thunk may lead back to the caller, so that it is no frame before it has reached
-// another function.
-void CallBuilder::enter_stub(const Branch& branch, const Space& space, const Place& place) {
+// A jump goes to a stub. A thunk may lead back to the caller, so that it gets no frame before it
+// has reached another function.
+void CallBuilder::enter_stub(const Branch& branch, const Space& space, const CodeLocation& to) {
   const std::uint32_t site = symbolizer_->site(space, branch);
-  if (place.thunk) {
+  if (to.is_thunk) {
     top().stub_site = site;
   } else {
-    push_tail(branch.time_ns, place.function, site);
-    fold_top();
+    push_tail(branch.time_ns, to.function, site);
+    set_stub();
   }
 }
 
-// The stub that was called, or jumped to, has reached `place`.
-void CallBuilder::leave_stub(const Branch& branch, const Place& place) {
-  if (place.folded || (top().folded && !place.known)) {
-    return; // a symbolizer whose code is missing may reach anything
+// The stub that was called, or jumped to, has reached `to`.
+void CallBuilder::leave_stub(const Branch& branch, const CodeLocation& to) {
+  if (is_still_in_stub(to, top().is_stub)) {
+    return;
   }
-  if (top().folded) {
-    log_.rename(top().call, place.function);
-    top().function = place.function;
-    top().folded = false;
+  if (top().is_stub) {
+    calls_.rename(top().call, to.function);
+    top().function = to.function;
+    top().is_stub = false;
     return;
   }
   const std::uint32_t site = std::exchange(top().stub_site, no_site);
-  const bool own_part = place.part && place.function == top().function;
-  if (!own_part && (place.entry || !place.known)) {
-    push_tail(branch.time_ns, place.function, site);
+  if (is_tail_call_by_thunk(to, top().function)) {
+    push_tail(branch.time_ns, to.function, site);
   }
 }
 
 void CallBuilder::ret(const Branch& branch, const Space& space) {
-  if (changes_stack(branch, space) && arrive_in_waiting_stack(branch)) {
+  if (switches_stack(branch, space, suspended_, *facts_) && arrive_in_waiting_stack(branch)) {
     return;
   }
   std::vector<LocalCall>& locals = stack().local_calls;
@@ -249,30 +244,29 @@ void CallBuilder::ret(const Branch& branch, const Space& space) {
     finish_top(branch.time_ns);
     return;
   }
-  const Place place = symbolizer_->to(space, branch);
+  const CodeLocation to = symbolizer_->to(space, branch);
   if (is_pending()) {
     locals.pop_back(); // its return address was overwritten
-    if (!place.entry && symbolizer_->from(space, branch) == place.function) {
-      return; // a jump inside the function through a retpoline
+    if (!to.entry && symbolizer_->from(space, branch) == to.function) {
+      return; // jumped inside the function through a retpoline
     }
   }
-  if (in_stub() && (place.entry || top().folded || place.function == top().function)) {
-    leave_stub(branch, place);
+  if (in_stub() && (to.entry || top().is_stub || to.function == top().function)) {
+    leave_stub(branch, to);
     return;
   }
   top().stub_site = no_site;
   if (return_from_handler(branch)) {
     return;
   }
-  if (!place.entry || (top().return_address == 0 && !is_pending())) {
-    arrive(branch, space, place);
+  if (!to.entry || (top().return_address == 0 && !is_pending())) {
+    arrive(branch, space, to);
   } else if (is_pending()) {
     const LocalCall local = locals.back();
     locals.pop_back();
-    push(branch.time_ns, place.function, symbolizer_->site(space, local.from),
-         local.return_address);
+    push(branch.time_ns, to.function, symbolizer_->site(space, local.from), local.return_address);
   } else {
-    arrive_at_entry(branch, space, place);
+    arrive_at_entry(branch, space, to);
   }
 }
 

@@ -1,4 +1,4 @@
-// Frames opened and closed where control enters and leaves the filtered range.
+// Opens and closes frames where control enters and leaves the filtered range.
 #include "stacks/threads/filtered_calls.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace ptlens::stacks {
 
 void FilteredCalls::add(const Branch& branch, const Space& space) {
-  log_.set_uncertainty(branch.uncertainty_ns);
+  calls_.set_uncertainty(branch.uncertainty_ns);
   if (frames_.empty()) {
     if (first_ns_ == 0) {
       first_ns_ = branch.time_ns;
@@ -46,7 +46,7 @@ void FilteredCalls::add(const Branch& branch, const Space& space) {
 void FilteredCalls::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
                          std::uint64_t return_address, bool tail) {
   Frame frame;
-  frame.call = log_.open(function, frames_.empty() ? no_call : top().call, site, time_ns, tail);
+  frame.call = calls_.open(function, frames_.empty() ? no_call : top().call, site, time_ns, tail);
   frame.function = function;
   frame.return_address = return_address;
   frame.tail = tail;
@@ -54,7 +54,7 @@ void FilteredCalls::push(std::uint64_t time_ns, std::uint32_t function, std::uin
 }
 
 void FilteredCalls::pop(std::uint64_t time_ns, CallState state) {
-  log_.close(top().call, time_ns, top().damaged ? CallState::incomplete : state);
+  calls_.close(top().call, time_ns, top().damaged ? CallState::incomplete : state);
   frames_.pop_back();
 }
 
@@ -65,14 +65,14 @@ void FilteredCalls::pop_to(std::size_t size, std::uint64_t time_ns, CallState st
 }
 
 void FilteredCalls::on(const Branch& branch, const Space& space) {
-  const Place place = symbolizer_->to(space, branch);
+  const CodeLocation to = symbolizer_->to(space, branch);
   const bool resumed = resume_address_ != 0 && resume_address_ == branch.to;
   resume_address_ = 0;
   if (std::exchange(in_gap_, false)) {
     gaps_.emplace_back(gap_begin_, branch.time_ns);
     pop_to(1, gap_begin_, CallState::incomplete);
-    push(branch.time_ns, place.function, no_site, 0, false);
-    top().damaged = !place.entry;
+    push(branch.time_ns, to.function, no_site, 0, false);
+    top().damaged = !to.entry;
     return;
   }
   if (resumed) {
@@ -86,18 +86,18 @@ void FilteredCalls::on(const Branch& branch, const Space& space) {
       return;
     }
   }
-  if (place.entry && !place.part) {
-    push(branch.time_ns, place.function, no_site, 0, false);
+  if (to.entry && !to.part) {
+    push(branch.time_ns, to.function, no_site, 0, false);
     return;
   }
   for (std::size_t size = frames_.size(); size > 1; --size) {
-    if (!frames_[size - 1].outside && frames_[size - 1].function == place.function) {
+    if (!frames_[size - 1].outside && frames_[size - 1].function == to.function) {
       pop_to(size, branch.time_ns, CallState::unwound); // at a landing pad, or back from a part
       top().away = false;
       return;
     }
   }
-  push(branch.time_ns, place.function, no_site, 0, false);
+  push(branch.time_ns, to.function, no_site, 0, false);
   top().damaged = true;
 }
 
@@ -114,7 +114,7 @@ void FilteredCalls::off(const Branch& branch, const Space& space) {
   case flow::BranchKind::indirect:
     break;
   default:
-    resume_address_ = branch.from + branch.from_size;
+    resume_address_ = branch.address_behind();
     return;
   }
   if (frames_.size() == 1) {
@@ -144,29 +144,28 @@ void FilteredCalls::gap(const Branch& branch) {
 }
 
 void FilteredCalls::call(const Branch& branch, const Space& space, bool leaves) {
-  const std::uint64_t return_address = branch.from + branch.from_size;
-  if (branch.to == return_address) {
-    return; // reads the instruction pointer
+  const std::uint64_t return_address = branch.address_behind();
+  if (reads_instruction_pointer(branch.to, return_address)) {
+    return;
   }
-  const Place place = symbolizer_->to(space, branch);
-  push(branch.time_ns, place.function, symbolizer_->site(space, branch), return_address, false);
+  const CodeLocation to = symbolizer_->to(space, branch);
+  push(branch.time_ns, to.function, symbolizer_->site(space, branch), return_address, false);
   top().outside = leaves;
 }
 
 void FilteredCalls::jump(const Branch& branch, const Space& space) {
-  const Place place = symbolizer_->to(space, branch);
-  if (place.entry && !place.part && place.function != top().function && frames_.size() > 1) {
-    push(branch.time_ns, place.function, symbolizer_->site(space, branch), top().return_address,
-         true);
+  const CodeLocation to = symbolizer_->to(space, branch);
+  if (is_certain_tail_call(to, top().function) && frames_.size() > 1) {
+    push(branch.time_ns, to.function, symbolizer_->site(space, branch), top().return_address, true);
   }
 }
 
-// Into the range only as far as the caller is in it as well.
+// Takes a return. It stays in the range only if the caller is in it as well.
 void FilteredCalls::ret(const Branch& branch, const Space& space, bool leaves) {
   while (frames_.size() > 1) {
     const bool tail = top().tail;
     if (!tail && leaves) {
-      log_.set_site(top().call, symbolizer_->site_before(space, branch.to));
+      calls_.set_site(top().call, symbolizer_->site_before(space, branch.to));
     }
     pop(branch.time_ns, CallState::complete);
     if (!tail) {

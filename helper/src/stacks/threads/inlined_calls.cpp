@@ -1,4 +1,4 @@
-// Places by address, and the walk of one thread's branches over them.
+// Finds places by address and follows the branches of one thread through them.
 #include "stacks/threads/inlined_calls.hpp"
 
 #include <algorithm>
@@ -101,25 +101,27 @@ CountedPlaces::in(const symbols::AddressSpaceVersion& space) {
   return entry->second;
 }
 
-std::uint32_t InlinedCalls::Moment::spread() const {
+std::uint32_t InlinedCalls::EstimatedTime::uncertainty() const {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      std::max(at - low, high - at), std::numeric_limits<std::uint32_t>::max()));
+      std::max(at - earliest, latest - at), std::numeric_limits<std::uint32_t>::max()));
 }
 
-InlinedCalls::Moment InlinedCalls::moment_of(const flow::Branch& branch) {
-  const std::uint64_t time = branch.time_ns;
-  return {.low = time - std::min<std::uint64_t>(time, branch.uncertainty_ns),
-          .high = time + branch.uncertainty_ns,
-          .at = time};
+InlinedCalls::EstimatedTime InlinedCalls::time_of(const flow::Branch& branch) {
+  const std::uint64_t at = branch.time_ns;
+  return {.earliest = at - std::min<std::uint64_t>(at, branch.uncertainty_ns),
+          .latest = at + branch.uncertainty_ns,
+          .at = at};
 }
 
-// Some moment from `one` to `other`, which is no earlier: the middle of what is possible, but not
-// outside what is shown of the two, so that what is shown stays in order.
-InlinedCalls::Moment InlinedCalls::between(const Moment& one, const Moment& other) {
-  Moment moment{.low = std::min(one.low, other.low), .high = std::max(one.high, other.high)};
-  moment.at =
-      std::clamp(moment.low + (moment.high - moment.low) / 2, one.at, std::max(one.at, other.at));
-  return moment;
+// Returns a time from `one` to `other`, which is no earlier: the middle of the possible interval,
+// but not outside the times shown for the two, so that the times shown stay in order.
+InlinedCalls::EstimatedTime InlinedCalls::between(const EstimatedTime& one,
+                                                  const EstimatedTime& other) {
+  EstimatedTime time{.earliest = std::min(one.earliest, other.earliest),
+                     .latest = std::max(one.latest, other.latest)};
+  time.at = std::clamp(time.earliest + (time.latest - time.earliest) / 2, one.at,
+                       std::max(one.at, other.at));
+  return time;
 }
 
 InlinedCalls::Frame* InlinedCalls::find(std::uint32_t call) {
@@ -130,60 +132,60 @@ InlinedCalls::Frame* InlinedCalls::find(std::uint32_t call) {
   return found == frames_.end() ? nullptr : &found->second;
 }
 
-// True for calls whose start was not traced, or that a gap is in.
+// Returns true for calls whose start was not traced, or that have a gap inside.
 bool InlinedCalls::has_unknown_past(std::uint32_t call) {
-  return log().order(call) < opened_at_gap_ || log().site(call) == no_site;
+  return calls().order(call) < opened_at_gap_ || calls().site(call) == no_site;
 }
 
 void InlinedCalls::begin(std::uint32_t call, std::uint32_t place, std::uint64_t bias, bool damaged,
-                         const Moment& moment) {
+                         const EstimatedTime& time) {
   Frame& frame = frames_[call];
   const CountedPlace& counted = places_->places()[place];
   const std::uint32_t parent = frame.open.empty() ? call : frame.open.back().row;
-  const std::uint32_t spread = log().spread();
-  log().set_uncertainty(moment.spread());
+  const std::uint32_t uncertainty = calls().uncertainty();
+  calls().set_uncertainty(time.uncertainty());
   frame.open.push_back({.place = place,
-                        .row = log().open(counted.function, parent, counted.site, moment.at, false),
+                        .row = calls().open(counted.function, parent, counted.site, time.at, false),
                         .bias = bias,
                         .gaps = gaps_,
                         .damaged = damaged});
-  log().set_uncertainty(spread);
+  calls().set_uncertainty(uncertainty);
   nest(call, frame);
 }
 
-// What happens in the call happens in the innermost of its executions.
+// Makes calls and time of the call belong to the innermost of its executions.
 void InlinedCalls::nest(std::uint32_t call, const Frame& frame) {
-  log().nest(call, frame.open.empty() ? no_call : frame.open.back().row);
+  calls().nest(call, frame.open.empty() ? no_call : frame.open.back().row);
 }
 
-void InlinedCalls::end(const Execution& execution, CallState state, const Moment& moment) {
-  const std::uint32_t spread = log().spread();
-  log().set_uncertainty(moment.spread());
+void InlinedCalls::end(const Execution& execution, CallState state, const EstimatedTime& time) {
+  const std::uint32_t uncertainty = calls().uncertainty();
+  calls().set_uncertainty(time.uncertainty());
   const bool damaged = execution.damaged || execution.gaps != gaps_;
-  log().close(execution.row, moment.at, damaged ? CallState::incomplete : state);
-  log().set_uncertainty(spread);
+  calls().close(execution.row, time.at, damaged ? CallState::incomplete : state);
+  calls().set_uncertainty(uncertainty);
 }
 
-// Straight code in [begin, end).
+// Takes straight code in [begin, end).
 void InlinedCalls::run(std::uint32_t call, std::uint64_t begin, std::uint64_t end,
-                       const Moment& moment) {
+                       const EstimatedTime& time) {
   if (begin >= end) {
     return;
   }
   for (auto segment = segment_from(*segments_, begin);
        segment != segments_->end() && segment->low < end; ++segment) {
     if (segment->low > begin) {
-      cross(call, segment->low, &*segment, moment);
+      cross(call, segment->low, &*segment, time);
     }
     const auto next = std::next(segment);
     if (segment->high < end && (next == segments_->end() || next->low != segment->high)) {
-      cross(call, segment->high, nullptr, moment);
+      cross(call, segment->high, nullptr, time);
     }
   }
   if (Frame* frame = find(call); frame != nullptr) {
     for (auto execution = frame->open.rbegin(); execution != frame->open.rend(); ++execution) {
       if (execution->left) {
-        this->end(*execution, CallState::complete, moment);
+        this->end(*execution, CallState::complete, time);
       }
     }
     std::erase_if(frame->open, [](const Execution& execution) { return execution.left; });
@@ -193,7 +195,7 @@ void InlinedCalls::run(std::uint32_t call, std::uint64_t begin, std::uint64_t en
 
 // Control falls through to `address`, where other places begin or end.
 void InlinedCalls::cross(std::uint32_t call, std::uint64_t address, const Segment* segment,
-                         const Moment& moment) {
+                         const EstimatedTime& time) {
   if (Frame* frame = find(call); frame != nullptr) {
     for (Execution& execution : frame->open) {
       const bool inside = segment != nullptr && has(segment->places, execution.place);
@@ -206,7 +208,7 @@ void InlinedCalls::cross(std::uint32_t call, std::uint64_t address, const Segmen
     };
     for (auto execution = frame->open.rbegin(); execution != frame->open.rend(); ++execution) {
       if (again(*execution)) {
-        end(*execution, CallState::complete, moment);
+        end(*execution, CallState::complete, time);
       }
     }
     std::erase_if(frame->open, again);
@@ -223,18 +225,18 @@ void InlinedCalls::cross(std::uint32_t call, std::uint64_t address, const Segmen
       continue;
     }
     if (places_->places()[place].entry + segment->bias == address) {
-      begin(call, place, segment->bias, false, moment);
+      begin(call, place, segment->bias, false, time);
     } else {
       places_->set_not_countable(place);
     }
   }
 }
 
-// Ends the executions of the frame that `address` is outside of. False when control is in code that
-// stands for another function, such as a stub: they go on then.
+// Ends the executions of the frame that `address` is outside of. Returns false, and the executions
+// go on, where control is in code that represents another function, such as a stub.
 bool InlinedCalls::leave_or_stay(std::uint32_t call, Frame& frame, std::uint64_t address,
                                  const Segment* segment, bool same_frame, CallState state,
-                                 const Moment& moment) {
+                                 const EstimatedTime& time) {
   if (same_frame && !frame.open.empty() &&
       !holds(places_->places()[frame.open.front().place].home, address - frame.open.front().bias)) {
     return false;
@@ -244,7 +246,7 @@ bool InlinedCalls::leave_or_stay(std::uint32_t call, Frame& frame, std::uint64_t
   };
   for (auto execution = frame.open.rbegin(); execution != frame.open.rend(); ++execution) {
     if (is_left(*execution)) {
-      end(*execution, state, moment);
+      end(*execution, state, time);
     }
   }
   std::erase_if(frame.open, is_left);
@@ -254,7 +256,7 @@ bool InlinedCalls::leave_or_stay(std::uint32_t call, Frame& frame, std::uint64_t
 
 // A branch took control to the call, from the call `from`.
 void InlinedCalls::arrive(std::uint32_t from, std::uint32_t call, const flow::Branch& branch,
-                          const Moment& moment) {
+                          const EstimatedTime& time) {
   const auto at = segment_from(*segments_, branch.to);
   const Segment* segment = at != segments_->end() && at->low <= branch.to ? &*at : nullptr;
   Frame* frame = find(call);
@@ -274,7 +276,7 @@ void InlinedCalls::arrive(std::uint32_t from, std::uint32_t call, const flow::Br
     frame->local = false;
     const bool astray = resume != 0 && branch.to != resume;
     if (!leave_or_stay(call, *frame, branch.to, segment, from == call && resume == 0,
-                       astray ? CallState::unwound : CallState::complete, moment)) {
+                       astray ? CallState::unwound : CallState::complete, time)) {
       return;
     }
   }
@@ -289,9 +291,9 @@ void InlinedCalls::arrive(std::uint32_t from, std::uint32_t call, const flow::Br
       continue;
     }
     if (places_->places()[place].entry + segment->bias == branch.to) {
-      begin(call, place, segment->bias, false, moment);
+      begin(call, place, segment->bias, false, time);
     } else if (excused) {
-      begin(call, place, segment->bias, true, moment);
+      begin(call, place, segment->bias, true, time);
     } else {
       places_->set_not_countable(place);
     }
@@ -305,10 +307,10 @@ void InlinedCalls::note_departure(std::uint32_t from, std::uint32_t to,
   if (frame == nullptr) {
     return;
   }
-  const std::uint64_t behind = branch.from + branch.from_size;
+  const std::uint64_t behind = branch.address_behind();
   switch (branch.kind) {
   case flow::BranchKind::call:
-    if (branch.to != behind) {
+    if (!reads_instruction_pointer(branch.to, behind)) {
       frame->resume = behind;
       frame->local = to == from;
     }
@@ -323,8 +325,8 @@ void InlinedCalls::note_departure(std::uint32_t from, std::uint32_t to,
   }
 }
 
-// Ends what runs in the call. A call that began before it was traced may have been incomplete while
-// its return shows that an execution in it came to its end.
+// Ends the executions in the call. A call that began before it was traced is incomplete, but its
+// return may show that an execution in it has ended.
 void InlinedCalls::closing(std::uint32_t call, std::uint64_t end_ns, CallState closed_as) {
   CallState state = closed_as;
   if (const auto found = frames_.find(call); found != frames_.end()) {
@@ -332,11 +334,12 @@ void InlinedCalls::closing(std::uint32_t call, std::uint64_t end_ns, CallState c
         (call == returning_ || completed_)) {
       state = CallState::complete;
     }
-    const Moment moment{
-        .low = std::min(end_ns, now_.low), .high = std::max(end_ns, now_.high), .at = end_ns};
+    const EstimatedTime time{.earliest = std::min(end_ns, now_.earliest),
+                             .latest = std::max(end_ns, now_.latest),
+                             .at = end_ns};
     for (auto execution = found->second.open.rbegin(); execution != found->second.open.rend();
          ++execution) {
-      end(*execution, state, moment);
+      end(*execution, state, time);
     }
     frames_.erase(found);
   }
@@ -346,7 +349,7 @@ void InlinedCalls::closing(std::uint32_t call, std::uint64_t end_ns, CallState c
   }
 }
 
-// True when control is at the branch's target and nowhere else.
+// Returns true where control is certain to be at the target of the branch.
 bool InlinedCalls::goes_on(const flow::Branch& branch) {
   return branch.kind != flow::BranchKind::gap && branch.kind != flow::BranchKind::off &&
          branch.to != 0;
@@ -357,14 +360,14 @@ void InlinedCalls::take(const flow::Branch& branch, const symbols::AddressSpaceV
     space_serial_ = space.serial;
     segments_ = &places_->in(space);
   }
-  now_ = moment_of(branch);
+  now_ = time_of(branch);
   const std::uint32_t from = current_call();
   if (from != left_in_ && from != no_call && goes_on(last_branch_)) {
-    arrive(left_in_, from, last_branch_, last_); // it has been decided which stack it went to
+    arrive(left_in_, from, last_branch_, last_); // the stack that it went to is known now
   }
   const bool gap = branch.kind == flow::BranchKind::gap;
   if (position_ != 0 && from != no_call && !gap) {
-    run(from, position_, branch.from + branch.from_size, between(last_, now_));
+    run(from, position_, branch.address_behind(), between(last_, now_));
   }
   returning_ = branch.kind == flow::BranchKind::ret ? from : no_call;
   returned_ = false;
@@ -374,7 +377,7 @@ void InlinedCalls::take(const flow::Branch& branch, const symbols::AddressSpaceV
   note_departure(from, call, branch);
   if (gap) {
     ++gaps_;
-    opened_at_gap_ = log().opened();
+    opened_at_gap_ = calls().opened();
   }
   if (goes_on(branch) && call != no_call && !undecided()) {
     arrive(from, call, branch, now_);
@@ -386,7 +389,7 @@ void InlinedCalls::take(const flow::Branch& branch, const symbols::AddressSpaceV
 }
 
 void InlinedCalls::exec(std::uint64_t time_ns) {
-  now_ = {.low = time_ns, .high = time_ns, .at = time_ns};
+  now_ = {.earliest = time_ns, .latest = time_ns, .at = time_ns};
   returning_ = no_call;
   CallBuilder::exec(time_ns);
   position_ = 0;

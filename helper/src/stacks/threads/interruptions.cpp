@@ -1,4 +1,4 @@
-// Tracing goes off and on: system calls and interrupts, signals, gaps, and the end.
+// Handles tracing that goes off and on: system calls and interrupts, signals, gaps, and the end.
 #include "stacks/threads/call_builder.hpp"
 
 #include <algorithm>
@@ -19,9 +19,9 @@ void CallBuilder::off(const Branch& branch) {
 }
 
 void CallBuilder::on(const Branch& branch, const Space& space) {
-  const Place place = symbolizer_->to(space, branch);
+  const CodeLocation to = symbolizer_->to(space, branch);
   if (!outside_ && !in_gap_ && !stack().empty()) {
-    // The trace of a processor ended without a word, and goes on on another.
+    // The trace of a processor ended without a packet, and goes on on another processor.
     gap({.time_ns = taken_ns_, .kind = flow::BranchKind::gap});
   }
   const bool expected = outside_ && branch.to == resume_address_;
@@ -30,69 +30,69 @@ void CallBuilder::on(const Branch& branch, const Space& space) {
     outside_since_ = branch.time_ns;
   }
   if (in_gap_) {
-    on_after_gap(branch, place);
+    on_after_gap(branch, to);
     return;
   }
   if (stack().empty()) {
-    push_damaged(root_start_ns_, place.function);
-    if (place.folded) {
-      fold_top();
+    push_damaged(root_start_ns_, to.function);
+    if (to.is_stub) {
+      set_stub();
     }
     return;
   }
   if (!expected && resumes_in_kernel(branch)) {
-    resume_in_kernel(branch, place);
+    resume_in_kernel(branch, to);
     return;
   }
-  const bool handler = place.entry || !place.known;
+  const bool handler = may_begin_handler(to);
   if (!expected && handler && !top().signal && !stack().returns_to(branch.to) &&
       stack().with_interruption(branch.to) == 0) {
-    begin_signal(branch.time_ns, place);
+    begin_signal(branch.time_ns, to);
     return;
   }
   spend_outside(branch.time_ns);
-  if (expected || end_signal(branch, place)) {
+  if (expected || end_signal(branch, to)) {
     return;
   }
   if (stack().returns_to(branch.to)) {
     finish_top(branch.time_ns);
   } else if (handler) {
-    begin_signal(branch.time_ns, place);
-  } else if (top().function != place.function) {
-    // Tracing was off for a while by command: what ended meanwhile is not known.
+    begin_signal(branch.time_ns, to);
+  } else if (top().function != to.function) {
+    // Tracing was off for a while by command: which calls ended meanwhile is not known.
     doubt(outside_since_);
-    if (const std::size_t size = stack().with_function(place.function); size != 0) {
+    if (const std::size_t size = stack().with_function(to.function); size != 0) {
       pop_to(size, branch.time_ns, CallState::incomplete);
     } else {
-      push_damaged(branch.time_ns, place.function);
+      push_damaged(branch.time_ns, to.function);
     }
   }
 }
 
-// The thread left its processor in a traced kernel, which switches tracing off in perf's code on
-// the way out and on again in other code of perf's on the way in.
+// Returns true where the thread left its processor inside a traced kernel. perf's code switches
+// tracing off as the thread leaves, and other code of perf switches it on again.
 bool CallBuilder::resumes_in_kernel(const Branch& branch) {
   return resume_address_ >= first_kernel_address && branch.to >= first_kernel_address &&
-         outside_since_ < branch.time_ns && log_.was_off_cpu(outside_since_, branch.time_ns);
+         outside_since_ < branch.time_ns && calls_.was_off_cpu(outside_since_, branch.time_ns);
 }
 
-// What was on the way out has ended unseen: which frames that were, the returns tell. The thread
-// has not left the kernel, so that all else lives.
-void CallBuilder::resume_in_kernel(const Branch& branch, const Place& place) {
+// The kernel functions that switched the thread out have ended unseen. The returns that follow show
+// which frames these were. The thread has not left the kernel, so that all other frames are open.
+void CallBuilder::resume_in_kernel(const Branch& branch, const CodeLocation& to) {
   spend_outside(branch.time_ns);
   std::vector<Frame>& frames = stack().frames;
   for (auto frame = frames.rbegin(); frame != frames.rend() && !frame->kernel; ++frame) {
     frame->lost_ns = frame->lost_ns != 0 ? frame->lost_ns : outside_since_;
   }
-  push_damaged(branch.time_ns, place.function);
+  push_damaged(branch.time_ns, to.function);
 }
 
-// Tracing was off while the innermost frame ran.
+// Adds the time since tracing went off to the innermost frame.
 void CallBuilder::spend_outside(std::uint64_t time_ns) {
-  log_.spend_outside(top().call, time_ns - std::min(outside_since_, time_ns));
+  calls_.spend_outside(top().call, time_ns - std::min(outside_since_, time_ns));
 }
 
-// Frames of this stack may have ended since.
+// Notes that frames of this stack may have ended since then.
 void CallBuilder::doubt(std::uint64_t since_ns) {
   for (Frame& frame : stack().frames) {
     frame.damaged = true;
@@ -100,22 +100,22 @@ void CallBuilder::doubt(std::uint64_t since_ns) {
   }
 }
 
-void CallBuilder::on_after_gap(const Branch& branch, const Place& place) {
+void CallBuilder::on_after_gap(const Branch& branch, const CodeLocation& to) {
   in_gap_ = false;
   gaps_.emplace_back(gap_begin_, branch.time_ns);
   if (stack().empty()) {
-    push_damaged(root_start_ns_, place.function);
-  } else if (in_stub() && place.entry && !place.folded) {
-    leave_stub(branch, place);
-  } else if (const std::size_t size = stack().with_function(place.function); size != 0) {
+    push_damaged(root_start_ns_, to.function);
+  } else if (in_stub() && to.entry && !to.is_stub) {
+    leave_stub(branch, to);
+  } else if (const std::size_t size = stack().with_function(to.function); size != 0) {
     pop_to(size, branch.time_ns, CallState::incomplete);
   } else {
-    push_damaged(branch.time_ns, place.function);
-    if (place.folded) {
-      fold_top();
+    push_damaged(branch.time_ns, to.function);
+    if (to.is_stub) {
+      set_stub();
     }
   }
-  if (!place.folded) {
+  if (!to.is_stub) {
     top().stub_site = no_site; // the jump into a stub was before the gap
   }
   top().lost_ns = 0;
@@ -134,10 +134,10 @@ void CallBuilder::gap(const Branch& branch) {
   in_gap_ = true;
 }
 
-// The kernel's work on the signal is not the interrupted function's, unless it was about a system
-// call or something else ran meanwhile.
-void CallBuilder::begin_signal(std::uint64_t time_ns, const Place& handler) {
-  const bool at_once = interrupted_ && !log_.was_switched_out(outside_since_, time_ns);
+// Begins a signal handler. The kernel's work on the signal does not belong to the interrupted
+// function, unless a system call was interrupted or another thread ran meanwhile.
+void CallBuilder::begin_signal(std::uint64_t time_ns, const CodeLocation& handler) {
+  const bool at_once = interrupted_ && !calls_.was_switched_out(outside_since_, time_ns);
   if (!at_once) {
     spend_outside(time_ns);
   }
@@ -150,9 +150,9 @@ void CallBuilder::begin_signal(std::uint64_t time_ns, const Place& handler) {
   push(time_ns, handler.function, no_site, 0);
 }
 
-// `ret` from a signal handler goes to the code that asks the kernel to end the signal, which is
-// part of no function of the program. A call that the handler put between resumes the program
-// itself.
+// Returns true for a `ret` from a signal handler. It goes to the code that makes the kernel end the
+// signal, which is part of no function of the program. A call that the handler inserted resumes the
+// program itself.
 bool CallBuilder::return_from_handler(const Branch& branch) {
   const std::vector<Frame>& frames = stack().frames;
   std::size_t handler = frames.size();
@@ -171,7 +171,7 @@ bool CallBuilder::return_from_handler(const Branch& branch) {
 
 // Tracing is on again after the kernel ended a signal: where it was interrupted, or where its
 // handler asked for.
-bool CallBuilder::end_signal(const Branch& branch, const Place& place) {
+bool CallBuilder::end_signal(const Branch& branch, const CodeLocation& to) {
   if (!top().signal) {
     const std::size_t size = stack().with_interruption(branch.to);
     if (size != 0) {
@@ -180,22 +180,22 @@ bool CallBuilder::end_signal(const Branch& branch, const Place& place) {
     }
     return size != 0;
   }
-  if (branch.to != top().resume_address && place.entry) {
-    push(branch.time_ns, place.function, no_site, 0); // the next handler, or a call put between
+  if (branch.to != top().resume_address && to.entry) {
+    push(branch.time_ns, to.function, no_site, 0); // the next handler, or a call put between
     return true;
   }
   const bool resumed = branch.to == top().resume_address;
   pop(branch.time_ns, CallState::complete);
   outside_since_ = branch.time_ns;
-  return resumed || top().function == place.function;
+  return resumed || top().function == to.function;
 }
 
-// Into the kernel or an interrupt handler, or back from it.
+// Control goes into the kernel or an interrupt handler, or back from it.
 void CallBuilder::leave(const Branch& branch, const Space& space) {
   if (branch.to == 0) {
     outside_ = true;
     outside_since_ = branch.time_ns;
-    resume_address_ = branch.from + branch.from_size;
+    resume_address_ = branch.address_behind();
     interrupted_ = branch.kind == flow::BranchKind::interrupt;
     return;
   }
@@ -206,12 +206,12 @@ void CallBuilder::leave(const Branch& branch, const Space& space) {
     finish_top(branch.time_ns); // from an interrupt of the kernel
   } else {
     push(branch.time_ns, symbolizer_->to(space, branch).function, symbolizer_->site(space, branch),
-         branch.from + branch.from_size)
+         branch.address_behind())
         .kernel = !from_kernel;
   }
 }
 
-// From a traced kernel: back to what it interrupted, to a signal's handler, or from one.
+// Control leaves a traced kernel: for the interrupted code, for a signal handler, or after one.
 void CallBuilder::return_to_user(const Branch& branch, const Space& space) {
   std::size_t entry = stack().size();
   while (entry > 0 && !stack().frames[entry - 1].kernel) {
@@ -227,21 +227,21 @@ void CallBuilder::return_to_user(const Branch& branch, const Space& space) {
   }
   pop_to(entry, branch.time_ns, CallState::unwound);
   pop(branch.time_ns, CallState::complete);
-  const Place place = symbolizer_->to(space, branch);
-  if (branch.to == interrupted || stack().empty() || end_signal(branch, place)) {
+  const CodeLocation to = symbolizer_->to(space, branch);
+  if (branch.to == interrupted || stack().empty() || end_signal(branch, to)) {
     return;
   }
-  if (place.entry || !place.known) {
+  if (may_begin_handler(to)) {
     resume_address_ = interrupted;
     interrupted_ = false;
     outside_since_ = branch.time_ns;
-    begin_signal(branch.time_ns, place);
+    begin_signal(branch.time_ns, to);
   } else {
-    arrive(branch, space, place);
+    arrive(branch, space, to);
   }
 }
 
-// All frames of all stacks.
+// Ends all frames of all stacks.
 void CallBuilder::end_stack(std::uint64_t time_ns, CallState state) {
   for (std::size_t index = 0; index < stacks_.size(); ++index) {
     if (index != current_ && !stacks_[index].empty()) {
@@ -251,7 +251,8 @@ void CallBuilder::end_stack(std::uint64_t time_ns, CallState state) {
       switch_to(running, time_ns);
     }
   }
-  // What was last seen before a gap, and has nothing above that was seen after it, is known so far.
+  // A frame that was last seen before a gap, and has no frame above that was seen after it, is
+  // known until then only.
   while (!stack().empty() && top().lost_ns != 0) {
     pop(top().lost_ns, state);
   }

@@ -1,70 +1,73 @@
-// The short way of nearly all branches: calls that go to a function's entry and returns to where
-// the innermost frame returns. Whatever else comes goes the way of call_builder.cpp, and both tell
-// the same.
+// The short path of nearly all branches: calls of a function's entry, and returns to the return
+// address of the innermost frame. All other branches take the path of call_builder.cpp. Both paths
+// give the same result.
 #include "stacks/threads/call_builder.hpp"
 
 namespace ptlens::stacks {
 
-// One of them returns, or jumps from a stub, to where another stack waits, by code that has
-// replaced the stack.
-bool CallBuilder::change_stack(std::span<const flow::ReturnedCall> calls,
-                               const flow::CodePoints& points, const Space& space) {
-  return !suspended_.empty() && std::ranges::any_of(calls, [&](const flow::ReturnedCall& call) {
-    const auto behind = [&] { return points.exit(call.exit).address_behind(); };
-    const auto reached = [&] { return points.arrival(call.arrival); };
-    return (!call.is_tail() && changes_stack(points, call.back, behind, space)) ||
-           (call.stub != flow::no_block && changes_stack(points, call.stub, reached, space));
+// Returns true where the return of a call, or the jump of its stub, switches to another stack.
+bool CallBuilder::any_switches_stack(std::span<const PairedCall> calls,
+                                     const flow::CodePoints& points, const Space& space) {
+  return !suspended_.empty() && std::ranges::any_of(calls, [&](const PairedCall& call) {
+    const auto switches = [&](flow::BlockId block, const auto& to) {
+      return switches_stack(points, block, to, space, suspended_, *facts_);
+    };
+    const auto behind = [&] { return points.from(call.from_id).address_behind(); };
+    const auto reached = [&] { return points.to(call.to_id); };
+    return (!call.is_tail() && switches(call.back, behind)) ||
+           (call.stub != flow::no_block && switches(call.stub, reached));
   });
 }
 
-// They concern the innermost frame by their time alone.
-void CallBuilder::add_returned(const flow::ReturnedCalls& part,
-                               std::span<const flow::ReturnedCall> calls,
-                               const flow::CodePoints& points, const Space& space) {
-  if (change_stack(calls, points, space) || (!lookahead_ && !is_plain())) {
-    ThreadCalls::add_returned(part, calls, points, space);
+// The innermost frame is affected by nothing but the time of the calls.
+void CallBuilder::add_paired(const CallGroup& group, std::span<const PairedCall> calls,
+                             const flow::CodePoints& points, const Space& space) {
+  if (any_switches_stack(calls, points, space) || (!resumed_ && !is_plain())) {
+    ThreadCalls::add_paired(group, calls, points, space);
     return;
   }
-  last_ns_ = std::max(last_ns_, part.last_ns);
-  if (lookahead_) {
-    hold({.points = &points, .part = part, .space = &space, .numbering = symbolizer_->numbering()},
-         calls);
+  last_ns_ = std::max(last_ns_, group.last_ns);
+  if (resumed_) {
+    hold(
+        {.points = &points, .group = group, .space = &space, .numbering = symbolizer_->numbering()},
+        calls);
     return;
   }
   if (!calls.empty()) {
-    Symbolizer::Returned names = symbolizer_->returned(space, points);
-    log_.take_returned(top().call, part, calls, names);
+    Symbolizer::Labels labels = symbolizer_->labels(space, points);
+    calls_.add_paired(top().call, group, calls, labels);
     top().lost_ns = 0;
   }
-  log_.set_uncertainty(part.last_uncertainty);
-  taken_ns_ = part.last_ns;
+  calls_.set_uncertainty(group.last_uncertainty);
+  taken_ns_ = group.last_ns;
 }
 
-// As take() and add(), while nothing but transfers between functions happens. How many were taken.
+// Does what take() and add() do, while nothing but transfers between functions happens. Returns the
+// number of branches that it took.
 [[gnu::flatten]] std::size_t CallBuilder::take_plain(std::span<const Branch> branches,
                                                      const Space& space) {
-  constexpr std::size_t ahead = 8; // what lies between a question about a branch and its answer
+  constexpr std::size_t ahead = 8; // branches between the prefetch for a branch and its use
   std::size_t taken = 0;
   bool plain = is_plain();
   while (plain && taken != branches.size()) {
     const Branch& branch = branches[taken];
     if (branch.kind > flow::BranchKind::indirect ||
-        (leaves_indirectly(branch) && suspended_.may_wait_at(branch.to))) {
+        (leaves_indirectly(branch.kind) && suspended_.may_wait_at(branch.to))) {
       break;
     }
     if (branches.size() - taken > ahead && branches[taken + ahead].kind != flow::BranchKind::ret) {
       symbolizer_->prefetch(branches[taken + ahead]);
     }
-    log_.set_uncertainty(branch.uncertainty_ns);
+    calls_.set_uncertainty(branch.uncertainty_ns);
     ++taken;
     if (branch.kind == flow::BranchKind::call) {
-      const Place place = symbolizer_->to(space, branch);
-      if (enters(place) && branch.to != branch.from + branch.from_size) {
-        push_callee(branch, space, place.function);
+      const CodeLocation to = symbolizer_->to(space, branch);
+      if (begins_call(to) && !reads_instruction_pointer(branch.to, branch.address_behind())) {
+        push_callee(branch, space, to.function);
         continue;
       }
-      if (place.folded && taken != branches.size() &&
-          call_through_stub(branch, place, branches[taken], space)) {
+      if (to.is_stub && taken != branches.size() &&
+          call_through_stub(branch, to, branches[taken], space)) {
         ++taken;
         continue;
       }
@@ -81,13 +84,14 @@ void CallBuilder::add_returned(const flow::ReturnedCalls& part,
   return taken;
 }
 
-// A frame for what the branch, maybe through a stub, calls.
+// Opens a frame for the function that the branch calls, maybe through a stub.
 inline void CallBuilder::push_callee(const Branch& call, const Space& space,
                                      std::uint32_t function) {
-  push(call.time_ns, function, symbolizer_->site(space, call), call.from + call.from_size);
+  push(call.time_ns, function, symbolizer_->site(space, call), call.address_behind());
 }
 
-// Ends the innermost frame, and no other, where that is all that the return does.
+// Ends the innermost frame where the return ends no other frame. Returns false, having done
+// nothing, in all other cases.
 inline bool CallBuilder::return_plainly(const Branch& ret) {
   Stack& stack = this->stack();
   if (stack.size() < 2 || !stack.local_calls.empty() || !stack.landmarks.empty()) {
@@ -97,26 +101,27 @@ inline bool CallBuilder::return_plainly(const Branch& ret) {
   if (!stack.returns_to(ret.to) || top.tail || symbolizer_->returns_twice(top.function)) {
     return false;
   }
-  log_.close(top.call, ret.time_ns, top.damaged ? CallState::incomplete : CallState::complete);
+  calls_.close(top.call, ret.time_ns, top.damaged ? CallState::incomplete : CallState::complete);
   stack.frames.pop_back();
   stack.top().lost_ns = 0;
   return true;
 }
 
-// A stub that reaches its function by its first jump: as call() and leave_stub(). Takes none of
-// both branches in where it is anything else.
-inline bool CallBuilder::call_through_stub(const Branch& call, const Place& stub,
+// Takes a call of a stub that reaches its function by its first jump, as call() and leave_stub()
+// do. Returns false, having taken neither branch, in all other cases.
+inline bool CallBuilder::call_through_stub(const Branch& call, const CodeLocation& stub,
                                            const Branch& jump, const Space& space) {
   if (jump.kind != flow::BranchKind::indirect || suspended_.may_wait_at(jump.to) || !stub.entry ||
       stub.part || symbolizer_->from(space, jump) != stub.function) {
     return false;
   }
-  const Place reached = symbolizer_->to(space, jump);
-  if (!reached.known || reached.folded || call.to == call.from + call.from_size) {
+  const CodeLocation reached = symbolizer_->to(space, jump);
+  if (!reached.known || reached.is_stub ||
+      reads_instruction_pointer(call.to, call.address_behind())) {
     return false;
   }
   push_callee(call, space, reached.function);
-  log_.set_uncertainty(jump.uncertainty_ns);
+  calls_.set_uncertainty(jump.uncertainty_ns);
   return true;
 }
 

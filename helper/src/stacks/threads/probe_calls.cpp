@@ -1,5 +1,5 @@
-// Entry and exit hits, matched by the stack pointer. At its entry and at each of its exits a
-// function's stack pointer is the same (System V ABI: it points to the return address).
+// Matches entry and exit hits by the stack pointer, which is the same at the entry of a function
+// and at each of its exits (System V ABI: it points to the return address).
 #include "stacks/threads/probe_calls.hpp"
 
 namespace ptlens::stacks {
@@ -19,15 +19,15 @@ void ProbeCalls::add(const ProbeHit& hit) {
 void ProbeCalls::pop(std::uint64_t time_ns, CallState state) {
   const Frame& frame = stack_.back();
   if (frame.left) {
-    // Left by a jump to a function that has no probe: when that one returned is not known.
-    log_.close(frame.call, frame.left_ns, CallState::incomplete);
+    // Left by a jump to a function without a probe: the time of its return is unknown.
+    calls_.close(frame.call, frame.left_ns, CallState::incomplete);
   } else {
-    log_.close(frame.call, time_ns, state);
+    calls_.close(frame.call, time_ns, state);
   }
   stack_.pop_back();
 }
 
-// Frames below the stack pointer ended without an exit of theirs: by exception or longjmp.
+// Ends the frames below the stack pointer, which had no exit: an exception or longjmp ended them.
 void ProbeCalls::drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns) {
   while (!stack_.empty() && stack_.back().stack_pointer < stack_pointer) {
     pop(time_ns, CallState::unwound);
@@ -47,7 +47,8 @@ void ProbeCalls::enter(const ProbeHit& hit) {
   bool tail = false;
   std::uint32_t site = hit.site;
   while (!stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer) {
-    // The same slot again: a tail call if the last one left by a jump to here, else it is over.
+    // The same stack slot: a tail call if the last frame left by a jump to here; else that frame
+    // has ended.
     if (follows(hit, stack_.back())) {
       tail = true;
       site = stack_.back().left_site;
@@ -57,7 +58,7 @@ void ProbeCalls::enter(const ProbeHit& hit) {
   }
   const std::uint32_t parent = stack_.empty() ? no_call : stack_.back().call;
   Frame frame;
-  frame.call = log_.open(hit.function, parent, site, hit.time_ns, tail);
+  frame.call = calls_.open(hit.function, parent, site, hit.time_ns, tail);
   frame.function = hit.function;
   frame.stack_pointer = hit.stack_pointer;
   frame.return_address = hit.return_address;
@@ -73,12 +74,12 @@ void ProbeCalls::leave(const ProbeHit& hit) {
     if (!hit.tail_exit) {
       const std::uint32_t parent = stack_.empty() ? no_call : stack_.back().call;
       const std::uint64_t start = stack_.empty() ? first_ns_ : hit.time_ns;
-      const std::uint32_t call = log_.open(hit.function, parent, no_site, start, false);
-      log_.close(call, hit.time_ns, CallState::incomplete);
+      const std::uint32_t call = calls_.open(hit.function, parent, no_site, start, false);
+      calls_.close(call, hit.time_ns, CallState::incomplete);
     }
     return;
   }
-  // A second exit of the same activation: the conditional jump before it was not taken.
+  // This may be the second exit of an activation: its conditional jump was not taken.
   stack_.back().left = false;
   if (hit.tail_exit) {
     stack_.back().left = true;

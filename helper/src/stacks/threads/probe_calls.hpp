@@ -1,10 +1,10 @@
-// One thread's probe hits to calls: the uprobe backend's half of stack building. The stack pointer
-// at each hit says which frames are still alive: a frame whose return-address slot lies below it is
-// gone.
+// Turns the probe hits of one thread into calls, for the uprobe backend. The stack pointer at each
+// hit determines which frames are still open: a frame whose return address was stored below it has
+// ended.
 #pragma once
 
-#include "flow/context_switches.hpp"
-#include "stacks/calls/open_calls.hpp"
+#include "flow/switches/context_switches.hpp"
+#include "stacks/threads/open_calls.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -25,11 +25,11 @@ struct ProbeHit {
 class ProbeCalls {
 public:
   ProbeCalls(CallSink& sink, const flow::ContextSwitches& context_switches, std::int32_t tid)
-      : log_(sink, context_switches, tid) {}
+      : calls_(sink, context_switches, tid) {}
 
-  // Hits in order of time.
+  // Takes the next hit in order of time.
   void add(const ProbeHit& hit);
-  // Closes what is open: `exited` because the thread ended.
+  // Closes the open calls; `exited`: the thread ended.
   void finish(std::uint64_t end_ns, bool exited);
 
 private:
@@ -39,7 +39,7 @@ private:
     std::uint64_t stack_pointer = 0;
     std::uint64_t return_address = 0;
     bool tail = false;
-    bool left = false; // by a jump: ends with the tail callee
+    bool left = false; // by a jump: the call ends with the tail callee
     std::uint32_t left_to = no_call;
     std::uint32_t left_site = no_site;
     std::uint64_t left_ns = 0;
@@ -48,11 +48,11 @@ private:
   void enter(const ProbeHit& hit);
   void leave(const ProbeHit& hit);
   void pop(std::uint64_t time_ns, CallState state);
-  // The entry is where the frame's last jump went.
+  // Returns true where the entry is the target of the frame's last jump: a tail call.
   [[nodiscard]] static bool follows(const ProbeHit& entry, const Frame& frame);
   void drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns);
 
-  OpenCalls log_;
+  OpenCalls calls_;
   std::vector<Frame> stack_;
   bool started_ = false;
   std::uint64_t first_ns_ = 0;

@@ -1,4 +1,4 @@
-// From process addresses to those of the binary and back.
+// Converts between process addresses and addresses of the binary.
 #include "stacks/transfer/code_facts.hpp"
 
 namespace ptlens::stacks {

@@ -1,5 +1,5 @@
-// What the machine code and the exception tables say about unusual transfers of control, each
-// looked up once for the whole recording.
+// What the machine code and the exception tables say about unusual transfers of control. Each fact
+// is looked up once for the whole recording.
 #pragma once
 
 #include "flow/code/address_map.hpp"
@@ -16,34 +16,35 @@ namespace ptlens::stacks {
 
 class CodeFacts {
 public:
-  // Process address of the landing pad for exceptions out of the call that returns to
+  // Returns the process address of the landing pad for exceptions out of the call that returns to
   // `return_address`; 0 where they pass on to the caller.
   [[nodiscard]] std::uint64_t landing_pad(const symbols::AddressSpaceVersion& space,
                                           std::uint64_t return_address);
 
-  // See symbols::Binary::replaces_stack. False where the code is not known.
+  // See symbols::Binary::replaces_stack. Returns false where the code is not known.
   [[nodiscard]] bool replaces_stack(const symbols::AddressSpaceVersion& space,
                                     std::uint64_t address);
 
-  // The same of the instruction by which a way of those points ends, which must outlive this. False
-  // where `asks` says, once it is asked, that it does not matter: nothing is looked up then.
-  template <class Asks>
+  // The same for the instruction that ends a block of those points, which must outlive this object.
+  // Returns false, without a look-up, where `matters()` returns false.
+  template <class Matters>
   [[nodiscard]] bool replaces_stack(const symbols::AddressSpaceVersion& space,
-                                    const flow::CodePoints& points, flow::BlockIndex way,
-                                    const Asks& asks) {
+                                    const flow::CodePoints& points, flow::BlockId block,
+                                    const Matters& matters) {
     if (points_ != &points) {
       points_ = &points;
-      of_ways_ = &by_points_[&points];
+      of_blocks_ = &by_points_[&points];
     }
-    if (way >= of_ways_->size()) {
-      of_ways_->resize(std::max<std::size_t>(std::size_t{way} + 1, 2 * of_ways_->size()));
+    const std::size_t index = index_of(block);
+    if (index >= of_blocks_->size()) {
+      of_blocks_->resize(std::max<std::size_t>(index + 1, 2 * of_blocks_->size()));
     }
-    Known& known = (*of_ways_)[way];
-    if (known == Known::no || !asks()) {
+    Known& known = (*of_blocks_)[index];
+    if (known == Known::no || !matters()) {
       return false;
     }
     if (known == Known::nothing) {
-      known = replaces_stack(space, points.ways[way].end_address) ? Known::yes : Known::no;
+      known = replaces_stack(space, points.blocks[index].end_address) ? Known::yes : Known::no;
     }
     return known == Known::yes;
   }
@@ -57,9 +58,9 @@ private:
   };
 
   std::unordered_map<const symbols::Binary*, OfBinary> known_;
-  std::unordered_map<const flow::CodePoints*, std::vector<Known>> by_points_; // by way
+  std::unordered_map<const flow::CodePoints*, std::vector<Known>> by_points_; // by block
   const flow::CodePoints* points_ = nullptr;
-  std::vector<Known>* of_ways_ = nullptr; // of those points
+  std::vector<Known>* of_blocks_ = nullptr; // of those points
 };
 
 } // namespace ptlens::stacks

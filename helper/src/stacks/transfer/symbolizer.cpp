@@ -1,4 +1,4 @@
-// Look-ups through the symbols of each mapped binary, remembered by address.
+// Looks addresses up in the symbols of each mapped binary and remembers the answers by address.
 #include "stacks/transfer/symbolizer.hpp"
 
 #include "symbols/code_place.hpp"
@@ -46,45 +46,45 @@ std::uint32_t Symbolizer::outside_filter() {
 }
 
 Symbolizer::Numbered& Symbolizer::add_numbered(const symbols::AddressSpaceVersion& space,
-                                               std::uint32_t number) {
+                                               std::uint32_t index) {
   auto& numberings = known_in(space).numbered;
   if (numbering_ >= numberings.size()) {
     numberings.resize(std::size_t{numbering_} + 1);
   }
   numbered_ = &numberings[numbering_];
   numbered_serial_ = space.serial;
-  if (number >= numbered_->size()) {
-    numbered_->resize(std::max<std::size_t>(std::size_t{number} + 1, 2 * numbered_->size()));
+  if (index >= numbered_->size()) {
+    numbered_->resize(std::max<std::size_t>(std::size_t{index} + 1, 2 * numbered_->size()));
   }
-  return (*numbered_)[number];
+  return (*numbered_)[index];
 }
 
-Symbolizer::Returned Symbolizer::returned(const symbols::AddressSpaceVersion& space,
-                                          const flow::CodePoints& points) {
-  auto& numberings = known_in(space).returned;
+Symbolizer::Labels Symbolizer::labels(const symbols::AddressSpaceVersion& space,
+                                      const flow::CodePoints& points) {
+  auto& numberings = known_in(space).labels;
   if (numbering_ >= numberings.size()) {
     numberings.resize(std::size_t{numbering_} + 1);
   }
-  Returned returned;
-  returned.symbolizer_ = this;
-  returned.space_ = &space;
-  returned.points_ = &points;
-  returned.functions_ = &numberings[numbering_].first;
-  returned.sites_ = &numberings[numbering_].second;
-  return returned;
+  Labels labels;
+  labels.symbolizer_ = this;
+  labels.space_ = &space;
+  labels.points_ = &points;
+  labels.functions_ = &numberings[numbering_].first;
+  labels.sites_ = &numberings[numbering_].second;
+  return labels;
 }
 
-void Symbolizer::Returned::find(const flow::ReturnedCall& call) {
-  const auto keep = [](std::vector<std::uint32_t>& known, std::uint32_t at, std::uint32_t number) {
+void Symbolizer::Labels::find(flow::Label target, flow::BranchPointId to_id, flow::Label site,
+                              flow::BranchPointId from_id) {
+  const auto store = [](std::vector<std::uint32_t>& known, std::uint32_t at, std::uint32_t number) {
     if (at >= known.size()) {
       known.resize(std::max<std::size_t>(std::size_t{at} + 1, 2 * known.size()), no_call);
     }
     known[at] = number;
   };
   static_assert(no_call == no_site);
-  keep(*functions_, call.target,
-       symbolizer_->resolve(*space_, points_->arrival(call.arrival)).function);
-  keep(*sites_, call.site, symbolizer_->site(*space_, points_->exit(call.exit).address));
+  store(*functions_, target, symbolizer_->resolve(*space_, points_->to(to_id)).function);
+  store(*sites_, site, symbolizer_->site(*space_, points_->from(from_id).address));
 }
 
 std::uint32_t Symbolizer::site_before(const symbols::AddressSpaceVersion& space,
@@ -97,31 +97,26 @@ std::uint32_t Symbolizer::site_before(const symbols::AddressSpaceVersion& space,
   return call ? site(space, *call + mapped->bias) : no_site;
 }
 
-Place Symbolizer::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
+CodeLocation Symbolizer::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
   const symbols::CodePlace found = symbols::place_at(space, address);
-  Place place;
   if (found.mapped == nullptr) {
-    place.function = stand_in("[unknown]", "[unknown]");
-  } else if (!found.mapped->binary) {
-    place.function = stand_in("[missing code]", found.mapped->path);
-  } else if (!found.known) {
-    place.function = stand_in("[no symbol]", found.mapped->path);
-  } else {
-    place.function = function(*found.mapped->binary, found.mapped->path, found.function);
-    place.entry = found.entry;
-    place.part = found.part;
-    place.folded = found.folded;
-    place.thunk = found.thunk;
-    place.known = true;
+    return code_location(found, stand_in("[unknown]", "[unknown]"));
   }
-  return place;
+  if (!found.mapped->binary) {
+    return code_location(found, stand_in("[missing code]", found.mapped->path));
+  }
+  if (!found.known) {
+    return code_location(found, stand_in("[no symbol]", found.mapped->path));
+  }
+  return code_location(found, function(*found.mapped->binary, found.mapped->path, found.function));
 }
 
-Place Symbolizer::resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
-  auto& places = known_in(space).places;
-  const auto known = places.find(address);
-  return known != places.end() ? known->second
-                               : places.emplace(address, look_up(space, address)).first->second;
+CodeLocation Symbolizer::resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
+  auto& locations = known_in(space).locations;
+  const auto known = locations.find(address);
+  return known != locations.end()
+             ? known->second
+             : locations.emplace(address, look_up(space, address)).first->second;
 }
 
 std::uint32_t Symbolizer::site(const symbols::AddressSpaceVersion& space, std::uint64_t address) {

@@ -1,10 +1,12 @@
-// Process addresses to functions and call sites, each named once for the whole recording.
+// Converts process addresses to functions and call sites. Each function and call site has one
+// number for the whole recording.
 #pragma once
 
 #include "flow/branches/branch.hpp"
 #include "flow/code/address_map.hpp"
-#include "flow/returned_call.hpp"
+#include "flow/code/code_points.hpp"
 #include "stacks/calls/call.hpp"
+#include "stacks/transfer/code_location.hpp"
 #include "symbols/address_space.hpp"
 
 #include <algorithm>
@@ -18,24 +20,16 @@
 
 namespace ptlens::stacks {
 
-// What stands at an address.
-struct Place {
-  std::uint32_t function = no_call; // index into functions(); always valid after resolve()
-  bool entry : 1 = false;  // the address is the first of the function, or of a copy or part
-  bool part : 1 = false;   // in a part of the function: its own code goes on there
-  bool folded : 1 = false; // PLT stub, lazy-binding symbolizer or retpoline: not a call of its own
-  bool thunk : 1 = false;  // of these, a retpoline or return thunk: leads back as well as on
-  bool known : 1 = false;  // a symbol covers it
-};
-
 class Symbolizer {
 public:
-  // An address that no function covers resolves to one stand-in per binary, "[no symbol]", or
-  // "[missing code]" where the binary is not there, or "[unknown]" where nothing is mapped.
-  [[nodiscard]] Place resolve(const symbols::AddressSpaceVersion& space, std::uint64_t address);
+  // Returns the location; its function is always an index into functions(). All addresses of a
+  // binary that no function covers belong to one function, "[no symbol]". Without the binary the
+  // function is "[missing code]", and where nothing is mapped "[unknown]".
+  [[nodiscard]] CodeLocation resolve(const symbols::AddressSpaceVersion& space,
+                                     std::uint64_t address);
 
   [[nodiscard]] std::uint32_t numbering() const { return numbering_; }
-  // Branches that are asked about from here on bear numbers of that numbering; see flow::Run.
+  // The ids of branches given from here on are of that numbering; see flow::Run.
   void set_numbering(std::uint32_t numbering) {
     if (numbering != numbering_) {
       numbering_ = numbering;
@@ -43,71 +37,72 @@ public:
     }
   }
 
-  // Asks for what will be asked about a branch that is still to come, as long as it is of the space
-  // that was asked about last.
+  // Starts to load what a later call needs about the branch, if the branch is in the last space.
   void prefetch(const flow::Branch& branch) const {
-    if (numbered_ != nullptr && branch.arrival < numbered_->size() &&
-        branch.exit < numbered_->size()) {
-      __builtin_prefetch(&(*numbered_)[branch.arrival]);
-      __builtin_prefetch(&(*numbered_)[branch.exit]);
+    if (numbered_ != nullptr && index_of(branch.to_id) < numbered_->size() &&
+        index_of(branch.from_id) < numbered_->size()) {
+      __builtin_prefetch(&(*numbered_)[index_of(branch.to_id)]);
+      __builtin_prefetch(&(*numbered_)[index_of(branch.from_id)]);
     }
   }
 
-  // Where a branch goes to; its numbers, where it bears some, are of the space.
-  [[nodiscard]] Place to(const symbols::AddressSpaceVersion& space, const flow::Branch& branch) {
-    if (branch.arrival == 0) {
+  // Returns the location that the branch goes to. Its ids, if it has any, refer to the space.
+  [[nodiscard]] CodeLocation to(const symbols::AddressSpaceVersion& space,
+                                const flow::Branch& branch) {
+    if (branch.to_id == flow::BranchPointId::none) {
       return resolve(space, branch.to);
     }
-    Numbered& known = numbered(space, branch.arrival);
+    Numbered& known = numbered(space, branch.to_id);
     if (known.to.function == no_call) {
       known.to = resolve(space, branch.to);
     }
     return known.to;
   }
-  // The function that a branch comes from.
+  // Returns the function that the branch comes from.
   [[nodiscard]] std::uint32_t from(const symbols::AddressSpaceVersion& space,
                                    const flow::Branch& branch) {
-    if (branch.exit == 0) {
+    if (branch.from_id == flow::BranchPointId::none) {
       return resolve(space, branch.from).function;
     }
-    Numbered& known = numbered(space, branch.exit);
+    Numbered& known = numbered(space, branch.from_id);
     if (known.from == no_call) {
       known.from = resolve(space, branch.from).function;
     }
     return known.from;
   }
-  // The call site that a branch comes from, index into sites().
+  // Returns the call site that the branch comes from, an index into sites().
   [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
                                    const flow::Branch& branch) {
-    if (branch.exit == 0) {
+    if (branch.from_id == flow::BranchPointId::none) {
       return site(space, branch.from);
     }
-    Numbered& known = numbered(space, branch.exit);
+    Numbered& known = numbered(space, branch.from_id);
     if (known.site == no_site) {
       known.site = site(space, branch.from);
     }
     return known.site;
   }
 
-  // Functions and call sites of calls that came back, by the numbers that these bear in the
-  // numbering set.
-  class Returned {
+  // The functions and call sites of a graph of code, by the labels of the targets and sites: see
+  // CallTargets.
+  class Labels {
   public:
-    // To be asked before what follows about the call, and about those made in it.
-    void learn(const flow::ReturnedCall& call) {
-      if (call.target >= functions_->size() || (*functions_)[call.target] == no_call ||
-          call.site >= sites_->size() || (*sites_)[call.site] == no_site) [[unlikely]] {
-        find(call);
+    // To be called before function() and site() for a call with these labels: `from_id` and `to_id`
+    // are the ids of the branch that began the call.
+    void learn(flow::Label target, flow::BranchPointId to_id, flow::Label site,
+               flow::BranchPointId from_id) {
+      if (target >= functions_->size() || (*functions_)[target] == no_call ||
+          site >= sites_->size() || (*sites_)[site] == no_site) [[unlikely]] {
+        find(target, to_id, site, from_id);
       }
     }
-    [[nodiscard]] std::uint32_t function(std::uint32_t target) const {
-      return (*functions_)[target];
-    }
-    [[nodiscard]] std::uint32_t site(std::uint32_t number) const { return (*sites_)[number]; }
+    [[nodiscard]] std::uint32_t function(flow::Label target) const { return (*functions_)[target]; }
+    [[nodiscard]] std::uint32_t site(flow::Label site) const { return (*sites_)[site]; }
 
   private:
     friend class Symbolizer;
-    void find(const flow::ReturnedCall& call);
+    void find(flow::Label target, flow::BranchPointId to_id, flow::Label site,
+              flow::BranchPointId from_id);
 
     Symbolizer* symbolizer_ = nullptr;
     const symbols::AddressSpaceVersion* space_ = nullptr;
@@ -115,29 +110,30 @@ public:
     std::vector<std::uint32_t>* functions_ = nullptr;
     std::vector<std::uint32_t>* sites_ = nullptr;
   };
-  // Of calls in the space, whose points these are. For the moment.
-  [[nodiscard]] Returned returned(const symbols::AddressSpaceVersion& space,
-                                  const flow::CodePoints& points);
+  // Returns the names for the labels of the current numbering. Valid until the next non-const call.
+  [[nodiscard]] Labels labels(const symbols::AddressSpaceVersion& space,
+                              const flow::CodePoints& points);
 
-  // The call site at a process address, index into sites().
+  // Returns the call site at a process address, an index into sites().
   [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
                                    std::uint64_t address);
-  // The call site whose call returns to the process address; no_site where none does.
+  // Returns the call site whose call returns to the process address; no_site where there is none.
   [[nodiscard]] std::uint32_t site_before(const symbols::AddressSpaceVersion& space,
                                           std::uint64_t return_address);
 
-  // The function that stands for signal handling: what the kernel runs between the interrupted code
-  // and a handler.
+  // Returns the function that represents signal handling: what the kernel runs between the
+  // interrupted code and a handler.
   [[nodiscard]] std::uint32_t signal();
-  // The function that stands for all code that an address filter leaves out.
+  // Returns the function that represents all code that an address filter leaves out.
   [[nodiscard]] std::uint32_t outside_filter();
 
-  // setjmp and its like: control may come back to its return address later.
+  // Returns true for setjmp and its like: control may come back to the return address later.
   [[nodiscard]] bool returns_twice(std::uint32_t function) const {
     return returns_twice_[function] != 0;
   }
 
-  // The function of a binary by its index there, index into functions(). `path` names the binary.
+  // Returns the number of a function, an index into functions(), by its index in the binary. `path`
+  // names the binary.
   [[nodiscard]] std::uint32_t function(const symbols::Binary& binary, const std::string& path,
                                        std::uint32_t index);
 
@@ -146,7 +142,8 @@ public:
   [[nodiscard]] std::vector<CallSite>& sites() { return sites_; }
 
 private:
-  [[nodiscard]] Place look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address);
+  [[nodiscard]] CodeLocation look_up(const symbols::AddressSpaceVersion& space,
+                                     std::uint64_t address);
   [[nodiscard]] std::uint32_t stand_in(const std::string& name, const std::string& binary);
   std::uint32_t add(FunctionInfo function, bool returns_twice);
 
@@ -154,24 +151,23 @@ private:
   std::vector<std::uint8_t> returns_twice_; // by function
   std::vector<CallSite> sites_;
   struct OfBinary {
-    std::vector<std::uint32_t> functions;  // by index there; no_call until it is known
+    std::vector<std::uint32_t> functions;  // by index in the binary; no_call until it is known
     flow::AddressMap<std::uint32_t> sites; // by ELF address
   };
-  std::unordered_map<const symbols::Binary*, OfBinary> of_binary_; // nullptr: of none
+  std::unordered_map<const symbols::Binary*, OfBinary> of_binary_; // nullptr: of no binary
   std::map<std::pair<std::string, std::string>, std::uint32_t> stand_ins_;
-  // By version of the address space, then by address.
-  struct Numbered { // what is at an address that has a number
-    Place to;
+  struct Numbered { // what is known of an id
+    CodeLocation to;
     std::uint32_t from = no_call;
     std::uint32_t site = no_site;
   };
   static_assert(sizeof(Numbered) == 16);
-  struct Known {
-    flow::AddressMap<Place> places;
+  struct Known { // what is known of a version of an address space
+    flow::AddressMap<CodeLocation> locations;
     flow::AddressMap<std::uint32_t> sites;
-    std::deque<std::vector<Numbered>> numbered; // by numbering; Branch::arrival, Branch::exit
-    // The same of ReturnedCall::target and site.
-    std::deque<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> returned;
+    std::deque<std::vector<Numbered>> numbered; // by numbering, then by BranchPointId
+    // Functions and sites, by numbering, then by label.
+    std::deque<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> labels;
   };
   [[nodiscard]] Known& known_in(const symbols::AddressSpaceVersion& space) {
     if (recent_ == nullptr || recent_serial_ != space.serial) {
@@ -181,16 +177,17 @@ private:
     return *recent_;
   }
   [[nodiscard]] Numbered& numbered(const symbols::AddressSpaceVersion& space,
-                                   std::uint32_t number) {
-    if (numbered_ == nullptr || numbered_serial_ != space.serial || number >= numbered_->size()) {
-      return add_numbered(space, number);
+                                   flow::BranchPointId id) {
+    if (numbered_ == nullptr || numbered_serial_ != space.serial ||
+        index_of(id) >= numbered_->size()) {
+      return add_numbered(space, index_of(id));
     }
-    return (*numbered_)[number];
+    return (*numbered_)[index_of(id)];
   }
-  Numbered& add_numbered(const symbols::AddressSpaceVersion& space, std::uint32_t number);
-  std::unordered_map<std::uint64_t, Known> known_;
+  Numbered& add_numbered(const symbols::AddressSpaceVersion& space, std::uint32_t index);
+  std::unordered_map<std::uint64_t, Known> known_; // by serial of the version
   std::uint32_t numbering_ = 0;
-  std::vector<Numbered>* numbered_ = nullptr; // of that numbering, in the space that was last asked
+  std::vector<Numbered>* numbered_ = nullptr; // of that numbering, in the last space
   std::uint64_t numbered_serial_ = 0;
   Known* recent_ = nullptr;
   std::uint64_t recent_serial_ = 0;

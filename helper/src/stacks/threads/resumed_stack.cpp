@@ -1,6 +1,6 @@
-// Calls made since are counted by their return addresses; only a return that is none of theirs
+// Keeps the return addresses of the calls made since the switch. Only a return to another address
 // leaves a frame of the candidates.
-#include "stacks/transfer/resumed_stack.hpp"
+#include "stacks/threads/resumed_stack.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ constexpr std::size_t most_held = 1U << 16U; // calls and returns
 
 } // namespace
 
-bool ResumedStack::hold(Held held, std::span<const flow::ReturnedCall> calls) {
+bool ResumedStack::hold(Held held, std::span<const PairedCall> calls) {
   const bool goes_on = held.points != nullptr || follow(held.branch);
   calls_and_returns_ += 2 * calls.size();
   held.first_call = calls_.size();
@@ -21,12 +21,12 @@ bool ResumedStack::hold(Held held, std::span<const flow::ReturnedCall> calls) {
   return goes_on && calls_and_returns_ < most_held;
 }
 
-// False when it tells the candidates apart, or nothing will.
+// Returns false where the branch decides between the candidates, or no later branch will.
 bool ResumedStack::follow(const flow::Branch& branch) {
   switch (branch.kind) {
   case flow::BranchKind::call:
     ++calls_and_returns_;
-    nested_.push_back(branch.from + branch.from_size);
+    nested_.push_back(branch.address_behind());
     return true;
   case flow::BranchKind::ret: {
     ++calls_and_returns_;
@@ -42,7 +42,7 @@ bool ResumedStack::follow(const flow::Branch& branch) {
   }
 }
 
-// False when the candidates are told apart, or never will be.
+// Returns false where the return decides between the candidates, or no later branch will.
 bool ResumedStack::leave(std::uint64_t address) {
   const auto returns_elsewhere = [&](const Candidate& candidate) {
     const Frame* const base = base_of(candidate.frames);

@@ -1,6 +1,6 @@
 // The stacks of a thread that wait while another one runs, by the address to which their innermost
-// frame returns. Nearly every branch asks whether one waits where it goes, and nearly none does: a
-// table of counts by hash answers that first.
+// frame returns. For nearly every branch the question is whether a stack waits where it goes, and
+// the answer is no: a table of counts by hash gives it quickly.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ public:
   }
 
   [[nodiscard]] bool empty() const { return waiting_.empty(); }
-  // False where certainly none waits.
+  // Returns false where it is certain that no stack waits.
   [[nodiscard]] bool may_wait_at(std::uint64_t address) const {
     return counts_[slot(address)] != 0;
   }
@@ -41,7 +41,7 @@ public:
     const auto waiting = waiting_.lower_bound({address, 0});
     return waiting != waiting_.end() && waiting->first.first == address;
   }
-  // Indices of those that wait there, the one that has waited longest first, `most` at most.
+  // Returns the indices of the stacks that wait there, longest wait first, at most `most`.
   [[nodiscard]] std::vector<std::size_t> at(std::uint64_t address, std::size_t most) const {
     std::vector<std::size_t> stacks;
     for (auto waiting = waiting_.lower_bound({address, 0});

@@ -1,5 +1,5 @@
-// Handles are slots that are used again; the sums of a call are kept in its slot while it is open.
-#include "stacks/calls/open_calls.hpp"
+// A handle is a slot that is reused. The sums of a call are in its slot while it is open.
+#include "stacks/threads/open_calls.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ constexpr std::size_t most_waiting = std::size_t{1} << 16U;
 
 } // namespace
 
-// Inlined functions have numbers of their own, which begin high.
+// Functions of inlined code have high numbers.
 std::uint32_t& OpenCalls::add_active(std::uint32_t function) {
   constexpr std::uint32_t first_high = std::uint32_t{1} << 31U;
   if (function >= first_high) {
@@ -33,24 +33,23 @@ std::uint32_t OpenCalls::nested_row(std::uint32_t call) const {
   return found == nested_.end() ? call : found->second;
 }
 
-void OpenCalls::tell_listener(std::uint32_t call, std::uint64_t end_ns, CallState state) {
+void OpenCalls::notify_listener(std::uint32_t call, std::uint64_t end_ns, CallState state) {
   listener_->closing(call, end_ns, state);
   nested_.erase(call);
 }
 
-// Numbers of opening go on from those so far.
-void OpenCalls::take_returned(std::uint32_t call, const flow::ReturnedCalls& part,
-                              std::span<const flow::ReturnedCall> calls,
-                              Symbolizer::Returned& names) {
-  const flow::OffCpu off = off_cpu_.before(part.last_ns) - off_cpu_.before(calls.front().start_ns);
+// The order of opening goes on from the calls so far.
+void OpenCalls::add_paired(std::uint32_t call, const CallGroup& group,
+                           std::span<const PairedCall> calls, Symbolizer::Labels& labels) {
+  const flow::OffCpu off = off_cpu_.before(group.last_ns) - off_cpu_.before(calls.front().start_ns);
   const bool on_cpu = off.switches == 0 && off.total_ns() == 0;
   Open& above = calls_[call];
   const std::uint64_t latest_ns = latest_ns_;
   std::uint32_t order = opened_;
-  for (const flow::ReturnedCall& each : calls) {
-    names.learn(each);
-    ClosedCall row{.function = names.function(each.target),
-                   .site = names.site(each.site),
+  for (const PairedCall& each : calls) {
+    labels.learn(each.target, each.to_id, each.site, each.from_id);
+    ClosedCall row{.function = labels.function(each.target),
+                   .site = labels.site(each.site),
                    .order = order++,
                    .uncertainty = sum_or_most(each.start_uncertainty, each.end_uncertainty),
                    .state = CallState::complete,
@@ -60,10 +59,10 @@ void OpenCalls::take_returned(std::uint32_t call, const flow::ReturnedCalls& par
                    .latency = each.latency_ns,
                    .children = each.children_ns};
     row.inner = each.inner || active(row.function) != 0;
-    const std::uint32_t parent = each.parent - part.begin;
+    const std::uint32_t parent = each.parent - group.begin;
     if (parent < calls.size()) {
       row.parent = opened_ + parent;
-      row.caller = names.function(calls[parent].target);
+      row.caller = labels.function(calls[parent].target);
     } else {
       row.parent = above.row.order;
       row.caller = above.row.function;
@@ -89,8 +88,8 @@ void OpenCalls::take_returned(std::uint32_t call, const flow::ReturnedCalls& par
   }
 }
 
-// The open call closes, while it is not known what others stand for.
-void OpenCalls::keep_waiting(Open& call) {
+// The call closes while the function of another open call is still unknown.
+void OpenCalls::wait(Open& call) {
   waiting_.push_back(call.row);
   settle(call);
   if (waiting_.size() >= most_waiting) {
@@ -103,7 +102,7 @@ void OpenCalls::set_provisional(std::uint32_t call) {
   calls_[call].provisional = true;
 }
 
-// What was called from a stub was called by what the stub stands for, and may be its function's.
+// Calls from the stub are calls from the function that the stub leads to, and may be calls of it.
 void OpenCalls::rename(std::uint32_t handle, std::uint32_t function) {
   Open& call = calls_[handle];
   --active(call.row.function);

@@ -1,5 +1,5 @@
 // Side-band switch records to intervals: per thread the times it was switched out, per CPU who ran.
-#include "flow/context_switches.hpp"
+#include "flow/switches/context_switches.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,9 @@
-// Calls that came back are told as one where nothing is in doubt. Put back into branches they are
-// the branches that a decoder tells which never folds any.
+// Calls are paired with their returns where nothing is in doubt. Converted back to branches, they
+// are the branches of a decoder that pairs no calls.
 #include "engine/recording/loaded_recording.hpp"
 #include "engine/trace/trace_threads.hpp"
 #include "harness.hpp"
+#include "stacks/pairing/call_pairing.hpp"
 #include "synth/synth.hpp"
 #include "synth_harness.hpp"
 
@@ -20,25 +21,27 @@ namespace {
 
 using ptsim::testing::TemporaryFolder;
 
-struct Told {
+struct Decoded {
   std::vector<flow::Branch> branches; // of one thread
-  std::size_t folded = 0;             // calls
+  std::size_t paired = 0;             // calls
 };
 
-Told told(const std::string& recording, flow::Detail detail, const flow::DecodeOptions& decode) {
-  Told told;
+Decoded decoded(const std::string& recording, const flow::MakeConsumer& make_consumer,
+                const flow::DecodeOptions& decode) {
+  Decoded decoded;
   auto loaded = engine::load(recording, {});
   EXPECT_TRUE(loaded) << loaded.error().one_line();
   if (loaded) {
     loaded->decode = decode;
-    engine::Branches source(*loaded, detail);
+    engine::Branches source(*loaded, flow::Detail::calls, make_consumer);
     while (auto run = source.next()) {
-      told.folded += run->returned.size();
-      flow::unfold(*run);
-      told.branches.insert(told.branches.end(), run->branches.begin(), run->branches.end());
+      const stacks::PairedCalls* const paired = stacks::paired_calls(*run);
+      decoded.paired += paired == nullptr ? 0 : paired->calls.size();
+      stacks::list_all_branches(*run);
+      decoded.branches.insert(decoded.branches.end(), run->branches.begin(), run->branches.end());
     }
   }
-  return told;
+  return decoded;
 }
 
 bool is_jump(const flow::Branch& branch) {
@@ -46,7 +49,7 @@ bool is_jump(const flow::Branch& branch) {
          branch.kind == flow::BranchKind::indirect;
 }
 
-// All that is no jump, but for calls that only read the instruction pointer, as text.
+// Returns all branches that are no jumps, except calls that only read the instruction pointer.
 std::vector<std::string> calls_and_breaks(const std::vector<flow::Branch>& branches) {
   std::vector<std::string> lines;
   for (const flow::Branch& branch : branches) {
@@ -54,14 +57,14 @@ std::vector<std::string> calls_and_breaks(const std::vector<flow::Branch>& branc
         branch.kind == flow::BranchKind::call && branch.to == branch.from + branch.from_size;
     if (!is_jump(branch) && !reads_pointer) {
       lines.push_back(fmt::format("{} {} {:#x} {} {:#x} ± {}", branch.time_ns,
-                                  flow::word(branch.kind), branch.from, branch.from_size, branch.to,
-                                  branch.spread_ns));
+                                  flow::name(branch.kind), branch.from, branch.from_size, branch.to,
+                                  branch.uncertainty_ns));
     }
   }
   return lines;
 }
 
-// How many jumps of the one occur in the other in the same order.
+// Returns the number of jumps of `some` that occur in `all` in the same order.
 std::size_t jumps_in_order(const std::vector<flow::Branch>& some,
                            const std::vector<flow::Branch>& all) {
   std::size_t found = 0;
@@ -82,27 +85,27 @@ std::size_t jumps_in_order(const std::vector<flow::Branch>& some,
 }
 
 void check(const std::vector<std::string>& arguments, const flow::DecodeOptions& decode,
-           std::size_t& calls, std::size_t& folded) {
+           std::size_t& calls, std::size_t& paired) {
   SCOPED_TRACE(command_for(arguments));
   const TemporaryFolder folder;
   SynthOptions options = options_of(arguments);
   options.output = folder / "perf.data";
   const auto made = synthesise(options, walked_graph());
   ASSERT_TRUE(made) << made.error().one_line();
-  const Told plain = told(options.output, flow::Detail::calls, {});
-  const Told ours = told(options.output, flow::Detail::folded, decode);
-  EXPECT_EQ(plain.folded, 0U);
+  const Decoded plain = decoded(options.output, {}, {});
+  const Decoded ours = decoded(options.output, stacks::make_call_pairing, decode);
+  EXPECT_EQ(plain.paired, 0U);
   EXPECT_EQ(calls_and_breaks(ours.branches), calls_and_breaks(plain.branches));
   const auto jumps = static_cast<std::size_t>(std::ranges::count_if(ours.branches, is_jump));
   EXPECT_EQ(jumps_in_order(ours.branches, plain.branches), jumps);
   calls += static_cast<std::size_t>(
       std::ranges::count(plain.branches, flow::BranchKind::call, &flow::Branch::kind));
-  folded += ours.folded;
+  paired += ours.paired;
 }
 
-TEST(FoldedCalls, AreTheBranchesThatADecoderTellsWhichFoldsNone) {
+TEST(PairedCalls, AreTheBranchesOfADecoderThatPairsNone) {
   std::size_t calls = 0;
-  std::size_t folded = 0;
+  std::size_t paired = 0;
   for (std::uint64_t seed = 0; seed < 15; ++seed) {
     constexpr const char* styles[] = {"mixed", "branchy", "predictable", "call-heavy",
                                       "loop-heavy"};
@@ -122,9 +125,9 @@ TEST(FoldedCalls, AreTheBranchesThatADecoderTellsWhichFoldsNone) {
     const std::uint64_t segment_bytes = seed % 3 == 0 ? 1 : 256U << 10U;
     check(arguments,
           {.workers = 1 + static_cast<unsigned>(seed % 3), .segment_bytes = segment_bytes}, calls,
-          folded);
+          paired);
   }
-  EXPECT_GT(folded, calls / 2) << "most calls of these traces come back";
+  EXPECT_GT(paired, calls / 2) << "most calls of these traces return inside a stretch";
 }
 
 } // namespace

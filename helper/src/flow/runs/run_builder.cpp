@@ -1,13 +1,13 @@
-// Where runs end.
-#include "flow/branches/run_builder.hpp"
+// Ends runs and hands them out.
+#include "flow/runs/run_builder.hpp"
 
 #include <utility>
 
 namespace ptlens::flow {
 
-// The branch that was held comes after all that were told.
+// Emits the held branch, which comes after all branches so far.
 void RunBuilder::release() {
-  if (std::exchange(holds_, false) && held_behind_ == run_.branches.size()) {
+  if (std::exchange(has_held_, false) && held_behind_ == run_.branches.size()) {
     run_.branches.push_back(held_);
     ++open_;
   }
@@ -21,9 +21,9 @@ void RunBuilder::break_run(Running owner) {
 
 void RunBuilder::cut_run(Running owner) {
   close_open(last_.latest);
-  const bool waits = held().has_value();
+  const bool keeps_held = held().has_value();
   hand_out(owner);
-  holds_ = waits;
+  has_held_ = keeps_held;
   held_behind_ = run_.branches.size();
 }
 
@@ -39,8 +39,6 @@ void RunBuilder::hand_out(Running owner) {
   run_.points = points_;
   ready_.push_back(std::exchange(run_, Run{}));
   run_.branches.reserve(ready_.back().branches.size()); // the next is likely to be as long
-  run_.returned.reserve(ready_.back().returned.size());
-  run_.returned_parts.reserve(ready_.back().returned_parts.size());
   open_ = 0;
 }
 

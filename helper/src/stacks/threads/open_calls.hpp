@@ -1,11 +1,11 @@
-// One thread's open calls: parents, children's time and off-CPU time; each is handed on when it
-// closes. The rules by which calls open and close are its users'.
+// The open calls of one thread, with their parents, the time of their children and their off-CPU
+// time. Each call is handed on when it closes. When calls open and close is decided by the users.
 #pragma once
 
-#include "flow/context_switches.hpp"
-#include "flow/returned_call.hpp"
+#include "flow/switches/context_switches.hpp"
 #include "stacks/calls/call.hpp"
 #include "stacks/calls/closed_call.hpp"
+#include "stacks/pairing/paired_calls.hpp"
 #include "stacks/transfer/symbolizer.hpp"
 
 #include <algorithm>
@@ -20,15 +20,15 @@ namespace ptlens::stacks {
 
 class OpenCalls {
 public:
-  // The references must outlive the log.
+  // The references must outlive the object.
   OpenCalls(CallSink& sink, const flow::ContextSwitches& context_switches, std::int32_t tid)
       : sink_(&sink), off_cpu_(context_switches.off_cpu_clock(tid)) {}
 
-  // The times given from here on are right to within this, ns, either way.
+  // Sets the uncertainty of the times given from here on: ± ns.
   void set_uncertainty(std::uint32_t uncertainty_ns) { uncertainty_ns_ = uncertainty_ns; }
-  [[nodiscard]] std::uint32_t spread() const { return uncertainty_ns_; }
+  [[nodiscard]] std::uint32_t uncertainty() const { return uncertainty_ns_; }
 
-  // Is told of every call just before it closes.
+  // Is notified of every call just before it closes.
   class Listener {
   public:
     Listener() = default;
@@ -39,57 +39,58 @@ public:
     virtual ~Listener() = default;
     virtual void closing(std::uint32_t call, std::uint64_t end_ns, CallState state) = 0;
   };
-  void set_listener(Listener* listener) { listener_ = listener; } // must outlive the log
+  void set_listener(Listener* listener) { listener_ = listener; } // must outlive the object
 
-  // What the open call does from here on, calls and time outside user code, it does in `row`, which
-  // stands for code of its own inside it; no_call: in itself.
+  // Calls and time outside user code of the open call belong to `row` from here on, which is an
+  // execution of inlined code inside the call; no_call: to the call itself.
   void nest(std::uint32_t call, std::uint32_t row);
 
-  // A call that begins now. Returns its handle, which another call may get once it has closed.
-  // `parent` is a handle too.
+  // Opens a call. Returns its handle, which another call may get once this one has closed. `parent`
+  // is a handle too.
   std::uint32_t open(std::uint32_t function, std::uint32_t parent, std::uint32_t site,
                      std::uint64_t start_ns, bool tail_call);
-  // Its parent closes later.
+  // Closes the call. Its parent closes later.
   void close(std::uint32_t call, std::uint64_t end_ns, CallState state);
-  // Calls that came back, the outermost of them made in the open call.
-  void take_returned(std::uint32_t call, const flow::ReturnedCalls& part,
-                     std::span<const flow::ReturnedCall> calls, Symbolizer::Returned& names);
-  // Where the open call was made turned out.
+  // Adds a group of paired calls, the outermost of which were made in the open call.
+  void add_paired(std::uint32_t call, const CallGroup& group, std::span<const PairedCall> calls,
+                  Symbolizer::Labels& labels);
+  // Sets the site of an open call once it is known.
   void set_site(std::uint32_t call, std::uint32_t site) { calls_[call].row.site = site; }
-  // The open call began at a stub: it will turn out whose call it is, by rename().
+  // The open call began at a stub. Its function is set by rename() once it is known.
   void set_provisional(std::uint32_t call);
   void rename(std::uint32_t call, std::uint32_t function);
-  // The open call turned out to be made inside `parent`, which began no later.
+  // Sets the parent of an open call once it is known. The parent began no later.
   void reparent(std::uint32_t call, std::uint32_t parent);
-  // The open call waited for `ns` while another stack of the thread ran: no self time of its own.
+  // Excludes `ns` from the self time of the open call: another stack of the thread ran meanwhile.
   void spend_elsewhere(std::uint32_t call, std::uint64_t ns) {
     calls_[innermost(call)].row.children += ns;
   }
-  // Tracing was off for `ns` while the open call was the innermost.
+  // Adds `ns` during which tracing was off and the open call was the innermost one.
   void spend_outside(std::uint32_t call, std::uint64_t ns) {
     calls_[innermost(call)].row.outside += ns;
   }
   [[nodiscard]] bool was_switched_out(std::uint64_t begin_ns, std::uint64_t end_ns) {
     return begin_ns < end_ns && (off_cpu_.before(end_ns) - off_cpu_.before(begin_ns)).switches != 0;
   }
-  // All of that time, but for what lies between a switch and its record.
+  // Returns true where the thread was off-CPU during all of that time, apart from the delay between
+  // a switch and its record.
   [[nodiscard]] bool was_off_cpu(std::uint64_t begin_ns, std::uint64_t end_ns) {
     constexpr std::uint64_t between_ns = 5000;
     const std::uint64_t off_ns = (off_cpu_.before(end_ns) - off_cpu_.before(begin_ns)).total_ns();
     return begin_ns < end_ns && off_ns != 0 && end_ns - begin_ns <= off_ns + between_ns;
   }
 
-  // Of an open call.
+  // The data of an open call.
   [[nodiscard]] std::uint64_t start(std::uint32_t call) const { return calls_[call].row.start; }
   [[nodiscard]] std::uint32_t site(std::uint32_t call) const { return calls_[call].row.site; }
   [[nodiscard]] std::uint32_t order(std::uint32_t call) const { return calls_[call].row.order; }
-  // How many calls were opened so far.
+  // Returns the number of calls that were opened so far.
   [[nodiscard]] std::uint32_t opened() const { return opened_; }
 
 private:
   struct Open {
     ClosedCall row;
-    flow::OffCpu before_start;      // of the thread
+    flow::OffCpu before_start;      // of the thread, before the call
     std::uint32_t parent = no_call; // handle
     bool provisional = false;
   };
@@ -108,8 +109,8 @@ private:
   }
   std::uint32_t& add_active(std::uint32_t function);
   void activate(ClosedCall& row) { row.inner = active(row.function)++ != 0; }
-  void tell_listener(std::uint32_t call, std::uint64_t end_ns, CallState state);
-  void keep_waiting(Open& call);
+  void notify_listener(std::uint32_t call, std::uint64_t end_ns, CallState state);
+  void wait(Open& call);
   void settle(Open& call);
   void hand_on_waiting();
 
@@ -118,17 +119,17 @@ private:
   std::vector<Open> calls_;                                         // by handle
   std::vector<std::uint32_t> free_;                                 // handles
   std::vector<std::uint32_t> active_;                               // open calls, by function
-  std::unordered_map<std::uint32_t, std::uint32_t> active_inlined_; // the same of high numbers
+  std::unordered_map<std::uint32_t, std::uint32_t> active_inlined_; // the same for high numbers
   std::uint32_t opened_ = 0;
   std::uint32_t uncertainty_ns_ = 0;
   std::uint64_t latest_ns_ = 0;
   Listener* listener_ = nullptr;
   std::unordered_map<std::uint32_t, std::uint32_t> nested_; // row by call
-  std::size_t provisional_ = 0;                             // open calls
-  std::vector<ClosedCall> waiting_;                         // closed while there were such
+  std::size_t provisional_ = 0;                             // open calls whose function is unknown
+  std::vector<ClosedCall> waiting_;                         // calls that closed meanwhile
 };
 
-// Here because they are called for each call of a recording.
+// The following functions are inline because they are called for each call of a recording.
 
 inline std::uint32_t OpenCalls::open(std::uint32_t function, std::uint32_t parent,
                                      std::uint32_t site, std::uint64_t start_ns, bool tail_call) {
@@ -171,7 +172,7 @@ inline void OpenCalls::reparent(std::uint32_t call, std::uint32_t parent) {
 
 inline void OpenCalls::close(std::uint32_t handle, std::uint64_t end_ns, CallState state) {
   if (listener_ != nullptr) [[unlikely]] {
-    tell_listener(handle, end_ns, state);
+    notify_listener(handle, end_ns, state);
   }
   Open& call = calls_[handle];
   ClosedCall& row = call.row;
@@ -195,7 +196,7 @@ inline void OpenCalls::close(std::uint32_t handle, std::uint64_t end_ns, CallSta
   if (provisional_ == 0) [[likely]] {
     sink_->take(row);
   } else {
-    keep_waiting(call);
+    wait(call);
   }
 }
 

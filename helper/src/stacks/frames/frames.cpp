@@ -1,5 +1,5 @@
 // Searches from the innermost frame outwards.
-#include "stacks/transfer/frames.hpp"
+#include "stacks/frames/frames.hpp"
 
 #include <algorithm>
 

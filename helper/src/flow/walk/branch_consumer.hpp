@@ -1,0 +1,31 @@
+// Takes the branches of one version of code in place of the run: in the stretches of trace in which
+// nothing but TNT and TIP packets with exact times comes. stacks/pairing makes calls of them there.
+#pragma once
+
+#include "flow/code/code_graph.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace ptlens::flow {
+
+class PacketWalker;
+
+class BranchConsumer {
+public:
+  BranchConsumer() = default;
+  BranchConsumer(const BranchConsumer&) = delete;
+  BranchConsumer& operator=(const BranchConsumer&) = delete;
+  BranchConsumer(BranchConsumer&&) = delete;
+  BranchConsumer& operator=(BranchConsumer&&) = delete;
+  virtual ~BranchConsumer() = default;
+
+  // Calls `walker.follow_exact(block, sink)`, where `sink` is what takes each branch: see
+  // exact_walk.hpp. One virtual call for a stretch, so that the branches need none.
+  virtual BlockId follow(PacketWalker& walker, BlockId block) = 0;
+};
+
+// Makes the consumer of the branches of a graph of code, which outlives it.
+using MakeConsumer = std::function<std::unique_ptr<BranchConsumer>(CodeGraph& graph)>;
+
+} // namespace ptlens::flow

@@ -1,0 +1,129 @@
+// The loop over a stretch, and the cases that are rarer than calls and returns. These are not
+// inlined into the loop.
+#include "stacks/pairing/call_pairing.hpp"
+
+#include "flow/walk/exact_walk.hpp"
+
+namespace ptlens::stacks {
+
+std::unique_ptr<flow::BranchConsumer> make_call_pairing(flow::CodeGraph& graph) {
+  return std::make_unique<CallPairing>(graph);
+}
+
+flow::BlockId CallPairing::follow(flow::PacketWalker& walker, flow::BlockId block) {
+  return walker.follow_exact(block, *this);
+}
+
+[[gnu::noinline]] void CallPairing::begin(flow::RunBuilder& run) {
+  run_ = &run;
+  if (!run.consumed()) {
+    auto paired = std::make_unique<PairedCalls>();
+    paired->calls.reserve(usual_calls_); // the next run is likely to be as long
+    paired->groups.reserve(usual_groups_);
+    run.consumed() = std::move(paired);
+  }
+  paired_ = static_cast<PairedCalls*>(run.consumed().get()); // this class alone attaches any
+  group_begin_ = call_count();
+  has_listed_ = false;
+  is_pending_ = false;
+  is_full_ = false;
+}
+
+// The stub that was called jumps to its function. Returns false where it goes elsewhere.
+[[gnu::noinline]] bool CallPairing::leave_stub(flow::BlockId block, std::uint64_t to,
+                                               flow::BlockId reached) {
+  Frame& frame = frames_.back();
+  const flow::Label target = targets_.of_address(to);
+  const CodeLocation location = targets_[target];
+  PairedCall& call = call_of(frame);
+  if (!is_certain(location) || !targets_.ends_in_stub(block, call.target)) {
+    return false;
+  }
+  in_stub_ = false;
+  call.target = target;
+  call.to_id = flow::CodePoints::id_of(reached);
+  call.stub = block;
+  enter(frame, location.function);
+  return true;
+}
+
+// Takes a direct jump: a tail call, maybe through a stub, or a jump that stays in the function of
+// the innermost call. Returns false where that function is not known, or what the jump goes to.
+[[gnu::noinline]] bool CallPairing::jump(const Transfer& transfer,
+                                         const flow::UncertainTime& time) {
+  const CodeLocation to = targets_[transfer.target];
+  const bool to_stub = flow::CodePoints::is_direct(transfer.from_id) && is_stub_entry(to);
+  if (frames_.empty() || !(is_certain(to) || to_stub)) {
+    return false;
+  }
+  if (!to_stub && !is_tail_call(to, frames_.back().function)) {
+    pass_by(transfer);
+    return true;
+  }
+  if (to.part) {
+    return false;
+  }
+  push(time, transfer, frames_.back().return_address);
+  in_stub_ = to_stub;
+  if (!to_stub) {
+    enter(frames_.back(), to.function);
+  }
+  return true;
+}
+
+// Ends a group with the paired calls so far; the branch that follows is not before that time.
+void CallPairing::end_group(std::uint32_t end, std::uint64_t before_ns) {
+  if (end != group_begin_) {
+    paired_->groups.push_back({.branches = run_->branch_count(),
+                               .begin = group_begin_,
+                               .end = end,
+                               .last_ns = before_ns});
+  }
+}
+
+// Lists the branches that began the open calls, with the paired calls between them.
+void CallPairing::list_open_calls() {
+  for (const Frame& frame : frames_) {
+    const PairedCall& call = call_of(frame);
+    end_group(frame.call, call.start_ns);
+    append_opening(call, graph_->points(), run_->branches());
+    group_begin_ = frame.call + 1;
+    if (frame.function != 0) {
+      --active_[frame.function];
+    }
+  }
+  frames_.clear();
+  in_stub_ = false;
+}
+
+// Lists the branch that happens now: it may end a call from before the stretch, or go anywhere.
+[[gnu::noinline]] void CallPairing::list(const flow::Branch& branch) {
+  list_open_calls();
+  end_group(call_count(), last_.time_ns);
+  group_begin_ = call_count();
+  run_->add_plain(timed(branch, last_.time_ns, last_.uncertainty_ns));
+  is_full_ = run_->branch_count() + call_count() >= flow::RunBuilder::most_branches;
+  has_listed_ = true;
+  is_pending_ = false;
+}
+
+[[gnu::noinline]] void CallPairing::end() {
+  list_open_calls();
+  if (is_pending_) {
+    paired_->groups.push_back({.branches = run_->branch_count(),
+                               .begin = group_begin_,
+                               .end = call_count(),
+                               .last_ns = last_.time_ns,
+                               .last_uncertainty = last_.uncertainty_ns,
+                               .last_from_id = last_transfer_.from_id,
+                               .last_to_id = last_transfer_.to_id,
+                               .last_kind = last_transfer_.kind});
+  }
+  if (has_listed_ || is_pending_) {
+    run_->drop_held();
+  }
+  usual_calls_ = paired_->calls.size();
+  usual_groups_ = paired_->groups.size();
+}
+
+} // namespace ptlens::stacks

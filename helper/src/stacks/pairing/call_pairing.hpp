@@ -1,0 +1,214 @@
+// Pairs calls with their returns while a stretch of trace is followed, on a stack of the calls that
+// began inside the stretch, and takes only the cases that are certain: see PairedCall. All other
+// branches are listed in the run, and so are the branches by which calls began that are still open
+// before such a branch, or at the end of the stretch.
+#pragma once
+
+#include "flow/runs/run_builder.hpp"
+#include "flow/walk/branch_consumer.hpp"
+#include "stacks/pairing/call_targets.hpp"
+#include "stacks/pairing/paired_calls.hpp"
+#include "stacks/transfer/transfer_rules.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace ptlens::stacks {
+
+// Returns a consumer that pairs the calls of that code.
+[[nodiscard]] std::unique_ptr<flow::BranchConsumer> make_call_pairing(flow::CodeGraph& graph);
+
+class CallPairing final : public flow::BranchConsumer {
+public:
+  explicit CallPairing(flow::CodeGraph& graph) : graph_(&graph), targets_(graph) {}
+
+  flow::BlockId follow(flow::PacketWalker& walker, flow::BlockId block) override;
+
+  // The members that flow/walk/exact_walk.hpp asks of a Sink.
+  void begin(flow::RunBuilder& run);
+  void take_direct(flow::DirectBranchId branch, const flow::UncertainTime& time);
+  void take_end(flow::BlockId block, flow::BranchKind kind, std::uint64_t to, flow::BlockId reached,
+                const flow::UncertainTime& time);
+  [[nodiscard]] bool has_many() const {
+    return is_full_ || paired_->calls.size() >= flow::RunBuilder::most_branches;
+  }
+  void end();
+
+private:
+  struct Frame {
+    std::uint64_t return_address = 0;
+    std::uint32_t call = 0;     // index of the paired call, as far as it is known
+    std::uint32_t function = 0; // see CallTargets; 0 while the frame is a stub
+  };
+  // How a branch began a call: from and to where.
+  struct Transfer {
+    flow::Label target = 0;
+    flow::BranchPointId from_id = flow::BranchPointId::none;
+    flow::BranchPointId to_id = flow::BranchPointId::none;
+    flow::BranchKind kind = flow::BranchKind::jump;
+  };
+
+  [[nodiscard]] std::uint32_t call_count() const {
+    return static_cast<std::uint32_t>(paired_->calls.size());
+  }
+  [[nodiscard]] PairedCall& call_of(const Frame& frame) { return paired_->calls[frame.call]; }
+  void note(const flow::UncertainTime& time) {
+    run_->count_interval(time.interval_ns);
+    last_ = time;
+    last_transfer_.from_id = flow::BranchPointId::none;
+    is_pending_ = true;
+  }
+  // Takes note of a branch that began and ended no call.
+  void pass_by(const Transfer& transfer) { last_transfer_ = transfer; }
+  void push(const flow::UncertainTime& time, const Transfer& transfer,
+            std::uint64_t return_address);
+  void enter(Frame& frame, std::uint32_t function) {
+    frame.function = function;
+    if (function >= active_.size()) [[unlikely]] {
+      active_.resize(2 * std::size_t{function} + 1);
+    }
+    call_of(frame).inner = active_[function]++ != 0;
+  }
+  [[nodiscard]] bool return_from_call(flow::BlockId block, std::uint64_t to,
+                                      const flow::UncertainTime& time);
+  void pop(flow::BlockId back, const flow::UncertainTime& time);
+  [[nodiscard]] bool leave_stub(flow::BlockId block, std::uint64_t to, flow::BlockId reached);
+  [[nodiscard]] bool jump(const Transfer& transfer, const flow::UncertainTime& time);
+  void end_group(std::uint32_t end, std::uint64_t before_ns);
+  void list_open_calls();
+  void list(const flow::Branch& branch);
+
+  flow::CodeGraph* graph_;
+  CallTargets targets_;
+  flow::RunBuilder* run_ = nullptr; // of the stretch, as the following members
+  PairedCalls* paired_ = nullptr;   // of the run
+  std::vector<Frame> frames_;
+  std::vector<std::uint32_t> active_; // the number of frames, by function
+  bool in_stub_ = false;              // the innermost frame is a stub
+  std::uint32_t group_begin_ = 0;     // paired calls that belong to a group
+  bool has_listed_ = false;           // a branch of the stretch was listed
+  bool is_pending_ = false;           // something belongs to no group yet
+  bool is_full_ = false;              // the run has enough listed branches
+  flow::UncertainTime last_;          // of the last branch
+  Transfer last_transfer_;            // the last branch where it began and ended no call
+  std::size_t usual_calls_ = 0;       // of the last run
+  std::size_t usual_groups_ = 0;
+};
+
+// The following functions are inline because they are called for each branch of a trace.
+
+inline void CallPairing::push(const flow::UncertainTime& time, const Transfer& transfer,
+                              std::uint64_t return_address) {
+  const std::uint32_t parent = frames_.empty() ? flow::no_label : frames_.back().call;
+  frames_.push_back({.return_address = return_address, .call = call_count()});
+  paired_->calls.push_back({.start_ns = time.time_ns,
+                            .start_uncertainty = time.uncertainty_ns,
+                            .parent = parent,
+                            .target = transfer.target,
+                            .site = targets_.site_of(transfer.from_id),
+                            .from_id = transfer.from_id,
+                            .to_id = transfer.to_id,
+                            .kind = transfer.kind});
+}
+
+inline void CallPairing::take_direct(flow::DirectBranchId branch, const flow::UncertainTime& time) {
+  note(time);
+  const flow::DirectBranch& direct = graph_->direct(branch);
+  const flow::BranchPointId id = flow::CodePoints::id_of(branch);
+  if (!in_stub_) [[likely]] {
+    const Transfer transfer{
+        .target = targets_.of(branch), .from_id = id, .to_id = id, .kind = direct.kind};
+    const CodeLocation to = targets_[transfer.target];
+    if (direct.kind == flow::BranchKind::call) {
+      if (!direct.returns) {
+        pass_by(transfer);
+        return;
+      }
+      if (certainly_begins_call(to) || is_stub_entry(to)) {
+        push(time, transfer, direct.address_behind());
+        in_stub_ = to.is_stub;
+        if (!in_stub_) {
+          enter(frames_.back(), to.function);
+        }
+        return;
+      }
+    } else if (jump(transfer, time)) {
+      return;
+    }
+  }
+  list(graph_->points().branch(branch));
+}
+
+inline void CallPairing::take_end(flow::BlockId block, flow::BranchKind kind, std::uint64_t to,
+                                  flow::BlockId reached, const flow::UncertainTime& time) {
+  note(time);
+  const flow::BranchPointId from_id = flow::CodePoints::id_of(block);
+  const flow::BranchPointId to_id = flow::CodePoints::id_of(reached);
+  if (kind == flow::BranchKind::ret) {
+    if (return_from_call(block, to, time)) [[likely]] {
+      return;
+    }
+  } else if (in_stub_) {
+    if (kind == flow::BranchKind::indirect && leave_stub(block, to, reached)) {
+      return;
+    }
+  } else if (kind == flow::BranchKind::call) {
+    const flow::Label target = targets_.of_address(to);
+    const CodeLocation location = targets_[target];
+    const std::uint64_t behind = graph_->ends(block).address_behind();
+    if (certainly_begins_call(location) && !reads_instruction_pointer(to, behind)) {
+      push(time, {.target = target, .from_id = from_id, .to_id = to_id, .kind = kind}, behind);
+      enter(frames_.back(), location.function);
+      return;
+    }
+  } else if (kind == flow::BranchKind::cond) {
+    if (jump({.target = targets_.of(reached), .from_id = from_id, .to_id = to_id, .kind = kind},
+             time)) {
+      return;
+    }
+  } else if (!frames_.empty()) {
+    if (targets_.ends_by_table(block, targets_[targets_.of_address(to)])) {
+      pass_by({.from_id = from_id, .to_id = to_id, .kind = kind});
+      return;
+    }
+  }
+  list(graph_->points().branch(block, kind, to, reached));
+}
+
+// The innermost call returns, and with it the tail calls that it ended in.
+inline bool CallPairing::return_from_call(flow::BlockId block, std::uint64_t to,
+                                          const flow::UncertainTime& time) {
+  if (frames_.empty() || in_stub_ || !returns_to(frames_.back().return_address, to)) {
+    return false;
+  }
+  const Frame* base = &frames_.back();
+  while (call_of(*base).is_tail()) [[unlikely]] {
+    --base;
+  }
+  if ((time.time_ns - call_of(*base).start_ns) > std::numeric_limits<std::uint32_t>::max()) {
+    return false;
+  }
+  while (&frames_.back() != base) [[unlikely]] {
+    pop(block, time);
+  }
+  pop(block, time);
+  return true;
+}
+
+inline void CallPairing::pop(flow::BlockId back, const flow::UncertainTime& time) {
+  const Frame frame = frames_.back();
+  frames_.pop_back();
+  PairedCall& call = call_of(frame);
+  const auto latency = static_cast<std::uint32_t>(time.time_ns - call.start_ns);
+  call.latency_ns = latency;
+  call.end_uncertainty = time.uncertainty_ns;
+  call.back = back;
+  --active_[frame.function];
+  if (!frames_.empty()) {
+    call_of(frames_.back()).children_ns += latency;
+  }
+}
+
+} // namespace ptlens::stacks

@@ -1,0 +1,79 @@
+// Looks targets up in the symbols, each once.
+#include "stacks/pairing/call_targets.hpp"
+
+#include "stacks/transfer/transfer_rules.hpp"
+
+namespace ptlens::stacks {
+
+std::uint32_t CallTargets::function_of(const symbols::CodePlace& place) {
+  if (!place.known) {
+    return 0;
+  }
+  const symbols::Binary& binary = *place.mapped->binary;
+  std::vector<std::uint32_t>& numbers = functions_[&binary];
+  numbers.resize(binary.functions().size());
+  std::uint32_t& number = numbers[place.function];
+  number = number != 0 ? number : ++function_count_;
+  return number;
+}
+
+flow::Label CallTargets::at(std::uint64_t address) {
+  const auto [known, added] =
+      by_address_.try_emplace(address, static_cast<flow::Label>(targets_.size()));
+  if (added) {
+    const symbols::CodePlace place = graph_->image().place(address);
+    targets_.push_back(code_location(place, function_of(place)));
+  }
+  return known->second;
+}
+
+flow::Label CallTargets::find(std::uint64_t to) {
+  const flow::Label found = at(to);
+  graph_->set_target_label(to, found);
+  return found;
+}
+
+flow::Label CallTargets::find(flow::BlockId block) {
+  const flow::Label found = at(graph_->ends(block).begin);
+  graph_->labels(block).target = found;
+  return found;
+}
+
+flow::Label CallTargets::find(flow::DirectBranchId branch) {
+  const flow::Label found = at(graph_->direct(branch).to);
+  graph_->labels(branch).target = found;
+  return found;
+}
+
+bool CallTargets::find_stub(flow::BlockId block, flow::Label stub) {
+  const bool found = function_of(graph_->image().place(graph_->ends(block).end_address)) ==
+                     targets_[stub].function;
+  if (found) {
+    graph_->labels(block).end_flags |= in_stub;
+  }
+  return found;
+}
+
+bool CallTargets::ends_by_table(flow::BlockId block, const CodeLocation& to) {
+  if (!may_be_table_jump(to)) {
+    return false;
+  }
+  flow::BlockEnds& ends = graph_->labels(block);
+  if (ends.function == flow::no_label) {
+    ends.function = function_of(graph_->image().place(ends.end_address));
+  }
+  if (to.function != ends.function) {
+    return false;
+  }
+  if ((ends.end_flags & keeps_stack) == 0) {
+    const symbols::CodePlace place = graph_->image().place(ends.end_address);
+    if (place.mapped->binary->replaces_stack(ends.end_address - place.mapped->bias)) {
+      ends.function = 0;
+      return false;
+    }
+    ends.end_flags |= keeps_stack;
+  }
+  return true;
+}
+
+} // namespace ptlens::stacks
