@@ -1,7 +1,7 @@
 // The figures of a function while its trace is being decoded.
 import * as l10n from "@vscode/l10n";
-import type { PartialReport } from "../../extension/src/panel/panel-messages";
 import { formatBytes, formatCount, formatDuration, percentOf } from "../../extension/src/base/units";
+import type { PartialReport } from "../../extension/src/panel/panel-messages";
 import { el } from "../base/dom";
 import { histogramView } from "./histogram";
 
