@@ -28,7 +28,7 @@ export function partialView(report: PartialReport): HTMLElement {
     el("p", { className: "location", role: "status" }, share),
     progress,
     el("dl", { className: "figures" }, ...figures),
-    el("p", { className: "apart" }, l10n.t("The figures are exact for the decoded part. Percentiles, callers, children and the flame graph appear when decoding is complete.")),
+    el("p", { className: "apart" }, l10n.t("The figures are exact for the decoded part. Percentiles, callers, callees and the flame graph appear when decoding is complete.")),
     histogramView(report.histogram, true),
   );
 }

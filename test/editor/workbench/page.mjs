@@ -115,7 +115,7 @@ export async function newPage(browser, artifacts) {
   const page = await context.newPage();
   page.setDefaultTimeout(patience.timeout);
   const shot = async (name) => {
-    await page.mouse.move(800, 5); // away from elements with tooltips
+    await page.mouse.move(24, 600); // away from elements with tooltips
     await page.waitForTimeout(700);
     await page.screenshot({ path: path.join(artifacts, `${name}.png`) });
   };
