@@ -1,7 +1,7 @@
 // Bundles the TypeScript: protocol types from extension/protocol.schema.json, then the extension and
 // the webview into out/. --types: only the protocol types. --tests: also the unit tests and the tests
 // that run in the extension host. --watch: stays and rebuilds.
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ async function writeProtocolTypes() {
   const schema = JSON.parse(await readFile(at("extension/protocol.schema.json"), "utf8"));
   const text = await compile(schema, "Protocol", {
     additionalProperties: false,
-    bannerComment: "// Made from extension/protocol.schema.json by tools/bundle.mjs; not edited by hand.",
+    bannerComment: "// Generated from extension/protocol.schema.json by tools/bundle.mjs. Do not edit.",
     format: false,
   });
   const target = at("extension/src/protocol/protocol.generated.ts");
@@ -24,7 +24,7 @@ async function writeProtocolTypes() {
   if (present !== text) await writeFile(target, text);
 }
 
-// d3-flame-graph tells its own nodes by the name of their constructor, so names must survive.
+// d3-flame-graph recognizes its nodes by the name of their constructor.
 const common = { bundle: true, keepNames: true, sourcemap: true, logLevel: "warning", absWorkingDir: root };
 
 const extension = {
@@ -79,7 +79,11 @@ await mkdir(at("out"), { recursive: true });
 await writeProtocolTypes();
 if (!flags.has("--types")) {
   const builds = [extension, webview];
-  if (flags.has("--tests")) builds.push(unitTests(), hostTests());
+  if (flags.has("--tests")) {
+    // Bundles of tests that were renamed or removed must not run.
+    for (const folder of ["out/extension-unit", "out/test-host"]) await rm(at(folder), { recursive: true, force: true });
+    builds.push(unitTests(), hostTests());
+  }
   if (flags.has("--watch")) {
     for (const options of builds) {
       const context = await esbuild.context({ ...options, logLevel: "info" });

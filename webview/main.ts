@@ -2,11 +2,11 @@
 import * as l10n from "@vscode/l10n";
 import type { PanelSection, ToPanel } from "../extension/src/panel/panel-messages";
 import { el } from "./base/dom";
+import { post, translations } from "./base/host";
 import { FlameSection } from "./flame/flame-section";
 import { functionHead, functionTables } from "./views/function-view";
 import { overviewHead, overviewTable } from "./views/overview";
 import { partialView } from "./views/partial-view";
-import { post, translations } from "./base/host";
 import "./style.css";
 
 l10n.config({ contents: translations() });

@@ -1,6 +1,6 @@
-// A small order server: worker threads take orders, check them, price them, reserve stock and now
-// and then write the audit log. It is what `npm start` measures, and what the tests measure:
-// everything that makes call latency hard to get right happens here in a known number.
+// A small order server: worker threads take orders, check them, price them, reserve stock and
+// sometimes write the audit log. `npm start` and the tests measure it: it contains a known number
+// of each event that makes call latency difficult to measure.
 //
 //   handle_order                     every order
 //   └ accept_order                   passes the exception of a rejected order on
@@ -11,10 +11,10 @@
 //     └ reserve_stock                one lock for all threads
 //   └ write_audit                    each 100th order; sleeps 5 ms
 //
-// With --slow-every N a clerk takes stock before each Nth order, and holds that lock for so long
-// that the order waits for it: one slow call of N.
+// With --slow-every N, a clerk takes stock before every Nth order and holds the lock so long that
+// the order waits for it: one of N calls is slow.
 //
-// Every function counts its own calls; with --orders the counts are printed at the end.
+// Every function counts its calls. With --orders, the program prints the counts at the end.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-// Keeps a function what the source says: not inlined, not cloned, its calls not thought away.
+// Keeps the function as in the source: not inlined, not cloned, and with all its calls.
 #if defined(__clang__)
 #define OWN_FUNCTION [[gnu::noinline]]
 #else
@@ -129,9 +129,9 @@ OWN_FUNCTION std::uint64_t price_order(const Order& order) {
   std::uint64_t net = 0;
   for (const Line& line : order.lines) {
     std::uint64_t price = 100 + line.article % 900;
-    for (std::uint32_t piece = 1; piece <= line.quantity; ++piece) {
+    for (std::uint32_t item = 1; item <= line.quantity; ++item) {
       net += price;
-      price -= price / (50 + piece); // each further piece is a little cheaper
+      price -= price / (50 + item); // each further item is a little cheaper
     }
   }
   return add_tax(net - net * discount / 1000);

@@ -1,5 +1,5 @@
-// Installs the VS Code of the editor tests (code-server) with the Node that it wants, once. Does
-// nothing when everything is there.
+// Installs the VS Code of the editor tests (code-server) with the Node version that it needs. Does
+// nothing if everything is installed.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -31,7 +31,7 @@ if (!topInStep()) {
   console.log("Set-up: installing the browser's VS Code for the editor tests (about 900 MB)");
   npm("ci");
 }
-// `npm ci` above removes what is nested here; npm writes this list last, so a broken run is repaired.
+// `npm ci` above removes these nested packages. npm writes the list last, so that an interrupted run is repeated.
 if (!existsSync(path.join(vscode, "node_modules", ".package-lock.json"))) {
   npm("ci", "--prefix", vscode, "--omit=dev", "--legacy-peer-deps");
 }

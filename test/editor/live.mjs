@@ -1,4 +1,4 @@
-// What the editor is tested on: the built helper and the running order server.
+// The test subjects: the built helper and a running order server.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";

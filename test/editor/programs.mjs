@@ -1,5 +1,4 @@
-// Small programs of the tests' own, built and measured from start to end: their sources can be edited and their
-// binaries built anew.
+// Small programs for the tests, which build and measure them. Tests can edit their sources and rebuild their binaries.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -14,7 +13,7 @@ function record(program, functionName, output) {
 export const longLines = 20_000;
 export const longCallSites = 5_000;
 
-/** One function of 20,000 lines, of which each fourth calls another: { source, recording }. */
+/** Makes a function of 20,000 lines that calls another function on every fourth line. Returns { source, recording }. */
 export function makeLongFile(scratch) {
   const folder = path.join(scratch, "long");
   mkdirSync(folder, { recursive: true });
@@ -31,9 +30,9 @@ export function makeLongFile(scratch) {
 }
 
 /**
- * A program whose function `work` is called 200 times and 50 times from two lines of `step`: `source`, `program`, two
- * recordings, `base`, where one in four calls of step waits for 40 ms, and `recording`, where none does, and `build()`,
- * which builds it anew, with an option that changes the binary.
+ * Makes a program whose function `step` calls `work` from two lines, 200 times and 50 times. Returns `source`, `program`,
+ * two recordings, and `build()`, which rebuilds the program with another binary. In the recording `base`, one in four
+ * calls of `step` waits for 40 ms; in `recording`, none waits.
  */
 export function makeProject(scratch) {
   const folder = path.join(scratch, "project");
@@ -75,7 +74,7 @@ int main(void) {
 
 const simulator = process.env.PTSIM ?? path.join(projectRoot, "helper/build/ptsim/ptsim");
 
-/** A program whose lines are executed known times, in a simulated trace: { source, recording }; nothing without the simulator. */
+/** Makes a simulated trace of a program with known line times. Returns { source, recording }, or undefined without the simulator. */
 export function makeTimed(scratch) {
   if (!existsSync(simulator)) return undefined;
   const folder = path.join(scratch, "timed");

@@ -1,5 +1,5 @@
-// A real VS Code in a browser (code-server), with the extension of this tree. Nothing of the user's own
-// VS Code is touched: settings, extensions and home are in a temporary folder.
+// A real VS Code in a browser (code-server) with the extension of this tree. Settings, extensions and home are in a
+// temporary folder, so that the VS Code of the user is not affected.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -12,18 +12,18 @@ const folder = path.dirname(fileURLToPath(import.meta.url));
 const modules = path.join(folder, "node_modules");
 export const projectRoot = path.resolve(folder, "../..");
 const startTimeout = 60_000;
-const startAttempts = 3; // code-server gives up by itself after ten seconds, too few for a busy machine
+const startAttempts = 3; // code-server ends after ten seconds, which is too short on a busy machine
 
 const quietSettings = {
   "chat.disableAIFeatures": true,
   "editor.accessibilitySupport": "off",
   "editor.minimap.enabled": false,
   "extensions.autoCheckUpdates": false,
-  "files.autoSave": "off", // in a browser it is on, and tests edit
+  "files.autoSave": "off", // on by default in a browser, and tests edit files
   "git.openRepositoryInParentFolders": "never",
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
-  "window.autoDetectColorScheme": true, // the page says light or dark
+  "window.autoDetectColorScheme": true, // follow the color scheme of the page
   "window.dialogStyle": "custom",
   "workbench.enableExperiments": false,
   "workbench.secondarySideBar.defaultVisibility": "hidden",
@@ -64,7 +64,7 @@ function killGroup(child, signal) {
     process.kill(-child.pid, signal);
     return true;
   } catch {
-    return false; // all of it has ended
+    return false; // the whole group has ended
   }
 }
 
@@ -78,7 +78,7 @@ async function stopGroup(child) {
   killGroup(child, "SIGKILL");
 }
 
-/** What a .vsix would install: the manifest, the bundles and the helper. */
+/** Installs the same files as a .vsix: the manifest, the bundles and the helper. */
 function installExtension(extensions) {
   const { publisher, name, version } = JSON.parse(readFileSync(path.join(projectRoot, "package.json"), "utf8"));
   const target = path.join(extensions, `${publisher}.${name}-${version}`);
@@ -96,14 +96,18 @@ function installExtension(extensions) {
 }
 
 /**
- * `folder`: opened as the workspace, or a .code-workspace file of several folders. `trust`: "off" does without
- * workspace trust, "asked" opens what nobody has trusted yet. `file`, `line` (1-based): shown in it. `settings`: added to the
- * user's. `keys`: keybindings of the user's. `environment`: added to that of the extension host. `driver`: loads the extension from this
- * tree by VS Code's driver for tests, which tests in the extension host need and which hides every
- * notification; without it, the extension is installed.
- * Answers `url` for a browser, `address(payload)` for one with more VS Code options, `remote(path)`,
- * `scratch`, the temporary folder that is also the home, and `stop()`, which ends every process and
- * removes that folder.
+ * Starts the editor.
+ *
+ * - `folder`: the workspace, or a .code-workspace file.
+ * - `file`, `line` (1-based): shown at the start.
+ * - `settings`, `keys`: added to the user's settings and keybindings.
+ * - `environment`: added to the environment of the extension host.
+ * - `trust`: "off" disables workspace trust; "asked" opens a folder that is not trusted yet.
+ * - `driver`: loads the extension from this tree with VS Code's test driver. Tests in the extension host need the driver,
+ *   but it hides all notifications. Without it, the extension is installed.
+ *
+ * Returns `url` for a browser, `address(payload)` for one with more VS Code options, `remote(path)`, `scratch` (the
+ * temporary folder, which is also the home), and `stop()`, which ends all processes and removes that folder.
  */
 export async function startRig({
   folder: workspace,

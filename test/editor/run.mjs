@@ -1,6 +1,5 @@
-// The tests in the real editor: Mocha in the extension host, then Playwright on the workbench, both
-// on the live order server. Screenshots go to test/artifacts/. Ends with "N passed, N failed[, N
-// skipped]".
+// The tests in the real editor: Mocha in the extension host, then Playwright on the workbench, both with a running order
+// server. Screenshots go to test/artifacts/. The last line is "N passed, N failed[, N skipped]".
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { chromium } from "playwright-core";
@@ -10,14 +9,14 @@ import { makeTwoFolders, makeUntrustedFolder } from "./workspaces.mjs";
 import { projectRoot, startRig } from "./rig.mjs";
 import { workbenchTests } from "./workbench/index.mjs";
 
-// --host or --workbench, for work on one of them; then a name: untrusted for the
-// suite of host/untrusted, measure for measureTests.
+// --host or --workbench runs only one of them. A second argument selects a suite (untrusted: host/untrusted) or a group
+// of tests (measure: measureTests).
 const [only, file] = process.argv.slice(2);
 const artifacts = path.join(projectRoot, "test", "artifacts");
 const measured = "handle_order";
 const hostTimeout = 600_000;
 const totals = { passed: 0, failed: 0, skipped: 0 };
-const stops = []; // what to end before we end, last started first
+const stops = []; // cleanup functions, run in reverse order
 
 async function stopAll() {
   while (stops.length > 0) await stops.pop()();
@@ -69,7 +68,7 @@ async function hostTests(browser, rig, resultFile) {
 
 let broken = false;
 
-/** A step of one session: after the first that fails, the others are not tried. */
+/** Runs a test of a session. After a failure, the remaining tests of the session are not run. */
 async function test(name, body, page) {
   if (broken) {
     totals.failed += 1;

@@ -1,5 +1,5 @@
-// Workspaces for the tests in the extension host: one of two folders that say different things under the same
-// names, and one that nobody has trusted, whose settings name programs to run.
+// Workspaces for the tests in the extension host: one with two folders with different values of the same settings, and
+// one that is not trusted, whose settings name programs to run.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
@@ -14,7 +14,7 @@ function program(file) {
   chmodSync(file, 0o755);
 }
 
-/** Answers the .code-workspace file; its folders are "shop" and "library", side by side. */
+/** Makes a workspace with the folders "shop" and "library". Returns its .code-workspace file. */
 export function makeTwoFolders(scratch) {
   const root = path.join(scratch, "two-folders");
   for (const [name, seconds] of [["shop", 3], ["library", 7]]) {
@@ -41,7 +41,7 @@ export function makeTwoFolders(scratch) {
   return workspace;
 }
 
-/** Answers the folder; its program writes into $PTLENS_TEST_RESULT.started when it runs. */
+/** Makes a folder and returns it. Its program writes to $PTLENS_TEST_RESULT.started when it runs. */
 export function makeUntrustedFolder(scratch) {
   const folder = path.join(scratch, "untrusted");
   const run = path.join(folder, "build", "run");

@@ -1,27 +1,36 @@
-// What is in the package that users install: everything that package.json and the extension refer to, and
-// nothing else.
+// The package contains every file that package.json and the extension refer to, and no other file.
 import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { languages } from "../../extension/src/source/languages";
 
 const root = path.resolve(__dirname, "../..");
 const at = (file: string): string => path.join(root, file);
 
-/** Files of the tree that texts in a JSON value name; "%…%" and commands are none. */
+/** Returns the paths of files in a JSON value. */
 function named(value: unknown): string[] {
   if (typeof value === "string") return /^(\.\/)?[\w-]+\/[\w./-]+\.\w+$/.test(value) ? [path.normalize(value)] : [];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(named) : [];
 }
 
 describe("the package", () => {
+  it("is active in, and has menus for, the languages that the extension annotates", () => {
+    const manifest = readFileSync(at("package.json"), "utf8");
+    const { activationEvents } = JSON.parse(manifest) as { activationEvents: string[] };
+    assert.deepEqual(activationEvents, languages.map((language) => `onLanguage:${language}`));
+    const conditions = [...manifest.matchAll(/editorLangId =~ (\S+)/g)].map(([, pattern = ""]) => pattern.replace(/["\\,]+$/, ""));
+    assert.ok(conditions.length > 0);
+    assert.deepEqual([...new Set(conditions)], [`/^(${languages.join("|")})$/`]);
+  });
+
   it("names every text of package.json once in package.nls.json", () => {
     const texts = JSON.parse(readFileSync(at("package.nls.json"), "utf8")) as Record<string, string>;
     const used = [...readFileSync(at("package.json"), "utf8").matchAll(/"%([\w.]+)%"/g)].map(([, key = ""]) => key);
     assert.deepEqual([...new Set(used)].sort(), Object.keys(texts).sort());
   });
 
-  it("holds what it needs, and nothing else", function () {
+  it("contains these files only", function () {
     this.timeout(120_000);
     const manifest = JSON.parse(readFileSync(at("package.json"), "utf8")) as { main: string; icon?: string; contributes: unknown };
     const images = [...readFileSync(at("README.md"), "utf8").matchAll(/!\[[^\]]*\]\(([^):]+)\)/g)].map(([, file = ""]) => file);
@@ -44,7 +53,7 @@ describe("the package", () => {
     assert.ok([...expected].filter((file) => file.includes("walkthrough/")).length >= 3, "the pictures of the walkthrough");
     const listed = execFileSync(process.execPath, [at("node_modules/@vscode/vsce/vsce"), "ls", "--no-dependencies"], { cwd: root, encoding: "utf8" });
     const packed = listed.split("\n").filter(Boolean).sort();
-    // What is built may not be there yet.
+    // Files of the build may not exist yet.
     assert.deepEqual(packed, [...expected].filter((file) => existsSync(at(file)) || !/^(out|helper)\//.test(file)).sort());
   });
 });

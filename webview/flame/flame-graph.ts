@@ -1,8 +1,8 @@
 // The flame graph, drawn by d3-flame-graph with the root at the top. A click or Enter zooms and selects, the arrow keys
 // move the focus, and Escape resets the zoom.
 import * as l10n from "@vscode/l10n";
-import { select } from "d3-selection";
 import flamegraph, { type FlameGraphChart, type Node } from "d3-flame-graph";
+import { select } from "d3-selection";
 import { formatCalls, formatDuration, formatPercent, percentOf } from "../../extension/src/base/units";
 import { frameColors } from "./colors";
 import type { FlameNode } from "./hierarchy";

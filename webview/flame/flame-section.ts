@@ -1,11 +1,11 @@
 // The section of the flame graph: the toolbar, the graph, and the figures of the frame under the pointer.
 import * as l10n from "@vscode/l10n";
-import type { FlameResult, FlameScope, FlameView, TimeKind } from "../../extension/src/panel/panel-messages";
 import { formatCount } from "../../extension/src/base/units";
+import type { FlameResult, FlameScope, FlameView, TimeKind } from "../../extension/src/panel/panel-messages";
 import { asSection, el } from "../base/dom";
+import { post, reveal } from "../base/host";
 import { FlameGraph } from "./flame-graph";
 import { hierarchyOf, maxDepth } from "./hierarchy";
-import { post, reveal } from "../base/host";
 
 const times = (): readonly (readonly [TimeKind, string, string])[] => [
   ["wall", l10n.t("Wall"), l10n.t("Wall-clock time")],

@@ -1,4 +1,4 @@
-// One function: figures, latency histogram, callers, children, inlined executions and threads.
+// One function: figures, latency histogram, callers, callees, inlined executions and threads.
 import * as l10n from "@vscode/l10n";
 import { formatCalls, formatCount, formatDuration, formatPercent, percentOf } from "../../extension/src/base/units";
 import type { CallRow, Report, SlowCall } from "../../extension/src/panel/panel-messages";
@@ -94,7 +94,7 @@ export function functionTables(report: Report, slowCall?: SlowCall): HTMLElement
     ...instancesTable(report),
     asSection("histogram", histogramView(report.histogram, known)),
     asSection("callers", table(l10n.t("Callers"), 2, [l10n.t("caller"), ...heads], rows(report.callers))),
-    asSection("children", table(l10n.t("Children"), 2, [l10n.t("child"), ...heads], rows(report.children))),
+    asSection("children", table(l10n.t("Callees"), 2, [l10n.t("callee"), ...heads], rows(report.children))),
     ...inlinedTable(report, time),
     table(l10n.t("Threads"), 1, [l10n.t("thread"), l10n.t("calls"), l10n.t("mean"), "p99", l10n.t("total"), l10n.t("off-CPU"), l10n.t("incomplete"), l10n.t("unwound"), l10n.t("lost")], threads),
   ];

@@ -1,7 +1,7 @@
 // The latency histogram in powers of two. It separates the calls that were switched out.
 import * as l10n from "@vscode/l10n";
-import type { Report } from "../../extension/src/panel/panel-messages";
 import { formatCalls, formatCount, formatDuration } from "../../extension/src/base/units";
+import type { Report } from "../../extension/src/panel/panel-messages";
 import { el } from "../base/dom";
 
 type Bucket = Report["histogram"][number];

@@ -1,11 +1,11 @@
 // All functions of the recording, most inclusive time first, with a filter by name.
 import * as l10n from "@vscode/l10n";
-import type { FunctionSummary, FunctionsResult } from "../../extension/src/panel/panel-messages";
 import { formatCount, formatDuration } from "../../extension/src/base/units";
+import type { FunctionSummary, FunctionsResult } from "../../extension/src/panel/panel-messages";
 import { baseName, el } from "../base/dom";
 import { functionLink } from "../base/links";
-import { lossView, recordingView } from "./recording-view";
 import { table } from "../base/table";
+import { lossView, recordingView } from "./recording-view";
 
 const mostRows = 200;
 

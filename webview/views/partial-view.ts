@@ -1,7 +1,7 @@
 // The figures of a function while its trace is being decoded.
 import * as l10n from "@vscode/l10n";
-import type { PartialReport } from "../../extension/src/panel/panel-messages";
 import { formatBytes, formatCount, formatDuration, percentOf } from "../../extension/src/base/units";
+import type { PartialReport } from "../../extension/src/panel/panel-messages";
 import { el } from "../base/dom";
 import { histogramView } from "./histogram";
 
@@ -28,7 +28,7 @@ export function partialView(report: PartialReport): HTMLElement {
     el("p", { className: "location", role: "status" }, share),
     progress,
     el("dl", { className: "figures" }, ...figures),
-    el("p", { className: "apart" }, l10n.t("The figures are exact for the decoded part. Percentiles, callers, children and the flame graph appear when decoding is complete.")),
+    el("p", { className: "apart" }, l10n.t("The figures are exact for the decoded part. Percentiles, callers, callees and the flame graph appear when decoding is complete.")),
     histogramView(report.histogram, true),
   );
 }

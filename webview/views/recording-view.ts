@@ -1,8 +1,8 @@
 // The quality of a recording: losses first, then the overhead and the limits of the backend.
 import * as l10n from "@vscode/l10n";
-import type { Recording } from "../../extension/src/panel/panel-messages";
 import { backendName } from "../../extension/src/base/backend-name";
 import { formatBytes, formatCount, formatDuration, formatPercent, percentOf } from "../../extension/src/base/units";
+import type { Recording } from "../../extension/src/panel/panel-messages";
 import { el } from "../base/dom";
 
 /** Returns a sentence for each loss. */
@@ -12,7 +12,7 @@ export function losses(recording: Recording): string[] {
     const share = formatPercent(percentOf(recording.lost_ns, recording.trace_ns));
     sentences.push(
       l10n.t(
-        "The trace has {0} gaps: {1} ({2}) is lost. Calls across a gap count as incomplete.",
+        "Gaps in the trace: {0}. {1} ({2}) of the trace is lost. Calls across a gap count as incomplete.",
         formatCount(recording.gaps),
         formatDuration(recording.lost_ns),
         share,

@@ -1,8 +1,8 @@
 // The text at the end of a line with calls or line time. The figures of one function begin in the same column and have a
 // fixed width, so that they are aligned. Without the vscode module.
 import * as l10n from "@vscode/l10n";
-import type { AnnotatedLineTime, AnnotationsResult, LineAnnotation } from "../protocol/protocol";
 import { formatCalls, formatCount, formatDuration, formatSignedDuration, formatSignedPercent } from "../base/units";
+import type { AnnotatedLineTime, AnnotationsResult, LineAnnotation } from "../protocol/protocol";
 
 /** The fields of a result that determine which figures are known. */
 export type Known = Pick<AnnotationsResult, "off_cpu_known" | "timed" | "baseline" | "text">;
@@ -58,7 +58,7 @@ export function lineTimeText({ executions, time, at_most: most, shared_with: lin
   if (most === null) return [text, l10n.t("no timing")];
   if (most === 0) return [text, l10n.t("too short to time")];
   const longest = formatDuration(most);
-  return [text, lines === "" ? l10n.t("≤ {0} shared with what it calls", longest) : l10n.t("≤ {0} shared with lines {1}", longest, lines)];
+  return [text, lines === "" ? l10n.t("≤ {0} shared with its callees", longest) : l10n.t("≤ {0} shared with lines {1}", longest, lines)];
 }
 
 /** "−12 %, p99 +3.00 µs"; "≈ baseline" if no change exceeds the uncertainty and the scatter of the calls. */

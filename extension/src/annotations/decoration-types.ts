@@ -1,7 +1,7 @@
 // The types of line decorations: one for each level of heat, with text at the end of the line and without.
 import * as vscode from "vscode";
-import { heatLevels } from "./annotation-text";
 import type { HeatDisplay } from "./annotation-settings";
+import { heatLevels } from "./annotation-text";
 
 const gutterColors = {
   dark: ["#5A4632", "#8A5E33", "#C27A35", "#FF9A3D"],

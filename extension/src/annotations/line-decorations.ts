@@ -3,16 +3,16 @@
 // line and whether the line was edited. Between two results, VS Code moves the decorations. A result covers the visible
 // lines and some around them, so that scrolling within it sends no request. Details are in the helper's hovers.
 import * as vscode from "vscode";
+import { failureOf } from "../errors/failure";
+import type { Log } from "../errors/log";
+import type { Client } from "../helper/client";
+import type { AnnotationsResult } from "../protocol/protocol";
+import type { Session } from "../recordings/session";
+import { isMeasurable } from "../source/languages";
 import { annotationSettings, onDidChangeAnnotationSettings } from "./annotation-settings";
 import { alignedTexts, heatLevel, heatLevels, isStale, widthOfText } from "./annotation-text";
 import { BinaryWatch } from "./binary-watch";
-import type { Client } from "../helper/client";
-import { failureOf } from "../errors/failure";
 import { DecorationTypes } from "./decoration-types";
-import { isMeasurable } from "../source/languages";
-import type { Log } from "../errors/log";
-import type { AnnotationsResult } from "../protocol/protocol";
-import type { Session } from "../recordings/session";
 
 /** Lines above and below the visible ones that are requested as well. */
 const margin = 100;

@@ -1,11 +1,11 @@
 // Tasks of the type "ptlens": a measurement that a build, a keybinding or another task can start. It runs in its own
 // terminal, prints the figures at the end, and shows the result in the editor.
 import * as vscode from "vscode";
-import type { Api } from "./api";
-import { failureOf, failureText } from "../errors/failure";
-import type { Backend } from "../protocol/protocol";
 import { expand, folderOf } from "../base/settings";
 import { formatCalls, formatDuration } from "../base/units";
+import { failureOf, failureText } from "../errors/failure";
+import type { Backend } from "../protocol/protocol";
+import type { Api } from "./api";
 
 export const taskType = "ptlens";
 

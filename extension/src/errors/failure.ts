@@ -1,4 +1,4 @@
-// What failed: its kind, the reason, the file, and what to do.
+// Describes failures: the kind, the reason, the file and the remedy.
 import * as l10n from "@vscode/l10n";
 import { asRecord } from "../base/records";
 import type { ErrorData, ErrorKind } from "../protocol/protocol";

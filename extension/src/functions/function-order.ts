@@ -1,6 +1,6 @@
 // Filters and sorts the functions of a recording. Without the vscode module.
-import { functionKey } from "./function-selector";
 import type { FunctionSummary } from "../protocol/protocol";
+import { functionKey } from "./function-selector";
 
 export const orders = ["total", "mean", "p99", "calls", "name"] as const;
 export type Order = (typeof orders)[number];

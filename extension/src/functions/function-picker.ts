@@ -1,5 +1,6 @@
 // Finds the function at a source location in the binaries of the target. If there are several, the user chooses one.
 // Instances of a template can be measured together. For a function that was inlined everywhere, its callers are offered.
+import path from "node:path";
 import * as vscode from "vscode";
 import { formatCount } from "../base/units";
 import { ExtensionError } from "../errors/failure";
@@ -79,7 +80,7 @@ async function pick(items: readonly FunctionItem[], placeHolder: string): Promis
 /** Returns a row with the function's name, declaration, address and binary. */
 export function functionItem(found: FunctionRef & Partial<Pick<FoundFunction, "file" | "line">>): FunctionItem {
   const { name, binary, address, file = "", line = 0 } = found;
-  const declaration = file === "" ? "" : `${file.slice(file.lastIndexOf("/") + 1)}:${String(line)}`;
+  const declaration = file === "" ? "" : `${path.basename(file)}:${String(line)}`;
   return {
     label: name,
     description: [declaration, address ?? ""].filter((text) => text !== "").join(" · "),

@@ -1,13 +1,14 @@
 // The Functions view in the side bar: the functions of the active recording, sorted and filtered.
 import * as vscode from "vscode";
-import type { Client } from "../helper/client";
-import { ordered, orders, type Order } from "./function-order";
-import { functionKey, selectorOf } from "./function-selector";
+import { ListView } from "../base/list-view";
+import { formatCalls, formatCount, formatDuration } from "../base/units";
 import type { Log } from "../errors/log";
+import type { Client } from "../helper/client";
 import type { FunctionSummary, FunctionsResult } from "../protocol/protocol";
 import { shortName } from "../recordings/recording-entry";
 import type { Session } from "../recordings/session";
-import { formatCalls, formatCount, formatDuration } from "../base/units";
+import { ordered, orders, type Order } from "./function-order";
+import { functionKey, selectorOf } from "./function-selector";
 
 const mostRows = 1000;
 /** p99 is requested for this many functions with the most time. */
@@ -15,11 +16,7 @@ const mostWithP99 = 200;
 
 type Row = FunctionSummary | { readonly rest: number };
 
-export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Disposable {
-  readonly #changed = new vscode.EventEmitter<undefined>();
-  readonly #subscriptions: readonly { dispose(): unknown }[];
-  readonly onDidChangeTreeData = this.#changed.event;
-  readonly view: vscode.TreeView<Row>;
+export class FunctionsView extends ListView<Row> {
   #result: FunctionsResult | undefined;
   #p99 = new Map<string, number>();
   #order: Order = "total";
@@ -30,10 +27,8 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
     private readonly session: Session,
     private readonly log: Log,
   ) {
-    this.view = vscode.window.createTreeView<Row>("ptlens.functions", { treeDataProvider: this, canSelectMany: true });
-    this.#subscriptions = [
-      this.view,
-      this.#changed,
+    super("ptlens.functions", { canSelectMany: true });
+    this.own(
       session.onDidChange(() => {
         this.#result = undefined;
         this.#p99 = new Map();
@@ -42,7 +37,7 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
       this.view.onDidChangeVisibility(({ visible }) => {
         if (visible) void session.restore();
       }),
-    ];
+    );
     this.#refresh();
   }
 
@@ -59,9 +54,9 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
     ];
   }
 
-  async getChildren(parent?: Row): Promise<Row[]> {
-    const recording = this.session.recording;
-    if (parent !== undefined || recording === undefined) return [];
+  protected override async rows(): Promise<Row[]> {
+    const { recording } = this.session;
+    if (recording === undefined) return [];
     try {
       this.#result ??= await this.client.request("ptlens/functions", { id: recording.id });
       if (this.#order === "p99") await this.#requestP99(recording.id, this.#result.functions);
@@ -74,7 +69,7 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
     return found.length > shown.length ? [...shown, { rest: found.length - shown.length }] : shown;
   }
 
-  getTreeItem(row: Row): vscode.TreeItem {
+  override getTreeItem(row: Row): vscode.TreeItem {
     if ("rest" in row) return new vscode.TreeItem(vscode.l10n.t("{0} more. Filter by name to see them.", formatCount(row.rest)));
     const item = new vscode.TreeItem(shortName(row.name));
     item.id = functionKey(row);
@@ -156,10 +151,6 @@ export class FunctionsView implements vscode.TreeDataProvider<Row>, vscode.Dispo
   #refresh(): void {
     const filter = this.#filter === "" ? "" : vscode.l10n.t("filter: {0}", this.#filter);
     this.view.description = [this.session.active?.name ?? "", filter].filter((part) => part !== "").join(" · ");
-    this.#changed.fire(undefined);
-  }
-
-  dispose(): void {
-    for (const subscription of this.#subscriptions) subscription.dispose();
+    this.redraw();
   }
 }

@@ -38,7 +38,7 @@ export class Client implements vscode.Disposable {
 
   /** Fires when the helper has started and answers. */
   readonly onDidStart = this.#started.event;
-  /** Fires when the helper ended. No recording is open any more. */
+  /** Fires when the helper ended. No recording is open then. */
   readonly onDidStop = this.#stopped.event;
   /** Fires after onDidStop with the reason if the helper ended unexpectedly. */
   readonly onDidFail = this.#failed.event;

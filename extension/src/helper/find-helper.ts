@@ -16,7 +16,7 @@ export interface Helper {
 
 interface HelperLocation {
   readonly path: string;
-  /** What names the path. */
+  /** The variable, setting or folder that determines the path. */
   readonly source: string;
   readonly remedy: string;
 }
@@ -37,7 +37,7 @@ function helperLocation(extension: vscode.ExtensionContext): HelperLocation {
   };
 }
 
-/** Throws an error of kind "helper_unusable" that says what to do. */
+/** Throws an error of kind "helper_unusable" whose message contains the remedy. */
 export async function findHelper(extension: vscode.ExtensionContext): Promise<Helper> {
   const { path, source, remedy } = helperLocation(extension);
   if (process.platform !== "linux") {

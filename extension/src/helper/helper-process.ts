@@ -1,4 +1,4 @@
-// The helper as a child process: its stderr goes to the log, and the reason of its exit can be asked for.
+// The helper as a child process: its stderr goes to the log, and exitReason() explains why it ended.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

@@ -1,4 +1,4 @@
-// Check This Machine: shows what can be measured here, and the commands that change it, as a document.
+// Check This Machine: shows the abilities of this machine, and the commands that change them, as a document.
 import * as vscode from "vscode";
 import { backendName } from "../base/backend-name";
 import type { Log } from "../errors/log";

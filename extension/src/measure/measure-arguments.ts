@@ -1,7 +1,7 @@
 // Arguments that a caller of the measuring commands may give to skip the questions. Without the vscode module.
 import { asRecord } from "../base/records";
 
-/** The part of the trace that a recording keeps. */
+/** The part of the trace that is saved. */
 export type Mode =
   | { readonly kind: "all" }
   /** The contents of the trace buffers on request and at the end. */

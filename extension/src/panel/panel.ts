@@ -1,5 +1,5 @@
-// The panel beside the editor: all functions or one function, and the flame graph. The panel stores what it shows,
-// because VS Code discards the content of a hidden panel and then runs its script again.
+// The panel beside the editor: all functions or one function, and the flame graph. The panel stores its
+// content, because VS Code discards the page of a hidden panel and later runs its script again.
 import * as vscode from "vscode";
 import { failureOf, failureText } from "../errors/failure";
 import type { Log } from "../errors/log";

@@ -70,7 +70,7 @@ export class RecordingCommands {
   }
 }
 
-/** Returns what may be deleted: a file, or a folder that `ptlens record` created; nothing of any other folder. */
+/** Returns the files to delete: the recording's file, or a folder that `ptlens record` created. Other folders stay. */
 async function filesOf(recording: string): Promise<vscode.Uri[]> {
   const exists = async (file: string): Promise<boolean> => stat(file).then(() => true, () => false);
   if (!(await stat(recording)).isDirectory()) return [vscode.Uri.file(recording)];

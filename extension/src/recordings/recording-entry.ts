@@ -33,7 +33,7 @@ export interface RecordingEntry {
   readonly measuredWith?: MeasuredWith;
 }
 
-/** What the code that made or opened a recording knows about it. */
+/** Properties of a recording that the code that made or opened it knows. */
 export interface RecordingFacts {
   readonly name?: string;
   readonly functions?: readonly FunctionSelector[];
@@ -86,7 +86,7 @@ export function stateToJson(state: SessionState): unknown {
   return { version: 1, ...state };
 }
 
-/** Reads stored state of any version. Leaves out what it does not understand. */
+/** Reads stored state of any version. Skips entries that it does not understand. */
 export function stateFromJson(value: unknown): SessionState {
   const stored = asRecord(value);
   const recordings = Array.isArray(stored.recordings) ? stored.recordings.flatMap(entryFromJson) : [];
@@ -146,7 +146,7 @@ function selectorFromJson(value: unknown): FunctionSelector[] {
   ];
 }
 
-/** Reads what is present and of the right type. */
+/** Reads the fields that are present and have the right type. */
 export function openedWithOf(value: unknown): OpenedWith {
   const stored = asRecord(value);
   const options: OpenedWith = {};

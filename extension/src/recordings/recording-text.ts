@@ -1,9 +1,9 @@
 // Describes a recording: one line for the side bar, and a tooltip with all its details.
 import * as vscode from "vscode";
 import { backendName } from "../base/backend-name";
+import { formatCount, formatDuration } from "../base/units";
 import { isLossy } from "./recording-entry";
 import type { RecordingItem } from "./session";
-import { formatCount, formatDuration } from "../base/units";
 
 const time = new Intl.DateTimeFormat(vscode.env.language, { dateStyle: "medium", timeStyle: "short" });
 const timeToday = new Intl.DateTimeFormat(vscode.env.language, { timeStyle: "short" });

@@ -1,33 +1,27 @@
 // The Recordings view in the side bar. It marks the active recording and the baseline.
 import * as vscode from "vscode";
+import { ListView } from "../base/list-view";
 import { recordingLine, recordingTooltip } from "./recording-text";
 import type { RecordingItem, Session } from "./session";
 
-export class RecordingsView implements vscode.TreeDataProvider<RecordingItem>, vscode.Disposable {
-  readonly #changed = new vscode.EventEmitter<undefined>();
-  readonly #subscriptions: readonly { dispose(): unknown }[];
-  readonly onDidChangeTreeData = this.#changed.event;
-  readonly view: vscode.TreeView<RecordingItem>;
-
+export class RecordingsView extends ListView<RecordingItem> {
   constructor(private readonly session: Session) {
-    this.view = vscode.window.createTreeView("ptlens.recordings", { treeDataProvider: this });
-    this.#subscriptions = [
-      this.view,
-      this.#changed,
+    super("ptlens.recordings");
+    this.own(
       session.onDidChangeList(() => {
-        this.#changed.fire(undefined);
+        this.redraw();
       }),
       this.view.onDidChangeVisibility(({ visible }) => {
         if (visible) void session.check();
       }),
-    ];
+    );
   }
 
-  getChildren(parent?: RecordingItem): RecordingItem[] {
-    return parent === undefined ? [...this.session.recordings] : [];
+  protected override rows(): RecordingItem[] {
+    return [...this.session.recordings];
   }
 
-  getTreeItem(item: RecordingItem): vscode.TreeItem {
+  override getTreeItem(item: RecordingItem): vscode.TreeItem {
     const active = this.session.active?.key === item.key;
     const baseline = this.session.baseline?.key === item.key;
     const row = new vscode.TreeItem(item.name);
@@ -45,10 +39,6 @@ export class RecordingsView implements vscode.TreeDataProvider<RecordingItem>, v
     row.command = { command: "ptlens.recording.activate", title: vscode.l10n.t("Show"), arguments: [item] };
     row.accessibilityInformation = { label: `${item.name}, ${row.description}` };
     return row;
-  }
-
-  dispose(): void {
-    for (const subscription of this.#subscriptions) subscription.dispose();
   }
 }
 

@@ -1,13 +1,14 @@
-// The recordings of this window: what was measured or opened here, also before a reload. Lenses, lines and the panel
+// The recordings of this window: those that were measured or opened here, also before a reload. Lenses, lines and the panel
 // show the active one; another may be the baseline that it is compared with. A recording is open in the helper only
 // while it is used: it is opened again when it is needed, also after a reload or after the helper ended.
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import * as vscode from "vscode";
-import type { Client } from "../helper/client";
+import { readSettings } from "../base/settings";
 import { ExtensionError } from "../errors/failure";
 import type { Log } from "../errors/log";
+import type { Client } from "../helper/client";
 import type { Recording } from "../protocol/protocol";
 import { openRecording } from "./open-recording";
 import {
@@ -20,7 +21,6 @@ import {
   type RecordingEntry,
   type RecordingFacts,
 } from "./recording-entry";
-import { readSettings } from "../base/settings";
 
 const stateKey = "ptlens.recordings";
 /** Recordings that stay open besides the active one and the baseline, so that going back to one is immediate. */
@@ -99,7 +99,7 @@ export class Session implements vscode.Disposable {
     return key === undefined ? undefined : this.#items.find((item) => item.key === key);
   }
 
-  /** Returns what the next window of this workspace restores. */
+  /** Returns the state that the next window of this workspace restores. */
   state(): SessionState {
     return { recordings: this.#items.map(entryOf), active: this.#active, baseline: this.#baseline };
   }

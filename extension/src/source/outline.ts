@@ -9,7 +9,7 @@ export interface OutlineFunction {
   readonly qualifiedName: string;
   /** Range of the whole function. */
   readonly range: vscode.Range;
-  /** Range of its name, or the start of the function where the outline does not give one. */
+  /** Range of its name, or the start of the function if the outline does not contain one. */
   readonly nameRange: vscode.Range;
 }
 

@@ -2,12 +2,12 @@
 import * as vscode from "vscode";
 import { backendName } from "../base/backend-name";
 import type { Client } from "../helper/client";
-import { isMeasurable } from "../source/languages";
 import { askDoctor } from "../machine/doctor";
 import type { DoctorResult } from "../protocol/protocol";
 import { isLossy } from "../recordings/recording-entry";
 import { recordingTooltip } from "../recordings/recording-text";
 import type { Session } from "../recordings/session";
+import { isMeasurable } from "../source/languages";
 
 type State = "off" | "ready" | "failed";
 

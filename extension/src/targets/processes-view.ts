@@ -1,19 +1,16 @@
 // The Processes view in the side bar, refreshed while it is visible.
 import * as vscode from "vscode";
-import type { Client } from "../helper/client";
-import { isMeasurable } from "../source/languages";
+import { ListView } from "../base/list-view";
 import type { Log } from "../errors/log";
-import { cpuText } from "./cpu-text";
+import type { Client } from "../helper/client";
 import type { Process } from "../protocol/protocol";
+import { isMeasurable } from "../source/languages";
+import { cpuText } from "./cpu-text";
 
 /** ms */
 const refreshInterval = 3000;
 
-export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.Disposable {
-  readonly #changed = new vscode.EventEmitter<undefined>();
-  readonly #subscriptions: readonly { dispose(): unknown }[];
-  readonly onDidChangeTreeData = this.#changed.event;
-  readonly view: vscode.TreeView<Process>;
+export class ProcessesView extends ListView<Process> {
   #timer: NodeJS.Timeout | undefined;
   #processes: readonly Process[] = [];
   #failed = false;
@@ -22,10 +19,8 @@ export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.D
     private readonly client: Client,
     private readonly log: Log,
   ) {
-    this.view = vscode.window.createTreeView("ptlens.processes", { treeDataProvider: this });
-    this.#subscriptions = [
-      this.view,
-      this.#changed,
+    super("ptlens.processes");
+    this.own(
       this.view.onDidChangeVisibility(() => {
         this.#failed = false;
         void this.#refresh();
@@ -35,14 +30,14 @@ export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.D
         return this.#refresh();
       }),
       vscode.commands.registerCommand("ptlens.processes.measure", (process: Process) => measure(process)),
-    ];
+    );
   }
 
-  getChildren(parent?: Process): Process[] {
-    return parent === undefined ? [...this.#processes] : [];
+  protected override rows(): Process[] {
+    return [...this.#processes];
   }
 
-  getTreeItem(process: Process): vscode.TreeItem {
+  override getTreeItem(process: Process): vscode.TreeItem {
     const item = new vscode.TreeItem(process.name);
     item.id = `${String(process.pid)} ${String(process.start_time)}`;
     item.description = [
@@ -66,7 +61,7 @@ export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.D
       const { processes } = await this.client.request("ptlens/processes", file === undefined ? {} : { source: file });
       const rank = (process: Process): number => (process.has_source ? 1e9 : 0) + (process.may_attach ? 1e6 : 0) + Math.round(process.cpu_percent);
       this.#processes = [...processes].sort((a, b) => rank(b) - rank(a) || a.name.localeCompare(b.name) || a.pid - b.pid);
-      this.#changed.fire(undefined);
+      this.redraw();
     } catch (error) {
       // One message, not one every few seconds.
       this.#failed = true;
@@ -76,9 +71,9 @@ export class ProcessesView implements vscode.TreeDataProvider<Process>, vscode.D
     this.#timer = setTimeout(() => void this.#refresh(), refreshInterval);
   }
 
-  dispose(): void {
+  override dispose(): void {
     clearTimeout(this.#timer);
-    for (const subscription of this.#subscriptions) subscription.dispose();
+    super.dispose();
   }
 }
 

@@ -1,10 +1,10 @@
 // Asks for the target of a measurement: a process that is being debugged, a program to start, a running process (those
 // built from the open file first), or one of its threads.
 import * as vscode from "vscode";
+import type { Process, ProcessThread } from "../protocol/protocol";
+import { cpuText } from "./cpu-text";
 import type { Debuggee } from "./debuggees";
 import type { ProgramProblem, ProgramTarget } from "./program-target";
-import { cpuText } from "./cpu-text";
-import type { Process, ProcessThread } from "../protocol/protocol";
 
 export type Target =
   | { readonly kind: "process"; readonly process: Process; /** Absent: all threads. */ readonly thread?: ProcessThread }

@@ -8,7 +8,7 @@ export async function firstStepsTests({ browser, rig, artifacts, test }) {
   const step = (name) => page.locator(".getting-started-step", { hasText: name });
   const done = (name) => until(`${name} is done`, async () => (await step(name).locator(".codicon-getting-started-step-checked").count()) > 0);
   const open = async () => {
-    await page.locator(".tab", { hasText: "order_server.cpp" }).first().click(); // a webview keeps the keys to itself
+    await page.locator(".tab", { hasText: "order_server.cpp" }).first().click(); // a webview does not pass keys on
     await runCommand(page, "PT Lens: Get Started");
   };
   const { backend } = ask("doctor");
@@ -18,7 +18,7 @@ export async function firstStepsTests({ browser, rig, artifacts, test }) {
     async () => {
       await showSource(page, rig.url);
       await open();
-      for (const name of ["Check this machine", "Grant permissions", "Measure the sample program", "Read the result"]) await step(name).first().waitFor(patience);
+      for (const name of ["Check your machine", "Grant permissions", "Measure the sample program", "Read the result"]) await step(name).first().waitFor(patience);
       assert.equal(await page.locator(".getting-started-step .codicon-getting-started-step-checked").count(), 0);
       await shot("walkthrough-dark");
     },
@@ -31,7 +31,7 @@ export async function firstStepsTests({ browser, rig, artifacts, test }) {
       await page.getByRole("button", { name: "Check This Machine" }).first().click();
       await until("the document", async () => (await page.locator(".tab", { hasText: "this machine" }).count()) > 0);
       await open();
-      await done("Check this machine");
+      await done("Check your machine");
       if (backend !== "none") await done("Grant permissions");
     },
     page,

@@ -1,4 +1,4 @@
-// What tests of the workbench do and look at in a page.
+// Actions and queries of the workbench tests.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ask, probesOf, sampleSource } from "../live.mjs";
@@ -35,10 +35,10 @@ export async function until(what, probe) {
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error(`${what}: still not so after ${patience.timeout / 1000} s (${last})`);
+  throw new Error(`${what}: timed out after ${patience.timeout / 1000} s (${last})`);
 }
 
-/** Everything that is written at the ends of the lines on the screen. */
+/** Returns the texts at the ends of the visible lines. */
 export const lineTexts = (page) =>
   page.evaluate(() =>
     [...document.querySelectorAll(".view-lines .view-line span")]
@@ -50,7 +50,7 @@ export const lineTexts = (page) =>
 export const lensTexts = async (page) =>
   (await page.locator(".codelens-decoration").allTextContents()).map((text) => text.replaceAll("\u00a0", " "));
 
-/** Opens the quick input by its key and writes into it. The panel may take the focus meanwhile, and the input closes: once more, then. */
+/** Opens the quick input with a key and types into it. Retries if the panel takes the focus and the input closes. */
 async function writeInQuickInput(page, key, text, isReady) {
   const input = page.locator(".quick-input-widget input");
   await until(`the quick input takes ${text}`, async () => {
@@ -61,7 +61,7 @@ async function writeInQuickInput(page, key, text, isReady) {
   });
 }
 
-/** Puts the cursor on a line of a file that is open. */
+/** Moves the cursor to a line of an open file. */
 export async function goToLine(page, line, file = path.basename(sampleSource)) {
   await until(`line ${line} of ${file}`, async () => {
     await page.locator(".tab", { hasText: file }).first().click(); // out of the panel, into the source
@@ -72,17 +72,17 @@ export async function goToLine(page, line, file = path.basename(sampleSource)) {
   });
 }
 
-/** Right-click on a word of the line that the cursor is in. */
+/** Right-clicks a word in the editor. */
 export async function openContextMenu(page, word) {
   const span = page.locator(".view-lines .view-line span", { hasText: new RegExp(`^\\s*${word}$`) }).first();
-  // The line is drawn anew when the language is known: its words go and come back.
-  const box = await until(`a place for ${word} on the screen`, () => span.boundingBox({ timeout: 5000 }));
+  // VS Code renders the line again when the language is known.
+  const box = await until(`the position of ${word} on the screen`, () => span.boundingBox({ timeout: 5000 }));
   await page.mouse.click(box.x + box.width - 4, box.y + box.height / 2, { button: "right" });
   await page.getByRole("menuitem", { name: "Measure Latency" }).waitFor(patience);
   await page.waitForTimeout(300);
 }
 
-/** What the editor's context menu keeps under PT Lens. */
+/** Opens the submenu PT Lens of the editor's context menu. */
 export async function openSubmenu(page) {
   await page.getByRole("menuitem", { name: "PT Lens" }).hover();
   await page.getByRole("menuitem", { name: "Open Recording" }).waitFor(patience);
@@ -98,7 +98,7 @@ export async function choose(page, item) {
   });
 }
 
-/** Chooses our process by its id: other tests may run order servers of their own. */
+/** Chooses the process by its id: other tests may run other order servers. */
 export async function pickSample(page, sample) {
   await page.locator(".quick-input-list .monaco-list-row").first().waitFor(patience);
   await page.keyboard.type(String(sample.pid));
@@ -109,20 +109,20 @@ export async function pickSample(page, sample) {
 
 export const panelFrame = (page) => page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
 
-/** A window of its own, with nothing remembered; `shot(name)` takes a picture of it. */
+/** Opens a new window without stored state; `shot(name)` takes a screenshot. */
 export async function newPage(browser, artifacts) {
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
   const page = await context.newPage();
   page.setDefaultTimeout(patience.timeout);
   const shot = async (name) => {
-    await page.mouse.move(800, 5); // off everything that has a tooltip
+    await page.mouse.move(24, 600); // away from elements with tooltips
     await page.waitForTimeout(700);
     await page.screenshot({ path: path.join(artifacts, `${name}.png`) });
   };
   return { context, page, shot };
 }
 
-/** Opens the window on its source, dark and without a side bar: room for source and panel. */
+/** Opens the window with its source, dark and without the side bar. */
 export async function showSource(page, url) {
   await page.goto(url, { waitUntil: "commit", ...startPatience });
   await page.locator(".monaco-editor .view-line").first().waitFor(startPatience);
@@ -139,7 +139,7 @@ export async function runCommand(page, title) {
   await page.keyboard.press("Enter");
 }
 
-/** Asks whether a measurement has begun. With probes they tell; Intel PT needs none, and then the progress has told. */
+/** Returns a function that checks whether data is being recorded. With probes, it looks for them in the kernel; with Intel PT, the progress is enough. */
 export function recordingRunsIn(rig) {
   const usesProbes = ask("doctor").backend === "uprobe";
   return () => !usesProbes || probesOf(rig.scratch).length > 0;

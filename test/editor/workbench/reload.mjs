@@ -9,7 +9,7 @@ export async function reloadTests({ browser, rig, sample, measured, artifacts, t
   let before;
 
   await test(
-    "a measured function keeps its lenses over a reload of the window",
+    "the code lenses of a measured function are the same after a reload of the window",
     async () => {
       await showSource(page, rig.url);
       await goToLine(page, definedAt(measured));

@@ -12,7 +12,7 @@ import { count, definedAt, duration, goToLine, newPage, panelFrame, patience, pi
 const simulator = process.env.PTSIM ?? path.join(projectRoot, "helper/build/ptsim/ptsim");
 const server = process.env.PTLENS_SAMPLE ?? path.join(projectRoot, "helper/build/samples/order_server");
 const slowest = 8_000; // ms
-const threshold = 6_000; // ms; what is single-stepped takes its time as well
+const threshold = 6_000; // ms; single-stepping also takes time
 const orders = 40; // of the launch configuration
 
 export async function targetsTests({ browser, measured, artifacts, test }) {

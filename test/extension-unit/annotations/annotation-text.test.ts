@@ -75,7 +75,7 @@ describe("line time at a line's end", () => {
   it("is shown as shared if the trace does not separate it", () => {
     const shared = time({ ...unknownTime, at_least: 0, at_most: 40_100, shared_with: "10–13, 15" });
     assert.equal(plain(lineText(row({ ...own, line_time: shared }), result())), "line × 1,000 · ≤ 40.1 µs shared with lines 10–13, 15");
-    assert.equal(plain(lineText(row({ ...own, line_time: { ...shared, shared_with: "" } }), result())), "line × 1,000 · ≤ 40.1 µs shared with what it calls");
+    assert.equal(plain(lineText(row({ ...own, line_time: { ...shared, shared_with: "" } }), result())), "line × 1,000 · ≤ 40.1 µs shared with its callees");
   });
   it("gives the reason if there is none", () => {
     assert.equal(plain(lineText(row({ ...own, line_time: time({ ...unknownTime, at_least: null, at_most: null }) }), result({ timed: false }))), "line × 1,000 · no timing");

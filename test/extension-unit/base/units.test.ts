@@ -30,7 +30,7 @@ describe("counts, shares and sizes", () => {
     assert.equal(formatCalls(1), "1 call");
     assert.equal(formatCalls(1_234_567), "1,234,567 calls");
   });
-  it("keeps small shares from looking like nothing", () => {
+  it("does not show small shares as 0 %", () => {
     assert.equal(formatPercent(0), "0 %");
     assert.equal(formatPercent(0.04), "< 0.1 %");
     assert.equal(formatPercent(0.06), "0.1 %");
@@ -38,7 +38,7 @@ describe("counts, shares and sizes", () => {
     assert.equal(formatPercent(9.96), "10 %");
     assert.equal(formatPercent(412), "412 %");
   });
-  it("has no share of nothing", () => {
+  it("returns 0 for a share of 0", () => {
     assert.equal(percentOf(5, 0), 0);
     assert.equal(percentOf(1, 4), 25);
   });

@@ -27,12 +27,12 @@ describe("the order of functions", () => {
       assert.deepEqual(names(order), expected[order]);
     });
   }
-  it("holds those whose name has every word, in any case", () => {
+  it("contains the functions whose name contains every word, in any case", () => {
     assert.deepEqual(names("name", "A  mm"), ["gamma"]);
     assert.deepEqual(names("name", "BETA ns"), ["ns::beta"]);
     assert.deepEqual(names("name", "delta"), []);
   });
-  it("leaves the list that it was given alone", () => {
+  it("does not change the given list", () => {
     assert.equal(rows[0]?.name, "ns::beta");
   });
 });

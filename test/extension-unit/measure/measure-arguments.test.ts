@@ -10,7 +10,7 @@ describe("parseThreshold", () => {
 });
 
 describe("measureArguments", () => {
-  it("takes what is of the right kind and nothing else", () => {
+  it("reads only fields of the right type", () => {
     assert.deepEqual(measureArguments({ pid: 4, tid: "5", function: "f", all: true, slowerThan: 1e6, other: 1 }), { pid: 4, function: "f", all: true, slowerThan: 1e6 });
     assert.deepEqual(measureArguments(undefined), {});
     assert.deepEqual(measureArguments("text"), {});

@@ -1,4 +1,4 @@
-// What language servers call functions (clangd, cpptools, rust-analyzer, gopls) and what symbol tables do.
+// Names of language servers (clangd, cpptools, rust-analyzer, gopls) and of symbol tables.
 import { strict as assert } from "node:assert";
 import { isFollowedByCall, qualifiedName } from "../../../extension/src/source/symbol-name";
 

@@ -1,4 +1,4 @@
-// Launch configurations and tasks as their own documentation writes them.
+// Launch configurations and tasks as in the documentation of VS Code.
 import { strict as assert } from "node:assert";
 import { launchTarget, plainWords, substitute, taskTarget, type Variables } from "../../../extension/src/targets/program-target";
 
@@ -55,18 +55,18 @@ describe("launchTarget", () => {
     });
     assert.deepEqual(launchTarget({ name: "b", type: "lldb-dap", request: "launch", program: "/b", env: ["A=1", "B=x=y"] }, variables)?.env, { A: "1", B: "x=y" });
   });
-  it("takes what is said for Linux", () => {
+  it("uses the fields for Linux", () => {
     const target = launchTarget({ name: "a", type: "cppdbg", request: "launch", program: "a.exe", linux: { program: "/a" } }, variables);
     assert.equal(target?.program, "/a");
   });
-  it("says what is lacking instead of guessing", () => {
+  it("reports a problem instead of guessing", () => {
     const cmake = launchTarget({ name: "c", type: "cppdbg", request: "launch", program: "${command:cmake.launchTargetPath}" }, variables);
     assert.deepEqual(cmake?.problem, { kind: "variables", names: ["${command:cmake.launchTargetPath}"] });
     const go = launchTarget({ name: "g", type: "go", request: "launch", mode: "debug", program: "${workspaceFolder}" }, variables);
     assert.deepEqual(go?.problem, { kind: "goPackage" });
     assert.equal(launchTarget({ name: "g", type: "go", request: "launch", mode: "exec", program: "/g" }, variables)?.problem, undefined);
   });
-  it("leaves out what attaches and other languages", () => {
+  it("skips configurations that attach, and other languages", () => {
     assert.equal(launchTarget({ name: "a", type: "cppdbg", request: "attach", program: "/a" }, variables), undefined);
     assert.equal(launchTarget({ name: "n", type: "node", request: "launch", program: "/a.js" }, variables), undefined);
     assert.equal(launchTarget({ name: "n", type: "cppdbg", request: "launch" }, variables), undefined);
@@ -80,12 +80,12 @@ describe("taskTarget", () => {
       name: "run", source: "task", folder: "", program: "/home/me/shop/build/server", args: ["-v"], cwd: "/home/me/shop/run", env: { A: "1" }, preLaunchTask: "",
     });
   });
-  it("reads a shell task that is a program and words", () => {
+  it("reads a shell task with a program and arguments", () => {
     const target = taskTarget({ label: "run", type: "shell", command: "./build/server --name \"a b\"" }, variables);
     assert.equal(target?.program, "/home/me/shop/build/server");
     assert.deepEqual(target.args, ["--name", "a b"]);
   });
-  it("leaves out shell lines, tools of the PATH and other kinds", () => {
+  it("skips shell command lines, tools on the PATH and other types", () => {
     assert.equal(taskTarget({ label: "x", type: "shell", command: "make && ./build/server" }, variables), undefined);
     assert.equal(taskTarget({ label: "x", type: "shell", command: "make" }, variables), undefined);
     assert.equal(taskTarget({ label: "x", type: "npm", script: "start" }, variables), undefined);
@@ -93,7 +93,7 @@ describe("taskTarget", () => {
 });
 
 describe("plainWords", () => {
-  it("gives up where a shell would do more than split", () => {
+  it("returns undefined if a shell would do more than split", () => {
     assert.deepEqual(plainWords("./a 'b c' d"), ["./a", "b c", "d"]);
     for (const line of ["./a | b", "./a $(b)", "./a *", "./a > x", "A=1; ./a", "./a $HOME"]) assert.equal(plainWords(line), undefined, line);
   });

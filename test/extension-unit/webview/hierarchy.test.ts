@@ -48,14 +48,14 @@ describe("frame colors", () => {
   const { root } = hierarchyOf(columns([-1, 0, 1], [-1, 1, 2], [10, 9, 1]));
   const color = frameColors(root);
   const hue = (node: FlameNode): number => Number(/hsl\((-?\d+)/.exec(color(node))?.[1]);
-  it("is the same for the same function and tells binaries apart", () => {
+  it("are the same for the same function and differ between binaries", () => {
     const [work] = root.children;
     const [lock] = work?.children ?? [];
     assert.ok(work !== undefined && lock !== undefined);
     assert.equal(color(work), color({ ...work }));
     assert.ok(Math.abs(hue(work) - hue(lock)) > 30);
   });
-  it("is grey at the root", () => {
+  it("are grey at the root", () => {
     assert.equal(color(root), "hsl(0 0% 72%)");
   });
 });

@@ -3,9 +3,9 @@ import { strict as assert } from "node:assert";
 import path from "node:path";
 import * as vscode from "vscode";
 import { annotationSettings } from "../../../../extension/src/annotations/annotation-settings";
+import { readSettings } from "../../../../extension/src/base/settings";
 import { targetItems } from "../../../../extension/src/targets/target-picker";
 import { workspacePrograms } from "../../../../extension/src/targets/workspace-programs";
-import { readSettings } from "../../../../extension/src/base/settings";
 import { activeApi } from "../editor";
 import { environment } from "../environment";
 

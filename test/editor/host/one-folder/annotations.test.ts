@@ -250,14 +250,14 @@ describe("a file of 20,000 lines with 5,000 lines with calls", () => {
       last = now;
     }, 1);
     const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-    const asked = decorations.requests;
+    const requestsBefore = decorations.requests;
     let screens = 0;
     for (let line = 0; line < document.lineCount; line += 400, screens += 1) {
       editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.AtTop);
       await pause(90);
     }
     const scrolling = longest;
-    const requests = decorations.requests - asked;
+    const requests = decorations.requests - requestsBefore;
     longest = { cpu: 0, wall: 0 };
     editor.selection = new vscode.Selection(10_000, 0, 10_000, 0);
     editor.revealRange(editor.selection);

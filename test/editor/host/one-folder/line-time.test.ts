@@ -2,9 +2,9 @@
 // `ptlens lines --time` with the calls. The recording is a simulated trace.
 import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
+import type { LinesResult, LineTime } from "../../../../extension/src/protocol/protocol";
 import { activeApi, shownMessages } from "../editor";
 import { count, duration, environment, helperJson, plain } from "../environment";
-import type { LinesResult, LineTime } from "../../../../extension/src/protocol/protocol";
 
 const source = process.env.PTLENS_TEST_TIMED_SOURCE ?? "";
 

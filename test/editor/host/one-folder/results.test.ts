@@ -81,7 +81,7 @@ describe("a recording that was opened", () => {
     assert.ok(text.includes(duration(report.latency.mean)), text);
   });
 
-  it("keeps figures at their lines while the file is edited", async () => {
+  it("moves the figures with their lines while the file is edited", async () => {
     const onDisk = readFileSync(source, "utf8");
     const { decorations } = await activeApi();
     const linesOf = async (): Promise<number[]> => (await decorations.options(document)).map(({ range }) => range.start.line);

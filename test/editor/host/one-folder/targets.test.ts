@@ -2,10 +2,10 @@
 import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
 import { candidateItems, inlinedItems } from "../../../../extension/src/functions/function-picker";
+import type { FoundFunction, Process } from "../../../../extension/src/protocol/protocol";
 import { cursorLocation } from "../../../../extension/src/source/cursor-location";
 import { targetItems } from "../../../../extension/src/targets/target-picker";
 import { workspacePrograms } from "../../../../extension/src/targets/workspace-programs";
-import type { FoundFunction, Process } from "../../../../extension/src/protocol/protocol";
 import { activeApi, shownErrors } from "../editor";
 import { environment, reportJson } from "../environment";
 
@@ -90,7 +90,7 @@ describe("the function picker", () => {
     const items = candidateItems([found("f()::{lambda()#1}::operator()()", "f::{lambda()#1}::operator()", "0x10"), found("f()", "f", "0x20")]);
     assert.ok(items.every(({ selector }) => selector?.all === undefined));
   });
-  it("offers the callers of what was inlined everywhere, and to count its executions", () => {
+  it("offers the callers of a function that was inlined everywhere, and to count its executions", () => {
     const items = inlinedItems({ name: "mix(int)", places: 2, holders: [found("stirs(int)", "stirs", "0x10")] }, []);
     assert.deepEqual(items.flatMap(({ selector }) => (selector === undefined ? [] : [selector.name])), ["stirs(int)", "mix(int)"]);
   });
@@ -103,7 +103,7 @@ describe("the target picker", () => {
   });
   const choices = { programs: [], debuggees: [{ pid: 4, name: "Server", stopped: true }], processes: Promise.resolve([]), threads: () => Promise.resolve([]) };
 
-  it("marks what is debugged, rebuilt, in a container or another user's", () => {
+  it("marks processes that are debugged, rebuilt, in a container or of another user", () => {
     const items = targetItems(choices, [
       process(4, { has_source: true }),
       process(5, { has_source: true, rebuilt: true, threads: 3 }),
