@@ -5,7 +5,7 @@ import { formatCalls, formatCount, formatDuration, formatSignedDuration, formatS
 import { t } from "./words";
 
 /** What of a recording decides which figures are known. */
-export type Known = Pick<AnnotationsResult, "off_cpu_known" | "timed" | "baseline" | "text">;
+export type Known = Pick<AnnotationsResult, "off_cpu_known" | "timed" | "baseline">;
 
 /** As wide as a duration becomes: "1.23 µs", "12.3 ms", "1,204 s". */
 const durationWidth = 7;
@@ -19,9 +19,9 @@ export const staleMark = "✎";
 /** Of a file that is newer than the program. */
 export const doubtMark = "?";
 
-/** Whether what stands at the line is of another text or binary than the present ones. */
-export function isStale(row: LineAnnotation, known: Known): boolean {
-  return row.changed || row.old_binary || known.text === "edited" || known.text === "newer";
+/** Whether the figures at the line describe another text or binary than the present ones. */
+export function isStale({ staleness }: Pick<LineAnnotation, "staleness">): boolean {
+  return staleness !== "current" && staleness !== "unknown";
 }
 
 /** "✎ 12.3 µs × 1,000 · off-CPU 5.10 ms total · −12 %"; `countWidth`: characters that the count takes at least. */
@@ -41,9 +41,9 @@ export function lineText(row: LineAnnotation, known: Known, countWidth = 0): str
   if (row.incomplete > 0) parts.push(t("{0} incomplete", formatCount(row.incomplete)));
   if (row.line_time !== undefined) parts.push(...lineTimeText(row.line_time));
   if (known.baseline && hasCalls(row)) parts.push(changeText(row));
-  if (row.old_binary) parts.push(t("old binary"));
-  const edited = row.changed || known.text === "edited";
-  const mark = edited ? `${staleMark}${blank}` : known.text === "newer" ? `${doubtMark}${blank}` : "";
+  if (row.staleness === "rebuilt") parts.push(t("old binary"));
+  const edited = row.staleness === "edited" || row.staleness === "edited_elsewhere";
+  const mark = edited ? `${staleMark}${blank}` : row.staleness === "newer_source" ? `${doubtMark}${blank}` : "";
   return (mark + parts.join(" · ")).replaceAll(" ", blank);
 }
 

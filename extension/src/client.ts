@@ -143,7 +143,7 @@ export class Client implements vscode.Disposable {
     const settings = readSettings();
     const options: LanguageClientOptions = {
       documentSelector: languages.map((language) => ({ scheme: "file", language })),
-      initializationOptions: { symfs: settings.symfs, perf: settings.perfPath, integrated: true, words: vscode.l10n.bundle ?? {} },
+      initializationOptions: { symfs: settings.symfs, perf: settings.perfPath, integrated: true },
       markdown: { isTrusted: { enabledCommands: linkedCommands } },
       outputChannel: this.log.channel,
       revealOutputChannelOn: RevealOutputChannelOn.Never,

@@ -10,6 +10,7 @@ const kinds: readonly ErrorKind[] = [
   "gone",
   "cancelled",
   "failed",
+  "ambiguous",
 ];
 
 /** The helper ended while a request waited; the reason is told apart, once for all of them. */

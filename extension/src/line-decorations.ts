@@ -209,7 +209,7 @@ export class LineDecorations implements vscode.Disposable {
       drawn.add(row.line);
       const step = heatStep(row.total, result.hottest);
       const hot = step === heatSteps - 1 ? "ptlens.hotLineForeground" : "ptlens.lineForeground";
-      const colour = isStale(row, result) ? "ptlens.staleLineForeground" : hot;
+      const colour = isStale(row) ? "ptlens.staleLineForeground" : hot;
       texts[step]?.push({
         range: document.lineAt(row.line - 1).range,
         renderOptions: { after: { contentText: text, color: new vscode.ThemeColor(colour) } },

@@ -64,6 +64,7 @@ function remedyOf(error: unknown, kind: ErrorKind): [label: string, command: str
     case "bad_input":
       return [vscode.l10n.t("Open Another Recording…"), "ptlens.openRecording"];
     case "not_found":
+    case "ambiguous":
     case "cancelled":
       return [vscode.l10n.t("What Can Be Done"), "ptlens.actions"];
   }

@@ -12,13 +12,13 @@ const row = (fields: Partial<LineAnnotation> = {}): LineAnnotation => ({
   incomplete: 0,
   unwound: 0,
   off_cpu: 0,
-  changed: false,
-  old_binary: false,
+  staleness: "current",
+  text: "",
   ...fields,
 });
 const result = (fields: Partial<AnnotationsResult> = {}): AnnotationsResult => ({
   id: "1",
-  text: "as_measured",
+  staleness: "current",
   baseline: false,
   off_cpu_known: true,
   timed: true,
@@ -37,11 +37,11 @@ describe("the text at a line's end", () => {
     assert.equal(plain(lineText(row({ calls: 0, incomplete: 3 }), result())), "3 incomplete");
   });
   it("says that it is of another text or binary", () => {
-    assert.equal(plain(lineText(row({ changed: true }), result({ text: "edited" }))), "✎ 12.3 µs × 1,000");
-    assert.equal(plain(lineText(row(), result({ text: "edited" }))), "✎ 12.3 µs × 1,000");
-    assert.equal(plain(lineText(row(), result({ text: "newer" }))), "? 12.3 µs × 1,000");
-    assert.equal(plain(lineText(row({ old_binary: true }), result())), "12.3 µs × 1,000 · old binary");
-    assert.equal(plain(lineText(row(), result({ text: "unknown" }))), "12.3 µs × 1,000");
+    assert.equal(plain(lineText(row({ staleness: "edited" }), result())), "✎ 12.3 µs × 1,000");
+    assert.equal(plain(lineText(row({ staleness: "edited_elsewhere" }), result())), "✎ 12.3 µs × 1,000");
+    assert.equal(plain(lineText(row({ staleness: "newer_source" }), result())), "? 12.3 µs × 1,000");
+    assert.equal(plain(lineText(row({ staleness: "rebuilt" }), result())), "12.3 µs × 1,000 · old binary");
+    assert.equal(plain(lineText(row({ staleness: "unknown" }), result())), "12.3 µs × 1,000");
   });
   it("holds the change against a baseline by its sign", () => {
     const changed = { mean_percent: -12.4, mean: "changed", p99_ns: 3000, p99: "changed" } as const;
@@ -82,7 +82,7 @@ describe("line time at a line's end", () => {
     assert.equal(plain(lineText(row({ ...own, line_time: time({ ...untold, at_least: 0, at_most: 0 }) }), result())), "line × 1,000 · too short to time");
   });
   it("is not compared with a baseline, and is marked as of another text", () => {
-    assert.equal(plain(lineText(row({ ...own, line_time: time() }), result({ baseline: true, text: "edited" }))), "✎ line 12.3 µs × 1,000");
+    assert.equal(plain(lineText(row({ ...own, line_time: time(), staleness: "edited" }), result({ baseline: true }))), "✎ line 12.3 µs × 1,000");
   });
 });
 

@@ -58,8 +58,7 @@ Host real_host() {
       },
       .diagnose =
           [](const DoctorRequest& request) {
-            return record::diagnose(
-                {.perf = request.perf, .binary = request.binary, .say = request.say});
+            return record::diagnose({.perf = request.perf, .binary = request.binary});
           },
       .processes = record::processes,
       .threads = record::threads,
