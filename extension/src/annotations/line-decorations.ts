@@ -208,7 +208,7 @@ export class LineDecorations implements vscode.Disposable {
       annotated.add(row.line);
       const level = heatLevel(row.total, result.hottest);
       const hot = level === heatLevels - 1 ? "ptlens.hotLineForeground" : "ptlens.lineForeground";
-      const color = isStale(row, result) ? "ptlens.staleLineForeground" : hot;
+      const color = isStale(row) ? "ptlens.staleLineForeground" : hot;
       texts[level]?.push({
         range: document.lineAt(row.line - 1).range,
         renderOptions: { after: { contentText: text, color: new vscode.ThemeColor(color) } },

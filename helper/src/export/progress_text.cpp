@@ -1,4 +1,4 @@
-// Rates over the stage that runs, so that a fast one does not promise what a slow one cannot keep.
+// Rates are those of the present stage, so that a fast stage does not promise a short slow one.
 #include "export/progress_text.hpp"
 
 #include "export/units.hpp"
@@ -15,36 +15,14 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr auto shortest_pause = std::chrono::milliseconds(100);
 constexpr double ns_per_ms = 1e6;
-constexpr double least_rate_time_s = 0.2; // before that a rate is noise
+constexpr double least_rate_time_s = 0.2; // a rate over a shorter time is noise
 
-std::string stage_text(const Words& say, const std::string& stage) {
-  if (stage == "opening") {
-    return say("opening");
-  }
-  if (stage == "probing") {
-    return say("probing");
-  }
-  if (stage == "recording") {
-    return say("recording");
-  }
-  if (stage == "reading") {
-    return say("reading");
-  }
-  if (stage == "reading debug information") {
-    return say("reading debug information");
-  }
-  return stage == "decoding" ? say("decoding") : stage;
-}
-
-std::string amount(const Words& say, std::uint64_t number, const std::string& unit) {
+std::string amount(std::uint64_t number, const std::string& unit) {
   if (unit == "bytes") {
     return bytes(number);
   }
   if (unit == "ms") {
     return duration(static_cast<double>(number) * ns_per_ms);
-  }
-  if (unit == "samples") {
-    return say("{0} samples", count(number));
   }
   return unit.empty() ? count(number) : count(number) + ' ' + unit;
 }
@@ -71,15 +49,13 @@ std::optional<std::string> ProgressText::next(const ProgressReport& report, Time
     return std::nullopt;
   }
   last_ = now;
-  const Words& say = say_;
 
-  std::string message = stage_text(say, report.stage);
+  std::string message = report.stage;
   if (report.total > 0) {
-    message +=
-        " · " + say("{0} of {1}", amount(say, std::min(report.done, report.total), report.unit),
-                    amount(say, report.total, report.unit));
+    message += fmt::format(" · {} of {}", amount(std::min(report.done, report.total), report.unit),
+                           amount(report.total, report.unit));
   } else if (report.done > 0) {
-    message += " · " + amount(say, report.done, report.unit);
+    message += " · " + amount(report.done, report.unit);
   }
   const double elapsed_s = Seconds(now - stage_began_).count();
   const double advanced =
@@ -87,11 +63,11 @@ std::optional<std::string> ProgressText::next(const ProgressReport& report, Time
   if (elapsed_s >= least_rate_time_s && advanced > 0) {
     const double rate = advanced / elapsed_s;
     if (report.unit != "ms") {
-      message += " · " + say("{0}/s", amount(say, static_cast<std::uint64_t>(rate), report.unit));
+      message += fmt::format(" · {}/s", amount(static_cast<std::uint64_t>(rate), report.unit));
     }
     if (report.total > report.done) {
       const double left_s = static_cast<double>(report.total - report.done) / rate;
-      message += " · " + say("{0} s left", fmt::format("{:.0f}", std::max(1.0, left_s)));
+      message += fmt::format(" · {:.0f} s left", std::max(1.0, left_s));
     }
   }
   return message;

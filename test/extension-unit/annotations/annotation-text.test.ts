@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { changeText, heatLevel, lineText, alignedTexts, widthOfText } from "../../../extension/src/annotations/annotation-text";
-import type { AnnotatedLineTime, AnnotationsResult, LineAnnotation } from "../../../extension/src/protocol/protocol";
+import { alignedTexts, heatLevel, isStale, widthOfText } from "../../../extension/src/annotations/annotation-text";
+import type { AnnotationsResult, LineAnnotation } from "../../../extension/src/protocol/protocol";
 
 const plain = (text: string): string => text.replaceAll("\u00a0", " ");
 const row = (fields: Partial<LineAnnotation> = {}): LineAnnotation => ({
@@ -12,13 +12,13 @@ const row = (fields: Partial<LineAnnotation> = {}): LineAnnotation => ({
   incomplete: 0,
   unwound: 0,
   off_cpu: 0,
-  changed: false,
-  old_binary: false,
+  staleness: "current",
+  text: "",
   ...fields,
 });
 const result = (fields: Partial<AnnotationsResult> = {}): AnnotationsResult => ({
   id: "1",
-  text: "as_measured",
+  staleness: "current",
   baseline: false,
   off_cpu_known: true,
   timed: true,
@@ -28,87 +28,34 @@ const result = (fields: Partial<AnnotationsResult> = {}): AnnotationsResult => (
   ...fields,
 });
 
-describe("the text at a line's end", () => {
-  it("is mean, calls and off-CPU", () => {
-    assert.equal(plain(lineText(row({ off_cpu: 5_100_000 }), result())), "12.3 µs × 1,000 · off-CPU 5.10 ms total");
-  });
-  it("counts calls without timing, and incomplete calls", () => {
-    assert.equal(plain(lineText(row({ unwound: 2, incomplete: 1 }), result({ timed: false }))), "1,000 calls · no timing · 2 unwound · 1 incomplete");
-    assert.equal(plain(lineText(row({ calls: 0, incomplete: 3 }), result())), "3 incomplete");
-  });
-  it("marks figures of another text or binary", () => {
-    assert.equal(plain(lineText(row({ changed: true }), result({ text: "edited" }))), "✎ 12.3 µs × 1,000");
-    assert.equal(plain(lineText(row(), result({ text: "edited" }))), "✎ 12.3 µs × 1,000");
-    assert.equal(plain(lineText(row(), result({ text: "newer" }))), "? 12.3 µs × 1,000");
-    assert.equal(plain(lineText(row({ old_binary: true }), result())), "12.3 µs × 1,000 · old binary");
-    assert.equal(plain(lineText(row(), result({ text: "unknown" }))), "12.3 µs × 1,000");
-  });
-  it("shows the change against a baseline with its sign", () => {
-    const changed = { mean_percent: -12.4, mean: "changed", p99_ns: 3000, p99: "changed" } as const;
-    assert.equal(changeText(row({ difference: changed })), "−12 %, p99 +3.00 µs");
-    assert.equal(changeText(row({ difference: { ...changed, p99: "few_calls" } })), "−12 %");
-    assert.equal(changeText(row({ difference: { ...changed, mean: "unchanged", p99: "unchanged" } })), "≈ baseline");
-    assert.equal(changeText(row({ difference: { ...changed, mean: "few_calls", p99: "few_calls" } })), "too few calls to compare");
-    assert.equal(changeText(row()), "not in the baseline");
-  });
-});
-
-describe("line time at a line's end", () => {
-  const time = (fields: Partial<AnnotatedLineTime> = {}): AnnotatedLineTime => ({
-    executions: 1000,
-    at_least: 12_000_000,
-    at_most: 12_690_000,
-    time: 12_345_000,
-    resolution: 345_000,
-    shared_with: "12",
-    shared_with_others: true,
-    ...fields,
-  });
-  const own = { calls: 0, mean: 0, total: 0 };
-  const unknownTime = { time: null, resolution: null };
-  it("is the mean of its executions", () => {
-    assert.equal(plain(lineText(row({ ...own, line_time: time() }), result())), "line 12.3 µs × 1,000");
-  });
-  it("follows the calls from the line, in one text", () => {
-    assert.equal(plain(lineText(row({ off_cpu: 5_100_000, line_time: time() }), result())), "12.3 µs × 1,000 · off-CPU 5.10 ms total · line 12.3 µs × 1,000");
-  });
-  it("is shown as shared if the trace does not separate it", () => {
-    const shared = time({ ...unknownTime, at_least: 0, at_most: 40_100, shared_with: "10–13, 15" });
-    assert.equal(plain(lineText(row({ ...own, line_time: shared }), result())), "line × 1,000 · ≤ 40.1 µs shared with lines 10–13, 15");
-    assert.equal(plain(lineText(row({ ...own, line_time: { ...shared, shared_with: "" } }), result())), "line × 1,000 · ≤ 40.1 µs shared with its callees");
-  });
-  it("gives the reason if there is none", () => {
-    assert.equal(plain(lineText(row({ ...own, line_time: time({ ...unknownTime, at_least: null, at_most: null }) }), result({ timed: false }))), "line × 1,000 · no timing");
-    assert.equal(plain(lineText(row({ ...own, line_time: time({ ...unknownTime, at_least: 0, at_most: 0 }) }), result())), "line × 1,000 · too short to time");
-  });
-  it("is not compared with a baseline, and is marked after an edit", () => {
-    assert.equal(plain(lineText(row({ ...own, line_time: time() }), result({ baseline: true, text: "edited" }))), "✎ line 12.3 µs × 1,000");
-  });
-});
-
 describe("texts of one function", () => {
   const rows = [
-    row({ line: 2, mean: 85, calls: 7 }),
-    row({ line: 3, mean: 1_234_567, calls: 12_000 }),
-    row({ line: 30, function_line: 20, mean: 5, calls: 1 }),
+    row({ line: 2, text: "  85 ns ×      7" }),
+    row({ line: 3, text: "1.23 ms × 12,000" }),
+    row({ line: 30, function_line: 20, text: "5 ns × 1" }),
   ];
   const widths: Record<number, number> = { 2: 10, 3: 40, 30: 12 };
   const aligned = alignedTexts(result({ lines: rows }), (line) => widths[line] ?? 0);
 
   it("begin in one column, three columns after the longest line", () => {
-    const starts = aligned.map(({ row: { line }, text }) => (widths[line] ?? 0) + (text.length - text.trimStart().length));
-    // The figures themselves are padded: 85 ns is one character shorter than 1.23 ms.
-    assert.deepEqual(starts, [43 + 2, 43, 15 + 3]);
+    const starts = aligned.map(({ row: { line, text: own }, text }) => (widths[line] ?? 0) + (text.length - own.length));
+    assert.deepEqual(starts, [43, 43, 15]);
   });
-  it("are right-aligned", () => {
-    const ends = aligned.map(({ row: { line }, text }) => (widths[line] ?? 0) + text.length);
-    assert.equal(ends[0], ends[1]);
-    assert.equal(plain(aligned[0]?.text ?? "").trim(), "85 ns ×      7");
+  it("keep the helper's padding, in blanks that a decoration does not collapse", () => {
+    assert.ok(aligned[0]?.text.endsWith("\u00a0\u00a085\u00a0ns\u00a0×\u00a0\u00a0\u00a0\u00a0\u00a0\u00a07"));
+    assert.equal(plain(aligned[1]?.text ?? "").trim(), "1.23 ms × 12,000");
   });
   it("are not moved by one very long line", () => {
     const [long, short] = alignedTexts(result({ lines: rows.slice(0, 2) }), (line) => (line === 2 ? 300 : 20));
     assert.equal(long?.text.search(/[^\u00a0]/), 3 + 2);
     assert.equal(short?.text.search(/[^\u00a0]/), 96 - 20 + 3);
+  });
+});
+
+describe("a line's figures", () => {
+  it("are stale if the source or the binary changed", () => {
+    assert.deepEqual((["edited", "edited_elsewhere", "newer_source", "rebuilt"] as const).map((staleness) => isStale({ staleness })), [true, true, true, true]);
+    assert.deepEqual((["current", "unknown"] as const).map((staleness) => isStale({ staleness })), [false, false]);
   });
 });
 

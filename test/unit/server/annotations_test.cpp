@@ -1,5 +1,5 @@
-// What an editor is told of a text: where lines are after edits, what is still as it was measured,
-// how it differs from a baseline. The measured text is made by hand: main at line 10 calls work, at
+// What an editor shows in a text: where lines are after edits, which figures are stale, and how
+// they differ from a baseline. The measured text is written by hand: main at line 10 calls work, at
 // line 3, from line 12.
 #include "server/client.hpp"
 #include "server/fake_host.hpp"
@@ -79,19 +79,20 @@ protected:
   int asked = 0;
 };
 
-TEST_F(Annotations, AreAsMeasuredWhileTheTextIs) {
+TEST_F(Annotations, AreCurrentWhileTheTextIsTheMeasuredOne) {
   client.initialize();
   client.call("o", "ptlens/open", {{"path", "/r/one"}});
   show(measured_text());
   const Json answer = annotations({{"heat", true}});
-  EXPECT_EQ(answer["text"], "as_measured");
+  EXPECT_EQ(answer["staleness"], "current");
   ASSERT_EQ(answer["lines"].size(), 1U);
   EXPECT_EQ(answer["lines"][0]["line"], 12);
   EXPECT_EQ(answer["lines"][0]["function_line"], 10);
   EXPECT_EQ(answer["lines"][0]["calls"], 1);
   EXPECT_EQ(answer["lines"][0]["mean"], 1000);
   EXPECT_EQ(answer["lines"][0]["off_cpu"], 200);
-  EXPECT_EQ(answer["lines"][0]["changed"], false);
+  EXPECT_EQ(answer["lines"][0]["staleness"], "current");
+  EXPECT_EQ(answer["lines"][0]["text"], "1.00 µs × 1 · off-CPU  200 ns total · 1 unwound");
   EXPECT_EQ(answer["heat"].dump(), R"({"line":[12],"total":[1000]})");
   EXPECT_TRUE(annotations({{"first", 1}, {"last", 11}})["lines"].empty());
   EXPECT_EQ(annotations({{"first", 12}, {"last", 12}})["lines"].size(), 1U);
@@ -141,7 +142,7 @@ protected:
   static inline int asked_for = 0;
 };
 
-TEST_F(LineTimes, StandAtTheirLinesOnceTheyWereAskedFor) {
+TEST_F(LineTimes, AppearAtTheirLinesAfterARequest) {
   asked_for = 0;
   client.initialize();
   const std::string id = open("/r/one");
@@ -161,15 +162,15 @@ TEST_F(LineTimes, StandAtTheirLinesOnceTheyWereAskedFor) {
   EXPECT_EQ(lines[0]["calls"], 0);
   EXPECT_EQ(lines[0]["line_time"]["executions"], 100);
   EXPECT_EQ(lines[0]["line_time"]["shared_with"], "");
-  EXPECT_EQ(lines[1]["calls"], 1); // one row, of both
+  EXPECT_EQ(lines[1]["calls"], 1); // one row for calls and time
   EXPECT_EQ(lines[1]["line_time"]["shared_with"], "13");
-  EXPECT_EQ(annotations({{"heat", true}})["heat"]["line"].dump(), "[12]"); // of lines with calls
+  EXPECT_EQ(annotations({{"heat", true}})["heat"]["line"].dump(), "[12]"); // lines with calls only
   EXPECT_TRUE(hover(10).contains("Executions of the line: 100. Its own instructions took "
                                  "2.00 ms ± 10.0 µs in all"))
       << hover(10);
   EXPECT_TRUE(hover(11).contains("Calls from this line: 1.00 µs × 1")) << hover(11);
-  EXPECT_TRUE(hover(11).contains("took 10 ns to 4.00 µs in all: the trace tells no "
-                                 "time between them and those of lines 13."))
+  EXPECT_TRUE(hover(11).contains("took 10 ns to 4.00 µs in all: the trace does not "
+                                 "separate their time from that of lines 13."))
       << hover(11);
   const Json hints = client.call("i", "textDocument/inlayHint",
                                  {{"textDocument", document},
@@ -183,7 +184,7 @@ TEST_F(LineTimes, StandAtTheirLinesOnceTheyWereAskedFor) {
       << hints[1];
 }
 
-TEST_F(LineTimes, MoveWithTheirLinesAndSoDoThoseTheyShareWith) {
+TEST_F(LineTimes, MoveWithTheirLinesAndTheLinesTheyShareTimeWith) {
   client.initialize();
   const std::string id = open("/r/one");
   show(measured_text());
@@ -195,7 +196,7 @@ TEST_F(LineTimes, MoveWithTheirLinesAndSoDoThoseTheyShareWith) {
   EXPECT_EQ(lines[1]["line_time"]["shared_with"], "14");
 }
 
-TEST_F(LineTimes, AreNoneOfRecordingsWithoutTrace) {
+TEST_F(LineTimes, AreMissingInRecordingsWithoutTrace) {
   client.initialize();
   EXPECT_TRUE(measured(open("/r/probes"))["line_time"].is_null());
   show(measured_text());
@@ -208,22 +209,23 @@ TEST_F(Annotations, MoveWithTheirLinesAndSayThatTheTextWasEdited) {
   show(measured_text());
   insert(0, 0, "// one\n// two\n", 0, 0);
   const Json edited = annotations();
-  EXPECT_EQ(edited["text"], "edited");
+  EXPECT_EQ(edited["staleness"], "edited");
   EXPECT_EQ(edited["lines"][0]["line"], 14);
-  EXPECT_EQ(edited["lines"][0]["changed"], false);
+  EXPECT_EQ(edited["lines"][0]["staleness"], "edited_elsewhere");
+  EXPECT_TRUE(edited["lines"][0]["text"].get<std::string>().starts_with("✎ 1.00 µs × 1"));
   EXPECT_EQ(lenses()[0].first, 4);
   EXPECT_TRUE(lenses()[0].second.starts_with("(before your edit) mean")) << lenses()[0].second;
   EXPECT_NE(hover(13).find("before your edit"), std::string::npos) << hover(13);
 
   insert(0, 0, "", 2, 0); // undone
-  EXPECT_EQ(annotations()["text"], "as_measured");
+  EXPECT_EQ(annotations()["staleness"], "current");
   EXPECT_EQ(annotations()["lines"][0]["line"], 12);
 
   insert(4, 5, "five", 4, 6); // inside work, lines 3 to 8
   EXPECT_TRUE(lenses()[0].second.starts_with("(changed since it was measured) mean"));
   EXPECT_TRUE(lenses()[1].second.starts_with("(before your edit) "));
   EXPECT_NE(hover(2).find("not what the measured program was built from"), std::string::npos);
-  EXPECT_EQ(annotations()["lines"][0]["changed"], false);
+  EXPECT_EQ(annotations()["lines"][0]["staleness"], "edited_elsewhere");
 
   insert(10, 0, "", 12, 0); // the line with the call
   EXPECT_TRUE(annotations()["lines"].empty());
@@ -233,10 +235,10 @@ TEST_F(Annotations, AreOfTheFileAgainOnceTheDocumentIsClosed) {
   client.initialize();
   client.call("o", "ptlens/open", {{"path", "/r/one"}});
   show("something else\n");
-  EXPECT_EQ(annotations()["text"], "edited");
+  EXPECT_EQ(annotations()["staleness"], "edited");
   EXPECT_TRUE(lenses().empty());
   client.notify("textDocument/didClose", {{"textDocument", document}});
-  EXPECT_EQ(annotations()["text"], "unknown"); // no such file here
+  EXPECT_EQ(annotations()["staleness"], "unknown"); // no such file here
   EXPECT_EQ(lenses().size(), 2U);
 }
 
@@ -253,13 +255,13 @@ TEST_F(Annotations, FollowEditsInUtf16) {
   ASSERT_EQ(hints.size(), 1U);
   EXPECT_EQ(hints[0]["position"].dump(), R"({"line":11,"character":17})");
   EXPECT_TRUE(
-      hints[0]["label"].get<std::string>().starts_with("1.00 µs × 1 · off-CPU 200 ns total"))
+      hints[0]["label"].get<std::string>().starts_with("✎ 1.00 µs × 1 · off-CPU 200 ns total"))
       << hints[0];
   insert(11, 5, "", 11, 10); // the emoji is units 4 and 5: half of it goes with its other half
-  EXPECT_EQ(annotations()["text"], "edited");
+  EXPECT_EQ(annotations()["staleness"], "edited");
 }
 
-TEST_F(Annotations, PassOverNotificationsThatDoNotFit) {
+TEST_F(Annotations, IgnoreInvalidNotifications) {
   client.initialize();
   client.call("o", "ptlens/open", {{"path", "/r/one"}});
   show(measured_text());
@@ -273,7 +275,7 @@ TEST_F(Annotations, PassOverNotificationsThatDoNotFit) {
     client.notify("textDocument/didOpen", bad);
   }
   insert(1'000'000, 7, "", 2'000'000, 9); // beyond the end: nothing is there
-  EXPECT_EQ(annotations()["text"], "as_measured");
+  EXPECT_EQ(annotations()["staleness"], "current");
 }
 
 TEST_F(Annotations, CompareWithTheBaseline) {
@@ -284,11 +286,11 @@ TEST_F(Annotations, CompareWithTheBaseline) {
   const Json base = open("b");
   const Json now = open("n");
   client.call("c", "ptlens/activate", {{"id", now}, {"baseline", base}});
-  // The same recording, of two calls: nothing can be told.
+  // The same recording has two calls: too few to compare.
   EXPECT_TRUE(lenses()[0].second.starts_with("too few calls to compare · mean"))
       << lenses()[0].second;
   EXPECT_EQ(annotations()["lines"][0]["difference"]["mean"], "few_calls");
-  EXPECT_NE(hover(2).find("Too few calls to tell a change"), std::string::npos);
+  EXPECT_NE(hover(2).find("Too few calls to detect a change"), std::string::npos);
   client.call("d", "ptlens/activate", {{"id", now}});
   EXPECT_TRUE(lenses()[0].second.starts_with("mean"));
 }
@@ -317,7 +319,7 @@ TEST_F(Annotations, ServeEditorsWithoutOurExtension) {
             std::string::npos);
 }
 
-// As Neovim 0.11 does it, which cannot be told to ask for lenses anew.
+// Neovim 0.11 does this: it has no request that refreshes lenses.
 TEST(AnnotationsOfTheStart, AreAnsweredOnceTheRecordingIsOpen) {
   const auto state = std::make_shared<FakeState>();
   state->hold_open = true;
@@ -331,7 +333,7 @@ TEST(AnnotationsOfTheStart, AreAnsweredOnceTheRecordingIsOpen) {
   const Json hints =
       client.call("i", "textDocument/inlayHint",
                   {{"textDocument", document}, {"range", {{"start", place}, {"end", place}}}});
-  EXPECT_TRUE(hints["result"].empty()) << "it will be told to ask again";
+  EXPECT_TRUE(hints["result"].empty()) << "the client is asked to refresh";
   state->hold_open = false;
   Json answer = client.receive();
   while (answer.contains("method")) {
@@ -339,34 +341,6 @@ TEST(AnnotationsOfTheStart, AreAnsweredOnceTheRecordingIsOpen) {
   }
   EXPECT_EQ(answer["id"], "l");
   EXPECT_EQ(answer["result"].size(), 2U);
-}
-
-TEST_F(Annotations, SpeakTheLanguageOfTheClient) {
-  const Json words = {{"mean {0} · p50 {1} · p99 {2} · max {3} · {4}", "Mittel {0}, {4} ({9} {x}"},
-                      {"1 call", "1 Aufruf"},
-                      {"{0} unwound", "{0} abgewickelt"},
-                      {"off-CPU {0} total", "{0} wartend, {0}"},
-                      {"Calls from this line: {0}", "Von hier: {0}"},
-                      {"perf", "Perf-Programm"}};
-  client.initialize({{"initializationOptions", {{"words", words}}}});
-  client.call("o", "ptlens/open", {{"path", "/r/one"}});
-  EXPECT_EQ(client.call("d", "ptlens/doctor")["result"]["findings"][0]["title"], "Perf-Programm");
-  // work was called for 1 µs and 3 µs, main never completely.
-  EXPECT_TRUE(lenses()[0].second.starts_with("Mittel 2.00 µs, 2 calls ({9} {x} · on-CPU"))
-      << lenses()[0].second;
-  EXPECT_TRUE(lenses()[1].second.starts_with("no complete call")) << lenses()[1].second;
-  EXPECT_TRUE(
-      hover(11).starts_with("Von hier: 1.00 µs × 1 · 200 ns wartend, 200 ns · 1 abgewickelt"))
-      << hover(11);
-}
-
-TEST_F(Annotations, RefuseWordsThatAreNone) {
-  for (const Json& words : {Json("de"), Json::array({"a"}), Json{{"1 call", 1}}}) {
-    Client other{host()};
-    EXPECT_EQ(other.initialize({{"initializationOptions", {{"words", words}}}})["error"]["code"],
-              -32602)
-        << words;
-  }
 }
 
 // The example without the calls of main and without main's source: line 12 is then in a function
@@ -397,7 +371,8 @@ TEST(AnnotationsOfTheOldBinary, AreMarkedInFunctionsWithoutFiguresToo) {
   ASSERT_EQ(answer["lines"].size(), 1U);
   EXPECT_EQ(answer["lines"][0]["line"], 12);
   EXPECT_EQ(answer["lines"][0]["function_line"], 0);
-  EXPECT_EQ(answer["lines"][0]["old_binary"], true);
+  EXPECT_EQ(answer["lines"][0]["staleness"], "rebuilt");
+  EXPECT_TRUE(answer["lines"][0]["text"].get<std::string>().ends_with(" · old binary"));
   EXPECT_EQ(answer["binaries"].dump(), fmt::format(R"(["/bin/app","{}"])", binary));
   std::filesystem::remove_all(folder);
 }

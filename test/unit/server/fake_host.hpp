@@ -120,7 +120,7 @@ inline Host fake_host(const std::shared_ptr<FakeState>& state) {
   host.diagnose = [](const DoctorRequest& request) {
     return record::Diagnosis{.backend = "none",
                              .findings = {{.id = "perf",
-                                           .title = request.say("perf"),
+                                           .title = "perf",
                                            .state = record::Finding::State::missing,
                                            .detail = request.perf,
                                            .why = "",

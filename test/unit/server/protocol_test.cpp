@@ -1,7 +1,7 @@
 // Messages and their parameters: what is refused, with which code, and where the fault is.
 #include "server/methods/requests.hpp"
 #include "server/rpc/json_rpc.hpp"
-#include "server/rpc/progress_text.hpp"
+#include "server/rpc/progress_value.hpp"
 
 #include <gtest/gtest.h>
 
@@ -200,49 +200,28 @@ TEST(Uri, Paths) {
   EXPECT_EQ(path_of_uri("untitled://x"), "");
 }
 
-TEST(ProgressWords, RateAndEstimate) {
+TEST(ProgressValue, RateAndEstimate) {
   using namespace std::chrono_literals;
-  ProgressWords words(false);
-  const ProgressWords::Time start{};
+  ProgressValue value(false);
+  const ProgressValue::Time start{};
   EXPECT_EQ(
-      words.next({.stage = "decoding", .done = 0, .total = 4096, .unit = "bytes"}, start)->dump(),
+      value.next({.stage = "decoding", .done = 0, .total = 4096, .unit = "bytes"}, start)->dump(),
       R"({"kind":"report","message":"decoding · 0 B of 4.00 KiB","percentage":0})");
   EXPECT_FALSE(
-      words.next({.stage = "decoding", .done = 9, .total = 4096, .unit = "bytes"}, start + 99ms));
+      value.next({.stage = "decoding", .done = 9, .total = 4096, .unit = "bytes"}, start + 99ms));
   EXPECT_EQ(
-      words.next({.stage = "decoding", .done = 1024, .total = 4096, .unit = "bytes"}, start + 1s)
+      value.next({.stage = "decoding", .done = 1024, .total = 4096, .unit = "bytes"}, start + 1s)
           ->dump(),
       R"({"kind":"report","message":"decoding · 1.00 KiB of 4.00 KiB · 1.00 KiB/s · 3 s left",)"
       R"("percentage":25})");
 }
 
-TEST(ProgressWords, InTheClientsLanguage) {
+TEST(ProgressValue, RecordingComesFirstAndThePercentageNeverFalls) {
   using namespace std::chrono_literals;
-  ProgressWords words(false, Words({{"decoding", "декодирование"},
-                                    {"{0} of {1}", "{0} из {1}"},
-                                    {"{0}/s", "{0}/с"},
-                                    {"{0} s left", "осталось {0} с"}}));
-  const ProgressWords::Time start{};
-  ASSERT_TRUE(words.next({.stage = "decoding", .done = 0, .total = 4096, .unit = "bytes"}, start));
-  EXPECT_EQ(
-      words.next({.stage = "decoding", .done = 1024, .total = 4096, .unit = "bytes"}, start + 1s)
-          ->at("message"),
-      "декодирование · 1.00 KiB из 4.00 KiB · 1.00 KiB/с · осталось 3 с");
-  // The share of a recording is told by the stage and not by its text.
-  const std::map<std::string, std::string> recording = {{"recording", "запись"}};
-  ProgressWords recorded(true, Words(recording));
-  const auto value =
-      recorded.next({.stage = "recording", .done = 1000, .total = 2000, .unit = "ms"}, start);
-  EXPECT_EQ(value->at("message"), "запись · 1.00 s of 2.00 s");
-  EXPECT_EQ(value->at("percentage"), 35);
-}
-
-TEST(ProgressWords, RecordingComesFirstAndThePercentageNeverFalls) {
-  using namespace std::chrono_literals;
-  ProgressWords words(true);
-  const ProgressWords::Time start{};
+  ProgressValue value(true);
+  const ProgressValue::Time start{};
   const auto percentage = [&](ProgressReport report, std::chrono::milliseconds at) {
-    return words.next(report, start + at)->at("percentage").get<int>();
+    return value.next(report, start + at)->at("percentage").get<int>();
   };
   EXPECT_EQ(percentage({.stage = "recording", .done = 1000, .total = 2000, .unit = "ms"}, 0ms), 35);
   EXPECT_EQ(percentage({.stage = "recording", .done = 3000, .total = 2000, .unit = "ms"}, 200ms),
@@ -252,9 +231,9 @@ TEST(ProgressWords, RecordingComesFirstAndThePercentageNeverFalls) {
   EXPECT_EQ(percentage({.stage = "decoding", .done = 1, .total = 10, .unit = ""}, 600ms), 100);
 }
 
-TEST(ProgressWords, WithoutATotalThereIsNoPercentage) {
-  ProgressWords words(true);
-  EXPECT_EQ(words.next({.stage = "recording", .done = 1500, .total = 0, .unit = "ms"}, {})->dump(),
+TEST(ProgressValue, WithoutATotalThereIsNoPercentage) {
+  ProgressValue value(true);
+  EXPECT_EQ(value.next({.stage = "recording", .done = 1500, .total = 0, .unit = "ms"}, {})->dump(),
             R"({"kind":"report","message":"recording · 1.50 s"})");
 }
 

@@ -1,4 +1,4 @@
-// Puts a recording's figures of a file on the lines of the present text.
+// Moves the figures of a file to the lines of the present text.
 #include "server/annotations/annotated_file.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace {
 
 using engine::LineMap;
 
-// Which text was measured, and where its lines are now.
+// How the present text differs from the measured one.
 struct Text {
-  SourceState state = SourceState::unknown;
-  std::optional<LineMap> map; // nothing: lines are where they were
+  Staleness staleness = Staleness::unknown;
+  std::optional<LineMap> map; // absent: no line has moved
 
   [[nodiscard]] std::optional<LineMap::Line> now(std::uint32_t line) const {
     return map ? map->now(line) : LineMap::Line{.number = line, .same = true};
@@ -38,24 +38,23 @@ bool newer_than_binaries(const OpenRecording& recording, const measure::FileLine
 Text compare(const OpenRecording& recording, const measure::FileLines& lines,
              const std::string& path, const ShownText* shown) {
   const auto measured = recording.sources.files.find(lines.file);
-  if (measured == recording.sources.files.end()) {
-    const bool newer = newer_than_binaries(recording, lines, path);
-    return {.state = newer ? SourceState::newer : SourceState::unknown, .map = {}};
+  const bool known = measured != recording.sources.files.end();
+  const bool equal = known && shown != nullptr && measured->second.whole == shown->sums.whole;
+  const bool newer = !known && newer_than_binaries(recording, lines, path);
+  Text text;
+  text.staleness = source::staleness_of_file(known, shown != nullptr, equal, newer);
+  if (text.staleness == Staleness::edited) {
+    text.map = LineMap(measured->second.lines, shown->sums.lines);
   }
-  if (shown == nullptr) {
-    return {};
-  }
-  if (measured->second.whole == shown->sums.whole) {
-    return {.state = SourceState::as_measured, .map = {}};
-  }
-  return {.state = SourceState::edited, .map = LineMap(measured->second.lines, shown->sums.lines)};
+  return text;
 }
 
-class OldBinaries {
+// Remembers which binaries were rebuilt after the measurement.
+class RebuiltBinaries {
 public:
-  explicit OldBinaries(const OpenRecording& recording) : recording_(recording) {}
+  explicit RebuiltBinaries(const OpenRecording& recording) : recording_(recording) {}
 
-  bool holds(std::uint32_t function) {
+  bool contain(std::uint32_t function) {
     if (function >= recording_.measurement->functions.size()) {
       return false;
     }
@@ -81,7 +80,7 @@ bool timed(const OpenRecording& one, const OpenRecording& other) {
 void compare_with_baseline(AnnotatedFile& file, const std::string& path) {
   const auto base_lines = file.baseline->lines(path);
   if (!base_lines) {
-    return; // nothing of the file there
+    return; // the baseline has no figures of the file
   }
   const measure::Measurement& base = *file.baseline->measurement;
   const bool has_timing = timed(*file.recording, *file.baseline);
@@ -109,7 +108,7 @@ void compare_with_baseline(AnnotatedFile& file, const std::string& path) {
   }
 }
 
-// Of all lines that have calls, or a time.
+// Returns the rows of all lines that have calls or a time.
 std::vector<const measure::LineRow*> rows_of(AnnotatedFile& file) {
   std::vector<const measure::LineRow*> rows;
   std::set<std::uint32_t> known;
@@ -130,7 +129,7 @@ std::vector<const measure::LineRow*> rows_of(AnnotatedFile& file) {
   return rows;
 }
 
-// To the row that was added last.
+// Sets the line time of the last row.
 void add_time(AnnotatedFile& file, const Text& text) {
   AnnotatedLine& line = file.rows.back();
   line.time = file.times == nullptr ? nullptr : file.times->find(line.row->line);
@@ -146,20 +145,6 @@ void add_time(AnnotatedFile& file, const Text& text) {
 }
 
 } // namespace
-
-const char* word(SourceState state) {
-  switch (state) {
-  case SourceState::as_measured:
-    return "as_measured";
-  case SourceState::edited:
-    return "edited";
-  case SourceState::newer:
-    return "newer";
-  case SourceState::unknown:
-    break;
-  }
-  return "unknown";
-}
 
 Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
                                const std::shared_ptr<OpenRecording>& baseline,
@@ -180,18 +165,20 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
   file.times = recording->line_times(file.lines->file);
   file.shown = documents.shown(path);
   const Text text = compare(*recording, *file.lines, path, file.shown.get());
-  file.text = text.state;
-  const auto changed = [&](std::uint32_t first, std::uint32_t last) {
+  file.staleness = text.staleness;
+  const auto edited = [&](std::uint32_t first, std::uint32_t last) {
     return text.map && !text.map->intact(first, std::max(first, last));
   };
-  OldBinaries old(*recording);
+  RebuiltBinaries rebuilt(*recording);
   for (const measure::FileFunction& entry : file.lines->functions) {
     const stacks::FunctionInfo& info = file.measurement().functions[entry.function];
     if (const auto now = text.now(info.line)) {
+      const bool function_edited = edited(info.line, info.end_line);
       file.functions.push_back({.entry = &entry,
                                 .line = now->number,
-                                .changed = changed(info.line, info.end_line),
-                                .old_binary = old.holds(entry.function),
+                                .edited = function_edited,
+                                .staleness = source::staleness_of(file.staleness, function_edited,
+                                                                  rebuilt.contain(entry.function)),
                                 .difference = {}});
     }
   }
@@ -209,24 +196,26 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
         holder = index;
       }
     }
-    // The function that makes the calls may have no figures of its own, as with probes.
+    // The function that makes the calls may have no figures of its own, for example with probes.
     const auto& functions = file.measurement().functions;
-    const bool changed_around = std::ranges::any_of(row->holders, [&](std::uint32_t function) {
+    const bool edited_around = std::ranges::any_of(row->holders, [&](std::uint32_t function) {
       const stacks::FunctionInfo& info = functions[function];
       return info.file == file.lines->file && info.line <= row->line &&
-             row->line <= info.end_line && changed(info.line, info.end_line);
+             row->line <= info.end_line && edited(info.line, info.end_line);
     });
+    const bool has_function = holder < file.functions.size();
+    const bool line_edited =
+        !now->same || edited_around || (has_function && file.functions[holder].edited);
+    const bool line_rebuilt =
+        row->holders.empty()
+            ? has_function && file.functions[holder].staleness == Staleness::rebuilt
+            : std::ranges::any_of(
+                  row->holders, [&](std::uint32_t function) { return rebuilt.contain(function); });
     file.rows.push_back(
         {.row = row,
          .line = now->number,
          .function = holder,
-         .changed = !now->same || changed_around ||
-                    (holder < file.functions.size() && file.functions[holder].changed),
-         .old_binary =
-             std::ranges::any_of(row->holders,
-                                 [&](std::uint32_t function) { return old.holds(function); }) ||
-             (row->holders.empty() && holder < file.functions.size() &&
-              file.functions[holder].old_binary),
+         .staleness = source::staleness_of(file.staleness, line_edited, line_rebuilt),
          .difference = {}});
     add_time(file, text);
     file.hottest = std::max(file.hottest, row->latency.total);

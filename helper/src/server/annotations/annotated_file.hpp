@@ -1,14 +1,15 @@
-// A source file as the user sees it, with what a recording measured of it: where each function and
-// line with calls, or with a time of its own, is now, whether it is still what was measured, and
-// how it differs from a baseline.
+// A source file as the user sees it, with the figures that a recording has of it: where each
+// measured function and line is now, whether its figures are stale, and how they differ from a
+// baseline.
 #pragma once
 
 #include "line_time/line_times.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/report/difference.hpp"
 #include "server/annotations/documents.hpp"
-#include "server/open_recordings.hpp"
+#include "server/open_recording.hpp"
 #include "source/line_map.hpp"
+#include "source/staleness.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -19,34 +20,24 @@
 
 namespace ptlens::server {
 
-enum class SourceState {
-  as_measured,
-  edited,  // another text than the one measured, which is known
-  newer,   // the measured text is not known; the file is newer than the binary
-  unknown, // whether it is the measured text
-};
-
-// "as_measured", "edited", "newer" or "unknown".
-[[nodiscard]] const char* word(SourceState state);
+using source::Staleness;
 
 struct AnnotatedFunction {
   const measure::FileFunction* entry = nullptr;
-  std::uint32_t line = 0;                        // now, 1-based
-  bool changed = false;                          // its own text is not what was measured
-  bool old_binary = false;                       // its binary was built anew since
-  std::optional<measure::Difference> difference; // from the baseline; nothing: not in it
+  std::uint32_t line = 0; // in the present text, 1-based
+  bool edited = false;    // its text is not the measured one
+  Staleness staleness = Staleness::current;
+  std::optional<measure::Difference> difference; // from the baseline; absent: not in the baseline
 };
 
 struct AnnotatedLine {
   const measure::LineRow* row = nullptr;
-  std::uint32_t line = 0;
-  std::size_t function = 0; // index into functions whose text holds it; their number: none
-  bool changed = false;
-  bool old_binary = false;
+  std::uint32_t line = 0;   // in the present text, 1-based
+  std::size_t function = 0; // index of the function around it; functions.size(): none
+  Staleness staleness = Staleness::current;
   std::optional<measure::Difference> difference;
-  const measure::LineTime* time =
-      nullptr; // of the line itself; null: not measured, or not executed
-  std::vector<std::uint32_t> shared_with = {}; // its lines that are still there, where they are now
+  const measure::LineTime* time = nullptr;     // null: not measured, or the line was not executed
+  std::vector<std::uint32_t> shared_with = {}; // of its time; present lines, without removed ones
 
   [[nodiscard]] bool has_calls() const { return !row->callees.empty(); }
 };
@@ -55,26 +46,26 @@ struct AnnotatedFile {
   std::shared_ptr<OpenRecording> recording;
   std::shared_ptr<OpenRecording> baseline; // null: none
   std::shared_ptr<const measure::FileLines> lines;
-  std::shared_ptr<const measure::LineTimes> times; // null: they were not asked for
-  // Stand for the lines that have time and no calls.
+  std::shared_ptr<const measure::LineTimes> times; // null: not measured
+  // Rows without calls, for the lines that have only a time.
   std::shared_ptr<std::deque<measure::LineRow>> without_calls;
-  std::shared_ptr<const ShownText> shown; // null: not at hand
-  SourceState text = SourceState::unknown;
-  std::vector<AnnotatedFunction> functions; // by line; without those that were removed
-  std::vector<AnnotatedLine> rows;          // the same
+  std::shared_ptr<const ShownText> shown; // null: the present text is not known
+  Staleness staleness = Staleness::unknown;
+  std::vector<AnnotatedFunction> functions; // by line, without removed functions
+  std::vector<AnnotatedLine> rows;          // by line, without removed lines
   std::uint64_t hottest = 0;                // largest total latency of a row, ns
 
   [[nodiscard]] const measure::Measurement& measurement() const { return *recording->measurement; }
 };
 
-// The file at `path`, as the client names it. `recording` may be null. Errors: those of
-// OpenRecording::lines, not_found without a recording.
+// Returns the annotations of the file at `path`, as the client names it. `recording` may be null.
+// Errors: those of OpenRecording::lines, and not_found without a recording.
 [[nodiscard]] Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
                                              const std::shared_ptr<OpenRecording>& baseline,
                                              const std::string& path, const Documents& documents);
 
-// Where a line of the file as `recorded` in the debug information, 1-based, is in the text at
-// `path` now; nothing where it was removed.
+// Returns the present number of a line, both 1-based, of the file that the debug information names
+// `recorded` and the client names `path`; nothing when the line was removed.
 [[nodiscard]] std::optional<std::uint32_t> present_line(const OpenRecording& recording,
                                                         const std::string& recorded,
                                                         const std::string& path, std::uint32_t line,

@@ -11,43 +11,43 @@
 namespace ptlens::server {
 namespace {
 
+using exporting::as_double;
+using exporting::count;
 using exporting::duration;
 
-std::string lost(const Words& say, const measure::RecordingInfo& recording) {
+std::string loss(const measure::RecordingInfo& recording) {
   if (recording.lost_ns > 0) {
-    return " · " + say("{0} of trace lost", duration(static_cast<double>(recording.lost_ns)));
+    return fmt::format(" · {} of trace lost", duration(as_double(recording.lost_ns)));
   }
   if (recording.lost_records > 0) {
-    return " · " + say("{0} dropped", say_records(say, recording.lost_records));
+    return fmt::format(" · {} dropped", count(recording.lost_records, "record"));
   }
   return {};
 }
 
 } // namespace
 
-std::string lens_title(const Words& say, const measure::RecordingInfo& recording,
-                       const measure::Report& report) {
+std::string lens_title(const measure::RecordingInfo& recording, const measure::Report& report) {
   const measure::LatencyStats& latency = report.latency;
   std::string text;
   if (latency.calls == 0) {
-    text = say("no complete call");
+    text = "no complete call";
   } else if (!recording.uncertainty_ns) {
-    text = say_calls(say, latency.calls) + " · " + say("no timing");
+    text = count(latency.calls, "call") + " · no timing";
   } else {
-    text = say(
-        "mean {0} · p50 {1} · p99 {2} · max {3} · {4}", duration(latency.mean, latency.uncertainty),
-        duration(static_cast<double>(latency.p50)), duration(static_cast<double>(latency.p99)),
-        duration(static_cast<double>(latency.max)), say_calls(say, latency.calls));
-    if (const std::string split = cpu_split(say, recording, latency, report.off_cpu);
-        !split.empty()) {
+    text = fmt::format("mean {} · p50 {} · p99 {} · max {} · {}",
+                       duration(latency.mean, latency.uncertainty),
+                       duration(as_double(latency.p50)), duration(as_double(latency.p99)),
+                       duration(as_double(latency.max)), count(latency.calls, "call"));
+    if (const std::string split = cpu_split(recording, latency, report.off_cpu); !split.empty()) {
       text += fmt::format(" · {}", split);
     }
-    text += " · " + say("cpu {0}", exporting::percentage(report.cpu_percent));
+    text += fmt::format(" · cpu {}", exporting::percentage(report.cpu_percent));
   }
-  return text + left_out(say, report.incomplete, report.unwound) + lost(say, recording);
+  return text + excluded_calls(report.incomplete, report.unwound) + loss(recording);
 }
 
-Json code_lenses(const AnnotatedFile& file, const Words& say) {
+Json code_lenses(const AnnotatedFile& file) {
   Json lenses = Json::array();
   const measure::Measurement& measurement = file.measurement();
   for (std::size_t index = 0; index < file.functions.size(); ++index) {
@@ -55,12 +55,11 @@ Json code_lenses(const AnnotatedFile& file, const Words& say) {
     const bool shares_line =
         (index > 0 && file.functions[index - 1].line == function.line) ||
         (index + 1 < file.functions.size() && file.functions[index + 1].line == function.line);
-    std::string title = lens_title(say, measurement.recording, function.entry->report);
+    std::string title = lens_title(measurement.recording, function.entry->report);
     if (file.baseline != nullptr) {
-      title = fmt::format("{} · {}", change_text(say, function.difference), title);
+      title = fmt::format("{} · {}", change_text(function.difference), title);
     }
-    if (const std::string mark = stale_mark(say, file.text, function.changed, function.old_binary);
-        !mark.empty()) {
+    if (const std::string mark = staleness_text(function.staleness); !mark.empty()) {
       title = fmt::format("({}) {}", mark, title);
     }
     if (shares_line) {

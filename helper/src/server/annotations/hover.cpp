@@ -5,6 +5,7 @@
 #include "export/units.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "server/annotations/annotation_text.hpp"
+#include "server/annotations/line_text.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +27,7 @@ constexpr std::size_t most_callers = 5;
 constexpr std::size_t slowest_shown = 3;
 constexpr std::size_t bar_cells = 24;
 
-// A bar of eighths of a cell, padded to the full width; anything above 0 is seen.
+// Returns a bar in eighths of a cell, padded to the full width; a value above 0 is always visible.
 std::string bar(std::uint64_t value, std::uint64_t most) {
   static constexpr std::array<const char*, 8> eighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   auto filled = static_cast<std::size_t>(
@@ -58,66 +59,62 @@ std::string histogram(const std::vector<measure::Bucket>& buckets) {
   return text + "```";
 }
 
-// Never finer than the recording's own timing.
-std::string mean_text(const Words& say, const measure::RecordingInfo& recording,
+// Returns the mean with its uncertainty, which is at least that of the recording's timing.
+std::string mean_text(const measure::RecordingInfo& recording,
                       const measure::LatencyStats& latency) {
   const std::uint64_t uncertainty =
       std::max(latency.uncertainty, recording.uncertainty_ns.value_or(0));
-  return say("mean {0} ± {1}", duration(latency.mean), duration(as_double(uncertainty)));
+  return fmt::format("mean {} ± {}", duration(latency.mean), duration(as_double(uncertainty)));
 }
 
-std::string latencies(const Words& say, const measure::LatencyStats& latency) {
-  return fmt::format("\n\n| {} | p50 | p90 | p99 | p99.9 | {} | {} |\n"
+std::string latencies(const measure::LatencyStats& latency) {
+  return fmt::format("\n\n| min | p50 | p90 | p99 | p99.9 | max | total |\n"
                      "|--:|--:|--:|--:|--:|--:|--:|\n| {} | {} | {} | {} | {} | {} | {} |",
-                     say("min"), say("max"), say("total"), duration(as_double(latency.min)),
-                     duration(as_double(latency.p50)), duration(as_double(latency.p90)),
-                     duration(as_double(latency.p99)), duration(as_double(latency.p999)),
-                     duration(as_double(latency.max)), duration(as_double(latency.total)));
+                     duration(as_double(latency.min)), duration(as_double(latency.p50)),
+                     duration(as_double(latency.p90)), duration(as_double(latency.p99)),
+                     duration(as_double(latency.p999)), duration(as_double(latency.max)),
+                     duration(as_double(latency.total)));
 }
 
-std::string off_cpu(const Words& say, const measure::RecordingInfo& recording,
-                    const measure::Report& report) {
-  const std::string split = cpu_split(say, recording, report.latency, report.off_cpu);
+std::string off_cpu(const measure::RecordingInfo& recording, const measure::Report& report) {
+  const std::string split = cpu_split(recording, report.latency, report.off_cpu);
   if (split.empty()) {
     return {};
   }
   std::string text =
-      "\n\n" + split + " · " + say("cpu {0}", exporting::percentage(report.cpu_percent));
+      fmt::format("\n\n{} · cpu {}", split, exporting::percentage(report.cpu_percent));
   if (report.off_cpu.total > 0) {
-    text += "; " + say("off-CPU {0}: {1} blocked, {2} preempted, in {3}",
-                       duration(as_double(report.off_cpu.total)),
-                       duration(as_double(report.off_cpu.blocked)),
-                       duration(as_double(report.off_cpu.preempted)),
-                       say_calls(say, report.off_cpu.calls));
+    text += fmt::format(
+        "; off-CPU {}: {} blocked, {} preempted, in {}", duration(as_double(report.off_cpu.total)),
+        duration(as_double(report.off_cpu.blocked)), duration(as_double(report.off_cpu.preempted)),
+        count(report.off_cpu.calls, "call"));
   }
   return text;
 }
 
-std::string callers(const Words& say, const measure::Measurement& measurement,
-                    const measure::Report& report) {
+std::string callers(const measure::Measurement& measurement, const measure::Report& report) {
   if (report.callers.empty()) {
     return {};
   }
-  std::string text = "\n\n" + say("Callers");
+  std::string text = "\n\nCallers";
   for (std::size_t index = 0; index < std::min(report.callers.size(), most_callers); ++index) {
     const measure::RelatedRow& row = report.callers[index];
     const bool has_line =
         row.site < measurement.sites.size() && measurement.sites[row.site].line > 0;
     text += "\n- " + code_text(name_of(measurement, row.function));
     if (has_line) {
-      text += " " + say("line {0}", std::to_string(measurement.sites[row.site].line));
+      text += fmt::format(" line {}", measurement.sites[row.site].line);
     }
-    text += fmt::format(": {}, {}", say_calls(say, row.latency.calls),
-                        say("mean {0}", duration(row.latency.mean)));
+    text +=
+        fmt::format(": {}, mean {}", count(row.latency.calls, "call"), duration(row.latency.mean));
   }
   if (report.callers.size() > most_callers) {
-    text += "\n- " + say("and {0} more", count(report.callers.size() - most_callers));
+    text += fmt::format("\n- and {} more", count(report.callers.size() - most_callers));
   }
   return text;
 }
 
-std::string slowest(const Words& say, const measure::Measurement& measurement,
-                    std::uint32_t function) {
+std::string slowest(const measure::Measurement& measurement, std::uint32_t function) {
   measure::Selected selected = measure::select_calls(measurement, function, {});
   const stacks::CallTable& table = selected.part.calls();
   std::erase_if(selected.calls, [&](std::uint32_t call) {
@@ -131,49 +128,45 @@ std::string slowest(const Words& say, const measure::Measurement& measurement,
     return {};
   }
   const std::uint64_t start = measure::trace_start(measurement);
-  std::string text = "\n\n" + say("Slowest calls");
+  std::string text = "\n\nSlowest calls";
   for (std::size_t index = 0; index < shown; ++index) {
     const std::uint32_t call = selected.calls[index];
     text += fmt::format("\n- {}", duration(as_double(table.latency[call])));
     if (measurement.recording.off_cpu_known) {
-      text += ", " + say("off-CPU {0}", duration(as_double(table.off_cpu(call))));
+      text += fmt::format(", off-CPU {}", duration(as_double(table.off_cpu(call))));
     }
-    text += ", " + say("thread {0}, {1} after the start",
-                       std::to_string(measurement.threads[table.thread[call]].tid),
-                       duration(as_double(table.start[call] - start)));
+    text +=
+        fmt::format(", thread {}, {} after the start", measurement.threads[table.thread[call]].tid,
+                    duration(as_double(table.start[call] - start)));
   }
   return text;
 }
 
-std::string corrected(const Words& say, const measure::Measurement& measurement,
-                      std::uint32_t function) {
+std::string corrected(const measure::Measurement& measurement, std::uint32_t function) {
   const auto latency = engine::corrected_latency(measurement, {&function, 1}, {});
   if (!latency) {
     return {};
   }
-  return "\n\n" + say("Without what the probes took ({0} ± {1} a call): mean {2}, p50 {3}, p99 {4}",
-                      duration(latency->removed), duration(latency->uncertainty),
-                      duration(latency->latency.mean), duration(as_double(latency->latency.p50)),
-                      duration(as_double(latency->latency.p99)));
+  return fmt::format("\n\nWithout the time of the probes ({} ± {} a call): mean {}, p50 {}, p99 {}",
+                     duration(latency->removed), duration(latency->uncertainty),
+                     duration(latency->latency.mean), duration(as_double(latency->latency.p50)),
+                     duration(as_double(latency->latency.p99)));
 }
 
-// How it was measured.
-std::string method(const Words& say, const measure::RecordingInfo& recording) {
-  const std::string traced = duration(as_double(recording.trace_ns));
-  std::string text = "\n\n";
-  text += recording.backend == "uprobe"
-              ? say("Measured with probes, {0} traced", traced)
-              : say("Measured with Intel Processor Trace, {0} traced", traced);
+// Returns how the recording was made and what it lost.
+std::string method(const measure::RecordingInfo& recording) {
+  const char* const means = recording.backend == "uprobe" ? "probes" : "Intel Processor Trace";
+  std::string text = fmt::format("\n\nMeasured with {}, {} traced, ", means,
+                                 duration(as_double(recording.trace_ns)));
   if (recording.gaps == 0 && recording.lost_records == 0 && recording.lost_ns == 0) {
-    return text + ", " + say("nothing lost");
+    return text + "nothing lost";
   }
-  const std::string gaps = say_gaps(say, recording.gaps);
-  text += ", ";
-  text += recording.lost_ns == 0
-              ? say("trace lost in {0}", gaps)
-              : say("{0} of trace lost in {1}", duration(as_double(recording.lost_ns)), gaps);
+  if (recording.lost_ns > 0) {
+    text += duration(as_double(recording.lost_ns)) + " of ";
+  }
+  text += "trace lost in " + count(recording.gaps, "gap");
   if (recording.lost_records > 0) {
-    text += "; " + say("{0} dropped", say_records(say, recording.lost_records));
+    text += fmt::format("; {} dropped", count(recording.lost_records, "record"));
   }
   return text;
 }
@@ -192,120 +185,114 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
-std::string links(const Words& say, const AnnotatedFile& file, std::uint32_t function) {
+std::string links(const AnnotatedFile& file, std::uint32_t function) {
   Json argument = exporting::function_json(file.measurement(), function);
   argument.erase("file");
   argument.erase("line");
   argument["id"] = file.recording->id;
   std::string text = "\n\n";
-  const std::array<std::pair<std::string, const char*>, 5> views = {
-      {{say("Figures"), "figures"},
-       {say("Flame graph"), "flame"},
-       {say("Histogram"), "histogram"},
-       {say("Callers"), "callers"},
-       {say("Children"), "children"}}};
+  static constexpr std::array<std::pair<const char*, const char*>, 5> views = {
+      {{"Figures", "figures"},
+       {"Flame graph", "flame"},
+       {"Histogram", "histogram"},
+       {"Callers", "callers"},
+       {"Children", "children"}}};
   for (const auto& [title, view] : views) {
     argument["view"] = view;
     text += fmt::format("{}[{}](command:ptlens.showFunction?{})", text.size() == 2 ? "" : " · ",
                         title, percent_encoded(exporting::dump(Json::array({argument}))));
   }
-  return text + " · [" + say("All functions") + "](command:ptlens.showFlameGraph)";
+  return text + " · [All functions](command:ptlens.showFlameGraph)";
 }
 
-std::string function_hover(const Words& say, const AnnotatedFile& file,
-                           const AnnotatedFunction& function, const HoverStyle& style) {
+std::string function_hover(const AnnotatedFile& file, const AnnotatedFunction& function,
+                           const HoverStyle& style) {
   const measure::Measurement& measurement = file.measurement();
   const measure::RecordingInfo& recording = measurement.recording;
   const std::uint32_t index = function.entry->function;
   const measure::Report report = measure::report(measurement, index, {});
   const bool timed = report.latency.calls > 0 && recording.uncertainty_ns.has_value();
   std::string text = code_text(name_of(measurement, index));
-  text += style.links ? links(say, file, index) : std::string();
-  if (const std::string stale =
-          stale_sentences(say, file.text, function.changed, function.old_binary);
-      !stale.empty()) {
+  text += style.links ? links(file, index) : std::string();
+  if (const std::string stale = staleness_sentences(function.staleness); !stale.empty()) {
     text += "\n\n*" + stale + "*";
   }
   text += "\n\n";
-  text +=
-      report.latency.calls == 0 ? say("no complete call") : say_calls(say, report.latency.calls);
+  text += report.latency.calls == 0 ? "no complete call" : count(report.latency.calls, "call");
   if (timed) {
-    text += ", " + mean_text(say, recording, report.latency);
+    text += ", " + mean_text(recording, report.latency);
   } else if (report.latency.calls > 0) {
-    text += " · " + say("no timing");
+    text += " · no timing";
   }
-  text += left_out(say, report.incomplete, report.unwound);
+  text += excluded_calls(report.incomplete, report.unwound);
   if (file.baseline != nullptr) {
-    text += "\n\n" + change_sentence(say, function.difference);
+    text += "\n\n" + change_sentences(function.difference);
   }
   if (timed) {
-    text += latencies(say, report.latency) + corrected(say, measurement, index) +
-            off_cpu(say, recording, report) + histogram(report.histogram) +
-            callers(say, measurement, report) + slowest(say, measurement, index);
+    text += latencies(report.latency) + corrected(measurement, index) + off_cpu(recording, report) +
+            histogram(report.histogram) + callers(measurement, report) +
+            slowest(measurement, index);
   } else {
-    text += callers(say, measurement, report);
+    text += callers(measurement, report);
   }
   return text;
 }
 
-std::string line_hover(const Words& say, const AnnotatedFile& file, const AnnotatedLine& line) {
+std::string line_hover(const AnnotatedFile& file, const AnnotatedLine& line) {
   const measure::Measurement& measurement = file.measurement();
   const measure::LineRow& row = *line.row;
   const bool timed = measurement.recording.uncertainty_ns.has_value();
-  std::string text = line.has_calls() ? say("Calls from this line: {0}",
-                                            line_text(say, measurement.recording, row))
+  std::string text = line.has_calls() ? fmt::format("Calls from this line: {}",
+                                                    line_calls_text(measurement.recording, row))
                                       : std::string();
   if (line.time != nullptr) {
-    text += (text.empty() ? "" : "\n\n") + line_time_sentence(say, file, line);
+    text += (text.empty() ? "" : "\n\n") + line_time_sentences(file, line);
   }
-  if (const std::string stale = stale_sentences(say, file.text, line.changed, line.old_binary);
-      !stale.empty()) {
+  if (const std::string stale = staleness_sentences(line.staleness); !stale.empty()) {
     text += "\n\n*" + stale + "*";
   }
   if (file.baseline != nullptr && line.has_calls()) {
-    text += "\n\n" + change_sentence(say, line.difference);
+    text += "\n\n" + change_sentences(line.difference);
   }
   if (row.latency.calls > 0 && timed) {
-    text +=
-        "\n\n" + mean_text(say, measurement.recording, row.latency) + latencies(say, row.latency);
+    text += "\n\n" + mean_text(measurement.recording, row.latency) + latencies(row.latency);
   }
   for (std::size_t index = 0; index < std::min(row.callees.size(), most_callees); ++index) {
     const measure::LineCallee& callee = row.callees[index];
     text +=
         fmt::format("\n{}- {} {}", index == 0 ? "\n" : "",
-                    code_text(name_of(measurement, callee.function)), say_calls(say, callee.calls));
+                    code_text(name_of(measurement, callee.function)), count(callee.calls, "call"));
     if (callee.calls > 0 && timed) {
-      text += ", " + say("mean {0}", duration(callee.mean));
+      text += fmt::format(", mean {}", duration(callee.mean));
     }
   }
   if (row.callees.size() > most_callees) {
-    text += "\n- " + say("and {0} more", count(row.callees.size() - most_callees));
+    text += fmt::format("\n- and {} more", count(row.callees.size() - most_callees));
   }
   return text;
 }
 
 } // namespace
 
-Json hover(const AnnotatedFile& file, std::uint32_t line, const HoverStyle& style,
-           const Words& say) {
+Json hover(const AnnotatedFile& file, std::uint32_t line, const HoverStyle& style) {
   std::string text;
   for (const AnnotatedFunction& function : file.functions) {
     if (function.line == line) {
-      text += (text.empty() ? "" : "\n\n---\n\n") + function_hover(say, file, function, style);
+      text += (text.empty() ? "" : "\n\n---\n\n") + function_hover(file, function, style);
     }
   }
   for (const AnnotatedLine& row : file.rows) {
     if (row.line == line) {
-      text += (text.empty() ? "" : "\n\n---\n\n") + line_hover(say, file, row);
+      text += (text.empty() ? "" : "\n\n---\n\n") + line_hover(file, row);
     }
   }
   if (text.empty()) {
     return nullptr;
   }
   const Json position = {{"line", line > 0 ? line - 1 : 0}, {"character", 0}};
-  return {{"contents",
-           {{"kind", "markdown"}, {"value", text + method(say, file.measurement().recording)}}},
-          {"range", {{"start", position}, {"end", position}}}};
+  return {
+      {"contents", {{"kind", "markdown"}, {"value", text + method(file.measurement().recording)}}},
+      {"range", {{"start", position}, {"end", position}}}};
 }
 
 } // namespace ptlens::server

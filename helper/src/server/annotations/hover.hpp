@@ -1,7 +1,6 @@
 // The hover on a function with figures, and on a line with calls.
 #pragma once
 
-#include "base/words.hpp"
 #include "server/annotations/annotated_file.hpp"
 
 #include <cstdint>
@@ -9,11 +8,10 @@
 namespace ptlens::server {
 
 struct HoverStyle {
-  bool links = false; // to the commands of our own extension
+  bool links = false; // adds links to the commands of the PT Lens extension
 };
 
-// LSP Hover of a present line, 1-based; null where there is nothing to say.
-[[nodiscard]] Json hover(const AnnotatedFile& file, std::uint32_t line, const HoverStyle& style,
-                         const Words& say);
+// Returns the LSP Hover of a line of the present text, 1-based; null where there are no figures.
+[[nodiscard]] Json hover(const AnnotatedFile& file, std::uint32_t line, const HoverStyle& style);
 
 } // namespace ptlens::server

@@ -3,13 +3,16 @@
 
 #include "export/difference.hpp"
 #include "export/line_times.hpp"
-#include "server/annotations/annotation_text.hpp"
+#include "export/table.hpp"
+#include "export/units.hpp"
+#include "server/annotations/line_text.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ptlens::server {
 namespace {
@@ -18,7 +21,7 @@ bool holds(const LineSpan& span, const AnnotatedLine& line) {
   return span.first <= line.line && line.line <= span.last;
 }
 
-// As exporting::line_time_json, of present lines.
+// Returns exporting::line_time_json with the numbers of present lines.
 Json line_time(const AnnotatedFile& file, const AnnotatedLine& line) {
   Json json = exporting::line_time_json(*line.time, file.times->timed);
   json.erase("line");
@@ -26,29 +29,32 @@ Json line_time(const AnnotatedFile& file, const AnnotatedLine& line) {
   return json;
 }
 
+// Returns for each function, by index, how wide the largest count of its lines is.
+std::vector<std::size_t> count_widths(const AnnotatedFile& file, const LineSpan& span) {
+  std::vector<std::size_t> widths(file.functions.size() + 1, 0);
+  for (const AnnotatedLine& line : file.rows) {
+    if (holds(span, line)) {
+      std::size_t& width = widths[line.function];
+      width = std::max(width, exporting::width(exporting::count(line.row->latency.calls)));
+    }
+  }
+  return widths;
+}
+
+constexpr std::size_t duration_width = 7; // of "1.23 µs", "12.3 ms" and "1,204 s"
+
 } // namespace
 
-Json inlay_hints(const AnnotatedFile& file, const LineSpan& span, const Words& say) {
+Json inlay_hints(const AnnotatedFile& file, const LineSpan& span) {
   Json hints = Json::array();
   for (const AnnotatedLine& line : file.rows) {
     if (!holds(span, line) || line.line == 0) {
       continue;
     }
-    std::string label = line_text(say, file.measurement().recording, *line.row);
-    if (line.time != nullptr) {
-      label += (label.empty() ? "" : " · ") + line_time_text(say, file, line);
-    }
-    if (file.baseline != nullptr && line.has_calls()) {
-      label += " · " + change_text(say, line.difference);
-    }
-    if (const std::string mark = stale_mark(say, file.text, line.changed, line.old_binary);
-        !mark.empty()) {
-      label += fmt::format(" ({})", mark);
-    }
     const bool has_line = file.shown != nullptr && line.line <= file.shown->lengths.size();
     const std::uint32_t end = has_line ? file.shown->lengths[line.line - 1] : 0;
     hints.push_back({{"position", {{"line", line.line - 1}, {"character", end}}},
-                     {"label", std::move(label)},
+                     {"label", line_text(file, line)},
                      {"paddingLeft", true}});
   }
   return hints;
@@ -56,6 +62,7 @@ Json inlay_hints(const AnnotatedFile& file, const LineSpan& span, const Words& s
 
 Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat) {
   Json lines = Json::array();
+  const std::vector<std::size_t> widths = count_widths(file, span);
   for (const AnnotatedLine& line : file.rows) {
     if (!holds(span, line)) {
       continue;
@@ -70,8 +77,9 @@ Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat
                  {"incomplete", row.incomplete},
                  {"unwound", row.unwound},
                  {"off_cpu", row.off_cpu.total},
-                 {"changed", line.changed},
-                 {"old_binary", line.old_binary}};
+                 {"staleness", source::name_of(line.staleness)},
+                 {"text", line_text(file, line,
+                                    {.duration = duration_width, .count = widths[line.function]})}};
     if (line.difference) {
       json["difference"] = {{"mean_percent", line.difference->mean_percent},
                             {"mean", exporting::word(line.difference->mean_verdict)},
@@ -94,7 +102,7 @@ Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat
   }
   binaries.erase(std::string());
   Json result = {{"id", file.recording->id},
-                 {"text", word(file.text)},
+                 {"staleness", source::name_of(file.staleness)},
                  {"baseline", file.baseline != nullptr},
                  {"off_cpu_known", file.measurement().recording.off_cpu_known},
                  {"timed", file.measurement().recording.uncertainty_ns.has_value()},

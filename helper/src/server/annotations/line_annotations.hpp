@@ -1,8 +1,7 @@
-// What stands at the ends of lines with calls: as inlay hints for any editor, as figures for those
-// that draw by themselves.
+// The annotations at the ends of lines: inlay hints for any editor, and texts with figures for the
+// PT Lens extension, which draws them itself.
 #pragma once
 
-#include "base/words.hpp"
 #include "server/annotations/annotated_file.hpp"
 
 #include <cstdint>
@@ -14,10 +13,11 @@ struct LineSpan { // present lines, 1-based, both included
   std::uint32_t last = UINT32_MAX;
 };
 
-// LSP InlayHint[] of the lines.
-[[nodiscard]] Json inlay_hints(const AnnotatedFile& file, const LineSpan& span, const Words& say);
+// Returns an LSP InlayHint[] for the lines.
+[[nodiscard]] Json inlay_hints(const AnnotatedFile& file, const LineSpan& span);
 
-// Result of ptlens/annotations; with `heat`, how hot each line of the whole file is.
+// Returns the result of ptlens/annotations. With `heat`, it has the total latency of every line of
+// the file.
 [[nodiscard]] Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat);
 
 } // namespace ptlens::server

@@ -45,7 +45,7 @@ void Connection::add_editor_methods() {
         [this](const Place& place) -> Result<Json> {
           const auto file =
               annotate(session_.active(), session_.baseline(), place.file, documents_);
-          return file ? code_lenses(*file, say_) : Json::array();
+          return file ? code_lenses(*file) : Json::array();
         });
   }};
   methods_["textDocument/hover"] = {.work = [this](Pending& pending, const Input& params) {
@@ -55,14 +55,14 @@ void Connection::add_editor_methods() {
           const Cancellable scope(pending.progress());
           const auto file =
               annotate(session_.active(), session_.baseline(), place.file, documents_);
-          return file ? hover(*file, place.line, {.links = integrated_}, say_) : Json(nullptr);
+          return file ? hover(*file, place.line, {.links = integrated_}) : Json(nullptr);
         });
   }};
   methods_["textDocument/inlayHint"] = {.work = [this](Pending& pending, const Input& params) {
     wait_for_start(refreshes_hints_, pending);
     return ask(params, read_inlay_range, [this](const AnnotationsRequest& request) -> Result<Json> {
       const auto file = annotate(session_.active(), session_.baseline(), request.file, documents_);
-      return file ? inlay_hints(*file, {.first = request.first, .last = request.last}, say_)
+      return file ? inlay_hints(*file, {.first = request.first, .last = request.last})
                   : Json::array();
     });
   }};

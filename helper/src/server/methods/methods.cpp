@@ -148,7 +148,6 @@ Answer Connection::doctor(const Input& params) {
     if (request.perf.empty()) {
       request.perf = perf_;
     }
-    request.say = say_;
     return exporting::doctor_json(host_.diagnose(request));
   });
 }

@@ -2,7 +2,6 @@
 // extension declares them.
 #pragma once
 
-#include "base/words.hpp"
 #include "engine/recording/source_map.hpp"
 #include "measure/flame.hpp"
 #include "measure/selection/selection.hpp"
@@ -26,7 +25,6 @@ struct FunctionSelector {
 struct DoctorRequest {
   std::string perf;
   std::string binary;
-  Words say = {}; // not of the request: the client's language
 };
 
 struct FunctionAtRequest {

@@ -227,9 +227,6 @@ Answer Connection::initialize(const Input& params) {
   options.read("recording", recording_);
   options.read("baseline", baseline_);
   options.read("integrated", integrated_);
-  std::map<std::string, std::string> translations;
-  options.read("words", translations);
-  say_ = Words(std::move(translations));
   const Fields capabilities = fields.child("capabilities");
   const Fields workspace = capabilities.child("workspace");
   workspace.child("codeLens").read("refreshSupport", refreshes_lenses_);
@@ -275,7 +272,6 @@ void Connection::start(const std::string& name, const Method& method, const Json
       return;
     }
     options.title = method.title;
-    options.say = say_;
     options.records = method.records;
     options.cleans_up = method.records;
   }

@@ -2,7 +2,6 @@
 // are below it (framing, output, workers), answers behind it (session, annotations).
 #pragma once
 
-#include "base/words.hpp"
 #include "server/annotations/documents.hpp"
 #include "server/host.hpp"
 #include "server/open_recordings.hpp"
@@ -101,7 +100,6 @@ private:
   std::string recording_; // to open at the start, and what to compare it with
   std::string baseline_;
   std::shared_future<void> opened_at_start_;
-  Words say_;
   bool integrated_ = false; // the client is our own extension: it draws lines by itself
   bool refreshes_lenses_ = false;
   bool refreshes_hints_ = false;

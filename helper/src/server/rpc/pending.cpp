@@ -12,7 +12,7 @@ Fault cancelled_fault() {
 Pending::Pending(Output& output, Json id, Options options)
     : output_(output), id_(std::move(id)), options_(std::move(options)),
       progress_([this](const ProgressReport& report) { this->report(report); }),
-      words_(options_.records, options_.say) {}
+      progress_values_(options_.records) {}
 
 void Pending::begin() {
   const std::lock_guard lock(mutex_);
@@ -28,7 +28,7 @@ void Pending::report(const ProgressReport& report) {
   if (!began_ || answered_) {
     return;
   }
-  if (auto value = words_.next(report, std::chrono::steady_clock::now())) {
+  if (auto value = progress_values_.next(report, std::chrono::steady_clock::now())) {
     send_progress(std::move(*value));
   }
 }

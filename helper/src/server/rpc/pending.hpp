@@ -5,7 +5,7 @@
 #include "base/progress.hpp"
 #include "server/rpc/json_rpc.hpp"
 #include "server/rpc/output.hpp"
-#include "server/rpc/progress_text.hpp"
+#include "server/rpc/progress_value.hpp"
 
 #include <atomic>
 #include <mutex>
@@ -18,7 +18,6 @@ public:
   struct Options {
     Json token = nullptr;   // workDoneToken, null: no progress is shown
     std::string title = {}; // of the progress
-    Words say = {};         // the stages, in the client's language
     bool records = false;   // begins with a stage "recording"
     bool cleans_up = false; // when cancelled: the worker answers, once it has cleaned up
   };
@@ -51,7 +50,7 @@ private:
   const Options options_;
   Progress progress_;
   std::mutex mutex_; // guards what follows, and the order of messages about this request
-  ProgressWords words_;
+  ProgressValue progress_values_;
   bool began_ = false;
   std::atomic<bool> answered_ = false;
 };

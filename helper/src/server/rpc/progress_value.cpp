@@ -1,5 +1,5 @@
-// Turns what a worker reports into what LSP shows.
-#include "server/rpc/progress_text.hpp"
+// LSP's progress reports.
+#include "server/rpc/progress_value.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ constexpr double recording_share = 0.7;
 
 } // namespace
 
-std::optional<exporting::Json> ProgressWords::next(const ProgressReport& report, Time now) {
+std::optional<exporting::Json> ProgressValue::next(const ProgressReport& report, Time now) {
   std::optional<std::string> message = text_.next(report, now);
   if (!message) {
     return std::nullopt;
