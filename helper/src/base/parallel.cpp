@@ -19,9 +19,9 @@ unsigned cores() {
   return std::max(1U, static_cast<unsigned>(CPU_COUNT(&mine)));
 }
 
-std::size_t parts_of(std::size_t units, std::size_t units_a_part) {
+std::size_t parts_of(std::size_t units, std::size_t units_per_part) {
   constexpr unsigned most = 8;
-  return std::clamp<std::size_t>(units / units_a_part, 1, std::min(cores(), most));
+  return std::clamp<std::size_t>(units / units_per_part, 1, std::min(cores(), most));
 }
 
 void do_parts(std::size_t parts, const std::function<void(std::size_t)>& do_part) {

@@ -10,9 +10,9 @@ namespace ptlens {
 // container's cpuset can make it smaller than the number in the machine.
 [[nodiscard]] unsigned cores();
 
-// Returns how many parts to make of `units` units of work, each of at least `units_a_part`: at
+// Returns how many parts to make of `units` units of work, each of at least `units_per_part`: at
 // least one, at most cores(), and at most 8, beyond which memory is the limit.
-[[nodiscard]] std::size_t parts_of(std::size_t units, std::size_t units_a_part);
+[[nodiscard]] std::size_t parts_of(std::size_t units, std::size_t units_per_part);
 
 // Calls `do_part` with 0 to parts - 1, each on its own thread, the first on the caller's. Returns
 // when all are done. Every part belongs to the caller's Progress (see Cancellable).

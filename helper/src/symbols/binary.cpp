@@ -110,7 +110,7 @@ struct Binary::Contents {
 Binary::Binary(std::unique_ptr<Contents> contents) : contents_(std::move(contents)) {}
 Binary::~Binary() = default;
 
-std::shared_ptr<const Binary> Binary::made(std::unique_ptr<Contents> contents) {
+std::shared_ptr<const Binary> Binary::make(std::unique_ptr<Contents> contents) {
   struct Openable : Binary { // std::make_shared needs an accessible constructor
     explicit Openable(std::unique_ptr<Contents> contents) : Binary(std::move(contents)) {}
   };
@@ -126,7 +126,7 @@ Result<std::shared_ptr<const Binary>> Binary::open(const std::string& path) {
   if (!image) {
     return std::unexpected(std::move(image).error());
   }
-  return made(std::make_unique<Contents>(std::move(*image)));
+  return make(std::make_unique<Contents>(std::move(*image)));
 }
 
 Result<std::shared_ptr<const Binary>> Binary::open_kernel(const std::string& kcore,
@@ -143,7 +143,7 @@ Result<std::shared_ptr<const Binary>> Binary::open_kernel(const std::string& kco
   if (!symbols) {
     return std::unexpected(std::move(symbols).error());
   }
-  return made(std::make_unique<Contents>(std::move(*image), std::move(*symbols)));
+  return make(std::make_unique<Contents>(std::move(*image), std::move(*symbols)));
 }
 
 const std::string& Binary::path() const {

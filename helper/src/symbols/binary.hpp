@@ -43,8 +43,8 @@ public:
   [[nodiscard]] std::span<const std::uint8_t> build_id() const; // empty where there is none
   [[nodiscard]] bool is_64_bit() const;
   [[nodiscard]] bool has_debug_info() const;
-  [[nodiscard]] const std::string&
-  debug_file() const; // path() where the binary itself has the debug information
+  // Returns the path of the file with the debug information; path() where that is the binary.
+  [[nodiscard]] const std::string& debug_file() const;
   [[nodiscard]] std::span<const Segment> code_segments() const;
 
   // Returns the functions ordered by address. Indices are stable for the life of the object.
@@ -120,7 +120,7 @@ public:
 private:
   struct Contents;
   explicit Binary(std::unique_ptr<Contents> contents);
-  static std::shared_ptr<const Binary> made(std::unique_ptr<Contents> contents);
+  static std::shared_ptr<const Binary> make(std::unique_ptr<Contents> contents);
   std::unique_ptr<Contents> contents_;
 };
 

@@ -1,21 +1,18 @@
 // Recordings by this machine's perf, compared with perf's own reports about them.
 #include "perfdata/recording.hpp"
+#include "support/run_command.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <linux/perf_event.h>
 #include <map>
 #include <span>
-#include <spawn.h>
 #include <sstream>
 #include <string>
-#include <sys/wait.h>
 #include <tuple>
 #include <unistd.h>
 #include <vector>
@@ -23,46 +20,10 @@
 namespace ptlens::perfdata {
 namespace {
 
-struct Outcome {
-  int status = -1;
-  std::string output;
-};
+using ptlens::test::CommandResult;
 
-// Runs a program on PATH and discards its stderr.
-Outcome run(std::vector<std::string> arguments) {
-  std::array<int, 2> pipe_ends{};
-  if (::pipe(pipe_ends.data()) != 0) {
-    return {};
-  }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
-  posix_spawn_file_actions_addclose(&actions, pipe_ends[1]);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) {
-    pointers.push_back(argument.data());
-  }
-  pointers.push_back(nullptr);
-  pid_t child = -1;
-  Outcome outcome;
-  const int failed =
-      ::posix_spawnp(&child, pointers[0], &actions, nullptr, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(pipe_ends[1]);
-  std::array<char, 65536> buffer{};
-  for (ssize_t count = 0;
-       failed == 0 && (count = ::read(pipe_ends[0], buffer.data(), buffer.size())) > 0;) {
-    outcome.output.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  ::close(pipe_ends[0]);
-  int status = 0;
-  if (failed == 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status)) {
-    outcome.status = WEXITSTATUS(status);
-  }
-  return outcome;
+CommandResult run(const std::vector<std::string>& arguments) {
+  return ptlens::test::run_command(arguments, {}, ptlens::test::Stderr::discarded);
 }
 
 class PerfRecord : public testing::Test {
@@ -80,10 +41,10 @@ protected:
 
   // Records the program. `options`: perf's events, then the program. Returns false where perf may
   // not record here.
-  [[nodiscard]] bool record(std::vector<std::string> options) const {
+  [[nodiscard]] bool record(const std::vector<std::string>& options) const {
     std::vector<std::string> arguments = {"perf", "record", "-o", file_};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    return run(std::move(arguments)).status == 0;
+    return run(arguments).status == 0;
   }
 
   // Reads lines such as "SAMPLE events:  10166".
@@ -91,14 +52,14 @@ protected:
     std::map<std::string, std::uint64_t> counts;
     std::istringstream lines(run({"perf", "report", "--stats", "-i", file_}).output);
     for (std::string line; std::getline(lines, line);) {
-      std::istringstream words(line);
+      std::istringstream fields(line);
       std::string name;
       std::string events;
       std::uint64_t count = 0;
       if (line.starts_with("cpu-clock stats") || line.starts_with("dummy")) {
         break; // the totals come first
       }
-      if (words >> name >> events >> count && events == "events:") {
+      if (fields >> name >> events >> count && events == "events:") {
         counts[name] = count;
       }
     }
@@ -139,13 +100,13 @@ std::vector<SampleKey> samples_of_perf(const std::string& file) {
   std::istringstream lines(run({"perf", "script", "--ns", "-F", "tid,time,ip", "-i", file}).output);
   std::vector<SampleKey> keys;
   for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::int32_t tid = 0;
     std::uint64_t seconds = 0;
     std::uint64_t nanoseconds = 0;
     char mark = 0;
     std::uint64_t address = 0;
-    if (words >> tid >> seconds >> mark >> nanoseconds >> mark >> std::hex >> address) {
+    if (fields >> tid >> seconds >> mark >> nanoseconds >> mark >> std::hex >> address) {
       keys.emplace_back(tid, seconds * 1000000000 + nanoseconds, address);
     }
   }

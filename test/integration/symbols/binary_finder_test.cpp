@@ -13,15 +13,13 @@ namespace {
 
 // Returns the build-id that readelf prints.
 std::vector<std::uint8_t> readelf_build_id(const std::string& path) {
-  static const std::regex shape(".*Build ID: ([0-9a-f]+).*");
+  constexpr std::string_view label = "Build ID: ";
   std::vector<std::uint8_t> bytes;
   for (const std::string& line : lines_of(run_command({"readelf", "-n", path}).output)) {
-    std::smatch match;
-    if (std::regex_match(line, match, shape)) {
-      const std::string text = match[1];
-      for (std::size_t at = 0; at + 1 < text.size(); at += 2) {
-        bytes.push_back(static_cast<std::uint8_t>(std::stoul(text.substr(at, 2), nullptr, 16)));
-      }
+    const std::size_t at = line.find(label);
+    const std::string text = at == std::string::npos ? "" : line.substr(at + label.size());
+    for (std::size_t digit = 0; digit + 1 < text.size(); digit += 2) {
+      bytes.push_back(static_cast<std::uint8_t>(std::stoul(text.substr(digit, 2), nullptr, 16)));
     }
   }
   return bytes;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <regex>
 
 namespace ptlens::symbols::test {
 namespace {

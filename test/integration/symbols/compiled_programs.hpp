@@ -12,12 +12,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace ptlens::symbols::test {
@@ -100,15 +100,27 @@ inline std::vector<NmSymbol> nm(const std::string& path, bool dynamic = false) {
   if (dynamic) {
     command.insert(command.begin() + 1, "-D");
   }
-  static const std::regex shape("([0-9a-f]+) (?:([0-9a-f]+) )?([tTwWi]) (.*)");
   for (const std::string& line : lines_of(run_command(command).output)) {
-    std::smatch match;
+    // "ADDRESS [SIZE] TYPE NAME"
+    std::istringstream fields(line);
+    std::string address;
+    std::string size;
+    std::string type;
+    fields >> address >> size;
+    if (size.size() > 1) {
+      fields >> type;
+    } else {
+      type = std::exchange(size, "0");
+    }
+    std::string name;
+    std::getline(fields >> std::ws, name);
+    constexpr std::string_view code_types = "tTwWi";
     // SystemTap's marker is a weak object in a section of its own.
-    if (std::regex_match(line, match, shape) && match[4] != "_.stapsdt.base") {
-      symbols.push_back({.address = std::stoull(match[1], nullptr, 16),
-                         .size = match[2].matched ? std::stoull(match[2], nullptr, 16) : 0,
-                         .type = match.str(3)[0],
-                         .name = match[4]});
+    if (type.size() == 1 && code_types.contains(type) && name != "_.stapsdt.base") {
+      symbols.push_back({.address = std::stoull(address, nullptr, 16),
+                         .size = std::stoull(size, nullptr, 16),
+                         .type = type[0],
+                         .name = name});
     }
   }
   return symbols;

@@ -42,8 +42,8 @@ void use(const std::string& path) {
     (void)binary.call_before(function.address + 9);
     (void)binary.stub_target(index);
   }
-  for (const InlinedInstance& place : binary.inlined("twice")) {
-    EXPECT_FALSE(place.ranges.empty());
+  for (const InlinedInstance& instance : binary.inlined("twice")) {
+    EXPECT_FALSE(instance.ranges.empty());
   }
   (void)binary.find("main");
   (void)binary.nearest_names("mian", 2);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <regex>
 #include <tuple>
 
 namespace ptlens::symbols::test {

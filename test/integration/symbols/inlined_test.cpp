@@ -68,8 +68,8 @@ protected:
 };
 
 TEST_P(Inlined, InstancesEqualAddr2linesAtEveryAddress) {
-  const std::vector<InlinedInstance> places = binary->inlined("mix");
-  ASSERT_EQ(places.size(), 3U);
+  const std::vector<InlinedInstance> instances = binary->inlined("mix");
+  ASSERT_EQ(instances.size(), 3U);
   std::size_t inside = 0;
   for (const auto& [address, frames] : frames_by_addr2line(path, *binary)) {
     if (frames.front().line == 0) {
@@ -82,17 +82,17 @@ TEST_P(Inlined, InstancesEqualAddr2linesAtEveryAddress) {
         call_line = frames[i + 1].line;
       }
     }
-    const auto place = std::ranges::find_if(places, [address](const InlinedInstance& each) {
+    const auto instance = std::ranges::find_if(instances, [address](const InlinedInstance& each) {
       return std::ranges::any_of(each.ranges, [address](const AddressRange& range) {
         return range.low <= address && address < range.high;
       });
     });
-    ASSERT_EQ(place != places.end(), call_line.has_value()) << fmt::format("{:#x}", address);
+    ASSERT_EQ(instance != instances.end(), call_line.has_value()) << fmt::format("{:#x}", address);
     if (call_line) {
       ++inside;
-      EXPECT_EQ(place->call_line, *call_line) << fmt::format("{:#x}", address);
-      EXPECT_EQ(binary->functions()[*place->function].name, frames.back().function);
-      EXPECT_EQ(place->depth, frames.size() - 2) << fmt::format("{:#x}", address);
+      EXPECT_EQ(instance->call_line, *call_line) << fmt::format("{:#x}", address);
+      EXPECT_EQ(binary->functions()[*instance->function].name, frames.back().function);
+      EXPECT_EQ(instance->depth, frames.size() - 2) << fmt::format("{:#x}", address);
     }
   }
   EXPECT_GT(inside, 100U);
@@ -112,7 +112,7 @@ TEST_P(Inlined, OwnLinesEqualTheOutermostFrameOfAddr2line) {
     EXPECT_LT(code.low, code.high);
     last = code.high;
   }
-  std::size_t told = 0;
+  std::size_t compared = 0;
   for (const auto& [address, frames] : frames_by_addr2line(path, *binary)) {
     const auto at = std::ranges::upper_bound(lines, address, {}, &CodeLine::high);
     const bool own = std::ranges::any_of(functions, [&](std::uint32_t function) {
@@ -120,11 +120,11 @@ TEST_P(Inlined, OwnLinesEqualTheOutermostFrameOfAddr2line) {
     });
     ASSERT_EQ(at != lines.end() && at->low <= address, own) << fmt::format("{:#x}", address);
     if (own && frames.front().line != 0) {
-      ++told;
+      ++compared;
       EXPECT_EQ(at->line, frames.back().line) << fmt::format("{:#x}", address);
     }
   }
-  EXPECT_GT(told, 200U);
+  EXPECT_GT(compared, 200U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, Inlined,
@@ -148,8 +148,8 @@ int main(int argc, char**) { one::put(argc); two::put(argc); hidden(); pass(argc
   ASSERT_TRUE(binary);
   const auto names = [&](std::string_view name) {
     std::multiset<std::string> found;
-    for (const InlinedInstance& place : binary->inlined(name)) {
-      found.insert(place.name);
+    for (const InlinedInstance& instance : binary->inlined(name)) {
+      found.insert(instance.name);
     }
     return found;
   };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -59,33 +60,33 @@ void expect_lines_as_addr2line_says(const std::string& path, std::size_t at_leas
   constexpr std::size_t most = 8000;
   const std::size_t step = addresses.size() / most + 1;
   std::string input;
-  std::vector<std::uint64_t> asked;
+  std::vector<std::uint64_t> queried;
   for (std::size_t at = 0; at < addresses.size(); at += step) {
-    asked.push_back(addresses[at]);
+    queried.push_back(addresses[at]);
     input += hexadecimal(addresses[at]) + "\n";
   }
   const std::vector<std::string> answers =
       lines_of(run_command({"addr2line", "-e", path}, input).output);
-  ASSERT_EQ(answers.size(), asked.size());
+  ASSERT_EQ(answers.size(), queried.size());
   static const std::regex shape("(.*):([0-9?]+)(?: \\(discriminator [0-9]+\\))?");
   std::size_t known = 0;
   std::map<std::uint64_t, SourceLine> disputed;
-  for (std::size_t at = 0; at < asked.size(); ++at) {
+  for (std::size_t at = 0; at < queried.size(); ++at) {
     std::smatch match;
     ASSERT_TRUE(std::regex_match(answers[at], match, shape)) << answers[at];
-    const auto line = binary->line_at(asked[at]);
+    const auto line = binary->line_at(queried[at]);
     if (match.str(2) == "?" || match.str(2) == "0") {
       // addr2line also prints "?" for some addresses that it knows in a query of their own.
       if (line) {
-        disputed.emplace(asked[at], *line);
+        disputed.emplace(queried[at], *line);
       }
       continue;
     }
-    ASSERT_TRUE(line) << hexadecimal(asked[at]) << " is " << answers[at];
-    EXPECT_EQ(line->line, std::stoul(match[2])) << hexadecimal(asked[at]);
+    ASSERT_TRUE(line) << hexadecimal(queried[at]) << " is " << answers[at];
+    EXPECT_EQ(line->line, std::stoul(match[2])) << hexadecimal(queried[at]);
     const std::string file = std::filesystem::path(match.str(1)).lexically_normal().string();
     if (line->file != file) {
-      disputed.emplace(asked[at], *line);
+      disputed.emplace(queried[at], *line);
     }
     EXPECT_TRUE(line->file.starts_with('/')) << line->file;
     ++known;

@@ -22,9 +22,12 @@ struct CommandResult {
   std::string output;
 };
 
-// Returns the program's stdout; its stderr goes to the test's own. `input` is its stdin.
+enum class Stderr { shown, discarded };
+
+// Returns the program's stdout. Its stderr goes to the test's own where it is shown. `input` is its
+// stdin.
 inline CommandResult run_command(const std::vector<std::string>& arguments,
-                                 std::string_view input = {}) {
+                                 std::string_view input = {}, Stderr errors = Stderr::shown) {
   CommandResult result;
   std::array<int, 2> to = {-1, -1};
   std::array<int, 2> from = {-1, -1};
@@ -35,6 +38,9 @@ inline CommandResult run_command(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+  if (errors == Stderr::discarded) {
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  }
   std::vector<std::string> words = arguments;
   std::vector<char*> pointers;
   for (std::string& word : words) {

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <linux/perf_event.h>
 #include <optional>
-#include <regex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -149,16 +149,22 @@ int here(int value) {
 TEST(AddressSpaces, PlaceTheFunctionsOfThisProcess) {
   PerfDataBuilder builder;
   std::ifstream maps("/proc/self/maps");
-  static const std::regex shape(
-      "([0-9a-f]+)-([0-9a-f]+) r-xp ([0-9a-f]+) [0-9a-f:]+ [0-9]+ +(/.*)");
   std::size_t files = 0;
   for (std::string line; std::getline(maps, line);) {
-    std::smatch match;
-    if (std::regex_match(line, match, shape)) {
-      const std::uint64_t start = std::stoull(match[1], nullptr, 16);
-      const std::uint64_t end = std::stoull(match[2], nullptr, 16);
-      builder.mmap2(10, start, end - start, std::stoull(match[3], nullptr, 16), match.str(4),
-                    at(100));
+    // "START-END PERMISSIONS OFFSET DEVICE INODE PATH"
+    std::istringstream fields(line);
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+    std::uint64_t offset = 0;
+    char dash = 0;
+    std::string permissions;
+    std::string device;
+    std::string inode;
+    std::string path;
+    fields >> std::hex >> start >> dash >> end >> permissions >> offset >> device >> inode;
+    std::getline(fields >> std::ws, path);
+    if (permissions == "r-xp" && path.starts_with('/')) {
+      builder.mmap2(10, start, end - start, offset, path, at(100));
       ++files;
     }
   }

@@ -10,7 +10,7 @@
 namespace ptlens::symbols {
 namespace {
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t kernel_page = 4096;
 constexpr std::size_t most_symbols = 4'000'000;
 constexpr std::uint64_t largest_function = 1 << 20; // bytes
 
@@ -84,7 +84,7 @@ Result<std::vector<Symbol>> read_kallsyms(const std::string& path, const ElfImag
     while (next < symbols.size() && symbols[next].address == symbol.address) {
       ++next;
     }
-    const std::uint64_t last = (symbol.address & ~(page - 1)) + 2 * page;
+    const std::uint64_t last = (symbol.address & ~(kernel_page - 1)) + 2 * kernel_page;
     std::uint64_t end = next < symbols.size() ? symbols[next].address : last;
     end = end - symbol.address > largest_function ? last
                                                   : end; // the next symbol is in another module

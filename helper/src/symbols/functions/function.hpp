@@ -34,14 +34,13 @@ struct Function {
   bool part = false; // a part of `original`, which jumps to it or calls it
 };
 
-// An instruction by which control can leave a function finally.
+// An instruction by which control can leave a function without coming back.
 struct Exit {
   enum class Kind {
     ret,              // return to the caller
     jump,             // direct jump out of the function: a tail call
     conditional_jump, // the same, but control continues after it when it is not taken
-    indirect_jump,    // through a register or memory, but not through a jump table of the function
-                      // itself
+    indirect_jump,    // through a register or memory, but not by a jump table of the function
   };
   std::uint64_t address = 0;
   Kind kind = Kind::ret;
@@ -55,9 +54,8 @@ struct InlinedInstance {
   std::string linkage_name = {}; // empty for functions that the linker does not see
   std::string file = {};         // file of its declaration, empty where unknown
   std::uint32_t line = 0;
-  std::optional<std::uint32_t> function =
-      {};                     // index of the function whose code contains the instance
-  std::string call_file = {}; // file of the replaced call, empty where unknown
+  std::optional<std::uint32_t> function = {}; // index of the surrounding function
+  std::string call_file = {};                 // file of the replaced call, empty where unknown
   std::uint32_t call_line = 0;
   // The address of its first statement. The instruction there may belong to the surrounding code;
   // then no range contains the entry.

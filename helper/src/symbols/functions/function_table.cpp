@@ -1,6 +1,6 @@
-// Functions are numbered by address. Their ranges are cut into pieces without overlaps by a sweep
-// over range starts and ends in which the range that began last wins. The piece of an address is
-// found by binary search among the pieces that begin in one bucket of addresses.
+// Functions are numbered by address. Their ranges are cut into extents without overlaps by a sweep
+// over range starts and ends in which the range that began last wins. The extent of an address is
+// found by binary search among the extents that begin in one bucket of addresses.
 #include "symbols/functions/function_table.hpp"
 
 #include "symbols/functions/function_builder.hpp"
@@ -22,7 +22,7 @@ FunctionTable::FunctionTable(const ElfImage& image, const FunctionSources& sourc
   builder.mark_thunks();
   builder.relate_copies();
   number(builder.take());
-  cut_into_pieces();
+  cut_into_extents();
 
   for (const FunctionBuilder::NamedEntry& name : builder.names()) {
     const std::optional<std::uint32_t> function = entry(name.entry);
@@ -48,8 +48,8 @@ void FunctionTable::number(std::map<std::uint64_t, Function> by_entry) {
   }
 }
 
-void FunctionTable::cut_into_pieces() {
-  std::vector<Piece> ranges;
+void FunctionTable::cut_into_extents() {
+  std::vector<Extent> ranges;
   for (std::uint32_t index = 0; index < functions_.size(); ++index) {
     for (const AddressRange& range : functions_[index].ranges) {
       if (range.low < range.high) {
@@ -57,17 +57,17 @@ void FunctionTable::cut_into_pieces() {
       }
     }
   }
-  std::ranges::sort(ranges, [](const Piece& one, const Piece& other) {
+  std::ranges::sort(ranges, [](const Extent& one, const Extent& other) {
     return one.low != other.low ? one.low < other.low : one.high > other.high;
   });
-  std::vector<Piece> open; // innermost last
+  std::vector<Extent> open; // innermost last
   std::uint64_t position = 0;
   const auto close_until = [&](std::uint64_t until) {
     while (!open.empty() && position < until) {
-      const Piece& inner = open.back();
+      const Extent& inner = open.back();
       const std::uint64_t end = std::min(inner.high, until);
       if (position < end) {
-        pieces_.push_back({.low = position, .high = end, .function = inner.function});
+        extents_.push_back({.low = position, .high = end, .function = inner.function});
         position = end;
       }
       if (inner.high <= position) {
@@ -75,7 +75,7 @@ void FunctionTable::cut_into_pieces() {
       }
     }
   };
-  for (const Piece& range : ranges) {
+  for (const Extent& range : ranges) {
     close_until(range.low);
     position = range.low;
     open.push_back(range);
@@ -84,22 +84,22 @@ void FunctionTable::cut_into_pieces() {
   divide();
 }
 
-// Divides the code into at most twice as many buckets as there are pieces.
+// Divides the code into at most twice as many buckets as there are extents.
 void FunctionTable::divide() {
-  if (pieces_.empty()) {
+  if (extents_.empty()) {
     return;
   }
-  const std::uint64_t first = pieces_.front().low;
-  const std::uint64_t bytes = pieces_.back().high - first;
-  while ((bytes >> bucket_bits_) >= 2 * pieces_.size()) {
+  const std::uint64_t first = extents_.front().low;
+  const std::uint64_t bytes = extents_.back().high - first;
+  while ((bytes >> bucket_bits_) >= 2 * extents_.size()) {
     ++bucket_bits_;
   }
   const std::uint64_t buckets = (bytes >> bucket_bits_) + 1;
   begun_.reserve(buckets + 1);
   std::uint32_t begun = 0;
   for (std::uint64_t bucket = 0; bucket <= buckets; ++bucket) {
-    while (begun < pieces_.size() &&
-           (pieces_[begun].low - first + (std::uint64_t{1} << bucket_bits_) - 1) >> bucket_bits_ <=
+    while (begun < extents_.size() &&
+           (extents_[begun].low - first + (std::uint64_t{1} << bucket_bits_) - 1) >> bucket_bits_ <=
                bucket) {
       ++begun;
     }
@@ -108,14 +108,15 @@ void FunctionTable::divide() {
 }
 
 std::optional<std::uint32_t> FunctionTable::at(std::uint64_t address) const {
-  if (pieces_.empty() || address < pieces_.front().low || address >= pieces_.back().high) {
+  if (extents_.empty() || address < extents_.front().low || address >= extents_.back().high) {
     return std::nullopt;
   }
-  const std::uint64_t bucket = (address - pieces_.front().low) >> bucket_bits_;
-  const auto least = pieces_.begin() + begun_[bucket];
-  const auto most = pieces_.begin() + begun_[bucket + 1];
-  const Piece& piece = *std::prev(std::ranges::upper_bound(least, most, address, {}, &Piece::low));
-  return address < piece.high ? std::optional(piece.function) : std::nullopt;
+  const std::uint64_t bucket = (address - extents_.front().low) >> bucket_bits_;
+  const auto least = extents_.begin() + begun_[bucket];
+  const auto most = extents_.begin() + begun_[bucket + 1];
+  const Extent& extent =
+      *std::prev(std::ranges::upper_bound(least, most, address, {}, &Extent::low));
+  return address < extent.high ? std::optional(extent.function) : std::nullopt;
 }
 
 std::optional<std::uint32_t> FunctionTable::entry(std::uint64_t address) const {

@@ -38,20 +38,20 @@ public:
   [[nodiscard]] std::optional<std::string> stub_target(std::uint32_t index) const;
 
 private:
-  struct Piece { // [low, high) belongs to `function`; ordered, without overlaps
+  struct Extent { // [low, high) belongs to `function`; ordered, without overlaps
     std::uint64_t low = 0;
     std::uint64_t high = 0;
     std::uint32_t function = 0;
   };
 
   void number(std::map<std::uint64_t, Function> by_entry);
-  void cut_into_pieces();
+  void cut_into_extents();
   void divide();
 
   std::vector<Function> functions_;
   std::vector<Alias> aliases_;
-  std::vector<Piece> pieces_;
-  // For each bucket of 2^bucket_bits_ bytes, from the first piece on: the number of pieces that
+  std::vector<Extent> extents_;
+  // For each bucket of 2^bucket_bits_ bytes, from the first extent on: the number of extents that
   // begin before it or at its start.
   std::vector<std::uint32_t> begun_;
   unsigned bucket_bits_ = 0;
