@@ -1,4 +1,4 @@
-// Where one part ends and the next begins.
+// Reads packets across the boundary between two spans.
 #include "flow/packets/piece_parser.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void PieceParser::enter(std::size_t part, std::uint64_t part_offset) {
   parser_ = PacketParser(part_begin_, part_begin_ + bytes.size());
 }
 
-// Forward.
+// Moves forward.
 void PieceParser::move_to(std::uint64_t offset) {
   while (part_ + 1 < parts_.size() && offset - part_offset_ >= parts_[part_].size()) {
     enter(part_ + 1, part_offset_ + parts_[part_].size());
