@@ -1,12 +1,12 @@
 // Properties of our own pipeline over recordings that nobody has seen before: whatever the threads,
 // processors, faults and code, the calls are those of the walk, in its order, nothing that spans
 // lost trace is complete, times are right to within what is stated, and self times add up.
-#include "engine/engine.hpp"
+#include "cache/gather.hpp"
 #include "engine/cache/cached_calls.hpp"
+#include "engine/engine.hpp"
 #include "engine/recording/loaded_recording.hpp"
 #include "engine/trace/trace_backend.hpp"
 #include "harness.hpp"
-#include "cache/gather.hpp"
 #include "synth/random.hpp"
 #include "synth_harness.hpp"
 #include "synth_truth.hpp"
@@ -102,12 +102,12 @@ Result<measure::Measurement> measured(const std::string& path, const flow::Decod
     return std::unexpected(recording.error());
   }
   auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store);
-  auto schedule = std::make_unique<flow::Schedule>(recording->switches());
+  auto context_switches = std::make_unique<flow::ContextSwitches>(recording->switches());
   engine::LoadedRecording loaded{.path = path,
                                  .recording = std::move(*recording),
                                  .store = std::move(store),
                                  .spaces = std::move(spaces),
-                                 .schedule = std::move(schedule),
+                                 .context_switches = std::move(context_switches),
                                  .decode = decode};
   store::Writer writer(store::Writer::Options{.own_thread = decode.workers > 1});
   auto measurement = engine::measure_trace(loaded, writer, {}, Progress());

@@ -1,4 +1,4 @@
-// A piece of trace gives the same packets wherever it is cut into spans. libipt's encoder makes the
+// A piece of trace gives the same packets wherever it is cut into chunks. libipt's encoder makes the
 // packets.
 #include "flow/packets/piece_parser.hpp"
 
@@ -113,7 +113,7 @@ TEST(PieceParser, BeginsAtTheGivenOffset) {
   }
 }
 
-TEST(PieceParser, FindsAPsbInSeveralSpans) {
+TEST(PieceParser, FindsAPsbInSeveralChunks) {
   const Encoded trace = encoded();
   for (std::size_t cut = 0; cut <= trace.bytes.size(); ++cut) {
     for (const std::size_t gap : {0U, 1U, 5U, 14U}) {

@@ -60,7 +60,7 @@ public:
   }
   // To be called while is_exact() returns true.
   [[nodiscard]] Exact exact() const {
-    return {.parser = parser_.in_part(),
+    return {.parser = parser_.in_chunk(),
             .clock = clock_,
             .last_ip = last_ip_,
             .flow_ns = last_flow_ns_.value_or(0),

@@ -46,7 +46,7 @@ namespace ptlens::stacks {
 }
 
 // Returns true where an indirect jump out of `function`, or a `ret` used as a jump, is a tail call.
-// The entry of the function itself is one too: compilers do not use it in tables of jumps.
+// An indirect jump to the entry of the function itself counts as well: the function begins again.
 [[nodiscard]] constexpr bool is_indirect_tail_call(const CodeLocation& to, std::uint32_t function) {
   return to.entry && !is_own_part(to, function);
 }
@@ -72,7 +72,7 @@ namespace ptlens::stacks {
   return to.is_stub || (whole_frame && !to.known);
 }
 
-// Returns true for the entry of a stub that leads to exactly one function.
+// Returns true for the entry of a stub that is no thunk: a PLT stub or a resolver.
 [[nodiscard]] constexpr bool is_stub_entry(const CodeLocation& to) {
   return to.is_stub && !to.is_thunk && to.entry && !to.part;
 }
