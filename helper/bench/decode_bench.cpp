@@ -2,7 +2,7 @@
 // them in time, following the code, rebuilding calls. PTLENS_BENCH_RECORDING names the recording.
 #include "engine/engine.hpp"
 #include "engine/recording/loaded_recording.hpp"
-#include "flow/decode/branch_source.hpp"
+#include "flow/segments/branch_source.hpp"
 #include "flow/packets/packet_parser.hpp"
 #include "flow/packets/packet_stream.hpp"
 

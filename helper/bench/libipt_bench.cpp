@@ -26,7 +26,7 @@ struct Count {
 
 struct Blocks {
   using Decoder = pt_block_decoder;
-  using DirectBranch = pt_block;
+  using Step = pt_block;
   static void adjust(pt_config& config) { config.flags.variant.block.end_on_call = 1; }
   static constexpr auto allocate = pt_blk_alloc_decoder;
   static constexpr auto free = pt_blk_free_decoder;
@@ -39,7 +39,7 @@ struct Blocks {
 
 struct Instructions {
   using Decoder = pt_insn_decoder;
-  using DirectBranch = pt_insn;
+  using Step = pt_insn;
   static void adjust(pt_config& /*config*/) {}
   static constexpr auto allocate = pt_insn_alloc_decoder;
   static constexpr auto free = pt_insn_free_decoder;

@@ -6,7 +6,7 @@
 #include "base/progress.hpp"
 #include "engine/recording/source_map.hpp"
 #include "flow/runs/run.hpp"
-#include "flow/decode/branch_source.hpp"
+#include "flow/segments/branch_source.hpp"
 #include "line_time/line_times.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/inlined.hpp"

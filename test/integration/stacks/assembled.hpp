@@ -1,4 +1,4 @@
-// Binaries of functions whose code does not matter, but for where it lies: assembled for a test.
+// Assembles binaries for tests. Only the addresses of their functions matter, not the code.
 #pragma once
 
 #include "support/run_command.hpp"
@@ -14,8 +14,8 @@
 
 namespace ptlens::test {
 
-// What the assembler makes of the text, with its tables and its code read, as the files are gone
-// then; null where it makes nothing.
+// Assembles the text. The tables and the code of the binary are read, because the file is deleted.
+// Returns null where the assembler fails.
 inline std::shared_ptr<const symbols::Binary>
 assembled(const std::string& name, const std::string& text, const std::string& entry) {
   const std::string folder = PTLENS_BUILD_DIR "/samples/stacks/" + name;

@@ -1,5 +1,5 @@
-// Branches made up for a test, between functions of a program in assembly: each function is 64
-// bytes long, its code does not matter.
+// Branches written for a test, between functions of a program in assembly: each function is 64
+// bytes long, and its code does not matter.
 #pragma once
 
 #include "assembled.hpp"
@@ -45,7 +45,7 @@ public:
                            .file_offset = segment.file_offset,
                            .path = "/tape",
                            .binary = binary_});
-    // The same code once more, as the kernel's.
+    // The same code again, as code of the kernel.
     space_.code.push_back({.start = segment.address + kernel_base,
                            .end = segment.address + segment.file_size + kernel_base,
                            .file_offset = segment.file_offset,
@@ -54,7 +54,7 @@ public:
                            .binary = binary_});
   }
 
-  std::uint64_t now = 1000; // ns, of the next branch; each moves it on by 10
+  std::uint64_t now = 1000; // time of the next branch, ns; each branch adds 10
 
   [[nodiscard]] std::uint64_t at(const std::string& function, std::uint64_t offset = 0) const {
     return binary_->functions()[binary_->find(function).front()].address + offset;
@@ -66,7 +66,7 @@ public:
     return kernel_base + at(function, offset);
   }
 
-  // From a call instruction at `offset` of `from`; it returns to offset + 5.
+  // Adds a call by the instruction at `offset` of `from`, which returns to offset + 5.
   void call(const std::string& from, std::uint64_t offset, const std::string& to) {
     add(flow::BranchKind::call, at(from, offset), at(to), call_size);
   }
@@ -96,7 +96,7 @@ public:
     table_ = calls_.take();
   }
 
-  // One line a call: "name in parent: state start+latency".
+  // Returns one line for each call: "name in parent: state start+latency".
   [[nodiscard]] std::vector<std::string> calls() const {
     std::vector<std::string> lines;
     for (std::size_t call = 0; call < table_.size(); ++call) {

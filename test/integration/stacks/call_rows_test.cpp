@@ -1,5 +1,5 @@
-// Calls as compilers make them: tail calls, recursion, the parts and copies of one function. Each
-// sample's numbers are those of its own loops.
+// Calls in compiled programs: tail calls, recursion, the parts and copies of one function. The
+// expected numbers of each sample are those of its own loops.
 #include "sample_runs.hpp"
 #include "support/run_command.hpp"
 
@@ -67,7 +67,7 @@ TEST_F(CallRows, ThreeRecursiveActivationsAreThreeCalls) {
                        {"pong", "ping", complete, false, 2},
                        {"fibonacci", "main", complete, false, 1},
                        {"fibonacci", "fibonacci", complete, false, 40}});
-    // Inclusive time is that of the outermost activation alone.
+    // Inclusive time counts the outermost activation only.
     for (const char* name : {"three", "fibonacci"}) {
       std::size_t outermost = 0;
       for (const std::uint32_t call : run.calls(name)) {
@@ -80,7 +80,7 @@ TEST_F(CallRows, ThreeRecursiveActivationsAreThreeCalls) {
   });
 }
 
-TEST_F(CallRows, MutualRecursionsInclusiveTimeIsThatOfTheOutermostActivations) {
+TEST_F(CallRows, InclusiveTimeOfMutualRecursionCountsOutermostActivationsOnly) {
   for_each_run({.source = "recursion.c"}, few_variants(), [](const SampleRun& run) {
     const CallTable& table = run.measurement->calls;
     for (const char* name : {"ping", "pong"}) {
@@ -92,7 +92,7 @@ TEST_F(CallRows, MutualRecursionsInclusiveTimeIsThatOfTheOutermostActivations) {
         inclusive += table.inner[call] == 0 ? table.latency[call] : 0;
         all += table.latency[call];
       }
-      EXPECT_EQ(inclusive, table.latency[calls.front()]) << name; // holds all the others
+      EXPECT_EQ(inclusive, table.latency[calls.front()]) << name; // contains all the others
       EXPECT_LT(inclusive, all) << name;
     }
   });
@@ -150,7 +150,7 @@ TEST_F(CallRows, HotAndColdPartsAndCopiesAreOneFunction) {
   }
 }
 
-// The library of same_names.cpp, built into a file of that name.
+// Builds the library of same_names.cpp as a file of that name.
 std::string library(const std::string& name) {
   const std::string folder = PTLENS_BUILD_DIR "/samples/stacks";
   std::filesystem::create_directories(folder);
@@ -160,7 +160,7 @@ std::string library(const std::string& name) {
   return file;
 }
 
-// Calls by the file that the function is in and, where asked, its source file.
+// Returns the calls by the file that contains the function and, if requested, its source file.
 std::map<std::string, std::size_t> calls_by_file(const SampleRun& run, const std::string& name,
                                                  bool source) {
   std::map<std::string, std::size_t> counts;
@@ -173,7 +173,7 @@ std::map<std::string, std::size_t> calls_by_file(const SampleRun& run, const std
   return counts;
 }
 
-TEST_F(CallRows, FunctionsOfOneNameAreToldApart) {
+TEST_F(CallRows, FunctionsOfOneNameAreDistinguished) {
   Sample sample{.source = "same_names.cpp"};
   sample.libraries = {PTLENS_SOURCE_ROOT "/test/samples/stacks/same_names_other.cpp", "-ldl"};
   sample.arguments = {library("libone"), library("libtwo")};

@@ -1,5 +1,5 @@
-// Calls around gaps: the frames live on, their statistics do not; what comes after a gap tells
-// which of the frames before it had ended.
+// Calls around gaps: the frames stay open, but their calls leave the statistics. The branches after a
+// gap show which of the frames had ended.
 #include "branch_tape.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ protected:
   }
 };
 
-// main calls a ten times; the processor drops what happens between the fifth call and the sixth.
+// main calls a ten times; the processor drops the packets between the fifth call and the sixth.
 TEST_F(Gaps, AnOverflowMakesNo900MicrosecondCall) {
   Tape tape;
   tape.on("main", 0);
@@ -37,7 +37,7 @@ TEST_F(Gaps, AnOverflowMakesNo900MicrosecondCall) {
   std::size_t complete = 0;
   for (std::size_t call = 1; call < table.size(); ++call) {
     complete += table.state[call] == CallState::complete ? 1 : 0;
-    EXPECT_EQ(table.latency[call], 10U); // the one that was cut: as long as it was seen
+    EXPECT_EQ(table.latency[call], 10U); // the call that was cut: its visible time
   }
   EXPECT_EQ(table.size(), 11U);
   EXPECT_EQ(complete, 9U);
@@ -45,7 +45,7 @@ TEST_F(Gaps, AnOverflowMakesNo900MicrosecondCall) {
   EXPECT_EQ(tape.self(), tape.builder().last_ns() - tape.builder().first_ns());
 }
 
-TEST_F(Gaps, FramesLiveOnAndTheirStatisticsAreNotCounted) {
+TEST_F(Gaps, FramesStayOpenAndTheirStatisticsAreNotCounted) {
   Tape tape;
   tape.on("main", 0);        // 1000
   tape.call("main", 8, "a"); // 1010
@@ -86,8 +86,8 @@ TEST_F(Gaps, AFrameThatEndedInAGapEndsWhereTheGapBegins) {
   EXPECT_EQ(tape.self(), 1050U);
 }
 
-// After the gap c runs, and returns to d, which nobody saw begin; d returns to a.
-TEST_F(Gaps, ACallerThatBeganInAGapHoldsWhatItCalled) {
+// After the gap c runs and returns to d, whose begin was not seen; d returns to a.
+TEST_F(Gaps, ACallerThatBeganInAGapContainsItsCalls) {
   Tape tape;
   tape.on("main", 0);        // 1000
   tape.call("main", 8, "a"); // 1010
@@ -105,8 +105,8 @@ TEST_F(Gaps, ACallerThatBeganInAGapHoldsWhatItCalled) {
   EXPECT_EQ(tape.self(), 80U);
 }
 
-// After the gap main runs: all that was above it has ended.
-TEST_F(Gaps, TracingThatComesBackFurtherDownEndsWhatIsAbove) {
+// After the gap main runs: all frames above it have ended.
+TEST_F(Gaps, TracingThatComesBackFurtherDownEndsTheFramesAbove) {
   Tape tape;
   tape.on("main", 0);        // 1000
   tape.call("main", 8, "a"); // 1010
@@ -122,7 +122,7 @@ TEST_F(Gaps, TracingThatComesBackFurtherDownEndsWhatIsAbove) {
   EXPECT_EQ(tape.self(), 4020U);
 }
 
-TEST_F(Gaps, TheEndInAGapLeavesWhatWasSeen) {
+TEST_F(Gaps, TheEndInAGapKeepsWhatWasSeen) {
   Tape tape;
   tape.on("main", 0);        // 1000
   tape.call("main", 8, "a"); // 1010
@@ -132,8 +132,8 @@ TEST_F(Gaps, TheEndInAGapLeavesWhatWasSeen) {
             (Lines{"main in -: incomplete 1000+20", "a in main: incomplete 1010+10"}));
 }
 
-// An inner activation is no outermost one, also where its caller is known only when it returns
-// there.
+// An inner activation is not an outermost one, even where its caller becomes known only when it
+// returns there.
 TEST_F(Gaps, ACallerKnownLateMakesItsCalleesInnerOnes) {
   Tape tape;
   tape.on("b", 0);         // 1000

@@ -1,5 +1,5 @@
-// Where the kernel comes between: signals, system calls, sleep, and the ends of the trace. Each
-// sample's numbers are those of its own loops.
+// Calls that the kernel interrupts: signals, system calls, sleep, and the ends of the trace. The
+// expected numbers of each sample are those of its own loops.
 #include "sample_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ const std::vector<Edge> signal_edges{{"interrupted_by_call", "main", complete, f
                                      {"helper", "skipping_handler", complete, false, 2},
                                      {"helper", "leaving_handler", complete, false, 2}};
 
-TEST_F(InterruptionRows, SignalHandlersHaveAStackOfTheirOwnOnWhatTheyInterrupt) {
+TEST_F(InterruptionRows, SignalHandlersHaveAStackOfTheirOwnAboveTheInterruptedCall) {
   for_each_run({.source = "signals.c"}, all_variants(), [](const SampleRun& run) {
     std::vector<Edge> edges = signal_edges;
     edges.insert(edges.end(), {{"plain_handler", "[signal]", complete, false, 4},
@@ -46,13 +46,13 @@ TEST_F(InterruptionRows, SignalHandlersHaveAStackOfTheirOwnOnWhatTheyInterrupt) 
     expect_truth(run);
     expect_time_adds_up(run);
     const CallTable& table = run.measurement->calls;
-    // What the handler takes is none of the interrupted function's own time.
+    // The time of the handler is not self time of the interrupted function.
     for (const char* name : {"touch", "undefined"}) {
       for (const std::uint32_t call : run.calls(name)) {
         EXPECT_LT(table.self(call), table.latency[call] / 2) << name;
       }
     }
-    // As many signals as handlers, each on a function that was interrupted.
+    // Each handler has a signal, above a function that was interrupted.
     const auto signals = run.calls("[signal]");
     EXPECT_EQ(signals.size(), 11U);
     for (const std::uint32_t signal : signals) {
@@ -108,7 +108,7 @@ TEST_F(InterruptionRows, SixSecondsOfSleepAreSixSecondsOffCpu) {
   });
 }
 
-// Three threads on two processors, each of the three on both.
+// Three threads run on two processors, each of them on both.
 TEST_F(InterruptionRows, ThreadsThatAreMovedBetweenProcessorsKeepTheirCalls) {
   Sample sample{.source = "migrates.c", .flags = {"-pthread"}};
   sample.record.insert(sample.record.end(), {"--cpus", "2", "--slice", "1000"});
@@ -147,7 +147,7 @@ TEST_F(InterruptionRows, CallsThatBeginBeforeTheTraceOrEndAfterItAreIncomplete) 
       if (call.state != "incomplete" || ours.size() != 1) {
         continue;
       }
-      // What is shown is no more than what was traced of it.
+      // The time shown is no more than the traced time of the call.
       const CallTable& table = run.measurement->calls;
       EXPECT_GE(table.start[ours[0]], thread.first_ns) << call.symbol;
       EXPECT_LE(run.end(ours[0]), thread.last_ns) << call.symbol;

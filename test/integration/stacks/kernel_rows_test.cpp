@@ -1,4 +1,5 @@
-// A traced kernel: what is switched out in it, and signals that it delivers. Worked out by hand.
+// A traced kernel: threads that are switched out in it, and signals that it delivers. The expected
+// calls are computed by hand.
 #include "branch_tape.hpp"
 
 #include <gtest/gtest.h>
@@ -52,9 +53,9 @@ TEST_F(KernelRows, AThreadThatIsSwitchedOutInTheKernelGoesOnInItsCalls) {
   EXPECT_TRUE(tape.builder().gaps().empty());
 }
 
-// Nothing says that the thread was switched out: tracing was off by command, and what ran meanwhile
-// is not known.
-TEST_F(KernelRows, AThreadThatRanUntracedIsNotBelievedToBeWhereItWas) {
+// No record shows that the thread was switched out: tracing was off by command, and what ran
+// meanwhile is not known.
+TEST_F(KernelRows, AThreadThatRanUntracedMayBeInAnotherCall) {
   Tape tape;
   tape.on("main", 0);
   tape.call("main", 8, "a");
@@ -73,9 +74,9 @@ TEST_F(KernelRows, AThreadThatRanUntracedIsNotBelievedToBeWhereItWas) {
   }
 }
 
-// An interrupt of a enters the kernel at d, which calls e and leaves for the handler; the handler
-// returns to the code that asks the kernel, d again, to go on in a where it was.
-TEST_F(KernelRows, ASignalThatATracedKernelDeliversHasItsHandlerOnTheInterruptedCall) {
+// An interrupt of a enters the kernel at d, which calls e and leaves for the handler. The handler
+// returns to code that makes the kernel, d again, go on in a at the interrupted instruction.
+TEST_F(KernelRows, AHandlerOfASignalFromATracedKernelIsAboveTheInterruptedCall) {
   Tape tape;
   const std::uint64_t restorer = 0x7000'0000;
   const auto kernel = [&](const char* name, std::uint64_t offset = 0) {
@@ -102,7 +103,7 @@ TEST_F(KernelRows, ASignalThatATracedKernelDeliversHasItsHandlerOnTheInterrupted
   EXPECT_EQ(tape.self(), 110U);
 }
 
-// A signal ends a's system call before its time.
+// A signal ends a's system call early.
 TEST_F(KernelRows, ASignalThatEndsASystemCallGoesOnBehindIt) {
   Tape tape;
   const std::uint64_t restorer = 0x7000'0000;

@@ -1,6 +1,6 @@
-// What happens to processes and their code: exec, fork, vfork, threads that end inside calls,
-// libraries that come and go. Each sample's numbers are those of its own loops; on one simulated
-// processor the order of all calls of all threads is the truth's.
+// Changes of processes and their code: exec, fork, vfork, threads that end inside calls, libraries
+// that are loaded and unloaded. The expected numbers of each sample are those of its own loops. On
+// one simulated processor the order of all calls of all threads is that of the truth.
 #include "sample_runs.hpp"
 #include "support/run_command.hpp"
 
@@ -55,7 +55,7 @@ CallState state_of(const std::string& word) {
   return word == "complete" ? complete : word == "unwound" ? unwound : incomplete;
 }
 
-// By function, in order of start: its calls of which start and end are known.
+// Returns the calls whose start and end are known, by function, in order of start.
 using KnownCalls = std::map<std::string, std::vector<KnownCall>>;
 
 KnownCalls stepped(const SampleRun& run, const std::vector<std::string>& functions) {
@@ -91,8 +91,8 @@ KnownCalls measured(const SampleRun& run, const std::vector<std::string>& functi
   return calls;
 }
 
-// Each call of these functions: in the thread, at the time and with the end that ptsim stepped.
-// What is unwound ends in the kernel, where the trace does not say when.
+// Checks each call of these functions: its thread, time and end are those that ptsim stepped. Unwound
+// calls end in the kernel, at a time that the trace does not report.
 void expect_stepped(const SampleRun& run, const std::vector<std::string>& functions) {
   const KnownCalls expected = stepped(run, functions);
   const KnownCalls found = measured(run, functions);
@@ -118,7 +118,7 @@ void expect_stepped(const SampleRun& run, const std::vector<std::string>& functi
   }
 }
 
-// Threads that called the function, and how often each, the most first.
+// Returns the threads that called the function and the number of calls of each, most calls first.
 std::vector<std::size_t> calls_by_thread(const SampleRun& run, const std::string& function) {
   std::map<std::uint32_t, std::size_t> threads;
   for (const std::uint32_t call : run.calls(function)) {
@@ -148,13 +148,13 @@ void expect_programs_in_turn(const SampleRun& run) {
   EXPECT_EQ(run.measurement->recording.gaps, 0U);
 }
 
-TEST_F(ProcessRows, ExecEndsWhatIsOpenAndTheNewProgramBeginsAnew) {
+TEST_F(ProcessRows, ExecEndsOpenCallsAndTheNewProgramHasItsOwn) {
   for_each_run({.source = "exec.c", .flags = {"-pthread"}, .record = on_one_processor},
                all_variants(), expect_programs_in_turn);
 }
 
-// Without cycle packets the new program's first branch lies in an interval that begins before the
-// record of exec, and the loader is at another address than in the old program.
+// Without cycle packets the interval of the new program's first branch begins before the record of
+// exec, and the loader is at another address than in the old program.
 TEST_F(ProcessRows, ExecIsNotOverlookedWhereTimeIsCoarse) {
   std::vector<Variant> variants = few_variants();
   std::erase_if(variants, [](const Variant& variant) { return !variant.is_gcc(); });
@@ -170,7 +170,7 @@ TEST_F(ProcessRows, ChildrenOfForkAndVforkHaveTheirOwnCalls) {
       {.source = "fork.c", .record = on_one_processor}, all_variants(), [](const SampleRun& run) {
         EXPECT_EQ(run.status, 0);
         expect_calls(run, {{"leaf", "splits", complete, false, 1},
-                           {"leaf", "outer", complete, false, 2}, // the child's, too
+                           {"leaf", "outer", complete, false, 2}, // in the child, too
                            {"leaf", "borrows", complete, false, 2},
                            {"leaf", "in_parent", complete, false, 3},
                            {"leaf", "in_child", complete, false, 3 + 2 + 2 + 4},
@@ -179,7 +179,7 @@ TEST_F(ProcessRows, ChildrenOfForkAndVforkHaveTheirOwnCalls) {
                            {"in_child", "splits", complete, false, 1},
                            {"in_child", "borrows", complete, false, 2},
                            {"in_child", "main", complete, false, 1}});
-        // Once by the parent, whose time they are; once where a child goes on in them.
+        // Once in the parent, which has their time; once where a child goes on in them.
         const CallTable& table = run.measurement->calls;
         for (const char* name : {"splits", "outer", "borrows"}) {
           std::map<CallState, std::size_t> states;
@@ -206,7 +206,7 @@ TEST_F(ProcessRows, ChildrenOfForkAndVforkHaveTheirOwnCalls) {
 }
 
 // Not linked statically: such a program loads the unwinder by itself, in three million steps.
-TEST_F(ProcessRows, CallsThatAThreadsEndCutsShortAreUnwound) {
+TEST_F(ProcessRows, CallsThatTheEndOfAThreadCutsShortAreUnwound) {
   for_each_run(
       {.source = "thread_ends.c", .flags = {"-pthread"}, .record = on_one_processor},
       variants_with_libraries(), [](const SampleRun& run) {

@@ -1,6 +1,6 @@
-// Random walks over functions that call, jump to each other and return, with and without stretches
-// that the trace lost. What is said to be complete must have happened, by that caller and at that
-// time; and the time of a thread is divided among its calls without rest.
+// Random walks over functions that call, jump to each other and return, with and without losses in
+// the trace. Each call that is complete must have happened, with that caller and at that time. The
+// time of a thread is divided among its calls without remainder.
 #include "branch_tape.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class Walk {
 public:
   explicit Walk(unsigned seed) : random_(seed) {}
 
-  // `losses`: one step in so many begins a gap; 0: none does.
+  // `losses`: on average one step in this number begins a gap; 0: no step does.
   void run(std::size_t steps, unsigned losses) {
     frames_.push_back({"main", 0, tape.now, false});
     tape.on("main", 4);
@@ -108,9 +108,10 @@ private:
   bool lost_ = false;
 };
 
-// Time is divided among the calls without rest, children lie within their parents one after the
-// other, no function's outermost activations take longer than all, and nothing that spans a gap is
-// complete. Inner activations are those that lie in another one of their function.
+// Checks that time is divided among the calls without remainder, that children are within their
+// parents one after the other, that the outermost activations of a function take no longer than the
+// whole, and that no call that spans a gap is complete. Inner activations are inside another
+// activation of their function.
 void expect_time_is_divided(const Tape& tape) {
   const CallTable& table = tape.table();
   const std::uint64_t traced = tape.builder().last_ns() - tape.builder().first_ns();
@@ -184,7 +185,7 @@ TEST_P(RandomWalk, AllCallsAreFoundWhereNothingIsLost) {
   }
 }
 
-TEST_P(RandomWalk, WhatIsCompleteHasHappenedWhereMuchIsLost) {
+TEST_P(RandomWalk, CompleteCallsHaveHappenedWhereMuchIsLost) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Walk walk(GetParam() + seed);
@@ -196,7 +197,7 @@ TEST_P(RandomWalk, WhatIsCompleteHasHappenedWhereMuchIsLost) {
   }
 }
 
-// Whatever a decoder may tell.
+// Any sequence of branches that a decoder may emit.
 TEST_P(RandomWalk, AnyBranchesAtAllKeepTheTimeTogether) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);

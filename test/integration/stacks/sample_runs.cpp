@@ -1,4 +1,4 @@
-// Compilers, ptsim and the engine, driven for one sample.
+// Runs compilers, ptsim and the engine for one sample.
 #include "sample_runs.hpp"
 
 #include "cache/gather.hpp"
@@ -36,7 +36,7 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-// stdout and status; stderr goes to a file.
+// Returns stdout and status; stderr goes to a file.
 test::CommandResult quietly(const std::string& errors, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"sh", "-c", "exec \"$@\" 2>\"$0\"", errors});
   return test::run_command(arguments);
@@ -107,7 +107,7 @@ std::vector<TruthCall> read_truth(const std::string& path) {
   for (std::string line; std::getline(file, line);) {
     const auto json = nlohmann::json::parse(line);
     if (!json.contains("call")) {
-      continue; // the format, or what a fault took away
+      continue; // the format, or a record of a fault
     }
     const auto number = [&json](const char* key) {
       return std::stoull(json.at(key).get<std::string>(), nullptr, 16);
@@ -188,7 +188,7 @@ Place place_of(const std::string& binary, std::uint64_t address) {
   return {std::filesystem::path(binary).filename(), address};
 }
 
-// One call as both sides see it.
+// One call, as the truth and the measurement describe it.
 struct Seen {
   std::string text;
   std::uint64_t start = 0;
@@ -201,7 +201,7 @@ bool bottom(const TruthCall& call) {
   return !call.parent && call.caller == 0 && !call.signal_handler;
 }
 
-// The name in the source: without what the compiler added for a copy or part.
+// Returns the name in the source, without the suffix that the compiler added for a copy or part.
 std::string source_name(const std::string& name) {
   return name.substr(0, name.find(" [clone"));
 }

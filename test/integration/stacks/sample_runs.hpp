@@ -1,5 +1,6 @@
-// The programs of test/samples/stacks, built in several ways, recorded by ptsim and measured: what
-// the tests of stack building hold against the programs' own arithmetic and against ptsim's truth.
+// The programs of test/samples/stacks, built in several variants, recorded by ptsim and measured. The
+// tests of stack building compare the result with the programs' own arithmetic and with ptsim's
+// truth.
 #pragma once
 
 #include "measure/measurement.hpp"
@@ -24,15 +25,16 @@ struct Variant {
   [[nodiscard]] std::string name() const;
 };
 
-// gcc and clang, where installed, without and with optimisation, static and position-independent.
+// Returns gcc and clang, where installed, without and with optimisation, static and
+// position-independent.
 [[nodiscard]] std::vector<Variant> all_variants();
-// gcc without and with optimisation, clang with: for what takes many steps.
+// Returns gcc without and with optimisation, and clang with it, for programs with many steps.
 [[nodiscard]] std::vector<Variant> few_variants();
 
 struct Sample {
   std::string source; // file in test/samples/stacks
   std::vector<std::string> flags = {};
-  std::vector<std::string> libraries = {};                         // behind the source
+  std::vector<std::string> libraries = {};                         // after the source
   std::vector<std::string> record = {"--start-at", "main"};        // options of ptsim
   std::vector<std::string> arguments = {};                         // of the program
   std::vector<std::string> environment = {};                       // NAME=value
@@ -63,25 +65,25 @@ struct SampleRun {
   std::vector<TruthCall> truth; // by start
   std::shared_ptr<const measure::Measurement> measurement;
 
-  // As nm prints them.
+  // The symbols as nm prints them.
   [[nodiscard]] std::vector<std::string> symbols() const;
-  // Names of the functions that have calls.
+  // Returns the names of the functions that have calls.
   [[nodiscard]] std::set<std::string> called() const;
-  // Indices of the calls of functions of that name in the source.
+  // Returns the indices of the calls of functions with that name in the source.
   [[nodiscard]] std::vector<std::uint32_t> calls(const std::string& function) const;
   [[nodiscard]] std::string caller(std::uint32_t call) const; // name, "" for a root
   [[nodiscard]] std::uint64_t end(std::uint32_t call) const;  // ns
 };
 
-// Why no sample can be recorded on this machine; empty where it can.
+// Returns why no sample can be recorded on this machine; empty where samples can be recorded.
 [[nodiscard]] std::string why_no_samples();
 
-// Builds (once: by content, under helper/build), records and measures the sample in each variant,
-// as many at a time as there are processors, and hands each run to `check`.
+// Builds (once for each content, under helper/build), records and measures the sample in each
+// variant, in parallel on all processors, and passes each run to `check`.
 void for_each_run(const Sample& sample, const std::vector<Variant>& variants,
                   const std::function<void(const SampleRun&)>& check);
 
-// Calls of `callee` from `caller` that the program makes.
+// The calls of `callee` from `caller` that the program makes.
 struct Edge {
   std::string callee;
   std::string caller;
@@ -90,17 +92,17 @@ struct Edge {
   std::size_t count = 0;
 };
 
-// The calls of all callees named are exactly these.
+// Expects that the calls of all these callees are exactly these.
 void expect_calls(const SampleRun& run, const std::vector<Edge>& edges);
 
-// Every call of a function of the program, or out of it, is the one that ptsim stepped: in the same
-// order, by the same caller, ended alike, with a latency that agrees within what it says of itself.
-// (Stripped libraries hold functions without a name: whether a jump to one of them is a tail call
-// cannot be told.)
+// Expects that every call of a function of the program, or out of it, is the one that ptsim stepped:
+// in the same order, with the same caller and the same state, and with a latency that agrees within
+// its uncertainty. (Stripped libraries contain functions without a name: whether a jump to one of
+// them is a tail call is not known.)
 void expect_truth(const SampleRun& run);
 
-// Self times sum to the traced time of the thread, to the ns; a function's outermost activations
-// take no longer than it; children lie within their parents.
+// Expects that self times sum to the traced time of the thread, to the ns, that the outermost
+// activations of a function take no longer than that, and that children are within their parents.
 void expect_time_adds_up(const SampleRun& run);
 
 } // namespace ptlens::stacks::testing

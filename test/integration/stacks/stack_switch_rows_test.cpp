@@ -1,5 +1,6 @@
-// Several stacks in one thread: coroutines and fibers. The frames of a stack that is left live on,
-// and complete when they return. Each sample's numbers are those of its own loops.
+// Several stacks in one thread: coroutines and fibers. The frames of a stack that is left stay open,
+// and their calls are complete when they return. The expected numbers of each sample are those of
+// its own loops.
 #include "sample_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ protected:
   }
 };
 
-TEST_F(StackSwitchRows, FramesOfACoroutineLiveOnWhileOthersRun) {
+TEST_F(StackSwitchRows, FramesOfACoroutineStayOpenWhileOthersRun) {
   for_each_run({.source = "contexts.c"}, all_variants(), [](const SampleRun& run) {
     const bool jumps = run.variant.optimised;
     expect_calls(run, {{"left_worker", "", complete, false, 1},
@@ -48,7 +49,7 @@ TEST_F(StackSwitchRows, FramesOfACoroutineLiveOnWhileOthersRun) {
                        {"__swapcontext", "resume", complete, false, 14}});
     expect_truth(run);
     expect_time_adds_up(run);
-    // Both twins wait at the same place in the same function: nothing tells which goes on.
+    // Both twins wait at the same address in the same function: nothing shows which one goes on.
     ASSERT_EQ(run.measurement->recording.notes.size(), 1U);
     EXPECT_TRUE(run.measurement->recording.notes[0].starts_with("1 times"))
         << run.measurement->recording.notes[0];

@@ -1,6 +1,6 @@
-// Code between a call and what is called: PLT stubs, lazy binding, functions chosen at load time,
-// retpolines; and returns and calls that are none. Each sample's numbers are those of its own
-// loops.
+// Code between a call and the called function: PLT stubs, lazy binding, functions chosen at load
+// time, retpolines; and return and call instructions that are no returns or calls. The expected
+// numbers of each sample are those of its own loops.
 #include "sample_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ std::vector<Variant> retpoline_variants() {
   return variants;
 }
 
-TEST_F(StubRows, RetpolinesAreFoldedIntoWhatTheyReach) {
+TEST_F(StubRows, RetpolinesBecomeCallsOfTheFunctionThatTheyReach) {
   for_each_run({.source = "retpoline.c"}, retpoline_variants(), [](const SampleRun& run) {
     const bool jumps = run.variant.optimised;
     expect_calls(run, {{"calls", "main", complete, false, 6},
@@ -58,7 +58,7 @@ TEST_F(StubRows, RetpolinesAreFoldedIntoWhatTheyReach) {
   });
 }
 
-TEST_F(StubRows, LazyBindingIsFoldedIntoTheFunctionThatItFinds) {
+TEST_F(StubRows, LazyBindingBecomesACallOfTheFunctionThatItFinds) {
   Sample sample{.source = "stubs.c"};
   sample.environment = {"LD_BIND_NOW="}; // empty: bind when called
   std::size_t bound_late = 0;
@@ -75,7 +75,7 @@ TEST_F(StubRows, LazyBindingIsFoldedIntoTheFunctionThatItFinds) {
     }
     expect_truth(run);
     expect_time_adds_up(run);
-    // The first call of rand_r holds the search for it.
+    // The first call of rand_r contains the search for it.
     const auto calls = run.calls("rand_r");
     const CallTable& table = run.measurement->calls;
     if (!calls.empty() && table.children[calls[0]] > 0) {
@@ -87,7 +87,7 @@ TEST_F(StubRows, LazyBindingIsFoldedIntoTheFunctionThatItFinds) {
 }
 
 // Through the PLT, and through IRELATIVE relocations of a static program.
-TEST_F(StubRows, CallsOfAnIndirectFunctionAreThoseOfTheOneThatItChose) {
+TEST_F(StubRows, CallsOfAnIndirectFunctionAreCallsOfTheChosenFunction) {
   for_each_run({.source = "stubs.c"}, all_variants(), [](const SampleRun& run) {
     expect_calls(run, {{"quick", "uses_selected", complete, false, 3}});
     EXPECT_EQ(run.calls("selected").size(), 0U);
@@ -95,7 +95,7 @@ TEST_F(StubRows, CallsOfAnIndirectFunctionAreThoseOfTheOneThatItChose) {
   });
 }
 
-TEST_F(StubRows, ReturnsAndCallsThatAreNone) {
+TEST_F(StubRows, ReturnAndCallInstructionsThatAreNoReturnsOrCalls) {
   for_each_run({.source = "odd_returns.c"}, all_variants(), [](const SampleRun& run) {
     std::vector<Edge> edges{{"all_of_them", "main", complete, false, 3},
                             {"target", "pushes_target", complete, true, 3},

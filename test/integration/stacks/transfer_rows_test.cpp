@@ -1,4 +1,4 @@
-// Single transfers of control that are easily taken for something else, branch by branch.
+// Single transfers of control that are easily mistaken for something else, branch by branch.
 #include "branch_tape.hpp"
 
 #include <gtest/gtest.h>

@@ -102,12 +102,12 @@ Result<measure::Measurement> measured(const std::string& path, const flow::Decod
     return std::unexpected(recording.error());
   }
   auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store);
-  auto schedule = std::make_unique<flow::Schedule>(recording->switches());
+  auto context_switches = std::make_unique<flow::ContextSwitches>(recording->switches());
   engine::LoadedRecording loaded{.path = path,
                                  .recording = std::move(*recording),
                                  .store = std::move(store),
                                  .spaces = std::move(spaces),
-                                 .schedule = std::move(schedule),
+                                 .context_switches = std::move(context_switches),
                                  .decode = decode};
   store::Writer writer(store::Writer::Options{.own_thread = decode.workers > 1});
   auto measurement = engine::measure_trace(loaded, writer, {}, Progress());

@@ -22,12 +22,24 @@ Branch gap(GapReason reason) {
   return {.from = 0x99, .kind = BranchKind::gap, .gap = reason};
 }
 
-Run run(std::vector<Branch> branches, std::vector<flow::SyncMark> marks) {
-  Run made;
-  made.pid = 7;
-  made.tid = 8;
-  made.branches = std::move(branches);
-  made.marks = std::move(marks);
+struct Contents { // of a run
+  std::vector<Branch> branches;
+  std::vector<flow::SyncMark> marks;
+};
+
+Contents run(std::vector<Branch> branches, std::vector<flow::SyncMark> marks) {
+  return {std::move(branches), std::move(marks)};
+}
+
+std::deque<Run> runs(const std::vector<Contents>& all) {
+  std::deque<Run> made;
+  for (const Contents& each : all) {
+    Run& run = made.emplace_back();
+    run.pid = 7;
+    run.tid = 8;
+    run.branches = each.branches;
+    run.marks = each.marks;
+  }
   return made;
 }
 
@@ -55,7 +67,9 @@ auto feed(std::deque<T>& queue) {
   };
 }
 
-Verdict judge(std::deque<Run> ours, std::deque<Event> reference, bool missing = true) {
+Verdict judge(const std::vector<Contents>& contents, std::deque<Event> reference,
+              bool missing = true) {
+  std::deque<Run> ours = runs(contents);
   Verdict verdict;
   compare(
       {feed(ours), feed(reference), [missing](const Run&, const Branch&) { return missing; }},

@@ -1,4 +1,4 @@
-// Off-CPU intervals and ownership of CPUs, from switch records whose sums are done by hand.
+// Off-CPU intervals and owners of CPUs, from switch records. The expected sums are computed by hand.
 #include "flow/switches/context_switches.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(ContextSwitches, SplitsOffCpuIntoBlockedAndPreempted) {
   EXPECT_EQ(middle.switches, 1U);
 }
 
-TEST(ContextSwitches, CutsIntervalsThatStickOut) {
+TEST(ContextSwitches, CutsIntervalsAtTheEndsOfTheQuestion) {
   const std::vector<perfdata::Switch> records = {out(100, 7, 0, false), in(200, 7, 0),
                                                  out(300, 7, 0, true), in(500, 7, 0)};
   const ContextSwitches context_switches(records);
@@ -72,7 +72,7 @@ TEST(ContextSwitches, WithoutRecordsOffCpuIsUnknown) {
   EXPECT_FALSE(ContextSwitches({}).known());
 }
 
-TEST(ContextSwitches, KnowsWhoRuns) {
+TEST(ContextSwitches, FindsTheRunningThread) {
   const std::vector<perfdata::Switch> records = {
       out(100, 7, 3, false, 0), in(100, 0, 3, 7),  // 7 to idle
       out(200, 0, 3, false, 9), in(201, 9, 3, 0),  // idle to 9
@@ -93,7 +93,7 @@ TEST(ContextSwitches, WithRecordsOfTheTracedThreadsAloneTheNextOneInOwnsTheCpu) 
   EXPECT_EQ(context_switches.running(0, 295).tid, 8); // its trace began a little before its record
 }
 
-// Thread 8 of process 7 becomes another program while the first thread sleeps: no record tells of a
+// Thread 8 of process 7 executes another program while the first thread sleeps: no record reports a
 // switch between the two ids.
 TEST(ContextSwitches, AThreadThatBecomesAnotherProgramOwnsItsCpuUnderTheProcessId) {
   std::vector<perfdata::Switch> records = {out(100, 7, 0, false, 8), in(101, 8, 0, 7),

@@ -1,5 +1,5 @@
-// Our packet parser against libipt's packet decoder: every kind of packet that libipt's encoder can
-// make, and bytes at random.
+// Compares our packet parser with libipt's packet decoder: on every kind of packet that libipt's
+// encoder can make, and on random bytes.
 #include "flow/packets/packet_parser.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// The packets at the beginning of the bytes, up to the first that is none: a line each.
+// Returns one line for each packet at the beginning of the bytes, up to the first bytes that are no
+// packet.
 std::vector<std::string> ours(const Bytes& bytes) {
   std::vector<std::string> lines;
   PacketParser parser(bytes.data(), bytes.data() + bytes.size());
@@ -180,8 +181,8 @@ std::vector<std::string> libipts(const Bytes& bytes) {
   }
 }
 
-TEST(PacketParser, AgreesWithLibiptOnBytesAtRandom) {
-  // Headers and what extends them are drawn often enough to be met in every combination.
+TEST(PacketParser, AgreesWithLibiptOnRandomBytes) {
+  // Headers and their extensions are frequent enough to occur in every combination.
   constexpr std::array<std::uint8_t, 32> seconds = {0x82, 0x23, 0xf3, 0x03, 0x73, 0xa3, 0x43, 0xc3,
                                                     0xc8, 0x83, 0x12, 0x92, 0x32, 0xb2, 0x62, 0xe2,
                                                     0xc2, 0x22, 0xa2, 0x02, 0x00, 0xff, 0x52, 0x72,

@@ -1,5 +1,5 @@
-// When packets were sent, and the branches that they report made. Packets by libipt's encoder;
-// times worked out by hand from the SDM's rules. A tick is a nanosecond.
+// The times at which packets were sent and their branches happened. libipt's encoder makes the
+// packets; the expected times are computed by hand from the SDM's rules. A tick is a nanosecond.
 #include "flow/packets/packet_stream.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace ptlens::flow {
 namespace {
 
-// A 24 MHz crystal and a 3 GHz TSC: 125 ticks a crystal tick; an MTC every 8 crystal ticks. At core
-// ratio 30 a core cycle is a TSC tick.
+// A 24 MHz crystal and a 3 GHz TSC: a crystal tick is 125 ticks; an MTC comes every 8 crystal
+// ticks. At core ratio 30 a core cycle is a TSC tick.
 ClockConfig clock_config(bool every_cycle) {
   return {125, 1, 3, 30, every_cycle};
 }
@@ -76,7 +76,7 @@ public:
   }
 
   // The TNT and TIP packets.
-  // `announced_ns`: when the kernel announced all of it, 0: never.
+  // `announced_ns`: when the kernel announced all of the trace, 0: never.
   std::vector<Packet> read(bool every_cycle, std::uint64_t announced_ns = 0) {
     std::uint64_t size = 0;
     pt_enc_get_offset(encoder_, &size);
@@ -167,7 +167,7 @@ TEST(PacketStream, WithEveryCycleCountedNoCyclePacketMeansNoCycle) {
   expect_interval(packets[2].sent(), 10'049, 10'049);
 }
 
-TEST(PacketStream, WithACycleThresholdItMayMeanSomeCycles) {
+TEST(PacketStream, WithACycleThresholdNoCyclePacketMayMeanSomeCycles) {
   const auto packets = Trace().begin().cyc(40).tnt(1).tip().cyc(90).tip().read(false);
   ASSERT_EQ(packets.size(), 3U);
   expect_interval(packets[1].sent(), 10'040, 10'130);

@@ -1,4 +1,5 @@
-// A piece of trace reads the same wherever it is cut into parts. Packets by libipt's encoder.
+// A piece of trace gives the same packets wherever it is cut into chunks. libipt's encoder makes the
+// packets.
 #include "flow/packets/piece_parser.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ struct Encoded {
   std::vector<std::uint64_t> psbs;
 };
 
-// PSB+, packets of every length from 1 to 9 bytes, and once more.
+// A PSB+ and packets of every length from 1 to 9 bytes, twice.
 Encoded encoded() {
   std::array<std::uint8_t, 512> buffer{};
   pt_config config{};
@@ -101,7 +102,7 @@ TEST(PieceParser, ReadsThePacketsWhereverTheyAreCut) {
   }
 }
 
-TEST(PieceParser, BeginsWhereItIsTold) {
+TEST(PieceParser, BeginsAtTheGivenOffset) {
   const Encoded trace = encoded();
   for (std::size_t cut = 0; cut <= trace.bytes.size(); ++cut) {
     const Parts parts = cut_at(trace.bytes, cut, cut);
@@ -112,7 +113,7 @@ TEST(PieceParser, BeginsWhereItIsTold) {
   }
 }
 
-TEST(PieceParser, FindsAPsbThatLiesInSeveralParts) {
+TEST(PieceParser, FindsAPsbInSeveralChunks) {
   const Encoded trace = encoded();
   for (std::size_t cut = 0; cut <= trace.bytes.size(); ++cut) {
     for (const std::size_t gap : {0U, 1U, 5U, 14U}) {
@@ -126,7 +127,7 @@ TEST(PieceParser, FindsAPsbThatLiesInSeveralParts) {
   }
 }
 
-TEST(PieceParser, GoesOnAtTheNextPsbBehindWhatIsNoPacket) {
+TEST(PieceParser, GoesOnAtTheNextPsbAfterABadPacket) {
   Encoded trace = encoded();
   const std::size_t broken = trace.offsets[3];
   trace.bytes[broken] = std::byte{0x05}; // begins no packet

@@ -1,4 +1,4 @@
-// Times of branches from the decisions around them, worked out by hand.
+// The times of branches, from the decisions around them. The expected times are computed by hand.
 #include "flow/runs/run_builder.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(RunBuilder, BranchOfADecisionHasItsInterval) {
   EXPECT_FALSE(builder.take());
 }
 
-TEST(RunBuilder, BranchWithoutADecisionLiesBetweenItsNeighbours) {
+TEST(RunBuilder, BranchWithoutADecisionIsBetweenItsNeighbours) {
   RunBuilder builder(3);
   builder.decide(TimeInterval{200, 220});
   builder.add_decided(branch(BranchKind::ret));
@@ -64,11 +64,11 @@ TEST(RunBuilder, OddIntervalIsRoundedUp) {
   const auto run = builder.take();
   ASSERT_TRUE(run);
   EXPECT_EQ(run->branches[0].time_ns, 12U);
-  EXPECT_EQ(run->branches[0].uncertainty_ns, 3U); // 9 .. 15 holds 10 .. 15
+  EXPECT_EQ(run->branches[0].uncertainty_ns, 3U); // 9 .. 15 contains 10 .. 15
 }
 
-// After a loss the clock stands up to 1100, where a timing packet sets it; a call begins before
-// that and ends exactly at 1104.
+// After a loss the clock stops until 1100, where a timing packet sets it. A call begins before that
+// and ends exactly at 1104.
 TEST(RunBuilder, BehindALossTimesAreTheLatestPossible) {
   RunBuilder builder(0);
   builder.decide(TimeInterval{200, 200});
@@ -89,14 +89,14 @@ TEST(RunBuilder, BehindALossTimesAreTheLatestPossible) {
     EXPECT_EQ(run->branches[at].uncertainty_ns, uncertainty_ns) << at;
   };
   expect(0, 200, 0);
-  expect(1, 1100, 800); // 300 .. 1900 holds 300 .. 1100
+  expect(1, 1100, 800); // 300 .. 1900 contains 300 .. 1100
   expect(2, 1104, 804);
   expect(3, 1104, 0);
   expect(4, 1210, 10);
 }
 
-// Without cycle packets each interval is as wide as the timing packets are apart, and a branch of a
-// packet sent later may have happened in the interval of the loss.
+// Without cycle packets an interval reaches from one timing packet to the next, and a branch of a
+// later packet may have happened in the interval of the loss.
 TEST(RunBuilder, BehindALossTimeNeverGoesBack) {
   RunBuilder builder(0);
   builder.decide(TimeInterval{200, 200});

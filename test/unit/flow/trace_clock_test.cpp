@@ -1,4 +1,5 @@
-// Timing packets to ticks; every expectation is worked out by hand from the SDM's definitions.
+// Converts timing packets to ticks. The expected values are computed by hand from the SDM's
+// definitions.
 #include "flow/packets/trace_clock.hpp"
 
 #include <gtest/gtest.h>
@@ -6,10 +7,11 @@
 namespace ptlens::flow {
 namespace {
 
-// A 24 MHz crystal and a 3 GHz TSC: 125 ticks a crystal tick; an MTC every 8 crystal ticks.
+// A 24 MHz crystal and a 3 GHz TSC: a crystal tick is 125 ticks; an MTC comes every 8 crystal
+// ticks.
 constexpr ClockConfig config{125, 1, 3, 30};
 
-TEST(TraceClock, KnowsNothingBeforeTheFirstTsc) {
+TEST(TraceClock, HasNoTimeBeforeTheFirstTsc) {
   TraceClock clock(config);
   clock.on_mtc(4);
   clock.on_cyc(100);

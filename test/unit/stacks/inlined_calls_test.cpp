@@ -1,5 +1,5 @@
-// Executions of inlined code from branches written by hand over an address space without binaries:
-// every address belongs to one function, so that calls nest as the branches say.
+// Executions of inlined code, from branches written by hand in an address space without binaries:
+// every address belongs to one function, so that calls nest as the branches do.
 #include "stacks/calls/call_table.hpp"
 #include "stacks/threads/inlined_calls.hpp"
 
@@ -34,7 +34,7 @@ protected:
     space_.code.push_back({.start = 0, .end = 0x1000, .bias = 0, .path = "program"});
   }
 
-  // Each branch 10 ns after the last, known to ± `uncertainty_ns`.
+  // Adds branches, each 10 ns after the previous one and uncertain by ± `uncertainty_ns`.
   void feed(std::initializer_list<Branch> branches, std::uint32_t uncertainty_ns = 1) {
     CallTableBuilder calls;
     InlinedCalls inlined(places_, calls.thread(0), symbolizer_, facts_, context_switches_, 1);
@@ -85,14 +85,14 @@ TEST_F(InlinedCallsTest, FallingThroughOverForeignInstructionsIsOneExecution) {
   ASSERT_EQ(executions().size(), 1U);
   const std::uint32_t row = executions().front();
   EXPECT_EQ(table_.state[row], CallState::complete);
-  // Somewhere between the branches at 1010 ± 1 and 1020 ± 1: from 0 to 12 ns long.
+  // It is between the branches at 1010 ± 1 and 1020 ± 1: from 0 to 12 ns long.
   EXPECT_EQ(table_.start[row], 1015U);
   EXPECT_LE(table_.latency[row], 12U);
   EXPECT_GE(table_.latency[row] + table_.uncertainty[row], 12U);
   EXPECT_TRUE(places_.countable(0));
 }
 
-TEST_F(InlinedCallsTest, CallsOutAndBackAndLoopsInsideBelongToIt) {
+TEST_F(InlinedCallsTest, CallsOutAndBackAndLoopsInsideBelongToTheExecution) {
   feed({on(0x80), call(0x80, 0x100), call(0x114, 0x300), ret(0x310, 0x116), cond(0x130, 0x128),
         cond(0x130, 0x110), call(0x112, 0x300), ret(0x310, 0x114), ret(0x150, 0x82)});
   ASSERT_EQ(executions().size(), 1U);
@@ -105,7 +105,7 @@ TEST_F(InlinedCallsTest, CallsOutAndBackAndLoopsInsideBelongToIt) {
   EXPECT_EQ(table_.children[row], 20U);
 }
 
-TEST_F(InlinedCallsTest, EachWayBackToTheEntryFromOutsideIsANewExecution) {
+TEST_F(InlinedCallsTest, EachReturnToTheEntryFromOutsideIsANewExecution) {
   feed({on(0x80), call(0x80, 0x100), cond(0x148, 0x110), cond(0x148, 0x108), cond(0x11e, 0x150),
         cond(0x152, 0x110), ret(0x13e, 0x82)});
   ASSERT_EQ(executions().size(), 4U);
@@ -119,7 +119,7 @@ TEST_F(InlinedCallsTest, EachWayBackToTheEntryFromOutsideIsANewExecution) {
   EXPECT_EQ(table_.uncertainty[last], 2U);
 }
 
-TEST_F(InlinedCallsTest, GapsAndUntracedStartsMakeThemIncomplete) {
+TEST_F(InlinedCallsTest, GapsAndUntracedStartsMakeExecutionsIncomplete) {
   feed({on(0x118), cond(0x130, 0x110), cond(0x148, 0x110), gap(), on(0x128), cond(0x148, 0x110),
         cond(0x13e, 0x160)});
   std::vector<CallState> states;
@@ -130,7 +130,7 @@ TEST_F(InlinedCallsTest, GapsAndUntracedStartsMakeThemIncomplete) {
             (std::vector{CallState::incomplete, CallState::incomplete, CallState::complete}));
 }
 
-TEST_F(InlinedCallsTest, RecursionThroughTheirCallsNests) {
+TEST_F(InlinedCallsTest, RecursionThroughCallsNestsExecutions) {
   feed({on(0x80), call(0x80, 0x100), call(0x114, 0x100), call(0x114, 0x300), ret(0x310, 0x116),
         ret(0x150, 0x116), ret(0x150, 0x82)});
   ASSERT_EQ(executions().size(), 2U);
@@ -141,7 +141,7 @@ TEST_F(InlinedCallsTest, RecursionThroughTheirCallsNests) {
   EXPECT_EQ(table_.inner[executions().front()], 0U);
 }
 
-TEST_F(InlinedCallsTest, TimeOutsideUserCodeIsTheirsAndThatOfTheCallAroundThem) {
+TEST_F(InlinedCallsTest, TimeOutsideUserCodeBelongsToTheExecutionAndTheCallAroundIt) {
   feed({on(0x80),
         call(0x80, 0x100),
         cond(0x108, 0x110),
@@ -158,7 +158,7 @@ TEST_F(InlinedCallsTest, TimeOutsideUserCodeIsTheirsAndThatOfTheCallAroundThem) 
   EXPECT_EQ(table_.latency[row], 30U);
 }
 
-TEST_F(InlinedCallsTest, AWayInThatIsNotTheEntryMakesAPlaceNotCountable) {
+TEST_F(InlinedCallsTest, AnotherPathIntoAPlaceThanItsEntryMakesItNotCountable) {
   feed({on(0x80), call(0x80, 0x100), cond(0x104, 0x128), ret(0x150, 0x82)});
   EXPECT_FALSE(places_.countable(0));
 }

@@ -1,4 +1,4 @@
-// What the log hands on of each call, and the table's final order.
+// The calls that OpenCalls hands on, and the final order of the table.
 #include "stacks/calls/call_table.hpp"
 #include "stacks/threads/open_calls.hpp"
 
@@ -14,7 +14,7 @@ struct Taken final : CallSink {
   void take(const ClosedCall& call) override { calls.push_back(call); }
 };
 
-TEST(Order, PutsParentsThatWereFoundLateBeforeTheirChildren) {
+TEST(Order, PutsLateParentsBeforeTheirChildren) {
   CallTableBuilder calls;
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(calls.thread(0), context_switches, 1);
@@ -56,7 +56,7 @@ TEST(Order, KeepsThreadsApartAndStartsAscending) {
   EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, no_call}));
 }
 
-TEST(Order, InnerActivationsAreThoseInsideAnotherOfTheirFunction) {
+TEST(Order, InnerActivationsAreInsideAnotherActivationOfTheirFunction) {
   CallTableBuilder calls;
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(calls.thread(0), context_switches, 1);
@@ -79,8 +79,8 @@ TEST(Order, InnerActivationsAreThoseInsideAnotherOfTheirFunction) {
   EXPECT_EQ(calls.take().inner, (std::vector<std::uint8_t>{0, 0, 1, 0, 0, 1, 0, 1}));
 }
 
-// The log knows most of it when a call closes; what it cannot know it calls late.
-TEST(OpenCalls, TellsInnerActivationsAndCallersFoundLate) {
+// Most is known when a call closes; a call that became known afterwards is late.
+TEST(OpenCalls, MarksInnerActivationsAndLateCallers) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
@@ -100,8 +100,8 @@ TEST(OpenCalls, TellsInnerActivationsAndCallersFoundLate) {
   EXPECT_TRUE(taken.calls[3].late);
 }
 
-// A stub calls the dynamic linker, which calls strcmp, to find out that strcmp was meant.
-TEST(OpenCalls, WhatAStubCalledIsHandedOnWhenItIsKnownWhoseItIs) {
+// A stub calls the dynamic linker, which calls strcmp, to find out that the stub leads to strcmp.
+TEST(OpenCalls, CallsFromAStubAreHandedOnOnceItsFunctionIsKnown) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
@@ -126,7 +126,7 @@ TEST(OpenCalls, WhatAStubCalledIsHandedOnWhenItIsKnownWhoseItIs) {
   EXPECT_EQ(taken.calls[2].children, 10U);
 }
 
-TEST(OpenCalls, TimeOutsideUserCodeIsThatOfTheCallersToo) {
+TEST(OpenCalls, TimeOutsideUserCodeBelongsToTheCallersToo) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
@@ -140,7 +140,7 @@ TEST(OpenCalls, TimeOutsideUserCodeIsThatOfTheCallersToo) {
   EXPECT_EQ(taken.calls[1].outside, 35U);
 }
 
-TEST(OpenCalls, LatencyIsAsUncertainAsBothItsEndsTogether) {
+TEST(OpenCalls, UncertaintyOfALatencyIsTheSumOfBothEnds) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);

@@ -1,4 +1,4 @@
-// Probe hits with the stack pointers that a program of known shape would have.
+// Probe hits with the stack pointers of a program whose calls are known.
 #include "stacks/calls/call_table.hpp"
 #include "stacks/threads/probe_calls.hpp"
 
@@ -83,7 +83,7 @@ TEST_F(ProbeCallsTest, ATailCallEndsWithItsCaller) {
 TEST_F(ProbeCallsTest, AJumpToAFunctionWithoutProbeLeavesALowerBound) {
   enter(10, f, 1000);
   leave(20, f, 1000, true);
-  enter(100, f, 1000); // called again: the first is long over
+  enter(100, f, 1000); // called again: the first call has ended
   leave(130, f, 1000);
   finish(200, false);
   EXPECT_EQ(count(f, CallState::incomplete), 1U);

@@ -1,4 +1,4 @@
-// Rows taken out of the table: what they did is their parents'.
+// Rows removed from the table: their children and times belong to their parents.
 #include "stacks/calls/call_table.hpp"
 #include "stacks/calls/remove_calls.hpp"
 #include "stacks/threads/open_calls.hpp"
@@ -8,12 +8,12 @@
 namespace ptlens::stacks {
 namespace {
 
-TEST(RemoveCalls, GivesChildrenAndOwnTimeToTheParent) {
+TEST(RemoveCalls, GivesChildrenAndSelfTimeToTheParent) {
   CallTableBuilder calls;
   const flow::ContextSwitches context_switches({});
   OpenCalls log(calls.thread(0), context_switches, 1);
   // root [0, 100) > gone [10, 90) > gone [20, 80) > kept [30, 40), which was outside for 3 ns; the
-  // outer one that goes has a child of its own, [82, 85).
+  // outer removed call has another child, [82, 85).
   const std::uint32_t root = log.open(0, no_call, no_site, 0, false);
   const std::uint32_t outer = log.open(1, root, no_site, 10, false);
   const std::uint32_t inner = log.open(2, outer, no_site, 20, false);
@@ -35,7 +35,7 @@ TEST(RemoveCalls, GivesChildrenAndOwnTimeToTheParent) {
   EXPECT_EQ(table.state[2], CallState::unwound);
 }
 
-TEST(RemoveCalls, LeavesATableWithNothingToRemoveAlone) {
+TEST(RemoveCalls, DoesNotChangeATableWithNothingToRemove) {
   CallTableBuilder calls;
   const flow::ContextSwitches context_switches({});
   OpenCalls log(calls.thread(0), context_switches, 1);

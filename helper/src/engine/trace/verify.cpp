@@ -3,8 +3,8 @@
 
 #include "engine/bundle/bundle.hpp"
 #include "engine/recording/loaded_recording.hpp"
-#include "flow/decode/segmented_decoder.hpp"
 #include "flow/packets/trace_piece.hpp"
+#include "flow/segments/segmented_decoder.hpp"
 
 namespace ptlens::engine {
 

@@ -25,7 +25,7 @@ enum class BranchKind : std::uint8_t {
 // Returns the name that `ptlens decode` prints.
 [[nodiscard]] const char* name(BranchKind kind);
 
-// Returns true where control does not simply go on after the branch.
+// Returns true where control does not simply continue after the branch.
 [[nodiscard]] constexpr bool is_break(BranchKind kind) {
   return kind == BranchKind::on || kind == BranchKind::off || kind == BranchKind::gap ||
          kind == BranchKind::syscall || kind == BranchKind::interrupt;

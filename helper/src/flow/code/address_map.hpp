@@ -1,5 +1,5 @@
-// A hash table of what stands at addresses. Low bits of addresses differ least, so that they are
-// mixed with higher ones: the multiplier is 2^64 over the golden ratio (Knuth, The Art of Computer
+// A hash table by address. The low bits of addresses differ least, so that the hash mixes them with
+// higher ones: the multiplier is 2^64 over the golden ratio (Knuth, The Art of Computer
 // Programming vol. 3, section 6.4).
 #pragma once
 

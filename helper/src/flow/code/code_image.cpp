@@ -1,5 +1,5 @@
-// Mapped files to libipt sections. libipt forgets what it knows of a section when it goes to
-// another one, and maps the file anew when it comes back, unless a section cache holds it.
+// Adds mapped files as libipt sections. Without a section cache, libipt drops what it knows of a
+// section when it goes to another one, and maps the file again when it comes back.
 #include "flow/code/code_image.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What a decoder needs of one version of an address space: libipt's image of its code, and the
-// instructions by which blocks end.
+// The code of one version of an address space, for decoders: libipt's image of the code, and the
+// instructions that end blocks.
 #pragma once
 
 #include "flow/code/address_map.hpp"
@@ -21,18 +21,19 @@ public:
   explicit CodeImage(const symbols::AddressSpaceVersion& version) : version_(&version) {}
 
   [[nodiscard]] std::uint64_t serial() const { return version_->serial; }
-  // Made when first asked for; null where there is no memory for it. Mappings whose binary is
-  // missing stay out of it.
+  // Returns libipt's image, which is made at the first call; null where there is no memory for it.
+  // The image leaves out mappings whose binary is missing.
   [[nodiscard]] pt_image* libipt();
-  // True when the bytes at the address are known.
+  // Returns true where the bytes at the address are known.
   [[nodiscard]] bool holds(std::uint64_t address) const;
-  // What the symbols say of the address.
+  // Returns what the symbols say about the address.
   [[nodiscard]] symbols::CodePlace place(std::uint64_t address) const {
     return symbols::place_at(*version_, address);
   }
-  // The instruction at a process address; nothing where no code is known or it is none.
+  // Returns the instruction at a process address; nullopt where no code is known there, or the
+  // bytes are no instruction.
   [[nodiscard]] std::optional<Instruction> instruction(std::uint64_t address) const;
-  // The same, remembered.
+  // The same, with a cache.
   [[nodiscard]] std::optional<Instruction> known_instruction(std::uint64_t address);
 
 private:

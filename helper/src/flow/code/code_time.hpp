@@ -1,7 +1,7 @@
-// Which version of a process's code a branch runs in. What a thread changes, by mapping or by
-// becoming another program, it changes in the kernel, and the records of it are written before
-// tracing goes on: they count for what follows even where the times between which the trace places
-// that begin before them.
+// Finds the version of a process's code that a branch runs in. A thread changes its code, by
+// mapping or by executing another program, inside the kernel. The records of the change are written
+// before tracing continues, so that they apply to the branches that follow, even where the time
+// interval of these branches begins before the records.
 #pragma once
 
 #include "flow/branches/branch.hpp"
@@ -11,17 +11,17 @@
 
 namespace ptlens::flow {
 
-// Tracing went on no later than `latest_ns`: the time to look up its code at. Records and packets
-// tell the same moment to within two roundings to whole ns.
+// Returns the time at which to look up the code after tracing went on, no later than `latest_ns`.
+// The times of records and packets agree to within two roundings to whole ns.
 [[nodiscard]] constexpr std::uint64_t code_time_of_on(std::uint64_t latest_ns) {
   constexpr std::uint64_t rounding_ns = 2;
   return latest_ns + rounding_ns;
 }
 
-// For the branches of one thread, in order.
+// To be used for the branches of one thread, in order.
 class CodeTime {
 public:
-  // The time, ns, to look up the branch's code at.
+  // Returns the time, ns, at which to look up the code of the branch.
   std::uint64_t of(const Branch& branch) {
     if (branch.kind == BranchKind::on) {
       known_ns_ = std::max(known_ns_, code_time_of_on(branch.time_ns + branch.uncertainty_ns));
@@ -29,7 +29,7 @@ public:
     return std::max(known_ns_, branch.time_ns);
   }
 
-  // No branch from here on is looked up before that.
+  // Returns the earliest time, ns, for the branches from here on.
   [[nodiscard]] std::uint64_t known_ns() const { return known_ns_; }
 
 private:

@@ -1,4 +1,4 @@
-// Instruction classes by Zydis' categories.
+// Classifies instructions by Zydis' categories.
 #include "flow/code/instruction.hpp"
 
 #include "symbols/machine_code/zydis_decoder.hpp"
@@ -8,7 +8,7 @@
 namespace ptlens::flow {
 namespace {
 
-// A relative branch has its target in itself.
+// A relative branch is direct: the instruction contains its target.
 InstructionClass classify(const ZydisDecodedInstruction& instruction) {
   const bool direct = instruction.raw.imm[0].is_relative != 0;
   const bool far = instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
@@ -31,7 +31,7 @@ InstructionClass classify(const ZydisDecodedInstruction& instruction) {
     }
     return direct ? InstructionClass::jump_direct : InstructionClass::jump_indirect;
   case ZYDIS_CATEGORY_COND_BR:
-    // XBEGIN goes on below it; an abort is an event of its own.
+    // XBEGIN continues at the next instruction; an abort is an event of its own.
     return instruction.mnemonic == ZYDIS_MNEMONIC_XBEGIN ? InstructionClass::other
                                                          : InstructionClass::conditional;
   case ZYDIS_CATEGORY_SYSCALL:

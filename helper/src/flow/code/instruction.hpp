@@ -1,4 +1,4 @@
-// What the last instruction of a block does to control flow, by Zydis. Intel SDM vol. 3, "Intel
+// The effect of an instruction on control flow, decoded by Zydis. Intel SDM vol. 3, "Intel
 // Processor Trace", table of COFI types.
 #pragma once
 
@@ -30,10 +30,11 @@ struct Instruction {
   bool inside = false;      // a direct jump that stays inside its function, not to its entry
 };
 
-// What a branch by such an instruction is; nothing where it does not branch.
+// Returns the kind of branch by such an instruction; nullopt where it does not branch.
 [[nodiscard]] std::optional<BranchKind> branch_kind(InstructionClass kind);
 
-// Decodes the instruction at `address`, whose bytes begin `code`. Nothing when the bytes are none.
+// Decodes the instruction at `address`, whose bytes begin `code`. Returns nullopt where the bytes
+// are no instruction.
 [[nodiscard]] std::optional<Instruction> decode_instruction(std::span<const std::byte> code,
                                                             std::uint64_t address, bool is_64_bit);
 

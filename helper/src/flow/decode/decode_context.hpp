@@ -52,7 +52,7 @@ public:
   // Returns false for processes whose code was not recorded: their trace is not decoded.
   [[nodiscard]] bool is_recorded(std::int32_t pid) const { return recorded_.contains(pid); }
   // Returns true where the branches of the process are emitted. Other processes are decoded as
-  // well, because the processor's return stack goes on from one to the next.
+  // well, because the processor's return stack continues from one to the next.
   [[nodiscard]] bool is_asked_for(std::int32_t pid) const { return !pid_ || *pid_ == pid; }
 
   // Gives back the memory of a section of the trace that is decoded.

@@ -1,4 +1,4 @@
-// Decides where decoding begins, stops and goes on. PacketWalker decodes in between.
+// Decides where decoding begins, stops and continues. PacketWalker decodes in between.
 #include "flow/decode/piece_decoder.hpp"
 
 #include "flow/code/code_time.hpp"

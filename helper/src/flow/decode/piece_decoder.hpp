@@ -32,7 +32,7 @@ class PieceDecoder {
 public:
   struct Stretch {                                                 // offsets in the piece
     std::uint64_t begin = 0;                                       // 0, or of a PSB
-    std::uint64_t end = std::numeric_limits<std::uint64_t>::max(); // pause at a PSB there or behind
+    std::uint64_t end = std::numeric_limits<std::uint64_t>::max(); // pause at a PSB there or later
   };
 
   // Context, buffer and piece must outlive the decoder.
@@ -54,7 +54,7 @@ public:
   [[nodiscard]] std::optional<std::uint64_t> paused_at() const {
     return state_ == State::paused ? std::optional(paused_at_) : std::nullopt;
   }
-  // Goes on to the next pause, with a context of the same recording.
+  // Continues to the next pause, with a context of the same recording.
   void go_on(DecodeContext& context, std::uint64_t end);
 
   // Decodes the PSB+ at the beginning. To be called before next().
@@ -62,8 +62,8 @@ public:
   // Returns true where `next`, which began at the PSB where this decoder pauses and is primed,
   // gives the result that this decoder would have given.
   [[nodiscard]] bool leads_to(const PieceDecoder& next) const;
-  // Goes on from `before`, which leads to this decoder. Returns true where the first branch, `on`,
-  // is to be left out because tracing was on already.
+  // Continues from `before`, which leads to this decoder. Returns true where the first branch,
+  // `on`, is to be left out because tracing was on already.
   [[nodiscard]] bool follow(const PieceDecoder& before);
   // Returns the branch that is emitted only if the next branch is a break.
   [[nodiscard]] std::optional<Branch> held() const { return run_.held(); }
@@ -78,8 +78,8 @@ public:
 protected:
   enum class State { seeking, walking, elsewhere, paused, ended };
 
-  // Begins or goes on at a PSB+ that ends here and states the address; `begins`: the decoder did
-  // not come there by itself. Returns false where decoding cannot go on there.
+  // Begins or continues at a PSB+ that ends here and states the address; `begins`: the decoder did
+  // not come there by itself. Returns false where decoding cannot continue there.
   virtual bool synchronise(std::uint64_t psb_offset, std::uint64_t address, bool begins);
   // In State::elsewhere: does one step of a derived decoder.
   virtual void step() {}

@@ -1,4 +1,4 @@
-// Packets behind the extension byte.
+// Parses the packets that begin with the extension byte.
 #include "flow/packets/packet_parser.hpp"
 
 namespace ptlens::flow {

@@ -1,5 +1,6 @@
-// Bytes to packets: Intel SDM vol. 3, "Intel Processor Trace", table of packet definitions. In the
-// header because it is called for each of some hundred million packets a second.
+// Parses bytes into packets: Intel SDM vol. 3, "Intel Processor Trace", table of packet
+// definitions. The functions are inline because they are called for some hundred million packets a
+// second.
 #pragma once
 
 #include <bit>
@@ -29,7 +30,7 @@ enum class RawKind : std::uint8_t {
   mode_tsx,
   ptwrite,
   exstop,
-  other, // nothing that control flow or time depends on
+  other, // control flow and time do not depend on it
 };
 
 struct RawPacket {
@@ -40,8 +41,8 @@ struct RawPacket {
   std::uint16_t fast = 0; // TMA's FastCounter
 };
 
-// The address that a packet with one states, which the next one is compressed against: SDM vol. 3,
-// table "IP compression". Its count, IPBytes, is not 0.
+// Returns the address of a packet whose count, IPBytes, is not 0, given the last address before it:
+// SDM vol. 3, table "IP compression".
 [[nodiscard]] inline std::uint64_t decompressed(const RawPacket& raw, std::uint64_t last_ip) {
   constexpr std::uint64_t low_48 = 0xffffffffffff;
   constexpr std::uint8_t sign_extended = 3;
@@ -50,7 +51,7 @@ struct RawPacket {
                                     : (last_ip & kept[raw.count & 7U]) | raw.payload;
 }
 
-// Reads packets of one buffer, which must outlive it.
+// Reads the packets of one buffer, which must outlive the parser.
 class PacketParser {
 public:
   PacketParser(const std::uint8_t* begin, const std::uint8_t* end) : at_(begin), end_(end) {}
@@ -59,15 +60,15 @@ public:
   [[nodiscard]] bool at_end() const { return at_ == end_; }
   void move_to(const std::uint8_t* at) { at_ = at; }
 
-  // The packet here; passes it unless it is bad or cut.
+  // Returns the packet here and passes it, unless it is bad or cut.
   [[gnu::always_inline]] RawPacket next() {
     const RawPacket packet = parse();
     at_ += packet.size;
     return packet;
   }
 
-  // The address of the next packet, or of the one behind a short CYC, if that is a TIP: for whoever
-  // would ask for something ahead of time. 0 where it is none, or near the end.
+  // Returns the address of the next packet, or of the packet after a short CYC, if that is a TIP,
+  // so that its data can be loaded ahead of time. Returns 0 for other packets and near the end.
   [[nodiscard, gnu::always_inline]] std::uint64_t target_ahead(std::uint64_t last_ip) const {
     constexpr std::ptrdiff_t most_bytes = 2 + 9;
     if (end_ - at_ < most_bytes) {
@@ -86,7 +87,7 @@ public:
 private:
   [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
 
-  // Little-endian.
+  // Returns little-endian bytes as a number.
   template <std::size_t bytes>
   [[nodiscard]] std::uint64_t number(std::size_t offset) const {
     std::uint64_t value = 0;
@@ -124,10 +125,10 @@ private:
     return rare(first);
   }
 
-  // Of a packet with an address, by IPBytes; 0: reserved.
+  // The size of a packet with an address, by IPBytes; 0: reserved.
   static constexpr std::uint8_t address_packet_size[] = {1, 3, 5, 7, 7, 0, 9, 0};
 
-  // With eight bytes behind the first.
+  // Reads a packet with at least eight bytes after its first byte.
   [[nodiscard, gnu::always_inline]] RawPacket roomy_tip(std::uint8_t first) const {
     static constexpr std::uint64_t mask_of[] = {
         0, 0xffff, 0xffffffff, 0xffffffffffff, 0xffffffffffff, 0, ~0ULL, 0};
@@ -206,7 +207,7 @@ private:
   }
 
   [[nodiscard, gnu::noinline]] RawPacket longer_cycles() const {
-    constexpr std::size_t most_bytes = 9; // of a count that 64 bits hold
+    constexpr std::size_t most_bytes = 9; // of a count that fits into 64 bits
     std::uint64_t value = *at_ >> 3U;
     bool more = true;
     std::uint8_t size = 1;

@@ -1,4 +1,4 @@
-// A packet is handed out once the first later time is known.
+// Hands a packet out once a later time is known.
 #include "flow/packets/packet_stream.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace ptlens::flow {
 namespace {
 
-// How far ahead the next timing packet is looked for: with MTC alone it comes within microseconds.
+// The limit of the search for the next timing packet. With MTC alone it comes within microseconds.
 constexpr std::size_t most_packets_ahead = 1U << 16U;
 constexpr std::uint64_t has_latest = std::numeric_limits<std::uint64_t>::max(); // in ticks_
 
@@ -59,7 +59,7 @@ bool PacketStream::fill() {
   return true;
 }
 
-// False when nothing was left to parse.
+// Returns false where nothing was left to parse.
 bool PacketStream::parse_next() {
   const std::uint64_t offset = parser_.offset();
   const RawPacket raw = parser_.next();
@@ -192,7 +192,7 @@ void PacketStream::add(const RawPacket& raw, PacketKind kind, std::uint64_t offs
   }
 }
 
-// The clock was set: what was sent before that time is placed.
+// The clock was set: gives the packets before it their latest time.
 void PacketStream::time_passed() {
   if (placed_ == packets_.size() || !clock_.is_certain()) {
     return;
@@ -210,8 +210,8 @@ void PacketStream::place_first(std::optional<std::uint64_t> next_ns) {
   ++placed_;
 }
 
-// When it was sent at the latest: before the next timing packet, and before the kernel announced
-// it, which comes first where the processor slept or the trace ends.
+// Returns the latest time at which the packet was sent: before the next timing packet, and before
+// the kernel announced it, which is earlier where the processor slept or the trace ends.
 void PacketStream::place(Packet& packet, std::optional<std::uint64_t> next_ns) {
   packet.latest_ns = next_ns.value_or(packet.earliest_ns);
   while (!announced_.empty() && announced_.front().end < packet.end()) {

@@ -1,9 +1,9 @@
-// A walk over the packets of a stretch of trace, ahead of any knowledge of the code: keeps the last
-// IP (SDM vol. 3, "IP compression") and the clock, and says between which times each packet was
-// sent. A CYC packet is sent with the packet that it precedes and gives its exact time, and without
-// a threshold its absence says that no cycle passed (SDM, "CYC packet"). Any other packet was sent
-// between the timing packets around it. All state begins anew at each PSB, so that a walk from any
-// PSB tells the same as one that came there.
+// Reads the packets of a stretch of trace, without knowledge of the code. The stream keeps the last
+// IP (SDM vol. 3, "IP compression") and the clock, and gives each packet the interval of time in
+// which it was sent. A CYC packet is sent together with the packet that it precedes and gives its
+// exact time. Without a threshold, the absence of a CYC packet means that no cycle passed (SDM,
+// "CYC packet"). Any other packet was sent between the timing packets around it. All state is reset
+// at each PSB, so that a stream that begins at a PSB gives the same packets as one that came there.
 #pragma once
 
 #include "flow/packets/packet.hpp"
@@ -23,16 +23,16 @@ namespace ptlens::flow {
 
 class PacketStream {
 public:
-  // From the packet at `start`. The piece must outlive the stream.
+  // Begins with the packet at `start`. The piece must outlive the stream.
   PacketStream(const TracePiece& piece, const ClockConfig& clock,
                const perfdata::TimeConversion& conversion, std::uint64_t start = 0);
 
-  // The next packet, nullptr at the end; it stands until pop(). Bytes that are no packet are
-  // skipped up to the next PSB and counted in bad_packets().
+  // Returns the next packet, nullptr at the end; it is valid until pop(). Bytes that are no packet
+  // are skipped up to the next PSB and counted in bad_packets().
   [[nodiscard]] const Packet* peek() {
     return next_ < placed_ || fill() ? &packets_[next_] : nullptr;
   }
-  // Passes the packet that peek() showed.
+  // Passes the packet that peek() returned.
   void pop() {
     const Packet& packet = packets_[next_++];
     offset_ = packet.end();
@@ -43,23 +43,24 @@ public:
     }
   }
 
-  // Where the time of every packet is known as soon as it is read, as with cycle packets nearly
-  // always: a reader of its own may go on from here, and hand back how far it came.
+  // The state of the stream where the time of every packet is known as soon as it is read, as
+  // nearly always with cycle packets. A caller may read packets itself from here and return the
+  // state.
   struct Exact {
     PacketParser parser;
     TraceClock clock;
     std::uint64_t last_ip = 0;
     std::uint64_t flow_ns = 0;            // of the last packet of control flow
     bool after_cycles = false;            // the last packet read was a CYC
-    const std::uint8_t* passed = nullptr; // behind the last packet of control flow that it read
+    const std::uint8_t* passed = nullptr; // after the last packet of control flow that it read
   };
   [[nodiscard]] bool is_exact() const {
     return next_ == packets_.size() && last_flow_ns_ && clock_config_.every_cycle &&
            clock_.is_certain();
   }
-  // While is_exact().
+  // To be called while is_exact() returns true.
   [[nodiscard]] Exact exact() const {
-    return {.parser = parser_.in_part(),
+    return {.parser = parser_.in_chunk(),
             .clock = clock_,
             .last_ip = last_ip_,
             .flow_ns = last_flow_ns_.value_or(0),
@@ -76,17 +77,18 @@ public:
     }
   }
 
-  // Time at the last packet passed; at the end, at the last timing packet. Nothing before the
-  // first TSC.
+  // Returns the time at the last packet passed, or at the end, the time of the last timing packet.
+  // Returns nullopt before the first TSC.
   [[nodiscard]] std::optional<std::uint64_t> now_ns() const {
     return has_time_ ? std::optional(now_ns_) : std::nullopt;
   }
-  // The latest time at which the last packet passed may have been sent; 0 before the first TSC.
+  // Returns the latest time at which the last packet passed may have been sent; 0 before the first
+  // TSC.
   [[nodiscard]] std::uint64_t latest_ns() const { return latest_ns_; }
-  // Behind the last packet passed.
+  // Returns the offset after the last packet passed.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
-  // How many bytes before the offset begin no packet where one should; those behind them up to the
-  // next PSB are not looked at.
+  // Returns the number of bytes before the offset that should begin a packet, but do not. The bytes
+  // behind them up to the next PSB are skipped.
   [[nodiscard]] std::uint64_t bad_packets(std::uint64_t before) const {
     return static_cast<std::uint64_t>(std::ranges::count_if(
         bad_packets_, [before](std::uint64_t offset) { return offset < before; }));
@@ -106,17 +108,17 @@ private:
   PieceParser parser_;
   ClockConfig clock_config_;
   perfdata::TimeConversion conversion_;
-  std::span<const Announcement> announced_; // of bytes behind those that were placed
-  TraceClock clock_;                        // behind the last packet parsed
+  std::span<const Announcement> announced_; // of bytes after the placed packets
+  TraceClock clock_;                        // after the last packet parsed
   std::uint64_t last_ip_ = 0;
   bool after_cycles_ = false;                 // the last packet parsed was a CYC
   std::optional<std::uint64_t> last_flow_ns_; // earliest time of the last flow packet since the PSB
   std::uint64_t converted_tsc_ = 0;           // the last time converted, and
   std::uint64_t converted_ns_ = 0;            // what to
   std::vector<Packet> packets_;               // parsed
-  std::vector<std::uint64_t> ticks_;          // TSC ticks at which each was sent at the earliest
-  std::size_t next_ = 0;                      // of packets_: not passed
-  std::size_t placed_ = 0; // of packets_: those before have their latest time too
+  std::vector<std::uint64_t> ticks_;          // earliest TSC ticks at which each was sent
+  std::size_t next_ = 0;   // index in packets_ of the first one that was not passed
+  std::size_t placed_ = 0; // packets_ before this index have their latest time too
   std::uint64_t now_ns_ = 0;
   std::uint64_t latest_ns_ = 0;
   bool has_time_ = false;

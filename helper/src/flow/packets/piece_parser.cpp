@@ -1,4 +1,4 @@
-// Where one part ends and the next begins.
+// Reads packets across the boundary between two chunks.
 #include "flow/packets/piece_parser.hpp"
 
 #include <algorithm>
@@ -12,45 +12,45 @@ constexpr std::array<std::uint8_t, 16> psb = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82
                                               0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82};
 constexpr std::size_t longest_packet = 16; // bytes
 
-const std::uint8_t* bytes_of(std::span<const std::byte> part) {
-  return reinterpret_cast<const std::uint8_t*>(part.data());
+const std::uint8_t* bytes_of(std::span<const std::byte> chunk) {
+  return reinterpret_cast<const std::uint8_t*>(chunk.data());
 }
 
 } // namespace
 
-PieceParser::PieceParser(Parts parts, std::uint64_t start) : parts_(parts) {
+PieceParser::PieceParser(Chunks chunks, std::uint64_t start) : chunks_(chunks) {
   enter(0, 0);
   move_to(start);
 }
 
-void PieceParser::enter(std::size_t part, std::uint64_t part_offset) {
-  part_ = part;
-  part_offset_ = part_offset;
+void PieceParser::enter(std::size_t chunk, std::uint64_t chunk_offset) {
+  chunk_ = chunk;
+  chunk_offset_ = chunk_offset;
   const std::span<const std::byte> bytes =
-      part < parts_.size() ? parts_[part] : std::span<const std::byte>{};
-  part_begin_ = bytes_of(bytes);
-  parser_ = PacketParser(part_begin_, part_begin_ + bytes.size());
+      chunk < chunks_.size() ? chunks_[chunk] : std::span<const std::byte>{};
+  chunk_begin_ = bytes_of(bytes);
+  parser_ = PacketParser(chunk_begin_, chunk_begin_ + bytes.size());
 }
 
-// Forward.
+// Moves forward.
 void PieceParser::move_to(std::uint64_t offset) {
-  while (part_ + 1 < parts_.size() && offset - part_offset_ >= parts_[part_].size()) {
-    enter(part_ + 1, part_offset_ + parts_[part_].size());
+  while (chunk_ + 1 < chunks_.size() && offset - chunk_offset_ >= chunks_[chunk_].size()) {
+    enter(chunk_ + 1, chunk_offset_ + chunks_[chunk_].size());
   }
-  const std::uint64_t size = part_ < parts_.size() ? parts_[part_].size() : 0;
-  parser_.move_to(part_begin_ + std::min(offset - part_offset_, size));
+  const std::uint64_t size = chunk_ < chunks_.size() ? chunks_[chunk_].size() : 0;
+  parser_.move_to(chunk_begin_ + std::min(offset - chunk_offset_, size));
 }
 
 std::size_t PieceParser::copy(std::uint64_t offset, std::span<std::uint8_t> out) const {
   std::size_t copied = 0;
-  std::uint64_t begin = part_offset_;
-  for (std::size_t part = part_; part < parts_.size() && copied < out.size(); ++part) {
-    const std::uint64_t size = parts_[part].size();
+  std::uint64_t begin = chunk_offset_;
+  for (std::size_t chunk = chunk_; chunk < chunks_.size() && copied < out.size(); ++chunk) {
+    const std::uint64_t size = chunks_[chunk].size();
     const std::uint64_t at = offset + copied;
     if (at < begin + size) {
       const std::size_t count =
           std::min<std::size_t>(out.size() - copied, static_cast<std::size_t>(begin + size - at));
-      std::memcpy(out.data() + copied, parts_[part].data() + (at - begin), count);
+      std::memcpy(out.data() + copied, chunks_[chunk].data() + (at - begin), count);
       copied += count;
     }
     begin += size;
@@ -59,7 +59,7 @@ std::size_t PieceParser::copy(std::uint64_t offset, std::span<std::uint8_t> out)
 }
 
 RawPacket PieceParser::next_across() {
-  if (part_ + 1 >= parts_.size()) {
+  if (chunk_ + 1 >= chunks_.size()) {
     return {.kind = RawKind::cut};
   }
   std::array<std::uint8_t, longest_packet> seam;
@@ -73,10 +73,10 @@ RawPacket PieceParser::next_across() {
 }
 
 void PieceParser::skip_to_end() {
-  while (part_ + 1 < parts_.size()) {
-    enter(part_ + 1, part_offset_ + parts_[part_].size());
+  while (chunk_ + 1 < chunks_.size()) {
+    enter(chunk_ + 1, chunk_offset_ + chunks_[chunk_].size());
   }
-  move_to(part_offset_ + (part_ < parts_.size() ? parts_[part_].size() : 0));
+  move_to(chunk_offset_ + (chunk_ < chunks_.size() ? chunks_[chunk_].size() : 0));
 }
 
 bool PieceParser::skip_to_psb() {
@@ -91,13 +91,13 @@ bool PieceParser::skip_to_psb() {
 
 std::optional<std::uint64_t> PieceParser::find_psb(std::uint64_t from) const {
   constexpr std::size_t overlap = psb.size() - 1;
-  std::uint64_t begin = part_offset_;
-  for (std::size_t part = part_; part < parts_.size(); ++part) {
-    const std::uint64_t end = begin + parts_[part].size();
+  std::uint64_t begin = chunk_offset_;
+  for (std::size_t chunk = chunk_; chunk < chunks_.size(); ++chunk) {
+    const std::uint64_t end = begin + chunks_[chunk].size();
     if (from < end) {
-      const std::uint8_t* const first = bytes_of(parts_[part]);
+      const std::uint8_t* const first = bytes_of(chunks_[chunk]);
       const std::uint8_t* const at = first + (std::max(from, begin) - begin);
-      const auto left = static_cast<std::size_t>(first + parts_[part].size() - at);
+      const auto left = static_cast<std::size_t>(first + chunks_[chunk].size() - at);
       if (const void* found = memmem(at, left, psb.data(), psb.size())) {
         return begin + static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(found) - first);
       }

@@ -1,5 +1,5 @@
-// Timing packets to TSC ticks. The clock never goes back: a packet that would set it earlier than
-// the last answer leaves the answer standing.
+// Converts timing packets to TSC ticks. The clock never goes back: a packet that would set it back
+// does not change it.
 #include "flow/packets/trace_clock.hpp"
 
 #include <algorithm>

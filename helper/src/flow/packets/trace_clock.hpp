@@ -1,7 +1,8 @@
-// The processor's time from the timing packets of a trace: TSC and TMA give the base, MTC counts
-// crystal ticks on it, CYC core cycles on the last of both. Arithmetic: Intel SDM vol. 3, "Intel
-// Processor Trace", sections on TMA, MTC and CYC; kernel tools/perf/util/intel-pt-decoder
-// (intel_pt_calc_tma, intel_pt_calc_mtc_timestamp, intel_pt_calc_cyc_timestamp).
+// Computes the processor's time from the timing packets of a trace. TSC and TMA give the base, MTC
+// adds crystal ticks to it, and CYC adds core cycles to the later of the two. Arithmetic: Intel SDM
+// vol. 3, "Intel Processor Trace", sections on TMA, MTC and CYC; kernel
+// tools/perf/util/intel-pt-decoder (intel_pt_calc_tma, intel_pt_calc_mtc_timestamp,
+// intel_pt_calc_cyc_timestamp).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace ptlens::flow {
 struct ClockConfig {
   std::uint32_t tsc_per_crystal_numerator = 0;   // CPUID leaf 0x15 EBX
   std::uint32_t tsc_per_crystal_denominator = 0; // EAX
-  std::uint32_t mtc_shift = 0;                   // an MTC every 2^mtc_shift crystal ticks
+  std::uint32_t mtc_shift = 0;                   // an MTC comes every 2^mtc_shift crystal ticks
   std::uint32_t nominal_ratio = 0;               // maximum non-turbo core : bus ratio
   bool every_cycle = false; // each TNT and TIP has a CYC packet before it, unless no cycle passed
 };
@@ -22,7 +23,7 @@ class TraceClock {
 public:
   explicit TraceClock(const ClockConfig& config) : config_(config) {}
 
-  // One call for each packet in the order of the trace. Payloads as in the packet.
+  // To be called for each packet in the order of the trace, with the payload of the packet.
   void on_tsc(std::uint64_t tsc);
   void on_tma(std::uint16_t crystal, std::uint16_t fast);
   void on_mtc(std::uint8_t crystal);
@@ -35,18 +36,18 @@ public:
     }
   }
   void on_cbr(std::uint8_t ratio);
-  // Overflow: cycles were lost, the base stands until the next TSC or MTC.
+  // Overflow: cycles were lost, and the base does not change until the next TSC or MTC.
   void on_overflow();
 
-  // TSC ticks at the last timing packet; nothing before the first TSC.
+  // Returns the TSC ticks at the last timing packet; nullopt before the first TSC.
   [[nodiscard]] std::optional<std::uint64_t> now() const {
     return has_base_ ? std::optional{latest_} : std::nullopt;
   }
-  // False where lost or unscaled cycles make now() a lower bound only.
+  // Returns false where lost or unscaled cycles make now() a lower bound only.
   [[nodiscard]] bool is_certain() const { return has_base_ && !lost_cycles_; }
-  // True where that is all that makes it uncertain, once it has been certain.
+  // Returns true where lost cycles alone make the time uncertain, once it has been certain.
   [[nodiscard]] bool lost_cycles() const { return lost_cycles_; }
-  // TSC ticks at the last timing packet, 0 before the first TSC.
+  // Returns the TSC ticks at the last timing packet, 0 before the first TSC.
   [[nodiscard]] std::uint64_t latest() const { return latest_; }
 
 private:
@@ -54,7 +55,7 @@ private:
 
   [[nodiscard]] std::uint64_t crystal_to_tsc(std::uint64_t ticks) const;
   void find_scale() { scales_ = has_base_ && ratio_ != 0 && config_.nominal_ratio != 0; }
-  // CBR: core cycles per bus cycle; the TSC runs at the nominal ratio. The division is one by
+  // CBR: core cycles per bus cycle; the TSC runs at the nominal ratio. The division is done by
   // multiplication: floor(n / d) = (n * ceil(2^56 / d)) >> 56 for d < 2^8 and n < 2^48 (Granlund
   // and Montgomery, "Division by invariant integers using multiplication", 1994).
   [[nodiscard]] std::uint64_t cycles_to_tsc() const {
@@ -77,7 +78,7 @@ private:
   std::uint8_t ratio_ = 0;          // 0: not known
   std::uint64_t inverse_ratio_ = 0; // ceil(2^56 / ratio_)
   bool lost_cycles_ = false;
-  bool scales_ = false; // cycles can be told as time: base and both ratios are known
+  bool scales_ = false; // cycles can be converted to time: base and both ratios are known
   std::uint64_t latest_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Where the stream of a buffer breaks.
+// Finds the breaks in the stream of a buffer.
 #include "flow/packets/trace_piece.hpp"
 
 #include <algorithm>
@@ -9,9 +9,9 @@ namespace ptlens::flow {
 namespace {
 
 constexpr std::size_t tail_padding = 64;
-constexpr std::uint64_t most_padding = 7; // perf's, behind the last chunk
+constexpr std::uint64_t most_padding = 7; // that perf adds after the last chunk
 
-// By the place in the buffer's stream where each AUX record ends, ns.
+// The time of each AUX record, ns, by the offset in the buffer's stream where the record ends.
 using AnnouncedTimes = std::map<std::uint64_t, std::uint64_t>;
 
 std::vector<Announcement> announcements_in(const AnnouncedTimes& announced,

@@ -1,4 +1,4 @@
-// AUX buffers cut into pieces, each of which a decoder can follow without a break.
+// Cuts AUX buffers into pieces that a decoder can follow without a break.
 #pragma once
 
 #include "perfdata/recording.hpp"
@@ -10,9 +10,9 @@
 
 namespace ptlens::flow {
 
-// An AUX record: the kernel announced trace that was there.
+// An AUX record, by which the kernel announced trace.
 struct Announcement {
-  std::uint64_t end = 0;     // behind the last byte, in the piece
+  std::uint64_t end = 0;     // after the last byte, in the piece
   std::uint64_t time_ns = 0; // perf's clock: the bytes before `end` are older
 };
 
@@ -24,19 +24,20 @@ struct TracePiece {
   std::vector<Announcement> announcements;       // by end; none in snapshot mode
 };
 
-// A new piece begins where an AUX record says that the buffer was full, where the byte stream has a
-// hole, and in snapshot mode with every chunk. The spans are the recording's.
+// Returns the pieces. A new piece begins where an AUX record reports that the buffer was full,
+// where the byte stream has a hole, and in snapshot mode with every chunk. The spans belong to the
+// recording.
 [[nodiscard]] std::vector<TracePiece> trace_pieces(const perfdata::Recording& recording,
                                                    const perfdata::AuxBuffer& buffer);
 
-// The bytes of a piece in one place, followed by zeros: libipt may read past an unfinished PSB at
-// the end.
+// A contiguous copy of the bytes of a piece, followed by zeros: libipt may read past an unfinished
+// PSB at the end.
 class PieceBytes {
 public:
   explicit PieceBytes(const TracePiece& piece);
 
   [[nodiscard]] std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
-  // For libipt, which does not write to them either.
+  // Not const for libipt, which does not write to the bytes either.
   [[nodiscard]] std::uint8_t* begin() { return bytes_.data(); }
   [[nodiscard]] std::uint8_t* end() { return bytes_.data() + size_; }
 

@@ -307,7 +307,7 @@ void LibiptDecoder::handle(const pt_event& event) {
   }
 }
 
-// Handles a status below zero: finds the reason, and where decoding can go on. `failed_at`: the
+// Handles a status below zero: finds the reason, and where decoding can continue. `failed_at`: the
 // address of the instruction that libipt could not decode, 0 where it did not come to one.
 void LibiptDecoder::fail(int status, std::uint64_t failed_at) {
   if (status == -pte_eos) {

@@ -25,7 +25,7 @@ public:
       synchronised, // decoding begins at the PSB at `offset`
       branch,
       unfinished, // libipt does not report where the instruction at branch.from went
-      lost,       // libipt cannot go on; see `error`
+      lost,       // libipt cannot continue; see `error`
     };
     Kind kind = Kind::branch;
     std::uint64_t offset = 0; // in the piece, up to which libipt has read

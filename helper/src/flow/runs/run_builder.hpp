@@ -5,8 +5,8 @@
 // the middle of its interval, and its uncertainty is half of the interval; nothing finer is
 // invented.
 //
-// After a loss the interval is wide, because processors send no time before they go on. The middle
-// of the interval would make calls that began in it longer than they were, by microseconds.
+// After a loss the interval is wide, because processors send no time before they continue. The
+// middle of the interval would make calls that began in it longer than they were, by microseconds.
 // Branches in this interval get the time of its end, and the whole interval as uncertainty, so that
 // the lost time is an upper bound.
 #pragma once
@@ -48,7 +48,7 @@ public:
     close_open(interval.latest);
     last_ = interval;
   }
-  // Takes back the last decision, of which no branch was added; `last` is the one before.
+  // Takes back the last decision, which has no branch; `last` is the one before.
   void undo_decision(TimeInterval last) { last_ = last; }
 
   // Returns true where decisions from `earliest` on have exactly the intervals that they are given.
@@ -120,7 +120,7 @@ public:
 
   // Ends the run, which belongs to `owner`; the branches that follow may be another thread's.
   void break_run(Running owner);
-  // Ends the run, which belongs to `owner` and goes on behind: the held branch is held further.
+  // Ends the run, which belongs to `owner` and continues behind: the held branch is held further.
   void cut_run(Running owner);
   // Returns the branch that is held back, if no branch was emitted since.
   [[nodiscard]] std::optional<Branch> held() const {
@@ -170,8 +170,8 @@ private:
   std::uint32_t numbering_ = 0;
   const CodePoints* points_ = nullptr;
   TimeInterval last_;
-  bool after_loss_ = false;      // a gap was added behind the last decision
-  std::uint64_t loss_until_ = 0; // end of the first interval behind the last gap
+  bool after_loss_ = false;      // a gap was added after the last decision
+  std::uint64_t loss_until_ = 0; // end of the first interval after the last gap
   std::uint64_t not_before_ = 0; // end of the last interval that reaches into that one
   Branch held_;
   std::size_t held_behind_ = 0; // branches of run_ when held_ was held back

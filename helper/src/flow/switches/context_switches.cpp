@@ -1,4 +1,5 @@
-// Side-band switch records to intervals: per thread the times it was switched out, per CPU who ran.
+// Converts switch records to intervals: for each thread the times off-CPU, for each CPU the threads
+// that ran.
 #include "flow/switches/context_switches.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ ContextSwitches::ContextSwitches(std::span<const perfdata::Switch> switches,
     }
     auto& slots = slots_[record.cpu];
     if (slots.empty()) {
-      // The first record of a CPU also says who was there before it.
+      // The first record of a CPU also names the thread before it.
       slots.push_back({0, record.out ? Running{record.pid, record.tid}
                                      : Running{record.other_pid, record.other_tid}});
     }
@@ -64,8 +65,8 @@ ContextSwitches::ContextSwitches(std::span<const perfdata::Switch> switches,
   }
 }
 
-// The thread that called execve, where it is not the first, goes on under its process's id on the
-// processor that it is on: all others of the process are gone by then.
+// A thread that calls execve and is not the first one continues with the id of its process on the
+// same processor: all other threads of the process have ended by then.
 void ContextSwitches::take_over(const perfdata::ThreadName& name) {
   std::vector<Slot>* caller = nullptr;
   for (auto& [cpu, slots] : slots_) {

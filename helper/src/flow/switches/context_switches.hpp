@@ -1,5 +1,5 @@
-// Which thread ran on which CPU when, and when each thread was switched out, from SWITCH and
-// SWITCH_CPU_WIDE records. Off-CPU time comes from here for both backends.
+// Determines which thread ran on which CPU, and when each thread was switched out, from SWITCH and
+// SWITCH_CPU_WIDE records. This is the source of off-CPU time for both backends.
 #pragma once
 
 #include "perfdata/contents/records.hpp"
@@ -31,15 +31,15 @@ struct OffCpuInterval { // switched out in [begin, end)
   OffCpu before = {}; // sums over the earlier intervals of the thread
 };
 
-// Sums of one thread's time off-CPU. Quick where questions come in order of time.
+// Sums up the time off-CPU of one thread. It is fast where the queries are in order of time.
 class OffCpuClock {
 public:
-  // The intervals must outlive the clock; in order, without overlaps.
+  // The intervals are in order, do not overlap, and must outlive the clock.
   explicit OffCpuClock(std::span<const OffCpuInterval> intervals = {}) : intervals_(intervals) {
     find(0);
   }
 
-  // Of the whole recording up to `time_ns`.
+  // Returns the sums from the begin of the recording up to `time_ns`.
   [[nodiscard]] OffCpu before(std::uint64_t time_ns) {
     if (time_ns < from_ || time_ns > to_) [[unlikely]] {
       return find(time_ns);
@@ -63,27 +63,27 @@ struct Running {
 
 class ContextSwitches {
 public:
-  // Records in order of time. A thread that runs another program now runs: one that took over its
-  // process's id with execve comes to it without a switch record.
+  // Takes records in order of time. A record that names a program shows that its thread runs: a
+  // thread that gets the id of its process by execve has no switch record.
   explicit ContextSwitches(std::span<const perfdata::Switch> switches,
                            std::span<const perfdata::ThreadName> names = {});
 
-  // False when the recording has no switch record at all: off-CPU is then unknown, not 0.
+  // Returns false where the recording has no switch record: off-CPU time is then unknown, not 0.
   [[nodiscard]] bool known() const;
 
-  // How long the thread was switched out within [begin, end), ns. O(log n).
+  // Returns how long the thread was switched out within [begin, end), ns. O(log n).
   [[nodiscard]] OffCpu off_cpu(std::int32_t tid, std::uint64_t begin_ns,
                                std::uint64_t end_ns) const;
-  // The same for many questions. The context_switches must outlive the clock.
+  // Returns a clock for many such queries. The object must outlive the clock.
   [[nodiscard]] OffCpuClock off_cpu_clock(std::int32_t tid) const;
 
-  // The thread that ran on the CPU at that time, tid 0 where it was idle. Where only the recorded
-  // threads have records, the next one switched in when none of them ran: nobody else is traced.
-  // {-1, -1} where the records do not say.
+  // Returns the thread that ran on the CPU at that time; tid 0 where the CPU was idle. If only the
+  // recorded threads have records and none of them ran, returns the next one that was switched in,
+  // because no other thread is traced. Returns {-1, -1} where the records do not show it.
   [[nodiscard]] Running running(std::int32_t cpu, std::uint64_t time_ns) const;
 
 private:
-  struct Slot { // a CPU is the thread's from `begin` to the next slot's begin
+  struct Slot { // the thread ran from `begin` to the begin of the next slot
     std::uint64_t begin = 0;
     Running thread;
   };

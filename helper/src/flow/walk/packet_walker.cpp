@@ -1,11 +1,11 @@
-// One instruction at a time, where the packets ask for it.
+// Follows one instruction at a time, where the packets require it.
 #include "flow/walk/packet_walker.hpp"
 
 namespace ptlens::flow {
 namespace {
 
-// Instructions without a decision from the trace after which the walk is not believed: a loop of
-// direct jumps would never end.
+// The limit of instructions without a decision from the trace: a loop of direct jumps would never
+// end.
 constexpr std::uint64_t most_undecided = 1U << 20U;
 
 } // namespace
@@ -16,7 +16,7 @@ std::uint64_t PacketWalker::take_instructions() {
   return instructions;
 }
 
-// A FUP: where an asynchronous event happened; the packet behind it says what came of it.
+// Reads an asynchronous event: a FUP has its address, and the next packet its result.
 void PacketWalker::read_event(std::uint64_t at) {
   next_.kind = Flow::event;
   next_.at = at;
@@ -71,7 +71,7 @@ void PacketWalker::fetch() {
   while (const Packet* const peeked = packets_->peek()) {
     const Packet packet = *peeked;
     if (packet.kind == PacketKind::pge) {
-      next_.kind = Flow::unexpected; // decoding can begin anew with it
+      next_.kind = Flow::unexpected; // decoding can begin again with it
       return;
     }
     packets_->pop();
@@ -255,8 +255,8 @@ PacketWalker::Stop PacketWalker::next() {
   return Stop::bad_trace;
 }
 
-// Tracing ends at the next indirect or far transfer, or where code goes on outside the filtered
-// range, which the packet then names.
+// Returns true where tracing ends with the instruction: at the next indirect or far transfer, or
+// where code continues outside the filtered range, at an address that the packet names.
 bool PacketWalker::leaves_here(const Instruction& instruction) const {
   if (bit_count_ != 0 || next_.kind != Flow::disabled) {
     return false;

@@ -48,7 +48,7 @@ public:
     bit_count_ = 0;
   }
 
-  // Goes on in the same code, but in the graph of another context.
+  // Continues in the same code, but in the graph of another context.
   void move_to(CodeGraph& graph, BranchConsumer* consumer) {
     graph_ = &graph;
     consumer_ = consumer;
@@ -65,7 +65,7 @@ public:
   [[nodiscard]] std::uint64_t psb_offset() const { return next_.psb_offset; }
   // Returns the number of instructions since the last call of this function.
   std::uint64_t take_instructions();
-  // Goes on from address() behind a PSB+.
+  // Continues from address() behind a PSB+.
   void pass_psb();
 
   // For BranchConsumer::follow() alone: see exact_walk.hpp.

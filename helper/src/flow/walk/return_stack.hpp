@@ -19,8 +19,8 @@ public:
     size_ += size_ == entries ? 0 : 1;
   }
   void clear() { size_ = 0; }
-  // Keeps the addresses, because the processor's stack goes on in another thread or in other code,
-  // but drops the blocks, which belong to another graph.
+  // Keeps the addresses, because the processor's stack continues in another thread or in other
+  // code, but drops the blocks, which belong to another graph.
   void forget_blocks() {
     for (ReturnPoint& point : points_) {
       point.block = no_block;

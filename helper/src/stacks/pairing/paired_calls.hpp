@@ -1,6 +1,6 @@
 // Calls that were paired with their returns inside a stretch of trace: one entry in place of the
 // two or three branches by which a call begins and ends. Only certain cases are paired: calls of a
-// function's entry, maybe through a stub, that return to behind the call instruction, tail calls
+// function's entry, maybe through a stub, that return to after the call instruction, tail calls
 // inside them, and no other branch that counts. Whether another stack of the thread waits where one
 // of them returns to is for the reader of the entries to check.
 #pragma once

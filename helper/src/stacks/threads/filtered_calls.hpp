@@ -3,7 +3,7 @@
 // where it leaves, and the packets name both addresses.
 //
 // - Tracing comes on at a function's entry: a call begins. Its caller is known when it returns.
-// - Tracing goes off by a call: a child begins, of which nothing but the duration will be seen.
+// - Tracing goes off by a call: a child begins. Nothing but its duration will be seen.
 // When
 //   tracing comes on again at the child's return address, the child has ended. When tracing comes
 //   on at another entry while children are open, they called back into the range.

@@ -233,7 +233,7 @@ void InlinedCalls::cross(std::uint32_t call, std::uint64_t address, const Segmen
 }
 
 // Ends the executions of the frame that `address` is outside of. Returns false, and the executions
-// go on, where control is in code that represents another function, such as a stub.
+// continue, where control is in code that represents another function, such as a stub.
 bool InlinedCalls::leave_or_stay(std::uint32_t call, Frame& frame, std::uint64_t address,
                                  const Segment* segment, bool same_frame, CallState state,
                                  const EstimatedTime& time) {

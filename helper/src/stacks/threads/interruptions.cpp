@@ -21,7 +21,7 @@ void CallBuilder::off(const Branch& branch) {
 void CallBuilder::on(const Branch& branch, const Space& space) {
   const CodeLocation to = symbolizer_->to(space, branch);
   if (!outside_ && !in_gap_ && !stack().empty()) {
-    // The trace of a processor ended without a packet, and goes on on another processor.
+    // The trace of a processor ended without a packet, and continues on another processor.
     gap({.time_ns = taken_ns_, .kind = flow::BranchKind::gap});
   }
   const bool expected = outside_ && branch.to == resume_address_;

@@ -38,7 +38,7 @@ void OpenCalls::notify_listener(std::uint32_t call, std::uint64_t end_ns, CallSt
   nested_.erase(call);
 }
 
-// The order of opening goes on from the calls so far.
+// The order of opening continues from the calls so far.
 void OpenCalls::add_paired(std::uint32_t call, const CallGroup& group,
                            std::span<const PairedCall> calls, Symbolizer::Labels& labels) {
   const flow::OffCpu off = off_cpu_.before(group.last_ns) - off_cpu_.before(calls.front().start_ns);

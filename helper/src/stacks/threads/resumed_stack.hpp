@@ -20,7 +20,7 @@ class ResumedStack {
 public:
   struct Candidate {
     std::size_t stack = 0;
-    std::span<const Frame> frames; // that are still open, in which control would go on
+    std::span<const Frame> frames; // that are still open, in which control would continue
   };
   struct Held { // a branch, or a group of paired calls
     flow::Branch branch = {};

@@ -24,7 +24,7 @@ public:
 
   // Takes the next branch; `space` is the code of the process at that time.
   virtual void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) = 0;
-  // Takes several branches, none of which is earlier than the previous one.
+  // Takes several branches in order of time.
   virtual void add_all(std::span<const flow::Branch> branches,
                        const symbols::AddressSpaceVersion& space) {
     for (const flow::Branch& branch : branches) {

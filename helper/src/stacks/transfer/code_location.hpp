@@ -15,7 +15,7 @@ struct CodeLocation {
   std::uint32_t function = no_call;
   bool known : 1 = false;    // a symbol covers the address
   bool entry : 1 = false;    // the first address of the function, or of a copy or part of it
-  bool part : 1 = false;     // in a part of the function: its own code goes on there
+  bool part : 1 = false;     // in a part of the function: its own code continues there
   bool is_stub : 1 = false;  // PLT stub, lazy-binding resolver or retpoline: no call of its own
   bool is_thunk : 1 = false; // a retpoline or return thunk: a stub that may lead back as well
   bool returns_twice : 1 =

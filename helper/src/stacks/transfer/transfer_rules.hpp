@@ -1,7 +1,7 @@
-// What a transfer of control means for the stack of calls: the rules by which calls begin, go on in
-// another function and end. Two users decide by them. stacks/pairing pairs calls with their returns
-// inside a stretch of trace and takes only the cases that are certain. stacks/threads takes all
-// cases. unwinding.hpp and stack_switch.hpp have the rules for control that leaves the frame by
+// What a transfer of control means for the stack of calls: the rules by which calls begin, continue
+// in another function and end. Two users decide by them. stacks/pairing pairs calls with their
+// returns inside a stretch of trace and takes only the cases that are certain. stacks/threads takes
+// all cases. unwinding.hpp and stack_switch.hpp have the rules for control that leaves the frame by
 // another path than its return.
 #pragma once
 
@@ -34,7 +34,7 @@ namespace ptlens::stacks {
 
 // --- Tail calls ---
 
-// Returns true where control goes to a part of `function`, in which the function goes on.
+// Returns true where control goes to a part of `function`, in which the function continues.
 [[nodiscard]] constexpr bool is_own_part(const CodeLocation& to, std::uint32_t function) {
   return to.part && to.function == function;
 }
@@ -46,7 +46,7 @@ namespace ptlens::stacks {
 }
 
 // Returns true where an indirect jump out of `function`, or a `ret` used as a jump, is a tail call.
-// The entry of the function itself is one too: compilers do not use it in tables of jumps.
+// An indirect jump to the entry of the function itself counts as well: the function begins again.
 [[nodiscard]] constexpr bool is_indirect_tail_call(const CodeLocation& to, std::uint32_t function) {
   return to.entry && !is_own_part(to, function);
 }
@@ -66,13 +66,13 @@ namespace ptlens::stacks {
 // --- Stubs ---
 
 // Returns true where a stub that was called, or jumped to, has not reached its function yet: it
-// goes on in another stub. A resolver whose code is missing may go anywhere (`whole_frame`: the
+// continues in another stub. A resolver whose code is missing may go anywhere (`whole_frame`: the
 // frame has been nothing but a stub so far).
 [[nodiscard]] constexpr bool is_still_in_stub(const CodeLocation& to, bool whole_frame) {
   return to.is_stub || (whole_frame && !to.known);
 }
 
-// Returns true for the entry of a stub that leads to exactly one function.
+// Returns true for the entry of a stub that is no thunk: a PLT stub or a resolver.
 [[nodiscard]] constexpr bool is_stub_entry(const CodeLocation& to) {
   return to.is_stub && !to.is_thunk && to.entry && !to.part;
 }

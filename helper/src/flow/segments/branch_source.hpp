@@ -5,9 +5,9 @@
 
 #include "base/error.hpp"
 #include "flow/decode/decode_context.hpp"
-#include "flow/decode/segmented_decoder.hpp"
 #include "flow/packets/trace_piece.hpp"
 #include "flow/runs/run.hpp"
+#include "flow/segments/segmented_decoder.hpp"
 #include "perfdata/recording.hpp"
 
 #include <cstddef>

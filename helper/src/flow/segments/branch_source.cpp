@@ -1,5 +1,5 @@
 // Merges the runs of all buffers by time.
-#include "flow/decode/branch_source.hpp"
+#include "flow/segments/branch_source.hpp"
 
 #include <fmt/format.h>
 

@@ -3,16 +3,16 @@
 // Packets after a PSB+ do not depend on earlier packets, so that decoding can begin there. Each
 // segment is decoded up to the address that the next PSB+ states, as if nothing had come before.
 // Its result is used where the decoder of the previous segment has come to the same address in the
-// same state; otherwise that decoder goes on through the segment. The cuts depend on the trace
+// same state; otherwise that decoder continues through the segment. The cuts depend on the trace
 // alone, so that the result is the same with any number of workers.
 #pragma once
 
 #include "flow/decode/decode_context.hpp"
 #include "flow/decode/decode_summary.hpp"
-#include "flow/decode/decode_workers.hpp"
 #include "flow/decode/piece_decoder.hpp"
 #include "flow/packets/trace_piece.hpp"
 #include "flow/runs/run.hpp"
+#include "flow/segments/decode_workers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -84,7 +84,7 @@ private:
   const TracePiece* piece_;
   DecodeOptions options_;
   std::size_t ahead_;
-  std::optional<std::uint64_t> next_begin_ = 0; // of the segment behind coming_
+  std::optional<std::uint64_t> next_begin_ = 0; // of the segment after coming_
   std::deque<std::unique_ptr<Segment>> coming_;
   std::unique_ptr<Segment> current_;
   // Bytes of the piece whose memory was given back: whole spans, and some bytes of the next one.

@@ -1,5 +1,5 @@
 // Takes segments in order. Each one is compared with the state in which the previous one ended.
-#include "flow/decode/segmented_decoder.hpp"
+#include "flow/segments/segmented_decoder.hpp"
 
 #include "flow/packets/piece_parser.hpp"
 #include "flow/reference/libipt_decoder.hpp"
@@ -38,7 +38,7 @@ void SegmentedDecoder::drop_coming() {
   next_begin_.reset();
 }
 
-// Returns the segment behind coming_, null where there is none.
+// Returns the segment after coming_, null where there is none.
 std::unique_ptr<SegmentedDecoder::Segment> SegmentedDecoder::take_segment() {
   if (!next_begin_) {
     return nullptr;
@@ -119,7 +119,7 @@ void SegmentedDecoder::forget(std::uint64_t until) {
   }
 }
 
-// Goes on after the current decoder has paused at a PSB, where the next segment may begin.
+// Continues after the current decoder has paused at a PSB, where the next segment may begin.
 void SegmentedDecoder::advance(std::uint64_t psb_offset) {
   forget(psb_offset);
   while (!coming_.empty() && coming_.front()->begin < psb_offset) {
@@ -148,7 +148,7 @@ void SegmentedDecoder::advance(std::uint64_t psb_offset) {
   current_->decoder->go_on(*context_, coming_.empty() ? no_end : coming_.front()->begin);
 }
 
-// Corrects the first run of a segment that goes on from the previous segment.
+// Corrects the first run of a segment that continues from the previous segment.
 void SegmentedDecoder::fix_first(Run& run) {
   if (drop_on_) {
     std::erase_if(run.marks, [](const SyncMark& mark) { return mark.branches == 0; });

@@ -1,5 +1,5 @@
 // A queue of tasks, run in order.
-#include "flow/decode/decode_workers.hpp"
+#include "flow/segments/decode_workers.hpp"
 
 #include <algorithm>
 #include <utility>
