@@ -81,7 +81,7 @@ export function makeApi({ client, session, recorder, panel, open, decorations }:
       };
       const process = request.pid === undefined ? undefined : await processOf(client, request.pid);
       const subject = { functions: chosen === undefined ? [] : [chosen], target: process?.name ?? path.basename(request.program ?? "") };
-      const params = { ...recordParams(request, chosen), ...(process === undefined ? {} : { startTime: process.start_time }) };
+      const params = { ...recordParams(request, chosen), ...(process === undefined ? {} : { start_time: process.start_time }) };
       const measured = await recorder.measure(params, subject, options);
       if (chosen === undefined) await panel.showOverview();
       else await panel.showFunction(chosen);

@@ -33,7 +33,7 @@ export class BundleCommand {
       const file = typeof output === "string" && output !== "" ? output : await ask(subject);
       if (file === undefined) return;
       const { name, path, openedWith } = subject;
-      const params = { ...openedWith, path, output: file, sourceMap: readSettings().sourceMap };
+      const params = { ...openedWith, path, output: file, source_map: readSettings().sourceMap };
       const made = await withSteps(vscode.l10n.t("PT Lens: bundling {0}", name), (onStep, token) =>
         this.client.requestWithProgress("ptlens/bundle", params, this.client.newProgressToken(), onStep, token),
       );

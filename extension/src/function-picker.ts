@@ -21,7 +21,7 @@ export async function functionAt(client: Client, place: Place, where: Where): Pr
     line: place.line,
     ...(place.name === "" ? {} : { name: place.name }),
     ...(place.symbol === "" ? {} : { symbol: place.symbol }),
-    ...(place.symbolLine === 0 ? {} : { symbolLine: place.symbolLine }),
+    ...(place.symbolLine === 0 ? {} : { symbol_line: place.symbolLine }),
     ...where,
   });
   if (inlined !== null) {

@@ -159,7 +159,7 @@ export function baseParams(resource?: vscode.Uri): RecordParams {
     backend: settings.backend,
     perf: settings.perfPath,
     symfs: settings.symfs,
-    sourceMap: settings.sourceMap,
+    source_map: settings.sourceMap,
     folder: settings.recordingsFolder,
   };
 }
@@ -167,9 +167,9 @@ export function baseParams(resource?: vscode.Uri): RecordParams {
 export function targetParams(target: Target): RecordParams {
   if (target.kind === "process") {
     const { process, thread } = target;
-    if (thread === undefined) return { pid: process.pid, startTime: process.start_time };
+    if (thread === undefined) return { pid: process.pid, start_time: process.start_time };
     // The start time is the process's, which its other threads do not have.
-    return thread.tid === process.pid ? { tid: thread.tid, startTime: process.start_time } : { tid: thread.tid };
+    return thread.tid === process.pid ? { tid: thread.tid, start_time: process.start_time } : { tid: thread.tid };
   }
   const { program, args, cwd, env } = target.program;
   return {
@@ -192,7 +192,7 @@ function recordParams(given: MeasureArguments, target: Target, chosen: FunctionS
     ...targetParams(target),
     function: chosen,
     ...(keep.kind === "all" ? {} : { snapshot: true }),
-    ...(keep.kind === "slowCall" ? { slowerThan: keep.slowerThan } : {}),
+    ...(keep.kind === "slowCall" ? { slower_than: keep.slowerThan } : {}),
     ...(given.duration === undefined ? {} : { duration: given.duration }),
     ...(given.output === undefined ? {} : { output: given.output }),
   };

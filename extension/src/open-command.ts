@@ -46,7 +46,7 @@ export class OpenCommand {
     const openedWith = { symfs, kallsyms, kcore, ...given };
     const asked = functionName === "" ? {} : { function: { name: functionName } };
     const { recording } = await withSteps(vscode.l10n.t("PT Lens: opening {0}", path), (onStep, token) =>
-      this.client.requestWithProgress("ptlens/open", { ...openedWith, ...asked, sourceMap, path }, this.client.newProgressToken(), onStep, token),
+      this.client.requestWithProgress("ptlens/open", { ...openedWith, ...asked, source_map: sourceMap, path }, this.client.newProgressToken(), onStep, token),
     );
     return this.session.show(recording, { openedWith });
   }

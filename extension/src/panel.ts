@@ -163,7 +163,7 @@ export class Panel implements vscode.Disposable {
     const shown = view.scope === "function" ? this.#shown : undefined;
     const flame = await this.client.request("ptlens/flame", {
       id: recording.id,
-      time: view.time,
+      time_kind: view.time,
       ...(shown === undefined ? {} : { function: this.#selector ?? selectorOf(shown.function), ...this.#only }),
     });
     if (this.session.recording?.id !== recording.id || this.#view !== view) return;

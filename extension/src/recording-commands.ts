@@ -69,7 +69,7 @@ export class RecordingCommands {
     const detail = [item.path, ...(all.length > 0 ? [] : [vscode.l10n.t("PT Lens did not make this folder: only its entry on the list goes.")])].join("\n");
     const yes = vscode.l10n.t("Delete");
     if ((await vscode.window.showWarningMessage(what, { modal: true, detail }, yes)) !== yes) return;
-    if (all.length > 0) await this.client.request("ptlens/store", { path: item.path, ...item.openedWith, remove: true });
+    if (all.length > 0) await this.client.request("ptlens/cache", { path: item.path, ...item.openedWith, remove: true });
     await this.session.remove(item.key);
     for (const uri of all) await vscode.workspace.fs.delete(uri, { recursive: true });
   }

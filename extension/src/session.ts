@@ -184,12 +184,12 @@ export class Session implements vscode.Disposable {
     if (item === undefined || item.open !== undefined || item.problem !== undefined) return;
     if (item.missing || !(await this.#exists(item))) return;
     try {
-      const { kept, recording_bytes } = await this.client.request("ptlens/store", {
+      const { cached, recording_bytes } = await this.client.request("ptlens/cache", {
         path: item.path,
         ...item.openedWith,
-        sourceMap: readSettings().sourceMap,
+        source_map: readSettings().sourceMap,
       });
-      if (!kept && recording_bytes > largestUnasked) {
+      if (!cached && recording_bytes > largestUnasked) {
         this.#change(item.key, { problem: vscode.l10n.t("It is large and has to be decoded again: choose it to do so.") });
         this.#listChanged.fire();
         return;
@@ -252,7 +252,7 @@ export class Session implements vscode.Disposable {
     if (!(await this.#exists(item))) {
       throw new Error(vscode.l10n.t("The recording {0} is not there any more. Remove it from the list, or bring it back.", item.path));
     }
-    const params = { path: item.path, ...item.openedWith, sourceMap: readSettings().sourceMap, activate: false };
+    const params = { path: item.path, ...item.openedWith, source_map: readSettings().sourceMap, activate: false };
     const { recording } = await withSteps(
       vscode.l10n.t("PT Lens: opening {0}", item.name),
       (onStep, token) => this.client.requestWithProgress("ptlens/open", params, this.client.newProgressToken(), onStep, token),
