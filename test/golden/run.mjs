@@ -1,21 +1,22 @@
-// Plays the *.session files against `ptlens serve`. Every message of the helper is also held against
-// extension/protocol.schema.json, so that neither half of the protocol can drift from the other.
+// Plays the *.session files against `ptlens serve`. Every message of the helper is also checked against
+// extension/protocol.schema.json, and so are the parameters of every request that succeeds. A complete
+// run fails when it has not checked the result of every method in the schema.
 //
-// A session is plain text, a line a step:
-//   # needs: NAME             the session is skipped, saying so, where NAME is absent (see `needs`)
+// A session is plain text with one step per line:
+//   # needs: NAME             the session is skipped, with a message, where NAME is missing (see `needs`)
 //   --> JSON                  sends a message
 //   ==> "TEXT"                sends these bytes as they are (a JSON string, so \r\n can be written)
 //   byte by byte              what is sent from here on is written one byte at a time
-//   <-- PATTERN               the next message must match; $/progress and $/logTrace are passed over
-//                             where the pattern is not one of them
-//   until PATTERN             messages are passed over until one matches
+//   <-- PATTERN               the next message must match; $/progress and $/logTrace are skipped
+//                             unless the pattern is one of them
+//   until PATTERN             messages are skipped until one matches
 //   close                     ends the helper's input
 //   exit N                    the helper must end with this status
-//   empty PATH                this folder holds no file
-// A pattern is JSON; an object matches one that has its fields and perhaps others, an array one of the same length,
-// or of at least that length where its last element is "...". "*" matches anything, "/TEXT/" a string that
-// holds TEXT, ">=N" a number, "@NAME" anything, and gives it that name: "@NAME" in a later line stands
-// for it. {root}, {traces}, {samples} and {tmp} stand for folders.
+//   empty PATH                this folder contains no file
+// A pattern is JSON. An object matches an object that has its fields and perhaps others. An array matches
+// an array of the same length, or of at least that length where its last element is "...". "*" matches
+// anything, "/TEXT/" a string that contains TEXT, and ">=N" a number. "@NAME" matches anything and stores
+// it: "@NAME" in a later line is replaced by it. {root}, {traces}, {samples} and {tmp} are folders.
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -26,9 +27,9 @@ import Ajv from "ajv";
 const folder = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(folder, "../..");
 const helper = process.env.PTLENS_HELPER ?? path.join(root, "helper/build/ptlens");
-const traces = path.resolve(root, "../shared/traces");
+const traces = process.env.PTLENS_TRACES ?? path.resolve(root, "../shared/traces");
 const samples = process.env.PTLENS_SAMPLES ?? path.join(root, "helper/build/samples");
-const silence = 60_000; // ms that a message may take on a busy machine
+const silence = 60_000; // ms; the longest time to a message on a busy machine
 
 const schema = JSON.parse(readFileSync(path.join(root, "extension/protocol.schema.json"), "utf8"));
 const ajv = new Ajv({ strict: false, allErrors: true });
@@ -62,8 +63,12 @@ const refreshes = new Set(["workspace/codeLens/refresh", "workspace/inlayHint/re
 
 const escaped = (method) => method.replaceAll("~", "~0").replaceAll("/", "~1");
 
-// Holds one message of the helper against JSON-RPC and the schema; `methods` are those asked for, by id.
-function checkMessage(message, methods) {
+/** Methods whose result was checked. */
+const checked = new Set();
+
+// Checks one message of the helper against JSON-RPC and the schema. `requests` has the method and the
+// parameters of each request, by id.
+function checkMessage(message, requests) {
   if (message.jsonrpc !== "2.0") throw new Mismatch("the message is not JSON-RPC 2.0");
   if (message.method !== undefined) {
     if (schema.properties[message.method]) check(`/properties/${escaped(message.method)}/properties/params`, message.params);
@@ -71,7 +76,7 @@ function checkMessage(message, methods) {
     return;
   }
   if (("result" in message) === ("error" in message)) throw new Mismatch("a response has a result or an error");
-  const method = methods.get(JSON.stringify(message.id));
+  const { method, params } = requests.get(JSON.stringify(message.id)) ?? {};
   if (message.error) {
     if (typeof message.error.message !== "string" || !Number.isInteger(message.error.code)) throw new Mismatch("an error has a code and a message");
     const data = message.error.code === -32602 ? "invalidParams" : "data";
@@ -79,6 +84,11 @@ function checkMessage(message, methods) {
     else if (message.error.code > -32099 && message.error.code < -32009) throw new Mismatch("an error of the work has data");
   } else if (method && schema.properties[method]) {
     check(`/properties/${escaped(method)}/properties/result`, message.result);
+    checked.add(method);
+    if (params !== undefined && schema.properties[method].properties.params) {
+      const { workDoneToken, ...own } = params;
+      check(`/properties/${escaped(method)}/properties/params`, own);
+    }
   } else if (method !== "shutdown") {
     throw new Mismatch(`an answer to ${method}, which the schema does not have`);
   }
@@ -188,6 +198,14 @@ class Helper {
   }
 }
 
+/** The method of a request and its parameters, where the schema describes them. */
+function requestOf({ method, params }) {
+  if (method === "initialize") return { method, params: params?.initializationOptions };
+  if (params?.command === undefined) return { method, params };
+  const [first] = params.arguments ?? [];
+  return { method: params.command.replace(/^ptlens\.server\./, "ptlens/"), params: typeof first === "object" ? first : undefined };
+}
+
 const framed = (body) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 const passedOver = new Set(["$/progress", "$/logTrace"]);
 
@@ -195,7 +213,7 @@ async function play(file, tmp) {
   const lines = readFileSync(path.join(folder, file), "utf8").split("\n");
   const process_ = new Helper({ ...process.env, XDG_STATE_HOME: tmp, XDG_CACHE_HOME: tmp, PTLENS_STORE: "cache" });
   const names = new Map();
-  const methods = new Map();
+  const requests = new Map();
   let byByte = false;
   const filled = (text) => {
     const places = text.replaceAll("{root}", root).replaceAll("{traces}", traces).replaceAll("{samples}", samples).replaceAll("{tmp}", tmp);
@@ -207,19 +225,18 @@ async function play(file, tmp) {
   };
   const receive = async () => {
     const message = await process_.next();
-    checkMessage(message, methods);
+    checkMessage(message, requests);
     return message;
   };
   const step = async (line) => {
     const text = filled(line);
     if (line.startsWith("--> ")) {
       const message = JSON.parse(text.slice(4));
-      const command = message.params?.command?.replace?.(/^ptlens\.server\./, "ptlens/");
-      if (message.id !== undefined) methods.set(JSON.stringify(message.id), command ?? message.method);
+      if (message.id !== undefined) requests.set(JSON.stringify(message.id), requestOf(message));
       send(framed(JSON.stringify({ jsonrpc: "2.0", ...message })));
     } else if (line.startsWith("==> ")) {
       const bytes = JSON.parse(text.slice(4));
-      for (const [, id, method] of bytes.matchAll(/"id":(\d+),"method":"([^"]+)"/g)) methods.set(id, method);
+      for (const [, id, method] of bytes.matchAll(/"id":(\d+),"method":"([^"]+)"/g)) requests.set(id, { method });
       send(bytes);
     } else if (line.startsWith("<-- ")) {
       const pattern = JSON.parse(text.slice(4));
@@ -286,6 +303,12 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith(".session"
   } finally {
     rmSync(tmp, { recursive: true, force: true });
   }
+}
+const methodsWithResult = Object.keys(schema.properties).filter((method) => schema.properties[method].properties.result);
+const unchecked = methodsWithResult.filter((method) => !checked.has(method));
+if (unchecked.length > 0 && wanted.length === 0 && total.failed === 0) {
+  if (total.skipped === 0) total.failed += 1;
+  console.log(`${total.skipped === 0 ? "FAILED: " : ""}no session checks the result of ${unchecked.join(", ")}`);
 }
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed === 0 ? 0 : 1);

@@ -82,7 +82,7 @@ export function makeApi({ client, session, recorder, panel, open, decorations }:
       };
       const process = request.pid === undefined ? undefined : await runningProcess(client, request.pid);
       const subject = { functions, target: process?.name ?? path.basename(request.program ?? "") };
-      const params = { ...recordParams(request, functions[0]), ...(process === undefined ? {} : { startTime: process.start_time }) };
+      const params = { ...recordParams(request, functions[0]), ...(process === undefined ? {} : { start_time: process.start_time }) };
       const recording = await recorder.measure(params, subject, options);
       await panel.showMeasured(functions);
       return recording;

@@ -24,7 +24,7 @@ export async function functionAt(client: Client, location: SourceLocation, where
     line,
     ...(name === "" ? {} : { name }),
     ...(symbol === "" ? {} : { symbol }),
-    ...(symbolLine === 0 ? {} : { symbolLine }),
+    ...(symbolLine === 0 ? {} : { symbol_line: symbolLine }),
     ...where,
   });
   if (inlined !== null) {

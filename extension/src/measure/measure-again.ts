@@ -42,12 +42,12 @@ export class MeasureAgain {
     if (params.pid === undefined) return params;
     const { processes } = await this.client.request("ptlens/processes", {});
     const process = await this.#currentProcess(item, params, processes);
-    return process && { ...params, pid: process.pid, startTime: process.start_time };
+    return process && { ...params, pid: process.pid, start_time: process.start_time };
   }
 
   async #currentProcess(item: RecordingItem, params: RecordParams, processes: readonly Process[]): Promise<Process | undefined> {
     const same = processes.find(
-      ({ pid, start_time, name }) => pid === params.pid && (params.startTime === undefined ? name === item.target : start_time === params.startTime),
+      ({ pid, start_time, name }) => pid === params.pid && (params.start_time === undefined ? name === item.target : start_time === params.start_time),
     );
     if (same !== undefined) return same;
     const [first, ...others] = processes.filter(({ name }) => name === item.target);

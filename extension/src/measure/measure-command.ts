@@ -150,7 +150,7 @@ function selectorOfArguments(name: string, { binary, address, all }: MeasureArgu
 function modeParams(given: MeasureArguments, mode: Mode): RecordParams {
   return {
     ...(mode.kind === "all" ? {} : { snapshot: true }),
-    ...(mode.kind === "slowCall" ? { slowerThan: mode.slowerThan } : {}),
+    ...(mode.kind === "slowCall" ? { slower_than: mode.slowerThan } : {}),
     ...(given.duration === undefined ? {} : { duration: given.duration }),
     ...(given.output === undefined ? {} : { output: given.output }),
   };

@@ -7,15 +7,15 @@ import type { Target } from "../targets/target-picker";
 /** Returns the parameters that the settings determine: those of the folder that contains `resource`, or the open file. */
 export function settingsParams(resource?: vscode.Uri): RecordParams {
   const { duration, backend, perfPath, symfs, sourceMap, recordingsFolder } = readSettings(resource);
-  return { duration, backend, perf: perfPath, symfs, sourceMap, folder: recordingsFolder };
+  return { duration, backend, perf: perfPath, symfs, source_map: sourceMap, folder: recordingsFolder };
 }
 
 export function targetParams(target: Target): RecordParams {
   if (target.kind === "process") {
     const { process, thread } = target;
-    if (thread === undefined) return { pid: process.pid, startTime: process.start_time };
+    if (thread === undefined) return { pid: process.pid, start_time: process.start_time };
     // The start time is the process's; only its main thread has the same.
-    return thread.tid === process.pid ? { tid: thread.tid, startTime: process.start_time } : { tid: thread.tid };
+    return thread.tid === process.pid ? { tid: thread.tid, start_time: process.start_time } : { tid: thread.tid };
   }
   const { program, args, cwd, env } = target.program;
   return {

@@ -176,7 +176,7 @@ export class Panel implements ResultView, vscode.Disposable {
     const shown = view.scope === "function" ? this.#function : undefined;
     const flame = await this.client.request("ptlens/flame", {
       id: recording.id,
-      time: view.time,
+      time_kind: view.time,
       ...(shown === undefined ? {} : { function: shown.selector, ...shown.calls }),
     });
     if (!this.#isCurrent(recording) || this.#view !== view) return;

@@ -32,7 +32,7 @@ export class BundleCommand {
       const output = typeof givenOutput === "string" && givenOutput !== "" ? givenOutput : await askForOutput(subject);
       if (output === undefined) return;
       const { name, path: recording, openedWith } = subject;
-      const params = { ...openedWith, path: recording, output, sourceMap: readSettings().sourceMap };
+      const params = { ...openedWith, path: recording, output, source_map: readSettings().sourceMap };
       const result = await withProgress(vscode.l10n.t("PT Lens: Bundling {0}", name), (onProgress, token) =>
         this.client.requestWithProgress("ptlens/bundle", params, onProgress, token),
       );

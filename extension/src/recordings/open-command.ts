@@ -45,7 +45,7 @@ export class OpenCommand {
     const { symfs, kallsyms, kcore, sourceMap } = readSettings(workspaceUri(path));
     const openedWith = { symfs, kallsyms, kcore, ...given };
     const reported = functionName === "" ? {} : { function: { name: functionName } };
-    const params = { ...openedWith, ...reported, sourceMap, path };
+    const params = { ...openedWith, ...reported, source_map: sourceMap, path };
     const recording = await openRecording(this.client, vscode.l10n.t("PT Lens: Opening {0}", path), params);
     return this.session.show(recording, { openedWith });
   }

@@ -64,7 +64,7 @@ export class RecordingCommands {
     const detail = [item.path, ...(files.length > 0 ? [] : [vscode.l10n.t("PT Lens did not create this folder. Only the entry in the list is removed.")])].join("\n");
     const confirm = vscode.l10n.t("Delete");
     if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, confirm)) !== confirm) return;
-    if (files.length > 0) await this.client.request("ptlens/store", { path: item.path, ...item.openedWith, remove: true });
+    if (files.length > 0) await this.client.request("ptlens/cache", { path: item.path, ...item.openedWith, remove: true });
     await this.session.remove(item.key);
     for (const uri of files) await vscode.workspace.fs.delete(uri, { recursive: true });
   }

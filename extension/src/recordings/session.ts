@@ -184,12 +184,12 @@ export class Session implements vscode.Disposable {
     if (item === undefined || item.open !== undefined || item.problem !== undefined) return;
     if (item.missing || !(await this.#exists(item))) return;
     try {
-      const { kept, recording_bytes } = await this.client.request("ptlens/store", {
+      const { cached, recording_bytes } = await this.client.request("ptlens/cache", {
         path: item.path,
         ...item.openedWith,
-        sourceMap: readSettings().sourceMap,
+        source_map: readSettings().sourceMap,
       });
-      if (!kept && recording_bytes > largestAutomatic) {
+      if (!cached && recording_bytes > largestAutomatic) {
         this.#change(item.key, { problem: vscode.l10n.t("Large recording: select it to decode it again.") });
         this.#listChanged.fire();
         return;
@@ -252,7 +252,7 @@ export class Session implements vscode.Disposable {
     if (!(await this.#exists(item))) {
       throw new ExtensionError("bad_recording", vscode.l10n.t("The recording {0} no longer exists. Restore its files or remove it from the list.", item.path));
     }
-    const params = { path: item.path, ...item.openedWith, sourceMap: readSettings().sourceMap, activate: false };
+    const params = { path: item.path, ...item.openedWith, source_map: readSettings().sourceMap, activate: false };
     const recording = await openRecording(this.client, vscode.l10n.t("PT Lens: Opening {0}", item.name), params, location);
     this.#change(key, { open: recording, problem: undefined });
     return recording;

@@ -7,6 +7,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ptlens {
 
@@ -18,6 +19,7 @@ struct Error {
     unsupported, // well-formed, but this version or machine cannot do it
     gone,        // the process ended or was replaced
     cancelled,   // the user asked to stop
+    ambiguous,   // a name means several functions; `candidates` lists them
     failed,      // anything else that the operating system or a child process reports
   };
 
@@ -26,6 +28,14 @@ struct Error {
   std::string file = {};                    // the file concerned, empty where there is none
   std::optional<std::uint64_t> offset = {}; // byte offset in that file
   std::string remedy = {};                  // what the user can do; no full stop at the end
+
+  // A function that an ambiguous name may mean.
+  struct Candidate {
+    std::string name;
+    std::string binary;        // path, empty where unknown
+    std::uint64_t address = 0; // ELF virtual address
+  };
+  std::vector<Candidate> candidates = {}; // only of kind `ambiguous`
 
   // Returns "FILE: offset 0x1f0: MESSAGE; REMEDY", without the parts that are empty and without
   // newlines.

@@ -1,10 +1,11 @@
-// The command bundle.
+// `ptlens bundle`.
 #include "cli/commands.hpp"
 #include "engine/bundle/bundle.hpp"
 #include "export/json.hpp"
 #include "export/units.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <iostream>
 

@@ -1,17 +1,18 @@
-// `ptlens store`: where the calls of a recording are kept, and removing them.
+// `ptlens cache`: where the calls of a recording are cached, and their removal.
 #include "cli/commands.hpp"
 #include "engine/cache/cache_status.hpp"
 #include "export/json.hpp"
 #include "export/units.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <iostream>
 
 namespace ptlens::cli {
 namespace {
 
-Result<void> remove(const StoreOptions& options) {
+Result<void> remove(const CacheOptions& options) {
   const auto removed = engine::forget_stores(options.source.recording);
   if (!removed) {
     return std::unexpected(removed.error());
@@ -24,14 +25,14 @@ Result<void> remove(const StoreOptions& options) {
     std::cout << "removed " << exporting::printable(path) << '\n';
   }
   if (removed->empty()) {
-    std::cout << "nothing was kept\n";
+    std::cout << "nothing was cached\n";
   }
   return {};
 }
 
 } // namespace
 
-Result<void> store(const StoreOptions& options) {
+Result<void> cache(const CacheOptions& options) {
   if (options.remove) {
     return remove(options);
   }
@@ -53,14 +54,16 @@ Result<void> store(const StoreOptions& options) {
               << '\n';
     return {};
   }
-  std::cout << fmt::format("{}\n", status->path.empty() ? "no folder to write to"
-                                                        : exporting::printable(status->path));
+  std::cout << fmt::format("{}\n", status->path.empty()
+                                       ? "no folder can be written, so nothing is cached"
+                                       : exporting::printable(status->path));
   if (counted) {
-    std::cout << fmt::format("{} bytes, {}, {:.1f} bytes a call\n", exporting::count(status->bytes),
+    std::cout << fmt::format("{} bytes, {}, {:.1f} bytes per call\n",
+                             exporting::count(status->bytes),
                              exporting::count(status->calls, "call"), bytes_a_call);
   }
   std::cout << (status->invalid.empty() ? "valid\n"
-                                        : fmt::format("not valid: {}\n", status->invalid));
+                                        : fmt::format("not used: {}\n", status->invalid));
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Parsing of the command line by CLI11.
+// Parses the command line with CLI11.
 #include "cli/cli.hpp"
 
 #include "cli/commands.hpp"
@@ -30,27 +30,28 @@ constexpr std::uint64_t most_segment = std::uint64_t{1} << 32U;
 
 void allow_debuginfod(std::chrono::milliseconds limit) {
   if (!symbols::allow_debuginfod(limit)) {
-    std::cerr << "ptlens: nothing is fetched: libdebuginfod.so.1 cannot be loaded; install it "
-                 "(apt-get install libdebuginfod1)\n";
+    std::cerr << "ptlens: cannot download debug information: libdebuginfod.so.1 cannot be loaded. "
+                 "Install it: apt-get install libdebuginfod1\n";
   }
 }
 
 void add_debuginfod(CLI::App& command) {
   auto* allow = command.add_flag_callback(
       "--debuginfod", [] { allow_debuginfod(debuginfod_limit); },
-      "fetch what is lacking from the servers of DEBUGINFOD_URLS; give up what takes 20 s");
+      "download missing debug information from the servers in DEBUGINFOD_URLS; give up after 20 s "
+      "per file");
   command
       .add_option_function<double>(
           "--debuginfod-limit",
           [](double seconds) {
             allow_debuginfod(std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000)));
           },
-          "give up what takes that many seconds")
+          "give up a download after that many seconds")
       ->check(CLI::Range(0.1, 3600.0))
       ->needs(allow);
 }
 
-void add_source(CLI::App& command, RecordingOptions& options) {
+void add_recording(CLI::App& command, RecordingOptions& options) {
   command
       .add_option("RECORDING", options.recording,
                   "perf.data file, directory from record, or bundle")
@@ -58,10 +59,11 @@ void add_source(CLI::App& command, RecordingOptions& options) {
   command.add_option("--symfs", options.symfs, "look for every mapped binary under DIR first")
       ->type_name("DIR");
   command
-      .add_option("--kallsyms", options.kallsyms,
-                  "names of kernel functions; the code is the kcore beside it, or --kcore")
+      .add_option(
+          "--kallsyms", options.kallsyms,
+          "names of kernel functions; the code comes from the kcore beside it, or from --kcore")
       ->type_name("FILE");
-  command.add_option("--kcore", options.kcore, "kernel code, as 'perf record --kcore' keeps it")
+  command.add_option("--kcore", options.kcore, "kernel code, as 'perf record --kcore' saves it")
       ->type_name("FILE");
   command
       .add_option_function<std::vector<std::string>>(
@@ -73,63 +75,79 @@ void add_source(CLI::App& command, RecordingOptions& options) {
               }
             }
           },
-          "sources that were below FROM where the program was built are below TO here; repeatable")
+          "source files under FROM on the build machine are under TO here; repeatable")
       ->type_name("FROM=TO")
       ->check([](const std::string& pair) {
-        return engine::parse_source_map(pair) ? std::string() : "FROM=TO is wanted";
+        return engine::parse_source_map(pair) ? std::string() : "write it as FROM=TO";
       })
       ->allow_extra_args(false);
+  add_debuginfod(command);
+  command.add_option("--pid", options.pid, "only this process of the recording")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_decoder(CLI::App& command, RecordingOptions& options) {
   command
-      .add_option("--decoder", options.decoder,
-                  "decoder of the trace: fast, or libipt for its block decoder")
+      .add_option(
+          "--decoder", options.decoder,
+          "fast, or libipt: libipt's instruction decoder, slow, to check the results of fast")
       ->check(CLI::IsMember({"fast", "libipt"}))
       ->capture_default_str();
-  command
-      .add_option("--workers", options.workers,
-                  "threads that decode, 0 for one on each processor; the result is the same")
+}
+
+void add_decoding(CLI::App& command, RecordingOptions& options) {
+  command.add_option("--workers", options.workers, "decoding threads; 0: one per processor")
       ->check(CLI::Range(0U, most_workers));
   command
       .add_option("--segment", options.segment_bytes,
-                  "trace that a thread decodes at a time, at least; memory goes with it")
+                  "least trace that a thread decodes at a time; more needs more memory")
       ->check(CLI::Range(least_segment, most_segment))
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE")
       ->capture_default_str();
   command
-      .add_option("--memory", options.memory_bytes,
-                  "about what decoding may take beside symbols; without it a quarter of the "
-                  "machine's")
+      .add_option(
+          "--memory", options.memory_bytes,
+          "approximate limit of memory for decoding, without symbols; default: a quarter of the "
+          "machine's memory")
       ->check(CLI::Range(least_memory, most_memory))
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE");
-  add_debuginfod(command);
-  command.add_option("--pid", options.pid, "only this process, of a recording of several")
-      ->check(CLI::PositiveNumber);
 }
 
-void add_no_store(CLI::App& command, RecordingOptions& options) {
-  command.add_flag("--no-store", options.no_store,
-                   "decode, though the calls be kept from before, and keep none");
+// Adds the options of every command that reads the calls of a recording.
+void add_source(CLI::App& command, RecordingOptions& options) {
+  add_recording(command, options);
+  add_decoder(command, options);
+  add_decoding(command, options);
+}
+
+void add_no_cache(CLI::App& command, RecordingOptions& options) {
+  command.add_flag("--no-cache", options.no_cache,
+                   "decode the trace again; neither read nor write the call cache");
+  constexpr const char* hidden = "";
+  command.add_flag("--no-store", options.no_cache, "the former name of --no-cache")->group(hidden);
 }
 
 void add_json(CLI::App& command, bool& json) {
-  command.add_flag("--json", json, "one JSON object instead of text");
+  command.add_flag("--json", json, "print one JSON object");
 }
 
 void add_function(CLI::App& command, std::string& function, std::string& binary, bool required) {
   command
       .add_option("--function", function,
-                  "name, name without parameters, or NAME@0xADDRESS for one of several")
+                  "name, name without parameters, or NAME@0xADDRESS to choose one of several")
       ->type_name("F")
       ->required(required);
-  command.add_option("--binary", binary, "path, or its end, of the binary that holds it")
+  command.add_option("--binary", binary, "path of its binary, or the end of the path")
       ->type_name("B");
 }
 
 void add_all(CLI::App& command, bool& all) {
-  command.add_flag("--all", all,
-                   "all functions that answer to the name together: the instances of a template, "
-                   "overloads, statics of equal names");
+  command.add_flag(
+      "--all", all,
+      "report all functions of that name together: template instances, overloads, static "
+      "functions with equal names");
 }
 
 const CLI::Range& positive_id() {
@@ -138,14 +156,19 @@ const CLI::Range& positive_id() {
 }
 
 void add_selection(CLI::App& command, SelectionOptions& options) {
-  command.add_option("--time", options.time, "calls that start in A,B after the trace began")
+  command
+      .add_option(
+          "--time", options.time,
+          "only calls that start in [A,B] after the start of the trace (ns, or with a unit)")
       ->type_name("A,B");
-  command.add_option("--latency", options.latency, "calls that took A,B (ns, or with a unit)")
+  command
+      .add_option("--latency", options.latency,
+                  "only calls with a latency in [A,B] (ns, or with a unit)")
       ->type_name("A,B");
-  command.add_option("--tid", options.tid, "calls of one thread")->check(positive_id());
+  command.add_option("--tid", options.tid, "only calls of this thread")->check(positive_id());
   command
       .add_option("--ancestor", options.ancestor,
-                  "calls below a call of G, which took between min and max")
+                  "only calls below a call of G that took between min and max")
       ->type_name("G[,min,max]");
 }
 
@@ -165,7 +188,7 @@ public:
     add_lines();
     add_diff();
     add_decode();
-    add_store();
+    add_cache();
     add_verify();
     add_bundle();
     add_serve(version);
@@ -175,7 +198,7 @@ public:
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-      // CLI11 reports bad usage by exceptions; they end here.
+      // CLI11 reports bad usage with exceptions.
       return app_.exit(error, std::cout, std::cerr) == 0 ? 0 : status_usage;
     }
     if (serve_) {
@@ -188,7 +211,7 @@ public:
       return status_failed;
     }
     if (!std::cout) {
-      std::cerr << "ptlens: standard output cannot be written; is the disk full?\n";
+      std::cerr << "ptlens: cannot write to standard output; is the disk full?\n";
       return status_failed;
     }
     return 0;
@@ -203,45 +226,48 @@ private:
   }
 
   void add_doctor() {
-    CLI::App* app = command("doctor", "what this machine can measure, and what it lacks",
+    CLI::App* app = command("doctor", "show what this machine can measure, and what is missing",
                             [this] { return doctor(doctor_); });
-    app->add_option("--perf", doctor_.perf, "perf to use")->type_name("PATH");
-    app->add_option("--binary", doctor_.binary, "look at its debug information as well")
+    app->add_option("--perf", doctor_.perf, "perf program to use")->type_name("PATH");
+    app->add_option("--binary", doctor_.binary, "also check the debug information of this binary")
         ->type_name("B");
-    app->add_option("-o,--output", doctor_.folder, "folder where recordings would go")
+    app->add_option("-o,--output", doctor_.folder,
+                    "folder for recordings; its free space is checked")
         ->type_name("DIR");
     add_json(*app, doctor_.json);
   }
 
   void add_processes() {
-    CLI::App* app = command("processes", "what could be measured; with --pid, the threads of one",
-                            [this] { return processes(processes_); });
+    CLI::App* app = command(
+        "processes", "list the processes that can be measured; with --pid, list the threads of one",
+        [this] { return processes(processes_); });
     auto* source = app->add_option("--source", processes_.source,
-                                   "those first that were built from this source file");
+                                   "list processes built from this source file first");
     source->type_name("FILE");
-    app->add_option("--pid", processes_.pid, "threads of this process")
+    app->add_option("--pid", processes_.pid, "list the threads of this process")
         ->check(positive_id())
         ->excludes(source);
     add_json(*app, processes_.json);
   }
 
   void add_record() {
-    CLI::App* app = command("record", "record a running process, or start a program",
+    CLI::App* app = command("record", "record a running process, or start and record a program",
                             [this] { return record_command(record_); });
     record::Request& request = record_.request;
-    app->add_option("--pid", request.pid, "process")->check(positive_id());
-    app->add_option("--tid", request.tid, "thread")->check(positive_id());
-    app->add_option("--cpu", request.cpu, "everything on a CPU")
+    app->add_option("--pid", request.pid, "process to record")->check(positive_id());
+    app->add_option("--tid", request.tid, "thread to record")->check(positive_id());
+    app->add_option("--cpu", request.cpu, "record everything on this CPU")
         ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()));
-    app->add_flag("-a,--all-cpus", request.all_cpus, "everything on every CPU");
-    app->add_option("PROGRAM", request.program, "-- PROGRAM ARGS: started and recorded");
+    app->add_flag("-a,--all-cpus", request.all_cpus, "record everything on every CPU");
+    app->add_option("PROGRAM", request.program,
+                    "-- PROGRAM ARGS: start this program and record it");
     app->add_option("--cwd", request.working_directory, "working directory of the program")
         ->type_name("DIR");
-    app->add_option("--env", request.environment, "NAME=VALUE for the program; may be repeated")
+    app->add_option("--env", request.environment, "environment variable of the program; repeatable")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false)
         ->check([](const std::string& text) {
-          return text.find('=', 1) == std::string::npos ? "NAME=VALUE is wanted" : std::string();
+          return text.find('=', 1) == std::string::npos ? "write it as NAME=VALUE" : std::string();
         });
     app->parse_complete_callback([&request] {
       if (const auto target = record::check_target(request); !target) {
@@ -250,28 +276,30 @@ private:
     });
     add_function(*app, request.function, request.binary, false);
     add_all(*app, request.all);
-    app->add_option("--duration", request.duration_s, "seconds; until Ctrl-C where not given")
+    app->add_option("--duration", request.duration_s, "seconds to record; default: until Ctrl-C")
         ->check(CLI::Range(0.001, 86400.0));
     app->add_option("--backend", request.backend, "auto, intel_pt or uprobe")
         ->check(CLI::IsMember({"auto", "intel_pt", "uprobe"}));
-    app->add_flag("--filter", request.filter, "trace inside the function only (intel_pt)");
-    auto* snapshot =
-        app->add_flag("--snapshot", request.snapshot,
-                      "keep the last moments only, saved on SIGUSR2 and at the end (intel_pt)");
-    app->add_option("--slower-than", request.slower_than_ns,
-                    "save the snapshot when a call of the function took longer, e.g. 5ms, and end; "
-                    "probes watch it, so root is needed")
+    app->add_flag("--filter", request.filter, "trace only the function (intel_pt)");
+    auto* snapshot = app->add_flag(
+        "--snapshot", request.snapshot,
+        "keep only the last part of the trace; save it on SIGUSR2 and at the end (intel_pt)");
+    app->add_option(
+           "--slower-than", request.slower_than_ns,
+           "save the snapshot and end when a call of the function takes longer, e.g. 5ms; probes "
+           "watch the function, so this needs root")
         ->type_name("TIME")
         ->transform(CLI::AsNumberWithUnit(
             std::map<std::string, std::uint64_t>{
                 {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
             CLI::AsNumberWithUnit::UNIT_REQUIRED))
         ->needs(snapshot);
-    app->add_flag("--probe,!--no-probe", request.probe,
-                  "record for 50 ms first, and less than asked for where it would not fit "
-                  "(intel_pt, of what runs already; on where the machine has it)");
-    app->add_flag("--kernel", request.kernel, "trace the kernel as well (intel_pt)");
-    app->add_option("--perf", request.perf, "perf to use")->type_name("PATH");
+    app->add_flag(
+        "--probe,!--no-probe", request.probe,
+        "record for 50 ms first, and reduce the recording when it would lose trace (intel_pt, "
+        "running processes; on by default)");
+    app->add_flag("--kernel", request.kernel, "trace the kernel too (intel_pt)");
+    app->add_option("--perf", request.perf, "perf program to use")->type_name("PATH");
     app->add_option("-o,--output", request.output, "new directory for the recording")
         ->type_name("DIR")
         ->required();
@@ -279,18 +307,18 @@ private:
   }
 
   void add_functions() {
-    CLI::App* app =
-        command("functions", "every function seen", [this] { return functions(functions_); });
+    CLI::App* app = command("functions", "list every function with its time",
+                            [this] { return functions(functions_); });
     add_source(*app, functions_);
-    add_no_store(*app, functions_);
+    add_no_cache(*app, functions_);
     add_json(*app, functions_.json);
   }
 
   void add_report() {
-    CLI::App* app = command("report", "latency, callers and children of one function",
+    CLI::App* app = command("report", "show latency, callers and children of one function",
                             [this] { return report(report_); });
     add_source(*app, report_.source);
-    add_no_store(*app, report_.source);
+    add_no_cache(*app, report_.source);
     add_function(*app, report_.function, report_.binary, true);
     add_all(*app, report_.all);
     add_selection(*app, report_.selection);
@@ -299,93 +327,101 @@ private:
 
   void add_calls() {
     CLI::App* app =
-        command("calls", "one line for each call of a function", [this] { return calls(calls_); });
+        command("calls", "print one line per call of a function", [this] { return calls(calls_); });
     add_source(*app, calls_.query.source);
-    add_no_store(*app, calls_.query.source);
+    add_no_cache(*app, calls_.query.source);
     add_function(*app, calls_.query.function, calls_.query.binary, true);
     add_selection(*app, calls_.query.selection);
     auto* lines =
-        app->add_flag("--json-lines", json_lines_, "one JSON object a line (the default)");
+        app->add_flag("--json-lines", json_lines_, "one JSON object per line (the default)");
     app->add_flag("--csv", calls_.csv, "comma-separated values with a header")->excludes(lines);
   }
 
   void add_flame() {
-    CLI::App* app = command("flame", "stacks with their time, for flame graphs",
+    CLI::App* app = command("flame", "print call stacks with their time, for flame graphs",
                             [this] { return flame(flame_); });
     add_source(*app, flame_.query.source);
-    add_no_store(*app, flame_.query.source);
+    add_no_cache(*app, flame_.query.source);
     add_function(*app, flame_.query.function, flame_.query.binary, false);
     add_all(*app, flame_.query.all);
     add_selection(*app, flame_.query.selection);
     app->add_option("--format", flame_.format, "folded or json")
         ->check(CLI::IsMember({"folded", "json"}));
-    auto* on = app->add_flag("--on", flame_.on, "on-CPU time alone");
-    app->add_flag("--off", flame_.off, "off-CPU time alone")->excludes(on);
+    auto* on = app->add_flag("--on", flame_.on, "count only on-CPU time");
+    app->add_flag("--off", flame_.off, "count only off-CPU time")->excludes(on);
   }
 
   void add_lines() {
-    CLI::App* app = command("lines", "functions and call sites of one source file",
+    CLI::App* app = command("lines", "show the functions and call sites of one source file",
                             [this] { return lines(lines_); });
     add_source(*app, lines_.source);
-    add_no_store(*app, lines_.source);
+    add_no_cache(*app, lines_.source);
     app->add_option("--file", lines_.file, "source file, or the end of its path")
         ->type_name("SOURCE")
         ->required();
     auto* time = app->add_flag("--time", lines_.time,
-                               "how often each line was executed and how long its own instructions "
-                               "took: decodes the trace once more");
+                               "also show how often each line was executed and how long its own "
+                               "instructions took; decodes the trace again");
     add_function(*app, lines_.function, lines_.binary, false);
     app->get_option("--function")->needs(time);
     add_json(*app, lines_.source.json);
   }
 
   void add_diff() {
-    CLI::App* app = command("diff", "what changed from one recording to another",
-                            [this] { return diff(diff_); });
+    CLI::App* app = command("diff", "compare two recordings", [this] { return diff(diff_); });
     app->add_option("BASE", diff_.base, "recording to compare with")->required();
     add_source(*app, diff_.source);
-    add_no_store(*app, diff_.source);
+    add_no_cache(*app, diff_.source);
     add_function(*app, diff_.function, diff_.binary, false);
     add_json(*app, diff_.source.json);
   }
 
   void add_decode() {
     CLI::App* app =
-        command("decode", "time_ns, tid, cpu, kind, from, to, symbol: one branch a line",
+        command("decode", "print one branch per line: time_ns, tid, cpu, kind, from, to, symbol",
                 [this] { return decode(decode_); });
     add_source(*app, decode_.source);
     app->add_option("--events", decode_.events, "calls or branches")
         ->check(CLI::IsMember({"calls", "branches"}));
-    app->add_option("--tid", decode_.tid, "one thread")->check(positive_id());
+    app->add_option("--tid", decode_.tid, "only this thread")->check(positive_id());
   }
 
-  void add_store() {
-    CLI::App* app = command("store", "where the calls of a recording are kept once decoded",
-                            [this] { return store(store_); });
-    add_source(*app, store_.source);
-    app->add_flag("--remove", store_.remove, "remove them, of whatever options");
-    add_json(*app, store_.source.json);
+  void add_cache() {
+    const auto add = [this](const char* name, const char* text) {
+      CLI::App* app = command(name, text, [this] { return cache(cache_); });
+      add_recording(*app, cache_.source);
+      add_decoder(*app, cache_.source);
+      app->add_flag("--remove", cache_.remove, "remove every call cache of the recording");
+      add_json(*app, cache_.source.json);
+      return app;
+    };
+    add("cache", "show where the decoded calls of a recording are cached, or remove them");
+    constexpr const char* hidden = "";
+    add("store", "the former name of cache")->group(hidden);
   }
 
   void add_verify() {
-    CLI::App* app = command("verify", "decodes a recording twice and tells the first difference",
-                            [this] { return verify(verify_); });
-    add_source(*app, verify_);
+    CLI::App* app =
+        command("verify", "decode a recording with both decoders and report the first difference",
+                [this] { return verify(verify_); });
+    add_recording(*app, verify_);
+    add_decoding(*app, verify_);
     add_json(*app, verify_.json);
   }
 
   void add_bundle() {
     CLI::App* app = command(
-        "bundle", "one file with the recording and the binaries it needs, to open elsewhere",
+        "bundle", "pack a recording and its binaries into one file, to open it on another machine",
         [this] { return bundle(bundle_); });
-    add_source(*app, bundle_.source);
-    app->add_option("-o,--output", bundle_.output, "new file")->type_name("FILE")->required();
+    add_recording(*app, bundle_.source);
+    app->add_option("-o,--output", bundle_.output, "file to write")->type_name("FILE")->required();
     add_json(*app, bundle_.source.json);
   }
 
   void add_serve(const std::string& version) {
-    CLI::App* app = app_.add_subcommand("serve", "JSON-RPC on stdin and stdout, for editors");
-    app->add_flag("--stdio", stdio_, "stdin and stdout (the default)");
+    CLI::App* app =
+        app_.add_subcommand("serve", "serve an editor with JSON-RPC on stdin and stdout");
+    app->add_flag("--stdio", stdio_, "use stdin and stdout (the default)");
     add_debuginfod(*app);
     app->callback([this, version] {
       serve_ = [version] { return server::run(STDIN_FILENO, STDOUT_FILENO, version); };
@@ -395,8 +431,8 @@ private:
   CLI::App app_;
   std::function<Result<void>()> action_;
   std::function<int()> serve_;
-  bool stdio_ = true;      // the only way there is
-  bool json_lines_ = true; // the format without --csv
+  bool stdio_ = true;      // the only transport
+  bool json_lines_ = true; // the default format
   DoctorOptions doctor_;
   ProcessesOptions processes_;
   RecordOptions record_;
@@ -408,7 +444,7 @@ private:
   DiffOptions diff_;
   BundleOptions bundle_;
   DecodeOptions decode_;
-  StoreOptions store_;
+  CacheOptions cache_;
   RecordingOptions verify_;
 };
 

@@ -1,4 +1,4 @@
-// The subcommands, each with the options that it takes. Every function prints its result to stdout.
+// The subcommands and their options. Every function prints its result to stdout.
 #pragma once
 
 #include "base/error.hpp"
@@ -20,14 +20,14 @@ struct RecordingOptions {
   std::string decoder = "fast";
   unsigned workers = 0;
   std::uint64_t segment_bytes = engine::OpenOptions{}.segment_bytes;
-  std::uint64_t memory_bytes = 0; // 0: a quarter of the machine's
+  std::uint64_t memory_bytes = 0; // 0: a quarter of the memory
   std::int32_t pid = 0;           // 0: all processes
-  bool no_store = false;
-  bool renewed = false; // a damaged store was removed
+  bool no_cache = false;
+  bool cache_removed = false; // because it was damaged
   bool json = false;
 };
 
-struct SelectionOptions { // as typed; empty where not given
+struct SelectionOptions { // as typed; empty: not given
   std::string time;
   std::string latency;
   std::string tid;
@@ -39,7 +39,7 @@ struct QueryOptions {
   SelectionOptions selection;
   std::string function;
   std::string binary;
-  bool all = false; // functions that answer to the name, together
+  bool all = false; // report all functions of the name together
 };
 
 struct CallsOptions {
@@ -64,12 +64,12 @@ struct DiffOptions {
 struct LinesOptions {
   RecordingOptions source;
   std::string file;
-  bool time = false;    // of the lines themselves as well: decodes once more
-  std::string function; // whose lines are timed, empty: all of the file
+  bool time = false;    // measure the time of each line too: decodes the trace again
+  std::string function; // whose lines are timed; empty: all functions of the file
   std::string binary;
 };
 
-struct StoreOptions {
+struct CacheOptions {
   RecordingOptions source;
   bool remove = false;
 };
@@ -94,7 +94,7 @@ struct DoctorOptions {
 
 struct ProcessesOptions {
   std::string source;
-  std::int32_t pid = 0; // 0: list processes, else this one's threads
+  std::int32_t pid = 0; // 0: list processes, else the threads of this process
   bool json = false;
 };
 
@@ -103,7 +103,7 @@ struct RecordOptions {
   bool json = false;
 };
 
-// As the engine takes them.
+// Converts the options to those of the engine.
 [[nodiscard]] engine::OpenOptions open_options(const RecordingOptions& options);
 
 Result<void> doctor(const DoctorOptions& options);
@@ -114,7 +114,7 @@ Result<void> calls(const CallsOptions& options);
 Result<void> flame(const FlameOptions& options);
 Result<void> lines(const LinesOptions& options);
 Result<void> diff(const DiffOptions& options);
-Result<void> store(const StoreOptions& options);
+Result<void> cache(const CacheOptions& options);
 Result<void> bundle(const BundleOptions& options);
 Result<void> decode(const DecodeOptions& options);
 Result<void> verify(const RecordingOptions& options);

@@ -1,5 +1,5 @@
-// `ptlens decode`: one branch or call a line, for comparison with other decoders. Threads come one
-// after the other, each in order.
+// `ptlens decode`: one branch or call per line, for comparison with other decoders. The threads
+// follow one after the other, each in order of time.
 #include "cli/commands.hpp"
 #include "engine/engine.hpp"
 

@@ -1,4 +1,4 @@
-// Commands about this machine: doctor and record.
+// `ptlens doctor` and `ptlens record`.
 #include "cli/commands.hpp"
 #include "engine/engine.hpp"
 #include "engine/recording/copied_binaries.hpp"
@@ -8,6 +8,7 @@
 #include "record/machine/doctor.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -18,21 +19,21 @@
 namespace ptlens::cli {
 namespace {
 
-// Set by SIGINT and SIGTERM: stop the recording and keep it.
+// Set by SIGINT and SIGTERM: end the recording and keep it.
 volatile std::sig_atomic_t stop_asked = 0;
 
 void ask_stop(int /*signal*/) {
   stop_asked = 1;
 }
 
-// Counts SIGUSR2: save a snapshot.
+// The number of SIGUSR2: each saves a snapshot.
 volatile std::sig_atomic_t snapshots_asked = 0;
 
 void ask_snapshot(int /*signal*/) {
   snapshots_asked = snapshots_asked + 1;
 }
 
-// Carries the signals, which may only set a flag, to the recording.
+// Passes the signals to the recording. A signal handler may only set a flag.
 class StopOnSignal {
 public:
   explicit StopOnSignal(Progress& progress)
@@ -84,10 +85,10 @@ std::string summary_text(const record::Manifest& manifest, const record::Summary
       summary.threads == 1 ? "thread" : "threads");
   if (summary.truncated != 0 || summary.lost_records != 0) {
     text +=
-        fmt::format("  lost:   the trace buffer was full {} times, {} records of perf's\n",
+        fmt::format("  lost:   trace buffer full {} times, {} perf records dropped\n",
                     exporting::count(summary.truncated), exporting::count(summary.lost_records));
   } else {
-    text += "  lost:   nothing on the way to the file\n";
+    text += "  lost:   nothing while recording\n";
   }
   for (const std::string& line : summary.advice) {
     text += fmt::format("  to change: {}\n", exporting::printable(line));

@@ -1,4 +1,4 @@
-// The command processes.
+// `ptlens processes`.
 #include "cli/commands.hpp"
 #include "export/machine_json.hpp"
 #include "export/table.hpp"
@@ -6,6 +6,7 @@
 #include "record/processes/process_list.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <iostream>
 

@@ -30,7 +30,7 @@ std::function<void(const measure::PartialReport&)> ProgressLine::partial_listene
 
 void ProgressLine::show(const ProgressReport& report) {
   if (report.stage != "decoding") {
-    so_far_.clear(); // the whole is known
+    so_far_.clear(); // the full report follows
   }
   if (const auto line = text_.next(report, std::chrono::steady_clock::now())) {
     std::cerr << line_begin << *line << so_far_ << std::flush;

@@ -1,5 +1,5 @@
-// How far a command is, on one line of the terminal that is gone when it is done. Nothing where
-// standard error is no terminal.
+// The progress of a command on one line of the terminal, which disappears at the end. Prints
+// nothing when standard error is not a terminal.
 #pragma once
 
 #include "base/progress.hpp"
@@ -19,9 +19,10 @@ public:
   ProgressLine& operator=(ProgressLine&&) = delete;
   ~ProgressLine();
 
-  // To hand to the work; stands as long as this does.
+  // Returns the progress to pass to the work. It lives as long as this object.
   [[nodiscard]] const Progress& progress() const { return progress_; }
-  // Says behind it what is known of a function so far. The line must outlive the listener.
+  // Returns a listener that adds the partial report on a function to the line. The line must
+  // outlive the listener.
   [[nodiscard]] std::function<void(const measure::PartialReport&)> partial_listener();
 
 private:

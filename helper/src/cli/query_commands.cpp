@@ -18,6 +18,7 @@
 #include "measure/selection/selection.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <charconv>
 #include <iostream>
@@ -43,15 +44,15 @@ Result<Measured> open(const RecordingOptions& options) {
   return engine::open(options.recording, open_options(options), ProgressLine().progress());
 }
 
-// Whether what was read for an answer was damaged: its store is removed then, and `again` are the
-// options to ask with once more.
+// Returns whether the cache turned out to be damaged. Then it is removed, and `again` has the
+// options for a second attempt.
 bool was_damaged(const measure::Measurement& measurement, RecordingOptions& again) {
-  if (again.renewed || measurement.store == nullptr || !measurement.store->damaged()) {
+  if (again.cache_removed || measurement.store == nullptr || !measurement.store->damaged()) {
     return false;
   }
-  again.renewed = true;
+  again.cache_removed = true;
   const auto removed = engine::forget_stores(again.recording);
-  again.no_store = !removed || removed->empty(); // it stays, so that it is passed by
+  again.no_cache = !removed || removed->empty(); // it could not be removed
   return true;
 }
 
@@ -102,7 +103,7 @@ Result<std::vector<std::uint32_t>> find(const measure::Measurement& measurement,
 
 struct Query {
   Measured measurement;
-  std::vector<std::uint32_t> functions; // none when none was asked for
+  std::vector<std::uint32_t> functions; // empty: all
   measure::Selection selection;
 };
 
@@ -164,7 +165,7 @@ engine::OpenOptions open_options(const RecordingOptions& options) {
   if (options.pid > 0) {
     open.pid = options.pid;
   }
-  open.keep = !options.no_store;
+  open.keep = !options.no_cache;
   return open;
 }
 
@@ -182,7 +183,7 @@ Result<void> functions(const RecordingOptions& options) {
   return {};
 }
 
-// Of several functions; nothing where one alone answers to the name, or none.
+// Prints the report on all functions of a name; returns false where the name means one or none.
 Result<bool> report_all(const QueryOptions& options) {
   const auto query = prepare(options);
   if (!query) {
@@ -305,7 +306,7 @@ namespace {
 
 using SharedLineTimes = std::shared_ptr<const measure::LineTimes>;
 
-// The functions of the file whose lines are to be timed.
+// Returns the functions of the file whose lines will be timed.
 Result<std::vector<stacks::FunctionInfo>> timed_functions(const measure::Measurement& measurement,
                                                           const measure::FileLines& lines,
                                                           const LinesOptions& options) {

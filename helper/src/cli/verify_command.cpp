@@ -1,4 +1,5 @@
-// `ptlens verify`: both decoders over one recording, and the first branch at which they differ.
+// `ptlens verify`: decodes a recording with both decoders and reports the first branch that
+// differs.
 #include "cli/commands.hpp"
 #include "cli/progress_line.hpp"
 #include "engine/trace/verify.hpp"
@@ -6,6 +7,7 @@
 #include "export/units.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <iostream>
 
@@ -33,7 +35,7 @@ std::string text(const engine::Verdict& verdict) {
                                  exporting::count(verdict.compared));
   if (verdict.given_up > 0) {
     text += fmt::format(
-        "libipt gave up {} and began again at a PSB; branches of ours without a judge: {}\n",
+        "libipt gave up {} and continued at the next PSB; branches that it could not check: {}\n",
         exporting::count(verdict.given_up, "time"), exporting::count(verdict.unjudged));
   }
   if (!verdict.difference) {
@@ -69,7 +71,7 @@ Result<void> verify(const RecordingOptions& options) {
                                                    : fmt::format("in thread {}", difference.tid),
                                difference.offset, difference.ours, difference.reference),
         .file = options.recording,
-        .remedy = "figures near there are in doubt; please report it with the recording"});
+        .remedy = "figures near this offset may be wrong; please report it with the recording"});
   }
   return {};
 }

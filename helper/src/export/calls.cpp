@@ -6,6 +6,7 @@
 #include "measure/statistics/caller.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

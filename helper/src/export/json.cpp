@@ -5,6 +5,8 @@
 #include "measure/names/names.hpp"
 #include "measure/statistics/caller.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <unordered_map>
 #include <utility>
 

@@ -1,7 +1,8 @@
-// Printing, by nlohmann's printer but for what is text already.
+// Prints JSON with nlohmann's printer, except lists that are text already.
 #include "export/json_text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,7 @@ std::string printed(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Objects hold what is text already, lists do not.
+// Objects may contain lists that are text already; lists do not.
 void append(const Json& json, std::string& text) {
   if (json.is_binary()) {
     const Json::binary_t& written = json.get_binary();

@@ -1,8 +1,8 @@
-// JSON as text. What stands in thousands of rows is written at once: a tree of values takes longer
-// to make, to print and to free than the rows took to find.
+// JSON as text. Lists of thousands of rows are written directly, because building, printing and
+// freeing a tree of values takes longer than finding the rows.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "protocol/types.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace ptlens::exporting {
 
-// Keeps the order in which fields are written. A list that JsonRows wrote is a binary value in it:
-// it can be a field of an object at any depth of objects, but not an entry of a list.
-using Json = nlohmann::ordered_json;
+// A list that JsonRows wrote is a binary value in the tree: it can be a field of an object at any
+// depth of objects, but not an entry of a list.
+using protocol::Json;
 
-// One line. Bytes that are not UTF-8 become U+FFFD.
+// Returns the JSON as one line. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string dump(const Json& json);
 
 // A list of objects, field after field.
 class JsonRows {
 public:
-  // A row begins, or ends.
+  // Begin and end a row.
   void begin() { open(); }
   void end() { put('}'); }
-  // The same of an object in the row, or in such a one.
+  // Begins an object in a row or in such an object. end() ends it.
   void begin(std::string_view name) {
     key(name);
     open();
   }
 
   void field(std::string_view name, std::uint64_t value);
-  void field(std::string_view name, double value); // null where it is no finite number
+  void field(std::string_view name, double value); // null where it is not finite
   void field(std::string_view name, std::string_view value);
   void field(std::string_view name, std::nullptr_t value);
 

@@ -1,55 +1,72 @@
-// The JSON of what can be measured here.
+// The JSON of the machine's state.
 #include "export/machine_json.hpp"
+
+#include "protocol/messages.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <utility>
 
 namespace ptlens::exporting {
 
-Json doctor_json(const record::Diagnosis& diagnosis) {
-  Json findings = Json::array();
-  for (const record::Finding& finding : diagnosis.findings) {
-    const char* state = finding.state == record::Finding::State::fine      ? "fine"
-                        : finding.state == record::Finding::State::limited ? "limited"
-                                                                           : "missing";
-    findings.push_back({{"id", finding.id},
-                        {"title", finding.title},
-                        {"state", state},
-                        {"detail", finding.detail},
-                        {"why", finding.why},
-                        {"remedy", finding.remedy},
-                        {"temporary", finding.temporary},
-                        {"permanent", finding.permanent}});
+namespace {
+
+const char* name_of(record::Finding::State state) {
+  switch (state) {
+  case record::Finding::State::fine:
+    return "fine";
+  case record::Finding::State::limited:
+    return "limited";
+  case record::Finding::State::missing:
+    break;
   }
-  return {{"backend", diagnosis.backend}, {"findings", std::move(findings)}};
+  return "missing";
+}
+
+} // namespace
+
+Json doctor_json(const record::Diagnosis& diagnosis) {
+  protocol::DoctorResult result{.backend = diagnosis.backend, .findings = {}};
+  for (const record::Finding& finding : diagnosis.findings) {
+    result.findings.push_back({.id = finding.id,
+                               .title = finding.title,
+                               .state = name_of(finding.state),
+                               .detail = finding.detail,
+                               .why = finding.why,
+                               .remedy = finding.remedy,
+                               .temporary = finding.temporary,
+                               .permanent = finding.permanent});
+  }
+  return to_json(result);
 }
 
 Json processes_json(std::span<const record::Process> processes) {
-  Json list = Json::array();
+  protocol::ProcessesResult result;
   for (const record::Process& process : processes) {
-    list.push_back({{"pid", process.pid},
-                    {"start_time", process.start_time},
-                    {"user", process.user},
-                    {"name", process.name},
-                    {"command", process.command},
-                    {"executable", process.executable},
-                    {"age_s", process.age_s},
-                    {"cpu_percent", process.cpu_percent},
-                    {"threads", process.threads},
-                    {"container", process.container},
-                    {"may_attach", process.may_attach},
-                    {"has_source", process.has_source},
-                    {"rebuilt", process.rebuilt}});
+    result.processes.push_back({.pid = process.pid,
+                                .start_time = process.start_time,
+                                .user = process.user,
+                                .name = process.name,
+                                .command = process.command,
+                                .executable = process.executable,
+                                .age_s = process.age_s,
+                                .cpu_percent = process.cpu_percent,
+                                .threads = process.threads,
+                                .container = process.container,
+                                .may_attach = process.may_attach,
+                                .has_source = process.has_source,
+                                .rebuilt = process.rebuilt});
   }
-  return {{"processes", std::move(list)}};
+  return to_json(result);
 }
 
 Json threads_json(std::span<const record::Thread> threads) {
-  Json list = Json::array();
+  protocol::ThreadsResult result;
   for (const record::Thread& thread : threads) {
-    list.push_back(
-        {{"tid", thread.tid}, {"name", thread.name}, {"cpu_percent", thread.cpu_percent}});
+    result.threads.push_back(
+        {.tid = thread.tid, .name = thread.name, .cpu_percent = thread.cpu_percent});
   }
-  return {{"threads", std::move(list)}};
+  return to_json(result);
 }
 
 } // namespace ptlens::exporting

@@ -1,14 +1,16 @@
-// The JSON of what can be measured on this machine and what stands in the way; the field names are
-// those of protocol.schema.json in the extension.
+// The JSON of what this machine can measure, and of its processes and threads. The protocol's
+// schema defines the fields.
 #pragma once
 
-#include "export/json_text.hpp"
+#include "protocol/types.hpp"
 #include "record/machine/doctor.hpp"
 #include "record/processes/process_list.hpp"
 
 #include <span>
 
 namespace ptlens::exporting {
+
+using protocol::Json;
 
 [[nodiscard]] Json doctor_json(const record::Diagnosis& diagnosis);
 

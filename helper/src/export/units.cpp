@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <cstddef>
 
 namespace ptlens::exporting {
 
 namespace {
 
-// Puts a comma before every third digit of a whole number.
+// Returns the digits of a whole number with a comma before every third digit.
 std::string grouped(std::string digits) {
   for (std::size_t at = digits.size(); at > 3;) {
     at -= 3;
@@ -24,7 +26,7 @@ struct Unit {
   const char* name;
 };
 
-// Rounds to three significant digits, and moves on to the next unit where rounding reaches it.
+// Rounds to three significant digits, and uses the next unit where rounding reaches it.
 template <std::size_t count>
 std::string three_digits(double value, const std::array<Unit, count>& units, double step) {
   for (std::size_t index = 0; index < count; ++index) {
@@ -43,18 +45,91 @@ std::string three_digits(double value, const std::array<Unit, count>& units, dou
   return {};
 }
 
+// A number as mantissa × 10^exponent, with the shortest mantissa that identifies the double.
+struct Decimal {
+  std::uint64_t mantissa = 0;
+  int exponent = 0;
+};
+
+// `value` is not negative and below 10^18.
+Decimal decimal_of(double value) {
+  std::array<char, 32> buffer{};
+  const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                     std::chars_format::scientific);
+  const std::string_view number(buffer.data(), written.ptr);
+  const std::size_t mark = number.find('e');
+  Decimal decimal;
+  for (const char character : number.substr(0, mark)) {
+    if (character != '.') {
+      decimal.mantissa = decimal.mantissa * 10 + static_cast<std::uint64_t>(character - '0');
+    }
+  }
+  const std::string_view sign_and_digits = number.substr(mark + 1);
+  std::from_chars(sign_and_digits.data() + 1, sign_and_digits.data() + sign_and_digits.size(),
+                  decimal.exponent);
+  decimal.exponent = sign_and_digits.front() == '-' ? -decimal.exponent : decimal.exponent;
+  decimal.exponent -= mark > 1 ? static_cast<int>(mark) - 2 : 0; // digits after the point
+  return decimal;
+}
+
+std::uint64_t power_of_ten(int exponent) {
+  std::uint64_t power = 1;
+  for (int index = 0; index < exponent; ++index) {
+    power *= 10;
+  }
+  return power;
+}
+
+// Returns the number in units of 10^place, rounded half to even in decimal.
+std::uint64_t rounded(const Decimal& number, int place) {
+  constexpr int most_digits = 18;
+  const int dropped = place - number.exponent;
+  if (dropped <= 0) {
+    return number.mantissa * power_of_ten(-dropped);
+  }
+  if (dropped > most_digits) {
+    return 0;
+  }
+  const std::uint64_t divisor = power_of_ten(dropped);
+  const std::uint64_t quotient = number.mantissa / divisor;
+  const std::uint64_t rest = number.mantissa % divisor;
+  const std::uint64_t half = divisor / 2;
+  const bool up = rest > half || (rest == half && quotient % 2 == 1);
+  return quotient + (up ? 1 : 0);
+}
+
 } // namespace
 
 std::string duration(double ns) {
+  constexpr double longest = 1e18; // 31 years
   if (!std::isfinite(ns)) {
     return "unknown";
   }
   if (ns < 0) {
     return "-" + duration(-ns);
   }
-  static constexpr std::array<Unit, 4> units{Unit{1, "ns"}, Unit{1e3, "µs"}, Unit{1e6, "ms"},
-                                             Unit{1e9, "s"}};
-  return three_digits(ns, units, 1000);
+  if (ns >= longest) {
+    return grouped(fmt::format("{:.0f}", ns / ns_per_s)) + " s";
+  }
+  static constexpr std::array<const char*, 4> units{"ns", "µs", "ms", "s"};
+  const Decimal number = decimal_of(ns);
+  for (std::size_t unit = 0; unit < units.size(); ++unit) {
+    const int exponent = static_cast<int>(unit) * 3;
+    const bool whole = unit == 0 && std::floor(ns) == ns;
+    for (int decimals = whole ? 0 : 2; decimals >= 0; --decimals) {
+      const std::uint64_t figure = rounded(number, exponent - decimals);
+      constexpr std::uint64_t beyond_three_digits = 1000;
+      if (figure < beyond_three_digits || (decimals == 0 && unit + 1 == units.size())) {
+        const std::uint64_t scale = power_of_ten(decimals);
+        std::string text = grouped(fmt::format("{}", figure / scale));
+        if (decimals > 0) {
+          text += fmt::format(".{:0{}}", figure % scale, decimals);
+        }
+        return fmt::format("{} {}", text, units[unit]);
+      }
+    }
+  }
+  return {};
 }
 
 std::string duration(double ns, std::optional<std::uint64_t> uncertainty_ns) {

@@ -1,4 +1,4 @@
-// Figures for people: durations in the unit that fits, counts with thousands separators. UTF-8.
+// Figures for people: durations in a fitting unit, counts with thousands separators. UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,37 @@ namespace ptlens::exporting {
 
 inline constexpr double ns_per_s = 1e9;
 
-// Three significant digits in ns, µs, ms or s: "0 ns", "42 ns", "1.23 µs", "12.3 ms", "1,234 s".
+// Returns three significant digits in ns, µs, ms or s, rounded half to even in decimal: "0 ns",
+// "42 ns", "1.23 µs", "12.3 ms", "1,234 s". test/tables/durations.json defines the texts for the
+// helper and the extension.
 [[nodiscard]] std::string duration(double ns);
 
-// "1.23 µs ± 42 ns" where the uncertainty is at least a twentieth of the figure, else as
-// duration().
+// Returns "1.23 µs ± 42 ns" where the uncertainty is at least a twentieth of the figure, else the
+// duration alone.
 [[nodiscard]] std::string duration(double ns, std::optional<std::uint64_t> uncertainty_ns);
 
-// "10,000".
+// Returns "10,000".
 [[nodiscard]] std::string count(std::uint64_t number);
-// "" for none: a column of zeros hides the one that is not.
+// Returns "" for 0, so that the other values of a column are easy to see.
 [[nodiscard]] std::string some(std::uint64_t number);
 
-// "10,000 calls", "1 call": `noun` in the singular; its plural adds an s.
+// Returns "10,000 calls" or "1 call". `noun` is singular; its plural adds an s.
 [[nodiscard]] std::string count(std::uint64_t number, std::string_view noun);
 
-// "12 %", "0.3 %", "250 %", "12,302 %"; `percent` of 100.
+// Returns "12 %", "0.3 %", "250 %" or "12,302 %".
 [[nodiscard]] std::string percentage(double percent);
 
-// "512 B", "1.50 KiB", "12.0 MiB".
+// Returns "512 B", "1.50 KiB" or "12.0 MiB".
 [[nodiscard]] std::string bytes(std::uint64_t number);
 
-// "0x401136".
+// Returns "0x401136".
 [[nodiscard]] std::string hexadecimal(std::uint64_t address);
 
-// The text without control characters, which a binary's symbol names may hold: each becomes '?'.
+// Returns the text with '?' for each control character, because a binary's symbol names may contain
+// them.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// The part behind the last slash.
+// Returns the part after the last slash.
 [[nodiscard]] std::string_view base_name(std::string_view path);
 
 } // namespace ptlens::exporting

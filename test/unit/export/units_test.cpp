@@ -2,8 +2,11 @@
 #include "export/units.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <limits>
+#include <string>
 
 namespace ptlens::exporting {
 namespace {
@@ -79,6 +82,16 @@ TEST(Units, BaseName) {
   EXPECT_EQ(base_name("/usr/lib/libc.so.6"), "libc.so.6");
   EXPECT_EQ(base_name("app"), "app");
   EXPECT_EQ(base_name("dir/"), "dir/");
+}
+
+// The extension's unit tests read the same table.
+TEST(Duration, EqualsTheSharedTable) {
+  std::ifstream file(PTLENS_SOURCE_ROOT "/test/tables/durations.json");
+  const auto table = nlohmann::json::parse(file);
+  EXPECT_GT(table.size(), 50U);
+  for (const auto& row : table) {
+    EXPECT_EQ(duration(row[0].get<double>()), row[1].get<std::string>()) << row[0];
+  }
 }
 
 } // namespace

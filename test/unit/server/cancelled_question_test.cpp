@@ -2,9 +2,10 @@
 // answer to be remembered.
 #include "cache/gather.hpp"
 #include "export/example.hpp"
-#include "server/open_recordings.hpp"
+#include "server/recordings/open_recordings.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -23,7 +24,7 @@ std::shared_ptr<const measure::Measurement> stored_example() {
   return std::make_shared<const measure::Measurement>(std::move(measurement));
 }
 
-TEST(CancelledQuestion, EndsAsCancelledAndIsAskedAnew) {
+TEST(CancelledQuestion, EndsAsCancelledAndCanBeAskedAgain) {
   const auto measurement = stored_example();
   Host host;
   host.open = [&](const OpenRequest&, const measure::Watch&, const Progress&) {
@@ -54,13 +55,10 @@ TEST(CancelledQuestion, EndsAsCancelledAndIsAskedAnew) {
   calls.function.name = function;
   calls.limit = 10;
   expect_cancelled(session.calls(calls, cancelled));
-  LinesRequest lines;
-  lines.id = "1";
-  lines.file = file;
-  expect_cancelled(session.lines(lines, cancelled));
+  expect_cancelled(session.lines("1", file, cancelled));
   EXPECT_FALSE(measurement->store->damaged());
 
-  const auto whole = session.lines(lines, going);
+  const auto whole = session.lines("1", file, going);
   ASSERT_TRUE(whole.has_value());
   EXPECT_FALSE((*whole)["functions"].empty());
   EXPECT_TRUE(session.report(report, going).has_value());

@@ -1,8 +1,8 @@
 // A client of the server in the same process, over two pipes.
 #pragma once
 
+#include "server/connection/serve.hpp"
 #include "server/rpc/json_rpc.hpp"
-#include "server/rpc/serve.hpp"
 
 #include <gtest/gtest.h>
 

@@ -129,7 +129,7 @@ TEST_F(Conversation, AskedAboutAnOpenRecording) {
   EXPECT_EQ(flame["nodes"]["inclusive"][0], 12'000); // 9,000 of main, 3,000 of the root on thread 8
   const Json from = client.call(
       8, "ptlens/flame",
-      {{"id", id}, {"smallest", 0}, {"function", {{"name", "work"}}}, {"time", "off"}})["result"];
+      {{"id", id}, {"smallest", 0}, {"function", {{"name", "work"}}}, {"time_kind", "off"}})["result"];
   EXPECT_EQ(from["time"], "off");
   EXPECT_EQ(from["nodes"]["inclusive"][0], 250); // 200 blocked and 50 preempted
 
@@ -272,16 +272,17 @@ TEST_F(Conversation, OneOfSeveralIsActive) {
 
 TEST_F(Conversation, WhatIsKeptOfARecording) {
   client.initialize();
-  const Json kept = client.call(1, "ptlens/store", {{"path", "/r/kept"}, {"pid", 7}})["result"];
-  EXPECT_EQ(kept.dump(), R"({"path":"/r/kept.calls","kept":true,"reason":"","bytes":20,"calls":1,)"
-                         R"("recording_bytes":500,"removed":[]})");
+  const Json status = client.call(1, "ptlens/cache", {{"path", "/r/one"}, {"pid", 7}})["result"];
+  EXPECT_EQ(status.dump(),
+            R"({"path":"/r/one.calls","cached":true,"reason":"","bytes":20,"calls":1,)"
+            R"("recording_bytes":500,"removed":[]})");
   EXPECT_EQ(state->forgotten, 0);
   const Json removed =
-      client.call(2, "ptlens/store", {{"path", "/r/kept"}, {"remove", true}})["result"];
-  EXPECT_EQ(removed["kept"], false);
-  EXPECT_EQ(removed["removed"].dump(), R"(["/r/kept.calls"])");
-  EXPECT_EQ(client.call(3, "ptlens/store", {{"path", "/missing"}})["error"]["code"], -32011);
-  EXPECT_EQ(client.call(4, "ptlens/store", Json::object())["error"]["code"], -32602);
+      client.call(2, "ptlens/cache", {{"path", "/r/one"}, {"remove", true}})["result"];
+  EXPECT_EQ(removed["cached"], false);
+  EXPECT_EQ(removed["removed"].dump(), R"(["/r/one.calls"])");
+  EXPECT_EQ(client.call(3, "ptlens/cache", {{"path", "/missing"}})["error"]["code"], -32011);
+  EXPECT_EQ(client.call(4, "ptlens/cache", Json::object())["error"]["code"], -32602);
 }
 
 TEST_F(Conversation, BundlesARecordingByItsIdOrItsPath) {

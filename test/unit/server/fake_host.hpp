@@ -3,7 +3,7 @@
 #pragma once
 
 #include "export/example.hpp"
-#include "server/host.hpp"
+#include "server/host/host.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -75,7 +75,7 @@ inline Host fake_host(const std::shared_ptr<FakeState>& state) {
     measurement.recording.path = request.path;
     return std::make_shared<const measure::Measurement>(std::move(measurement));
   };
-  host.store = [state](const OpenRequest& request) -> Result<engine::StoreStatus> {
+  host.cache_status = [state](const OpenRequest& request) -> Result<engine::StoreStatus> {
     if (request.path == "/missing") {
       return std::unexpected(
           Error{.kind = Error::Kind::not_found, .message = "No such file", .file = "/missing"});
@@ -84,12 +84,12 @@ inline Host fake_host(const std::shared_ptr<FakeState>& state) {
     status.path = request.path + ".calls";
     status.recording_bytes = 500;
     status.exists = state->forgotten == 0;
-    status.invalid = status.exists ? "" : "nothing is kept yet";
+    status.invalid = status.exists ? "" : "nothing is cached yet";
     status.bytes = status.exists ? 20 : 0;
     status.calls = status.exists ? 1 : 0;
     return status;
   };
-  host.forget = [state](const OpenRequest& request) -> Result<std::vector<std::string>> {
+  host.remove_cache = [state](const OpenRequest& request) -> Result<std::vector<std::string>> {
     ++state->forgotten;
     return std::vector{request.path + ".calls"};
   };
@@ -117,7 +117,7 @@ inline Host fake_host(const std::shared_ptr<FakeState>& state) {
     state->record_finished = true;
     return record::Outcome{.directory = request.output, .manifest = {}, .bytes = 1};
   };
-  host.diagnose = [](const DoctorRequest& request) {
+  host.diagnose = [](const protocol::DoctorParams& request) {
     return record::Diagnosis{.backend = "none",
                              .findings = {{.id = "perf",
                                            .title = "perf",
@@ -133,7 +133,7 @@ inline Host fake_host(const std::shared_ptr<FakeState>& state) {
     process.has_source = source == "/s/a.cpp";
     return std::vector{process};
   };
-  host.functions_at = [](const FunctionAtRequest& request) -> Result<FunctionsAt> {
+  host.functions_at = [](const protocol::FunctionAtParams& request) -> Result<FunctionsAt> {
     if (request.pid) {
       return std::unexpected(Error{.kind = Error::Kind::gone, .message = "process 1 has ended"});
     }
@@ -144,7 +144,7 @@ inline Host fake_host(const std::shared_ptr<FakeState>& state) {
                                        .binary = "/bin/app",
                                        .address = 0xffffffffff600000,
                                        .file = request.file,
-                                       .line = request.line,
+                                       .line = static_cast<std::uint32_t>(request.line),
                                        .end_line = 0}},
                        .message = {}};
   };

@@ -1,6 +1,6 @@
 // Which function is at a line, asked about a program that the test compiles; nm says the addresses.
-#include "server/methods/functions_at.hpp"
-#include "server/methods/output_folder.hpp"
+#include "server/host/functions_at.hpp"
+#include "server/recordings/output_folder.hpp"
 #include "support/run_command.hpp"
 
 #include <gtest/gtest.h>
@@ -61,9 +61,10 @@ protected:
     return path;
   }
 
-  // What functions_at() says, with names and lines only; "!" and the message where there is none.
-  static std::string found(std::uint32_t line, const std::string& name,
-                           const std::string& symbol = {}, std::uint32_t symbol_line = 0) {
+  // Returns the names and lines of functions_at(); "!" and the message where there is none.
+  static std::string found(std::int32_t line, const std::string& name,
+                           const std::string& symbol = {},
+                           std::optional<std::int32_t> symbol_line = {}) {
     const auto result = functions_at({.file = folder() / "box.cpp",
                                       .line = line,
                                       .name = name,

@@ -1,5 +1,7 @@
 // Messages and their parameters: what is refused, with which code, and where the fault is.
-#include "server/methods/requests.hpp"
+#include "server/requests/requests.hpp"
+#include "server/requests/text_params.hpp"
+#include "server/requests/uri.hpp"
 #include "server/rpc/json_rpc.hpp"
 #include "server/rpc/progress_value.hpp"
 
@@ -66,31 +68,41 @@ TEST(Message, DepthIsBounded) {
 
 TEST(FaultOfError, EveryKindHasItsCode) {
   using enum Error::Kind;
-  EXPECT_EQ(fault_of({.kind = bad_input, .message = "m"}).code, -32010);
-  EXPECT_EQ(fault_of({.kind = not_found, .message = "m"}).code, -32011);
-  EXPECT_EQ(fault_of({.kind = no_rights, .message = "m"}).code, -32012);
-  EXPECT_EQ(fault_of({.kind = unsupported, .message = "m"}).code, -32013);
-  EXPECT_EQ(fault_of({.kind = gone, .message = "m"}).code, -32014);
-  EXPECT_EQ(fault_of({.kind = failed, .message = "m"}).code, -32015);
-  EXPECT_EQ(fault_of({.kind = cancelled, .message = "m"}).code, -32800);
+  EXPECT_EQ(fault_of(Error{.kind = bad_input, .message = "m"}).code, -32010);
+  EXPECT_EQ(fault_of(Error{.kind = not_found, .message = "m"}).code, -32011);
+  EXPECT_EQ(fault_of(Error{.kind = no_rights, .message = "m"}).code, -32012);
+  EXPECT_EQ(fault_of(Error{.kind = unsupported, .message = "m"}).code, -32013);
+  EXPECT_EQ(fault_of(Error{.kind = gone, .message = "m"}).code, -32014);
+  EXPECT_EQ(fault_of(Error{.kind = failed, .message = "m"}).code, -32015);
+  EXPECT_EQ(fault_of(Error{.kind = cancelled, .message = "m"}).code, -32800);
+  const Fault ambiguous_name = fault_of(
+      Error{.kind = ambiguous, .message = "m", .candidates = {{"f(int)", "/bin/app", 0x1000}}});
+  EXPECT_EQ(ambiguous_name.code, -32016);
+  EXPECT_EQ(ambiguous_name.data["kind"], "ambiguous");
+  EXPECT_EQ(ambiguous_name.data["candidates"].dump(),
+            R"json([{"name":"f(int)","binary":"/bin/app","address":"0x1000"}])json");
   const Fault fault =
-      fault_of({.kind = gone, .message = "m", .file = "/f", .offset = 8, .remedy = "r"});
+      fault_of(Error{.kind = gone, .message = "m", .file = "/f", .offset = 8, .remedy = "r"});
   EXPECT_EQ(fault.data.dump(), R"({"kind":"gone","file":"/f","offset":8,"remedy":"r"})");
 }
 
+template <class Parameters>
+auto request_of(const char* params) {
+  auto read = protocol::read_parameters<Parameters>(Input::parse(params));
+  using Request = decltype(to_request(std::move(*read)));
+  return read ? to_request(std::move(*read)) : Request(std::unexpected(read.error()));
+}
+
 std::string bad_path(const char* method, const char* params) {
-  const Input input = Input::parse(params);
-  const auto path = [](const auto& read) {
-    return read ? std::string("none") : read.error().data["path"].template get<std::string>();
-  };
+  const auto path = [](const auto& read) { return read ? std::string("none") : read.error().path; };
   const std::string name = method;
-  return name == "report"       ? path(read_report(input))
-         : name == "record"     ? path(read_record(input))
-         : name == "flame"      ? path(read_flame(input))
-         : name == "calls"      ? path(read_calls(input))
-         : name == "functionAt" ? path(read_function_at(input))
-         : name == "hover"      ? path(read_place(input, true))
-                                : path(read_open(input));
+  return name == "report"       ? path(request_of<protocol::ReportParams>(params))
+         : name == "record"     ? path(request_of<protocol::RecordParams>(params))
+         : name == "flame"      ? path(request_of<protocol::FlameParams>(params))
+         : name == "calls"      ? path(request_of<protocol::CallsParams>(params))
+         : name == "functionAt" ? path(request_of<protocol::FunctionAtParams>(params))
+         : name == "hover"      ? path(read_position(Input::parse(params)))
+                                : path(request_of<protocol::OpenParams>(params));
 }
 
 TEST(Parameters, ThePathOfTheBadField) {
@@ -125,7 +137,7 @@ TEST(Parameters, ThePathOfTheBadField) {
   EXPECT_EQ(
       bad_path("calls", R"({"id":"1","function":{"name":"f"},"offset":18446744073709551615})"),
       "offset");
-  EXPECT_EQ(bad_path("flame", R"({"id":"1","time":"cpu"})"), "time");
+  EXPECT_EQ(bad_path("flame", R"({"id":"1","time_kind":"cpu"})"), "time_kind");
   EXPECT_EQ(bad_path("flame", R"({"id":"1","smallest":2})"), "smallest");
   EXPECT_EQ(bad_path("functionAt", R"({"file":"/a","line":0})"), "line");
   EXPECT_EQ(bad_path("functionAt", R"({"file":"/a"})"), "line");
@@ -141,16 +153,42 @@ TEST(Parameters, ThePathOfTheBadField) {
   EXPECT_EQ(bad_path("record", R"({"program":"/p","environment":{"A":"b\u0000"}})"), "environment");
 }
 
+TEST(Parameters, UnknownOnesAreRefusedWithTheNearestName) {
+  const auto message = [](const char* params) {
+    const auto read = request_of<protocol::RecordParams>(params);
+    return read ? std::string("none") : read.error().message;
+  };
+  EXPECT_EQ(message(R"({"pid":1,"startTime":2})"),
+            "startTime is not a known parameter; did you mean start_time?");
+  EXPECT_EQ(message(R"({"pid":1,"fliter":true})"),
+            "fliter is not a known parameter; did you mean filter?");
+  EXPECT_EQ(message(R"({"pid":1,"zebra":true})"), "zebra is not a known parameter");
+  EXPECT_EQ(message(R"({"pid":1,"function":{"name":"f","adress":"0x1"}})"),
+            "function.adress is not a known parameter; did you mean address?");
+  EXPECT_EQ(message(R"({"pid":1,"workDoneToken":3})"), "none");
+}
+
+TEST(Parameters, DefaultsAreThoseOfTheSchema) {
+  const auto calls = request_of<protocol::CallsParams>(R"({"id":"1","function":{"name":"f"}})");
+  ASSERT_TRUE(calls);
+  EXPECT_EQ(calls->offset, 0U);
+  EXPECT_EQ(calls->limit, 10'000U);
+  const auto open = request_of<protocol::OpenParams>(R"({"path":"/r"})");
+  ASSERT_TRUE(open);
+  EXPECT_TRUE(open->activate);
+  EXPECT_EQ(request_of<protocol::RecordParams>(R"({"pid":1})")->request.backend, "auto");
+}
+
 TEST(Parameters, NullIsAbsent) {
   EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"tid":null,"time":null})"),
             "none");
 }
 
 TEST(Parameters, ARecordRequest) {
-  const auto read = read_record(Input::parse(
+  const auto read = request_of<protocol::RecordParams>(
       R"({"program":"/p","arguments":["-a","b c"],"cwd":"/w","environment":{"X":"1=2"},
           "function":{"name":"f","binary":"/p","address":"0xFF"},"duration":0.5,
-          "backend":"uprobe","perf":"/perf","output":"/o","symfs":"/s"})"));
+          "backend":"uprobe","perf":"/perf","output":"/o","symfs":"/s"})");
   ASSERT_TRUE(read);
   const record::Request& request = read->request;
   EXPECT_EQ(request.program, (std::vector<std::string>{"/p", "-a", "b c"}));
@@ -166,21 +204,21 @@ TEST(Parameters, ARecordRequest) {
 }
 
 TEST(Parameters, AnOpenRequest) {
-  const auto read =
-      read_open(Input::parse(R"({"path":"/r","symfs":"/s","kallsyms":"/k","kcore":"/c","pid":7})"));
+  const auto read = request_of<protocol::OpenParams>(
+      R"({"path":"/r","symfs":"/s","kallsyms":"/k","kcore":"/c","pid":7})");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->path, "/r");
   EXPECT_EQ(read->symfs, "/s");
   EXPECT_EQ(read->kallsyms, "/k");
   EXPECT_EQ(read->kcore, "/c");
   EXPECT_EQ(read->pid, 7);
-  EXPECT_FALSE(read_open(Input::parse(R"({"path":"/r"})"))->pid);
+  EXPECT_FALSE(request_of<protocol::OpenParams>(R"({"path":"/r"})")->pid);
 }
 
 TEST(Parameters, ASelection) {
-  const auto read = read_report(Input::parse(
+  const auto read = request_of<protocol::ReportParams>(
       R"({"id":"1","function":{"name":"f"},"time":[0.5,1e30],"latency":[10,20],"tid":3,
-          "ancestor":{"name":"g","low":5}})"));
+          "ancestor":{"name":"g","low":5}})");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->selection.time->low, 1U);
   EXPECT_EQ(read->selection.time->high, UINT64_MAX);

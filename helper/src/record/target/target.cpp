@@ -81,14 +81,20 @@ Error ambiguous(const Request& request, const std::vector<Place>& found) {
   if (found.size() > listed_names) {
     list += fmt::format(" and {} more", found.size() - listed_names);
   }
+  std::vector<Error::Candidate> candidates;
+  for (const Place& place : found) {
+    candidates.push_back(
+        {.name = place->name, .binary = place.binary->path(), .address = place->address});
+  }
   return Error{
-      .kind = Error::Kind::bad_input,
+      .kind = Error::Kind::ambiguous,
       .message = fmt::format("{} functions are named {}: {}", found.size(), request.function, list),
       .file = one_file ? found.front().binary->path() : std::string(),
       .remedy = one_file ? "give the full name or the address as the function, or measure all of "
                            "them with --all"
                          : "name one of the files with --binary, or measure all of them with "
-                           "--all"};
+                           "--all",
+      .candidates = std::move(candidates)};
 }
 
 // The error for a function that exists only as inlined code.

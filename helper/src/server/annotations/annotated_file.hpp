@@ -7,7 +7,7 @@
 #include "measure/lines/lines.hpp"
 #include "measure/report/difference.hpp"
 #include "server/annotations/documents.hpp"
-#include "server/open_recording.hpp"
+#include "server/recordings/open_recording.hpp"
 #include "source/line_map.hpp"
 #include "source/staleness.hpp"
 

@@ -5,6 +5,7 @@
 #include "server/annotations/annotation_text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <utility>
 

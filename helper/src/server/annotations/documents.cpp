@@ -1,8 +1,10 @@
 // Open documents by line; each keeps its checksums, so that an edit costs what it changes.
 #include "server/annotations/documents.hpp"
 
-#include "server/methods/requests.hpp"
+#include "server/requests/uri.hpp"
 #include "source/measured_sources.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>

@@ -1,8 +1,8 @@
-// The texts that the client has open, kept in step with its edits, so that answers are about the
-// lines that the user sees. May be used from several threads at once.
+// The texts that the client has open, updated with its edits, so that answers refer to the lines
+// that the user sees. May be used from several threads at once.
 #pragma once
 
-#include "server/rpc/json_rpc.hpp"
+#include "protocol/types.hpp"
 #include "source/text_lines.hpp"
 
 #include <cstdint>
@@ -15,6 +15,8 @@
 
 namespace ptlens::server {
 
+using protocol::Input;
+
 struct ShownText {
   engine::TextLines sums;
   std::vector<std::uint32_t> lengths; // of each line in UTF-16 units, without its line break
@@ -22,13 +24,13 @@ struct ShownText {
 
 class Documents {
 public:
-  // Parameters of textDocument/didOpen, didChange and didClose. What does not fit is passed over:
-  // notifications have no answer. True where a text is another afterwards.
+  // Applies textDocument/didOpen, didChange and didClose. Ignores invalid parameters, because
+  // notifications have no answer. Each returns whether a text has changed.
   bool open(const Input& params);
   bool change(const Input& params);
   bool close(const Input& params);
 
-  // The text of an open document, else of the file; null where there is neither.
+  // Returns the text of an open document, else of the file; null where there is neither.
   [[nodiscard]] std::shared_ptr<const ShownText> shown(const std::string& path) const;
 
 private:
@@ -39,7 +41,7 @@ private:
   };
   struct Document {
     std::vector<Line> lines;
-    mutable std::shared_ptr<const ShownText> shown; // null: not put together yet
+    mutable std::shared_ptr<const ShownText> shown; // null: not computed yet
   };
   static std::vector<Line> lines_of(std::string_view text);
   static void edit(Document& document, const Input& change);
@@ -51,7 +53,7 @@ private:
     std::int64_t changed_ns = 0;
     std::shared_ptr<const ShownText> shown;
   };
-  mutable std::map<std::string, OnDisk> files_; // not open, read before
+  mutable std::map<std::string, OnDisk> files_; // files that are not open
 };
 
 } // namespace ptlens::server

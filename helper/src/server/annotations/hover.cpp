@@ -8,6 +8,7 @@
 #include "server/annotations/line_text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

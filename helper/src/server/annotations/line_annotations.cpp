@@ -5,7 +5,10 @@
 #include "export/line_times.hpp"
 #include "export/table.hpp"
 #include "export/units.hpp"
+#include "protocol/messages.hpp"
 #include "server/annotations/line_text.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,12 +24,27 @@ bool holds(const LineSpan& span, const AnnotatedLine& line) {
   return span.first <= line.line && line.line <= span.last;
 }
 
-// Returns exporting::line_time_json with the numbers of present lines.
-Json line_time(const AnnotatedFile& file, const AnnotatedLine& line) {
-  Json json = exporting::line_time_json(*line.time, file.times->timed);
-  json.erase("line");
-  json["shared_with"] = exporting::line_ranges(line.shared_with);
-  return json;
+protocol::AnnotatedLineTime line_time(const AnnotatedFile& file, const AnnotatedLine& line) {
+  const measure::LineTime& time = *line.time;
+  protocol::AnnotatedLineTime result{.executions = time.executions,
+                                     .shared_with = exporting::line_ranges(line.shared_with)};
+  if (file.times->timed) {
+    result.at_least = time.at_least;
+    result.at_most = time.at_most;
+    result.shared_with_others = time.shared_with_others;
+  }
+  if (file.times->timed && time.told()) {
+    result.time = time.time();
+    result.resolution = time.uncertainty();
+  }
+  return result;
+}
+
+protocol::LineDifference line_difference(const measure::Difference& difference) {
+  return {.mean_percent = difference.mean_percent,
+          .mean = exporting::word(difference.mean_verdict),
+          .p99_ns = difference.p99,
+          .p99 = exporting::word(difference.p99_verdict)};
 }
 
 // Returns for each function, by index, how wide the largest count of its lines is.
@@ -41,7 +59,46 @@ std::vector<std::size_t> count_widths(const AnnotatedFile& file, const LineSpan&
   return widths;
 }
 
-constexpr std::size_t duration_width = 7; // of "1.23 µs", "12.3 ms" and "1,204 s"
+protocol::LineAnnotation annotation(const AnnotatedFile& file, const AnnotatedLine& line,
+                                    std::size_t count_width) {
+  constexpr std::size_t duration_width = 7; // of "1.23 µs", "12.3 ms" and "1,204 s"
+  const measure::LineRow& row = *line.row;
+  protocol::LineAnnotation result{
+      .line = line.line,
+      .function_line =
+          line.function < file.functions.size() ? file.functions[line.function].line : 0,
+      .calls = row.latency.calls,
+      .mean = row.latency.mean,
+      .total = row.latency.total,
+      .incomplete = row.incomplete,
+      .unwound = row.unwound,
+      .off_cpu = row.off_cpu.total,
+      .staleness = source::name_of(line.staleness),
+      .text = line_text(file, line, {.duration = duration_width, .count = count_width})};
+  if (line.difference) {
+    result.difference = line_difference(*line.difference);
+  }
+  if (line.time != nullptr) {
+    result.line_time = line_time(file, line);
+  }
+  return result;
+}
+
+// Returns the paths of the binaries that contain the file's functions.
+std::vector<std::string> binaries_of(const AnnotatedFile& file) {
+  const auto& functions = file.measurement().functions;
+  std::set<std::string> binaries;
+  for (const AnnotatedFunction& function : file.functions) {
+    binaries.insert(functions[function.entry->function].binary);
+  }
+  for (const measure::LineRow& row : file.lines->lines) {
+    for (const std::uint32_t function : row.holders) {
+      binaries.insert(functions[function].binary);
+    }
+  }
+  binaries.erase(std::string());
+  return {binaries.begin(), binaries.end()};
+}
 
 } // namespace
 
@@ -61,66 +118,30 @@ Json inlay_hints(const AnnotatedFile& file, const LineSpan& span) {
 }
 
 Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat) {
-  Json lines = Json::array();
+  const measure::RecordingInfo& recording = file.measurement().recording;
+  protocol::AnnotationsResult result{.id = file.recording->id,
+                                     .staleness = source::name_of(file.staleness),
+                                     .baseline = file.baseline != nullptr,
+                                     .off_cpu_known = recording.off_cpu_known,
+                                     .timed = recording.uncertainty_ns.has_value(),
+                                     .hottest = file.hottest,
+                                     .binaries = binaries_of(file)};
   const std::vector<std::size_t> widths = count_widths(file, span);
   for (const AnnotatedLine& line : file.rows) {
-    if (!holds(span, line)) {
-      continue;
-    }
-    const measure::LineRow& row = *line.row;
-    Json json = {{"line", line.line},
-                 {"function_line",
-                  line.function < file.functions.size() ? file.functions[line.function].line : 0},
-                 {"calls", row.latency.calls},
-                 {"mean", row.latency.mean},
-                 {"total", row.latency.total},
-                 {"incomplete", row.incomplete},
-                 {"unwound", row.unwound},
-                 {"off_cpu", row.off_cpu.total},
-                 {"staleness", source::name_of(line.staleness)},
-                 {"text", line_text(file, line,
-                                    {.duration = duration_width, .count = widths[line.function]})}};
-    if (line.difference) {
-      json["difference"] = {{"mean_percent", line.difference->mean_percent},
-                            {"mean", exporting::word(line.difference->mean_verdict)},
-                            {"p99_ns", line.difference->p99},
-                            {"p99", exporting::word(line.difference->p99_verdict)}};
-    }
-    if (line.time != nullptr) {
-      json["line_time"] = line_time(file, line);
-    }
-    lines.push_back(std::move(json));
-  }
-  std::set<std::string> binaries;
-  for (const AnnotatedFunction& function : file.functions) {
-    binaries.insert(file.measurement().functions[function.entry->function].binary);
-  }
-  for (const measure::LineRow& row : file.lines->lines) {
-    for (const std::uint32_t function : row.holders) {
-      binaries.insert(file.measurement().functions[function].binary);
+    if (holds(span, line)) {
+      result.lines.push_back(annotation(file, line, widths[line.function]));
     }
   }
-  binaries.erase(std::string());
-  Json result = {{"id", file.recording->id},
-                 {"staleness", source::name_of(file.staleness)},
-                 {"baseline", file.baseline != nullptr},
-                 {"off_cpu_known", file.measurement().recording.off_cpu_known},
-                 {"timed", file.measurement().recording.uncertainty_ns.has_value()},
-                 {"hottest", file.hottest},
-                 {"binaries", binaries},
-                 {"lines", std::move(lines)}};
   if (heat) {
-    Json line = Json::array();
-    Json total = Json::array();
+    protocol::Heat& columns = result.heat.emplace();
     for (const AnnotatedLine& row : file.rows) {
       if (row.has_calls()) {
-        line.push_back(row.line);
-        total.push_back(row.row->latency.total);
+        columns.line.push_back(row.line);
+        columns.total.push_back(row.row->latency.total);
       }
     }
-    result["heat"] = {{"line", std::move(line)}, {"total", std::move(total)}};
   }
-  return result;
+  return to_json(result);
 }
 
 } // namespace ptlens::server

@@ -1,6 +1,10 @@
 // JSON-RPC 2.0.
 #include "server/rpc/json_rpc.hpp"
 
+#include "protocol/messages.hpp"
+
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +14,7 @@ namespace {
 
 constexpr int deepest = 64;
 
-// Deepest nesting of brackets outside strings.
+// Returns the deepest nesting of brackets outside strings.
 int nesting(std::string_view text) {
   int depth = 0;
   int most = 0;
@@ -53,6 +57,8 @@ Named named(Error::Kind kind) {
     return {code::gone, "gone"};
   case Error::Kind::cancelled:
     return {code::request_cancelled, "cancelled"};
+  case Error::Kind::ambiguous:
+    return {code::ambiguous, "ambiguous"};
   case Error::Kind::failed:
     break;
   }
@@ -67,12 +73,24 @@ std::unexpected<Refusal> refuse(Json id, int code, const char* message) {
 
 Fault fault_of(const Error& error) {
   const Named name = named(error.kind);
-  return {.code = name.code,
-          .message = error.message,
-          .data = {{"kind", name.kind},
-                   {"file", error.file},
-                   {"offset", error.offset ? Json(*error.offset) : Json(nullptr)},
-                   {"remedy", error.remedy}}};
+  protocol::ErrorData data{.kind = name.kind,
+                           .file = error.file,
+                           .offset = error.offset,
+                           .remedy = error.remedy,
+                           .candidates = {}};
+  if (error.kind == Error::Kind::ambiguous) {
+    auto& candidates = data.candidates.emplace();
+    for (const Error::Candidate& each : error.candidates) {
+      candidates.push_back({.name = each.name, .binary = each.binary, .address = each.address});
+    }
+  }
+  return {.code = name.code, .message = error.message, .data = to_json(data)};
+}
+
+Fault fault_of(const protocol::BadField& bad) {
+  return {.code = code::invalid_params,
+          .message = bad.message,
+          .data = to_json(protocol::InvalidParamsData{.path = bad.path})};
 }
 
 Json token_of(const Input& value) {

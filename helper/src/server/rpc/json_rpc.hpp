@@ -1,9 +1,9 @@
-// JSON-RPC 2.0: what a message is, and the messages that we write. The one place where an Error of
-// the helper becomes a code on the wire.
+// JSON-RPC 2.0: the messages that the helper reads and writes. This is the one place that gives an
+// Error of the helper its code on the wire.
 #pragma once
 
 #include "base/error.hpp"
-#include "export/json.hpp"
+#include "protocol/types.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -13,9 +13,8 @@
 
 namespace ptlens::server {
 
-using exporting::Json;
-// What the client sends: its objects are looked up by name, however many fields they have.
-using Input = nlohmann::json;
+using protocol::Input;
+using protocol::Json;
 
 namespace code {
 inline constexpr int parse_error = -32700;
@@ -31,9 +30,10 @@ inline constexpr int no_rights = -32012;
 inline constexpr int unsupported = -32013;
 inline constexpr int gone = -32014;
 inline constexpr int failed = -32015;
+inline constexpr int ambiguous = -32016;
 } // namespace code
 
-// How a request ends badly.
+// The error that answers a request.
 struct Fault {
   int code = code::internal_error;
   std::string message = {};
@@ -43,6 +43,7 @@ struct Fault {
 using Answer = std::expected<Json, Fault>;
 
 [[nodiscard]] Fault fault_of(const Error& error);
+[[nodiscard]] Fault fault_of(const protocol::BadField& bad);
 
 struct Incoming {
   enum class Kind { request, notification, response };
@@ -57,8 +58,8 @@ struct Refusal {
   Fault fault;
 };
 
-// One message. Refused: text that is not JSON or is nested deeper than 64 levels (-32700), and
-// JSON that is no message, batches included (-32600).
+// Reads one message. Refuses text that is not JSON or is nested deeper than 64 levels (-32700), and
+// JSON that is not a message, batches included (-32600).
 [[nodiscard]] std::expected<Incoming, Refusal> read_message(std::string_view text);
 
 [[nodiscard]] Json result_message(const Json& id, Json result);
@@ -66,7 +67,7 @@ struct Refusal {
 [[nodiscard]] Json notification(std::string_view method, Json params);
 [[nodiscard]] Json request_message(const Json& id, std::string_view method);
 
-// An id or progress token: a string or an integer, else null.
+// Returns an id or a progress token, which is a string or an integer; null for anything else.
 [[nodiscard]] Json token_of(const Input& value);
 
 } // namespace ptlens::server

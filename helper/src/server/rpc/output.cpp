@@ -1,7 +1,10 @@
-// The way to the client.
+// Sends messages to the client.
 #include "server/rpc/output.hpp"
 
+#include "export/json_text.hpp"
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cerrno>
 #include <poll.h>
@@ -10,7 +13,7 @@
 
 namespace ptlens::server {
 
-void Output::send(const exporting::Json& message) {
+void Output::send(const protocol::Json& message) {
   const std::string body = exporting::dump(message);
   const std::string frame = fmt::format("Content-Length: {}\r\n\r\n{}", body.size(), body);
   const std::lock_guard lock(mutex_);

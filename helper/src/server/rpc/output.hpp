@@ -1,7 +1,7 @@
-// The way to the client: whole messages, from any thread.
+// Sends whole messages to the client, from any thread.
 #pragma once
 
-#include "export/json.hpp"
+#include "protocol/types.hpp"
 
 #include <mutex>
 
@@ -11,9 +11,9 @@ class Output {
 public:
   explicit Output(int fd) : fd_(fd) {}
 
-  // Blocks until the client has room. What cannot be written, because the client is gone, is
-  // dropped.
-  void send(const exporting::Json& message);
+  // Sends a message and blocks until the client has read enough of it. Messages to a client that is
+  // gone are dropped.
+  void send(const protocol::Json& message);
 
 private:
   int fd_;

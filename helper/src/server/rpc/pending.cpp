@@ -1,6 +1,8 @@
 // One request that has not been answered yet.
 #include "server/rpc/pending.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <utility>
 
 namespace ptlens::server {

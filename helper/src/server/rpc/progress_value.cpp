@@ -1,6 +1,8 @@
 // LSP's progress reports.
 #include "server/rpc/progress_value.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 namespace ptlens::server {
@@ -11,12 +13,12 @@ constexpr double recording_share = 0.7;
 
 } // namespace
 
-std::optional<exporting::Json> ProgressValue::next(const ProgressReport& report, Time now) {
+std::optional<protocol::Json> ProgressValue::next(const ProgressReport& report, Time now) {
   std::optional<std::string> message = text_.next(report, now);
   if (!message) {
     return std::nullopt;
   }
-  exporting::Json value = {{"kind", "report"}, {"message", std::move(*message)}};
+  protocol::Json value = {{"kind", "report"}, {"message", std::move(*message)}};
   if (report.total > 0) {
     const double share =
         std::min(1.0, static_cast<double>(report.done) / static_cast<double>(report.total));

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/progress.hpp"
-#include "export/json.hpp"
 #include "export/progress_text.hpp"
+#include "protocol/types.hpp"
 
 #include <optional>
 
@@ -19,7 +19,7 @@ public:
   explicit ProgressValue(bool records_first) : records_first_(records_first) {}
 
   // Returns the `value` of $/progress, or nothing while the last one is too recent.
-  [[nodiscard]] std::optional<exporting::Json> next(const ProgressReport& report, Time now);
+  [[nodiscard]] std::optional<protocol::Json> next(const ProgressReport& report, Time now);
 
 private:
   bool records_first_;

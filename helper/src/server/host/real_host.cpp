@@ -1,9 +1,9 @@
-// The rest of the helper, as the server sees it.
+// The functions of the helper that the server uses.
 #include "engine/cache/cache_status.hpp"
 #include "engine/engine.hpp"
 #include "engine/recording/copied_binaries.hpp"
-#include "server/host.hpp"
-#include "server/methods/functions_at.hpp"
+#include "server/host/functions_at.hpp"
+#include "server/host/host.hpp"
 
 namespace ptlens::server {
 
@@ -39,11 +39,12 @@ Host real_host() {
              const Progress& progress) {
             return engine::line_times(request.path, options_of(request), functions, progress);
           },
-      .store =
+      .cache_status =
           [](const OpenRequest& request) {
             return engine::store_status(request.path, options_of(request));
           },
-      .forget = [](const OpenRequest& request) { return engine::forget_stores(request.path); },
+      .remove_cache =
+          [](const OpenRequest& request) { return engine::forget_stores(request.path); },
       .sources =
           [](const OpenRequest& request, const measure::Measurement& measurement) {
             return engine::measured_sources(request.path, measurement);
@@ -57,7 +58,7 @@ Host real_host() {
         return outcome;
       },
       .diagnose =
-          [](const DoctorRequest& request) {
+          [](const protocol::DoctorParams& request) {
             return record::diagnose({.perf = request.perf, .binary = request.binary});
           },
       .processes = record::processes,

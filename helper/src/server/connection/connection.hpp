@@ -1,10 +1,11 @@
-// One client's conversation: lifecycle, requests, notifications, cancellation. Bytes and threads
-// are below it (framing, output, workers), answers behind it (session, annotations).
+// The conversation with one client: lifecycle, requests, notifications and cancellation. framing,
+// output and workers handle bytes and threads; the session and annotations make the answers.
 #pragma once
 
+#include "server/annotations/annotated_file.hpp"
 #include "server/annotations/documents.hpp"
-#include "server/host.hpp"
-#include "server/open_recordings.hpp"
+#include "server/host/host.hpp"
+#include "server/recordings/open_recordings.hpp"
 #include "server/rpc/json_rpc.hpp"
 #include "server/rpc/output.hpp"
 #include "server/rpc/pending.hpp"
@@ -31,18 +32,18 @@ public:
   Connection& operator=(Connection&&) = delete;
   ~Connection();
 
-  // One message, or what was wrong with the frame of one. From one thread only.
+  // Handles one message, or an error in the frame of one. Call both from one thread only.
   void receive(const std::string& body);
   void bad_frame(const std::string& what);
 
-  // The client has sent `exit`.
+  // Returns whether the client has sent `exit`.
   [[nodiscard]] bool ended() const { return ended_; }
-  // 0 after `shutdown`, else 1.
+  // Returns the exit status: 0 after `shutdown`, else 1.
   [[nodiscard]] int status() const { return stage_ == Stage::shut_down ? 0 : 1; }
-  // The client's process, once it has named it.
+  // Returns the client's process id, once the client has sent it.
   [[nodiscard]] std::optional<std::int32_t> client() const { return client_; }
 
-  // Ends what runs and waits for it: a recording is finalised, all else is cancelled.
+  // Finalises a running recording, cancels all other work, and waits until both have ended.
   void stop();
 
 private:
@@ -50,15 +51,23 @@ private:
   enum class Trace { off, messages, verbose };
   using Work = std::function<Answer(Pending&, const Input&)>;
 
+  struct Traits {
+    const char* title = nullptr; // of its progress; nullptr: it reports no progress
+    bool records = false;        // makes a recording
+    bool changes_lenses = false; // lenses and line texts may differ afterwards
+  };
   // A request that a worker does.
   struct Method {
     Work work;
-    const char* title = nullptr; // of its progress; nullptr: it shows none
-    bool records = false;        // makes a recording
-    bool changes_lenses = false; // what is open is another afterwards
+    Traits traits;
   };
 
+  void add(const char* name, Work work);
+  void add(const char* name, Work work, Traits traits);
   void add_methods();
+  void add_machine_methods();
+  void add_recording_methods();
+  void add_query_methods();
   void add_editor_methods();
   void request(Incoming& incoming);
   void notification(const Incoming& incoming);
@@ -71,20 +80,25 @@ private:
   void refresh_lenses();
   void set_trace(const Input& params, const char* field);
   void trace(const std::string& message, const std::string& details = {});
-  [[nodiscard]] std::shared_ptr<Pending> pending_by_token(const Input& params) const;
+  [[nodiscard]] std::shared_ptr<Pending> pending_by_token(const Json& token) const;
+  // Finds the request of a FinishParams, and calls `act` with its progress.
+  [[nodiscard]] Answer act_on(const Input& params, const std::function<void(Progress&)>& act) const;
 
   void open_at_start();
-  // A client that cannot be told to ask again gets its answer once the recording of the start is
-  // open.
+  // Delays the answer to a client that cannot refresh (`refreshes` is false) until the recording of
+  // the start is open.
   void wait_for_start(bool refreshes, Pending& pending) const;
-  // Sends a request whose answer does not matter.
-  void tell(const char* method, Json params);
+  // Sends a request and ignores its answer.
+  void send_request(const char* method, Json params);
 
-  [[nodiscard]] Answer open_for_editor(const Input& params, Progress& progress);
-  [[nodiscard]] Answer compare_for_editor(const Input& params, Progress& progress);
+  // Replaces an empty value by the client's default.
+  static void use_default(std::string& value, const std::string& otherwise);
+  [[nodiscard]] Answer open(const Input& params, const Session::PartialListener& partial,
+                            Progress& progress);
+  [[nodiscard]] Answer compare(const Input& params, Progress& progress);
   [[nodiscard]] Answer show_function(const Input& params);
-  [[nodiscard]] Answer doctor(const Input& params);
-  [[nodiscard]] Answer function_at(const Input& params);
+  [[nodiscard]] Result<Json> function_at(const protocol::FunctionAtParams& request);
+  [[nodiscard]] Result<AnnotatedFile> annotated(const std::string& path);
 
   const Host host_;
   Output& output_;
@@ -95,12 +109,12 @@ private:
   Stage stage_ = Stage::new_client;
   bool ended_ = false;
   std::optional<std::int32_t> client_;
-  std::string symfs_; // defaults that the client gave
+  std::string symfs_; // defaults from the client
   std::string perf_;
-  std::string recording_; // to open at the start, and what to compare it with
-  std::string baseline_;
+  std::string recording_; // opened at the start
+  std::string baseline_;  // compared with `recording_`
   std::shared_future<void> opened_at_start_;
-  bool integrated_ = false; // the client is our own extension: it draws lines by itself
+  bool integrated_ = false; // the client is the PT Lens extension, which draws line texts itself
   bool refreshes_lenses_ = false;
   bool refreshes_hints_ = false;
   bool shows_documents_ = false;
@@ -108,7 +122,7 @@ private:
   std::atomic<std::uint64_t> last_own_id_ = 0;
   mutable std::mutex mutex_;                                // guards pending_
   std::map<std::string, std::shared_ptr<Pending>> pending_; // by dumped id
-  Workers workers_; // last: its threads use all of the above
+  Workers workers_; // the last member, because its threads use all others
 };
 
 } // namespace ptlens::server

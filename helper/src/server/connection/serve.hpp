@@ -1,7 +1,7 @@
 // The loop between descriptors and a connection; run() is this with the real host.
 #pragma once
 
-#include "server/host.hpp"
+#include "server/host/host.hpp"
 
 #include <string>
 

@@ -1,7 +1,9 @@
 // Answers are remembered by what was asked.
-#include "server/open_recording.hpp"
+#include "server/recordings/open_recording.hpp"
 
 #include "base/cancellation.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <utility>
 

@@ -1,9 +1,9 @@
 // The loop between descriptors and a connection: waits for bytes, for a signal to end, and for the
 // client's process to end.
-#include "server/rpc/serve.hpp"
+#include "server/connection/serve.hpp"
 
 #include "base/file_descriptor.hpp"
-#include "server/rpc/connection.hpp"
+#include "server/connection/connection.hpp"
 #include "server/rpc/framing.hpp"
 #include "server/rpc/output.hpp"
 

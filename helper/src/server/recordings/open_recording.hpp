@@ -3,8 +3,8 @@
 #pragma once
 
 #include "measure/lines/lines.hpp"
-#include "server/host.hpp"
-#include "server/methods/requests.hpp"
+#include "server/host/host.hpp"
+#include "server/requests/requests.hpp"
 #include "source/measured_sources.hpp"
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What the server asks of the rest of the helper. Tests put their own in its place.
+// The functions that the server needs from the rest of the helper. Tests replace them.
 #pragma once
 
 #include "base/error.hpp"
@@ -12,7 +12,7 @@
 #include "record/machine/doctor.hpp"
 #include "record/processes/process_list.hpp"
 #include "record/recorder.hpp"
-#include "server/methods/requests.hpp"
+#include "server/requests/requests.hpp"
 #include "source/measured_sources.hpp"
 #include "stacks/calls/call.hpp"
 
@@ -27,49 +27,50 @@ namespace ptlens::server {
 struct InlinedAt {
   std::string name;
   std::size_t places = 0;
-  std::vector<stacks::FunctionInfo> holders; // functions that hold them, each once
+  std::vector<stacks::FunctionInfo> holders; // functions that contain them, each once
 };
 
 struct FunctionsAt {
   std::vector<stacks::FunctionInfo> candidates; // best match first
-  std::string message;                          // why there is none
-  // The function that was asked about by name, where none of it is left but in others.
+  std::string message;                          // why there is no candidate
+  // The named function, when the compiler inlined all of it.
   std::optional<InlinedAt> inlined = {};
 };
 
 // Each may be called from several threads at once.
 struct Host {
-  // The watch is told about its function meanwhile.
+  // Opens a recording. The watch receives partial reports meanwhile.
   std::function<Result<std::shared_ptr<const measure::Measurement>>(
       const OpenRequest&, const measure::Watch&, const Progress&)>
       open;
-  // The executions of the inlined functions of that name in a recording, in that binary where it is
-  // not empty. May be empty: inlined code is not looked for then.
+  // Returns the executions of the inlined functions of that name, in that binary where it is not
+  // empty. May be empty: inlined code is then ignored.
   std::function<Result<std::shared_ptr<const measure::InlinedMeasurement>>(
       const OpenRequest&, const std::string& name, const std::string& binary, const Progress&)>
       inlined = {};
-  // Line time of functions of a recording; as engine::line_times.
+  // Returns the line time of functions, as engine::line_times.
   std::function<Result<std::shared_ptr<const measure::LineTimes>>(
       const OpenRequest&, const std::vector<stacks::FunctionInfo>&, const Progress&)>
       line_times = {};
-  // What is kept of a recording; as engine::store_status. May be empty: nothing is kept.
-  std::function<Result<engine::StoreStatus>(const OpenRequest&)> store = {};
-  // Removes what is kept of a recording. May be empty.
-  std::function<Result<std::vector<std::string>>(const OpenRequest&)> forget = {};
-  // What the sources of a recording were when it was made. May be empty: nothing is known of them.
+  // Returns the state of a recording's cache. May be empty: nothing is cached.
+  std::function<Result<engine::StoreStatus>(const OpenRequest&)> cache_status = {};
+  // Removes a recording's cache and returns the removed paths. May be empty.
+  std::function<Result<std::vector<std::string>>(const OpenRequest&)> remove_cache = {};
+  // Returns the sources of a recording as they were when it was made. May be empty: they are
+  // unknown.
   std::function<engine::MeasuredSources(const OpenRequest&, const measure::Measurement&)> sources =
       {};
   std::function<Result<record::Outcome>(const record::Request&, const Progress&)> record;
-  std::function<record::Diagnosis(const DoctorRequest&)> diagnose;
+  std::function<record::Diagnosis(const protocol::DoctorParams&)> diagnose;
   std::function<std::vector<record::Process>(const std::string& source)> processes;
   std::function<Result<std::vector<record::Thread>>(std::int32_t pid)> threads = {};
   std::function<Result<engine::Bundle>(const OpenRequest&, const std::string& output,
                                        const Progress&)>
       bundle = {};
-  std::function<Result<FunctionsAt>(const FunctionAtRequest&)> functions_at;
+  std::function<Result<FunctionsAt>(const protocol::FunctionAtParams&)> functions_at;
 };
 
-// The real one.
+// Returns the host of a real server.
 [[nodiscard]] Host real_host();
 
 } // namespace ptlens::server

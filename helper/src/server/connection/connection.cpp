@@ -1,9 +1,10 @@
-// One client's conversation.
-#include "server/rpc/connection.hpp"
+// The conversation with one client.
+#include "server/connection/connection.hpp"
 
-#include "server/rpc/fields.hpp"
+#include "protocol/fields.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,7 @@ std::string key_of(const Json& id) {
   return exporting::dump(id);
 }
 
-// The method that a request is for. workspace/executeCommand of ptlens.server.NAME is ptlens/NAME
+// Returns the method of a request. workspace/executeCommand of ptlens.server.NAME is ptlens/NAME
 // with the command's first argument as its parameters; own_commands are methods themselves.
 std::string method_of(Incoming& incoming) {
   constexpr std::string_view prefix = "ptlens.server.";
@@ -56,7 +57,7 @@ std::string method_of(Incoming& incoming) {
   if (arguments != incoming.params.end() && arguments->is_array() && !arguments->empty()) {
     params = std::move(arguments->front());
   }
-  if (params.is_string()) { // what a user types
+  if (params.is_string()) { // typed by a user
     params = {{method == "ptlens.showFunction" ? "name" : "path", std::move(params)}};
   }
   const auto token = incoming.params.find("workDoneToken");
@@ -67,13 +68,25 @@ std::string method_of(Incoming& incoming) {
   return method;
 }
 
-// Of the recording that an answer tells of; empty where there is none, as after one was given up.
+// Returns the id of the recording in an answer; empty where the answer has none.
 std::string id_of_opened(const Json& answer) {
   return answer.is_object() ? answer.value(Json::json_pointer("/recording/id"), std::string())
                             : std::string();
 }
 
+Json token_json(const protocol::ProgressToken& token) {
+  return std::visit([](const auto& value) { return Json(value); }, token);
+}
+
 } // namespace
+
+void Connection::add(const char* name, Work work) {
+  add(name, std::move(work), Traits{});
+}
+
+void Connection::add(const char* name, Work work, Traits traits) {
+  methods_[name] = {.work = std::move(work), .traits = traits};
+}
 
 Connection::Connection(Host host, Output& output, std::string version)
     : host_(std::move(host)), output_(output), version_(std::move(version)), session_(host_),
@@ -153,17 +166,9 @@ void Connection::request(Incoming& incoming) {
     session_.stop();
     answer(id, Json(nullptr));
   } else if (incoming.method == "ptlens/snapshot") {
-    const auto pending = pending_by_token(incoming.params);
-    if (pending) {
-      pending->progress().snapshot();
-    }
-    answer(id, Json{{"found", pending != nullptr}});
+    answer(id, act_on(incoming.params, [](Progress& progress) { progress.snapshot(); }));
   } else if (incoming.method == "ptlens/finish") {
-    const auto pending = pending_by_token(incoming.params);
-    if (pending) {
-      pending->progress().finish();
-    }
-    answer(id, Json{{"found", pending != nullptr}});
+    answer(id, act_on(incoming.params, [](Progress& progress) { progress.finish(); }));
   } else if (const auto method = methods_.find(method_of(incoming)); method != methods_.end()) {
     start(method->first, method->second, id, std::move(incoming.params));
   } else {
@@ -196,7 +201,10 @@ void Connection::notification(const Incoming& incoming) {
       pending->cancel();
     }
   } else if (incoming.method == "window/workDoneProgress/cancel") {
-    if (const auto pending = pending_by_token(incoming.params)) {
+    if (!incoming.params.is_object() || !incoming.params.contains("token")) {
+      return;
+    }
+    if (const auto pending = pending_by_token(token_of(incoming.params["token"]))) {
       pending->cancel();
     }
   } else if (incoming.method == "$/setTrace") {
@@ -204,11 +212,7 @@ void Connection::notification(const Incoming& incoming) {
   }
 }
 
-std::shared_ptr<Pending> Connection::pending_by_token(const Input& params) const {
-  if (!params.is_object() || !params.contains("token")) {
-    return nullptr;
-  }
-  const Json token = token_of(params["token"]);
+std::shared_ptr<Pending> Connection::pending_by_token(const Json& token) const {
   const std::lock_guard lock(mutex_);
   const auto at = std::ranges::find_if(pending_, [&token](const auto& entry) {
     return !token.is_null() && entry.second->token() == token;
@@ -216,25 +220,40 @@ std::shared_ptr<Pending> Connection::pending_by_token(const Input& params) const
   return at == pending_.end() ? nullptr : at->second;
 }
 
-Answer Connection::initialize(const Input& params) {
-  std::optional<Fault> bad;
-  const Fields fields(params, "", bad);
-  std::int64_t client = 0;
-  fields.read_integer("processId", client, 0, INT32_MAX);
-  const Fields options = fields.child("initializationOptions");
-  options.read("symfs", symfs_);
-  options.read("perf", perf_);
-  options.read("recording", recording_);
-  options.read("baseline", baseline_);
-  options.read("integrated", integrated_);
-  const Fields capabilities = fields.child("capabilities");
-  const Fields workspace = capabilities.child("workspace");
-  workspace.child("codeLens").read("refreshSupport", refreshes_lenses_);
-  workspace.child("inlayHint").read("refreshSupport", refreshes_hints_);
-  capabilities.child("window").child("showDocument").read("support", shows_documents_);
-  if (bad) {
-    return std::unexpected(std::move(*bad));
+Answer Connection::act_on(const Input& params, const std::function<void(Progress&)>& act) const {
+  const auto request = protocol::read_parameters<protocol::FinishParams>(params);
+  if (!request) {
+    return std::unexpected(fault_of(request.error()));
   }
+  const auto pending = pending_by_token(token_json(request->token));
+  if (pending) {
+    act(pending->progress());
+  }
+  return to_json(protocol::FinishResult{.found = pending != nullptr});
+}
+
+Answer Connection::initialize(const Input& params) {
+  std::optional<protocol::BadField> bad;
+  const protocol::Fields fields(params, "", bad);
+  const std::int64_t client = fields.integer("processId", 0, INT32_MAX).value_or(0);
+  protocol::InitializationOptions options;
+  read(fields.child("initializationOptions"), options);
+  const protocol::Fields capabilities = fields.child("capabilities");
+  const protocol::Fields workspace = capabilities.child("workspace");
+  const auto has = [](const protocol::Fields& capability, const char* name) {
+    return capability.flag(name).value_or(false);
+  };
+  refreshes_lenses_ = has(workspace.child("codeLens"), "refreshSupport");
+  refreshes_hints_ = has(workspace.child("inlayHint"), "refreshSupport");
+  shows_documents_ = has(capabilities.child("window").child("showDocument"), "support");
+  if (bad) {
+    return std::unexpected(fault_of(*bad));
+  }
+  symfs_ = std::move(options.symfs);
+  perf_ = std::move(options.perf);
+  recording_ = std::move(options.recording);
+  baseline_ = std::move(options.baseline);
+  integrated_ = options.integrated;
   set_trace(params, "trace");
   if (client > 0) {
     client_ = static_cast<std::int32_t>(client);
@@ -246,7 +265,7 @@ Answer Connection::initialize(const Input& params) {
       commands.push_back("ptlens.server." + name.substr(name.find('/') + 1));
     }
   }
-  if (!integrated_) { // our extension has commands of these names
+  if (!integrated_) { // the extension has commands with these names
     for (const std::string_view command : own_commands) {
       commands.push_back(command);
     }
@@ -264,16 +283,17 @@ Answer Connection::initialize(const Input& params) {
 void Connection::start(const std::string& name, const Method& method, const Json& id,
                        Input params) {
   Pending::Options options;
-  if (method.title != nullptr) {
-    std::optional<Fault> bad;
-    options.token = Fields(params, "", bad).token("workDoneToken");
+  if (method.traits.title != nullptr) {
+    std::optional<protocol::BadField> bad;
+    const auto token = protocol::Fields(params, "", bad).token("workDoneToken");
     if (bad) {
-      answer(id, std::unexpected(std::move(*bad)));
+      answer(id, std::unexpected(fault_of(*bad)));
       return;
     }
-    options.title = method.title;
-    options.records = method.records;
-    options.cleans_up = method.records;
+    options.token = token ? token_json(*token) : Json(nullptr);
+    options.title = method.traits.title;
+    options.records = method.traits.records;
+    options.cleans_up = method.traits.records;
   }
   auto pending = std::make_shared<Pending>(output_, id, std::move(options));
   {
@@ -286,7 +306,8 @@ void Connection::start(const std::string& name, const Method& method, const Json
   };
   if (!workers_.run(std::move(task))) {
     forget(*pending);
-    answer(id, std::unexpected(fault(code::failed, "too many requests wait for an answer")));
+    answer(id,
+           std::unexpected(fault(code::failed, "too many requests are waiting; try again later")));
   }
 }
 
@@ -310,9 +331,9 @@ void Connection::do_work(const std::string& name, const Method& method, Pending&
       outcome = std::unexpected(fault(code::internal_error, exception.what()));
     }
   }
-  const bool changes_lenses = method.changes_lenses && outcome;
+  const bool changes_lenses = method.traits.changes_lenses && outcome;
   const std::string opened =
-      changes_lenses && method.title != nullptr ? id_of_opened(*outcome) : std::string();
+      changes_lenses && method.traits.title != nullptr ? id_of_opened(*outcome) : std::string();
   const bool sent = pending.answer(std::move(outcome));
   trace(fmt::format("answered '{}' {} after {} ms", name, key_of(pending.id()),
                     std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -321,14 +342,14 @@ void Connection::do_work(const std::string& name, const Method& method, Pending&
   if (!changes_lenses) {
     return;
   }
-  if (!sent && !opened.empty()) { // the client never learns its id
+  if (!sent && !opened.empty()) { // the client does not know its id
     [[maybe_unused]] const auto closed = session_.close(opened);
     return;
   }
   refresh_lenses();
 }
 
-void Connection::tell(const char* method, Json params) {
+void Connection::send_request(const char* method, Json params) {
   Json message = request_message(fmt::format("ptlens-{}", ++last_own_id_), method);
   if (!params.is_null()) {
     message["params"] = std::move(params);
@@ -338,14 +359,14 @@ void Connection::tell(const char* method, Json params) {
 
 void Connection::refresh_lenses() {
   if (refreshes_lenses_) {
-    tell("workspace/codeLens/refresh", nullptr);
+    send_request("workspace/codeLens/refresh", nullptr);
   }
   if (refreshes_hints_ && !integrated_) {
-    tell("workspace/inlayHint/refresh", nullptr);
+    send_request("workspace/inlayHint/refresh", nullptr);
   }
 }
 
-// Opens what the client named in its initializationOptions.
+// Opens the recording that the initializationOptions name.
 void Connection::open_at_start() {
   if (recording_.empty()) {
     return;
@@ -359,9 +380,9 @@ void Connection::open_at_start() {
   opened_at_start_ = done->get_future();
   static_cast<void>(workers_.run([this, complain, done] {
     Progress progress;
-    auto opened = open_for_editor({{"path", recording_}}, progress);
+    auto opened = open({{"path", recording_}}, nullptr, progress);
     if (opened && !baseline_.empty()) {
-      opened = compare_for_editor({{"path", baseline_}}, progress);
+      opened = compare({{"path", baseline_}}, progress);
     }
     if (!opened) {
       complain(opened.error());

@@ -1,5 +1,5 @@
 // The recordings that a client has open, and the answers about them.
-#include "server/open_recordings.hpp"
+#include "server/recordings/open_recordings.hpp"
 
 #include "base/cancellation.hpp"
 #include "engine/inlined/inlined_report.hpp"
@@ -9,9 +9,10 @@
 #include "export/text.hpp"
 #include "measure/report/report.hpp"
 #include "measure/selection/call_subset.hpp"
-#include "server/methods/output_folder.hpp"
+#include "server/recordings/output_folder.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -49,7 +50,7 @@ Result<std::uint32_t> function_index(const measure::Measurement& measurement,
   return static_cast<std::uint32_t>(at - measurement.functions.begin());
 }
 
-// All that answer to the name where the selector says so.
+// Returns all functions with the name where the selector asks for all.
 Result<std::vector<std::uint32_t>> function_indices(const measure::Measurement& measurement,
                                                     const FunctionSelector& selector) {
   if (selector.all) {
@@ -64,7 +65,7 @@ Result<std::vector<std::uint32_t>> function_indices(const measure::Measurement& 
 
 } // namespace
 
-// Registers a piece of work, so that stop() can end it.
+// Registers work in progress, so that stop() can end it.
 class Session::Running {
 public:
   Running(Session& session, Progress& progress, bool keeps_recording)
@@ -172,7 +173,7 @@ Result<Json> Session::record(const RecordRequest& request, const PartialListener
                      partial, progress);
   if (!result && result.error().kind == Error::Kind::cancelled) {
     result.error().file = outcome->directory;
-    result.error().remedy = "the recording is kept and can be opened";
+    result.error().remedy = "the recording is complete and can be opened";
   }
   return result;
 }
@@ -189,7 +190,7 @@ Result<Json> Session::close(const std::string& id) {
   return Json::object();
 }
 
-Result<Json> Session::activate(const ActivateRequest& request) {
+Result<Json> Session::activate(const protocol::ActivateParams& request) {
   const std::lock_guard lock(mutex_);
   for (const std::string& id : {request.id, request.baseline}) {
     if (!id.empty() && open_one(id) == nullptr) {
@@ -207,30 +208,31 @@ Result<Json> Session::activate(const ActivateRequest& request) {
   return Json::object();
 }
 
-Result<Json> Session::store(const StoreRequest& request) {
-  Json removed = Json::array();
-  if (request.remove && host_.forget) {
-    auto paths = host_.forget(request.recording);
+Result<Json> Session::cache(const CacheRequest& request) {
+  protocol::CacheResult result;
+  if (request.remove && host_.remove_cache) {
+    auto paths = host_.remove_cache(request.recording);
     if (!paths) {
       return std::unexpected(std::move(paths.error()));
     }
-    removed = std::move(*paths);
+    result.removed = std::move(*paths);
   }
-  engine::StoreStatus status;
-  if (host_.store) {
-    auto found = host_.store(request.recording);
-    if (!found) {
-      return std::unexpected(std::move(found.error()));
+  if (host_.cache_status) {
+    auto status = host_.cache_status(request.recording);
+    if (!status) {
+      return std::unexpected(std::move(status.error()));
     }
-    status = std::move(*found);
+    result.cached = status->exists && status->invalid.empty();
+    result.path = std::move(status->path);
+    result.reason = std::move(status->invalid);
+    result.bytes = status->bytes;
+    result.calls = status->calls;
+    result.recording_bytes = status->recording_bytes;
   }
-  return Json{{"path", status.path},          {"kept", status.exists && status.invalid.empty()},
-              {"reason", status.invalid},     {"bytes", status.bytes},
-              {"calls", status.calls},        {"recording_bytes", status.recording_bytes},
-              {"removed", std::move(removed)}};
+  return to_json(result);
 }
 
-// Under the lock.
+// The caller holds the lock.
 std::shared_ptr<OpenRecording> Session::open_one(const std::string& id) const {
   const auto at =
       std::ranges::find_if(open_, [&id](const auto& recording) { return recording->id == id; });
@@ -270,32 +272,33 @@ Result<std::string> Session::report_text(const FunctionSelector& function) const
   return exporting::report_text(measurement, measure::report(measurement, *index, {}), {});
 }
 
-// Asks once more where what was kept turns out to be damaged.
-Result<Json> Session::whole(const std::string& id, Progress& progress,
-                            const std::function<Result<Json>()>& ask) {
+// Asks a question, and asks it a second time after decoding the trace again when the cache turns
+// out to be damaged.
+Result<Json> Session::answer_from_cache(const std::string& id, Progress& progress,
+                                        const std::function<Result<Json>()>& ask) {
   const Cancellable scope(progress);
   auto answer = ask();
-  if (progress.cancelled()) { // the answer lacks what was not read any more
+  if (progress.cancelled()) { // the answer is incomplete
     return std::unexpected(cancelled_question());
   }
   const auto recording = find(id);
   if (!recording || !(*recording)->damaged()) {
     return answer;
   }
-  if (auto done = renew(**recording); !done) {
+  if (auto done = reopen(**recording); !done) {
     return std::unexpected(std::move(done.error()));
   }
   return ask();
 }
 
-Result<void> Session::renew(const OpenRecording& damaged) {
+Result<void> Session::reopen(const OpenRecording& damaged) {
   Progress progress;
   const Running running(*this, progress, false);
   if (!running.accepted()) {
     return std::unexpected(stopped());
   }
-  if (host_.forget) {
-    (void)host_.forget(damaged.source); // what stays is found damaged again
+  if (host_.remove_cache) {
+    (void)host_.remove_cache(damaged.source); // a cache that stays is found damaged again
   }
   auto measurement = host_.open(damaged.source, {}, progress);
   if (!measurement) {
@@ -316,23 +319,24 @@ Result<void> Session::renew(const OpenRecording& damaged) {
 }
 
 Result<Json> Session::report(const ReportRequest& request, Progress& progress) {
-  return whole(request.id, progress, [&] { return report_once(request, progress); });
+  return answer_from_cache(request.id, progress, [&] { return report_once(request, progress); });
 }
 
-Result<Json> Session::lines(const LinesRequest& request, Progress& progress) {
-  return whole(request.id, progress, [&] { return lines_once(request); });
+Result<Json> Session::lines(const std::string& id, const std::string& file, Progress& progress) {
+  return answer_from_cache(id, progress, [&] { return lines_once(id, file); });
 }
 
-Result<Json> Session::line_time(const LinesRequest& request, Progress& progress) {
-  return whole(request.id, progress, [&] { return line_time_once(request, progress); });
+Result<Json> Session::line_time(const std::string& id, const std::string& file,
+                                Progress& progress) {
+  return answer_from_cache(id, progress, [&] { return line_time_once(id, file, progress); });
 }
 
 Result<Json> Session::flame(const FlameRequest& request, Progress& progress) {
-  return whole(request.id, progress, [&] { return flame_once(request); });
+  return answer_from_cache(request.id, progress, [&] { return flame_once(request); });
 }
 
 Result<Json> Session::calls(const CallsRequest& request, Progress& progress) {
-  return whole(request.id, progress, [&] { return calls_once(request); });
+  return answer_from_cache(request.id, progress, [&] { return calls_once(request); });
 }
 
 Result<Json> Session::bundle(const BundleRequest& request, Progress& progress) {
@@ -352,10 +356,10 @@ Result<Json> Session::bundle(const BundleRequest& request, Progress& progress) {
   if (!made) {
     return std::unexpected(made.error());
   }
-  return Json{{"path", made->path},
-              {"bytes", made->bytes},
-              {"files", made->files.size()},
-              {"missing", made->missing}};
+  return to_json(protocol::BundleResult{.path = made->path,
+                                        .bytes = made->bytes,
+                                        .files = made->files.size(),
+                                        .missing = made->missing});
 }
 
 Result<Json> Session::functions(const std::string& id) {
@@ -430,24 +434,25 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
   return with_id(**recording, std::move(json));
 }
 
-Result<Json> Session::lines_once(const LinesRequest& request) {
-  auto recording = find(request.id);
+Result<Json> Session::lines_once(const std::string& id, const std::string& file) {
+  auto recording = find(id);
   if (!recording) {
     return std::unexpected(std::move(recording.error()));
   }
-  auto lines = (*recording)->lines(request.file);
+  auto lines = (*recording)->lines(file);
   if (!lines) {
     return std::unexpected(std::move(lines.error()));
   }
   return with_id(**recording, exporting::lines_json(*(*recording)->measurement, **lines));
 }
 
-Result<Json> Session::line_time_once(const LinesRequest& request, Progress& progress) {
-  auto recording = find(request.id);
+Result<Json> Session::line_time_once(const std::string& id, const std::string& file,
+                                     Progress& progress) {
+  auto recording = find(id);
   if (!recording) {
     return std::unexpected(std::move(recording.error()));
   }
-  auto lines = (*recording)->lines(request.file);
+  auto lines = (*recording)->lines(file);
   if (!lines) {
     return std::unexpected(std::move(lines.error()));
   }

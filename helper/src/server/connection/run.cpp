@@ -1,5 +1,5 @@
 // `ptlens serve` with everything behind it.
-#include "server/rpc/serve.hpp"
+#include "server/connection/serve.hpp"
 #include "server/server.hpp"
 
 namespace ptlens::server {

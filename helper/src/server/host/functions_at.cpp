@@ -1,5 +1,5 @@
 // Which function is at a source line.
-#include "server/methods/functions_at.hpp"
+#include "server/host/functions_at.hpp"
 
 #include "symbols/binary.hpp"
 #include "symbols/names/name_shape.hpp"
@@ -25,7 +25,7 @@ using BinaryPointer = std::shared_ptr<const symbols::Binary>;
 
 constexpr std::size_t most_kept = 32;
 
-// Opened binaries, so that a second question about a program does not read its DWARF again.
+// The opened binaries, so that a second question about a program does not read its DWARF again.
 class BinaryCache {
 public:
   Result<BinaryPointer> open(const std::string& path) {
@@ -62,8 +62,8 @@ BinaryCache& binary_cache() {
   return cache;
 }
 
-// Paths to search, each once, in order.
-Result<std::vector<std::string>> binaries_to_search(const FunctionAtRequest& request) {
+// Returns the paths to search, each once, in order.
+Result<std::vector<std::string>> binaries_to_search(const protocol::FunctionAtParams& request) {
   if (request.pid) {
     return record::mapped_binaries(*request.pid);
   }
@@ -76,7 +76,7 @@ Result<std::vector<std::string>> binaries_to_search(const FunctionAtRequest& req
     if (!process.has_source) {
       continue;
     }
-    // A process may end in between: the others still answer.
+    // A process may end meanwhile; the search goes on with the others.
     for (std::string& path :
          record::mapped_binaries(process.pid).value_or(std::vector<std::string>{})) {
       if (seen.insert(path).second) {
@@ -88,11 +88,12 @@ Result<std::vector<std::string>> binaries_to_search(const FunctionAtRequest& req
 }
 
 struct Group {
-  std::vector<stacks::FunctionInfo> both;    // at the line, and of the name
-  std::vector<stacks::FunctionInfo> by_name; // in binaries made from the file
+  std::vector<stacks::FunctionInfo> both;    // at the line, and with the name
+  std::vector<stacks::FunctionInfo> by_name; // in binaries built from the file
   std::vector<stacks::FunctionInfo> by_name_elsewhere;
-  std::vector<stacks::FunctionInfo> declared; // where the language server says that it begins
-  std::vector<stacks::FunctionInfo> at_line;  // the innermost first
+  std::vector<stacks::FunctionInfo>
+      declared; // on the line where the language server found the symbol
+  std::vector<stacks::FunctionInfo> at_line; // innermost first
   std::vector<stacks::FunctionInfo> by_symbol;
   std::optional<InlinedAt> inlined;
 };
@@ -112,7 +113,7 @@ stacks::FunctionInfo info_of(const symbols::Binary& binary, std::uint32_t index)
           .end_line = function.end_line};
 }
 
-// Where the function was inlined, when none of it is left by itself.
+// Adds the places where the function was inlined, when no code of it exists on its own.
 void search_inlined(const symbols::Binary& binary, const std::string& name, Group& group) {
   if (name.empty() ||
       !std::ranges::binary_search(binary.inlined_names(), symbols::last_component(name))) {
@@ -134,11 +135,13 @@ void search_inlined(const symbols::Binary& binary, const std::string& name, Grou
   }
 }
 
-void search(const symbols::Binary& binary, const FunctionAtRequest& request, Group& group) {
+void search(const symbols::Binary& binary, const protocol::FunctionAtParams& request,
+            Group& group) {
   const auto find = [&](const std::string& name) {
     return name.empty() ? std::vector<std::uint32_t>{} : binary.find(name);
   };
-  const std::vector<std::uint32_t> at_line = binary.find_at_line(request.file, request.line);
+  const std::vector<std::uint32_t> at_line =
+      binary.find_at_line(request.file, static_cast<std::uint32_t>(request.line));
   const std::vector<std::uint32_t> named = find(request.name);
   const bool made_from_file = binary.has_source(request.file);
   for (const std::uint32_t index : at_line) {
@@ -152,10 +155,11 @@ void search(const symbols::Binary& binary, const FunctionAtRequest& request, Gro
       (made_from_file ? group.by_name : group.by_name_elsewhere).push_back(info_of(binary, index));
     }
   }
-  if (request.symbol_line != 0) {
-    for (const std::uint32_t index : binary.find_at_line(request.file, request.symbol_line)) {
+  if (request.symbol_line) {
+    const auto line = static_cast<std::uint32_t>(*request.symbol_line);
+    for (const std::uint32_t index : binary.find_at_line(request.file, line)) {
       const symbols::Function& function = binary.functions()[index];
-      if (measurable(function) && function.line == request.symbol_line) {
+      if (measurable(function) && function.line == line) {
         group.declared.push_back(info_of(binary, index));
       }
     }
@@ -175,28 +179,29 @@ void search(const symbols::Binary& binary, const FunctionAtRequest& request, Gro
   }
 }
 
-std::string searched_in(const FunctionAtRequest& request) {
+std::string searched_in(const protocol::FunctionAtParams& request) {
   if (request.pid) {
     return fmt::format("process {}", *request.pid);
   }
   return request.program.empty() ? "the processes of this machine" : request.program;
 }
 
-std::string reason_for_none(const FunctionAtRequest& request, bool some_source) {
+std::string reason_for_none(const protocol::FunctionAtParams& request, bool some_source) {
   const std::string name = fs::path(request.file).filename();
   if (!some_source) {
-    return fmt::format("nothing in {} was built with debug information from {}; build the program "
-                       "with -g and start it",
-                       searched_in(request), name);
+    return fmt::format(
+        "no binary of {} was built from {} with debug information; build the program "
+        "with -g and start it",
+        searched_in(request), name);
   }
-  return fmt::format("no function of {} is at {}:{}; it may have been inlined everywhere or left "
-                     "out: put the cursor in another function, or build with less optimisation",
+  return fmt::format("no function of {} is at {}:{}; the compiler may have inlined or removed it: "
+                     "put the cursor in another function, or build with less optimisation",
                      searched_in(request), name, request.line);
 }
 
 } // namespace
 
-Result<FunctionsAt> functions_at(const FunctionAtRequest& request) {
+Result<FunctionsAt> functions_at(const protocol::FunctionAtParams& request) {
   const auto paths = binaries_to_search(request);
   if (!paths) {
     return std::unexpected(paths.error());
@@ -209,7 +214,7 @@ Result<FunctionsAt> functions_at(const FunctionAtRequest& request) {
       if (!request.program.empty()) {
         return std::unexpected(std::move(binary.error()));
       }
-      continue; // a library that cannot be read does not hide the others
+      continue; // an unreadable library does not hide the others
     }
     some_source = some_source || (*binary)->has_source(request.file);
     search(**binary, request, group);

@@ -1,5 +1,5 @@
 // Where a recording goes when the client does not say.
-#include "server/methods/output_folder.hpp"
+#include "server/recordings/output_folder.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
