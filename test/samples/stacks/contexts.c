@@ -1,5 +1,5 @@
-// Coroutines by swapcontext: two workers with different functions, resumed in turns, one of which
-// calls functions on both sides of a switch; a generator that its own function resumes and that
+// Coroutines by swapcontext: two workers with different functions, resumed in turns (one of them
+// calls functions on both sides of a switch); a generator that its own function resumes and that
 // ends; and two instances of one function.
 #include "sample.h"
 
