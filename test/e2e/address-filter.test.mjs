@@ -1,10 +1,10 @@
 // Traces that the processor's address filter cut to one function: a made-up walk over the code of the
-// order server and libc, of which the truth of every call is known, also where nothing was traced.
+// order server and libc, for which the truth of every call is known, also of untraced code.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { helper, json, jsonLines, noPerf, orderServer, output, run, simulator, temporaryFolder } from "./support.mjs";
+import { helper, json, jsonLines, noPerf, noteOf, orderServer, output, run, simulator, temporaryFolder } from "./support.mjs";
 
 const libc = ["/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6"].find(existsSync);
 const rounding = 2; // ns: each of two times is a whole number
@@ -86,10 +86,10 @@ describe("a trace that was filtered to one function", { skip: whyNot() }, () => 
     for (const row of report.callers) found.set(row.call_site, (found.get(row.call_site) ?? 0) + row.calls);
     for (const [site, calls] of expected) assert.ok(found.get(site) >= calls, `${site}: ${found.get(site)} of ${calls}`);
     assert.ok(found.size - expected.size <= truth.length - called.length);
-    assert.ok(report.recording.notes.some((note) => /address filter/.test(note)));
+    assert.ok(noteOf(report.recording, "address_filter"));
   });
 
-  test("perf decodes it without an error, and libipt tells the same branches", (t) => {
+  test("perf decodes it without an error, and libipt emits the same branches", (t) => {
     const { file } = record(t, "__libc_malloc");
     const { stdout, stderr } = run("perf", ["script", "-f", "-i", file, "--itrace=e"]);
     assert.doesNotMatch(stdout + stderr, /instruction trace error/);

@@ -114,7 +114,7 @@ const nobody = 65_534;
 const asNobody = { uid: nobody, gid: nobody, env: { PATH: process.env.PATH, HOME: "/nonexistent" } };
 const noNobody = process.getuid() !== 0 ? "becoming another user needs root" : noPerf;
 
-// A helper that the other user can execute, wherever the tree lies.
+// A helper that the other user can execute, wherever the tree is.
 function ptlensAsNobody(t, args) {
   const folder = temporaryFolder(t);
   chmodSync(folder, 0o777);

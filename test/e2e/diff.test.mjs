@@ -1,4 +1,4 @@
-// ptlens diff: two recordings of one program, of which the second does more in one function. The counts are the
+// ptlens diff: two recordings of one program, where the second does more in one function. The counts are the
 // program's own, the figures those of ptlens report --json.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ __attribute__((noinline)) void run(void) {
 int main(void) { run(); return 0; }
 `;
 
-test("diff tells changes, and what is none", { skip: noProbes }, (t) => {
+test("diff reports changes, and only changes", { skip: noProbes }, (t) => {
   const folder = temporaryFolder(t);
   const at = (name) => path.join(folder, name);
   writeFileSync(at("main.c"), text);
@@ -37,12 +37,12 @@ test("diff tells changes, and what is none", { skip: noProbes }, (t) => {
   measure(["-DFIRST", "-DAMOUNT=2000"], "base");
   measure(["-DAMOUNT=400000"], "now");
 
-  const told = json(["diff", at("base"), at("now"), "--json"]);
-  const of = (name) => told.functions.find((entry) => entry.name === name);
+  const answer = json(["diff", at("base"), at("now"), "--json"]);
+  const of = (name) => answer.functions.find((entry) => entry.name === name);
   assert.equal(of("slow").base.calls.complete, 300);
   assert.equal(of("slow").recording.calls.complete, 300);
   for (const [side, recording] of [["base", "base"], ["recording", "now"]]) {
-    // The program was built anew since the first recording: the copy in its folder is read.
+    // The program was rebuilt after the first recording: the copy in its folder is read.
     const report = json(["report", at(recording), "--function", "slow", "--json"]);
     assert.deepEqual(of("slow")[side].latency, report.latency);
   }
@@ -51,8 +51,8 @@ test("diff tells changes, and what is none", { skip: noProbes }, (t) => {
   assert.equal(difference.mean, "changed");
   assert.ok(difference.mean_percent > 100, "two hundred times the work");
   assert.equal(of("seldom").difference.mean, "few_calls");
-  assert.deepEqual(told.only_base.map((entry) => entry.name), ["gone"]);
-  assert.deepEqual(told.only_recording.map((entry) => entry.name), ["added"]);
+  assert.deepEqual(answer.only_base.map((entry) => entry.name), ["gone"]);
+  assert.deepEqual(answer.only_recording.map((entry) => entry.name), ["added"]);
 
   const one = json(["diff", at("base"), at("now"), "--function", "slow", "--json"]);
   assert.deepEqual(one.functions, [of("slow")]);

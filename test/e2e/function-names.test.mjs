@@ -1,5 +1,5 @@
-// A function by each way to write its name: nm says which symbol stands where, the sources say how often
-// each is called. C++ is compiled here; Rust's and Go's names stand in an assembler file, so that it needs
+// Every spelling of a function's name. nm gives the address of each symbol, and the sources determine how
+// often each is called. C++ is compiled here; Rust's and Go's names are in an assembler file, so that it needs
 // neither compiler.
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -66,7 +66,7 @@ describe("names of functions", { skip }, () => {
     }
   });
 
-  test("C++: what is not one function is refused with the choices, and told together with --all", () => {
+  test("C++: an ambiguous name is refused with its candidates, and --all reports them together", () => {
     for (const name of ["largest", "settle", "tick", "Box::weigh", "weigh(int)"]) assert.match(refused(cpp, name), /2 functions answer to .*--all/, name);
     const largest = report(cpp, "largest", "--all");
     assert.equal(largest.function.name, "shop::largest");
@@ -138,16 +138,16 @@ describe("names of functions", { skip }, () => {
     assert.deepEqual(instances.map((row) => row.calls.complete), [2, 1]);
   });
 
-  test("an address filter holds one function: all of a name are refused with the way out", () => {
+  test("an address filter holds one function: --all is refused with a remedy", () => {
     const { status, stderr } = ptlens(["record", "--backend", "intel_pt", "--perf", simulator, "--filter", "--function", "largest", "--all", "-o", path.join(folder, "filtered"), "--", cpp.program]);
     assert.equal(status, 1);
-    assert.match(stderr, /leave out --filter/);
+    assert.match(stderr, /omit --filter/);
   });
 
   test("a function that was inlined everywhere: its callers are offered", { skip: noProbes }, () => {
     const { status, stderr } = ptlens(["record", "--backend", "uprobe", "--function", "mix", "-o", path.join(folder, "mix"), "--", cpp.program]);
     assert.equal(status, 1);
-    assert.match(stderr, /mix was inlined everywhere, at 2 places/);
+    assert.match(stderr, /mix was inlined everywhere \(2 locations\)/);
     assert.match(stderr, /stirs\(int\)/);
     assert.match(stderr, /blends\(int\)/);
   });

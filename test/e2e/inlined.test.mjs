@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { helper, json, jsonLines, output, ptlens, root, run, simulator } from "./support.mjs";
+import { helper, json, jsonLines, noteOf, output, ptlens, root, run, simulator } from "./support.mjs";
 
 const count = 30;
 const rounding = 2; // ns: each of two times is a whole number
@@ -63,7 +63,9 @@ describe("inlined functions", { skip: whyNot() }, () => {
     for (let value = 0; value < count; value += 3) odd += value % 2;
     assert.ok(report.children.every(({ name }) => name === "sums::stir(unsigned long)"));
     assert.equal(report.children.reduce((sum, { calls }) => sum + calls, 0), total + odd);
-    assert.ok(report.recording.notes.some((note) => /inlined at 3 places.*± \d+ ns/.test(note)));
+    const [places, , uncertainty] = noteOf(report.recording, "inlined_timed").arguments;
+    assert.equal(places, "3");
+    assert.ok(Number(uncertainty) > 0);
   });
 
   test("each execution begins and ends between the true times of the calls before, in and after it", () => {
@@ -117,7 +119,7 @@ describe("inlined functions", { skip: whyNot() }, () => {
     assert.deepEqual(calls, { complete: 0, incomplete: 0, unwound: 0 });
     assert.equal(inlined.length, 3);
     assert.ok(inlined.every((row) => row.calls === null && row.latency === null && row.line > 0));
-    assert.ok(recording.notes.some((note) => /inlined at 3 places; an address filter was on/.test(note)));
+    assert.equal(noteOf(recording, "inlined_filtered").arguments[0], "3");
   });
 
   test("a function that was called and inlined nowhere has no such rows, and an unknown name is an error", () => {

@@ -13,7 +13,7 @@ const compiler = process.env.CC ?? "gcc";
 const count = 40;
 const cycles = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
 const functions = ["square", "spin", "descend", "twice", "pause_for", "work", "main"];
-const rounding = 20; // ns over the whole run: packets tell whole ticks, and times are whole ns
+const rounding = 20; // ns over the whole run: packets contain whole ticks, and times are whole ns
 
 function whyNot() {
   if (!existsSync(simulator)) return `${simulator} is not built`;
@@ -42,9 +42,9 @@ function linesOfCode(program) {
     if (wanted && address !== undefined) code.set(Number.parseInt(address, 16), 0);
   }
   const addresses = [...code.keys()];
-  const told = run("addr2line", ["-a", "-i", "-e", program], { input: addresses.map((address) => address.toString(16)).join("\n") });
+  const located = run("addr2line", ["-a", "-i", "-e", program], { input: addresses.map((address) => address.toString(16)).join("\n") });
   let address = 0;
-  for (const text of told.stdout.split("\n").filter(Boolean)) {
+  for (const text of located.stdout.split("\n").filter(Boolean)) {
     if (text.startsWith("0x")) address = Number.parseInt(text, 16);
     else code.set(address, Number.parseInt(/:(\d+)/.exec(text)?.[1] ?? "0", 10)); // the outermost comes last
   }
@@ -172,7 +172,7 @@ describe("line time", { skip: whyNot() }, () => {
         }
       });
 
-      test("the loop on one line is told, and short lines are shared with their neighbours", () => {
+      test("the loop on one line has a time, and short lines share theirs with their neighbours", () => {
         const row = (mark) => found.lines.find(({ line }) => line === marks.get(mark));
         const loop = row("one_line_loop");
         const truly = truth.among.get(marks.get("one_line_loop"));
@@ -227,8 +227,8 @@ describe("line time", { skip: whyNot() }, () => {
       const found = lineTime(file);
       assert.deepEqual(executionsOf(found), asObject(truth.executions));
       within(found, truth);
-      const told = found.lines.filter(({ time }) => time !== null).map(({ line }) => line);
-      assert.ok(told.every((line) => line === marks.get("one_line_loop")), `told: ${told}`);
+      const timed = found.lines.filter(({ time }) => time !== null).map(({ line }) => line);
+      assert.ok(timed.every((line) => line === marks.get("one_line_loop")), `timed: ${timed}`);
     });
 
     test("a made-up walk of three threads, switched and interrupted everywhere", () => {

@@ -34,7 +34,7 @@ function lossOf(truth) {
 
 describe("lost trace", { skip: whyNot() }, () => {
   for (const { fault, allowed } of [
-    // The kernel's note of a full buffer stands between the same packets as the loss itself. After an
+    // The kernel's note of a full buffer is between the same packets as the loss itself. After an
     // overflow the processor sends no time before it goes on: perf's figure for that is up to 18 µs.
     { fault: "truncate:every=20000", allowed: 4 },
     { fault: "ovf:every=8000", allowed: 500 },
@@ -53,7 +53,7 @@ describe("lost trace", { skip: whyNot() }, () => {
         }
       });
 
-      test(`${fault}, seed ${seed}: libipt's instruction decoder tells the same branches`, (t) => {
+      test(`${fault}, seed ${seed}: libipt's instruction decoder emits the same branches`, (t) => {
         const { file } = record(t, seed, "--fault", fault);
         assert.equal(json(["verify", "--json", file]).difference, null);
       });

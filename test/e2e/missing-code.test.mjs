@@ -1,5 +1,5 @@
-// A trace that runs through code which the recording's reader does not have: what is told must still
-// be true, and what cannot be known must be a gap. The truth is every branch that was stepped.
+// A trace of code that the reader of the recording does not have. Emitted branches must still be true, and
+// the unknown rest must be a gap. The truth is every branch that was stepped.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -24,7 +24,7 @@ function fromAnotherMachine(file) {
   writeFileSync(file, bytes);
 }
 
-test("without the vdso's code every branch told was taken, in that order, and the rest is gaps", { skip }, (t) => {
+test("without the vdso's code, every emitted branch was taken, in that order, and the rest is gaps", { skip }, (t) => {
   const file = path.join(temporaryFolder(t), "perf.data");
   const program = [orderServer, "--orders", "120", "--threads", "1", "--rate", "0"];
   const made = run(simulator, ["record", "-e", event, "--start-at", "main", "--branches", "-o", file, "--", ...program], {
@@ -44,10 +44,10 @@ test("without the vdso's code every branch told was taken, in that order, and th
   assert.equal(answer.recording.decode_errors, 0, "a missing binary is no contradiction");
 
   const taken = readFileSync(`${file}.truth.branches.tsv`, "utf8").split("\n").filter(Boolean).map((line) => line.split("\t"));
-  const told = output(helper, ["decode", "--events", "branches", file]);
+  const emitted = output(helper, ["decode", "--events", "branches", file]);
   let next = 0;
   let compared = 0;
-  for (const line of told.split("\n").filter(Boolean)) {
+  for (const line of emitted.split("\n").filter(Boolean)) {
     const [, , , kind, from, to] = line.split("\t");
     if (kind === "gap" || kind === "on" || to === "0") continue;
     while (next < taken.length && (taken[next][1] !== from || taken[next][2] !== to)) next += 1;

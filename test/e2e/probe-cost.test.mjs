@@ -44,9 +44,9 @@ int main(int count, char** words) {
 
 const median = (values) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)];
 
-// The kernel goes on after a hit in two ways: it does the work of push and of jumps itself, and steps over a copy
-// of endbr64, which in a virtual machine takes as long as its host likes. Probes stand at the former where one is
-// always passed on the way in: in all but "bare" behind endbr64.
+// After a hit, the kernel emulates push and jumps, and steps over a copy of endbr64, which in a virtual machine
+// takes a time that depends on the host. Probes are set at an emulated instruction if every call executes one:
+// in all functions except "bare" after endbr64.
 const starts = { push: ["-O0", "-fcf-protection=none"], endbr64: ["-O2", "-fcf-protection=full"] };
 const cases = Object.keys(starts).flatMap((start) => [["alone", 2_000], ["alone", 5_000], ["alone", 50_000], ["around", 100_000], ["bare", 2_000]].map((each) => [start, ...each]));
 const tolerance = 0.1;
@@ -113,10 +113,10 @@ test("functions of one name together: each without the cost of its own probes", 
 });
 
 // On a quiet machine the error is some per cent. What a hit costs changes with what the other processors do, which is
-// measured in the calls themselves, but for the way back to the program: where that differs from the calibration's, the
+// measured in the calls themselves, except for the return to the program: where that differs from the calibration's, the
 // uncertainty must say so.
 for (const [start, name, ns] of cases) {
-  test(`${name}, behind ${start}: ${ns} ns are found within ${tolerance * 100} % or what is told, median of ${runs} runs`, { skip }, (t) => {
+  test(`${name}, behind ${start}: ${ns} ns are measured within ${tolerance * 100} % or the reported uncertainty, median of ${runs} runs`, { skip }, (t) => {
     const { corrected, uncertainty } = measured(t, start, name, ns);
     const error = Math.abs(corrected - ns);
     t.diagnostic(`off by ${((100 * error) / ns).toFixed(1)} %`);

@@ -83,7 +83,7 @@ const instructions = (answer, tid) => answer.recording.thread_list.find((thread)
 const named = (answer, name) => answer.functions.filter((row) => row.name === name || row.name.startsWith(`${name}(`));
 
 for (const name of readdirSync(noTraces ? "." : traces).filter((each) => !noTraces && existsSync(recording(each)))) {
-  test(`${name}: libipt's instruction decoder tells the same branches`, () => {
+  test(`${name}: libipt's instruction decoder emits the same branches`, () => {
     const verdict = json(["verify", "--json", ...symfs(name), recording(name)]);
     assert.equal(verdict.difference, null);
     assert.ok(verdict.pieces > 0);

@@ -1,4 +1,4 @@
-// Faults on demand in recordings of a stepped program: every branch that the trace still holds is told,
+// Faults on demand in recordings of a stepped program: every branch that the trace still contains is emitted,
 // per thread and in order, and none that it does not hold.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { background, helper, json, jsonLines, noPerf, output, root, run, simulator, temporaryFolder, until } from "./support.mjs";
+import { background, helper, json, jsonLines, noPerf, noteOf, output, root, run, simulator, temporaryFolder, until } from "./support.mjs";
 
 const event = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
 const rounding = 2; // ns: each of two times is a whole number
@@ -113,7 +113,7 @@ describe("a recording of several processes", { skip: whyNot() }, () => {
     assert.ok(callsOf(file, "part").length < 2 * sum(threads, ({ items }) => items));
     const { recording } = json(["functions", "--json", file]);
     assert.ok(recording.gaps > 0 && recording.lost_ns > 0);
-    assert.ok(recording.notes.some((note) => /ran on processors that were not traced/.test(note)));
+    assert.ok(noteOf(recording, "untraced_processors"));
   });
 
   test("buffers of threads: two threads that change processors", async (t) => {

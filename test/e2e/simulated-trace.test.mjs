@@ -112,7 +112,7 @@ describe("a simulated trace of the order server", { skip: whyNot() }, () => {
     assert.equal(answer.recording.gaps, 0);
   });
 
-  test("libipt's instruction decoder tells the same branches, all of them", () => {
+  test("libipt's instruction decoder emits the same branches, all of them", () => {
     const verdict = json(["verify", "--json", file]);
     assert.deepEqual([verdict.difference, verdict.given_up, verdict.unjudged], [null, 0, 0]);
     const branches = output(helper, ["decode", "--events", "branches", file]).split("\n").filter(Boolean);
@@ -130,7 +130,7 @@ describe("a simulated trace of the order server", { skip: whyNot() }, () => {
   });
 
   // Stripped libraries hold functions without a name; whether a jump to one of them is a tail call or
-  // stays inside the function cannot be told from the file.
+  // stays inside the function cannot be determined from the file.
   test("calls of every function that has a symbol, in every state, equal the stepped truth", () => {
     const expected = new Map();
     for (const { binary, address, state, symbol } of truth) {

@@ -1,6 +1,6 @@
-// One test for each way in which rebuilding calls is known to go wrong: a small program of which every
-// call is known, traced by the simulator, and asked about at the command line. Numbers are those of the
-// programs' own loops (test/samples/stacks).
+// One test for each known difficulty of rebuilding calls: a small program whose calls are all known is traced
+// by the simulator and queried on the command line. The expected numbers are those of the programs' own loops
+// (test/samples/stacks).
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -233,7 +233,7 @@ describe("rows", { skip: whyNot() }, () => {
     latenciesAreTrue(run, "reads_pointer");
   });
 
-  test("system calls in a user-only trace: the call goes on, and the time is told apart", () => {
+  test("system calls in a user-only trace: the call goes on, and the time is reported separately", () => {
     const run = recorded("system_calls.c");
     nothingIsLost(run);
     assert.deepEqual(run.callers("asks"), { main: 4 });
@@ -289,14 +289,14 @@ describe("rows", { skip: whyNot() }, () => {
     { what: "an overflow makes no 900 µs call", fault: "ovf:every=40", pause: "0" },
     { what: "a full buffer makes no long call", fault: "truncate:every=40", pause: "10" },
   ]) {
-    test(`gap: ${what}, and is told`, () => {
+    test(`gap: ${what}, and is reported`, () => {
       const run = record(build("steady.c"), { options: ["--slice", "0", "--fault", fault], args: ["15", pause] });
       const { recording } = run;
       const lost = run.truth.filter((row) => row.lost).map((row) => row.lost);
       const errors = output("perf", ["script", "-f", "-i", run.file, "--itrace=e"]).split("\n").filter((line) => line.includes("instruction trace error type"));
       assert.ok(lost.length >= 3);
       assert.deepEqual([recording.gaps, recording.decode_errors], [lost.length, 0]);
-      assert.equal(recording.gaps, errors.length, "as many as perf tells");
+      assert.equal(recording.gaps, errors.length, "as many as perf reports");
       assert.ok(recording.lost_ns > 0 && recording.lost_ns <= recording.trace_ns);
       for (const name of ["brief", "batch"]) {
         const calls = run.calls(name);
@@ -358,7 +358,7 @@ describe("rows", { skip: whyNot() }, () => {
     test("two libraries that export one name are two rows", () => {
       const rows = sameNames().rows("exported");
       assert.deepEqual(rows.map((row) => [path.basename(row.binary), row.complete]).sort(), [["libone.so", 7], ["libtwo.so", 8]]);
-      assert.equal(rows[0].address, rows[1].address, "only the binary tells them apart");
+      assert.equal(rows[0].address, rows[1].address, "only the binary distinguishes them");
       assert.equal(sameNames().report("exported", "libtwo.so").calls.complete, 8);
     });
   });
@@ -411,7 +411,7 @@ describe("rows", { skip: whyNot() }, () => {
     assert.ok(means.some((mean) => !Number.isInteger(mean)));
   });
 
-  test("trace − lost never underflows: a recording of which most was lost has shares of 0 to 100 %", () => {
+  test("trace − lost never underflows: a recording that lost most of its trace has shares of 0 to 100 %", () => {
     const run = record(build("steady.c"), { options: ["--slice", "0", "--fault", "truncate:every=40"], args: ["15", "10"] });
     const { trace_ns: traced, lost_ns: lost, thread_list: threads } = run.recording;
     assert.ok(lost > traced / 2 && lost <= traced, `${lost} of ${traced} ns`);

@@ -71,7 +71,7 @@ test("--no-store keeps nothing", { skip: why }, (t) => {
 });
 
 
-test("what changes makes it anew: the recording, a binary, the options", { skip: why }, (t) => {
+test("a change of the recording, a binary or the options rebuilds it", { skip: why }, (t) => {
   const made = make(t, 2000);
   const functions = () => made.ask(["functions", made.file, "--json"]);
   const before = functions();
@@ -100,7 +100,7 @@ test("what changes makes it anew: the recording, a binary, the options", { skip:
   assert.equal(JSON.stringify(JSON.parse(isMadeAnew("it came back")).functions), JSON.stringify(JSON.parse(before).functions));
 });
 
-test("a damaged one is made anew, and nobody notices", { skip: why }, (t) => {
+test("a damaged one is rebuilt silently", { skip: why }, (t) => {
   const made = make(t, 2000);
   const [name] = busiest(made, 1);
   const questions = [["functions", made.file, "--json"], ["report", made.file, "--function", name, "--json"], ["flame", made.file]];

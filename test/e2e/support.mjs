@@ -100,19 +100,22 @@ export function background(t, program, args, options = {}) {
   return { child, text, closed };
 }
 
+// The note with that code, of a recording's notes or of a manifest's.
+export const noteOf = ({ notes }, code) => notes.find((note) => note.code === code);
+
 export async function until(what, condition, limit = 60_000) {
   const end = Date.now() + limit;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`waited ${limit / 1000} s in vain: ${what}`);
+    if (Date.now() > end) throw new Error(`timed out after ${limit / 1000} s: ${what}`);
     await sleep(50);
   }
 }
 
-// Probes that a helper with this process id has set and not removed.
+// Returns the probes that the helper with this process id has set and not removed.
 export const probesOf = (pid) =>
   readFileSync("/sys/kernel/tracing/uprobe_events", "utf8").split("\n").filter((line) => line.includes(`:ptlens_${pid}_`));
 
-// Processes that a process has started, from any of its threads.
+// Returns the processes that a process has started, from any of its threads.
 export function childrenOf(pid) {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((tid) =>
@@ -122,8 +125,8 @@ export function childrenOf(pid) {
   }
 }
 
-// Until the perf that a helper drives has opened its events and carried out the command to enable them,
-// which lies in its pipe from the start: perf then sleeps in poll, system call 7 on x86-64.
+// Waits until the perf of a helper has opened its events and has executed the command "enable", which is
+// in its pipe from the start. perf then sleeps in poll, system call 7 on x86-64.
 export async function untilMeasuring(helperPid) {
   let calm = 0;
   await until("perf measures", () => {

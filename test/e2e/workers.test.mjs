@@ -7,12 +7,12 @@ import { noTraces, orderServer, output, helper, ptlens, simulator, temporaryFold
 
 const libc = "/lib/x86_64-linux-gnu/libc.so.6";
 const why = existsSync(simulator) && existsSync(libc) ? false : "ptsim or the C library is not here";
-const ways = [["--workers", "1"], ["--workers", "2", "--segment", "3000"], ["--workers", "7", "--segment", "256"]];
+const configurations = [["--workers", "1"], ["--workers", "2", "--segment", "3000"], ["--workers", "7", "--segment", "256"]];
 
 function assertSame(file, ...more) {
   const questions = [["decode", "--events", "branches"], ["decode", "--events", "calls"], ["functions", "--json", "--no-store"], ["flame", "--no-store"]];
   for (const [command, ...rest] of questions) {
-    const [first, ...others] = ways.map((way) => output(helper, [command, file, ...rest, ...way, ...more]));
+    const [first, ...others] = configurations.map((options) => output(helper, [command, file, ...rest, ...options, ...more]));
     // The order of threads in the list of branches is that in which their runs begin.
     const lines = (text) => (command === "decode" ? text.split("\n").sort() : text);
     for (const other of others) {
@@ -27,14 +27,14 @@ for (const [name, options] of Object.entries({
   "no cycle packets": ["--threads", "2", "--no-cyc", "--interrupts", "20"],
   "losses": ["--threads", "2", "--cyc", "--fault=ovf:every=5000", "--fault=truncate:every=60000"],
 })) {
-  test(`any number of workers tells the same: ${name}`, { skip: why }, (t) => {
+  test(`any number of workers gives the same result: ${name}`, { skip: why }, (t) => {
     const file = path.join(temporaryFolder(t), "perf.data");
     output(simulator, ["synth", "-o", file, "--seed", "3", "--bytes", "150kb", ...options, orderServer, libc]);
     assertSame(file);
   });
 }
 
-test("any number of workers tells the same of real recordings", { skip: noTraces }, () => {
+test("any number of workers gives the same result for real recordings", { skip: noTraces }, () => {
   for (const name of ["lldb-main", "lldb-multi-core", "lldb-multi-file"]) {
     assertSame(path.join(traces, name, "perf.data"), "--symfs", path.join(traces, name, "symfs"));
   }

@@ -1,5 +1,5 @@
 // perf's address filters: "filter FUNC @ BINARY", "filter ADDR/SIZE @ BINARY" (perf-record(1),
-// --filter): which bytes of which files are traced.
+// --filter). They select the bytes of files that are traced.
 #pragma once
 
 #include "base/error.hpp"
@@ -31,10 +31,11 @@ struct AddressRange { // [begin, end)
 // not_found, unsupported (start, stop, tracestop, filters without a binary).
 Result<std::vector<AddressFilter>> parse_filters(const std::string& text);
 
-// What perf tells the kernel and writes to AUXTRACE_INFO: "filter 0x1139/0x2a@/path/to/binary".
+// Returns the text that perf passes to the kernel and writes to AUXTRACE_INFO: "filter
+// 0x1139/0x2a@/path/to/binary".
 [[nodiscard]] std::string resolved_text(const std::vector<AddressFilter>& filters);
 
-// Where the filters are in a process of these mappings.
+// Returns the address ranges of the filters in a process with these mappings.
 [[nodiscard]] std::vector<AddressRange> address_ranges(const std::vector<AddressFilter>& filters,
                                                        const std::vector<Mapping>& mappings);
 

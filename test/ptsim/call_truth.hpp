@@ -3,13 +3,12 @@
 //
 // A call instruction pushes a return address and opens a frame. The frame ends complete when
 // control is at that return address with the stack pointer just above it, and unwound when a
-// transfer of control finds the stack pointer above it in any other way (exception, longjmp) or the
-// thread ends. A jump to
-// the entry of another function with the stack as at the entry of the current frame is a tail call,
-// also when it is made by a `ret` to what was pushed: a frame of its own on the same return
-// address, which ends with the one beneath. Stubs (PLT, the dynamic linker's lazy binding,
-// retpolines) are folded: the frame is that of the function that the stub jumps to. A call inside
-// one function, not to its entry, has a frame that is not written.
+// transfer of control finds the stack pointer above it for another reason (exception, longjmp) or
+// the thread ends. A jump to the entry of another function with the stack as at the entry of the
+// current frame is a tail call, also when it is made by a `ret` to what was pushed: a frame of its
+// own on the same return address, which ends with the one beneath. Stubs (PLT, the dynamic linker's
+// lazy binding, retpolines) are folded: the frame is that of the function that the stub jumps to. A
+// call inside one function, not to its entry, has a frame that is not written.
 //
 // An instruction that loads the stack pointer with an address outside the stretch that the current
 // stack has used so far switches to another stack of the thread: to the one that has used that
@@ -44,7 +43,7 @@ public:
   // execve gave the thread the id of its process.
   void renamed(pid_t tid) { tid_ = tid; }
 
-  // Tracing begins (again) with control at `ip`. The calls under way began before. Where `ip` is
+  // Tracing begins (again) with control at `ip`. The open calls began before. When `ip` is
   // the entry of a function, `stack_top` is its return address.
   void begin(std::uint64_t ip, std::uint64_t stack_pointer, std::uint64_t stack_top, Moment now);
 

@@ -18,7 +18,7 @@
 // instruction and of being back at the return address; depth; caller, the address of the call
 // instruction; state, as DESIGN has it; tail_call; signal_handler, for the call that the kernel
 // makes; off_cpu, ns. Lines come in the order in which calls end. Truth comes from the stepped
-// instruction and stack pointers, not from packets. Between them stand lines of what --fault took
+// instruction and stack pointers, not from packets. Lines between them show what --fault took
 // away: {"lost":[begin,end],"tid":T}, ns, for trace, {"lost_record":"switch"|"mapping","time":ns,
 // "tid":T} for side-band.
 //
@@ -44,10 +44,11 @@
 //
 //   ptsim synth --seed 7 --bytes 200MB -o perf.data --counts calls.tsv BINARY LIBRARY...
 //
-// Nothing is executed: a walk over the machine code of these files, all decisions by the seed, as
-// the recording of a process that did just that, at tens of MB of trace a second. The truth files
-// are those of record, with start_seen, with the state "lost" for calls of which the trace shows
-// nothing, and with lines that tell of lost trace (loss, start, end). See ptsim synth --help.
+// Nothing is executed. synth walks over the machine code of these files, takes all decisions from
+// the seed, and writes the recording of a process that did the same, at tens of MB of trace per
+// second. The truth files are those of record, with start_seen, with the state "lost" for calls
+// that the trace does not contain, and with lines for lost trace (loss, start, end). See ptsim
+// synth --help.
 #include "options.hpp"
 #include "session.hpp"
 #include "synth/synth.hpp"

@@ -2,6 +2,7 @@
 #include "perf_data_writer.hpp"
 
 #include "recording_preamble.hpp"
+#include "user_record.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,14 +15,8 @@
 namespace ptlens::ptsim {
 namespace {
 
-enum UserRecord : std::uint32_t {
-  finished_round = 68,
-  auxtrace = 71,
-};
-
 constexpr std::uint64_t header_size = 104;
 constexpr std::uint64_t trace_alignment = 8;
-constexpr std::size_t thread_name_size = 16;
 
 Error disk_error(const std::string& path) {
   return Error{.message = std::strerror(errno),

@@ -33,7 +33,7 @@ struct Stamp {
 
 class PerfDataWriter {
 public:
-  // Moves an existing file to PATH.old, as perf does, and writes what stands before the first
+  // Moves an existing file to PATH.old, as perf does, and writes everything before the first
   // event. Errors: failed.
   static Result<PerfDataWriter> create(const RecordingConfig& config);
 

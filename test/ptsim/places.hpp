@@ -1,4 +1,4 @@
-// Which function of which binary an address in the traced process belongs to.
+// Finds the function and the binary of an address in the traced process.
 #pragma once
 
 #include "mappings.hpp"

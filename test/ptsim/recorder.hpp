@@ -1,4 +1,4 @@
-// Where a session's threads write what happens to them, and which of perf's ways it is recorded in.
+// The output of a session's threads, and the mode of perf in which it is recorded.
 #pragma once
 
 #include "faults.hpp"

@@ -1,20 +1,14 @@
 // Attributes and perf's own records.
 #include "recording_preamble.hpp"
 
+#include "user_record.hpp"
+
 #include <linux/perf_event.h>
 
 namespace ptlens::ptsim {
 namespace {
 
-enum UserRecord : std::uint32_t {
-  id_index = 69,
-  auxtrace_info = 70,
-  thread_map = 73,
-  time_conv = 79,
-};
-
 constexpr std::uint32_t intel_pt_auxtrace = 1;
-constexpr std::size_t thread_name_size = 16;
 // have_sched_switch of struct intel_pt.
 constexpr std::uint64_t no_switches = 0;
 constexpr std::uint64_t own_switches = 2;

@@ -1,6 +1,5 @@
-// The attributes of the recorded events and perf's own records that stand before the first of the
-// kernel's. Layouts: tools/lib/perf/include/perf/event.h, tools/perf/util/intel-pt.h
-// (AUXTRACE_INFO).
+// The attributes of the recorded events, and perf's own records before the first record of the
+// kernel. Layouts: tools/lib/perf/include/perf/event.h, tools/perf/util/intel-pt.h (AUXTRACE_INFO).
 #pragma once
 
 #include "byte_buffer.hpp"

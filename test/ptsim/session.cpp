@@ -19,8 +19,7 @@
 namespace ptlens::ptsim {
 namespace {
 
-constexpr int look_around_ms = 20;
-constexpr std::uint64_t steps_between_looks = 256;
+constexpr std::uint64_t steps_between_checks = 256;
 
 std::uint64_t monotonic_ns() {
   timespec time{};
@@ -193,7 +192,7 @@ void Session::adopt_children(Tracee& parent, pid_t pid, bool alone) {
   }
 }
 
-// False: the target ended first, or ptsim was told to stop.
+// Returns false when the target ended first or ptsim was asked to stop.
 Result<bool> Session::run_to_start() {
   std::uint64_t address = 0;
   if (options_.start_at.empty()) {
@@ -403,7 +402,7 @@ Result<void> Session::step_until_told() {
     }
     if (ended_ || limit_reached_ ||
         ((*progress == Stepper::Progress::waiting ||
-          stepper_->steps() % steps_between_looks == 0) &&
+          stepper_->steps() % steps_between_checks == 0) &&
          should_pause())) {
       stepper_->stop();
       tracing_ = false;
@@ -420,7 +419,7 @@ bool Session::at_limit() const {
 
 void Session::wait_a_while() {
   const std::array<int, 1> files{control_.file()};
-  signals_.wait(files, look_around_ms);
+  signals_.wait(files, Signals::longest_wait_ms);
 }
 
 // While nothing is traced.

@@ -10,6 +10,8 @@ namespace ptlens::ptsim {
 
 class Signals {
 public:
+  static constexpr int longest_wait_ms = 20; // for callers that must also check other conditions
+
   Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;

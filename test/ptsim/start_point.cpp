@@ -12,8 +12,6 @@
 namespace ptlens::ptsim {
 namespace {
 
-constexpr int look_around_ms = 20;
-
 enum class Outcome : std::uint8_t { none, arrived, gone };
 
 Result<Outcome> look(Tracee& thread, std::uint64_t address, Tracees& added) {
@@ -88,7 +86,7 @@ Result<bool> run_until(Tracees& threads, std::uint64_t address, Signals& signals
       stop_all(threads);
       return arrived;
     }
-    signals.wait({}, look_around_ms);
+    signals.wait({}, Signals::longest_wait_ms);
   }
   return false;
 }

@@ -18,7 +18,7 @@ constexpr std::uint64_t switch_cycles = 900;    // from one thread to the next
 constexpr std::uint64_t switch_in_cycles = 200; // from the trace's start to the switch record
 constexpr std::uint64_t to_user_cycles = 2500;  // from there to user code
 constexpr std::uint64_t wake_up_ns = 5000;      // a timer's, on top of the time asked for
-constexpr std::uint64_t steps_between_looks = 64;
+constexpr std::uint64_t steps_between_wake_ups = 64;
 constexpr std::uint64_t untraced_one_in = 4; // preemptions with nobody ready
 constexpr std::uint64_t shortest_untraced_ns = 2000;
 constexpr std::uint64_t longest_untraced_ns = 40'000;
@@ -121,7 +121,7 @@ Stepper::Entry& Stepper::entry_of(const TracedThread& thread) {
 }
 
 Result<Stepper::Progress> Stepper::turn() {
-  if (std::exchange(may_have_woken_, false) || steps_ % steps_between_looks == 0) {
+  if (std::exchange(may_have_woken_, false) || steps_ % steps_between_wake_ups == 0) {
     reap();
     look_for_woken();
   }

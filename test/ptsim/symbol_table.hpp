@@ -28,8 +28,9 @@ public:
   [[nodiscard]] const Function* containing(std::uint64_t address) const;
   [[nodiscard]] const Function* named(std::string_view name) const;
 
-  // Whether the address is in a section of linkage stubs (.plt, .plt.sec, .plt.got, .iplt), or in
-  // code that stands for a jump by its name: a retpoline, the dynamic linker's lazy binding.
+  // Returns true for an address in a section of linkage stubs (.plt, .plt.sec, .plt.got, .iplt), or
+  // in code whose name shows that it replaces a jump: a retpoline, the dynamic linker's lazy
+  // binding.
   [[nodiscard]] bool is_stub(std::uint64_t address) const;
 
   // ELF virtual address of a byte of the file, by the loadable segments.

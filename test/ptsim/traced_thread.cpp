@@ -211,7 +211,7 @@ Result<Turn> TracedThread::handle(const Stop& stop) {
   case StopKind::left_kernel:
     if (stop.kind == StopKind::left_kernel && current_ &&
         current_->instruction.flow != FlowKind::syscall) {
-      return Turn::went_on; // stopped on the way out of the kernel, before the instruction
+      return Turn::went_on; // stopped at the exit from the kernel, before the instruction
     }
     done = current_ ? executed() : std::unexpected(current_.error());
     break;
@@ -334,7 +334,7 @@ Result<void> TracedThread::executed() {
   }
   if (instruction.flow == FlowKind::syscall) {
     if (next == current_->ip) {
-      return {}; // put back before it, on the way out of the kernel
+      return {}; // the kernel set the instruction pointer back at its exit
     }
     if (!in_system_call_) {
       enter_kernel();
@@ -467,7 +467,7 @@ void TracedThread::let_faults_happen() {
     }
     return;
   }
-  // After a branch that no packet tells of, a decoder could not know that it was reached.
+  // A decoder could not know that a branch without a packet was reached.
   if (!unit().sending() || !current_ || !sends_packet(current_->instruction.flow)) {
     return;
   }

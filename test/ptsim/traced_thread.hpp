@@ -1,4 +1,5 @@
-// One traced thread: steps it and tells clock, trace hardware, truth and recording what happened.
+// One traced thread. Steps it and reports each step to the clock, the trace hardware, the truth and
+// the recording.
 #pragma once
 
 #include "branch_log.hpp"

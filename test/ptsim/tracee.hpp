@@ -23,9 +23,9 @@ struct Registers {
 };
 
 enum class StopKind : std::uint8_t {
-  executed,        // the instruction was executed
-  left_kernel,     // a system call is over: the one executed, or one that was under way before
-  signalled,       // a signal came before it; it is delivered with the next resumption
+  executed,    // the instruction was executed
+  left_kernel, // a system call ended: the executed one, or an earlier one that was still running
+  signalled,   // a signal came before it; it is delivered with the next resumption
   entered_handler, // the signal's handler is about to run
   replaced,        // execve: another program is about to run
   exiting,         // the thread is in exit(2), or was killed; its memory is still there

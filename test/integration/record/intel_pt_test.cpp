@@ -7,7 +7,7 @@
 namespace ptlens::record::test {
 namespace {
 
-TEST(IntelPt, WithoutTheDeviceIsRefusedUnlessAStandInIsNamed) {
+TEST(IntelPt, ARequestWithoutTheDeviceIsRefused) {
   if (read_machine("").intel_pt) {
     GTEST_SKIP() << "this machine has Intel PT";
   }
@@ -24,9 +24,9 @@ TEST(IntelPt, WithoutTheDeviceIsRefusedUnlessAStandInIsNamed) {
   EXPECT_FALSE(std::filesystem::exists(folder / "recording"));
 }
 
-TEST(IntelPt, AStandInForPerfMakesARecording) {
-  const std::string stand_in = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
-  if (find_program(stand_in).empty()) {
+TEST(IntelPt, PtsimWritesARecording) {
+  const std::string ptsim = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
+  if (find_program(ptsim).empty()) {
     GTEST_SKIP() << "ptsim is not built";
   }
   const ProgramFolder folder;
@@ -38,7 +38,7 @@ TEST(IntelPt, AStandInForPerfMakesARecording) {
   request.program = {program};
   request.function = "work";
   request.backend = "intel_pt";
-  request.perf = stand_in;
+  request.perf = ptsim;
   request.output = folder / "recording";
   const Progress progress;
   const auto outcome = record(request, progress);
@@ -51,10 +51,10 @@ TEST(IntelPt, AStandInForPerfMakesARecording) {
   EXPECT_EQ(read_manifest(outcome->directory).value().backend, "intel_pt");
 }
 
-// perf then makes a folder of its data file.
-TEST(IntelPt, OfAKernelItsCodeIsKept) {
-  const std::string stand_in = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
-  if (find_program(stand_in).empty()) {
+// With a copy of the kernel's code, perf writes a folder instead of a file.
+TEST(IntelPt, TheCodeOfATracedKernelIsCopied) {
+  const std::string ptsim = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
+  if (find_program(ptsim).empty()) {
     GTEST_SKIP() << "ptsim is not built";
   }
   const ProgramFolder folder;
@@ -62,7 +62,7 @@ TEST(IntelPt, OfAKernelItsCodeIsKept) {
   request.program = {folder.compile("program", "int main() { return 0; }")};
   request.backend = "intel_pt";
   request.kernel = true;
-  request.perf = stand_in;
+  request.perf = ptsim;
   request.output = folder / "recording";
   const Progress progress;
   const auto outcome = record(request, progress);
@@ -77,8 +77,8 @@ TEST(IntelPt, OfAKernelItsCodeIsKept) {
 }
 
 TEST(IntelPt, AFailedRecordingOfAKernelLeavesNothingBehind) {
-  const std::string stand_in = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
-  if (find_program(stand_in).empty()) {
+  const std::string ptsim = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
+  if (find_program(ptsim).empty()) {
     GTEST_SKIP() << "ptsim is not built";
   }
   const ProgramFolder folder;
@@ -87,7 +87,7 @@ TEST(IntelPt, AFailedRecordingOfAKernelLeavesNothingBehind) {
   request.program = {folder / "no such program"};
   request.backend = "intel_pt";
   request.kernel = true;
-  request.perf = stand_in;
+  request.perf = ptsim;
   request.output = folder / "recording";
   const Progress progress;
   EXPECT_FALSE(record(request, progress));

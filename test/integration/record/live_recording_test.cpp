@@ -75,7 +75,7 @@ TEST_F(Live, FollowsFourThreadsOfAnAttachedProcessUntilItEnds) {
   }
 }
 
-TEST_F(Live, AProgramThatThrowsThroughTheFunctionGoesOn) {
+TEST_F(Live, AProgramThatThrowsThroughTheFunctionContinues) {
   const ProgramFolder folder;
   const std::string program = folder.compile("program", R"(
     #include <stdexcept>
@@ -122,7 +122,7 @@ TEST_F(Live, SeesEveryActivationOfARecursion) {
   }
 }
 
-TEST_F(Live, AFiveMillisecondSleepLiesBetweenSwitches) {
+TEST_F(Live, AFiveMillisecondSleepIsBetweenSwitches) {
   const ProgramFolder folder;
   const std::string program = folder.compile("program", R"(
     #include <unistd.h>
@@ -157,7 +157,7 @@ TEST_F(Live, AFiveMillisecondSleepLiesBetweenSwitches) {
   EXPECT_EQ(calls, 20U);
 }
 
-TEST_F(Live, TellsTakenConditionalTailCallsFromThoseNotTaken) {
+TEST_F(Live, RecordsOnlyTakenConditionalTailCalls) {
   const ProgramFolder folder;
   // Each function jumps to `leaf` where its condition holds for (x, 0), and returns where not.
   const std::string program = folder.compile("program", R"(
@@ -202,7 +202,7 @@ TEST_F(Live, TellsTakenConditionalTailCallsFromThoseNotTaken) {
   }
 }
 
-TEST_F(Live, OfAFunctionThatOnlyReturnsTheEntryComesFirst) {
+TEST_F(Live, TheEntryOfAFunctionThatOnlyReturnsComesFirst) {
   const ProgramFolder folder;
   const std::string program = folder.compile("program", R"(
     extern "C" __attribute__((noipa)) void nothing() {}

@@ -116,8 +116,9 @@ TEST(Plan, ProbesEveryReturnAndJumpOfTheTargetAndItsCallees) {
   }
 }
 
-// Functions and how many bytes behind its first instruction each is probed, and probed once more to
-// tell what a hit costs, counted by hand: endbr64 is 4 bytes, a mov or test of 64-bit registers 3.
+// Functions, and the offsets in bytes of the entry probe and of the second probe that measures the
+// cost of a hit. The offsets are counted by hand: endbr64 has 4 bytes, a mov or test of 64-bit
+// registers 3.
 struct EntryCase {
   const char* name;
   const char* code;
@@ -144,7 +145,7 @@ constexpr EntryCase entry_cases[] = {
     {"has_only_steps", "endbr64; mov %rdi, %rax; rdtsc; ret", 0, 4},
 };
 
-TEST(Plan, ProbesWhereTheKernelNeedsNoStepIfEveryCallPassesThere) {
+TEST(Plan, PrefersEmulatedInstructionsThatEveryCallExecutes) {
   std::string source;
   for (const EntryCase& entry : entry_cases) {
     source +=
@@ -179,7 +180,7 @@ TEST(Plan, ProbesWhereTheKernelNeedsNoStepIfEveryCallPassesThere) {
   }
 }
 
-TEST(Plan, SaysWhatItLeavesOutBeyondTheLimit) {
+TEST(Plan, NotesTheCalleesBeyondTheLimit) {
   const ProgramFolder folder;
   const Planned planned = make_plan(folder, R"(
     #define F extern "C" __attribute__((noipa))

@@ -7,7 +7,7 @@
 namespace ptlens::record::test {
 namespace {
 
-TEST(Processes, FindsTheOneMadeFromASource) {
+TEST(Processes, FindsTheOneBuiltFromASource) {
   const ProgramFolder folder;
   const std::string program =
       folder.compile("made_from", "#include <unistd.h>\nint main() { pause(); }\n");
@@ -34,7 +34,7 @@ TEST(Processes, FindsTheOneMadeFromASource) {
   EXPECT_TRUE(std::ranges::is_sorted(plain, std::greater(), &Process::start_time));
 }
 
-TEST(Processes, AProcessThatHasGoneIsAnError) {
+TEST(Processes, AnEndedProcessIsAnError) {
   Running running({"/bin/true"});
   const std::int32_t pid = running.pid();
   ASSERT_TRUE(running.wait());

@@ -9,20 +9,20 @@ namespace {
 
 class SlowCalls : public ProbeTest {};
 
-TEST_F(SlowCalls, WhatAHitCostsIsMeasured) {
+TEST_F(SlowCalls, TheCostOfAHitIsMeasured) {
   const ProgramFolder folder;
   const auto cost =
       measure_probe_cost(read_machine(""), find_program("perf"), folder / "calibration");
   ASSERT_TRUE(cost) << cost.error().one_line();
   EXPECT_GT(cost->calls, 0U);
-  // Two traps are dearer than one, and a call's own latency holds less than its two hits take.
+  // Two traps cost more than one, and the latency of a call includes less than its two hits cost.
   EXPECT_GT(cost->stepped.hit_ns, 0);
   EXPECT_GT(cost->stepped.latency_ns, cost->emulated.latency_ns);
   EXPECT_LT(cost->stepped.latency_ns, 2 * cost->stepped.hit_ns);
   EXPECT_FALSE(std::filesystem::exists(folder / "calibration"));
 }
 
-TEST_F(SlowCalls, TheOneSlowCallOfAThousandIsSeen) {
+TEST_F(SlowCalls, OneSlowCallOfAThousandIsDetected) {
   const ProgramFolder folder;
   const std::string program = folder.compile("program", R"(
     #include <unistd.h>
@@ -52,7 +52,7 @@ TEST_F(SlowCalls, TheOneSlowCallOfAThousandIsSeen) {
   EXPECT_EQ(watch->calls(), 1000U);
 }
 
-TEST_F(SlowCalls, TheSummarySaysWhatWasRecorded) {
+TEST_F(SlowCalls, TheSummaryDescribesTheRecording) {
   const ProgramFolder folder;
   const std::string program = folder.compile("program", R"(
     extern "C" __attribute__((noipa)) int work(int x) { return x + 1; }

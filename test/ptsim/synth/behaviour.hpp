@@ -1,5 +1,5 @@
-// How the walked program behaves: which way each branch mostly goes, whom each call site calls, how
-// long functions go on before they return. All of it follows from the seed.
+// The behaviour of the walked program: the usual direction of each branch, the callees of each call
+// site, and the length of functions. All of it follows from the seed.
 #pragma once
 
 #include "synth/code_graph.hpp"
@@ -19,12 +19,13 @@ enum class Style : std::uint8_t { mixed, branchy, predictable, call_heavy, loop_
 
 class Behaviour {
 public:
-  // Of two ways of which one alone leads to a system call, that is taken once in
-  // `system_calls_every` times; in a quiet graph.
+  // In a quiet graph, a path to a system call is taken once in `system_calls_every` times when the
+  // other path does not lead to one.
   Behaviour(const CodeGraph& graph, Style style, std::size_t deepest, std::uint64_t seed,
             std::uint64_t system_calls_every);
 
-  // Whether the conditional branch that ends the block is taken. Only ways that can be walked are.
+  // Returns whether the conditional branch at the end of the block is taken. The path can be
+  // walked.
   [[nodiscard]] bool takes(BlockId id, Random& random) const {
     return random.coin() < taken_below_[id];
   }
@@ -33,8 +34,9 @@ public:
   [[nodiscard]] FunctionId target(BlockId site, Random& random) const;
   [[nodiscard]] FunctionId cheap_target(Random& random) const;
 
-  // Decisions that a call from the bottom of the stack takes, its own calls included, before all
-  // look for the way out; and those that a call at that depth takes from its caller's.
+  // Returns the number of decisions of a call from the bottom of the stack, including its own
+  // calls, before all of them return as soon as possible. take_budget() returns the decisions that
+  // a call at that depth takes from its caller's.
   [[nodiscard]] std::uint32_t whole_budget(Random& random) const;
   std::uint32_t take_budget(std::uint32_t& caller, std::size_t depth, Random& random) const;
 

@@ -32,7 +32,7 @@ struct Frame {
   FunctionId function = no_function;
   BlockId after = no_block; // that the return address begins, or that was interrupted
   std::uint32_t losses = 0; // of the thread's trace, before the start
-  std::uint32_t budget = 0; // decisions before the walk looks for the way out
+  std::uint32_t budget = 0; // decisions before the walk returns as soon as possible
   Kind kind = Kind::call;
   bool seen = true;     // the start is in the trace
   bool observed = true; // the trace shows control inside
@@ -85,8 +85,8 @@ public:
     }
   }
 
-  // The function on top returned: it ends, and with it the calls that it stands in for.
-  // `end_seen`: the trace shows it.
+  // Ends the function on top, which returned, and the calls that it replaced. `end_seen` says
+  // whether the trace contains the return.
   void returned(std::uint64_t now, bool end_seen = true);
   // Ends the topmost frames, down to `size` of them, or all.
   void unwind_to(std::size_t size, std::uint64_t now);

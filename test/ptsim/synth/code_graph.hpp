@@ -1,10 +1,10 @@
 // The machine code of real programs as a graph of blocks, to be walked without being executed.
 //
 // Functions are the symbols of the files; a cold part belongs to the function that jumps to it.
-// Only code that every decoder reads alike is in the graph, and what cannot be walked is marked so:
-// a block has a cost, the least time from its beginning until its function has returned, calls
-// included, and no cost where there is no way to return. The costs are those of Knuth, "A
-// Generalization of Dijkstra's Algorithm" (1977).
+// The graph contains only code that every decoder reads alike, and marks blocks that cannot be
+// walked. The cost of a block is the least time from its start until its function has returned,
+// including calls. A block from which the function cannot return has no cost. The costs are those
+// of Knuth, "A Generalization of Dijkstra's Algorithm" (1977).
 #pragma once
 
 #include "base/error.hpp"
@@ -23,7 +23,7 @@ using BlockId = std::uint32_t;
 using FunctionId = std::uint32_t;
 inline constexpr BlockId no_block = std::numeric_limits<BlockId>::max();
 inline constexpr FunctionId no_function = std::numeric_limits<FunctionId>::max();
-inline constexpr std::uint32_t no_way = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint32_t no_exit = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint32_t shunned_cost = 1 << 20; // of a system call, in a quiet graph
 
 enum class End : std::uint8_t {
@@ -45,7 +45,7 @@ struct Block {
   FunctionId function = no_function;
   BlockId next = no_block;
   BlockId taken = no_block;
-  std::uint32_t cost = no_way; // core cycles
+  std::uint32_t cost = no_exit; // core cycles
   std::uint16_t cycles = 0;
   std::uint8_t last_size = 0; // bytes
   End end = End::dead;
@@ -85,10 +85,10 @@ public:
   [[nodiscard]] std::span<const FunctionId> usable() const { return usable_; }
   [[nodiscard]] std::span<const FunctionId> cheap() const { return cheap_; }
   [[nodiscard]] bool can_be_walked(BlockId id) const {
-    return id != no_block && blocks_[id].cost != no_way;
+    return id != no_block && blocks_[id].cost != no_exit;
   }
-  // Whether every way from the block until its function has returned holds a system call; known of
-  // a quiet graph alone.
+  // Returns true when every path from the block to the return of its function contains a system
+  // call. Only a quiet graph knows this.
   [[nodiscard]] bool is_loud(BlockId id) const {
     return quiet_ && can_be_walked(id) && blocks_[id].cost >= shunned_cost;
   }

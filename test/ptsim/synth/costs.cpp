@@ -19,7 +19,7 @@ public:
   void compute() {
     list_predecessors();
     for (BlockId id = 0; id < blocks_.size(); ++id) {
-      blocks_[id].cost = no_way;
+      blocks_[id].cost = no_exit;
       consider(id);
     }
     while (!queue_.empty()) {
@@ -34,7 +34,7 @@ public:
       }
     }
     for (BlockId id = 0; id < blocks_.size(); ++id) {
-      blocks_[id].cost = final_[id] ? blocks_[id].cost : no_way;
+      blocks_[id].cost = final_[id] ? blocks_[id].cost : no_exit;
     }
   }
 
@@ -62,7 +62,7 @@ private:
   }
 
   [[nodiscard]] std::uint64_t known(BlockId id) const {
-    return id != no_block && final_[id] ? blocks_[id].cost : no_way;
+    return id != no_block && final_[id] ? blocks_[id].cost : no_exit;
   }
 
   [[nodiscard]] std::uint64_t cost(const Block& block) const {
@@ -84,9 +84,9 @@ private:
     case End::ret:
       return block.cycles;
     case End::dead:
-      return no_way;
+      return no_exit;
     }
-    return no_way;
+    return no_exit;
   }
 
   void consider(BlockId id) {

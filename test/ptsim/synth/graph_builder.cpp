@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint32_t largest_function = 1 << 20; // bytes
 constexpr std::size_t most_parts = 8;
-// What functions that count as cheap cost at most. An indirect call costs more, so that the
-// cheapest way out of a cheap function holds none.
+// The highest cost of a cheap function. An indirect call costs more, so the cheapest path out of a
+// cheap function contains none.
 constexpr std::uint32_t cheap_cost = 24;
 constexpr std::size_t fewest_cheap = 4;
 

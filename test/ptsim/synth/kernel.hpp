@@ -1,6 +1,6 @@
-// A made-up kernel: a few functions as they lie in memory, with an entry for system calls and one
-// for interrupts, and the walk through them from entry to return. On disk it is what perf record
-// --kcore keeps: a core file with the code, and kallsyms; a build-id besides, in a note.
+// A made-up kernel: a few functions in memory, with an entry for system calls and one for
+// interrupts, and the walk through them from entry to return. Its files are those of perf record
+// --kcore: a core file with the code, and kallsyms. It also has a build-id in a note.
 #pragma once
 
 #include "base/error.hpp"
@@ -41,8 +41,7 @@ public:
   // Writes `folder`/kcore, /kallsyms and an empty /modules.
   Result<void> write(const std::string& folder) const;
 
-  // User code that stands at `from` enters the kernel, which goes back to `back`. `log` may be
-  // null.
+  // User code at `from` enters the kernel, which returns to `back`. `log` can be null.
   struct Walk {
     const Seat* seat = nullptr;
     CallStack* stack = nullptr;

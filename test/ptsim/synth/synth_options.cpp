@@ -52,8 +52,8 @@ void declare(CLI::App& app, SynthOptions& options, Raw& raw) {
   app.add_option("--depth", options.depth, "of the stack, after which functions return soon");
   app.add_option("--unwind", options.unwind, "probability of an exception instead of a return");
   app.add_option("--syscalls-every", options.system_calls_every,
-                 "go to a system call only once in so many times that another way is open; real "
-                 "programs make one in hundreds or thousands of calls");
+                 "take a path to a system call once in this many times when another path exists; "
+                 "real programs make one in hundreds or thousands of calls");
   app.add_option("--signals", options.signals, "probability of a signal at an interrupt");
   app.add_option("--interrupts", options.interrupts, "mean time between two, us");
   app.add_option("--threads", options.threads, "threads of the process")

@@ -46,7 +46,7 @@ struct SynthOptions {
   Style style = Style::mixed;
   std::size_t depth = 32;
   double unwind = 0;                    // probability where a function could return
-  std::uint64_t system_calls_every = 0; // see Behaviour; 0: whichever way the style goes
+  std::uint64_t system_calls_every = 0; // see Behaviour; 0: as the style decides
   double signals = 0;                   // probability at an interrupt
   double interrupts = 50;               // mean time between two of a processor, us
 

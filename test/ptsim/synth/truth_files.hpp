@@ -16,8 +16,8 @@
 
 namespace ptlens::ptsim::synth {
 
-// Lines as those of `ptsim record` (see main.cpp), with the state "lost" for calls of which the
-// trace shows nothing, and with start_seen. A line with "loss" tells of missing trace.
+// Writes the lines of `ptsim record` (see main.cpp), with the state "lost" for calls that the trace
+// does not contain, and with start_seen. A line with "loss" describes missing trace.
 class TruthFile : public CallSink {
 public:
   // References are not owned. `clock` gives the time of units.

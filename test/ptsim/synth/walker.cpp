@@ -22,7 +22,7 @@ Walker::Walker(const Process& process, const Behaviour& behaviour, const WalkerC
     : process_(&process), graph_(&process.graph()), behaviour_(&behaviour), config_(config),
       stack_(&stack), log_(log), random_(seed) {}
 
-// The function that a stub stands for.
+// Returns the function that a stub jumps to.
 FunctionId Walker::real(FunctionId id) const {
   const FunctionNode& function = graph_->function(id);
   return function.stub ? graph_->block(graph_->block(function.first).next).function : id;
@@ -183,7 +183,7 @@ void Walker::enter_user() {
   Frame& top = stack_->top();
   const bool began_before = top.kind == Frame::Kind::root && !top.observed;
   if (began_before && config_.filter && ip() == process_->entry(top.function)) {
-    // A filtered trace shows calls from elsewhere no other way.
+    // A filtered trace contains no other sign of a call from outside the filter.
     top.kind = Frame::Kind::call;
     top.start = now();
     top.seen = true;
@@ -272,7 +272,7 @@ bool Walker::decide(const Block& block) {
   }
   if (top.budget == 0) {
     const auto cost = [this](BlockId id) {
-      return id == no_block ? no_way : graph_->block(id).cost;
+      return id == no_block ? no_exit : graph_->block(id).cost;
     };
     return cost(block.taken) < cost(block.next);
   }
@@ -383,8 +383,8 @@ void Walker::follow_return(const Block& block) {
   stack_->returned(now(), in_trace(from, to));
 }
 
-// An exception: control goes to a place of a frame below that is no return address. Only where the
-// trace tells which frame that is: the nearest activation of its function that is still alive.
+// Throws an exception: control continues in a frame below, not at a return address. Only frames
+// that the trace identifies are chosen: the nearest open call of the frame's function.
 bool Walker::unwind(const Block& block, bool by_return) {
   if (config_.unwind == 0 || !random_.chance(config_.unwind) || stack_->in_loss()) {
     return false;

@@ -1,5 +1,5 @@
-// The walk of one thread over the graph: decides each branch, tells the trace unit and the call
-// stack. Bottom of the stack is a loop that is never left.
+// The walk of one thread over the graph. Decides each branch, and reports it to the trace unit and
+// the call stack. The bottom of the stack is a loop that never ends.
 #pragma once
 
 #include "branch_log.hpp"
@@ -49,8 +49,8 @@ public:
   Walker(const Process& process, const Behaviour& behaviour, const WalkerConfig& config,
          CallStack& stack, BranchLog* log, std::uint64_t seed);
 
-  // The stack that the thread has when the trace begins, at that time, units. False where the graph
-  // has no function to stand at the bottom.
+  // Creates the thread's stack at the start of the trace, at a time in units. Returns false when
+  // the graph has no function for the bottom of the stack.
   [[nodiscard]] bool begin(std::uint64_t now);
 
   void sit(const Seat& seat) { seat_ = seat; }
@@ -70,10 +70,11 @@ public:
   // A signal's handler will run next, in place of what was interrupted. False where it cannot.
   bool deliver_signal(FunctionId handler);
 
-  // The trace hardware loses what follows, or tells of it again; see CallStack.
+  // Starts and ends a loss of trace; see CallStack.
   void begin_loss(std::string_view reason);
   void end_loss();
-  // The place is the entry of a stub, or inside: what it stands for is not in the trace yet.
+  // Returns true at the entry of a stub or inside it, while the trace does not contain its target
+  // yet.
   [[nodiscard]] bool in_stub() const;
   // What runs up to the next packet calls nothing.
   [[nodiscard]] bool decides_next() const;

@@ -1,4 +1,4 @@
-// Faults on demand: perf tells of each, and of everything else it decodes just what was stepped.
+// Faults on demand. perf reports each fault, and decodes exactly the rest of the stepped branches.
 #include "harness.hpp"
 
 #include <gtest/gtest.h>
@@ -47,8 +47,8 @@ protected:
     return recording;
   }
 
-  // perf tells of no errors but those with the words, and decodes all branches but those that were
-  // lost, which the truth's intervals hold, in order. Returns the number of errors.
+  // Expects that perf reports only errors that contain `words`, and decodes all branches in order
+  // except the branches in the truth's lost intervals. Returns the number of errors.
   static std::size_t expect_all_but_lost(const Recording& recording, const std::string& words) {
     const auto errors = lines_of(recording.error_lines());
     const auto lost = recording.lost();

@@ -121,7 +121,7 @@ TEST_F(Filter, OfMutualRecursionFromOneSide) {
 TEST_F(Filter, ByOffsetAndSizeAndOfTwoFunctions) {
   const auto functions = functions_by_nm(folder_ / "program");
   const SymbolRange even = functions.at("even");
-  // Linked without PIE at 0x400000, in segments that stand in the file as in memory.
+  // Linked without PIE at 0x400000. The segments have the same layout in the file and in memory.
   const std::string by_offset =
       "filter " + std::to_string(even.address - 0x400000) + "/" + std::to_string(even.size);
   const Recording recording = record_filtered({by_offset, "filter odd"});

@@ -137,7 +137,7 @@ struct Recording {
   [[nodiscard]] std::vector<TruthCall> truth() const;
   [[nodiscard]] std::vector<TruthCall> filtered_truth() const;
   [[nodiscard]] std::vector<LostTrace> lost() const;
-  [[nodiscard]] std::size_t lost_records() const; // that the truth tells of
+  [[nodiscard]] std::size_t lost_records() const; // according to the truth
   // Calls of that symbol in that state.
   [[nodiscard]] std::size_t count(const std::string& symbol, const std::string& state) const;
   [[nodiscard]] std::string dump() const; // perf script -D

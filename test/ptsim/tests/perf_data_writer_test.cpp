@@ -36,7 +36,7 @@ protected:
   TemporaryFolder folder_;
 };
 
-// Lane 1 is read after lane 0, so its records are older than some that stand before them.
+// Lane 1 is read after lane 0, so some of its records are older than the records before them.
 TEST_F(Lanes, PerfSortsTheSwitchesOfAllCpusByTime) {
   RecordingConfig config;
   config.lanes = {{0, 100}, {1, 100}};

@@ -27,14 +27,14 @@ std::string contents(const std::string& path) {
 TEST(CodeGraph, TheWayOutIsCheaperWithEachStep) {
   const CodeGraph& graph = walked_graph();
   ASSERT_GT(graph.usable().size(), 500U);
-  std::size_t ways = 0;
+  std::size_t blocks = 0;
   for (const Block& block : graph.blocks()) {
-    if (block.cost == no_way) {
+    if (block.cost == no_exit) {
       continue;
     }
-    ++ways;
+    ++blocks;
     const auto cost = [&graph](BlockId id) {
-      return id == no_block ? no_way : graph.block(id).cost;
+      return id == no_block ? no_exit : graph.block(id).cost;
     };
     switch (block.end) {
     case End::conditional:
@@ -51,7 +51,7 @@ TEST(CodeGraph, TheWayOutIsCheaperWithEachStep) {
       EXPECT_LT(cost(block.next), block.cost);
     }
   }
-  EXPECT_GT(ways, 5000U);
+  EXPECT_GT(blocks, 5000U);
 }
 
 TEST(CodeGraph, ColdPartsBelongToWhoJumpsThere) {

@@ -142,7 +142,7 @@ View view_of(const measure::Measurement& measurement) {
                               calls.tail_call[index] != 0, calls.start[index], calls.latency[index],
                               calls.resolution[index], calls.off_cpu(index)});
     } else if (function.name.starts_with('[')) {
-      continue; // stands for no function: a signal, or code without a symbol
+      continue; // not a function: a signal, or code without a symbol
     } else if (calls.state[index] == stacks::CallState::complete) {
       ++thread.handlers[{function.binary, function.address}];
     } else {

@@ -1,4 +1,4 @@
-// Samples made by hand: how far the second hits of entries and exits lie behind the first is known.
+// Hand-written samples with known times between the first and second hits of entries and exits.
 #include "record/probes/cost_in_time.hpp"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(CostInTime, FollowsTheTimeBetweenTheHitsOfAnEntry) {
 
 // Of a Zen 4: 821 ns between an entry's hits, 611 between an exit's and 1165 of latency; the same,
 // 676 and 1425 in another process; 1021, 816 and 1520 while others used the core.
-TEST(CostInTime, FollowsTheHitsOfExitsWhereTheyAreKnown) {
+TEST(CostInTime, FollowsTheHitsOfExitsWhenTheyAreKnown) {
   Samples samples;
   samples.add_calls(7, 14, 1'000'000'000, 800, 0x1000, 664);
   samples.add_calls(7, 14, 2'000'000'000, 995, 0x1000, 801);
@@ -101,10 +101,10 @@ TEST(CostInTime, FollowsTheHitsOfExitsWhereTheyAreKnown) {
   EXPECT_LT(costs[0].uncertainty[0], 2 * blind.costs()[0].uncertainty[0]);
 }
 
-TEST(CostInTime, AddsTheWayToADearExitWhereTheEntryIsSteppedOver) {
+TEST(CostInTime, AddsTheKernelEntryOfAnExpensiveExitWhenTheEntryIsSteppedOver) {
   Samples samples;
   samples.add_calls(7, 7, 1'000'000'000, 10'000, 0x1004, 660);
-  samples.add_calls(7, 7, 2'000'000'000, 15'000, 0x1004, 800); // both grew: it is in the entry's
+  samples.add_calls(7, 7, 2'000'000'000, 15'000, 0x1004, 800); // both grew: the entry includes it
   const auto costs = samples.costs();
   ASSERT_EQ(costs.size(), 1U);
   // A tenth more than 600, 3.5 times: 210 of 9800. Then 5000 of 9800.
@@ -112,7 +112,7 @@ TEST(CostInTime, AddsTheWayToADearExitWhereTheEntryIsSteppedOver) {
   EXPECT_EQ(costs[0].scale, scales);
 }
 
-TEST(CostInTime, HoldsTheWholeHitWhereTheSecondIsAtTheNextInstruction) {
+TEST(CostInTime, IncludesTheWholeHitWhenTheSecondIsAtTheNextInstruction) {
   Samples samples;
   samples.add_calls(7, 7, 1'000'000'000, 14'900, 0x1004);
   const auto costs = samples.costs();
@@ -122,7 +122,7 @@ TEST(CostInTime, HoldsTheWholeHitWhereTheSecondIsAtTheNextInstruction) {
   EXPECT_EQ(costs[0].uncertainty, std::vector{0.0135});
 }
 
-TEST(CostInTime, AnInterruptOrALostHitMovesNothing) {
+TEST(CostInTime, AnInterruptOrALostHitChangesNothing) {
   Samples samples;
   samples.add_calls(7, 3, 1'000'000'000, 800, 0x1000);
   samples.add_calls(7, 1, 1'003'000'000, 700'000, 0x1000);

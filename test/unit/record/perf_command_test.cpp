@@ -200,7 +200,7 @@ std::vector<Golden> golden_commands() {
        .request = request_of([](Request&) {}),
        .machine = no_cycles,
        .event = "intel_pt/mtc_period=3,noretcomp=1/u"},
-      {.about = "22 a stand-in for perf has every packet",
+      {.about = "22 a replacement for perf has every packet",
        .request = request_of([](Request& r) { r.duration_s = 0; }),
        .machine = stand_in,
        .event = fine},

@@ -3,7 +3,7 @@
 #include "record/processes/process_maps.hpp"
 #include "record/processes/process_stat.hpp"
 #include "record/processes/rights.hpp"
-#include "record/target/loader.hpp"
+#include "record/targets/loader.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "record/probes/slow_call_watch.hpp"
 #include "record/processes/child.hpp"
 #include "record/processes/process_stat.hpp"
-#include "record/target/target.hpp"
+#include "record/targets/target_functions.hpp"
 #include "record/vdso.hpp"
 
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include "record/probes/probe_cost.hpp"
 #include "record/probes/probe_events.hpp"
 #include "record/probes/probe_group.hpp"
-#include "record/target/target.hpp"
+#include "record/targets/target_functions.hpp"
 
 #include <fmt/format.h>
 

@@ -28,7 +28,7 @@ std::string setcap(const Facts& facts) {
 }
 
 std::string not_a_limit(const std::string& value) {
-  return fmt::format("{}: no limit for you, because you may measure everything", value);
+  return fmt::format("{} (does not apply to you: you can measure everything)", value);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// The control channels of perf, as socket pairs: writing to one whose other end is gone is then an
-// error, not a SIGPIPE.
+// The channels are socket pairs, because writing to a socket that perf has closed can return an
+// error instead of raising SIGPIPE.
 #include "record/perf/perf_control.hpp"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@ namespace {
 Result<void> connect(Descriptor& ours, Descriptor& theirs) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return std::unexpected(
-        Error{.message = fmt::format("no channel to perf: {}", std::strerror(errno)),
-              .remedy = "close programs that hold many files"});
+    return std::unexpected(Error{
+        .message = fmt::format("a channel to perf cannot be created: {}", std::strerror(errno)),
+        .remedy = "close programs that have many open files"});
   }
   ours = Descriptor(ends[0]);
   theirs = Descriptor(ends[1]);

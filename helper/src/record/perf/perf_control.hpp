@@ -1,5 +1,5 @@
-// The two channels of `perf record --control fd:CTL,ACK` (perf-record(1)): commands go down as text
-// ("enable", "stop"), perf answers each with "ack\n".
+// The two channels of `perf record --control fd:CTL,ACK` (perf-record(1)). Commands are text
+// ("enable", "stop"), and perf answers each with "ack\n".
 #pragma once
 
 #include "base/error.hpp"
@@ -15,19 +15,19 @@ class PerfControl {
 public:
   static Result<PerfControl> make();
 
-  // The value of --control. The numbers are those of child_ends(), which perf must inherit.
+  // Returns the value of --control. perf must inherit child_ends(), whose numbers it contains.
   [[nodiscard]] std::string argument() const;
   [[nodiscard]] std::array<int, 2> child_ends() const {
     return {command_child_.get(), answer_child_.get()};
   }
-  // To be called once perf has been started: the end of its ends then tells that it is gone.
+  // Must be called after perf has started, so that answer() can report the end of perf.
   void close_child_ends();
 
-  // False when perf no longer listens.
+  // Returns false when perf has closed its end.
   bool send(std::string_view command);
 
   enum class Answer { none, acknowledged, closed };
-  // What has arrived since the last call, without waiting.
+  // Returns the answer that arrived since the last call, without waiting.
   [[nodiscard]] Answer answer();
   [[nodiscard]] int answer_descriptor() const { return answer_.get(); }
 

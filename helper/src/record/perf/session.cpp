@@ -1,5 +1,5 @@
-// One run of `perf record`. The command "enable" is sent at once; its answer tells that perf has
-// opened all events and reads commands: from there on the duration counts.
+// The command "enable" is sent at once. perf answers it when all events are open, and then the
+// duration starts.
 #include "record/perf/session.hpp"
 
 #include "record/processes/child.hpp"
@@ -23,17 +23,17 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds tick{20};
-constexpr milliseconds short_tick{2};          // while a slow call is waited for
-constexpr milliseconds time_to_save{200};      // perf saves a snapshot in its next turn
-constexpr milliseconds longest_start{120'000}; // opening an event per thread and CPU takes its time
-constexpr milliseconds longest_stop{60'000};   // perf writes what its buffers still hold
-constexpr milliseconds patience{3'000};        // for a started program that is told to end
+constexpr milliseconds short_tick{2};          // while waiting for a slow call
+constexpr milliseconds time_to_save{200};      // perf saves a snapshot in its next loop
+constexpr milliseconds longest_start{120'000}; // perf opens an event per thread and CPU
+constexpr milliseconds longest_stop{60'000};   // perf writes the rest of its buffers
+constexpr milliseconds patience{3'000};        // for a started program to end on request
 
 double seconds(Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-// perf waits for the program that it started, even for one that ignores SIGTERM.
+// perf waits for the program that it started, even when that ignores SIGTERM.
 void kill_children_of(std::int32_t pid) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
   if (!folder) {
@@ -70,10 +70,10 @@ public:
       const Clock::time_point now = Clock::now();
       if (!begun_ && now - asked > longest_start) {
         return std::unexpected(Error{
-            .message = fmt::format("perf did not begin to measure within {:.0f} s: {}",
+            .message = fmt::format("perf did not start to record within {:.0f} s: {}",
                                    seconds(longest_start), perf_.last_line()),
-            .remedy = "measure a process with fewer threads, or look at what perf says when run by "
-                      "hand"});
+            .remedy =
+                "record a process with fewer threads, or run perf by hand to see its output"});
       }
       if (!stop_asked_ && should_stop(now)) {
         ask_to_stop(now);
@@ -111,8 +111,8 @@ private:
   }
 
   void take_snapshots() {
-    if (session_.snapshots && progress_.snapshots_asked() != asked_for_) {
-      asked_for_ = progress_.snapshots_asked();
+    if (session_.snapshots && progress_.snapshots_asked() != seen_requests_) {
+      seen_requests_ = progress_.snapshots_asked();
       snapshots_ += static_cast<unsigned>(control_.send("snapshot"));
     }
     if (session_.caught && !caught_ && session_.caught() && control_.send("snapshot")) {
@@ -172,7 +172,7 @@ private:
   SessionEnd end() {
     perf_.read_output();
     if (!begun_ && control_.answer() == PerfControl::Answer::acknowledged) {
-      begun_ = Clock::now(); // a program that ended at once
+      begun_ = Clock::now(); // the program ended at once
     }
     const Clock::time_point stopped = stop_asked_.value_or(Clock::now());
     SessionEnd result;
@@ -194,7 +194,7 @@ private:
   std::optional<Clock::time_point> stop_asked_;
   Clock::time_point reported_;
   std::optional<Clock::time_point> caught_;
-  unsigned asked_for_ = 0;
+  unsigned seen_requests_ = 0;
   unsigned snapshots_ = 0;
   bool answers_open_ = true;
   bool children_killed_ = false;

@@ -1,5 +1,4 @@
-// One run of `perf record` from start to end: waits until it measures, for how long it should, and
-// makes it stop.
+// One run of `perf record`: waits until perf records, for the duration, and stops it.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,32 +15,33 @@
 namespace ptlens::record {
 
 struct Session {
-  std::vector<std::string> arguments;   // of perf, with --control as `control` says
+  std::vector<std::string> arguments;   // of perf, with the argument of PerfControl
   std::string working_directory;        // absolute or empty
   std::vector<std::string> environment; // "NAME=VALUE"
   double duration_s = 0;                // 0: no limit
-  std::int32_t watched_pid = -1;        // ends the session when it ends; -1: none
+  std::int32_t watched_pid = -1;        // the session ends with this process; -1: none
   std::uint64_t watched_start_time = 0; // field 22 of its /proc/PID/stat
-  std::string stage = "recording";      // what progress reports call it
-  bool snapshots = false;               // perf keeps the last alone: it may be told to save it
-  std::function<bool()> caught = {};    // asked often; true: save a snapshot, then end the session
+  std::string stage = "recording";      // name in progress reports
+  bool snapshots = false;               // perf runs in snapshot mode
+  std::function<bool()> caught = {};    // called often; true: save a snapshot and end
 };
 
 // Returns the session that the request describes, with that command.
 [[nodiscard]] Session session_of(const Request& request, const std::vector<std::string>& command);
 
 struct SessionEnd {
-  bool measured = false;  // perf said that it had begun
+  bool measured = false;  // perf reported that it started to record
   int wait_status = 0;    // of perf, as wait(2) gives it
-  bool forced = false;    // it did not stop when asked and was killed
-  double measured_s = 0;  // from the beginning to the request to stop
-  unsigned snapshots = 0; // that were asked for while it ran
-  std::string output;     // what perf and the started program printed, its beginning and its end
-  std::string last_line;  // of it
+  bool forced = false;    // perf did not stop on request and was killed
+  double measured_s = 0;  // from the start to the request to stop
+  unsigned snapshots = 0; // that were requested while it ran
+  std::string output;     // of perf and the started program: beginning and end
+  std::string last_line;  // of output
 };
 
-// Errors: cancelled, and those of Child::start. perf's own failure is not one: the caller looks at
-// what it wrote. On every way out neither perf nor the program that it started is left.
+// Runs the session. Errors: cancelled, and the errors of Child::start. A failure of perf itself is
+// not an error; the caller checks what perf wrote. Neither perf nor the program that it started is
+// left behind, whatever the result.
 [[nodiscard]] Result<SessionEnd> run_session(const Session& session, PerfControl control,
                                              const Progress& progress);
 

@@ -1,5 +1,5 @@
-// Calls in stretches of some milliseconds, and the median of each: other machines come to a core
-// and go for tenths of a second.
+// The calls are divided into intervals of a few milliseconds, and each interval has a median,
+// because other virtual machines use a core for tenths of a second.
 #include "record/probes/cost_in_time.hpp"
 
 #include "base/quantile.hpp"
@@ -15,24 +15,24 @@
 namespace ptlens::record {
 namespace {
 
-// The way back to the program and into the kernel again does not lie between two hits of one
-// instruction: the latency differs by this share between processes, as seen on virtual machines,
-// and by half of it where the exit's hits are known as well as the entry's.
+// The time between two hits of one instruction excludes the return to the program and the next
+// entry to the kernel. On virtual machines the latency differs by this share between processes, and
+// by half of it when the exit's hits are known as well as the entry's.
 constexpr double apart_from_hits = 0.2;
-constexpr std::size_t least_calls = 7; // for a median that one interrupt does not move
+constexpr std::size_t least_calls = 7; // for a median that one interrupt does not change
 constexpr std::uint64_t shortest_ns = 5'000'000;
-constexpr std::uint64_t most_stretches = 100'000; // of all threads
+constexpr std::uint64_t most_intervals = 100'000; // of all threads
 
 struct Hit {
   std::uint64_t time_ns = 0;
   std::uint64_t ip = 0;
 };
 
-// One thread's calls.
-class Thread {
+// The calls of one thread.
+class ThreadCost {
 public:
-  Thread(std::int32_t tid, const ProbeCost& cost, std::uint64_t stretch_ns)
-      : cost_(&cost), stretch_ns_(stretch_ns) {
+  ThreadCost(std::int32_t tid, const ProbeCost& cost, std::uint64_t interval_ns)
+      : cost_(&cost), interval_ns_(interval_ns) {
     in_time_.tid = tid;
   }
 
@@ -81,7 +81,7 @@ public:
 
 private:
   [[nodiscard]] bool is_full(std::uint64_t now_ns) const {
-    return between_.size() >= least_calls && now_ns - begin_ns_ > stretch_ns_;
+    return between_.size() >= least_calls && now_ns - begin_ns_ > interval_ns_;
   }
 
   void close() {
@@ -90,14 +90,15 @@ private:
       return;
     }
     const double count = static_cast<double>(between_.size());
-    // The median's own error, by the half of the calls around it.
-    const double spread = (quantile(between_, 0.75) - quantile(between_, 0.25)) / std::sqrt(count);
+    // The error of the median, from the interquartile range.
+    const double median_error =
+        (quantile(between_, 0.75) - quantile(between_, 0.25)) / std::sqrt(count);
     const double between = median(between_);
     const bool both = exit_between_.size() >= least_calls;
     const double exit_between = both ? median(exit_between_) : 0;
     const double latency = std::max(1.0, cost.latency_at(between, exit_between, emulated_));
     const double scale = latency / cost.latency_ns;
-    // Far from the calibration's time the two need not have changed alike.
+    // The two costs can change differently from those of the calibration.
     const double apart =
         emulated_ ? (apart_from_hits + std::abs(scale - 1) / 2) * latency * (both ? 0.5 : 1)
                   : std::abs(scale - 1) * std::abs(cost.latency_ns - cost.between_ns);
@@ -106,7 +107,7 @@ private:
     in_time_.from_ns.push_back(begin_ns_);
     in_time_.scale.push_back(rounded(scale));
     in_time_.hit_scale.push_back(rounded(emulated_ ? between / cost.between_ns : scale));
-    in_time_.uncertainty.push_back(rounded((cost.residual_ns + apart + spread) / latency));
+    in_time_.uncertainty.push_back(rounded((cost.residual_ns + apart + median_error) / latency));
   }
 
   static double rounded(double value) {
@@ -115,9 +116,9 @@ private:
   }
 
   const ProbeCost* cost_;
-  std::uint64_t stretch_ns_;
-  std::optional<Hit> entered_; // the thread's last hit, where that is one of
-  std::optional<Hit> left_;    // these
+  std::uint64_t interval_ns_;
+  std::optional<Hit> entered_; // the thread's last hit, if it was an entry
+  std::optional<Hit> left_;    // the thread's last hit, if it was an exit
   std::uint64_t begin_ns_ = 0;
   bool emulated_ = false;
   std::vector<double> between_;
@@ -125,14 +126,14 @@ private:
   CostInTime in_time_;
 };
 
-std::uint64_t stretch_of(std::span<const perfdata::Sample> samples) {
+std::uint64_t interval_of(std::span<const perfdata::Sample> samples) {
   std::set<std::int32_t> threads;
   for (const perfdata::Sample& sample : samples) {
     threads.insert(sample.tid);
   }
   const std::uint64_t span_ns =
       samples.empty() ? 0 : samples.back().time_ns - samples.front().time_ns;
-  return std::max(shortest_ns, span_ns / most_stretches * threads.size());
+  return std::max(shortest_ns, span_ns / most_intervals * threads.size());
 }
 
 } // namespace
@@ -147,8 +148,8 @@ std::vector<CostInTime> cost_in_time(std::span<const perfdata::Sample> samples,
   if (!after_entry) {
     return costs;
   }
-  const std::uint64_t stretch_ns = stretch_of(samples);
-  std::vector<Thread> threads;
+  const std::uint64_t interval_ns = interval_of(samples);
+  std::vector<ThreadCost> threads;
   std::map<std::int32_t, std::size_t> index;
   for (const perfdata::Sample& sample : samples) {
     const auto ip = instruction_pointer(sample.raw);
@@ -157,9 +158,9 @@ std::vector<CostInTime> cost_in_time(std::span<const perfdata::Sample> samples,
     }
     const auto [at, added] = index.try_emplace(sample.tid, threads.size());
     if (added) {
-      threads.emplace_back(sample.tid, cost, stretch_ns);
+      threads.emplace_back(sample.tid, cost, interval_ns);
     }
-    Thread& thread = threads[at->second];
+    ThreadCost& thread = threads[at->second];
     const std::uint64_t event = attributes[sample.attribute].config;
     const Hit hit{.time_ns = sample.time_ns, .ip = *ip};
     if (event == *after_entry) {
@@ -172,7 +173,7 @@ std::vector<CostInTime> cost_in_time(std::span<const perfdata::Sample> samples,
       thread.leave(hit);
     }
   }
-  for (Thread& thread : threads) {
+  for (ThreadCost& thread : threads) {
     CostInTime of = thread.finish();
     if (!of.from_ns.empty()) {
       costs.push_back(std::move(of));

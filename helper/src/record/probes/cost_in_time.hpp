@@ -1,5 +1,5 @@
-// What a hit cost at each time of a recording: by the two hits on each call's way into the function
-// asked about, those on its way out, and by what such told of the cost in the calibration.
+// The cost of a probe hit over the time of a recording. It is calculated from the time between the
+// two hits at each entry and exit of the requested function, and from the calibration.
 #pragma once
 
 #include "perfdata/recording.hpp"
@@ -11,8 +11,8 @@
 
 namespace ptlens::record {
 
-// By thread, in the order of their first calls; only threads that called the function. Samples with
-// less than an instruction pointer, and hits without their second one, count for nothing.
+// Returns the costs of each thread that called the function, in the order of their first calls.
+// Ignores samples without an instruction pointer, and hits without their second hit.
 [[nodiscard]] std::vector<CostInTime> cost_in_time(std::span<const perfdata::Sample> samples,
                                                    std::span<const perfdata::Attribute> attributes,
                                                    std::span<const Probe> probes,

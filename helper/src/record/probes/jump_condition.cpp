@@ -1,6 +1,5 @@
-// What the kernel's probes can do with an instruction: which ones it refuses, and when a
-// conditional jump is taken, told from RFLAGS. Sources: arch/x86/kernel/uprobes.c; Intel SDM vol.
-// 2, Jcc.
+// The instructions that the kernel's probes refuse, and the conditions under which jumps are taken.
+// Sources: arch/x86/kernel/uprobes.c; Intel SDM vol. 2, Jcc.
 #include "record/probes/probe_plan.hpp"
 
 #include <fmt/format.h>
@@ -40,13 +39,13 @@ std::string any_of(unsigned mask) {
   return fmt::format("flags & {:#x}", mask);
 }
 
-// Both clear or both set, of two bits.
+// Returns the condition that two bits are both clear or both set.
 std::string equal(unsigned one, unsigned other) {
   return fmt::format("((flags & {0:#x} && flags & {1:#x}) || !(flags & {2:#x}))", one, other,
                      one | other);
 }
 
-// For the even codes of the condition nibble; the odd one after each is its opposite.
+// Returns the condition of an even condition code. The odd code after it is its negation.
 std::string condition_of(unsigned even_code) {
   switch (even_code) {
   case 0x0:

@@ -1,6 +1,6 @@
-// Records the calls of our own functions and takes off the time that they know they have spent.
-// Medians, so that switches and interrupts do not count. What a hit costs is compared within a turn
-// of the calls, and told as of one time: that of the median turn.
+// Records calls of functions that measure their own duration, and subtracts that duration. Medians
+// exclude context switches and interrupts. The costs of hits are compared within a turn of the
+// calls, and are given for the turn of median cost.
 #include "record/probes/probe_cost.hpp"
 
 #include "base/quantile.hpp"
@@ -30,10 +30,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a hit costs changes by as much as this share of it, as seen on virtual machines.
+// The cost of a hit changes by up to this share, as measured on virtual machines.
 constexpr double drift = 0.5;
 
-// When the calls of one function began and ended, ns.
+// The times of the hits of one function, ns.
 struct Hits {
   std::vector<std::uint64_t> entries;
   std::vector<std::uint64_t> after_entries;
@@ -41,13 +41,13 @@ struct Hits {
   std::vector<std::uint64_t> after_exits;
 };
 
-// Of each turn, ns.
+// One value per turn, ns.
 struct Turns {
-  std::vector<double> between;      // from the entry's hit to the one after it
-  std::vector<double> exit_between; // from the exit's to the one after it
-  std::vector<double> latencies;    // between these, without the time within the function
-  std::vector<double> calls;        // from entry to entry, likewise
-  std::vector<double> spread;       // of the latencies: nine of ten calls lie within
+  std::vector<double> between;      // from the entry's hit to its second hit
+  std::vector<double> exit_between; // from the exit's hit to its second hit
+  std::vector<double> latencies;    // from the entry to the exit, without the time in the function
+  std::vector<double> calls;        // from entry to entry, without the time in the function
+  std::vector<double> range_90;     // of the latencies, from the 5th to the 95th percentile
 };
 
 Turns in_turns(const Hits& hits, std::span<const std::uint64_t> ticks, double ticks_a_ns) {
@@ -73,7 +73,7 @@ Turns in_turns(const Hits& hits, std::span<const std::uint64_t> ticks, double ti
     }
     turns.between.push_back(median(between));
     turns.exit_between.push_back(median(exit_between));
-    turns.spread.push_back(quantile(latencies, 0.95) - quantile(latencies, 0.05));
+    turns.range_90.push_back(quantile(latencies, 0.95) - quantile(latencies, 0.05));
     turns.latencies.push_back(median(latencies));
     turns.calls.push_back(median(calls));
   }
@@ -100,7 +100,8 @@ public:
   [[nodiscard]] ProbeCost cost() const {
     ProbeCost cost;
     cost.calls = spin_function_count * spin_calls;
-    // Both ways out are a ret, which is stepped over: half of the call whose entry is too.
+    // Every exit is a ret, which the kernel steps over: it costs half of a call whose entry it
+    // steps over too.
     const double exit_ns = at_reference(turns_[2].calls) / 2;
     cost.emulated = hit_cost(turns_[0], exit_ns);
     cost.stepped = hit_cost(turns_[2], exit_ns);
@@ -110,9 +111,9 @@ public:
   }
 
 private:
-  static constexpr std::size_t clock = 1; // the function whose hits tell the time's cost
+  static constexpr std::size_t clock = 1; // the function whose hits give the cost of a turn
 
-  // As it would be in the turn of median cost.
+  // Returns the value in the turn of median cost.
   [[nodiscard]] double at_reference(const std::vector<double>& of_turns) const {
     return reference_ns_ * median_turn([&](std::size_t turn) {
              return of_turns[turn] / turns_[clock].between[turn];
@@ -122,8 +123,8 @@ private:
   [[nodiscard]] HitCost hit_cost(const Turns& turns, double exit_ns) const {
     HitCost cost{.latency_ns = at_reference(turns.latencies),
                  .hit_ns = std::max(0.0, at_reference(turns.calls) - exit_ns)};
-    std::vector<double> spread = turns.spread;
-    cost.uncertainty_ns = std::max(median(spread), cost.latency_ns * drift);
+    std::vector<double> range_90 = turns.range_90;
+    cost.uncertainty_ns = std::max(median(range_90), cost.latency_ns * drift);
     return cost;
   }
 
@@ -185,7 +186,7 @@ Result<ProbeCost> read_cost(const std::string& data_file, const Spent& spent) {
         of.after_exits.size() != second_exits ||
         (functions[index].timed && of.after_entries.size() != spin_calls)) {
       return std::unexpected(
-          Error{.message = fmt::format("{} of {} calls of the calibration were seen",
+          Error{.message = fmt::format("only {} of {} calibration calls were recorded",
                                        of.exits.size(), spin_calls)});
     }
     turns[index] = in_turns(of, spent.ticks[index], spent.ticks_a_ns);
@@ -198,7 +199,7 @@ Result<void> set_probes(ProbeGroup& group) {
                             const char* arguments) -> Result<void> {
     const auto offset = own_file_offset(address);
     if (!offset) {
-      return std::unexpected(Error{.message = "our own code is not mapped from a file"});
+      return std::unexpected(Error{.message = "the code of ptlens is not mapped from a file"});
     }
     return group.add(event, "/proc/self/exe", *offset, arguments);
   };

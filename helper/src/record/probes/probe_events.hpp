@@ -8,7 +8,7 @@
 #include "record/probe_table.hpp"
 #include "record/probes/probe_group.hpp"
 #include "record/probes/probe_plan.hpp"
-#include "record/target/target.hpp"
+#include "record/targets/target_files.hpp"
 
 #include <cstdint>
 #include <map>

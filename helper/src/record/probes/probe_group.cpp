@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view prefix = "ptlens_";
 
-// 0 or the errno.
+// Returns 0 or the errno.
 int append(const std::string& tracefs, const std::string& line) {
   const Descriptor file(
       ::open((tracefs + "/uprobe_events").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
@@ -35,7 +35,7 @@ int append(const std::string& tracefs, const std::string& line) {
   return ::write(file.get(), text.data(), text.size()) < 0 ? errno : 0;
 }
 
-// perf may still be closing an event: EBUSY until it has.
+// Returns EBUSY only when perf does not close the event for 3 s.
 int remove_event(const std::string& tracefs, const std::string& event) {
   constexpr int attempts = 150;
   constexpr std::chrono::milliseconds pause(20);
@@ -54,7 +54,7 @@ Error access_error(const std::string& tracefs, int reason) {
   const std::string file = tracefs + "/uprobe_events";
   if (reason == EACCES || reason == EPERM) {
     return Error{.kind = Error::Kind::no_rights,
-                 .message = "probes may only be set by root",
+                 .message = "only root can set probes",
                  .file = file,
                  .remedy = "run the same command with sudo"};
   }
@@ -132,7 +132,7 @@ std::optional<std::uint32_t> field_offset(std::string_view format, std::string_v
 Result<ProbeGroup> ProbeGroup::make(const std::string& tracefs) {
   if (tracefs.empty()) {
     return std::unexpected(Error{.kind = Error::Kind::unsupported,
-                                 .message = "tracefs is not mounted, probes cannot be set",
+                                 .message = "probes cannot be set: tracefs is not mounted",
                                  .remedy = "sudo mount -t tracefs nodev /sys/kernel/tracing"});
   }
   const Descriptor file(
@@ -152,7 +152,7 @@ ProbeGroup::ProbeGroup(ProbeGroup&& other) noexcept
       events_(std::exchange(other.events_, {})), files_(std::move(other.files_)) {}
 
 ProbeGroup::~ProbeGroup() {
-  // Nobody is left to tell; a later helper removes what could not be removed here.
+  // A destructor cannot report an error; a later helper removes the remaining probes.
   [[maybe_unused]] const Result<void> removed = remove();
 }
 
@@ -217,7 +217,7 @@ Result<std::uint64_t> ProbeGroup::event_id(const std::string& event,
   const auto id = read_number(folder + "id");
   if (!id || *id <= 0) {
     return std::unexpected(Error{.kind = Error::Kind::unsupported,
-                                 .message = "holds no event number",
+                                 .message = "the file contains no event number",
                                  .file = folder + "id"});
   }
   return static_cast<std::uint64_t>(*id);
@@ -230,11 +230,10 @@ Result<void> ProbeGroup::remove() {
     first_reason = first_reason == 0 ? reason : first_reason;
   }
   if (first_reason != 0) {
-    return std::unexpected(
-        Error{.message = fmt::format("probes {} could not be removed: {}", name_,
-                                     std::strerror(first_reason)),
-              .file = tracefs_ + "/uprobe_events",
-              .remedy = "the next recording removes them once ptlens has ended"});
+    return std::unexpected(Error{.message = fmt::format("probes {} could not be removed: {}", name_,
+                                                        std::strerror(first_reason)),
+                                 .file = tracefs_ + "/uprobe_events",
+                                 .remedy = "exit ptlens; the next recording removes them"});
   }
   events_.clear();
   return {};

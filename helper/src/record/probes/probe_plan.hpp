@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/note.hpp"
 #include "record/probe_table.hpp"
-#include "record/target/place.hpp"
+#include "record/targets/place.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-// Hits of probes from the ring buffers of perf_event_open(2). Layout of records:
+// Layout of records:
 // include/uapi/linux/perf_event.h, PERF_RECORD_SAMPLE.
 #include "record/probes/probe_reader.hpp"
 
@@ -81,10 +81,10 @@ Result<void> ProbeReader::open_on(int cpu, std::span<const ProbeEvent> events) {
     Descriptor opened(static_cast<int>(
         ::syscall(SYS_perf_event_open, &attribute, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
     if (!opened.valid() && errno == ENODEV) {
-      return {}; // a CPU that is switched off
+      return {}; // the CPU is offline
     }
     if (!opened.valid()) {
-      return failure("a probe cannot be listened to");
+      return failure("a probe event cannot be opened");
     }
     if (!event.filter.empty() &&
         (::ioctl(opened.get(), PERF_EVENT_IOC_SET_FILTER, event.filter.c_str()) != 0 ||
@@ -100,7 +100,7 @@ Result<void> ProbeReader::open_on(int cpu, std::span<const ProbeEvent> events) {
       void* const memory =
           ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, opened.get(), 0);
       if (memory == MAP_FAILED) {
-        return failure("no buffer for the hits of probes");
+        return failure("the buffer for probe hits cannot be mapped");
       }
       ring.memory = {static_cast<std::byte*>(memory), UnmapRing{size}};
     }
@@ -126,9 +126,9 @@ void ProbeReader::take(Ring& ring) {
     copy_.resize(header.size);
     for (std::size_t done = 0; done < header.size;) {
       const std::size_t at = (tail + done) % data.size();
-      const std::size_t piece = std::min<std::size_t>(header.size - done, data.size() - at);
-      std::memcpy(copy_.data() + done, &data[at], piece);
-      done += piece;
+      const std::size_t chunk = std::min<std::size_t>(header.size - done, data.size() - at);
+      std::memcpy(copy_.data() + done, &data[at], chunk);
+      done += chunk;
     }
     parse(copy_);
     tail += header.size;

@@ -1,5 +1,5 @@
-// Reads the hits of probes while they happen, in this process: perf_event_open(2) on every CPU, one
-// ring buffer each. Hits come in order of time.
+// Reads the hits of probes while they happen, with perf_event_open(2) and one ring buffer per CPU.
+// Hits are in the order of time.
 #pragma once
 
 #include "base/error.hpp"
@@ -30,12 +30,12 @@ struct UnmapRing {
 
 class ProbeReader {
 public:
-  // Events whose samples begin with u64 ip and u64 sp, as those of ProbeEvents do. Errors:
-  // no_rights, failed with the kernel's reason.
+  // Opens events whose samples start with u64 ip and u64 sp, such as the events of ProbeEvents.
+  // Errors: no_rights, failed with the kernel's reason.
   static Result<ProbeReader> open(std::span<const ProbeEvent> events);
 
-  // Those that happened since the last call and more than a millisecond ago: a later one cannot
-  // come from another CPU any more.
+  // Returns the hits since the last call that are older than a millisecond. By then no CPU can add
+  // an earlier hit.
   [[nodiscard]] std::vector<LiveHit> read();
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 

@@ -1,16 +1,16 @@
-// Waits for a call of a function that took longer than it should.
 #include "record/probes/slow_call_watch.hpp"
 
 #include "record/probes/probe_events.hpp"
 #include "record/probes/probe_plan.hpp"
-#include "record/target/target.hpp"
+#include "record/targets/target_functions.hpp"
 
 namespace ptlens::record {
 
 std::optional<std::uint64_t> CallTimer::add(std::int32_t tid, std::uint64_t stack_pointer,
                                             bool entry, std::uint64_t time_ns) {
   std::vector<Open>& stack = open_[tid];
-  // Frames whose slot lies below are gone; an entry at the same slot replaces what was there.
+  // Calls with a lower stack pointer have ended. An entry with the same stack pointer replaces a
+  // call that ended without an exit.
   while (!stack.empty() && (stack.back().stack_pointer < stack_pointer ||
                             (entry && stack.back().stack_pointer == stack_pointer))) {
     stack.pop_back();

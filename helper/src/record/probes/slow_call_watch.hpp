@@ -1,5 +1,5 @@
-// Waits for a call of a function that took longer than it should: probes at its entry and exits,
-// followed in this process.
+// Detects a call of a function that took longer than a limit, with probes at the function's entry
+// and exits that the helper reads while they are hit.
 #pragma once
 
 #include "record/machine/machine.hpp"
@@ -22,10 +22,10 @@ struct SlowCall {
   std::uint64_t latency_ns = 0;
 };
 
-// Pairs entries and exits of one function by thread and stack pointer, in order of time.
+// Pairs entries and exits of one function by thread and stack pointer, in the order of time.
 class CallTimer {
 public:
-  // The latency of the call that ended there; nothing where its start was not seen.
+  // Returns the latency of the call that ended, or nothing when its start was not recorded.
   std::optional<std::uint64_t> add(std::int32_t tid, std::uint64_t stack_pointer, bool entry,
                                    std::uint64_t time_ns);
 
@@ -39,11 +39,11 @@ private:
 
 class SlowCallWatch {
 public:
-  // Sets the probes, which go with the object. Errors: as find_target, plan_probes, ProbeGroup and
-  // ProbeReader.
+  // Sets the probes. They are removed with the object. Errors: the errors of find_target,
+  // plan_probes, ProbeGroup and ProbeReader.
   static Result<SlowCallWatch> start(const Request& request, const Machine& machine);
 
-  // The first call since the last time that took longer than asked for.
+  // Returns the first call since the last poll that took longer than the limit.
   [[nodiscard]] std::optional<SlowCall> poll();
   [[nodiscard]] std::uint64_t calls() const { return calls_; } // that were timed
   [[nodiscard]] const std::string& function() const { return function_; }

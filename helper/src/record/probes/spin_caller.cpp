@@ -1,5 +1,6 @@
-// The functions, and the child that calls them.
 #include "record/probes/spin_caller.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <cerrno>
@@ -15,9 +16,10 @@
 #include <unistd.h>
 #include <utility>
 
-// Each spins for at least rdi ticks of the time stamp counter, since what a hit costs depends on
-// how long ago the last one was, and returns how many it has spun for. They share one loop: after a
-// loop of one has run without probes, exits of another were seen to cost a sixth more for good.
+// Each function spins for at least rdi ticks of the time stamp counter and returns the ticks that
+// it spun, because the cost of a hit depends on the time since the previous hit. The functions
+// share one loop: with a loop per function, exits permanently cost a sixth more after another
+// function had run without probes.
 asm(R"(
 .text
 .p2align 4
@@ -126,7 +128,7 @@ std::optional<std::uint64_t> own_file_offset(std::uint64_t address) {
     std::uint64_t address = 0;
     std::optional<std::uint64_t> offset;
   } search{.address = address, .offset = {}};
-  // The program itself comes first.
+  // The program itself is the first object.
   ::dl_iterate_phdr(
       [](dl_phdr_info* program, std::size_t, void* data) {
         Search& wanted = *static_cast<Search*>(data);
@@ -146,7 +148,8 @@ std::optional<std::uint64_t> own_file_offset(std::uint64_t address) {
 Result<SpinCaller> SpinCaller::start() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return std::unexpected(Error{.message = std::strerror(errno)});
+    return std::unexpected(
+        Error{.message = fmt::format("the calibration cannot start: {}", std::strerror(errno))});
   }
   const Descriptor read_end(ends[0]);
   SpinCaller caller;
@@ -154,12 +157,13 @@ Result<SpinCaller> SpinCaller::start() {
   void* const shared =
       ::mmap(nullptr, sizeof(Spent), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) { // NOLINT
-    return std::unexpected(Error{.message = std::strerror(errno)});
+    return std::unexpected(
+        Error{.message = fmt::format("the calibration cannot start: {}", std::strerror(errno))});
   }
   caller.spent_.reset(std::construct_at(static_cast<Spent*>(shared)));
   const auto functions = spin_functions();
   caller.pid_ = ::fork();
-  if (caller.pid_ == 0) { // nothing but system calls: other threads may hold locks
+  if (caller.pid_ == 0) { // only system calls, because other threads can hold locks
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::close(ends[1]);
     char byte = 0;
@@ -169,7 +173,8 @@ Result<SpinCaller> SpinCaller::start() {
     ::_exit(0);
   }
   if (caller.pid_ < 0) {
-    return std::unexpected(Error{.message = std::strerror(errno)});
+    return std::unexpected(
+        Error{.message = fmt::format("the calibration cannot start: {}", std::strerror(errno))});
   }
   return caller;
 }

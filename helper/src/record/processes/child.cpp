@@ -1,6 +1,6 @@
-// fork and exec of a child in its own process group. Between fork and exec only calls that are safe
-// after fork in a threaded program (signal-safety(7)); a failed exec reports its errno through a
-// pipe that a successful one closes.
+// Between fork and exec the child makes only calls that are safe after a fork in a threaded program
+// (signal-safety(7)). A failed exec reports its errno through a pipe, which a successful exec
+// closes.
 #include "record/processes/child.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +53,8 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& adde
   return merged;
 }
 
-struct Launch { // all that the child needs, made before the fork
+// The data that the child needs. It is complete before the fork.
+struct Launch {
   char* const* arguments = nullptr;
   char* const* environment = nullptr;
   const char* working_directory = nullptr;
@@ -98,7 +99,7 @@ struct Launch { // all that the child needs, made before the fork
 }
 
 Error start_error(const ChildOptions& options, int reason) {
-  Error error{.message = fmt::format("cannot be started: {}", std::strerror(reason)),
+  Error error{.message = fmt::format("the program cannot be started: {}", std::strerror(reason)),
               .file = options.arguments.front()};
   if (reason == ENOENT) {
     error.kind = Error::Kind::not_found;
@@ -108,7 +109,7 @@ Error start_error(const ChildOptions& options, int reason) {
             : fmt::format("check the path and the working directory {}", options.working_directory);
   } else if (reason == EACCES || reason == EPERM) {
     error.kind = Error::Kind::no_rights;
-    error.remedy = "check its rights";
+    error.remedy = "check the file's permissions";
   }
   return error;
 }
@@ -116,8 +117,9 @@ Error start_error(const ChildOptions& options, int reason) {
 Result<std::pair<Descriptor, Descriptor>> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return std::unexpected(Error{.message = fmt::format("no pipe: {}", std::strerror(errno)),
-                                 .remedy = "close programs that hold many files"});
+    return std::unexpected(
+        Error{.message = fmt::format("a pipe cannot be created: {}", std::strerror(errno)),
+              .remedy = "close programs that have many open files"});
   }
   return std::pair(Descriptor(ends[0]), Descriptor(ends[1]));
 }
@@ -126,7 +128,8 @@ Result<std::pair<Descriptor, Descriptor>> make_pipe() {
 
 Result<Child> Child::start(const ChildOptions& options) {
   if (options.arguments.empty()) {
-    return std::unexpected(Error{.kind = Error::Kind::bad_input, .message = "no program to start"});
+    return std::unexpected(
+        Error{.kind = Error::Kind::bad_input, .message = "the command is empty"});
   }
   auto output = make_pipe();
   if (!output) {
@@ -161,9 +164,9 @@ Result<Child> Child::start(const ChildOptions& options) {
   }
   if (pid < 0) {
     return std::unexpected(
-        Error{.message = fmt::format("no new process: {}", std::strerror(errno))});
+        Error{.message = fmt::format("a new process cannot be created: {}", std::strerror(errno))});
   }
-  ::setpgid(pid, pid); // whichever of parent and child comes first
+  ::setpgid(pid, pid); // the child does the same; the first one succeeds
   output->second.reset();
   report->second.reset();
   Child child(pid, std::move(output->first));
@@ -199,11 +202,11 @@ Child::~Child() {
 }
 
 void Child::read_output() {
-  std::array<char, 8192> piece{};
+  std::array<char, 8192> chunk{};
   while (output_.valid()) {
-    const ssize_t got = ::read(output_.get(), piece.data(), piece.size());
+    const ssize_t got = ::read(output_.get(), chunk.data(), chunk.size());
     if (got > 0) {
-      text_.append(piece.data(), static_cast<std::size_t>(got));
+      text_.append(chunk.data(), static_cast<std::size_t>(got));
       if (text_.size() > kept_output) {
         text_.erase(kept_output / 2, text_.size() - kept_output);
       }
@@ -239,7 +242,7 @@ std::optional<int> Child::ended() {
     return std::nullopt;
   }
   read_output();
-  ::kill(-pid_, SIGKILL); // before reaping: the group's number cannot be another's yet
+  ::kill(-pid_, SIGKILL); // before reaping, while no other group can have this number
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -284,7 +287,7 @@ Result<std::string> run(const std::vector<std::string>& arguments,
   }
   if (!child->wait(limit)) {
     return std::unexpected(
-        Error{.message = fmt::format("gave no answer within {} ms", limit.count()),
+        Error{.message = fmt::format("the program did not end within {} ms", limit.count()),
               .file = arguments.front()});
   }
   return child->output();

@@ -1,6 +1,6 @@
-// A child process in a process group of its own: started from an argument array, never a shell, and
-// killed with its whole group and reaped when this object ends. It is told to end (SIGTERM) when
-// the thread that started it dies.
+// A child process in its own process group. It is started from an argument array, never by a shell.
+// Its whole group is killed and reaped when this object is destroyed. It gets SIGTERM when the
+// thread that started it dies.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,15 +16,15 @@ namespace ptlens::record {
 
 struct ChildOptions {
   std::vector<std::string> arguments = {};   // the first is the path of the program
-  std::string working_directory = {};        // empty: ours
-  std::vector<std::string> environment = {}; // "NAME=VALUE", added to ours
-  std::vector<int> inherited = {};           // descriptors that it keeps, under the same numbers
+  std::string working_directory = {};        // empty: the helper's own
+  std::vector<std::string> environment = {}; // "NAME=VALUE", added to the helper's own
+  std::vector<int> inherited = {}; // descriptors that the child inherits, with the same numbers
 };
 
 class Child {
 public:
-  // Its standard input is empty, its output and errors go to output(). Errors: not_found, no_rights
-  // or failed with what exec said.
+  // Starts a child with an empty standard input, and output() as its output and error stream.
+  // Errors: not_found, no_rights, or failed with the reason of exec.
   static Result<Child> start(const ChildOptions& options);
 
   Child(Child&& other) noexcept;
@@ -36,19 +36,19 @@ public:
   [[nodiscard]] std::int32_t pid() const { return pid_; }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
 
-  // Reads what it has written without waiting. The first and the last 32 KiB are kept.
+  // Reads the available output without waiting. output() contains the first and the last 32 KiB.
   void read_output();
   [[nodiscard]] const std::string& output() const { return text_; }
-  // The last line of output() that is not empty.
+  // Returns the last line of output() that is not empty.
   [[nodiscard]] std::string last_line() const;
 
-  // Its wait status once it has ended; what remains of its group is then killed.
+  // Returns the wait status when the child has ended, and kills the rest of its group.
   [[nodiscard]] std::optional<int> ended();
-  // ended(), waited for at most that long while its output is read.
+  // Reads the output until the child ends, for at most `limit`. Returns the same as ended().
   [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds limit);
 
-  void signal(int number) const; // to the child alone
-  void kill();                   // SIGKILL to its group, and reaps it
+  void signal(int number) const; // to the child, not to its group
+  void kill();                   // sends SIGKILL to the group and reaps the child
 
 private:
   Child(std::int32_t pid, Descriptor output) : pid_(pid), output_(std::move(output)) {}
@@ -59,8 +59,8 @@ private:
   std::optional<int> status_;
 };
 
-// Runs a program to its end and gives what it printed. Errors: as Child::start, and failed when it
-// takes longer than `limit`.
+// Runs a program until it ends and returns its output. Errors: the errors of Child::start, and
+// failed when the program does not end within `limit`.
 [[nodiscard]] Result<std::string> run(const std::vector<std::string>& arguments,
                                       std::chrono::milliseconds limit);
 

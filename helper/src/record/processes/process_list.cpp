@@ -1,6 +1,6 @@
-// Processes for pickers, from /proc. Whether one was made from a source file is asked of its
-// binaries' debug information: system libraries are left out, results are kept, and one call reads
-// at most so many bytes of new binaries.
+// The debug information of a process's binaries shows whether it was built from a source file.
+// System libraries are skipped, results are cached, and one call reads a limited number of bytes of
+// new binaries.
 #include "record/processes/process_list.hpp"
 
 #include "record/processes/files.hpp"
@@ -31,13 +31,14 @@
 namespace ptlens::record {
 namespace {
 
-constexpr std::uint64_t readable_bytes = std::uint64_t{1} << 30; // of new binaries, each call
+constexpr std::uint64_t readable_bytes = std::uint64_t{1} << 30; // of new binaries, per call
 
-// What is known about binaries, for the life of the helper: by build-id, else by file, for the same
-// program may be mapped from many places (containers, copies).
+// A cache of the binaries that were built from a source file, for the life of the helper. Its key
+// is the build-id if there is one, because the same program can be mapped from many paths
+// (containers, copies), or else the file.
 class SourceIndex {
 public:
-  // Nothing when the file is new and too large for what is left of `budget`.
+  // Returns nothing when the file is new and larger than the rest of `budget`.
   std::optional<bool> has_source(const std::string& path, const std::string& source,
                                  std::uint64_t& budget) {
     struct stat status{};
@@ -137,8 +138,7 @@ std::vector<std::int32_t> all_pids() {
   return pids;
 }
 
-// Looks into the files that the process has mapped, and not into what lies under their names by
-// now.
+// Reads the files that the process has mapped, not the files that have their names now.
 void look_for_source(Process& process, const std::string& source, std::uint64_t& budget) {
   static SourceIndex index;
   const auto files = mapped_files(process.pid);

@@ -14,32 +14,32 @@ struct Process {
   std::uint64_t start_time = 0; // clock ticks since boot, /proc/PID/stat field 22
   std::string user;
   std::string name;       // comm
-  std::string command;    // command line, arguments joined by spaces
-  std::string executable; // /proc/PID/exe, empty where it may not be read
+  std::string command;    // command line: the arguments, separated by spaces
+  std::string executable; // /proc/PID/exe; empty when it cannot be read
   double age_s = 0;
   double cpu_percent = 0; // of one core, in the last fifth of a second
   std::uint32_t threads = 0;
-  bool container = false;  // lives in another namespace of processes than we
-  bool may_attach = false; // same user, or we have the rights
-  bool has_source = false; // some mapped binary was made from the source file asked about
-  bool rebuilt = false;    // the file of that binary is another by now than the one that runs
+  bool container = false;  // runs in another PID namespace
+  bool may_attach = false; // same user, or the helper has the permissions
+  bool has_source = false; // a mapped binary was built from the requested source file
+  bool rebuilt = false;    // the file of that binary was replaced after the process started
 };
 
-// Processes with an executable (no kernel threads), youngest first; those with has_source before
-// the others. `source` empty: has_source is false throughout.
+// Returns the processes with an executable (no kernel threads), processes with has_source first and
+// the youngest first. With an empty `source`, has_source is always false.
 [[nodiscard]] std::vector<Process> processes(const std::string& source);
 
 struct Thread {
   std::int32_t tid = -1;
   std::string name;       // comm
-  double cpu_percent = 0; // as of a Process
+  double cpu_percent = 0; // as in Process
 };
 
-// Of a process, busiest first. Errors: gone.
+// Returns the threads of a process, the busiest first. Errors: gone.
 [[nodiscard]] Result<std::vector<Thread>> threads(std::int32_t pid);
 
-// Paths of the files that are mapped executable in a process, the executable first. Errors: gone,
-// no_rights.
+// Returns the paths of the files that a process has mapped executable, its executable first.
+// Errors: gone, no_rights.
 [[nodiscard]] Result<std::vector<std::string>> mapped_binaries(std::int32_t pid);
 
 } // namespace ptlens::record

@@ -1,5 +1,5 @@
 // See ld.so(8), option --list.
-#include "record/target/loader.hpp"
+#include "record/targets/loader.hpp"
 
 #include "record/processes/child.hpp"
 #include "record/processes/descriptor.hpp"
