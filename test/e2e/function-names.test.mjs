@@ -67,7 +67,7 @@ describe("names of functions", { skip }, () => {
   });
 
   test("C++: what is not one function is refused with the choices, and told together with --all", () => {
-    for (const name of ["largest", "settle", "tick", "Box::weigh", "weigh(int)"]) assert.match(refused(cpp, name), /2 functions answer to .*--all/, name);
+    for (const name of ["largest", "settle", "tick", "Box::weigh", "weigh(int)"]) assert.match(refused(cpp, name), /2 functions match .*--all/, name);
     const largest = report(cpp, "largest", "--all");
     assert.equal(largest.function.name, "shop::largest");
     assert.equal(largest.function.address, null);
@@ -108,7 +108,7 @@ describe("names of functions", { skip }, () => {
       for (const name of names) assert.equal(report(foreign, name).function.address, address, name);
     }
     for (const name of ["spellings::shop::largest", "legacy::least"]) {
-      assert.match(refused(foreign, name), /2 functions answer to/);
+      assert.match(refused(foreign, name), /2 functions match/);
       assert.equal(report(foreign, name, "--all").calls.complete, 2);
     }
   });
@@ -126,7 +126,7 @@ describe("names of functions", { skip }, () => {
       const [address] = foreign.symbols.get(symbol) ?? assert.fail(symbol);
       for (const name of names) assert.equal(report(foreign, name).function.address, address, name);
     }
-    assert.match(refused(foreign, "main.Most"), /2 functions answer to/);
+    assert.match(refused(foreign, "main.Most"), /2 functions match/);
     assert.equal(report(foreign, "Most", "--all").calls.complete, 2);
   });
 

@@ -49,15 +49,15 @@ struct Host {
       const OpenRequest&, const std::string& name, const std::string& binary, const Progress&)>
       inlined = {};
   // Line time of functions of a recording; as engine::line_times.
-  std::function<Result<std::shared_ptr<const measure::LineTimes>>(
+  std::function<Result<std::shared_ptr<const line_time::LineTimes>>(
       const OpenRequest&, const std::vector<stacks::FunctionInfo>&, const Progress&)>
       line_times = {};
-  // What is kept of a recording; as engine::store_status. May be empty: nothing is kept.
-  std::function<Result<engine::StoreStatus>(const OpenRequest&)> store = {};
+  // What is kept of a recording; as engine::cache_status. May be empty: nothing is kept.
+  std::function<Result<engine::CacheStatus>(const OpenRequest&)> store = {};
   // Removes what is kept of a recording. May be empty.
   std::function<Result<std::vector<std::string>>(const OpenRequest&)> forget = {};
   // What the sources of a recording were when it was made. May be empty: nothing is known of them.
-  std::function<engine::MeasuredSources(const OpenRequest&, const measure::Measurement&)> sources =
+  std::function<source::MeasuredSources(const OpenRequest&, const measure::Measurement&)> sources =
       {};
   std::function<Result<record::Outcome>(const record::Request&, const Progress&)> record;
   std::function<record::Diagnosis(const DoctorRequest&)> diagnose;

@@ -1,6 +1,5 @@
 // A question that is cancelled ends as cancelled, reads no more of the calls, and leaves no half
 // answer to be remembered.
-#include "cache/gather.hpp"
 #include "export/example.hpp"
 #include "server/open_recordings.hpp"
 
@@ -11,20 +10,8 @@
 namespace ptlens::server {
 namespace {
 
-std::shared_ptr<const measure::Measurement> stored_example() {
-  measure::Measurement measurement = exporting::example();
-  auto store = cache::store_of(measurement.calls, {.functions = measurement.functions,
-                                                   .sites = measurement.sites,
-                                                   .threads = measurement.threads,
-                                                   .more = {}});
-  EXPECT_TRUE(store.has_value());
-  measurement.store = store.value_or(nullptr);
-  measurement.calls = {};
-  return std::make_shared<const measure::Measurement>(std::move(measurement));
-}
-
 TEST(CancelledQuestion, EndsAsCancelledAndIsAskedAnew) {
-  const auto measurement = stored_example();
+  const auto measurement = std::make_shared<const measure::Measurement>(exporting::example());
   Host host;
   host.open = [&](const OpenRequest&, const measure::Watch&, const Progress&) {
     return Result<decltype(measurement)>(measurement);
@@ -58,7 +45,7 @@ TEST(CancelledQuestion, EndsAsCancelledAndIsAskedAnew) {
   lines.id = "1";
   lines.file = file;
   expect_cancelled(session.lines(lines, cancelled));
-  EXPECT_FALSE(measurement->store->damaged());
+  EXPECT_FALSE(measurement->cache->damaged());
 
   const auto whole = session.lines(lines, going);
   ASSERT_TRUE(whole.has_value());

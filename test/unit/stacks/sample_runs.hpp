@@ -2,7 +2,7 @@
 // the tests of stack building hold against the programs' own arithmetic and against ptsim's truth.
 #pragma once
 
-#include "measure/measurement.hpp"
+#include "support/measured_calls.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -61,7 +61,7 @@ struct SampleRun {
   std::string problem;          // empty, or why there is no measurement
   int status = -1;              // of the program
   std::vector<TruthCall> truth; // by start
-  std::shared_ptr<const measure::Measurement> measurement;
+  std::shared_ptr<const measure::test::MeasuredCalls> measurement;
 
   // As nm prints them.
   [[nodiscard]] std::vector<std::string> symbols() const;

@@ -1,4 +1,4 @@
-// Runs of branches to threads.
+// Distributes runs of branches to threads.
 #include "engine/trace/trace_threads.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace ptlens::engine {
 
 namespace {
 
-constexpr std::uint64_t bytes_a_progress_report = 1U << 20U;
+constexpr std::uint64_t bytes_per_progress_report = 1U << 20U;
 
 } // namespace
 
@@ -77,7 +77,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Threads::finish() {
   return gaps;
 }
 
-// Where the thread ran untraced since its last branch, trace is missing.
+// Adds a gap where the thread ran untraced after its last branch.
 void Threads::note_untraced(Thread& thread, const flow::Run& run) const {
   const std::uint64_t last = thread.calls->last_ns();
   if (const auto at = untraced_.in(run.tid, last, run.first_ns())) {
@@ -89,7 +89,7 @@ void Threads::note_untraced(Thread& thread, const flow::Run& run) const {
   }
 }
 
-// With the calls that came back, where all is in the version of the code in which they did.
+// Passes the run on. Its paired calls stay paired where the code did not change during the run.
 void Threads::feed(Thread& thread, flow::Run& run) const {
   const auto* const space = run.returned_parts.empty() ? nullptr : only_version(thread, run);
   if (space == nullptr) {
@@ -107,8 +107,8 @@ void Threads::feed(Thread& thread, flow::Run& run) const {
   thread.calls->add_all(left, *space);
 }
 
-// The version of the code in which all of the run happened, if that is the one whose numbers it
-// bears; null where it is none, or the thread began another program meanwhile.
+// Returns the version of the code during the whole run, if the run uses its numbering; null where
+// the code changed, or the thread executed another program meanwhile.
 const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread,
                                                           const flow::Run& run) const {
   flow::CodeTime code_time = thread.code_time;
@@ -132,7 +132,7 @@ const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread,
   return &space;
 }
 
-// Branches in the same version of the code, at a time.
+// Passes on consecutive branches in the same version of the code.
 void Threads::feed_branches(Thread& thread, flow::Run& run) const {
   const symbols::AddressSpaces& spaces = *loaded_->spaces;
   std::span<flow::Branch> left(run.branches);
@@ -142,7 +142,7 @@ void Threads::feed_branches(Thread& thread, flow::Run& run) const {
     while (thread.next_exec < thread.exec_times.size() &&
            thread.exec_times[thread.next_exec] <= begin_ns) {
       const std::uint64_t exec_ns = thread.exec_times[thread.next_exec++];
-      // The exec that started the program comes before its first branch.
+      // The exec that started the program precedes its first branch.
       if (thread.calls->first_ns() != 0 && exec_ns > thread.calls->first_ns()) {
         thread.calls->exec(std::min(exec_ns, left.front().time_ns));
       }
@@ -157,7 +157,7 @@ void Threads::feed_branches(Thread& thread, flow::Run& run) const {
     }
     const std::span<flow::Branch> here = left.first(count);
     if (space.serial != run.code) {
-      for (flow::Branch& branch : here) { // bears the numbers of other code
+      for (flow::Branch& branch : here) { // the branch uses the numbering of other code
         branch.exit = 0;
         branch.arrival = 0;
       }
@@ -175,7 +175,7 @@ Result<void> take_all(Branches& source, std::uint64_t trace_bytes, const Progres
       return std::unexpected(decoding_cancelled());
     }
     take(*run);
-    if (source.bytes_done() >= reported + bytes_a_progress_report) {
+    if (source.bytes_done() >= reported + bytes_per_progress_report) {
       reported = source.bytes_done();
       progress.report({"decoding", reported, trace_bytes, "bytes"});
     }

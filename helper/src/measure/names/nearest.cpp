@@ -1,5 +1,5 @@
-// Names nearest to one that was not found: Levenshtein's distance by one row of its table, given up
-// as soon as it exceeds the worst candidate kept so far.
+// Levenshtein's distance is computed with one row of its table, and abandoned when it exceeds that
+// of the worst candidate.
 #include "measure/names/names.hpp"
 #include "symbols/names/name_shape.hpp"
 
@@ -11,7 +11,7 @@ namespace ptlens::measure {
 
 namespace {
 
-// The distance where it is at most `limit`, else something greater.
+// Returns the distance where it is at most `limit`, else a greater number.
 std::size_t edit_distance(std::string_view one, std::string_view other, std::size_t limit,
                           std::vector<std::size_t>& row) {
   const std::size_t longer = std::max(one.size(), other.size());

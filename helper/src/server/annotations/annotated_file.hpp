@@ -44,7 +44,7 @@ struct AnnotatedLine {
   bool changed = false;
   bool old_binary = false;
   std::optional<measure::Difference> difference;
-  const measure::LineTime* time =
+  const line_time::LineTime* time =
       nullptr; // of the line itself; null: not measured, or not executed
   std::vector<std::uint32_t> shared_with = {}; // its lines that are still there, where they are now
 
@@ -55,7 +55,7 @@ struct AnnotatedFile {
   std::shared_ptr<OpenRecording> recording;
   std::shared_ptr<OpenRecording> baseline; // null: none
   std::shared_ptr<const measure::FileLines> lines;
-  std::shared_ptr<const measure::LineTimes> times; // null: they were not asked for
+  std::shared_ptr<const line_time::LineTimes> times; // null: they were not asked for
   // Stand for the lines that have time and no calls.
   std::shared_ptr<std::deque<measure::LineRow>> without_calls;
   std::shared_ptr<const ShownText> shown; // null: not at hand

@@ -183,12 +183,12 @@ std::string line_text(const Words& say, const measure::RecordingInfo& recording,
 }
 
 std::string line_time_text(const Words& say, const AnnotatedFile& file, const AnnotatedLine& line) {
-  const measure::LineTime& time = *line.time;
+  const line_time::LineTime& time = *line.time;
   const std::string executions = count(time.executions);
   if (!file.times->timed) {
     return say("line × {0}", executions) + " · " + say("no timing");
   }
-  if (time.told()) {
+  if (time.is_known()) {
     return say("line {0} × {1}",
                duration(time.time() / as_double(std::max<std::uint64_t>(time.executions, 1))),
                executions);
@@ -205,13 +205,13 @@ std::string line_time_text(const Words& say, const AnnotatedFile& file, const An
 
 std::string line_time_sentence(const Words& say, const AnnotatedFile& file,
                                const AnnotatedLine& line) {
-  const measure::LineTime& time = *line.time;
+  const line_time::LineTime& time = *line.time;
   const std::string executions = count(time.executions);
   if (!file.times->timed || time.at_most == 0) {
     return say("Executions of the line: {0}. The trace tells no time of its own instructions.",
                executions);
   }
-  if (time.told()) {
+  if (time.is_known()) {
     return say("Executions of the line: {0}. Its own instructions took {1} ± {2} in all, without "
                "what they call and without off-CPU time.",
                executions, duration(time.time()), duration(time.uncertainty()));

@@ -4,7 +4,7 @@
 
 #include "base/words.hpp"
 #include "engine/recording/source_map.hpp"
-#include "measure/flame.hpp"
+#include "measure/flame/flame.hpp"
 #include "measure/selection/selection.hpp"
 #include "record/recorder.hpp"
 #include "server/rpc/json_rpc.hpp"
