@@ -1,5 +1,5 @@
-// Each stage of decoding over one recording, in bytes of trace a second: parsing packets, placing
-// them in time, following the code, rebuilding calls. PTLENS_BENCH_RECORDING names the recording.
+// The stages of decoding one recording, in bytes of trace per second: parsing packets, computing
+// their times, following the code, building calls. PTLENS_BENCH_RECORDING is the recording.
 #include "engine/engine.hpp"
 #include "engine/recording/loaded_recording.hpp"
 #include "flow/segments/branch_source.hpp"
@@ -93,7 +93,7 @@ void follow_code(benchmark::State& state, flow::Decoder decoder) {
   if (skipped(state)) {
     return;
   }
-  // The graph of the code is made once: what is measured is following it.
+  // The graph of basic blocks is built once, so that the benchmark measures following it.
   flow::DecodeContext context(recording()->recording, *recording()->spaces, *recording()->context_switches,
                               flow::Detail::calls);
   const auto follow = [&] {

@@ -1,6 +1,6 @@
-// What libipt costs alone: its decoders over all trace of a recording of one process, as its manual
-// writes the loop, with the time of each block and nothing made of it. Sections stay in its cache,
-// so that no block is decoded twice. For `npm run bench`.
+// The cost of libipt alone: its decoders process the whole trace of a recording of one process with
+// the loop from its manual, and query the time of each block. Sections stay in its cache, so that
+// no block is decoded twice. `npm run bench` uses it.
 //
 //   bench_libipt block|instruction RECORDING
 #include "engine/recording/loaded_recording.hpp"
@@ -21,7 +21,7 @@ namespace {
 struct Count {
   std::uint64_t steps = 0; // blocks or instructions
   std::uint64_t errors = 0;
-  std::uint64_t times = 0; // a checksum, so that time is asked for
+  std::uint64_t times = 0; // a checksum, so that the time is computed
 };
 
 struct Blocks {
@@ -50,7 +50,7 @@ struct Instructions {
   static constexpr auto time = pt_insn_time;
 };
 
-// From a point of synchronisation to the next error. Negative: why it ended.
+// Decodes from a synchronisation point to the next error, and returns the negative error code.
 template <class Kind>
 int follow(typename Kind::Decoder* decoder, int status, Count& count) {
   while (status >= 0) {
@@ -71,7 +71,7 @@ int follow(typename Kind::Decoder* decoder, int status, Count& count) {
   return status;
 }
 
-// The code that was mapped, held by libipt's cache of sections.
+// The mapped code, in libipt's cache of sections.
 class Image {
 public:
   explicit Image(const symbols::AddressSpaceVersion& version)

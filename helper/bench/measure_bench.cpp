@@ -1,6 +1,7 @@
-// How many calls a second the questions of measure/ go through, on synthetic recordings with stacks
-// some 20 deep, 200 functions and 4 threads.
-#include "measure/flame.hpp"
+// The number of calls per second that the questions of measure/ process, on synthetic recordings
+// with stacks about 20 deep, 200 functions and 4 threads.
+#include "cache/call_rows.hpp"
+#include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/report/report.hpp"
 
@@ -18,16 +19,17 @@
 
 namespace {
 
+namespace cache = ptlens::cache;
 namespace measure = ptlens::measure;
 namespace stacks = ptlens::stacks;
 
 constexpr std::uint32_t function_count = 200;
-constexpr std::uint32_t sites_a_function = 8;
+constexpr std::uint32_t sites_per_function = 8;
 constexpr std::uint32_t thread_count = 4;
 constexpr std::uint32_t deepest = 40;
 
-// A random walk between call and return, one ns or more a step. Each function calls eight others
-// from eight sites; with `recursive`, itself among them.
+// A random walk of calls and returns, at least one ns apart. Each function calls eight others from
+// eight sites; with `recursive`, also itself.
 class Walk {
 public:
   Walk(std::uint32_t calls, bool recursive) : recursive_(recursive) {
@@ -39,7 +41,7 @@ public:
                                    .file = file,
                                    .line = 10 * function,
                                    .end_line = 10 * function + 9});
-      for (std::uint32_t site = 0; site < sites_a_function; ++site) {
+      for (std::uint32_t site = 0; site < sites_per_function; ++site) {
         result_.sites.push_back({.function = function,
                                  .address = 0x1000 + 64 * std::uint64_t{function} + site,
                                  .file = file,
@@ -52,7 +54,21 @@ public:
     result_.recording.trace_ns = now_;
   }
 
-  measure::Measurement take() { return std::move(result_); }
+  measure::Measurement take() {
+    result_.cache = cache::cache_of(calls_, {.functions = result_.functions,
+                                             .sites = result_.sites,
+                                             .threads = result_.threads,
+                                             .more = {}})
+                        .value();
+    return std::move(result_);
+  }
+
+  // Makes every call a root call of function 0.
+  void flatten() {
+    std::ranges::fill(calls_.function, 0U);
+    std::ranges::fill(calls_.parent, stacks::no_call);
+    std::ranges::fill(calls_.inner, std::uint8_t{0});
+  }
 
 private:
   void walk_thread(std::uint32_t thread, std::uint32_t calls) {
@@ -61,7 +77,7 @@ private:
     std::vector<std::uint32_t> activations(function_count, 0);
     const auto leave = [&] {
       const std::uint32_t call = open.back();
-      stacks::CallTable& table = result_.calls;
+      stacks::CallTable& table = calls_;
       table.latency[call] = now_ - table.start[call];
       --activations[table.function[call]];
       open.pop_back();
@@ -93,17 +109,17 @@ private:
 
   void enter(std::uint32_t thread, std::vector<std::uint32_t>& open,
              std::vector<std::uint32_t>& activations) {
-    stacks::CallTable& table = result_.calls;
+    stacks::CallTable& table = calls_;
     const std::uint32_t caller = open.empty() ? 0 : table.function[open.back()];
     const auto site = // each half as likely as the one before
-        static_cast<std::uint32_t>(std::countr_zero(random_() | 1U << (sites_a_function - 1)));
+        static_cast<std::uint32_t>(std::countr_zero(random_() | 1U << (sites_per_function - 1)));
     const std::uint32_t stride = recursive_ ? site : site + 1;
     const std::uint32_t function = open.empty() ? 0 : (caller + stride * stride) % function_count;
     const std::uint64_t off = random_() % 100 == 0 ? 1 + random_() % 50'000 : 0;
     table.thread.push_back(thread);
     table.function.push_back(function);
     table.parent.push_back(open.empty() ? stacks::no_call : open.back());
-    table.site.push_back(open.empty() ? stacks::no_site : caller * sites_a_function + site);
+    table.site.push_back(open.empty() ? stacks::no_site : caller * sites_per_function + site);
     table.start.push_back(now_);
     table.latency.push_back(0);
     table.uncertainty.push_back(0);
@@ -121,6 +137,7 @@ private:
   }
 
   measure::Measurement result_;
+  stacks::CallTable calls_;
   std::mt19937_64 random_{42};
   std::uint64_t now_ = 1;
   bool recursive_;
@@ -151,13 +168,11 @@ void report_of_one_function(benchmark::State& state) {
   ask(state, [](const measure::Measurement& m) { return measure::report(m, 7, {}); });
 }
 
-// Every call is of one function, and none is inside another: the most calls that a report can be
-// of.
+// All calls are calls of one function and none is nested: the largest possible report.
 void report_of_every_call(benchmark::State& state) {
-  measure::Measurement m = recording(state.range(0), false);
-  std::ranges::fill(m.calls.function, 0U);
-  std::ranges::fill(m.calls.parent, stacks::no_call);
-  std::ranges::fill(m.calls.inner, std::uint8_t{0});
+  Walk walk(static_cast<std::uint32_t>(state.range(0)), false);
+  walk.flatten();
+  const measure::Measurement m = walk.take();
   for (auto _ : state) {
     benchmark::DoNotOptimize(measure::report(m, 0, {}));
   }

@@ -1,5 +1,5 @@
-// Runs a program with its output thrown away, and prints what it took as one JSON object. For
-// `npm run bench`: Node does not tell the peak memory of one child.
+// Runs a program, discards its output, and prints its time and memory as one JSON object. `npm run
+// bench` uses it, as Node does not report the peak memory of a child.
 //
 //   bench_run PROGRAM ARGUMENTS...
 #include <fmt/format.h>

@@ -108,7 +108,7 @@ describe("names of functions", { skip }, () => {
       for (const name of names) assert.equal(report(foreign, name).function.address, address, name);
     }
     for (const name of ["spellings::shop::largest", "legacy::least"]) {
-      assert.match(refused(foreign, name), /2 functions answer to/);
+      assert.match(refused(foreign, name), /2 functions match/);
       assert.equal(report(foreign, name, "--all").calls.complete, 2);
     }
   });
@@ -126,7 +126,7 @@ describe("names of functions", { skip }, () => {
       const [address] = foreign.symbols.get(symbol) ?? assert.fail(symbol);
       for (const name of names) assert.equal(report(foreign, name).function.address, address, name);
     }
-    assert.match(refused(foreign, "main.Most"), /2 functions answer to/);
+    assert.match(refused(foreign, "main.Most"), /2 functions match/);
     assert.equal(report(foreign, "Most", "--all").calls.complete, 2);
   });
 

@@ -107,7 +107,7 @@ describe("a traced kernel", { skip: whyNot() }, () => {
     assert.notEqual(id, -1);
     core.write("Q", id);
     writeFileSync(path.join(other, "kcore"), core);
-    assert.match(refused().stderr, /kcore: is of another kernel.*build-id 51745369\S*, not 50745369/);
+    assert.match(refused().stderr, /kcore: the file belongs to another kernel: its build-id is 51745369\S*, not 50745369/);
     core.fill(0, id - 16, id); // no note: perf's own copy of a kernel has none
     writeFileSync(path.join(other, "kcore"), core);
     const [withoutBuildId, matchingAddresses] = notCompared("--kallsyms", path.join(other, "kallsyms"), bare).arguments;
@@ -115,7 +115,7 @@ describe("a traced kernel", { skip: whyNot() }, () => {
     assert.notEqual(matchingAddresses, "");
     const names = readFileSync(path.join(other, "kallsyms"), "utf8");
     writeFileSync(path.join(other, "kallsyms"), names.replaceAll("ffffffff81", "ffffffff92"));
-    assert.match(refused().stderr, /kallsyms: is of another kernel.*_text is at 0xffffffff92000000, in the recording at 0xffffffff81000000/);
+    assert.match(refused().stderr, /kallsyms: the file belongs to another kernel.*_text is at 0xffffffff92000000, and at 0xffffffff81000000 in the recording/);
   });
 
   test("ptlens record keeps a kernel's code, and opens what it has made", () => {

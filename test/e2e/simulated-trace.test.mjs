@@ -165,7 +165,7 @@ describe("a simulated trace of the order server", { skip: whyNot() }, () => {
     assert.deepEqual(json(["functions", "--json", "--pid", String(pid), file]).functions, answer.functions);
     const { status, stderr } = run(helper, ["functions", "--pid", "1", file]);
     assert.equal(status, 1);
-    assert.match(stderr, new RegExp(`there is no process 1 in the recording; it holds ${pid} order_server\\n`));
+    assert.match(stderr, new RegExp(`the recording contains no process 1; it contains ${pid} order_server\\n`));
   });
 
   test("tail calls are marked", () => {

@@ -1,4 +1,4 @@
-// Rows to columns and back.
+// Converts rows to columns and back.
 #include "cache/block.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ std::uint64_t distance_to_parent(const Row& row) {
   return static_cast<std::uint64_t>(std::int64_t{row.order} - std::int64_t{row.parent});
 }
 
-// As late as there is.
+// Returns the end of the call, at most 2^64 - 1.
 std::uint64_t end_of(const Row& row) {
   return row.latency > UINT64_MAX - row.start ? UINT64_MAX : row.start + row.latency;
 }

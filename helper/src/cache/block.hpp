@@ -1,11 +1,12 @@
-// The calls of one edge and one thread, some thousands at most, as columns one after the other:
+// A block: some hundred calls of one edge and one thread, ordered by number of opening, as columns
+// one after the other:
 //
-//   flags | start, less the start before | latency | children | order, less the order before |
+//   flags | start - previous start | latency | children | order - previous order |
 //   order - order of the parent (0: a root) | uncertainty
-//   and of those calls whose flags have the extra bit:
-//   outside | blocked | preempted | switches | order - order of the first call inside
+//   and for calls whose flags have the extra bit:
+//   outside | blocked | preempted | switches | order - order of the first call in it
 //
-// ordered by number of opening. The first start and order are less those in the block's entry.
+// The first start and order are relative to those in the block's entry.
 #pragma once
 
 #include "cache/column.hpp"
@@ -19,12 +20,12 @@
 
 namespace ptlens::cache {
 
-struct Extra { // what most calls have nothing of
+struct Extra { // values that are 0 for most calls
   std::uint64_t outside = 0;
   std::uint64_t blocked = 0;
   std::uint64_t preempted = 0;
   std::uint32_t switches = 0;
-  std::uint32_t before = 0; // by how much the first call inside it has a lower order
+  std::uint32_t before = 0; // how much lower the order of the first call in it is
 };
 
 struct Row {
@@ -34,17 +35,17 @@ struct Row {
   std::uint32_t order = 0;
   std::uint32_t parent = stacks::no_call; // an order
   std::uint32_t uncertainty = 0;
-  std::uint32_t extra = 0; // index, where the flags say that there is one
+  std::uint32_t extra = 0; // index, valid if the flags have the extra bit
   std::uint8_t flags = 0;
 };
 
-// Makes blocks one after the other, in memory that it uses again.
+// Encodes blocks one after the other, in memory that it reuses.
 class BlockEncoder {
 public:
-  // Orders the rows by number of opening, makes their block, and fills in the entry but for offset,
-  // checksum and thread. At least one row, at most as many as an entry can count.
+  // Orders the rows by number of opening, encodes their block, and returns its entry without
+  // offset, checksum and thread. There is at least one row, and at most 65,535.
   [[nodiscard]] BlockEntry encode(std::vector<Row>& rows, std::span<const Extra> extras);
-  // The block; stands until the next one is made.
+  // Returns the block, which is valid until the next one is encoded.
   [[nodiscard]] std::span<const std::byte> bytes() const { return std::span(bytes_).first(size_); }
 
 private:
@@ -59,7 +60,7 @@ private:
 
 [[nodiscard]] FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras);
 
-// The row's inner bit was turned over since its sums were taken.
+// Corrects the sums after the row's inner bit was inverted.
 void turn_inner(FunctionSums& sums, const Row& row, std::span<const Extra> extras);
 
 struct Block {
@@ -76,13 +77,13 @@ struct Block {
   Column switches;
   Column before;
 
-  // Nothing where the bytes are not those of such a block.
+  // Returns nothing where the bytes are not a block that matches the entry.
   [[nodiscard]] static std::optional<Block> parse(std::span<const std::byte> bytes,
                                                   const BlockEntry& entry);
 
-  // All of it, appended.
+  // Appends all rows of the block.
   void read_rows(const BlockEntry& entry, std::vector<Row>& rows, std::vector<Extra>& extras) const;
-  // Each entry.calls long.
+  // Read a column into `out`, whose size is entry.calls.
   void read_starts(const BlockEntry& entry, std::span<std::uint64_t> out) const;
   void read_orders(const BlockEntry& entry, std::span<std::uint32_t> out) const;
 };

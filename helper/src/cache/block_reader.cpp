@@ -1,4 +1,4 @@
-// Columns are decoded whole, then thinned out to the calls that count.
+// Whole columns are decoded, then reduced to the calls that count.
 #include "cache/block_reader.hpp"
 
 #include "cache/format.hpp"
@@ -18,23 +18,23 @@ std::size_t state_of(std::uint8_t flags) {
 
 } // namespace
 
-// Counts the states, and says in taken_ which calls are complete and admitted.
+// Counts the states, and marks in taken_ the calls that are complete and accepted.
 void BlockReader::find_admitted(const BlockEntry& entry) {
   states_ = {};
   taken_.clear();
   const unsigned any = std::reduce(flags_.begin(), flags_.end(), 0U, std::bit_or<>());
-  if (admitted_.admits_all() && (any & state_bits) == 0) {
+  if (filter_.accepts_all() && (any & state_bits) == 0) {
     states_[0] = entry.calls;
     return;
   }
   taken_.resize(entry.calls);
   for (std::size_t i = 0; i < entry.calls; ++i) {
-    const bool admitted =
-        (admitted_.calls == nullptr || admitted_.calls->has(entry.thread, block_orders_[i])) &&
-        (admitted_.made_in == nullptr || admitted_.made_in->has(entry.thread, block_parents_[i]));
+    const bool accepted =
+        (filter_.calls == nullptr || filter_.calls->has(entry.thread, block_orders_[i])) &&
+        (filter_.made_in == nullptr || filter_.made_in->has(entry.thread, block_parents_[i]));
     const std::size_t state = state_of(flags_[i]);
-    states_.at(state) += admitted ? 1 : 0;
-    taken_[i] = admitted && state == 0 ? 1 : 0;
+    states_.at(state) += accepted ? 1 : 0;
+    taken_[i] = accepted && state == 0 ? 1 : 0;
   }
   if (states_[0] == entry.calls) {
     taken_.clear();
@@ -75,7 +75,7 @@ void BlockReader::read_away(const BlockEntry& entry, const Block& block) {
 }
 
 bool BlockReader::read(const BlockEntry& entry, Columns columns) {
-  const auto block = store_.block(entry);
+  const auto block = cache_.block(entry);
   if (!block) {
     return false;
   }
@@ -84,7 +84,7 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     column.read(std::span(into));
   };
   away_.clear();
-  if (columns != Columns::timed && admitted_.admits_all() && entry.extras == 0 &&
+  if (columns != Columns::timed && filter_.accepts_all() && entry.extras == 0 &&
       (block->flags.constant().value_or(state_bits) & state_bits) == 0) {
     states_ = {entry.calls, 0, 0};
     taken_.clear();
@@ -97,11 +97,11 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
   }
   read(block->flags, flags_);
   read(block->latency, block_latencies_);
-  if (!admitted_.admits_all()) {
+  if (!filter_.accepts_all()) {
     block_orders_.resize(entry.calls);
     block->read_orders(entry, block_orders_);
   }
-  if (admitted_.made_in != nullptr) {
+  if (filter_.made_in != nullptr) {
     read(block->distance, block_parents_);
     for (std::size_t i = 0; i < entry.calls; ++i) {
       const std::uint32_t away = block_parents_[i];

@@ -1,5 +1,5 @@
-// The calls of a block of the store that are asked about: those columns that are asked for, into
-// buffers that are used again.
+// Reads the columns of a block that a question needs, of the calls that a filter accepts, into
+// buffers that it reuses.
 #pragma once
 
 #include "cache/call_cache.hpp"
@@ -12,17 +12,17 @@
 
 namespace ptlens::cache {
 
-// Which of the calls are asked about; refers to all for as long as it lives.
-struct Admitted {
-  const OrderSet* calls = nullptr;   // only these; null: any
-  const OrderSet* made_in = nullptr; // only calls made in one of these; null: any
+// A filter of calls. It refers to the sets, which must outlive it.
+struct CallFilter {
+  const OrderSet* calls = nullptr;   // accepts only these calls; null: any
+  const OrderSet* made_in = nullptr; // accepts only calls made by one of these; null: any
 
-  [[nodiscard]] bool admits_all() const { return calls == nullptr && made_in == nullptr; }
+  [[nodiscard]] bool accepts_all() const { return calls == nullptr && made_in == nullptr; }
 };
 
 // A call that was switched out, or was outside user code.
 struct AwayCall {
-  std::uint32_t at = 0; // of the complete calls
+  std::uint32_t at = 0; // index in the columns of complete calls
   std::uint32_t switches = 0;
   std::uint64_t latency = 0;
   std::uint64_t outside = 0;
@@ -40,22 +40,22 @@ class BlockReader {
 public:
   enum class Columns : std::uint8_t {
     ranked,  // latencies and uncertainties
-    figures, // those, children, and the calls that were away
-    timed,   // latencies, the calls that were away, starts, and which are inside another one
+    figures, // the same, children, and the calls that were away
+    timed,   // latencies, starts, marks of nested calls, and the calls that were away
   };
 
-  BlockReader(const CallCache& store, Admitted admitted) : store_(store), admitted_(admitted) {}
+  BlockReader(const CallCache& cache, CallFilter filter) : cache_(cache), filter_(filter) {}
 
-  // False where there is nothing to be had: the block is damaged, or no call is admitted.
+  // Returns false where the block is damaged, or no call is accepted.
   [[nodiscard]] bool read(const BlockEntry& entry, Columns columns);
 
-  // Of the block that was read; calls by state, then columns of the complete ones.
+  // The results of read(): the number of calls by state, then columns of the complete calls.
   [[nodiscard]] const std::array<std::uint64_t, 3>& states() const { return states_; }
   [[nodiscard]] std::span<const std::uint64_t> latencies() const { return latencies_; }
   [[nodiscard]] std::span<const std::uint64_t> uncertainties() const { return uncertainties_; }
   [[nodiscard]] std::span<const std::uint64_t> children() const { return children_; }
   [[nodiscard]] std::span<const std::uint64_t> starts() const { return starts_; }
-  // Not 0: inside another call of the function, whichever that is.
+  // Not 0: nested in another call of the function.
   [[nodiscard]] std::span<const std::uint8_t> inner() const { return inner_; }
   [[nodiscard]] std::span<const AwayCall> away() const { return away_; }
 
@@ -65,10 +65,10 @@ private:
   template <class T>
   void keep_complete(std::vector<T>& column);
 
-  const CallCache& store_;
-  Admitted admitted_;
+  const CallCache& cache_;
+  CallFilter filter_;
   std::vector<std::uint8_t> flags_;
-  std::vector<std::uint8_t> taken_; // complete and admitted; empty: all of the block
+  std::vector<std::uint8_t> taken_; // 1: complete and accepted; empty: every call of the block
   std::vector<std::uint32_t> block_orders_;
   std::vector<std::uint32_t> block_parents_;
   std::vector<std::uint64_t> block_latencies_;

@@ -18,7 +18,7 @@ Error damage(std::string message, std::uint64_t offset) {
   return {.kind = Error::Kind::bad_input,
           .message = std::move(message),
           .offset = offset,
-          .remedy = "it is made anew when the recording is next asked about"};
+          .remedy = "it is written again with the next question about the recording"};
 }
 
 template <class T>
@@ -28,8 +28,8 @@ T copy_of(std::span<const std::byte> bytes, std::size_t offset) {
   return value;
 }
 
-// `count` things at the front of `bytes`, which is moved past them. Nothing where they do not fit
-// or are not aligned.
+// Returns the first `count` objects in `bytes`, and removes them from it. Returns nothing where
+// they do not fit or are not aligned.
 template <class T>
 std::optional<std::span<const T>> take(std::span<const std::byte>& bytes, std::uint64_t count) {
   if (count > bytes.size() / sizeof(T) ||
@@ -53,47 +53,47 @@ Result<std::shared_ptr<CallCache>> CallCache::open(const std::string& path) {
   if (!file) {
     return std::unexpected(std::move(file.error()));
   }
-  std::shared_ptr<CallCache> store = make();
-  store->file_ = std::move(*file);
-  store->bytes_ = store->file_->bytes();
-  if (auto done = store->read(); !done) {
+  std::shared_ptr<CallCache> cache = make();
+  cache->file_ = std::move(*file);
+  cache->bytes_ = cache->file_->bytes();
+  if (auto done = cache->read(); !done) {
     done.error().file = path;
     return std::unexpected(std::move(done.error()));
   }
-  return store;
+  return cache;
 }
 
 Result<std::shared_ptr<CallCache>> CallCache::open(std::vector<std::byte> bytes) {
-  auto store = view(bytes);
-  if (store) {
-    (*store)->memory_ = std::move(bytes); // which stay where they are
+  auto cache = view(bytes);
+  if (cache) {
+    (*cache)->memory_ = std::move(bytes); // moving the vector does not move the bytes
   }
-  return store;
+  return cache;
 }
 
 Result<std::shared_ptr<CallCache>> CallCache::view(std::span<const std::byte> bytes) {
-  std::shared_ptr<CallCache> store = make();
-  store->bytes_ = bytes;
-  if (auto done = store->read(); !done) {
+  std::shared_ptr<CallCache> cache = make();
+  cache->bytes_ = bytes;
+  if (auto done = cache->read(); !done) {
     return std::unexpected(std::move(done.error()));
   }
-  return store;
+  return cache;
 }
 
 Result<void> CallCache::read() {
   if (bytes_.size() < sizeof(FileHeader)) {
-    return std::unexpected(damage("the file is too short for a store of calls", bytes_.size()));
+    return std::unexpected(damage("the file is too short to be a call cache", bytes_.size()));
   }
   const auto header = copy_of<FileHeader>(bytes_, 0);
   if (header.magic != file_magic) {
-    return std::unexpected(damage("this is no store of calls", 0));
+    return std::unexpected(damage("the file is not a call cache", 0));
   }
   if (checksum(bytes_.first(offsetof(FileHeader, header_checksum))) != header.header_checksum) {
     return std::unexpected(damage("the header is damaged", 0));
   }
   if (header.version != format_version) {
     Error error =
-        damage(fmt::format("the store has version {}, this is {}", header.version, format_version),
+        damage(fmt::format("the cache has version {}, this is {}", header.version, format_version),
                offsetof(FileHeader, version));
     error.kind = Error::Kind::unsupported;
     return std::unexpected(std::move(error));
@@ -162,7 +162,7 @@ Result<void> CallCache::read_directory(std::uint64_t offset, std::uint64_t bytes
   return {};
 }
 
-// The entries, which end at that offset.
+// Reads the entries, which end at that offset.
 bool CallCache::read_entries(const DirectoryHeader& counts, std::uint64_t end) {
   blocks_end_ = counts.entries_offset;
   if (counts.entries_offset % alignment != 0 || counts.entries_offset < sizeof(FileHeader) ||
@@ -172,7 +172,7 @@ bool CallCache::read_entries(const DirectoryHeader& counts, std::uint64_t end) {
   auto left = bytes_.subspan(counts.entries_offset, end - counts.entries_offset);
   const auto edges = take<EdgeEntry>(left, counts.edges);
   const auto blocks = edges ? take<BlockEntry>(left, counts.blocks) : std::nullopt;
-  // An even number of them: the last may be none.
+  // Their number is even: the last may be padding.
   const auto called = blocks && counts.callers <= counts.edges
                           ? take<std::uint32_t>(left, counts.callers + counts.callers % 2)
                           : std::nullopt;

@@ -1,7 +1,7 @@
-// All calls of a recording, opened: a file that is mapped, or memory. Edges, blocks and what is
-// kept of large edges are checked when they are first read; a damaged one counts as empty, and
-// damaged() then says so: whoever asked makes the store anew and asks again. May be used from
-// several threads at once.
+// All calls of a recording: a mapped file, or memory. Edges, blocks and the figures of large edges
+// are checked when they are first read. A damaged one counts as empty, and damaged() is true from
+// then on: the caller then removes the cache, decodes the recording again and repeats the question.
+// Several threads may use it at once.
 #pragma once
 
 #include "base/error.hpp"
@@ -28,7 +28,7 @@ public:
   // where header or directory are damaged.
   [[nodiscard]] static Result<std::shared_ptr<CallCache>> open(const std::string& path);
   [[nodiscard]] static Result<std::shared_ptr<CallCache>> open(std::vector<std::byte> bytes);
-  // The bytes must outlive the store.
+  // The bytes must outlive the result.
   [[nodiscard]] static Result<std::shared_ptr<CallCache>> view(std::span<const std::byte> bytes);
 
   CallCache(const CallCache&) = delete;
@@ -38,16 +38,16 @@ public:
   ~CallCache() = default;
 
   [[nodiscard]] std::string_view key() const { return key_; }
-  // What the calls refer to, and what else was kept; the first who asks takes it.
+  // Returns the description of the calls. Only the first call returns it.
   [[nodiscard]] Description take_description() { return std::move(description_); }
 
   [[nodiscard]] std::size_t edge_count() const { return edges_.size(); }
-  // The edge of that index; where its entry is damaged, one without a caller.
+  // Returns the edge of that index; where its entry is damaged, an edge without a caller.
   [[nodiscard]] const Edge& edge(std::size_t index) const {
     static constexpr Edge none{.function = 0};
     return is_whole(index) ? edges_[index].edge : none;
   }
-  // Of the edge of that index.
+  // Returns the blocks of the edge of that index.
   [[nodiscard]] std::span<const BlockEntry> blocks(std::size_t edge) const {
     return is_whole(edge) ? blocks_.subspan(edges_[edge].first_block, edges_[edge].blocks)
                           : std::span<const BlockEntry>{};
@@ -56,24 +56,25 @@ public:
   [[nodiscard]] const FunctionSums& sums(std::size_t function) const {
     return functions_[function].sums;
   }
-  // Edges to the function, as the index of the first and one past the last.
+  // Returns the edges to the function, as the index of the first and one past the last.
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> edges_to(std::uint32_t function) const;
-  // Indices of the edges whose caller is that function, ascending.
+  // Returns the indices of the edges whose caller is that function, ascending.
   [[nodiscard]] std::span<const std::uint32_t> edges_from(std::uint32_t function) const;
 
-  // What is kept of the edge of that index; null where nothing is.
+  // Returns the stored figures of the edge of that index; null where there are none.
   [[nodiscard]] const LargeEdge* large_edge(std::size_t edge) const;
 
-  // Nothing where it is damaged, or the work is cancelled. The entry must be one of an edge's.
+  // Returns nothing where the block is damaged, or the work is cancelled. The entry must be one of
+  // blocks().
   [[nodiscard]] std::optional<Block> block(const BlockEntry& entry) const;
-  // Asks the memory for what block() of the entry will lead to.
+  // Prefetches the block.
   void prefetch(const BlockEntry& entry) const {
     constexpr std::size_t cache_line = 64;
     for (std::size_t at = 0; at < entry.bytes; at += cache_line) {
       __builtin_prefetch(bytes_.data() + entry.offset + at);
     }
   }
-  // None is asked for again soon: their pages need not stay in this process.
+  // Returns the pages of all blocks to the system, as they are not read again soon.
   void forget_blocks() const {
     if (file_) {
       file_->forget(bytes_.first(blocks_end_));
@@ -83,9 +84,9 @@ public:
   [[nodiscard]] bool damaged() const { return damaged_.load(std::memory_order_relaxed); }
 
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
-  // By thread.
+  // Returns the number of calls by thread.
   [[nodiscard]] std::span<const std::uint32_t> calls_by_thread() const { return thread_calls_; }
-  // ns; UINT64_MAX where there are no calls.
+  // Returns the least start in ns; UINT64_MAX where there are no calls.
   [[nodiscard]] std::uint64_t first_start() const { return first_start_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_.size(); }
   [[nodiscard]] std::size_t thread_count() const { return thread_calls_.size(); }
@@ -98,19 +99,20 @@ private:
   [[nodiscard]] Result<void> read_directory(std::uint64_t offset, std::uint64_t bytes);
   [[nodiscard]] bool read_entries(const DirectoryHeader& counts, std::uint64_t end);
   [[nodiscard]] bool counts_agree();
-  // [first, last) of what belongs to the function, of so many in all; nothing of an unknown one.
+  // Returns [first, last) of the function's entries, of `all` entries; empty for an unknown
+  // function.
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t>
   range_of(std::uint32_t function, std::uint32_t FunctionEntry::* first, std::size_t all) const;
-  // What was found out about a part that is checked once.
+  // The result of checking an entry, which happens once.
   enum Checked : std::uint8_t { unknown, whole, broken };
-  using CheckedParts = std::unique_ptr<std::atomic<std::uint8_t>[]>;
+  using CheckResults = std::unique_ptr<std::atomic<std::uint8_t>[]>;
   template <class Check>
-  [[nodiscard]] bool is_whole(const CheckedParts& parts, std::size_t index,
+  [[nodiscard]] bool is_whole(const CheckResults& results, std::size_t index,
                               const Check& check) const {
-    std::uint8_t known = parts[index].load(std::memory_order_relaxed);
+    std::uint8_t known = results[index].load(std::memory_order_relaxed);
     if (known == unknown) [[unlikely]] {
       known = check() ? whole : broken;
-      parts[index].store(known, std::memory_order_relaxed);
+      results[index].store(known, std::memory_order_relaxed);
       if (known == broken) {
         note_damage();
       }
@@ -128,7 +130,7 @@ private:
   std::string_view key_;
   std::span<const EdgeEntry> edges_;
   std::span<const BlockEntry> blocks_;
-  std::span<const std::uint32_t> called_; // edges by caller
+  std::span<const std::uint32_t> called_; // indices of edges, by caller
   std::span<const FunctionEntry> functions_;
   std::span<const std::uint32_t> thread_calls_;
   std::span<const LargeEdge> large_edges_;
@@ -137,10 +139,10 @@ private:
   std::uint64_t calls_ = 0;
   std::uint64_t first_start_ = 0;
   std::uint64_t blocks_end_ = 0; // offset
-  CheckedParts edges_checked_;
-  CheckedParts blocks_checked_;
-  CheckedParts called_checked_; // by function
-  CheckedParts large_checked_;  // one
+  CheckResults edges_checked_;
+  CheckResults blocks_checked_;
+  CheckResults called_checked_; // by function
+  CheckResults large_checked_;  // one element
   std::uint64_t large_checksum_ = 0;
   mutable std::atomic<bool> damaged_ = false;
 };

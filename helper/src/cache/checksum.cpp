@@ -1,4 +1,4 @@
-// XXH3 from its header: no library is needed at run time.
+// XXH3 is compiled from its header, so that no library is needed at run time.
 #include "cache/checksum.hpp"
 
 #define XXH_INLINE_ALL

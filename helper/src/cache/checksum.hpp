@@ -1,5 +1,5 @@
-// The checksum of every part of a store: XXH3, 64 bits (Collet, https://xxhash.com), several GB a
-// second. It finds damage, it is no seal against an attacker.
+// The checksum of every section of a cache: XXH3 with 64 bits (Collet, https://xxhash.com), several
+// GB per second. It detects damage, but does not protect against an attacker.
 #pragma once
 
 #include "cache/format.hpp"
@@ -13,10 +13,11 @@ namespace ptlens::cache {
 
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> bytes);
 
-// Of the edge and the entries of its blocks, low half: all of it but the checksum itself.
+// Returns the low half of the checksum of an edge, without the checksum in it, and of the entries
+// of its blocks.
 [[nodiscard]] std::uint32_t checksum_of(const EdgeEntry& edge, std::span<const BlockEntry> blocks);
 
-// The same of bytes that come in pieces.
+// Computes the checksum of bytes that are added in several calls.
 class RunningChecksum {
 public:
   RunningChecksum();

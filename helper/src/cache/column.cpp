@@ -1,4 +1,4 @@
-// Writing a column and finding one.
+// Columns are written and read in whole words.
 #include "cache/column.hpp"
 
 #include "cache/value_range.hpp"
@@ -8,12 +8,12 @@
 namespace ptlens::cache {
 namespace {
 
-constexpr unsigned bits_a_byte = 8;
+constexpr unsigned bits_per_byte = 8;
 constexpr unsigned low_half = 4;
 constexpr std::size_t most_bytes = sizeof(std::uint64_t);
 
 std::size_t bytes_of(std::uint64_t value) {
-  return (static_cast<std::size_t>(std::bit_width(value)) + bits_a_byte - 1) / bits_a_byte;
+  return (static_cast<std::size_t>(std::bit_width(value)) + bits_per_byte - 1) / bits_per_byte;
 }
 
 template <class Word>
@@ -24,7 +24,7 @@ void put_words(const std::uint64_t* values, std::size_t count, std::uint64_t bas
   }
 }
 
-// `width` low bytes of each value, one after the other. `out` has room for whole words.
+// Writes the low `width` bytes of each value. `out` has room for whole words.
 PTLENS_ALSO_FOR_AVX2 void put(const std::uint64_t* values, std::size_t count, std::uint64_t base,
                               std::size_t width, std::byte* out) {
   switch (width) {
@@ -59,7 +59,7 @@ void get_words(const std::byte* entries, std::size_t count, std::uint64_t base,
   }
 }
 
-// Entries of one, two or four bytes.
+// Writes entries of one, two or four bytes.
 PTLENS_ALSO_FOR_AVX2 void get(const std::byte* entries, std::size_t width, std::size_t count,
                               std::uint64_t base, std::uint64_t* out) {
   switch (width) {
@@ -118,7 +118,7 @@ std::optional<Column> Column::parse(std::span<const std::byte> bytes, std::size_
   column.entries_ = bytes.data() + at + 1 + base_bytes;
   column.width_ = width;
   column.mask_ =
-      width == most_bytes ? ~std::uint64_t{0} : (std::uint64_t{1} << (width * bits_a_byte)) - 1;
+      width == most_bytes ? ~std::uint64_t{0} : (std::uint64_t{1} << (width * bits_per_byte)) - 1;
   at += 1 + base_bytes + width * count;
   return column;
 }

@@ -1,6 +1,6 @@
-// A column of whole numbers in as few bytes as its range needs: frame of reference (Goldstein,
+// A column of integers in as few bytes as its range needs: frame of reference (Goldstein,
 // Ramakrishnan, Shaft: Compressing Relations and Indexes, ICDE 1998) with whole bytes, so that a
-// column is read back at memory speed.
+// column is decoded at memory speed.
 //
 //   1 byte   width of an entry in the low four bits (0 to 8: 0 where all are equal), bytes of the
 //            base in the high four
@@ -21,18 +21,19 @@ namespace ptlens::cache {
 // Reading an entry may touch this many bytes past the end of its column.
 inline constexpr std::size_t column_padding = 8;
 
-// Bytes that a column of `count` entries takes at most, and what writing one may touch.
+// Returns the largest number of bytes that writing a column of `count` entries may touch.
 [[nodiscard]] constexpr std::size_t most_column_bytes(std::size_t count) {
   return 1 + sizeof(std::uint64_t) * (count + 2);
 }
 
-// Writes the column at `out`, which has room for the most that it can take. Returns its end.
+// Writes the column at `out`, which has room for most_column_bytes(). Returns the end of the
+// column.
 [[nodiscard]] std::byte* write_column(std::span<const std::uint64_t> values, std::byte* out);
 
 class Column {
 public:
-  // The column of `count` entries at `at`, which is moved past it. Nothing where the bytes end
-  // before it does.
+  // Returns the column of `count` entries at `at`, and moves `at` past it. Returns nothing where
+  // the bytes end too early.
   [[nodiscard]] static std::optional<Column> parse(std::span<const std::byte> bytes,
                                                    std::size_t& at, std::size_t count);
 
@@ -42,7 +43,7 @@ public:
     return base_ + (entry & mask_);
   }
 
-  // No entry is outside of it.
+  // A range that contains all entries.
   struct Bounds {
     std::uint64_t least = 0;
     std::uint64_t most = 0;
@@ -53,12 +54,12 @@ public:
                         : Bounds{.least = base_, .most = most};
   }
 
-  // The value of all entries, where they are equal.
+  // Returns the value of all entries where they are equal.
   [[nodiscard]] std::optional<std::uint64_t> constant() const {
     return width_ == 0 ? std::optional(base_) : std::nullopt;
   }
 
-  // All entries into `out`, which may be shorter than the column.
+  // Copies the first entries to `out`.
   void read(std::span<std::uint64_t> out) const;
   template <class T>
   void read(std::span<T> out) const {

@@ -1,4 +1,4 @@
-// Fixed-size numbers one after the other, strings as numbers of a table that follows.
+// Numbers have a fixed size. A string is encoded as its index in a table that follows.
 #include "cache/description.hpp"
 
 #include <cstdint>
@@ -61,7 +61,7 @@ public:
     return good_;
   }
 
-  // How many things of at least that many bytes each follow.
+  // Reads the number of objects that follow, each of at least that many bytes.
   std::size_t length(std::size_t bytes_each) {
     std::uint64_t count = 0;
     get(count);
@@ -103,7 +103,7 @@ private:
   bool good_ = true;
 };
 
-// The fields of each thing, in the order of the file, for both directions.
+// Visits the fields of an object in the order of the file, for reading and writing.
 template <class Archive, class Function>
 void function_fields(Archive& archive, Function& function) {
   archive(function.name);

@@ -1,5 +1,5 @@
-// What a store says beside its calls: the functions, sites and threads that they name by index, and
-// whatever else its maker wants to keep.
+// The description in a cache: the functions, call sites and threads whose indices the calls
+// contain, and further data of the writer.
 #pragma once
 
 #include "stacks/calls/call.hpp"
@@ -16,14 +16,14 @@ struct Description {
   std::vector<stacks::FunctionInfo> functions;
   std::vector<stacks::CallSite> sites;
   std::vector<stacks::ThreadInfo> threads;
-  std::string more; // of the maker
+  std::string more; // further data
 };
 
-// Every different string is written once.
+// Encodes the description. Equal strings are written once.
 [[nodiscard]] std::vector<std::byte> to_bytes(const Description& description);
 
-// Nothing where the bytes are not those of a description, or a site names a function that is not
-// there.
+// Decodes a description. Returns nothing where the bytes are not a description, or a call site
+// refers to a function that does not exist.
 [[nodiscard]] std::optional<Description> description_from(std::span<const std::byte> bytes);
 
 } // namespace ptlens::cache

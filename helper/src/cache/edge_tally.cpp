@@ -1,4 +1,5 @@
-// Block by block; those of a large edge once more where a rank lies in a bucket of several values.
+// Blocks are read one after the other, and a second time where a rank is in a bucket of several
+// values.
 #include "cache/edge_tally.hpp"
 
 #include "base/cancellation.hpp"
@@ -23,7 +24,7 @@ struct Sums {
 
 constexpr unsigned most_bits_of_squared = 32;
 
-// Of latencies below 2^32, so few and so short that no sum overflows.
+// Sums latencies below 2^32. There are so few that no sum overflows.
 PTLENS_ALSO_FOR_AVX2 Sums sums_of(const std::uint64_t* latencies, const std::uint64_t* children,
                                   std::size_t count) {
   constexpr std::uint64_t low = 0xffffffff;
@@ -45,7 +46,7 @@ std::uint64_t calls_of(std::span<const BlockEntry> blocks) {
   return calls;
 }
 
-LargeEdge kept(std::uint32_t edge, const EdgeTally& made) {
+LargeEdge stored(std::uint32_t edge, const EdgeTally& made) {
   const Tally& tally = made.tally;
   return {.edge = edge,
           .calls = made.states,
@@ -65,7 +66,7 @@ LargeEdge kept(std::uint32_t edge, const EdgeTally& made) {
           .uncertainty = made.ranks.uncertainty};
 }
 
-EdgeTally told(const LargeEdge& large) {
+EdgeTally restored(const LargeEdge& large) {
   EdgeTally made;
   made.states = large.calls;
   made.tally = {.calls = large.calls[0],
@@ -87,15 +88,15 @@ EdgeTally told(const LargeEdge& large) {
   return made;
 }
 
-// Tallies edges one after the other, in memory that it uses again.
+// Tallies edges one after the other, in memory that it reuses.
 class EdgeTallier {
 public:
-  // `forgets`: what was read is not asked for again, and little of it stays in memory.
-  EdgeTallier(const CallCache& store, const Admitted& admitted, bool forgets)
-      : store_(store), reader_(store, admitted), forgets_(forgets) {}
+  // `forgets`: returns the pages of blocks to the system, as they are not read again soon.
+  EdgeTallier(const CallCache& cache, const CallFilter& filter, bool forgets)
+      : cache_(cache), reader_(cache, filter), forgets_(forgets) {}
 
   [[nodiscard]] EdgeTally tally(std::size_t edge) {
-    const auto blocks = store_.blocks(edge);
+    const auto blocks = cache_.blocks(edge);
     const std::uint64_t calls = calls_of(blocks);
     EdgeTally made;
     Ranks latencies(percentile_shares, calls);
@@ -129,30 +130,30 @@ private:
   void each_block(std::span<const BlockEntry> blocks, Columns columns, const Use& use) {
     for (std::size_t at = 0; at < blocks.size(); ++at) {
       if (at + 1 < blocks.size()) {
-        store_.prefetch(blocks[at + 1]);
+        cache_.prefetch(blocks[at + 1]);
       }
       if (reader_.read(blocks[at], columns)) {
         use();
       }
-      constexpr std::uint64_t many = 256; // a block read maps some 64 KB
+      constexpr std::uint64_t many = 256; // reading a block maps about 64 KB
       if (forgets_ && ++read_ % many == 0) {
-        store_.forget_blocks();
+        cache_.forget_blocks();
       }
     }
   }
 
-  const CallCache& store_;
+  const CallCache& cache_;
   BlockReader reader_;
   bool forgets_;
   std::uint64_t read_ = 0; // blocks
 };
 
-// Calls `use` with a tallier and each place in a list of edges, on all cores.
+// Calls `use` with a tallier and each position in a list of edges, on all cores.
 template <class Use>
 void each_edge(const EdgeTallier& model, std::size_t edges, const Use& use) {
-  constexpr std::size_t edges_a_part = 64;
+  constexpr std::size_t edges_per_part = 64;
   std::atomic<std::size_t> next = 0;
-  do_parts(parts_of(edges, edges_a_part), [&](std::size_t) {
+  do_parts(parts_of(edges, edges_per_part), [&](std::size_t) {
     EdgeTallier tallier(model);
     for (std::size_t at = next++; at < edges; at = next++) {
       use(tallier, at);
@@ -196,30 +197,29 @@ Tally tally_of(const BlockReader& block) {
   return tally;
 }
 
-std::vector<EdgeTally> edge_tallies(const CallCache& store, const Admitted& admitted,
+std::vector<EdgeTally> edge_tallies(const CallCache& cache, const CallFilter& filter,
                                     std::span<const std::uint32_t> edges) {
   std::vector<EdgeTally> made(edges.size());
-  each_edge(EdgeTallier(store, admitted, false), edges.size(),
-            [&](EdgeTallier& tallier, std::size_t at) {
-              const LargeEdge* const large =
-                  admitted.admits_all() ? store.large_edge(edges[at]) : nullptr;
-              made[at] = large != nullptr ? told(*large) : tallier.tally(edges[at]);
-            });
+  each_edge(
+      EdgeTallier(cache, filter, false), edges.size(), [&](EdgeTallier& tallier, std::size_t at) {
+        const LargeEdge* const large = filter.accepts_all() ? cache.large_edge(edges[at]) : nullptr;
+        made[at] = large != nullptr ? restored(*large) : tallier.tally(edges[at]);
+      });
   return made;
 }
 
-std::vector<LargeEdge> large_edges(const CallCache& store, std::uint64_t least_calls) {
+std::vector<LargeEdge> large_edges(const CallCache& cache, std::uint64_t least_calls) {
   std::vector<std::uint32_t> large;
-  for (std::uint32_t edge = 0; edge < store.edge_count(); ++edge) {
-    if (calls_of(store.blocks(edge)) >= least_calls) {
+  for (std::uint32_t edge = 0; edge < cache.edge_count(); ++edge) {
+    if (calls_of(cache.blocks(edge)) >= least_calls) {
       large.push_back(edge);
     }
   }
   std::vector<LargeEdge> made(large.size());
-  each_edge(EdgeTallier(store, {}, true), large.size(), [&](EdgeTallier& tallier, std::size_t at) {
-    made[at] = kept(large[at], tallier.tally(large[at]));
+  each_edge(EdgeTallier(cache, {}, true), large.size(), [&](EdgeTallier& tallier, std::size_t at) {
+    made[at] = stored(large[at], tallier.tally(large[at]));
   });
-  return store.damaged() || cancel_asked() ? std::vector<LargeEdge>() : made;
+  return cache.damaged() || cancel_asked() ? std::vector<LargeEdge>() : made;
 }
 
 } // namespace ptlens::cache

@@ -1,5 +1,5 @@
-// Figures of the calls of one edge, read from their blocks. Those of edges with many calls are kept
-// in the store: see LargeEdge.
+// Figures of the calls of one edge, computed from their blocks. The figures of edges with many
+// calls are in the cache: see LargeEdge.
 #pragma once
 
 #include "cache/block_reader.hpp"
@@ -15,20 +15,21 @@ namespace ptlens::cache {
 
 struct EdgeTally {
   std::array<std::uint64_t, 3> states{}; // calls by state
-  Tally tally;                           // of the complete ones, as are the ranks
+  Tally tally;                           // of complete calls, as the ranks
   TalliedRanks ranks;
 };
 
-// Of the complete calls of the block that was read, with Columns::figures.
+// Returns the tally of the complete calls of the block that was read with Columns::figures.
 [[nodiscard]] Tally tally_of(const BlockReader& block);
 
-// Of the calls of each edge that are admitted, read by all cores; of any call, as they are kept.
-// Blocks that cannot be read count as empty, and the store says so.
-[[nodiscard]] std::vector<EdgeTally> edge_tallies(const CallCache& store, const Admitted& admitted,
+// Returns the figures of the accepted calls of each edge. All cores compute them, except for stored
+// figures of large edges, which are used where every call is accepted. Blocks that cannot be read
+// count as empty, and the cache reports the damage.
+[[nodiscard]] std::vector<EdgeTally> edge_tallies(const CallCache& cache, const CallFilter& filter,
                                                   std::span<const std::uint32_t> edges);
 
-// What to keep of the edges with at least so many calls. Nothing where a block cannot be read, or
-// the work is cancelled.
-[[nodiscard]] std::vector<LargeEdge> large_edges(const CallCache& store, std::uint64_t least_calls);
+// Returns the figures to store for edges with at least so many calls. Empty where a block cannot be
+// read, or the work is cancelled.
+[[nodiscard]] std::vector<LargeEdge> large_edges(const CallCache& cache, std::uint64_t least_calls);
 
 } // namespace ptlens::cache

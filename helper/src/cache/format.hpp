@@ -1,17 +1,17 @@
-// The file of a call store, version 3. All numbers are little-endian, all offsets count from the
-// start of the file, every part begins at a multiple of eight.
+// The file of a call cache, version 3. All numbers are little-endian, all offsets count from the
+// start of the file, and every section begins at a multiple of eight.
 //
 //   FileHeader | blocks of calls | EdgeEntry[], BlockEntry[], callers' edges[] |
 //   DirectoryHeader, key, FunctionEntry[], calls of each thread[], description | LargeEdge[]
 //
-// An edge is (function of the caller, call site, function). The calls of one edge and one thread
-// are kept together in blocks (cache/block.hpp), so that a question about a function reads its
-// edges and nothing else; edges are ordered by function, caller, site, the blocks of an edge by
-// thread and by number of opening. The sums of a function are kept beside, so that the table of all
-// functions reads no block at all. The entries of edges and blocks are many: each edge has a
-// checksum of its own, so that opening a store reads the directory alone, which grows with the
-// functions. What reports tell of edges with many calls is kept behind it, so that a function that
-// called others millions of times is told of without reading those calls.
+// An edge is (function of the caller, call site, function). Blocks (cache/block.hpp) contain calls
+// of one edge and one thread, so that a question about a function reads only its edges. Edges are
+// ordered by function, caller and site, the blocks of an edge by thread and number of opening. The
+// directory contains the sums of each function, so that the table of all functions reads no block.
+// There are many entries of edges and blocks: each edge has its own checksum, so that opening a
+// cache only reads the directory, whose size depends on the number of functions. The figures of
+// edges with many calls come last, so that a report on a function that made millions of calls does
+// not read those calls.
 #pragma once
 
 #include "stacks/calls/call.hpp"
@@ -35,7 +35,7 @@ struct FileHeader {
   std::uint64_t directory_offset = 0;
   std::uint64_t directory_bytes = 0;
   std::uint64_t directory_checksum = 0;
-  std::uint64_t large_edges = 0; // behind the directory
+  std::uint64_t large_edges = 0; // after the directory
   std::uint64_t large_edges_checksum = 0;
   std::uint64_t header_checksum = 0; // of all fields before it
 };
@@ -44,7 +44,7 @@ struct DirectoryHeader {
   std::uint64_t entries_offset = 0; // of the EdgeEntry[]
   std::uint64_t edges = 0;
   std::uint64_t blocks = 0;
-  std::uint64_t callers = 0;     // edges that have a caller
+  std::uint64_t callers = 0;     // edges with a caller
   std::uint64_t first_start = 0; // least start of all calls, ns; UINT64_MAX where there are none
   std::uint64_t key_bytes = 0;
   std::uint64_t functions = 0;
@@ -72,9 +72,8 @@ struct EdgeHash {
 struct EdgeEntry {
   Edge edge;
   std::uint32_t blocks = 0;
-  std::uint32_t first_block =
-      0;                      // those of the first edge come first, then those of the second, ...
-  std::uint32_t checksum = 0; // see checksum_of()
+  std::uint32_t first_block = 0; // the blocks of each edge follow those of the previous edge
+  std::uint32_t checksum = 0;    // see checksum_of()
 };
 
 struct BlockEntry {
@@ -110,11 +109,11 @@ struct Sum {
   }
 };
 
-// What the table of functions shows of one of them; see measure::FunctionRow.
+// The figures of a function in the table of all functions; see measure::FunctionRow.
 struct FunctionSums {
   std::array<std::uint64_t, 3> calls = {}; // by CallState
   Sum complete_latency;
-  Sum inclusive; // outermost activations, as the next but one
+  Sum inclusive; // of outermost calls, like off_cpu
   Sum self;
   Sum off_cpu;
   std::uint64_t least = UINT64_MAX; // latency of complete calls
@@ -123,21 +122,21 @@ struct FunctionSums {
   void add(const FunctionSums& other);
 };
 
-// The edges of a function begin where those of the one before end; so do those that it is the
-// caller of, among the callers' edges: the indices of the edges, by caller, ascending.
+// The edges of a function follow those of the previous function. So do the edges that start at it,
+// in the callers' edges: indices of edges by caller, ascending.
 struct FunctionEntry {
   FunctionSums sums;
   std::uint32_t first_edge = 0;
-  std::uint32_t first_called = 0;    // of the callers' edges
-  std::uint32_t called_checksum = 0; // of those, low half
+  std::uint32_t first_called = 0;    // in the callers' edges
+  std::uint32_t called_checksum = 0; // of these edges, low half
   std::uint32_t unused = 0;
 };
 
-// Figures of all calls of an edge, ordered by edge: see EdgeTally.
+// The figures of all calls of an edge, ordered by edge: see EdgeTally.
 struct LargeEdge {
   std::uint32_t edge = 0; // index
   std::uint32_t unused = 0;
-  std::array<std::uint64_t, 3> calls = {}; // by CallState; what follows is of complete ones
+  std::array<std::uint64_t, 3> calls = {}; // by CallState; the other figures are of complete calls
   std::uint64_t least = 0;                 // latency, ns
   std::uint64_t most = 0;
   Sum latency;
@@ -154,7 +153,7 @@ struct LargeEdge {
   std::uint64_t uncertainty = 0;
 };
 
-// In the flags of a call, above the state in the low two bits.
+// The flags of a call: the state in the low two bits, and these bits.
 inline constexpr std::uint8_t state_bits = 3;
 inline constexpr std::uint8_t tail_call_bit = 4;
 inline constexpr std::uint8_t inner_bit = 8;

@@ -1,4 +1,4 @@
-// Bits or list, whichever takes less.
+// Uses bits or a list, whichever is smaller.
 #include "cache/order_index.hpp"
 
 #include <algorithm>
@@ -9,11 +9,11 @@ OrderIndex::OrderIndex(std::span<const std::uint32_t> orders) {
   if (orders.empty()) {
     return;
   }
-  constexpr std::uint64_t bits_a_number = 64;
+  constexpr std::uint64_t bits_per_number = 64;
   const auto [least, most] = std::ranges::minmax(orders);
   first_ = least;
   const std::uint64_t range = std::uint64_t{most} - least + 1;
-  if (range / bits_a_number > orders.size()) {
+  if (range / bits_per_number > orders.size()) {
     list_.assign(orders.begin(), orders.end());
     std::ranges::sort(list_);
     const auto repeats = std::ranges::unique(list_);

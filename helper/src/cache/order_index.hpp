@@ -1,6 +1,6 @@
-// Where calls of one thread stand among some of them, by their numbers of opening: a bit for each
-// number and the count of bits before each word (rank, as Jacobson: Space-efficient Static Trees
-// and Graphs, FOCS 1989), or, where the numbers lie far apart, a sorted list.
+// The rank of a call among some calls of its thread, by number of opening: a bit for each number,
+// and the count of bits before each word (Jacobson: Space-efficient Static Trees and Graphs, FOCS
+// 1989). Where the numbers are sparse, a sorted list.
 #pragma once
 
 #include <bit>
@@ -17,9 +17,9 @@ public:
 
   explicit OrderIndex(std::span<const std::uint32_t> orders);
 
-  // How many different numbers there are.
+  // Returns the number of different orders.
   [[nodiscard]] std::size_t size() const { return size_; }
-  // How many numbers are lower; none where the number is not there.
+  // Returns the number of lower orders; `none` where the order is not in the index.
   [[nodiscard]] std::uint32_t rank(std::uint32_t order) const {
     if (bits_.empty()) {
       return rank_in_list(order);
@@ -44,7 +44,7 @@ private:
   std::uint64_t first_ = 0;
   std::size_t size_ = 0;
   std::vector<std::uint64_t> bits_;
-  std::vector<std::uint32_t> before_; // a word
+  std::vector<std::uint32_t> before_; // by word
   std::vector<std::uint32_t> list_;   // ascending
 };
 

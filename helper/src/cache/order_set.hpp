@@ -1,4 +1,4 @@
-// A set of calls by thread and number of opening: a bit each.
+// A set of calls, identified by thread and number of opening, with one bit per call.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace ptlens::cache {
 
 class OrderSet {
 public:
-  // `sizes`: of each thread, how many calls there are at all.
+  // `sizes`: the number of all calls, by thread.
   explicit OrderSet(std::span<const std::uint32_t> sizes) {
     for (const std::uint32_t size : sizes) {
       words_.emplace_back((size + std::size_t{bits} - 1) / bits);
@@ -31,7 +31,7 @@ public:
 private:
   static constexpr std::uint32_t bits = 64;
 
-  std::vector<std::vector<std::uint64_t>> words_; // of each thread
+  std::vector<std::vector<std::uint64_t>> words_; // by thread
 };
 
 } // namespace ptlens::cache

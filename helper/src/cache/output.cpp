@@ -1,4 +1,4 @@
-// Writing with write(2) in large pieces.
+// Writes large chunks with write(2).
 #include "cache/output.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ Result<Output> Output::create(const std::string& path) {
   Output output;
   output.path_ = path;
   output.temporary_ = fmt::format("{}.{}-{}{}", path, ::getpid(), ++number, temporary_end);
-  constexpr mode_t rights = 0666; // less the umask
+  constexpr mode_t rights = 0666; // minus the umask
   output.file_ =
       ::open(output.temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, rights);
   if (output.file_ < 0) {
@@ -105,14 +105,14 @@ void Output::flush() {
       return;
     }
   }
-  // To the disk meanwhile, so that complete() waits for little.
+  // Starts writing to the disk now, so that complete() waits for little.
   ::sync_file_range(file_, static_cast<off_t>(written_), static_cast<off_t>(done),
                     SYNC_FILE_RANGE_WRITE);
   written_ += done;
   memory_.clear();
 }
 
-// All that is in the file goes before what is in memory already.
+// Copies the file's bytes in front of those in memory.
 void Output::retreat(int code) {
   trouble_ = failure(temporary_, code).one_line();
   std::vector<std::byte> all(written_);
@@ -123,7 +123,7 @@ void Output::retreat(int code) {
     if (count > 0) {
       done += static_cast<std::size_t>(count);
     } else if (count == 0 || errno != EINTR) {
-      break; // the rest stays zero, and its checksums say so
+      break; // the rest is zero, which the checksums detect
     }
   }
   all.insert(all.end(), memory_.begin(), memory_.end());
@@ -178,7 +178,7 @@ Result<void> Output::publish() {
   temporary_.clear();
   const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
-    ::fsync(folder); // so that the name outlives a crash of the machine; without it, it may not
+    ::fsync(folder); // so that the name survives a crash of the machine
     ::close(folder);
   }
   return {};

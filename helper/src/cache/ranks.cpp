@@ -1,4 +1,4 @@
-// Counting, aiming, counting again.
+// Values are counted by bucket, then counted again in the buckets that contain a rank.
 #include "cache/ranks.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Ranks::Ranks(std::span<const Share> shares, std::uint64_t most)
 void Ranks::add(std::span<const std::uint64_t> values) {
   seen_ += values.size();
   if (counts_.empty()) {
-    kept_.insert(kept_.end(), values.begin(), values.end());
+    values_.insert(values_.end(), values.begin(), values.end());
     return;
   }
   for (const std::uint64_t value : values) {
@@ -32,7 +32,7 @@ void Ranks::add(std::span<const std::uint64_t> values) {
 
 void Ranks::add(const Ranks& other) {
   if (other.counts_.empty()) {
-    add(other.kept_);
+    add(other.values_);
     return;
   }
   for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
@@ -117,20 +117,20 @@ std::vector<std::uint64_t> Ranks::values() {
     found.resize(shares_.size());
     return found;
   }
-  if (kept_.size() > few) {
+  if (values_.size() > few) {
     Ranks counted(shares_, UINT64_MAX);
-    counted.add(kept_);
+    counted.add(values_);
     if (counted.aim()) {
-      counted.add_again(kept_);
+      counted.add_again(values_);
     }
     return counted.values();
   }
   if (counts_.empty()) {
-    auto unordered = kept_.begin(); // everything before is no greater than what follows
+    auto unordered = values_.begin(); // everything before is no greater than what follows
     for (const Share& share : shares_) {
-      const auto wanted = kept_.begin() + static_cast<std::ptrdiff_t>(rank(share));
+      const auto wanted = values_.begin() + static_cast<std::ptrdiff_t>(rank(share));
       if (wanted >= unordered) {
-        std::nth_element(unordered, wanted, kept_.end());
+        std::nth_element(unordered, wanted, values_.end());
         unordered = wanted + 1;
       }
       found.push_back(*wanted);

@@ -1,8 +1,8 @@
-// Exact values of some ranks of a stream that is read twice, without keeping it: the first reading
-// counts values by bucket, the second looks into the buckets that hold a rank alone (Munro and
-// Paterson: Selection and Sorting with Limited Storage, TCS 1980). Each small value has a bucket of
-// its own, so that most streams are read once; above them are the buckets of HDR histograms, 32 for
-// each power of two. Short streams are kept, and read once.
+// Exact values of some ranks of a stream that is read twice and not stored. The first pass counts
+// values by bucket, the second looks only into the buckets that contain a rank (Munro and Paterson:
+// Selection and Sorting with Limited Storage, TCS 1980). Each small value has its own bucket, so
+// that most streams are read once. Larger values have the buckets of HDR histograms, 32 for each
+// power of two. Short streams are stored and read once.
 #pragma once
 
 #include <bit>
@@ -21,24 +21,25 @@ struct Share {
 
 class Ranks {
 public:
-  // `most`: no more values than that come.
+  // `most`: an upper bound of the number of values.
   Ranks(std::span<const Share> shares, std::uint64_t most);
 
   void add(std::span<const std::uint64_t> values);
-  // All that the other has seen, before it was aimed.
+  // Adds the values of the other object, on which aim() was not called yet.
   void add(const Ranks& other);
-  // After all values were added: true where they have to be added again, in whatever order.
+  // Must be called after all values were added. Returns true where they must be added again, in any
+  // order.
   [[nodiscard]] bool aim();
   void add_again(std::span<const std::uint64_t> values);
-  // All that a copy, made before any were added again, has seen again.
+  // Adds the values that a copy has seen again. The copy was made after aim().
   void add_again(const Ranks& copy);
-  // Whether values in [least, most] have to be added again.
+  // Returns whether values in [least, most] must be added again.
   [[nodiscard]] bool wants(std::uint64_t least, std::uint64_t most) const;
 
-  // One for each share, ascending as the shares are; all 0 where there were no values.
+  // Returns one value for each share, ascending; all 0 where there were no values.
   [[nodiscard]] std::vector<std::uint64_t> values();
 
-  // Calls `use` with a bit width and how many values have it, after all were added.
+  // Calls `use` with each bit width and the number of values that have it.
   template <class Use>
   void each_width(const Use& use) const {
     for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {
@@ -46,7 +47,7 @@ public:
         use(width_of(bucket), counts_[bucket]);
       }
     }
-    for (const std::uint64_t value : kept_) {
+    for (const std::uint64_t value : values_) {
       use(static_cast<unsigned>(std::bit_width(value)), std::uint64_t{1});
     }
   }
@@ -56,14 +57,14 @@ private:
   static constexpr unsigned second_bits = 11;
   static constexpr unsigned small_bits = 12;
   static constexpr std::uint64_t first_shared = std::uint64_t{1} << small_bits; // value
-  // How much higher the number of a shared bucket is than it would be without the small ones.
+  // The number of a shared bucket, minus its number without the buckets of small values.
   static constexpr std::size_t raised =
       first_shared - ((std::size_t{small_bits - fine_bits} + 1) << fine_bits);
   static constexpr unsigned value_bits = 64;
   static constexpr std::size_t bucket_count =
       raised + ((std::size_t{value_bits - fine_bits} + 1) << fine_bits);
 
-  struct Wanted { // a bucket that holds a rank
+  struct Wanted { // a bucket that contains a rank
     std::size_t bucket = 0;
     std::uint64_t least = 0;              // of its values
     unsigned shift = 0;                   // its values differ in that many low bits
@@ -72,7 +73,7 @@ private:
   };
   struct Place { // of a rank
     std::size_t wanted = 0;
-    std::uint64_t before = 0; // ranks in the bucket below it
+    std::uint64_t before = 0; // its rank in the bucket, from 0
   };
 
   [[nodiscard]] static std::size_t bucket_of(std::uint64_t value) {
@@ -99,10 +100,10 @@ private:
 
   std::vector<Share> shares_;
   std::uint64_t seen_ = 0;
-  std::vector<std::uint64_t> kept_;   // of a short stream
+  std::vector<std::uint64_t> values_; // of a short stream
   std::vector<std::uint64_t> counts_; // of a long one, by bucket
   std::vector<Wanted> wanted_;
-  std::vector<Place> places_; // of each share
+  std::vector<Place> places_; // by share
 };
 
 } // namespace ptlens::cache

@@ -1,4 +1,4 @@
-// Adding sums.
+// Sums are added field by field.
 #include "cache/tally.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What sums tell of a set of calls, and the ranks that are told of their latencies.
+// Sums over a set of calls, and the ranks of their latencies.
 #pragma once
 
 #include "cache/format.hpp"
@@ -21,20 +21,20 @@ __extension__ using WideSum = unsigned __int128;
   return {.low = static_cast<std::uint64_t>(sum), .high = static_cast<std::uint64_t>(sum >> half)};
 }
 
-// Of complete calls; sets without a common call can be added.
+// Sums over complete calls. Tallies of disjoint sets can be added.
 struct Tally {
   std::uint64_t calls = 0;
   std::uint64_t least = UINT64_MAX; // latency, ns
   std::uint64_t most = 0;
   WideSum latency = 0;
   WideSum squares = 0;            // of latencies, modulo 2^128
-  std::uint64_t squares_high = 0; // how often it went round
+  std::uint64_t squares_high = 0; // the number of overflows of `squares`
   WideSum blocked = 0;
   WideSum preempted = 0;
   WideSum on_cpu = 0;
   WideSum self = 0;
   WideSum outside = 0;
-  WideSum covered_on_cpu = 0; // of calls inside counted calls of their function
+  WideSum covered_on_cpu = 0; // of nested calls
   std::uint64_t off_cpu_calls = 0;
   std::uint64_t switches = 0;
 
@@ -54,13 +54,13 @@ inline constexpr std::array<Share, 4> percentile_shares = {
     {{500, 1000}, {900, 1000}, {990, 1000}, {999, 1000}}};
 inline constexpr std::array<Share, 1> uncertainty_share = {{{19, 20}}};
 
-// Of latencies in percentile_shares, of uncertainties in uncertainty_share; 0 where there are none.
+// The latencies at percentile_shares, and the uncertainty at uncertainty_share; 0 without calls.
 struct TalliedRanks {
   std::array<std::uint64_t, percentile_shares.size()> latencies{};
   std::uint64_t uncertainty = 0;
 
   TalliedRanks() = default;
-  // Of all calls, which both have seen.
+  // Takes the ranks of all latencies and uncertainties.
   TalliedRanks(Ranks& of_latencies, Ranks& of_uncertainties);
 };
 

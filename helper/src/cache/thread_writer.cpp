@@ -1,4 +1,4 @@
-// Calls to rows.
+// Converts calls to rows.
 #include "cache/thread_writer.hpp"
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 
 namespace ptlens::cache {
 
-void ThreadWriter::hand_on() {
-  if (writer_->storing_) {
+void ThreadWriter::submit() {
+  if (writer_->encoding_) {
     std::vector<stacks::ClosedCall> next;
-    next.reserve(calls_a_batch);
+    next.reserve(calls_per_batch);
     std::swap(next, batch_);
-    writer_->storing_->submit([this, batch = std::move(next)] { put_all(batch); },
-                              OrderedWorker::Begin::later);
+    writer_->encoding_->submit([this, batch = std::move(next)] { put_all(batch); },
+                               OrderedWorker::Begin::later);
   } else {
     put_all(batch_);
     batch_.clear();
@@ -29,7 +29,7 @@ void ThreadWriter::put_all(Calls calls) {
   }
 }
 
-// At most most_together.
+// Takes at most `most_together` calls.
 void ThreadWriter::put_together(Calls calls) {
   for (const stacks::ClosedCall& call : calls) {
     __builtin_prefetch(&recent_of(call));
@@ -53,7 +53,7 @@ void ThreadWriter::put_together(Calls calls) {
   while (edges_.size() > recent_.size() / 2 && recent_bits_ < most_recent_bits) {
     recent_.assign(std::size_t{1} << ++recent_bits_, {});
   }
-  if (waiting_.bytes() > writer_->memory_of_a_thread()) {
+  if (waiting_.bytes() > writer_->memory_per_thread()) {
     make_room();
   }
 }
@@ -102,7 +102,8 @@ void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
   }
 }
 
-// By how much the first call inside this one has a lower order; tells the caller of its first one.
+// Returns how much lower the order of the first call in this one is. Passes that call on to the
+// parent, which needs it too.
 std::uint32_t ThreadWriter::note_late(const stacks::ClosedCall& call) {
   std::uint32_t first = call.order;
   if (!first_inside_.empty()) {
@@ -131,7 +132,7 @@ void ThreadWriter::write(std::uint32_t lane) {
   writer_->add_block(made, encoder_.bytes());
 }
 
-// The lanes with most rows go first.
+// Writes blocks of the fullest lanes.
 void ThreadWriter::make_room() {
   std::vector<std::uint32_t> fullest(waiting_.lanes());
   std::iota(fullest.begin(), fullest.end(), 0U);
@@ -139,7 +140,7 @@ void ThreadWriter::make_room() {
                     [this](std::uint32_t lane) { return waiting_.count(lane); });
   for (std::size_t next = 0; next < fullest.size();) {
     const std::uint32_t lane = fullest[next++];
-    if (waiting_.count(lane) == 0 || waiting_.bytes() <= writer_->memory_of_a_thread() / 2) {
+    if (waiting_.count(lane) == 0 || waiting_.bytes() <= writer_->memory_per_thread() / 2) {
       return;
     }
     if (next != fullest.size()) {
@@ -149,14 +150,15 @@ void ThreadWriter::make_room() {
   }
 }
 
-struct ThreadWriter::MadeBlocks {
+struct ThreadWriter::EncodedBlocks {
   std::vector<Writer::MadeBlock> blocks;
   std::vector<std::byte> bytes;
 };
 
-// Of all that waits in the lanes from `begin` to `end`; it waits on.
-ThreadWriter::MadeBlocks ThreadWriter::make_blocks(std::uint32_t begin, std::uint32_t end) const {
-  MadeBlocks made;
+// Encodes all rows of the lanes from `begin` to `end`, without removing them.
+ThreadWriter::EncodedBlocks ThreadWriter::make_blocks(std::uint32_t begin,
+                                                      std::uint32_t end) const {
+  EncodedBlocks made;
   BlockEncoder encoder;
   std::vector<Row> rows;
   std::vector<Extra> extras;
@@ -175,7 +177,7 @@ ThreadWriter::MadeBlocks ThreadWriter::make_blocks(std::uint32_t begin, std::uin
   return made;
 }
 
-void ThreadWriter::add(const MadeBlocks& made) {
+void ThreadWriter::add(const EncodedBlocks& made) {
   std::span<const std::byte> left(made.bytes);
   for (const Writer::MadeBlock& block : made.blocks) {
     writer_->add_block(block, left.first(block.entry.bytes));
@@ -183,20 +185,20 @@ void ThreadWriter::add(const MadeBlocks& made) {
   }
 }
 
-// Every other part by the thread that stores, where there is one.
+// The encoding thread, where there is one, takes every other range of lanes.
 void ThreadWriter::flush() {
-  constexpr std::uint32_t lanes_a_part = 1024;
+  constexpr std::uint32_t lanes_per_range = 1024;
   const auto lanes = static_cast<std::uint32_t>(waiting_.lanes());
-  for (std::uint32_t begin = 0; begin < lanes; begin += 2 * lanes_a_part) {
-    const std::uint32_t middle = std::min(lanes, begin + lanes_a_part);
-    const std::uint32_t end = std::min(lanes, middle + lanes_a_part);
-    MadeBlocks others;
-    if (writer_->storing_) {
-      writer_->storing_->submit([&] { others = make_blocks(middle, end); });
+  for (std::uint32_t begin = 0; begin < lanes; begin += 2 * lanes_per_range) {
+    const std::uint32_t middle = std::min(lanes, begin + lanes_per_range);
+    const std::uint32_t end = std::min(lanes, middle + lanes_per_range);
+    EncodedBlocks others;
+    if (writer_->encoding_) {
+      writer_->encoding_->submit([&] { others = make_blocks(middle, end); });
     }
     add(make_blocks(begin, middle));
-    if (writer_->storing_) {
-      writer_->storing_->finish();
+    if (writer_->encoding_) {
+      writer_->encoding_->finish();
     } else {
       others = make_blocks(middle, end);
     }

@@ -1,10 +1,10 @@
-// The calls of one thread on their way into a store. Private to it.
+// The calls of one thread on their way into a cache. Private to the writer.
 //
-// Calls come in the order in which they close, each of another edge than the one before, and what
-// waits for its block is more than a cache holds: so they are put to their edges some hundred at a
-// time, each step for all of them before the next, and the memory that a step will touch is asked
-// for in the step before (software prefetching; Chen, Ailamaki, Gibbons, Mowry: Improving Hash Join
-// Performance through Prefetching, ICDE 2004).
+// Calls arrive in the order in which they close. Consecutive calls most often belong to different
+// edges, and the waiting rows exceed the processor's cache. So calls are distributed to their edges
+// in groups of some hundred: each step is done for the whole group, and the memory that the next
+// step needs is prefetched (Chen, Ailamaki, Gibbons, Mowry: Improving Hash Join Performance through
+// Prefetching, ICDE 2004).
 #pragma once
 
 #include "base/large_pages.hpp"
@@ -27,22 +27,22 @@ public:
   ThreadWriter(Writer& writer, std::uint32_t thread)
       : writer_(&writer), thread_(thread), block_calls_(writer.options_.block_calls),
         recent_(std::size_t{1} << least_recent_bits, Recent{}) {
-    batch_.reserve(calls_a_batch);
+    batch_.reserve(calls_per_batch);
   }
 
   void take(const stacks::ClosedCall& call) override {
     batch_.push_back(call);
-    if (batch_.size() == calls_a_batch) {
-      hand_on();
+    if (batch_.size() == calls_per_batch) {
+      submit();
     }
   }
-  void hand_on(); // the batch
-  void flush();   // all that waits; every batch was handed on and is put
+  void submit(); // passes the batch on
+  void flush();  // writes all waiting rows; must be called after the last batch was processed
   [[nodiscard]] std::uint32_t thread() const { return thread_; }
 
 private:
   using Calls = std::span<const stacks::ClosedCall>;
-  static constexpr std::size_t calls_a_batch = 512;
+  static constexpr std::size_t calls_per_batch = 512;
   static constexpr std::size_t most_together = 128;
 
   struct Recent {
@@ -53,7 +53,8 @@ private:
   static constexpr unsigned least_recent_bits = 8;
   static constexpr unsigned most_recent_bits = 17;
 
-  // Where the lane of an edge is remembered. Multiplicative hashing: Knuth, TAOCP vol. 3, 6.4.
+  // Returns the slot that remembers the lane of an edge. Multiplicative hashing: Knuth, TAOCP vol.
+  // 3, 6.4.
   [[nodiscard]] Recent& recent_of(const stacks::ClosedCall& call) {
     const std::uint32_t hash = call.function * 0x9e3779b1U ^ call.site * 0x85ebca77U;
     return recent_[hash >> (32 - recent_bits_)];
@@ -64,15 +65,16 @@ private:
   void put(const stacks::ClosedCall& call, std::uint32_t lane);
   [[nodiscard]] std::uint32_t note_late(const stacks::ClosedCall& call);
   void write(std::uint32_t lane);
-  struct MadeBlocks; // one after the other
-  [[nodiscard]] MadeBlocks make_blocks(std::uint32_t begin, std::uint32_t end) const;
-  void add(const MadeBlocks& made);
+  struct EncodedBlocks;
+  [[nodiscard]] EncodedBlocks make_blocks(std::uint32_t begin, std::uint32_t end) const;
+  void add(const EncodedBlocks& made);
   void make_room();
 
   Writer* writer_;
   std::uint32_t thread_;
   std::uint32_t block_calls_;
-  std::vector<stacks::ClosedCall> batch_; // the taker's; all else is of the one who stores
+  std::vector<stacks::ClosedCall>
+      batch_; // used by take(); the encoding thread uses all other members
   unsigned recent_bits_ = least_recent_bits;
   std::vector<Recent, LargePages<Recent>> recent_; // half empty, until it is large
   tsl::robin_map<Edge, std::uint32_t, EdgeHash, std::equal_to<>,
@@ -84,7 +86,7 @@ private:
   std::vector<Extra> extras_;
   BlockEncoder encoder_;
   std::unordered_map<std::uint32_t, std::uint32_t> first_inside_; // by order of a late parent
-  std::uint32_t last_late_parent_ = 0;                            // none of those is higher
+  std::uint32_t last_late_parent_ = 0;                            // the highest of these orders
 };
 
 } // namespace ptlens::cache

@@ -1,4 +1,4 @@
-// Compared in a plain loop, which the compiler makes vectors of.
+// The compiler vectorises the plain loop.
 #include "cache/value_range.hpp"
 
 #include <cstddef>

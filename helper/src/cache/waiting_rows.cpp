@@ -1,4 +1,4 @@
-// Pieces and their free lists.
+// Chunks and their free lists.
 #include "cache/waiting_rows.hpp"
 
 #include <algorithm>
@@ -19,27 +19,27 @@ WaitingRows::Slab* WaitingRows::new_slab() {
 
 std::uint32_t WaitingRows::take_free(unsigned length) {
   Pool& pool = pools_[length];
-  if (pool.free == no_piece) {
-    const auto first = static_cast<std::uint32_t>(pool.behind.size());
-    const auto added = static_cast<std::uint32_t>(rows_a_slab / (shortest << length));
+  if (pool.free == no_chunk) {
+    const auto first = static_cast<std::uint32_t>(pool.next.size());
+    const auto added = static_cast<std::uint32_t>(rows_per_slab / (shortest << length));
     pool.slabs.push_back(new_slab());
     for (std::uint32_t index = first; index < first + added; ++index) {
       const std::uint32_t next = (index + 1) << length_bits | length;
-      pool.behind.push_back(index + 1 < first + added ? next : no_piece);
+      pool.next.push_back(index + 1 < first + added ? next : no_chunk);
     }
     pool.free = first << length_bits | length;
   }
-  const std::uint32_t piece = pool.free;
-  pool.free = std::exchange(behind(piece), no_piece);
-  used_ += rows_in(piece);
-  return piece;
+  const std::uint32_t chunk = pool.free;
+  pool.free = std::exchange(next_of(chunk), no_chunk);
+  used_ += rows_in(chunk);
+  return chunk;
 }
 
-void WaitingRows::add_piece(Lane& lane) {
-  const bool is_first = lane.first == no_piece;
+void WaitingRows::add_chunk(Lane& lane) {
+  const bool is_first = lane.first == no_chunk;
   const std::uint32_t added =
       take_free(is_first ? 0 : std::min(length_of(lane.last) + 1, lengths - 1));
-  (is_first ? lane.first : behind(lane.last)) = added;
+  (is_first ? lane.first : next_of(lane.last)) = added;
   lane.last = added;
   lane.next = rows(added);
   lane.room = rows_in(added);
@@ -58,13 +58,13 @@ void WaitingRows::read(std::uint32_t lane, std::vector<Row>& rows,
   auto wide = wide_[lane].begin();
   std::uint32_t left = from.count;
   rows.reserve(rows.size() + left);
-  for (std::uint32_t piece = from.first; piece != no_piece; piece = behind(piece)) {
-    if (const std::uint32_t next = behind(piece); next != no_piece) {
-      prefetch_piece(next);
+  for (std::uint32_t chunk = from.first; chunk != no_chunk; chunk = next_of(chunk)) {
+    if (const std::uint32_t next = next_of(chunk); next != no_chunk) {
+      prefetch_chunk(next);
     }
-    const std::uint32_t count = std::min(left, rows_in(piece));
+    const std::uint32_t count = std::min(left, rows_in(chunk));
     left -= count;
-    for (const Slim& slim : std::span(this->rows(piece), count)) {
+    for (const Slim& slim : std::span(this->rows(chunk), count)) {
       Row& row = rows.emplace_back(Row{.start = slim.start,
                                        .latency = slim.latency,
                                        .children = slim.children,
@@ -88,11 +88,11 @@ void WaitingRows::read(std::uint32_t lane, std::vector<Row>& rows,
 
 void WaitingRows::take(std::uint32_t lane, std::vector<Row>& rows, std::vector<Extra>& extras) {
   read(lane, rows, extras);
-  for (std::uint32_t piece = lanes_[lane].first; piece != no_piece;) {
-    const std::uint32_t next = behind(piece);
-    used_ -= rows_in(piece);
-    behind(piece) = std::exchange(pools_[length_of(piece)].free, piece);
-    piece = next;
+  for (std::uint32_t chunk = lanes_[lane].first; chunk != no_chunk;) {
+    const std::uint32_t next = next_of(chunk);
+    used_ -= rows_in(chunk);
+    next_of(chunk) = std::exchange(pools_[length_of(chunk)].free, chunk);
+    chunk = next;
   }
   wide_[lane].clear();
   lanes_[lane] = Lane{};

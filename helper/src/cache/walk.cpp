@@ -1,25 +1,26 @@
-// Stretches are long enough that each visit of a block reads several calls, and short enough to
-// stay in the processor's cache.
+// A stretch is long enough that each visit of a block reads several calls, and short enough to stay
+// in the processor's cache.
 #include "cache/walk.hpp"
 
 #include "base/cancellation.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace ptlens::cache {
 namespace {
 
 constexpr std::uint64_t shortest_stretch = 1 << 15;
-constexpr std::uint64_t calls_a_visit = 8;
+constexpr std::uint64_t calls_per_visit = 8;
 
 } // namespace
 
-ThreadWalk::ThreadWalk(const CallCache& store, std::span<const std::uint32_t> edges,
+ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const std::uint32_t> edges,
                        std::uint32_t thread)
-    : store_(store), size_(store.calls_by_thread()[thread]) {
+    : cache_(cache), size_(cache.calls_by_thread()[thread]) {
   for (const std::uint32_t edge : edges) {
-    for (const BlockEntry& entry : store.blocks(edge)) {
+    for (const BlockEntry& entry : cache.blocks(edge)) {
       if (entry.thread != thread) {
         continue;
       }
@@ -39,7 +40,7 @@ ThreadWalk::ThreadWalk(const CallCache& store, std::span<const std::uint32_t> ed
   });
   std::ranges::stable_sort(waiting_, std::greater<>(),
                            [](const Cursor& cursor) { return cursor.entry->first_order; });
-  stretch_ = std::max<std::uint64_t>(shortest_stretch, calls_a_visit * waiting_.size());
+  stretch_ = std::max<std::uint64_t>(shortest_stretch, calls_per_visit * waiting_.size());
 }
 
 WalkedCall ThreadWalk::step(Cursor& cursor, const Block& block) {
@@ -66,7 +67,7 @@ WalkedCall ThreadWalk::step(Cursor& cursor, const Block& block) {
 }
 
 void ThreadWalk::find_late(const Cursor& from) {
-  const auto block = store_.block(*from.entry);
+  const auto block = cache_.block(*from.entry);
   bool any = false;
   for (std::size_t extra = 0; block && extra < from.entry->extras && !any; ++extra) {
     any = block->before[extra] != 0;
@@ -80,6 +81,19 @@ void ThreadWalk::find_late(const Cursor& from) {
       late_.push_back(call);
     }
   }
+}
+
+std::vector<WalkedCall> ThreadWalk::collect() {
+  std::vector<WalkedCall> all = late_;
+  for (std::uint64_t begin = 0; begin < size_ && read_stretch(begin); begin += stretch_) {
+    std::ranges::copy_if(calls_, std::back_inserter(all),
+                         [](const WalkedCall& call) { return call.edge != no_edge; });
+  }
+  std::ranges::sort(all, {}, [](const WalkedCall& call) {
+    const bool late = call.before != 0;
+    return std::tuple(call.start, call.order - call.before, !late, late ? ~call.order : call.order);
+  });
+  return all;
 }
 
 bool ThreadWalk::read_stretch(std::uint64_t begin) {
@@ -102,7 +116,7 @@ bool ThreadWalk::read_stretch(std::uint64_t begin) {
 }
 
 void ThreadWalk::read_on(Cursor& cursor, std::uint64_t begin, std::uint64_t end) {
-  const auto block = store_.block(*cursor.entry);
+  const auto block = cache_.block(*cursor.entry);
   if (!block) {
     cursor.next = cursor.entry->calls;
     return;
@@ -114,7 +128,7 @@ void ThreadWalk::read_on(Cursor& cursor, std::uint64_t begin, std::uint64_t end)
     }
     const WalkedCall call = step(cursor, *block);
     if (order < begin || order >= size_ || calls_[order - begin].edge != no_edge) {
-      store_.note_damage(); // two calls with one number, or numbers that do not ascend
+      cache_.note_damage(); // two calls have one number, or the numbers do not ascend
     } else if (call.before == 0) {
       calls_[order - begin] = call;
     }

@@ -1,6 +1,6 @@
-// Calls of a store in the order in which they began, parents before their children, without a table
-// of them: each thread is gone through in stretches of its numbers of opening, and every block is
-// read on as far as the stretch reaches.
+// Visits the calls of a thread in order of start, parents before their children, without a table of
+// them. The numbers of opening are visited in stretches, and each block is read as far as the
+// stretch reaches.
 #pragma once
 
 #include "cache/call_cache.hpp"
@@ -17,8 +17,8 @@ namespace ptlens::cache {
 struct WalkedCall {
   std::uint32_t order = 0;                // number of opening
   std::uint32_t parent = stacks::no_call; // an order
-  std::uint32_t edge = 0;                 // of the store
-  std::uint32_t before = 0;               // by how much the first call inside has a lower order
+  std::uint32_t edge = 0;                 // index
+  std::uint32_t before = 0;               // how much lower the order of the first call in it is
   std::uint64_t start = 0;
   std::uint64_t latency = 0;
   std::uint64_t children = 0;
@@ -28,17 +28,17 @@ struct WalkedCall {
 
 class ThreadWalk {
 public:
-  // `edges`: indices, ascending. Calls of damaged blocks are left out.
-  ThreadWalk(const CallCache& store, std::span<const std::uint32_t> edges, std::uint32_t thread);
+  // `edges`: indices, ascending. Leaves out the calls of damaged blocks.
+  ThreadWalk(const CallCache& cache, std::span<const std::uint32_t> edges, std::uint32_t thread);
 
-  // Numbers of opening are below this.
+  // Returns the upper bound of the numbers of opening.
   [[nodiscard]] std::uint32_t orders() const { return size_; }
 
-  // Hands every call to `take`. False where the calls do not begin in the order of their opening:
-  // some may have been handed over.
+  // Gives every call to `take`. Returns false where the calls do not start in the order of their
+  // opening; some of them may have been given then.
   template <class Take>
   [[nodiscard]] bool run(const Take& take) {
-    std::size_t late = 0; // of them, how many were handed over
+    std::size_t late = 0; // the number of late calls that were given
     std::uint64_t last = 0;
     for (std::uint64_t begin = 0; begin < size_; begin += stretch_) {
       if (!read_stretch(begin)) {
@@ -64,33 +64,43 @@ public:
     return true;
   }
 
+  // Does the same for calls in any order: collects all of them and sorts them. Several stacks on
+  // one thread can make it necessary.
+  template <class Take>
+  void run_sorted(const Take& take) {
+    for (const WalkedCall& call : collect()) {
+      take(call);
+    }
+  }
+
 private:
   static constexpr std::uint32_t no_edge = UINT32_MAX;
 
-  struct Cursor { // in a block that reaches into this stretch or later ones
+  struct Cursor { // in a block with calls of this stretch or a later one
     const BlockEntry* entry = nullptr;
     std::uint32_t edge = 0;
     std::uint32_t next = 0;       // call of the block
-    std::uint32_t next_extra = 0; // of those with more
-    std::uint32_t order = 0;      // of the call before
+    std::uint32_t next_extra = 0; // call of the block with extra columns
+    std::uint32_t order = 0;      // of the previous call
     std::uint64_t start = 0;
   };
 
-  // False once the work is cancelled.
+  [[nodiscard]] std::vector<WalkedCall> collect();
+  // Returns false once the work is cancelled.
   bool read_stretch(std::uint64_t begin);
   void read_on(Cursor& cursor, std::uint64_t begin, std::uint64_t end);
   void find_late(const Cursor& cursor);
   // Reads the next call of the block.
   static WalkedCall step(Cursor& cursor, const Block& block);
-  // Callers that were found late come before the first of what they hold, outermost first.
+  // Callers that were found late come before the first call in them, outermost first.
   static bool comes_before(const WalkedCall& late, const WalkedCall& other);
 
-  const CallCache& store_;
+  const CallCache& cache_;
   std::uint32_t size_ = 0;
   std::uint64_t stretch_ = 0;
-  std::vector<Cursor> waiting_; // blocks not reached yet, the first last
+  std::vector<Cursor> waiting_; // blocks that were not reached yet, in descending order
   std::vector<Cursor> open_;
-  std::vector<WalkedCall> late_;  // in their order
+  std::vector<WalkedCall> late_;  // in order of start
   std::vector<WalkedCall> calls_; // of the stretch, by order
 };
 

@@ -1,9 +1,10 @@
-// From waiting calls to blocks, and the directory behind them.
+// Writes blocks, and then the entries and the directory.
 #include "cache/writer.hpp"
 
 #include "cache/checksum.hpp"
 #include "cache/edge_tally.hpp"
 #include "cache/thread_writer.hpp"
+#include "stacks/calls/self_nesting.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -15,7 +16,7 @@
 namespace ptlens::cache {
 namespace {
 
-// With zeros up to the next multiple of the alignment.
+// Returns the bytes of the objects, padded with zeros to a multiple of the alignment.
 template <class T>
 std::vector<std::byte> padded(std::span<const T> things) {
   const auto bytes = std::as_bytes(things);
@@ -32,28 +33,22 @@ struct Placed {
   std::size_t block = 0;
 };
 
-// Calls of one function in one thread, in order of start: which lie in another of them. What is
-// outermost does not overlap. Where no time passes between the end of one and the start of the
-// next, the mark they came with stands. Those that changed.
-std::vector<const Placed*> mark(std::vector<Placed>& all, std::span<const Extra> extras) {
+// Sorts calls of one function in one thread by start and marks the nested ones. A call that starts
+// exactly when the outer one ends keeps its mark. Returns the calls whose mark changed.
+std::vector<const Placed*> mark_nested(std::vector<Placed>& all, std::span<const Extra> extras) {
   std::ranges::sort(all, {}, [&](const Placed& placed) {
     const Row& row = placed.row;
     const std::uint32_t before = (row.flags & extra_bit) != 0 ? extras[row.extra].before : 0;
     return std::tuple(row.start, row.order - before, before == 0, ~row.order);
   });
   std::vector<const Placed*> changed;
-  const Row* outer = nullptr;
+  stacks::NestingSweep nesting;
   for (Placed& placed : all) {
     Row& row = placed.row;
-    const std::uint64_t end = outer == nullptr ? 0 : outer->start + outer->latency;
     const bool was_inner = (row.flags & inner_bit) != 0;
-    const bool inner = outer != nullptr && (row.start < end || (row.start == end && was_inner));
-    if (inner != was_inner) {
+    if (nesting.is_nested(row.start, row.latency, [&] { return was_inner; }) != was_inner) {
       row.flags ^= inner_bit;
       changed.push_back(&placed);
-    }
-    if (!inner) {
-      outer = &row;
     }
   }
   return changed;
@@ -74,7 +69,7 @@ Writer::Writer(Options options) : options_(std::move(options)) {
   output_.append(std::vector<std::byte>(sizeof(FileHeader)));
   if (options_.own_thread) {
     constexpr std::size_t most_waiting = 16;
-    storing_ = std::make_unique<OrderedWorker>(most_waiting);
+    encoding_ = std::make_unique<OrderedWorker>(most_waiting);
   }
 }
 
@@ -92,7 +87,7 @@ stacks::CallSink& Writer::thread(std::uint32_t index) {
   return *threads_.back();
 }
 
-std::size_t Writer::memory_of_a_thread() const {
+std::size_t Writer::memory_per_thread() const {
   constexpr std::size_t least = std::size_t{1} << 18U;
   return std::max(least, options_.memory_bytes / std::max<std::size_t>(1, thread_count_));
 }
@@ -122,7 +117,7 @@ void Writer::add_block(const MadeBlock& block, std::span<const std::byte> bytes)
   output_.append(bytes);
 }
 
-// By what is late, the blocks that hold its calls; `late_` is in order, each once.
+// Returns the blocks with calls of each element of `late_`, whose elements are sorted and differ.
 std::vector<std::vector<std::size_t>> Writer::blocks_of_late() const {
   std::vector<std::vector<std::size_t>> found(late_.size());
   if (late_.empty()) {
@@ -149,7 +144,7 @@ void Writer::mark_inner(const Late& late, std::span<const std::size_t> blocks) {
     bytes.resize(size + column_padding);
     const auto block = cache::Block::parse(std::span(bytes).first(size), entry);
     if (!block) {
-      return; // it cannot be read back, and its checksum will say so
+      return; // the block cannot be read, which its checksum will show
     }
     std::vector<Row> rows;
     block->read_rows(entry, rows, extras);
@@ -158,7 +153,7 @@ void Writer::mark_inner(const Late& late, std::span<const std::size_t> blocks) {
     }
   }
   std::set<std::size_t> changed;
-  for (const Placed* const placed : mark(all, extras)) {
+  for (const Placed* const placed : mark_nested(all, extras)) {
     changed.insert(placed->block);
     turn_inner(sums_[late.function], placed->row, extras);
   }
@@ -169,7 +164,8 @@ void Writer::mark_inner(const Late& late, std::span<const std::size_t> blocks) {
     }
   }
   BlockEncoder encoder;
-  for (auto& [block, rows] : rows_of) { // at the end of the file: what they were before stays
+  for (auto& [block, rows] :
+       rows_of) { // the new blocks are appended; the old ones stay in the file, unused
     BlockEntry entry = encoder.encode(rows, extras);
     entry.thread = late.thread;
     entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
@@ -179,7 +175,7 @@ void Writer::mark_inner(const Late& late, std::span<const std::size_t> blocks) {
   }
 }
 
-// All that the calls refer to is described.
+// Returns whether all functions, sites and threads of calls are in the description.
 bool Writer::is_described(const Description& description) const {
   const std::size_t functions = description.functions.size();
   return sums_.size() <= functions &&
@@ -194,7 +190,7 @@ bool Writer::is_described(const Description& description) const {
          });
 }
 
-// Orders the edges, and the blocks by edge: a counting sort.
+// Sorts the edges, and the blocks by edge with a counting sort.
 Writer::Entries Writer::entries() {
   std::vector<std::uint32_t> order(edges_.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -233,7 +229,7 @@ Writer::Entries Writer::entries() {
   return made;
 }
 
-// Behind the blocks: the entries, and the directory, of whose offset and bytes it tells.
+// Appends the entries and the directory, and stores the directory's offset and size in the header.
 void Writer::append_lists(const std::string& key, const Description& description,
                           FileHeader& header) {
   const Entries made = entries();
@@ -296,12 +292,12 @@ void Writer::write_header(FileHeader& header) {
   output_.overwrite(0, fields);
 }
 
-// The store is whole but for them.
-void Writer::keep_large_edges(FileHeader& header) {
+// Appends the figures of large edges, which are computed from the cache that is complete otherwise.
+void Writer::append_large_edges(FileHeader& header) {
   std::vector<LargeEdge> large;
   output_.look_at([&](const std::string& file, std::span<const std::byte> bytes) {
-    if (const auto store = file.empty() ? CallCache::view(bytes) : CallCache::open(file)) {
-      large = large_edges(**store, options_.large_edge_calls);
+    if (const auto cache = file.empty() ? CallCache::view(bytes) : CallCache::open(file)) {
+      large = large_edges(**cache, options_.large_edge_calls);
     }
   });
   const auto bytes = std::as_bytes(std::span<const LargeEdge>(large));
@@ -314,21 +310,21 @@ void Writer::keep_large_edges(FileHeader& header) {
 Result<std::shared_ptr<CallCache>> Writer::finish(const std::string& key,
                                                   const Description& description) {
   for (const auto& thread : threads_) {
-    thread->hand_on();
+    thread->submit();
   }
-  if (storing_) {
-    storing_->finish();
+  if (encoding_) {
+    encoding_->finish();
   }
   for (const auto& thread : threads_) {
     thread->flush();
   }
-  storing_.reset();
+  encoding_.reset();
   threads_.clear();
   const std::lock_guard lock(mutex_);
   if (!is_described(description)) {
-    return std::unexpected(
-        Error{.kind = Error::Kind::bad_input,
-              .message = "a call is of a function, site or thread that is not described"});
+    return std::unexpected(Error{
+        .kind = Error::Kind::bad_input,
+        .message = "a call refers to a function, site or thread that is not in the description"});
   }
   std::ranges::sort(late_);
   const auto repeats = std::ranges::unique(late_);
@@ -342,7 +338,7 @@ Result<std::shared_ptr<CallCache>> Writer::finish(const std::string& key,
   FileHeader header;
   append_lists(key, description, header);
   write_header(header);
-  keep_large_edges(header);
+  append_large_edges(header);
   const std::string file = output_.complete();
   if (!output_.trouble().empty()) {
     trouble_ = output_.trouble();
@@ -353,7 +349,7 @@ Result<std::shared_ptr<CallCache>> Writer::finish(const std::string& key,
   auto opened = CallCache::open(file);
   if (opened) {
     if (auto published = output_.publish(); !published) {
-      trouble_ = published.error().one_line(); // the mapping lives on without a name
+      trouble_ = published.error().one_line(); // the mapping stays valid without a name
     }
   }
   return opened;

@@ -1,5 +1,5 @@
-// Writes a store while calls are handed over, in bounded memory: calls wait by edge and thread
-// until a block is full; where those that wait take more than the bound, the fullest go first.
+// Writes a cache while calls are closed, in bounded memory. Calls wait by edge and thread until a
+// block is full. Where waiting calls exceed the bound, the fullest blocks are written first.
 #pragma once
 
 #include "base/ordered_worker.hpp"
@@ -27,14 +27,14 @@ class ThreadWriter;
 class Writer {
 public:
   struct Options {
-    std::string path = {};                              // of the store; empty: in memory
+    std::string path = {};                              // of the cache; empty: in memory
     std::size_t memory_bytes = std::size_t{256} << 20U; // of calls that wait for their block
-    // Small enough that what waits for its block stays in the cache, large enough that the entries
-    // of blocks weigh little. At most 65,535.
+    // Small enough that waiting rows stay in the processor's cache, large enough that the entries
+    // of blocks take little space. At most 65,535.
     std::uint32_t block_calls = 512;
-    // What reports tell of edges with as many is kept: at most 224 bytes for so many calls.
+    // The figures of edges with at least so many calls are stored: 224 bytes each.
     std::uint32_t large_edge_calls = 2048;
-    bool own_thread = false; // calls are stored beside the one who hands them over
+    bool own_thread = false; // encode blocks in a thread of their own
   };
   explicit Writer(Options options);
   Writer(const Writer&) = delete;
@@ -43,13 +43,13 @@ public:
   Writer& operator=(Writer&&) = delete;
   ~Writer();
 
-  // Takes the calls of the thread of that index; each sink may be used from a thread of its own.
-  // Lives until finish().
+  // Returns the sink for the calls of the thread with that index, which lives until finish(). Each
+  // sink may be used from another thread.
   [[nodiscard]] stacks::CallSink& thread(std::uint32_t index);
 
-  // All calls were taken: writes the rest, gives the file its name, and opens it. Where that cannot
-  // be done the store is in memory, and trouble() says why. Errors: bad_input where a call names a
-  // function, site or thread that the description does not hold.
+  // Writes the rest, renames the file, and opens it. Where that fails the cache is in memory, and
+  // trouble() returns why. Errors: bad_input where a call refers to a function, site or thread that
+  // is not in the description.
   [[nodiscard]] Result<std::shared_ptr<CallCache>> finish(const std::string& key,
                                                           const Description& description);
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
@@ -61,7 +61,7 @@ private:
     BlockEntry entry;
     std::uint32_t edge = 0; // in edges_
   };
-  struct Late { // calls of it may be inside activations that were opened late
+  struct Late { // a function whose calls may be nested in calls that were found late
     std::uint32_t thread = 0;
     std::uint32_t function = 0;
     auto operator<=>(const Late&) const = default;
@@ -72,7 +72,7 @@ private:
     BlockEntry entry; // without its offset
     FunctionSums sums;
   };
-  // The bytes are the encoder's.
+  // The bytes of the block are in the encoder.
   [[nodiscard]] static MadeBlock make_block(const Edge& edge, std::uint32_t thread,
                                             std::vector<Row>& rows, std::span<const Extra> extras,
                                             BlockEncoder& encoder);
@@ -86,13 +86,13 @@ private:
   [[nodiscard]] bool is_described(const Description& description) const;
   [[nodiscard]] Entries entries();
   void write_header(FileHeader& header);
-  void keep_large_edges(FileHeader& header);
+  void append_large_edges(FileHeader& header);
   void append_lists(const std::string& key, const Description& description, FileHeader& header);
-  [[nodiscard]] std::size_t memory_of_a_thread() const;
+  [[nodiscard]] std::size_t memory_per_thread() const;
 
   Options options_;
   std::string trouble_;
-  std::mutex mutex_; // guards what follows
+  std::mutex mutex_; // guards the following members
   Output output_;
   tsl::robin_map<Edge, std::uint32_t, EdgeHash> edge_numbers_;
   std::vector<Edge> edges_;
@@ -101,7 +101,7 @@ private:
   std::vector<Late> late_;
   std::deque<std::unique_ptr<ThreadWriter>> threads_;
   std::atomic<std::size_t> thread_count_ = 0;
-  std::unique_ptr<OrderedWorker> storing_; // gone before what it uses
+  std::unique_ptr<OrderedWorker> encoding_; // is destroyed first
 };
 
 } // namespace ptlens::cache

@@ -13,7 +13,7 @@ namespace ptlens::cli {
 namespace {
 
 Result<void> remove(const CacheOptions& options) {
-  const auto removed = engine::forget_stores(options.source.recording);
+  const auto removed = engine::remove_caches(options.source.recording);
   if (!removed) {
     return std::unexpected(removed.error());
   }
@@ -36,7 +36,7 @@ Result<void> cache(const CacheOptions& options) {
   if (options.remove) {
     return remove(options);
   }
-  const auto status = engine::store_status(options.source.recording, open_options(options.source));
+  const auto status = engine::cache_status(options.source.recording, open_options(options.source));
   if (!status) {
     return std::unexpected(status.error());
   }

@@ -3,6 +3,7 @@
 #include "cli/progress_line.hpp"
 #include "engine/engine.hpp"
 #include "export/difference.hpp"
+#include "measure/names/find_function.hpp"
 #include "measure/report/difference.hpp"
 #include "measure/selection/selection.hpp"
 

@@ -10,11 +10,12 @@
 #include "export/json.hpp"
 #include "export/line_times.hpp"
 #include "export/text.hpp"
-#include "measure/flame.hpp"
+#include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
+#include "measure/names/find_function.hpp"
 #include "measure/names/names.hpp"
 #include "measure/report/report.hpp"
-#include "measure/selection/call_subset.hpp"
+#include "measure/selection/select_calls.hpp"
 #include "measure/selection/selection.hpp"
 
 #include <fmt/format.h>
@@ -47,11 +48,11 @@ Result<Measured> open(const RecordingOptions& options) {
 // Returns whether the cache turned out to be damaged. Then it is removed, and `again` has the
 // options for a second attempt.
 bool was_damaged(const measure::Measurement& measurement, RecordingOptions& again) {
-  if (again.cache_removed || measurement.store == nullptr || !measurement.store->damaged()) {
+  if (again.cache_removed || measurement.cache == nullptr || !measurement.cache->damaged()) {
     return false;
   }
   again.cache_removed = true;
-  const auto removed = engine::forget_stores(again.recording);
+  const auto removed = engine::remove_caches(again.recording);
   again.no_cache = !removed || removed->empty(); // it could not be removed
   return true;
 }
@@ -165,7 +166,7 @@ engine::OpenOptions open_options(const RecordingOptions& options) {
   if (options.pid > 0) {
     open.pid = options.pid;
   }
-  open.keep = !options.no_cache;
+  open.use_cache = !options.no_cache;
   return open;
 }
 
@@ -265,15 +266,15 @@ Result<void> calls(const CallsOptions& options) {
   if (!function) {
     return std::unexpected(function.error());
   }
-  measure::Selected found = measure::select_calls(*measurement, *function, *selection);
+  measure::SelectedCalls found = measure::read_selected(*measurement, *function, *selection);
   if (CallsOptions again = options; was_damaged(*measurement, again.query.source)) {
     return calls(again);
   }
-  const auto selected = exporting::by_start(found.part, std::move(found.calls));
+  const auto selected = exporting::by_start(found.subset, std::move(found.calls));
   if (options.csv) {
-    exporting::write_calls_csv(std::cout, *measurement, found.part, selected);
+    exporting::write_calls_csv(std::cout, *measurement, found.subset, selected);
   } else {
-    exporting::write_calls_json_lines(std::cout, *measurement, found.part, selected);
+    exporting::write_calls_json_lines(std::cout, *measurement, found.subset, selected);
   }
   return {};
 }
@@ -304,7 +305,7 @@ Result<void> flame(const FlameOptions& options) {
 
 namespace {
 
-using SharedLineTimes = std::shared_ptr<const measure::LineTimes>;
+using SharedLineTimes = std::shared_ptr<const line_time::LineTimes>;
 
 // Returns the functions of the file whose lines will be timed.
 Result<std::vector<stacks::FunctionInfo>> timed_functions(const measure::Measurement& measurement,

@@ -1,4 +1,4 @@
-// Which backend made a recording, and the way through it.
+// Chooses the backend of a recording, and answers from its cache where there is one.
 #include "engine/engine.hpp"
 
 #include "base/cancellation.hpp"
@@ -10,6 +10,7 @@
 #include "engine/probes/probe_backend.hpp"
 #include "engine/recording/loaded_recording.hpp"
 #include "engine/trace/line_time_backend.hpp"
+#include "engine/trace/load_trace.hpp"
 #include "engine/trace/trace_backend.hpp"
 #include "symbols/elf/opened_files.hpp"
 
@@ -18,9 +19,9 @@ namespace {
 
 Error nothing_to_measure(const LoadedRecording& loaded) {
   return {.kind = Error::Kind::bad_input,
-          .message = "holds no Intel PT trace and no probes of ptlens",
+          .message = "the recording contains neither an Intel PT trace nor probes of ptlens",
           .file = loaded.recording.path(),
-          .remedy = "make one with 'ptlens record' or 'perf record -e intel_pt//u'"};
+          .remedy = "record with 'ptlens record' or 'perf record -e intel_pt//u'"};
 }
 
 Error cancelled() {
@@ -44,7 +45,7 @@ Result<LoadedRecording> load_to_measure(const std::string& recording, const Open
   return loaded;
 }
 
-// The same of what a user names, which may be a bundle.
+// Loads a recording that a user named, which may be a bundle.
 Result<LoadedRecording> load_named(const std::string& named, const OpenOptions& options,
                                    const Progress& progress) {
   const auto recording = unpacked(named);
@@ -54,18 +55,19 @@ Result<LoadedRecording> load_named(const std::string& named, const OpenOptions& 
   return load_to_measure(*recording, options, progress);
 }
 
-// The calls are in a store: of the place that is for it, or in memory.
+// Decodes the recording. Its cache is a file where one is wanted and can be written; else it is in
+// memory.
 Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std::string& data,
                                         const OpenOptions& options,
                                         const symbols::OpenedFiles& trail,
                                         const Progress& progress) {
-  cache::Writer::Options place;
-  place.own_thread = loaded.decode.workers > 1;
-  place.memory_bytes = std::min<std::size_t>(place.memory_bytes, memory_bound(options) / 4);
-  if (options.keep) {
-    place.path = place_to_write(store_places(loaded.path, data, options));
+  cache::Writer::Options output;
+  output.own_thread = loaded.decode.workers > 1;
+  output.memory_bytes = std::min<std::size_t>(output.memory_bytes, memory_bound(options) / 4);
+  if (options.use_cache) {
+    output.path = writable_location(cache_locations(loaded.path, data, options));
   }
-  cache::Writer writer(std::move(place));
+  cache::Writer writer(std::move(output));
   auto measured = loaded.has_trace() ? measure_trace(loaded, writer, options.watch, progress)
                                      : measure_probes(loaded, writer, progress);
   if (!measured) {
@@ -79,35 +81,35 @@ Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std
   if (progress.cancelled()) {
     return std::unexpected(cancelled());
   }
-  const std::string key = store_key(loaded.path, data, options, trail.paths());
-  if (auto kept = keep(*measured, writer, key, options.inlined_names); !kept) {
-    return std::unexpected(kept.error());
+  const std::string key = cache_key(loaded.path, data, options, trail.paths());
+  if (auto finished = finish_cache(*measured, writer, key, options.inlined_names); !finished) {
+    return std::unexpected(finished.error());
   }
   return std::make_shared<const measure::Measurement>(std::move(*measured));
 }
 
-// What is kept of the recording, with the inlined names where they are asked for.
-Result<SharedMeasurement> of_store(CachedMeasurement kept, const OpenOptions& options,
-                                   const Progress& progress) {
-  if (options.inlined_names && !kept.names_known) {
+// Completes a cached measurement with the inlined names where they are requested.
+Result<SharedMeasurement> with_names(CachedMeasurement cached, const OpenOptions& options,
+                                     const Progress& progress) {
+  if (options.inlined_names && !cached.names_known) {
     progress.report({"reading debug information", 0, 0, "bytes"});
     const Cancellable scope(progress);
-    const auto loaded = load(kept.measurement.recording.path, options);
+    const auto loaded = load(cached.measurement.recording.path, options);
     if (!loaded) {
       return std::unexpected(loaded.error());
     }
     if (loaded->has_trace()) {
-      kept.measurement.inlined_names = names_inlined(*loaded, kept.measurement.functions);
+      cached.measurement.inlined_names = names_inlined(*loaded, cached.measurement.functions);
     }
     if (progress.cancelled()) {
       return std::unexpected(cancelled());
     }
-    keep_names(kept.measurement, kept.path);
+    write_inlined_names(cached.measurement, cached.path);
   }
-  return std::make_shared<const measure::Measurement>(std::move(kept.measurement));
+  return std::make_shared<const measure::Measurement>(std::move(cached.measurement));
 }
 
-// Null where no such function was inlined.
+// Returns null where no such function was inlined.
 Result<SharedInlined> measure_inlined(const LoadedRecording& loaded, const std::string& name,
                                       const std::string& binary, const Progress& progress) {
   if (!loaded.has_trace() || name.empty()) {
@@ -124,10 +126,7 @@ Result<SharedInlined> measure_inlined(const LoadedRecording& loaded, const std::
   return std::make_shared<const measure::InlinedMeasurement>(std::move(*measured));
 }
 
-} // namespace
-
-namespace {
-
+// Opens a recording with the source paths of the recorded machine.
 Result<SharedMeasurement> open_unmapped(const std::string& named, const OpenOptions& options,
                                         const Progress& progress) {
   const auto unpacked_to = unpacked(named);
@@ -136,10 +135,10 @@ Result<SharedMeasurement> open_unmapped(const std::string& named, const OpenOpti
   }
   const std::string& recording = *unpacked_to;
   const std::string data = data_file(recording);
-  if (options.keep) {
+  if (options.use_cache) {
     progress.report({"opening", 0, 0, "bytes"});
-    if (auto kept = open_kept(recording, data, options)) {
-      return of_store(std::move(*kept), options, progress);
+    if (auto cached = open_cached(recording, data, options)) {
+      return with_names(std::move(*cached), options, progress);
     }
   }
   const symbols::OpenedFiles trail;
@@ -158,14 +157,14 @@ Result<SharedMeasurement> open(const std::string& named, const OpenOptions& opti
   if (!opened) {
     return opened;
   }
-  const std::string absent = absent_sources(named, options.source_map);
-  if (options.source_map.empty() && absent.empty()) {
+  const std::optional<Note> absent = absent_sources(named, options.source_map);
+  if (options.source_map.empty() && !absent) {
     return opened;
   }
   measure::Measurement mapped = **opened;
   map_sources(options.source_map, mapped);
-  if (!absent.empty()) {
-    mapped.recording.notes.push_back(absent);
+  if (absent) {
+    mapped.recording.notes.push_back(*absent);
   }
   return std::make_shared<const measure::Measurement>(std::move(mapped));
 }
@@ -186,7 +185,7 @@ Result<SharedInlined> inlined(const std::string& named, const OpenOptions& optio
   return std::make_shared<const measure::InlinedMeasurement>(std::move(mapped));
 }
 
-Result<std::shared_ptr<const measure::LineTimes>>
+Result<std::shared_ptr<const line_time::LineTimes>>
 line_times(const std::string& named, const OpenOptions& options,
            const std::vector<stacks::FunctionInfo>& functions, const Progress& progress) {
   const auto loaded = load_named(named, options, progress);
@@ -200,7 +199,7 @@ line_times(const std::string& named, const OpenOptions& options,
   if (!measured) {
     return std::unexpected(measured.error());
   }
-  return std::make_shared<const measure::LineTimes>(std::move(*measured));
+  return std::make_shared<const line_time::LineTimes>(std::move(*measured));
 }
 
 Result<Opened> open_with_inlined(const std::string& recording, const OpenOptions& options,
@@ -226,16 +225,9 @@ Result<Opened> open_with_inlined(const std::string& recording, const OpenOptions
 Result<flow::DecodeSummary> decode(const std::string& named, const OpenOptions& options,
                                    bool calls_only, const BranchListener& listener,
                                    const Progress& progress) {
-  const auto recording = unpacked(named);
-  if (!recording) {
-    return std::unexpected(recording.error());
-  }
-  auto loaded = load(*recording, options);
+  const auto loaded = load_trace(named, options);
   if (!loaded) {
     return std::unexpected(loaded.error());
-  }
-  if (!loaded->has_trace()) {
-    return std::unexpected(nothing_to_decode(*loaded));
   }
   return decode_trace(*loaded, calls_only, listener, progress);
 }

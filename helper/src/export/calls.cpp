@@ -3,7 +3,7 @@
 
 #include "export/json.hpp"
 #include "export/units.hpp"
-#include "measure/statistics/caller.hpp"
+#include "measure/selection/caller.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 // control characters become spaces.
 #pragma once
 
-#include "measure/flame.hpp"
+#include "measure/flame/flame.hpp"
 #include "measure/measurement.hpp"
 
 #include <ostream>

@@ -3,7 +3,7 @@
 
 #include "export/units.hpp"
 #include "measure/names/names.hpp"
-#include "measure/statistics/caller.hpp"
+#include "measure/selection/caller.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -245,6 +245,10 @@ const char* word(stacks::CallState state) {
   return "complete";
 }
 
+Json note_json(const Note& note) {
+  return {{"code", note.code}, {"arguments", note.arguments}, {"text", note.text}};
+}
+
 Json recording_json(const measure::Measurement& measurement) {
   const measure::RecordingInfo& info = measurement.recording;
   Json missing = Json::array();
@@ -274,7 +278,10 @@ Json recording_json(const measure::Measurement& measurement) {
   json["resolution_ns"] = info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json(nullptr);
   json["lost_records"] = info.lost_records;
   json["off_cpu_known"] = info.off_cpu_known;
-  json["notes"] = info.notes;
+  json["notes"] = Json::array();
+  for (const Note& note : info.notes) {
+    json["notes"].push_back(note_json(note));
+  }
   json["missing"] = std::move(missing);
   json["thread_list"] = std::move(threads);
   return json;
@@ -369,8 +376,8 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
   }
   report["called"] = inlined.called;
   report["inlined"] = std::move(list);
-  for (std::string& note : measure::inlined_notes(inlined, measurement.recording)) {
-    report["recording"]["notes"].push_back(std::move(note));
+  for (const Note& note : measure::inlined_notes(inlined, measurement.recording)) {
+    report["recording"]["notes"].push_back(note_json(note));
   }
 }
 

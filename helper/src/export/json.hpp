@@ -3,8 +3,9 @@
 // break parsers with a limit of depth. 64-bit addresses are "0x…" strings, times numbers in ns.
 #pragma once
 
+#include "base/note.hpp"
 #include "export/json_text.hpp"
-#include "measure/flame.hpp"
+#include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/inlined.hpp"
@@ -17,6 +18,9 @@
 #include <span>
 
 namespace ptlens::exporting {
+
+// {"code", "arguments", "text"}
+[[nodiscard]] Json note_json(const Note& note);
 
 [[nodiscard]] Json recording_json(const measure::Measurement& measurement);
 

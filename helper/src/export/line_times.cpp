@@ -19,7 +19,7 @@ constexpr std::size_t most_blocks = 1000;
 constexpr std::size_t most_ranges = 6;
 
 // What stands in the way of a figure of the line alone.
-std::string shared_cell(const measure::LineTime& time) {
+std::string shared_cell(const line_time::LineTime& time) {
   std::string text;
   if (const std::string lines = line_ranges(time.shared_with); !lines.empty()) {
     text = (time.shared_with.size() == 1 ? "line " : "lines ") + lines;
@@ -32,31 +32,31 @@ std::string shared_cell(const measure::LineTime& time) {
 
 } // namespace
 
-Json line_time_json(const measure::LineTime& time, bool timed) {
+Json line_time_json(const line_time::LineTime& time, bool timed) {
   Json json = {{"line", time.line}, {"executions", time.executions}};
-  const bool told = timed && time.told();
+  const bool known = timed && time.is_known();
   json["at_least"] = timed ? Json(time.at_least) : Json(nullptr);
   json["at_most"] = timed ? Json(time.at_most) : Json(nullptr);
-  json["time"] = told ? Json(time.time()) : Json(nullptr);
-  json["resolution"] = told ? Json(time.uncertainty()) : Json(nullptr);
+  json["time"] = known ? Json(time.time()) : Json(nullptr);
+  json["resolution"] = known ? Json(time.uncertainty()) : Json(nullptr);
   json["shared_with"] = timed ? Json(time.shared_with) : Json::array();
   json["shared_with_others"] = timed && time.shared_with_others;
   return json;
 }
 
-Json line_times_json(const measure::LineTimes* times) {
+Json line_times_json(const line_time::LineTimes* times) {
   if (times == nullptr) {
     return nullptr;
   }
   Json lines = Json::array();
-  for (const measure::LineTime& time : times->lines) {
+  for (const line_time::LineTime& time : times->lines) {
     lines.push_back(line_time_json(time, times->timed));
   }
   Json blocks = Json::array();
   const std::size_t shown = times->timed ? std::min(times->blocks.size(), most_blocks) : 0;
   std::uint64_t left_out = 0;
   for (std::size_t index = 0; index < times->blocks.size() && times->timed; ++index) {
-    const measure::LineBlock& block = times->blocks[index];
+    const line_time::LineBlock& block = times->blocks[index];
     if (index < shown) {
       blocks.push_back({{"lines", block.lines}, {"others", block.others}, {"time", block.time}});
     } else {
@@ -70,7 +70,7 @@ Json line_times_json(const measure::LineTimes* times) {
           {"blocks_left_out", left_out}};
 }
 
-std::string line_times_text(const measure::LineTimes* times) {
+std::string line_times_text(const line_time::LineTimes* times) {
   if (times == nullptr) {
     return "\nNo line time: the recording was made with probes, which see calls alone.\n";
   }
@@ -81,17 +81,17 @@ std::string line_times_text(const measure::LineTimes* times) {
                {"a time"},
                {"at most"},
                {"not told apart from", Table::Align::left}});
-  for (const measure::LineTime& time : times->lines) {
+  for (const line_time::LineTime& time : times->lines) {
     if (time.line == 0) {
       continue;
     }
-    const bool told = times->timed && time.told();
+    const bool known = times->timed && time.is_known();
     table.add(
-        {fmt::format("{}", time.line), count(time.executions), told ? duration(time.time()) : "-",
-         told ? duration(time.uncertainty()) : "-",
-         told && time.executions > 0 ? duration(time.time() / as_double(time.executions)) : "-",
+        {fmt::format("{}", time.line), count(time.executions), known ? duration(time.time()) : "-",
+         known ? duration(time.uncertainty()) : "-",
+         known && time.executions > 0 ? duration(time.time() / as_double(time.executions)) : "-",
          times->timed ? duration(as_double(time.at_most)) : "-",
-         times->timed && !told ? shared_cell(time) : ""});
+         times->timed && !known ? shared_cell(time) : ""});
   }
   std::string text =
       "\nLines by themselves (without what they call, and without off-CPU time)\n" + table.text(2);

@@ -74,8 +74,8 @@ std::string notes_text(const measure::Measurement& measurement) {
     return {};
   }
   std::string text = "\nNotes\n";
-  for (const std::string& note : measurement.recording.notes) {
-    text += list_item(printable(note));
+  for (const Note& note : measurement.recording.notes) {
+    text += list_item(printable(note.text));
   }
   return text;
 }

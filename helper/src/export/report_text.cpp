@@ -230,8 +230,8 @@ std::string inlined_table(const measure::Measurement& measurement,
   if (inlined.rows.size() > most_rows) {
     text += fmt::format("  and {} more\n", inlined.rows.size() - most_rows);
   }
-  for (const std::string& note : measure::inlined_notes(inlined, measurement.recording)) {
-    text += fmt::format("  {}\n", note);
+  for (const Note& note : measure::inlined_notes(inlined, measurement.recording)) {
+    text += fmt::format("  {}\n", note.text);
   }
   return text;
 }

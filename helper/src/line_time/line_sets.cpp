@@ -1,11 +1,11 @@
-// Sets of lines by number.
+// A map finds the number of a set by its members.
 #include "line_time/line_sets.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-namespace ptlens::stacks {
+namespace ptlens::line_time {
 
 LineSets::LineSets(std::size_t most_members) : most_members_(most_members) {
   sets_.push_back({elsewhere});
@@ -45,4 +45,4 @@ std::uint32_t LineSets::united(std::uint32_t one, std::uint32_t other) {
   return number;
 }
 
-} // namespace ptlens::stacks
+} // namespace ptlens::line_time

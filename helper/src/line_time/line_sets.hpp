@@ -1,5 +1,6 @@
-// Sets of source lines, each kept once under a number: which lines ran in a stretch of code, or may
-// have run at a moment. Bounded: where there are too many, a set stands for all lines.
+// Sets of source lines: the lines in a stretch of code, or the lines that may have run at a time.
+// Equal sets have the same number. The number of sets is bounded: beyond it, a set represents all
+// lines.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +10,21 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptlens::stacks {
+namespace ptlens::line_time {
 
 class LineSets {
 public:
-  // Members are numbers of lines, and this one: code that is not asked about.
+  // Members are numbers of lines, and this number for code that is not timed.
   static constexpr std::uint32_t elsewhere = UINT32_MAX;
 
-  // Numbers of sets that are always there.
+  // Sets that always exist.
   static constexpr std::uint32_t only_elsewhere = 0;
   static constexpr std::uint32_t everything =
-      1; // all lines and elsewhere; its members are not kept
+      1; // all lines and elsewhere; its members are not stored
 
   explicit LineSets(std::size_t most_members = std::size_t{1} << 22U);
 
-  // Of the members, ascending and each once, at least one.
+  // Returns the set of the members, which are ascending and different; there is at least one.
   [[nodiscard]] std::uint32_t of(std::vector<std::uint32_t> members);
   [[nodiscard]] std::uint32_t unite(std::uint32_t one, std::uint32_t other) {
     return one == other ? one : united(one, other);
@@ -43,4 +44,4 @@ private:
   std::unordered_map<std::uint64_t, std::uint32_t> unions_; // by the numbers of two
 };
 
-} // namespace ptlens::stacks
+} // namespace ptlens::line_time

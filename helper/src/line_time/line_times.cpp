@@ -1,4 +1,4 @@
-// From sets of lines with their time to lines with bounds.
+// Computes the bounds of each line from the times of the sets that contain it.
 #include "line_time/line_times.hpp"
 
 #include <algorithm>
@@ -6,13 +6,11 @@
 #include <tuple>
 #include <utility>
 
-namespace ptlens::measure {
+namespace ptlens::line_time {
 
 namespace {
 
-using stacks::LineSets;
-
-std::vector<LineBlock> blocks_of(const stacks::TimedLines& walked) {
+std::vector<LineBlock> blocks_of(const TimedLines& walked) {
   std::vector<LineBlock> blocks;
   for (std::uint32_t set = 0; set < walked.times.size(); ++set) {
     if (walked.times[set] == 0) {
@@ -37,8 +35,8 @@ std::vector<LineBlock> blocks_of(const stacks::TimedLines& walked) {
   return blocks;
 }
 
-struct Shared { // of one line
-  std::uint64_t told = 0;
+struct Shared {             // of one line
+  std::uint64_t listed = 0; // ns
   std::set<std::uint32_t> with;
   bool with_others = false;
 };
@@ -58,8 +56,8 @@ const LineTime* LineTimes::find(std::uint32_t line) const {
   return at != lines.end() && at->line == line ? &*at : nullptr;
 }
 
-LineTimes line_times(const stacks::TimedLines& walked) {
-  LineTimes result{.cut = walked.cut, .lines = {}, .blocks = blocks_of(walked)};
+LineTimes line_times(const TimedLines& walked, bool timed) {
+  LineTimes result{.timed = timed, .cut = walked.cut, .lines = {}, .blocks = blocks_of(walked)};
   const std::vector<std::uint32_t>& lines = walked.lines();
   std::vector<LineTime> all(lines.size());
   const auto row_of = [&](std::uint32_t line) {
@@ -86,10 +84,10 @@ LineTimes line_times(const stacks::TimedLines& walked) {
       const std::size_t row = row_of(line);
       const std::uint64_t open = all[row].at_most - all[row].at_least;
       Shared& own = shared[row];
-      if (own.told >= open - open / 20) {
+      if (own.listed >= open - open / 20) {
         continue;
       }
-      own.told += block.time;
+      own.listed += block.time;
       own.with_others = own.with_others || block.others;
       own.with.insert(block.lines.begin(), block.lines.end());
     }
@@ -106,4 +104,4 @@ LineTimes line_times(const stacks::TimedLines& walked) {
   return result;
 }
 
-} // namespace ptlens::measure
+} // namespace ptlens::line_time

@@ -1,9 +1,10 @@
-// Line time: how often each line of some functions was executed, and how long its own instructions
-// took. Time in what it calls, off the CPU and outside of what was traced is not in it.
+// Line time: the number of executions of each line of some functions, and the time that its own
+// instructions took. It does not include time in called functions, off the CPU, or outside the
+// traced code.
 //
-// The trace tells between which two times each branch was, and nothing of what runs in between. So
-// a line's time has bounds: what it certainly took, while nothing else can have run, and what it
-// can have taken at most. Lines between whose code no time is told share a block.
+// The trace shows between which two times each branch was executed, and nothing of the code in
+// between. So the time of a line has bounds: a lower one, while only this line can have run, and an
+// upper one. Lines share a block when no timestamp separates their code.
 #pragma once
 
 #include "line_time/timed_lines.hpp"
@@ -12,13 +13,13 @@
 #include <optional>
 #include <vector>
 
-namespace ptlens::measure {
+namespace ptlens::line_time {
 
-// Lines that no time tells apart; line 0 stands for code of the functions at no line of the file.
+// Lines that no timestamp separates. Line 0 represents code of the functions without a line.
 struct LineBlock {
   std::vector<std::uint32_t> lines; // ascending
-  bool others = false;              // nor from code that is not asked about, such as callees
-  std::uint64_t time = 0;           // ns, of the block as a whole
+  bool others = false;              // includes code that is not timed, such as callees
+  std::uint64_t time = 0;           // ns, of the whole block
 };
 
 struct LineTime {
@@ -26,27 +27,28 @@ struct LineTime {
   std::uint64_t executions = 0;
   std::uint64_t at_least = 0; // ns, over all executions
   std::uint64_t at_most = 0;
-  // Of the blocks that hold nineteen twentieths of the time between both bounds.
+  // From the blocks that make up nineteen twentieths of the difference between the bounds.
   std::vector<std::uint32_t> shared_with = {}; // lines, ascending
   bool shared_with_others = false;
 
-  // Whether the uncertainty is no more than a third of the time.
-  [[nodiscard]] bool told() const { return at_most > 0 && at_least >= at_most - at_least; }
-  // The middle of what is possible, ns, and half of its width.
+  // Returns whether the uncertainty is at most a third of the time.
+  [[nodiscard]] bool is_known() const { return at_most > 0 && at_least >= at_most - at_least; }
+  // Return the middle between the bounds, and half of their distance, in ns.
   [[nodiscard]] double time() const;
   [[nodiscard]] double uncertainty() const;
 };
 
 struct LineTimes {
-  bool timed = true;           // false: the trace has no timing packets, there are executions alone
-  std::uint64_t cut = 0;       // stretches of the code that a loss cut: neither timed nor counted
-  std::vector<LineTime> lines; // that were executed, ascending
+  bool timed = true;           // false: the trace has no timing packets; only executions are known
+  std::uint64_t cut = 0;       // stretches that a loss interrupted: neither timed nor counted
+  std::vector<LineTime> lines; // those that were executed, ascending
   std::vector<LineBlock> blocks; // most time first
 
-  [[nodiscard]] const LineTime* find(std::uint32_t line) const; // null: not executed
+  // Returns null where the line was not executed.
+  [[nodiscard]] const LineTime* find(std::uint32_t line) const;
 };
 
-// After the last branch.
-[[nodiscard]] LineTimes line_times(const stacks::TimedLines& walked);
+// Computes the bounds, after the last branch. `timed`: the trace has timing packets.
+[[nodiscard]] LineTimes line_times(const TimedLines& walked, bool timed);
 
-} // namespace ptlens::measure
+} // namespace ptlens::line_time

@@ -1,9 +1,9 @@
-// Stretches of straight code, and how control comes to each.
+// Splits a thread's execution into stretches of straight code, by the branch that leads to each.
 #include "line_time/line_walk.hpp"
 
 #include <algorithm>
 
-namespace ptlens::stacks {
+namespace ptlens::line_time {
 
 namespace {
 
@@ -16,8 +16,8 @@ bool leaves_for_kernel(const flow::Branch& branch) {
          (branch.kind == BranchKind::off && branch.leaving == BranchKind::off);
 }
 
-// Where control goes on after the instruction, if it has none to go on to.
-std::uint64_t behind(const flow::Branch& branch) {
+// Returns the address after the branch, where straight execution would continue.
+std::uint64_t address_after(const flow::Branch& branch) {
   const bool left_by_branch = branch.kind == BranchKind::off && branch.leaving != BranchKind::off;
   return branch.from + std::max<std::uint64_t>(branch.from_size, left_by_branch ? 1 : 0);
 }
@@ -37,7 +37,7 @@ void LineWalk::add(const flow::Branch& branch, const symbols::AddressSpaceVersio
   if (position_ != 0 && branch.kind == BranchKind::gap) {
     lines_->cut += view_->line_at(position_) != TimedLines::no_line ? 1 : 0;
   } else if (position_ != 0 && branch.kind != BranchKind::on) {
-    stretch = view_->stretch(position_, behind(branch));
+    stretch = view_->stretch(position_, address_after(branch));
   }
   if (stretch != nullptr) {
     count(*stretch);
@@ -70,9 +70,9 @@ void LineWalk::count(const Stretch& stretch) {
   }
 }
 
-// Control leaves for the kernel, and may come back to what is behind.
+// Remembers where control leaves for the kernel, as it may return to the next instruction.
 void LineWalk::leave(const flow::Branch& branch, const Stretch* stretch) {
-  const std::uint64_t address = behind(branch);
+  const std::uint64_t address = address_after(branch);
   Begun begun = begun_;
   if (stretch != nullptr) {
     begun = {.what = Begun::What::line, .line = stretch->last};
@@ -99,7 +99,7 @@ LineWalk::Begun LineWalk::arrive(const flow::Branch& branch, const Stretch* stre
             .line = line};
   }
   case BranchKind::call:
-    if (inside && branch.to == next) { // reads the instruction pointer
+    if (inside && branch.to == next) { // a call that reads the instruction pointer
       return {.what = Begun::What::first_line, .line = stretch->last};
     }
     return {};
@@ -115,7 +115,7 @@ LineWalk::Begun LineWalk::arrive(const flow::Branch& branch, const Stretch* stre
   }
 }
 
-// From where nothing was traced, or from the kernel.
+// Returns what was executed before control came from the kernel or from untraced code.
 LineWalk::Begun LineWalk::resume(std::uint64_t address) {
   const auto known =
       std::find_if(suspended_.rbegin(), suspended_.rend(),
@@ -144,4 +144,4 @@ void LineWalk::finish(bool) {
   times_.finish();
 }
 
-} // namespace ptlens::stacks
+} // namespace ptlens::line_time

@@ -1,10 +1,9 @@
-// One thread's branches to the time and the executions of source lines. CallsNeeded no stack: the
-// code of a function runs where its addresses do, and what it calls runs elsewhere.
+// Computes the time and the executions of source lines from the branches of one thread. It needs no
+// call stack: addresses show which function's own code runs.
 //
-// A line is executed once in each stretch of straight code that has instructions of it. Not again
-// where control comes back to it from a call, the kernel or a signal, and not where a jump onward
-// leads from one part of it to another; but again where a jump leads back, as in a loop on one
-// line.
+// Each stretch of straight code executes its lines once. A line is not executed again where control
+// returns to it from a call, the kernel or a signal, nor where a forward jump leads from one part
+// of it to another. It is executed again where a jump leads backward, as in a loop on one line.
 #pragma once
 
 #include "flow/switches/context_switches.hpp"
@@ -16,9 +15,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace ptlens::stacks {
+namespace ptlens::line_time {
 
-class LineWalk final : public ThreadCalls {
+class LineWalk final : public stacks::ThreadCalls {
 public:
   // The references must outlive the object.
   LineWalk(TimedLines& lines, const flow::ContextSwitches& context_switches, std::int32_t tid)
@@ -29,18 +28,18 @@ public:
   void finish(bool exited) override;
 
 private:
-  // What of the stretch that begins has been executed before it.
+  // The lines of a new stretch whose execution began before it.
   struct Begun {
     enum class What : std::uint8_t {
       nothing,
-      first_line, // if it begins with `line`
-      line,
-      unseen, // the line that it begins with: its execution began where nothing was traced
+      first_line, // `line`, if the stretch begins with it
+      line,       // `line`
+      unseen,     // its first line, whose execution began while nothing was traced
     };
     What what = What::nothing;
     std::uint32_t line = TimedLines::no_line;
   };
-  struct Suspended { // control left the code for the kernel, and goes on at the address
+  struct Suspended { // control left for the kernel and will continue at the address
     std::uint64_t address = 0;
     Begun begun;
   };
@@ -55,9 +54,9 @@ private:
   PossibleTimes times_;
   TimedLines::View* view_ = nullptr;
   std::uint64_t space_serial_ = UINT64_MAX;
-  std::uint64_t position_ = 0; // where straight code began, 0: not known
+  std::uint64_t position_ = 0; // the start of the present stretch, 0: not known
   Begun begun_;
   std::vector<Suspended> suspended_;
 };
 
-} // namespace ptlens::stacks
+} // namespace ptlens::line_time

@@ -1,81 +1,81 @@
-// A window over the pieces of code that can have run at the times that are not settled yet.
+// A window contains the code that can have run at the times that were not assigned yet.
 #include "line_time/possible_times.hpp"
 
 #include <algorithm>
 
-namespace ptlens::stacks {
+namespace ptlens::line_time {
 
 void PossibleTimes::reach(std::uint64_t low, std::uint64_t high, std::uint32_t set) {
-  low = std::max(low, low_); // moments come in order: what came before bounds what comes after
+  low = std::max(low, low_); // timestamps are in order, so that each bounds the next one
   high = std::max(high, low);
   if (!started_) {
     started_ = true;
-    settled_ = low;
-  } else if (set == LineSets::only_elsewhere && pieces_.size() == 1 && pieces_.front().set == set) {
-    pieces_.front().to = high;
-    settled_ = low;
+    assigned_ = low;
+  } else if (set == LineSets::only_elsewhere && spans_.size() == 1 && spans_.front().set == set) {
+    spans_.front().to = high;
+    assigned_ = low;
   } else {
-    if (high < high_) { // and the other way round
-      for (Piece& piece : pieces_) {
-        piece.to = std::min(piece.to, high);
+    if (high < high_) { // and the previous one
+      for (Span& span : spans_) {
+        span.to = std::min(span.to, high);
       }
     }
     add({.from = low_, .to = high, .set = set});
-    settle(low);
+    assign(low);
   }
   low_ = low;
   high_ = high;
 }
 
-void PossibleTimes::add(const Piece& piece) {
-  if (!pieces_.empty()) {
-    Piece& last = pieces_.back();
-    if (last.set == piece.set) {
-      last.to = piece.to;
+void PossibleTimes::add(const Span& span) {
+  if (!spans_.empty()) {
+    Span& last = spans_.back();
+    if (last.set == span.set) {
+      last.to = span.to;
       return;
     }
-    if (last.from == piece.from && last.to == piece.to) {
-      last.set = sets_->unite(last.set, piece.set);
+    if (last.from == span.from && last.to == span.to) {
+      last.set = sets_->unite(last.set, span.set);
       return;
     }
   }
-  pieces_.push_back(piece);
-  if (pieces_.size() > most_pieces) {
-    Piece& second = pieces_[1];
-    second.from = pieces_.front().from;
-    second.set = sets_->unite(pieces_.front().set, second.set);
-    pieces_.pop_front();
+  spans_.push_back(span);
+  if (spans_.size() > most_spans) {
+    Span& second = spans_[1];
+    second.from = spans_.front().from;
+    second.set = sets_->unite(spans_.front().set, second.set);
+    spans_.pop_front();
   }
 }
 
-// Gives the time up to `until`, which no code that comes later can have run before.
-void PossibleTimes::settle(std::uint64_t until) {
-  while (settled_ < until) {
-    while (!pieces_.empty() && pieces_.front().to <= settled_) {
-      pieces_.pop_front();
+// Assigns the time before `until`. No later code can have run in it.
+void PossibleTimes::assign(std::uint64_t until) {
+  while (assigned_ < until) {
+    while (!spans_.empty() && spans_.front().to <= assigned_) {
+      spans_.pop_front();
     }
-    if (pieces_.empty()) {
-      settled_ = until;
+    if (spans_.empty()) {
+      assigned_ = until;
       break;
     }
     std::uint64_t next = until;
     std::uint32_t set = LineSets::only_elsewhere;
     bool first = true;
-    for (const Piece& piece : pieces_) {
-      if (piece.from > settled_) {
-        next = std::min(next, piece.from);
+    for (const Span& span : spans_) {
+      if (span.from > assigned_) {
+        next = std::min(next, span.from);
         break;
       }
-      next = std::min(next, piece.to);
-      set = first ? piece.set : sets_->unite(set, piece.set);
+      next = std::min(next, span.to);
+      set = first ? span.set : sets_->unite(set, span.set);
       first = false;
     }
-    give(set, settled_, next);
-    settled_ = next;
+    add_time(set, assigned_, next);
+    assigned_ = next;
   }
 }
 
-void PossibleTimes::give(std::uint32_t set, std::uint64_t begin, std::uint64_t end) {
+void PossibleTimes::add_time(std::uint32_t set, std::uint64_t begin, std::uint64_t end) {
   if (set == LineSets::only_elsewhere) {
     return;
   }
@@ -88,10 +88,10 @@ void PossibleTimes::give(std::uint32_t set, std::uint64_t begin, std::uint64_t e
 
 void PossibleTimes::forget() {
   if (started_) {
-    settle(high_);
+    assign(high_);
   }
-  pieces_.clear();
+  spans_.clear();
   started_ = false;
 }
 
-} // namespace ptlens::stacks
+} // namespace ptlens::line_time

@@ -1,8 +1,9 @@
-// How long which lines ran, from moments that are known to lie in intervals. Between two of them
-// runs code of a set of lines; it ran no earlier than the first moment can have been and no later
-// than the second. Each span of time goes to the union of the sets of all code that can have run in
-// it: no time is invented for one of them. What one line certainly took is the time of the set that
-// holds it alone, what it can have taken at most that of all sets that hold it.
+// Computes how long sets of lines ran, from timestamps with an uncertainty: each is an interval.
+// Between two timestamps, code of one set ran: no earlier than the first timestamp can be, and no
+// later than the second. Each span of time is assigned to the union of the sets of all code that
+// can have run in it, so that no line gets time that may be another one's. The lower bound of a
+// line is the time of the set that contains only this line; the upper bound is the time of all sets
+// that contain it.
 #pragma once
 
 #include "flow/switches/context_switches.hpp"
@@ -13,42 +14,42 @@
 #include <deque>
 #include <vector>
 
-namespace ptlens::stacks {
+namespace ptlens::line_time {
 
 class PossibleTimes {
 public:
-  // Of one thread. Adds ns to `times`, by number of set; the time in which the thread was switched
-  // out is left out. The references must outlive the object.
+  // Adds the times of one thread in ns to `times`, by number of set, without the time in which the
+  // thread was switched out. The references must outlive the object.
   PossibleTimes(LineSets& sets, std::vector<std::uint64_t>& times, flow::OffCpuClock off_cpu)
       : sets_(&sets), times_(&times), off_cpu_(off_cpu) {}
 
-  // The next moment is in [low, high], ns; since the one before ran code of the set.
+  // Takes the next timestamp, in [low, high] ns. Code of the set ran since the previous one.
   void reach(std::uint64_t low, std::uint64_t high, std::uint32_t set);
-  // There is no time at which the code since the last moment ran, nor until the next one.
+  // Leaves the time between the last timestamp and the next one out, as its code is not known.
   void forget();
-  // The last moment was the end.
+  // Must be called after the last timestamp.
   void finish() { forget(); }
 
 private:
-  struct Piece { // code of the set ran some time in [from, to]
+  struct Span { // code of the set ran at some time in [from, to]
     std::uint64_t from = 0;
     std::uint64_t to = 0;
     std::uint32_t set = 0;
   };
-  static constexpr std::size_t most_pieces = 256;
+  static constexpr std::size_t most_spans = 256;
 
-  void add(const Piece& piece);
-  void settle(std::uint64_t until);
-  void give(std::uint32_t set, std::uint64_t begin, std::uint64_t end);
+  void add(const Span& span);
+  void assign(std::uint64_t until);
+  void add_time(std::uint32_t set, std::uint64_t begin, std::uint64_t end);
 
   LineSets* sets_;
   std::vector<std::uint64_t>* times_;
   flow::OffCpuClock off_cpu_;
-  std::deque<Piece> pieces_; // both ends ascend
+  std::deque<Span> spans_; // both ends ascend
   bool started_ = false;
-  std::uint64_t settled_ = 0; // all time before has been given
-  std::uint64_t low_ = 0;     // of the last moment
+  std::uint64_t assigned_ = 0; // all earlier time has been assigned
+  std::uint64_t low_ = 0;      // of the last timestamp
   std::uint64_t high_ = 0;
 };
 
-} // namespace ptlens::stacks
+} // namespace ptlens::line_time

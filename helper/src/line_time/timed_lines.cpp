@@ -1,10 +1,10 @@
-// Timed code by address.
+// Finds timed code by address.
 #include "line_time/timed_lines.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace ptlens::stacks {
+namespace ptlens::line_time {
 
 namespace {
 
@@ -130,4 +130,4 @@ Stretch TimedLines::View::made(std::uint64_t begin, std::uint64_t end) const {
   return stretch;
 }
 
-} // namespace ptlens::stacks
+} // namespace ptlens::line_time

@@ -1,5 +1,5 @@
-// The code whose lines are timed, as it is mapped in each version of an address space, and what was
-// found of it.
+// The code whose lines are timed, as it is mapped in each version of an address space, and the
+// times and executions of its lines.
 #pragma once
 
 #include "line_time/line_sets.hpp"
@@ -12,18 +12,18 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptlens::stacks {
+namespace ptlens::line_time {
 
 struct TimedCode {                         // ELF virtual addresses
   const symbols::Binary* binary = nullptr; // must outlive its users
-  std::vector<symbols::CodeLine> lines;    // as Binary::own_lines gives them
+  std::vector<symbols::CodeLine> lines;    // as Binary::own_lines returns them
   std::vector<std::uint64_t> entries;      // of the functions
 };
 
-// Straight code that ran from one taken branch to the next.
+// Straight code between two taken branches.
 struct Stretch {
-  std::uint32_t set = LineSets::only_elsewhere; // its lines, and elsewhere where it leaves the code
-  std::vector<std::uint32_t> lines;             // numbers, in the order that they first come
+  std::uint32_t set = LineSets::only_elsewhere; // its lines, and elsewhere if other code is in it
+  std::vector<std::uint32_t> lines;             // numbers, in order of first appearance
   std::uint32_t last = 0;                       // the line of its last byte, if that is timed
 };
 
@@ -33,7 +33,7 @@ public:
 
   explicit TimedLines(std::vector<TimedCode> code);
 
-  // Source lines by their numbers, ascending; 0: code at no line of the file.
+  // Returns the source lines by their numbers, ascending; 0: code without a line of the file.
   [[nodiscard]] const std::vector<std::uint32_t>& lines() const { return lines_; }
 
   // The code in one version of an address space, at process addresses.
@@ -42,12 +42,13 @@ public:
     [[nodiscard]] bool may_hold(std::uint64_t begin, std::uint64_t end) const {
       return begin < high_ && low_ < end;
     }
-    // Number of the line that the address is at, no_line elsewhere.
+    // Returns the number of the line of the address; no_line in other code.
     [[nodiscard]] std::uint32_t line_at(std::uint64_t address) const;
     [[nodiscard]] bool is_entry(std::uint64_t address) const;
-    // The line of the call that returns to the address; no_line where none of the code does.
+    // Returns the line of the call that returns to the address; no_line where it is not in the
+    // code.
     [[nodiscard]] std::uint32_t line_of_call_before(std::uint64_t address);
-    // Code in [begin, end); null where none of it is timed. Valid until the next question.
+    // Returns the code in [begin, end); null where none of it is timed. Valid until the next call.
     [[nodiscard]] const Stretch* stretch(std::uint64_t begin, std::uint64_t end);
 
   private:
@@ -64,8 +65,8 @@ public:
     };
     struct Hash {
       std::size_t operator()(const Ends& ends) const {
-        constexpr std::uint64_t spread = 0x9E3779B97F4A7C15U;
-        const std::uint64_t mixed = (ends.begin * spread) ^ ends.end;
+        constexpr std::uint64_t golden = 0x9E3779B97F4A7C15U; // Fibonacci hashing
+        const std::uint64_t mixed = (ends.begin * golden) ^ ends.end;
         return static_cast<std::size_t>(mixed ^ (mixed >> 29U));
       }
     };
@@ -90,7 +91,7 @@ public:
 
   std::vector<std::uint64_t> times;      // ns, by number of set
   std::vector<std::uint64_t> executions; // by number of line
-  std::uint64_t cut = 0;                 // stretches that a gap cut
+  std::uint64_t cut = 0;                 // stretches that a gap interrupted
 
 private:
   std::vector<TimedCode> code_;
@@ -99,4 +100,4 @@ private:
   std::unordered_map<std::uint64_t, std::unique_ptr<View>> views_; // by serial
 };
 
-} // namespace ptlens::stacks
+} // namespace ptlens::line_time

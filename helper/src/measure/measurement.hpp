@@ -1,7 +1,8 @@
-// One recording, rebuilt: what every question is answered from. Backends fill it; nothing here
-// knows where the calls came from. Times in ns.
+// One measured recording, from which every question is answered. The backends fill it; nothing here
+// depends on where the calls came from. Times are in ns.
 #pragma once
 
+#include "base/note.hpp"
 #include "cache/call_cache.hpp"
 #include "stacks/calls/call.hpp"
 
@@ -28,9 +29,9 @@ struct RecordingInfo {
   std::uint64_t decode_errors = 0;
   std::uint64_t trace_bytes = 0;
   std::uint64_t lost_records = 0;              // side-band records or samples that perf dropped
-  std::optional<std::uint64_t> uncertainty_ns; // nothing: the recording has no timing at all
-  bool off_cpu_known = false;                  // false: no switch records
-  std::vector<std::string> notes; // one line each: what the backend costs and cannot see
+  std::optional<std::uint64_t> uncertainty_ns; // nothing: the recording has no timing
+  bool off_cpu_known = false;                  // false: the recording has no switch records
+  std::vector<Note> notes;                     // what the measurement costs and cannot see
   std::vector<MissingCode> missing;
 };
 
@@ -39,12 +40,9 @@ struct Measurement {
   std::vector<stacks::ThreadInfo> threads;
   std::vector<stacks::FunctionInfo> functions;
   std::vector<stacks::CallSite> sites;
-  // All calls of a recording that was opened. Where there is none, `calls` holds them: few, made by
-  // hand.
-  std::shared_ptr<const cache::CallCache> store;
-  stacks::CallTable calls;
-  // Last components of the names of functions that compilers inlined somewhere in the binaries
-  // whose code ran, without template arguments; ascending.
+  std::shared_ptr<const cache::CallCache> cache; // all calls; never null once it is complete
+  // The names of functions that were inlined somewhere in binaries whose code ran: last components,
+  // without template arguments, ascending.
   std::vector<std::string> inlined_names;
 };
 

@@ -1,15 +1,15 @@
-// Patience diff of two lists of checksums.
+// The patience diff works on lists of checksums.
 #include "source/line_map.hpp"
 
 #include <algorithm>
 #include <unordered_map>
 
-namespace ptlens::engine {
+namespace ptlens::source {
 namespace {
 
 using Sums = std::span<const std::uint32_t>;
 
-struct Piece { // [first, end) of both texts
+struct Region { // [first, end) of both texts
   std::size_t first_before;
   std::size_t end_before;
   std::size_t first_now;
@@ -25,25 +25,25 @@ struct Pair {
   std::size_t now;
 };
 
-// Lines that occur once in each text, in the order of the earlier one.
-std::vector<Pair> unique_lines(Sums before, Sums now, const Piece& piece) {
+// Returns the lines that occur once in each text, in the order of the earlier text.
+std::vector<Pair> unique_lines(Sums before, Sums now, const Region& region) {
   struct Seen {
     std::size_t count_before = 0;
     std::size_t count_now = 0;
     std::size_t at_now = 0;
   };
   std::unordered_map<std::uint32_t, Seen> seen;
-  for (std::size_t at = piece.first_before; at < piece.end_before; ++at) {
+  for (std::size_t at = region.first_before; at < region.end_before; ++at) {
     ++seen[before[at]].count_before;
   }
-  for (std::size_t at = piece.first_now; at < piece.end_now; ++at) {
+  for (std::size_t at = region.first_now; at < region.end_now; ++at) {
     if (const auto found = seen.find(now[at]); found != seen.end()) {
       ++found->second.count_now;
       found->second.at_now = at;
     }
   }
   std::vector<Pair> pairs;
-  for (std::size_t at = piece.first_before; at < piece.end_before; ++at) {
+  for (std::size_t at = region.first_before; at < region.end_before; ++at) {
     const Seen& line = seen[before[at]];
     if (line.count_before == 1 && line.count_now == 1) {
       pairs.push_back({.before = at, .now = line.at_now});
@@ -52,7 +52,7 @@ std::vector<Pair> unique_lines(Sums before, Sums now, const Piece& piece) {
   return pairs;
 }
 
-// The longest part of the list whose present lines ascend.
+// Returns the longest subsequence whose lines in the later text ascend.
 std::vector<Pair> longest_ascent(const std::vector<Pair>& pairs) {
   std::vector<std::size_t> tails; // of the best ascent of each length, indices into pairs
   std::vector<std::size_t> previous(pairs.size(), pairs.size());
@@ -85,40 +85,40 @@ LineMap::LineMap(Sums before, Sums now) : now_(before.size()), before_(now.size(
     now_[line_before] = {.number = static_cast<std::uint32_t>(line_now + 1), .same = same};
     before_[line_now] = {.number = static_cast<std::uint32_t>(line_before + 1), .same = same};
   };
-  std::vector<Piece> pieces = {
+  std::vector<Region> regions = {
       {.first_before = 0, .end_before = before.size(), .first_now = 0, .end_now = now.size()}};
-  while (!pieces.empty()) {
-    Piece piece = pieces.back();
-    pieces.pop_back();
-    while (!piece.one_is_empty() && before[piece.first_before] == now[piece.first_now]) {
-      pair(piece.first_before++, piece.first_now++);
+  while (!regions.empty()) {
+    Region region = regions.back();
+    regions.pop_back();
+    while (!region.one_is_empty() && before[region.first_before] == now[region.first_now]) {
+      pair(region.first_before++, region.first_now++);
     }
-    while (!piece.one_is_empty() && before[piece.end_before - 1] == now[piece.end_now - 1]) {
-      pair(--piece.end_before, --piece.end_now);
+    while (!region.one_is_empty() && before[region.end_before - 1] == now[region.end_now - 1]) {
+      pair(--region.end_before, --region.end_now);
     }
-    if (piece.one_is_empty()) {
+    if (region.one_is_empty()) {
       continue;
     }
-    const std::vector<Pair> anchors = longest_ascent(unique_lines(before, now, piece));
+    const std::vector<Pair> anchors = longest_ascent(unique_lines(before, now, region));
     if (anchors.empty()) {
-      if (piece.end_before - piece.first_before == piece.end_now - piece.first_now) {
-        while (!piece.one_is_empty()) {
-          pair(piece.first_before++, piece.first_now++);
+      if (region.end_before - region.first_before == region.end_now - region.first_now) {
+        while (!region.one_is_empty()) {
+          pair(region.first_before++, region.first_now++);
         }
       }
       continue;
     }
-    Piece rest = piece;
+    Region rest = region;
     for (const Pair& anchor : anchors) {
-      pieces.push_back({.first_before = rest.first_before,
-                        .end_before = anchor.before,
-                        .first_now = rest.first_now,
-                        .end_now = anchor.now});
+      regions.push_back({.first_before = rest.first_before,
+                         .end_before = anchor.before,
+                         .first_now = rest.first_now,
+                         .end_now = anchor.now});
       pair(anchor.before, anchor.now);
       rest.first_before = anchor.before + 1;
       rest.first_now = anchor.now + 1;
     }
-    pieces.push_back(rest);
+    regions.push_back(rest);
   }
 }
 
@@ -150,4 +150,4 @@ bool LineMap::intact(std::uint32_t first, std::uint32_t last) const {
   return true;
 }
 
-} // namespace ptlens::engine
+} // namespace ptlens::source

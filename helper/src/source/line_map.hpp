@@ -1,7 +1,7 @@
-// Which lines of a text are which of a later one. A patience diff (Cohen 2003): what both texts
-// begin and end with, then lines that occur once in each, in the longest order that both share,
-// then the same between those. Lines that were rewritten in place are paired where as many went
-// as came.
+// Maps the lines of a text to the lines of a later version of it, with a patience diff (Cohen
+// 2003): first the lines that both texts begin and end with, then lines that occur once in each, in
+// the longest order that both texts have in common, then the same between those lines. Lines that
+// were rewritten are paired where as many lines were removed as were added.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 #include <span>
 #include <vector>
 
-namespace ptlens::engine {
+namespace ptlens::source {
 
 class LineMap {
 public:
-  // Checksums of the lines of both texts.
+  // Takes the checksums of the lines of both texts.
   LineMap(std::span<const std::uint32_t> before, std::span<const std::uint32_t> now);
 
   struct Line {
     std::uint32_t number = 0; // 1-based
-    bool same = false;        // its text is what it was
+    bool same = false;        // its text did not change
   };
-  // Where a line of the earlier text is now, or which line of it one was; 1-based. Nothing where
-  // it was removed, or is new.
+  // now() returns where a line of the earlier text is in the later one; before() returns the
+  // opposite. Both are 1-based and return nothing for a line that was removed or added.
   [[nodiscard]] std::optional<Line> now(std::uint32_t before) const;
   [[nodiscard]] std::optional<Line> before(std::uint32_t now) const;
 
-  // Whether the lines first to last of the earlier text are still there, as they were and with
-  // nothing between them.
+  // Returns whether the lines first to last of the earlier text are unchanged in the later text,
+  // with nothing inserted between them.
   [[nodiscard]] bool intact(std::uint32_t first, std::uint32_t last) const;
 
 private:
@@ -34,4 +34,4 @@ private:
   std::vector<Line> before_; // by present line
 };
 
-} // namespace ptlens::engine
+} // namespace ptlens::source

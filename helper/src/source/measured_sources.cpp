@@ -1,9 +1,10 @@
-// perf.data.sources: CBOR (RFC 8949), {"version", "files": {path: {"whole", "lines"}}, "binaries":
-// {path: {"build_id", "size", "changed_ns"}}}.
+// The file perf.data.sources is CBOR (RFC 8949), {"version", "files": {path: {"whole", "lines"}},
+// "binaries": {path: {"build_id", "size", "changed_ns"}}}.
 #include "source/measured_sources.hpp"
 
 #include "engine/cache/cache_location.hpp"
 #include "engine/recording/loaded_recording.hpp"
+#include "source/file_state.hpp"
 #include "symbols/elf/build_id.hpp"
 #include "symbols/elf/elf_file.hpp"
 #include "symbols/elf/elf_image.hpp"
@@ -15,35 +16,22 @@
 #include <fstream>
 #include <iterator>
 #include <set>
-#include <sys/stat.h>
 #include <utility>
 #include <vector>
 
-namespace ptlens::engine {
+namespace ptlens::source {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr int version = 1;
-constexpr std::int64_t tolerance_ns = 1'000'000'000; // file systems that keep no finer times
-constexpr std::uint64_t most_bytes = 64U << 20U;     // of all sources together
-constexpr std::uint64_t largest_kept = 64U << 20U;   // of our own file
+constexpr std::uint64_t most_source_bytes = 64U << 20U; // of all sources together
+constexpr std::uint64_t most_file_bytes = 64U << 20U;   // of perf.data.sources itself
 
 std::string read_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-std::uint64_t size_of(const std::string& path) {
-  std::error_code failed;
-  const auto size = fs::file_size(path, failed);
-  return failed ? 0 : size;
-}
-
-std::string build_id_of(const std::string& path) {
-  const auto file = symbols::ElfFile::open(path);
-  return file ? symbols::build_id_text(symbols::read_build_id(file->elf())) : std::string();
 }
 
 Json to_json(const MeasuredSources& sources) {
@@ -59,7 +47,7 @@ Json to_json(const MeasuredSources& sources) {
   return {{"version", version}, {"files", std::move(files)}, {"binaries", std::move(binaries)}};
 }
 
-// Whether an object has the field as an unsigned number.
+// Returns whether the object has the field as an unsigned number.
 bool has_number(const Json& object, const char* name) {
   return object.contains(name) && object[name].is_number_unsigned();
 }
@@ -94,7 +82,8 @@ std::optional<MeasuredSources> from_json(const Json& json) {
   return sources;
 }
 
-MeasuredSources look(const std::string& data, const measure::Measurement& measurement) {
+// Reads the sources and binaries that are certain to be the measured ones.
+MeasuredSources read_sources(const std::string& data, const measure::Measurement& measurement) {
   MeasuredSources sources;
   std::map<std::string, std::set<std::string>> files; // by binary
   for (const stacks::FunctionInfo& function : measurement.functions) {
@@ -115,11 +104,11 @@ MeasuredSources look(const std::string& data, const measure::Measurement& measur
     if (built == 0) {
       continue;
     }
-    if (built > recorded + tolerance_ns) { // built anew before anyone looked
-      const std::string kept = fs::path(data).parent_path().string() + binary;
-      if (std::string id = build_id_of(kept); !id.empty()) {
+    if (is_later(built, recorded)) { // rebuilt before the recording was first opened
+      const std::string copy = fs::path(data).parent_path().string() + binary;
+      if (std::string id = build_id_of(copy); !id.empty()) {
         sources.binaries[binary] = {
-            .build_id = std::move(id), .size = size_of(kept), .changed_ns = 0};
+            .build_id = std::move(id), .size = size_of(copy), .changed_ns = 0};
       }
       continue;
     }
@@ -127,11 +116,11 @@ MeasuredSources look(const std::string& data, const measure::Measurement& measur
         .build_id = build_id_of(binary), .size = size_of(binary), .changed_ns = built};
     for (const std::string& name : names) {
       const std::int64_t written = name.starts_with('/') ? changed_ns(name) : 0;
-      if (written == 0 || written > built + tolerance_ns || sources.files.contains(name)) {
+      if (written == 0 || is_later(written, built) || sources.files.contains(name)) {
         continue;
       }
       bytes += size_of(name);
-      if (bytes > most_bytes) {
+      if (bytes > most_source_bytes) {
         return sources;
       }
       sources.files[name] = text_lines(read_file(name));
@@ -159,38 +148,22 @@ void write(const std::string& path, const MeasuredSources& sources) {
 
 } // namespace
 
-std::int64_t changed_ns(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    return 0;
-  }
-  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-}
-
-bool was_replaced(const std::string& path, const MeasuredBinary& measured) {
-  const std::int64_t changed = changed_ns(path);
-  if (changed == 0 || (changed == measured.changed_ns && size_of(path) == measured.size)) {
-    return false;
-  }
-  return measured.build_id.empty() || build_id_of(path) != measured.build_id;
-}
-
 MeasuredSources measured_sources(const std::string& recording,
                                  const measure::Measurement& measurement) {
-  const std::string data = data_file(recording);
-  const std::vector<std::string> places = sources_places(data);
-  for (const std::string& place : places) {
-    if (const std::uint64_t size = size_of(place); size > 0 && size <= largest_kept) {
-      if (auto kept = from_json(Json::from_cbor(read_file(place), true, false))) {
-        return std::move(*kept);
+  const std::string data = engine::data_file(recording);
+  const std::vector<std::string> locations = engine::sources_locations(data);
+  for (const std::string& location : locations) {
+    if (const std::uint64_t size = size_of(location); size > 0 && size <= most_file_bytes) {
+      if (auto cached = from_json(Json::from_cbor(read_file(location), true, false))) {
+        return std::move(*cached);
       }
     }
   }
-  MeasuredSources sources = look(data, measurement);
-  if (const std::string place = place_to_write(places); !place.empty()) {
-    write(place, sources);
+  MeasuredSources sources = read_sources(data, measurement);
+  if (const std::string location = engine::writable_location(locations); !location.empty()) {
+    write(location, sources);
   }
   return sources;
 }
 
-} // namespace ptlens::engine
+} // namespace ptlens::source

@@ -1,7 +1,8 @@
-// What the sources and the binaries of a recording were when it was made, kept beside it as
+// The sources and binaries of a recording as they were when it was made, stored beside it as
 // perf.data.sources: checksums of the lines of each source file, and the build-id of each binary.
-// A file is only kept where it is certain to be what the binary was built from: it is not newer
-// than the binary, nor the binary than the recording. Texts themselves are not kept.
+// A source is only stored where it is certain to be the text that the binary was built from: it is
+// not newer than the binary, and the binary is not newer than the recording. The texts themselves
+// are not stored.
 #pragma once
 
 #include "measure/measurement.hpp"
@@ -11,7 +12,7 @@
 #include <map>
 #include <string>
 
-namespace ptlens::engine {
+namespace ptlens::source {
 
 struct MeasuredBinary {
   std::string build_id;        // hex, empty where it has none
@@ -24,15 +25,10 @@ struct MeasuredSources {
   std::map<std::string, MeasuredBinary> binaries; // by path as recorded
 };
 
-// What was kept when the recording was first opened; else looks now and keeps it. Never fails:
-// what cannot be read, or is damaged, is not known.
+// Returns what was stored when the recording was first opened; else reads the sources now and
+// stores the result. Never fails: files that cannot be read, or a damaged perf.data.sources, count
+// as unknown.
 [[nodiscard]] MeasuredSources measured_sources(const std::string& recording,
                                                const measure::Measurement& measurement);
 
-// When the file was last written, ns since 1970; 0 where there is none.
-[[nodiscard]] std::int64_t changed_ns(const std::string& path);
-
-// Whether the file at `path` is another binary than the measured one. One that is gone is not.
-[[nodiscard]] bool was_replaced(const std::string& path, const MeasuredBinary& measured);
-
-} // namespace ptlens::engine
+} // namespace ptlens::source

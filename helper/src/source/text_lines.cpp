@@ -1,4 +1,4 @@
-// Checksums of lines: XXH3 of each as it is, and of each with its blanks made even.
+// The checksums are XXH3: one of the exact line, one of the line with normalised blanks.
 #include "source/text_lines.hpp"
 
 #include "cache/checksum.hpp"
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-namespace ptlens::engine {
+namespace ptlens::source {
 namespace {
 
 bool is_blank(char character) {
@@ -23,18 +23,18 @@ LineSums line_sums(std::string_view line) {
   if (line.ends_with('\r')) {
     line.remove_suffix(1);
   }
-  std::string even;
+  std::string normal;
   for (const char character : line) {
     if (!is_blank(character)) {
-      even += character;
-    } else if (!even.empty() && even.back() != ' ') {
-      even += ' ';
+      normal += character;
+    } else if (!normal.empty() && normal.back() != ' ') {
+      normal += ' ';
     }
   }
-  if (even.ends_with(' ')) {
-    even.pop_back();
+  if (normal.ends_with(' ')) {
+    normal.pop_back();
   }
-  return {.exact = sum_of(line), .loose = static_cast<std::uint32_t>(sum_of(even))};
+  return {.exact = sum_of(line), .loose = static_cast<std::uint32_t>(sum_of(normal))};
 }
 
 TextLines text_lines(std::span<const LineSums> lines) {
@@ -58,4 +58,4 @@ TextLines text_lines(std::string_view text) {
   return text_lines(lines);
 }
 
-} // namespace ptlens::engine
+} // namespace ptlens::source

@@ -1,5 +1,5 @@
-// A source text reduced to checksums: enough to tell whether two texts are the same, and which
-// lines of one are which of the other, without keeping what the user wrote.
+// A source text reduced to checksums. They show whether two texts are equal and which lines of one
+// are which lines of the other, without storing the user's text.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,24 @@
 #include <string_view>
 #include <vector>
 
-namespace ptlens::engine {
+namespace ptlens::source {
 
 struct TextLines {
   std::uint64_t whole = 0;          // of all lines, without their line breaks
-  std::vector<std::uint32_t> lines; // of each, whatever its blanks: indenting changes none
+  std::vector<std::uint32_t> lines; // of each line, normalised: indenting it changes nothing
 
   bool operator==(const TextLines&) const = default;
 };
 
 struct LineSums {
   std::uint64_t exact = 0;
-  std::uint32_t loose = 0; // blanks at the ends left out, those between taken as one
+  std::uint32_t loose = 0; // of the line without blanks at its ends, each run of blanks as one
 };
 
-// `line` without its line break; a carriage return at its end does not count.
+// Returns the checksums of a line without its line break. A carriage return at its end is ignored.
 [[nodiscard]] LineSums line_sums(std::string_view line);
 
 [[nodiscard]] TextLines text_lines(std::span<const LineSums> lines);
 [[nodiscard]] TextLines text_lines(std::string_view text);
 
-} // namespace ptlens::engine
+} // namespace ptlens::source

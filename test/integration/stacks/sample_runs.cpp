@@ -1,7 +1,6 @@
 // Runs compilers, ptsim and the engine for one sample.
 #include "sample_runs.hpp"
 
-#include "cache/gather.hpp"
 #include "engine/engine.hpp"
 #include "support/run_command.hpp"
 
@@ -156,9 +155,7 @@ SampleRun make_run(const Sample& sample, const Variant& variant) {
     run.problem = fmt::format("{}\n{}", measured.error().one_line(), contents(errors));
     return run;
   }
-  auto whole = std::make_shared<measure::Measurement>(**measured);
-  whole->calls = cache::gather_all(*whole->store).calls; // what the tests look into
-  run.measurement = whole;
+  run.measurement = std::make_shared<const measure::test::MeasuredCalls>(**measured);
   run.truth = read_truth(run.recording + ".truth.jsonl");
   return run;
 }
@@ -350,7 +347,7 @@ void expect_calls(const SampleRun& run, const std::vector<Edge>& edges) {
 }
 
 void expect_truth(const SampleRun& run) {
-  const measure::Measurement& measurement = *run.measurement;
+  const measure::test::MeasuredCalls& measurement = *run.measurement;
   std::map<Place, std::string> symbols;
   std::unordered_map<std::uint64_t, const TruthCall*> by_number;
   for (const TruthCall& call : run.truth) {
@@ -414,7 +411,7 @@ void expect_truth(const SampleRun& run) {
 }
 
 void expect_time_adds_up(const SampleRun& run) {
-  const measure::Measurement& measurement = *run.measurement;
+  const measure::test::MeasuredCalls& measurement = *run.measurement;
   const CallTable& table = measurement.calls;
   std::vector<std::uint64_t> self(measurement.threads.size());
   std::vector<std::vector<std::uint64_t>> inclusive(

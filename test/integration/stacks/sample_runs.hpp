@@ -3,7 +3,7 @@
 // truth.
 #pragma once
 
-#include "measure/measurement.hpp"
+#include "support/measured_calls.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -63,7 +63,7 @@ struct SampleRun {
   std::string problem;          // empty, or why there is no measurement
   int status = -1;              // of the program
   std::vector<TruthCall> truth; // by start
-  std::shared_ptr<const measure::Measurement> measurement;
+  std::shared_ptr<const measure::test::MeasuredCalls> measurement;
 
   // The symbols as nm prints them.
   [[nodiscard]] std::vector<std::string> symbols() const;

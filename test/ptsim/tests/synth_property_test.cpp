@@ -1,7 +1,7 @@
 // Properties of our own pipeline over recordings that nobody has seen before: whatever the threads,
 // processors, faults and code, the calls are those of the walk, in its order, nothing that spans
 // lost trace is complete, times are right to within what is stated, and self times add up.
-#include "cache/gather.hpp"
+#include "cache/writer.hpp"
 #include "engine/cache/cached_calls.hpp"
 #include "engine/engine.hpp"
 #include "engine/recording/loaded_recording.hpp"
@@ -94,7 +94,8 @@ Recipe recipe_of(std::uint64_t seed) {
 }
 
 // The same binaries in each recording: read once.
-Result<measure::Measurement> measured(const std::string& path, const flow::DecodeOptions& decode) {
+Result<measure::test::MeasuredCalls> measured(const std::string& path,
+                                              const flow::DecodeOptions& decode) {
   static auto store =
       std::make_unique<symbols::BinaryFinder>(symbols::BinaryFinder::Options{"", "", false});
   auto recording = perfdata::Recording::open(path);
@@ -109,19 +110,23 @@ Result<measure::Measurement> measured(const std::string& path, const flow::Decod
                                  .spaces = std::move(spaces),
                                  .context_switches = std::move(context_switches),
                                  .decode = decode};
-  store::Writer writer(store::Writer::Options{.own_thread = decode.workers > 1});
+  cache::Writer writer(cache::Writer::Options{.own_thread = decode.workers > 1});
   auto measurement = engine::measure_trace(loaded, writer, {}, Progress());
-  if (measurement && engine::keep(*measurement, writer, {}, false)) {
-    measurement->calls = store::gather_all(*measurement->store).calls;
-  }
   store = std::move(loaded.store);
-  return measurement;
+  if (!measurement) {
+    return std::unexpected(measurement.error());
+  }
+  if (auto finished = engine::finish_cache(*measurement, writer, {}, false); !finished) {
+    return std::unexpected(finished.error());
+  }
+  return measure::test::MeasuredCalls(std::move(*measurement));
 }
 
 // Where two decoders' measurements of one recording differ; empty: nowhere. Each may know times
 // that the other does not, so that latencies need only be possible for both.
-std::string first_difference(const measure::Measurement& one, const measure::Measurement& other) {
-  const auto line = [](const measure::Measurement& measurement, std::size_t call) {
+std::string first_difference(const measure::test::MeasuredCalls& one,
+                             const measure::test::MeasuredCalls& other) {
+  const auto line = [](const measure::test::MeasuredCalls& measurement, std::size_t call) {
     const stacks::CallTable& calls = measurement.calls;
     return call >= calls.size()
                ? std::string("no call")
@@ -135,7 +140,7 @@ std::string first_difference(const measure::Measurement& one, const measure::Mea
     }
     const auto [less, more] = std::minmax(one.calls.latency[call], other.calls.latency[call]);
     const bool whole = one.calls.state[call] != stacks::CallState::incomplete;
-    if (whole && more - less > one.calls.resolution[call] + other.calls.resolution[call]) {
+    if (whole && more - less > one.calls.uncertainty[call] + other.calls.uncertainty[call]) {
       return fmt::format("call {}, {}: {} ns; {} ns", call, line(one, call),
                          one.calls.latency[call], other.calls.latency[call]);
     }
@@ -146,7 +151,7 @@ std::string first_difference(const measure::Measurement& one, const measure::Mea
 }
 
 // Per thread: self times of all calls, and the time from the first to the last that was traced.
-std::string check_self_times(const measure::Measurement& measurement) {
+std::string check_self_times(const measure::test::MeasuredCalls& measurement) {
   std::vector<std::uint64_t> self(measurement.threads.size());
   const stacks::CallTable& calls = measurement.calls;
   for (std::size_t call = 0; call < calls.size(); ++call) {
@@ -168,7 +173,7 @@ std::string check_self_times(const measure::Measurement& measurement) {
 }
 
 // A function's inclusive time: its outermost activations.
-std::string check_inclusive_times(const measure::Measurement& measurement) {
+std::string check_inclusive_times(const measure::test::MeasuredCalls& measurement) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> inclusive;
   const stacks::CallTable& calls = measurement.calls;
   for (std::size_t call = 0; call < calls.size(); ++call) {
@@ -434,7 +439,7 @@ void check_filtered(std::uint64_t seed) {
     ASSERT_LT(index, truth[tid].size()) << "thread " << tid;
     const WalkedCall& walked = truth[tid][index];
     constexpr std::uint64_t rounding = 2; // each of two times is a whole number
-    const std::uint64_t most = calls.resolution[call] + rounding;
+    const std::uint64_t most = calls.uncertainty[call] + rounding;
     const bool complete = calls.state[call] == stacks::CallState::complete;
     if (!walked.began) {
       EXPECT_FALSE(complete) << "call " << index;

@@ -130,7 +130,7 @@ std::unique_ptr<CallSink> collect(View& view, const Process& process, const Cloc
   return std::make_unique<Collector>(view, process, clock);
 }
 
-View view_of(const measure::Measurement& measurement) {
+View view_of(const measure::test::MeasuredCalls& measurement) {
   View view;
   const stacks::CallTable& calls = measurement.calls;
   for (std::size_t index = 0; index < calls.size(); ++index) {

@@ -1,7 +1,7 @@
 // The truth of a made-up recording in memory, and the same recording as our own pipeline sees it.
 #pragma once
 
-#include "measure/measurement.hpp"
+#include "support/measured_calls.hpp"
 #include "synth/synth.hpp"
 
 #include <cstdint>
@@ -45,7 +45,7 @@ using View = std::map<std::int32_t, ThreadView>; // by tid
 std::unique_ptr<CallSink> collect(View& view, const Process& process, const Clock& clock);
 
 // Names are those of the measurement.
-View view_of(const measure::Measurement& measurement);
+View view_of(const measure::test::MeasuredCalls& measurement);
 
 // What is different, in words; empty where nothing is.
 std::string difference(const View& truth, const View& ours);

@@ -1,9 +1,9 @@
-// A damaged store is found to be damaged, wherever the damage is, and a dying writer leaves nothing
-// that could be taken for a store.
-#include "cache/gather.hpp"
+// A damaged cache is found to be damaged, wherever the damage is, and a dying writer leaves nothing
+// that could be taken for a cache.
+#include "cache/call_rows.hpp"
+#include "cache/random_table.hpp"
 #include "cache/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
-#include "store/random_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ protected:
       writer.thread(thread).take(call);
     });
   }
-  [[nodiscard]] std::vector<std::byte> small_store() const {
+  [[nodiscard]] std::vector<std::byte> small_cache() const {
     Writer writer({.path = path, .large_edge_calls = 1});
     hand_over(writer, test::random_table(4, 12));
     EXPECT_TRUE(writer.finish("key", test::description()).has_value());
@@ -55,20 +55,20 @@ protected:
 };
 
 bool is_whole(const std::vector<std::byte>& bytes) {
-  const auto store = CallCache::open(bytes);
-  if (!store) {
+  const auto cache = CallCache::open(bytes);
+  if (!cache) {
     return false;
   }
-  (void)gather_all(**store);
-  for (std::uint32_t function = 0; function < (*store)->function_count(); ++function) {
-    (void)(*store)->edges_from(function);
+  (void)read_all_calls(**cache);
+  for (std::uint32_t function = 0; function < (*cache)->function_count(); ++function) {
+    (void)(*cache)->edges_from(function);
   }
-  (void)(*store)->large_edge(0);
-  return !(*store)->damaged();
+  (void)(*cache)->large_edge(0);
+  return !(*cache)->damaged();
 }
 
-TEST_F(Damage, OfAnyByteIsFound) {
-  const std::vector<std::byte> bytes = small_store();
+TEST_F(Damage, OfAnyByteIsDetected) {
+  const std::vector<std::byte> bytes = small_cache();
   ASSERT_TRUE(is_whole(bytes));
   std::vector<std::size_t> missed;
   for (std::size_t at = 0; at < bytes.size(); ++at) {
@@ -85,8 +85,8 @@ TEST_F(Damage, OfAnyByteIsFound) {
   }
 }
 
-TEST_F(Damage, OfLengthIsFound) {
-  const std::vector<std::byte> bytes = small_store();
+TEST_F(Damage, OfTheLengthIsDetected) {
+  const std::vector<std::byte> bytes = small_cache();
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_FALSE(is_whole({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)}))
         << length;
@@ -96,7 +96,7 @@ TEST_F(Damage, OfLengthIsFound) {
   EXPECT_FALSE(is_whole(longer));
 }
 
-TEST_F(Damage, CallsOfUnknownThingsAreRefused) {
+TEST_F(Damage, CallsOfUnknownFunctionsAreRefused) {
   stacks::ClosedCall call;
   call.function = test::functions; // one too high
   Writer of_function({});
@@ -113,7 +113,7 @@ TEST_F(Damage, CallsOfUnknownThingsAreRefused) {
   EXPECT_FALSE(of_thread.finish({}, test::description()).has_value());
 }
 
-TEST_F(Damage, AKilledWriterLeavesATemporaryThatTheNextRemoves) {
+TEST_F(Damage, AKilledWriterLeavesATemporaryFileThatTheNextOneRemoves) {
   const stacks::CallTable table = test::random_table(6, 30'000);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -139,10 +139,10 @@ TEST_F(Damage, AKilledWriterLeavesATemporaryThatTheNextRemoves) {
     EXPECT_TRUE(other.finish("other", test::description()).has_value());
   }
   EXPECT_EQ(files(), std::vector<std::string>{"perf.data.calls"});
-  const auto store = CallCache::open(path);
-  ASSERT_TRUE(store.has_value());
-  EXPECT_EQ((*store)->key(), "other"); // the last to finish
-  test::expect_equal(gather_all(**store).calls, table);
+  const auto cache = CallCache::open(path);
+  ASSERT_TRUE(cache.has_value());
+  EXPECT_EQ((*cache)->key(), "other"); // the last to finish
+  test::expect_equal(read_all_calls(**cache).calls, table);
 }
 
 TEST_F(Damage, AnAbandonedWriterLeavesNothing) {
@@ -153,7 +153,7 @@ TEST_F(Damage, AnAbandonedWriterLeavesNothing) {
   EXPECT_TRUE(files().empty());
 }
 
-TEST_F(Damage, AFullDiskIsNoFailure) {
+TEST_F(Damage, AFullDiskIsNotAFailure) {
   const stacks::CallTable table = test::random_table(8, 20'000);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -163,10 +163,10 @@ TEST_F(Damage, AFullDiskIsNoFailure) {
     ::setrlimit(RLIMIT_FSIZE, &limit);
     Writer writer({.path = path});
     hand_over(writer, table);
-    const auto store = writer.finish("key", test::description());
-    const bool good = store && (*store)->in_memory() && !writer.trouble().empty() &&
-                      gather_all(**store).calls.latency == table.latency && !(*store)->damaged() &&
-                      !fs::exists(path);
+    const auto cache = writer.finish("key", test::description());
+    const bool good = cache && (*cache)->in_memory() && !writer.trouble().empty() &&
+                      read_all_calls(**cache).calls.latency == table.latency &&
+                      !(*cache)->damaged() && !fs::exists(path);
     ::_exit(good ? 0 : 1);
   }
   int status = 0;
@@ -175,18 +175,18 @@ TEST_F(Damage, AFullDiskIsNoFailure) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-TEST_F(Damage, AFolderThatIsNotThereIsNoFailure) {
+TEST_F(Damage, AMissingFolderIsNotAFailure) {
   const stacks::CallTable table = test::random_table(9, 50);
   Writer writer({.path = folder + "/none/perf.data.calls"});
   hand_over(writer, table);
-  const auto store = writer.finish("key", test::description());
-  ASSERT_TRUE(store.has_value());
-  EXPECT_TRUE((*store)->in_memory());
+  const auto cache = writer.finish("key", test::description());
+  ASSERT_TRUE(cache.has_value());
+  EXPECT_TRUE((*cache)->in_memory());
   EXPECT_NE(writer.trouble(), "");
-  test::expect_equal(gather_all(**store).calls, table);
+  test::expect_equal(read_all_calls(**cache).calls, table);
 }
 
-TEST_F(Damage, ThreadsMayHandOverAtTheSameTime) {
+TEST_F(Damage, SeveralThreadsMayWriteAtOnce) {
   const stacks::CallTable table = test::random_table(10, 20'000);
   Writer writer({.path = path, .memory_bytes = 1});
   {
@@ -201,9 +201,9 @@ TEST_F(Damage, ThreadsMayHandOverAtTheSameTime) {
       });
     }
   }
-  const auto store = writer.finish("key", test::description());
-  ASSERT_TRUE(store.has_value());
-  test::expect_equal(gather_all(**store).calls, table);
+  const auto cache = writer.finish("key", test::description());
+  ASSERT_TRUE(cache.has_value());
+  test::expect_equal(read_all_calls(**cache).calls, table);
 }
 
 } // namespace

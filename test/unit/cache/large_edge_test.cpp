@@ -1,9 +1,9 @@
 // What is kept of edges against the calls themselves, counted and sorted.
+#include "cache/call_rows.hpp"
 #include "cache/edge_tally.hpp"
-#include "cache/gather.hpp"
+#include "cache/random_table.hpp"
 #include "cache/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
-#include "store/random_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ std::shared_ptr<CallCache> written(const stacks::CallTable& table, std::uint32_t
   test::hand_over(table, false, [&](std::uint32_t thread, const stacks::ClosedCall& call) {
     writer.thread(thread).take(call);
   });
-  auto store = writer.finish("key", test::description());
-  return store ? *store : nullptr;
+  auto cache = writer.finish("key", test::description());
+  return cache ? *cache : nullptr;
 }
 
 // The smallest of the sorted values that so many thousandths of them do not exceed.
@@ -30,16 +30,16 @@ std::uint64_t ranked(const std::vector<std::uint64_t>& sorted, std::size_t thous
   return sorted.empty() ? 0 : sorted[(sorted.size() * thousandths + 999) / 1000 - 1];
 }
 
-TEST(LargeEdge, SaysWhatItsCallsSay) {
+TEST(LargeEdge, AgreesWithItsCalls) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
-    const auto store = written(test::random_table(seed, 40 * seed + 1), 1);
-    ASSERT_NE(store, nullptr);
-    for (std::uint32_t edge = 0; edge < store->edge_count(); ++edge) {
-      const LargeEdge* const large = store->large_edge(edge);
+    const auto cache = written(test::random_table(seed, 40 * seed + 1), 1);
+    ASSERT_NE(cache, nullptr);
+    for (std::uint32_t edge = 0; edge < cache->edge_count(); ++edge) {
+      const LargeEdge* const large = cache->large_edge(edge);
       ASSERT_NE(large, nullptr);
       const std::array<std::uint32_t, 1> one = {edge};
-      const stacks::CallTable calls = gather(*store, one).calls;
+      const stacks::CallTable calls = read_calls(*cache, one).calls;
       std::array<std::uint64_t, 3> states{};
       std::vector<std::uint64_t> latencies;
       std::vector<std::uint64_t> uncertainties;
@@ -84,20 +84,20 @@ TEST(LargeEdge, SaysWhatItsCallsSay) {
   }
 }
 
-TEST(LargeEdge, SmallOnesAreRead) {
-  const auto store = written(test::random_table(3, 500), UINT32_MAX);
+TEST(LargeEdge, SmallEdgesAreRead) {
+  const auto cache = written(test::random_table(3, 500), UINT32_MAX);
   const auto kept = written(test::random_table(3, 500), 1);
-  ASSERT_TRUE(store != nullptr && kept != nullptr);
-  ASSERT_EQ(store->edge_count(), kept->edge_count());
-  for (std::uint32_t edge = 0; edge < store->edge_count(); ++edge) {
-    EXPECT_EQ(store->large_edge(edge), nullptr);
+  ASSERT_TRUE(cache != nullptr && kept != nullptr);
+  ASSERT_EQ(cache->edge_count(), kept->edge_count());
+  for (std::uint32_t edge = 0; edge < cache->edge_count(); ++edge) {
+    EXPECT_EQ(cache->large_edge(edge), nullptr);
     const std::array<std::uint32_t, 1> one = {edge};
-    const EdgeTally read = edge_tallies(*store, {}, one).front();
-    const EdgeTally told = edge_tallies(*kept, {}, one).front();
-    EXPECT_EQ(read.states, told.states);
-    EXPECT_TRUE(read.tally.on_cpu == told.tally.on_cpu);
-    EXPECT_EQ(read.tally.off_cpu_calls, told.tally.off_cpu_calls);
-    EXPECT_EQ(read.ranks.latencies, told.ranks.latencies);
+    const EdgeTally read = edge_tallies(*cache, {}, one).front();
+    const EdgeTally stored = edge_tallies(*kept, {}, one).front();
+    EXPECT_EQ(read.states, stored.states);
+    EXPECT_TRUE(read.tally.on_cpu == stored.tally.on_cpu);
+    EXPECT_EQ(read.tally.off_cpu_calls, stored.tally.off_cpu_calls);
+    EXPECT_EQ(read.ranks.latencies, stored.ranks.latencies);
   }
 }
 

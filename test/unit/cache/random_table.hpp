@@ -1,4 +1,4 @@
-// Random tables of calls to store: valid in their order and their parents, wild in every number.
+// Random tables of calls to cache: valid in their order and their parents, wild in every number.
 #pragma once
 
 #include "cache/description.hpp"
@@ -120,7 +120,7 @@ inline void expect_equal(const stacks::CallTable& one, const stacks::CallTable& 
 }
 
 // The calls as they are handed over: each when it closes, here in order of their opening, which a
-// store must not rely upon: `backwards` hands over each thread's last call first.
+// cache must not rely upon: `backwards` hands over each thread's last call first.
 template <class Take>
 void hand_over(const stacks::CallTable& table, bool backwards, const Take& take) {
   std::vector<std::uint32_t> first(threads, stacks::no_call);

@@ -63,7 +63,7 @@ TEST(Ranks, AreThoseOfTheSortedValues) {
 }
 
 // As two threads look again: one into a copy.
-TEST(Ranks, LookedAtAgainInPartsAreTheSame) {
+TEST(Ranks, ReadAgainInSubsetsAreTheSame) {
   std::mt19937_64 random(8);
   for (const unsigned bits : {12U, 17U, 18U, 40U, 64U}) {
     std::vector<std::uint64_t> values(20'000);

@@ -1,9 +1,9 @@
-// What goes into a store comes out: every column of every call, whatever the sizes of blocks and
+// What goes into a cache comes out: every column of every call, whatever the sizes of blocks and
 // the order of closing.
-#include "cache/gather.hpp"
+#include "cache/call_rows.hpp"
+#include "cache/random_table.hpp"
 #include "cache/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
-#include "store/random_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,34 +38,34 @@ std::shared_ptr<CallCache> written(const CallTable& table, Writer::Options optio
   test::hand_over(table, backwards, [&](std::uint32_t thread, const stacks::ClosedCall& call) {
     writer.thread(thread).take(call);
   });
-  auto store = writer.finish("key", test::description());
-  EXPECT_TRUE(store.has_value());
+  auto cache = writer.finish("key", test::description());
+  EXPECT_TRUE(cache.has_value());
   EXPECT_EQ(writer.trouble(), "");
-  return store ? *store : nullptr;
+  return cache ? *cache : nullptr;
 }
 
-TEST(RoundTrip, GivesEveryColumnBack) {
+TEST(RoundTrip, RestoresEveryColumn) {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     const CallTable table = test::random_table(seed, seed * 7 + 1);
     Writer::Options options;
     options.block_calls = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 16 : 4096;
     options.own_thread = seed % 5 < 2;
-    const auto store = written(table, options, seed % 2 == 1);
-    ASSERT_NE(store, nullptr);
-    EXPECT_TRUE(store->in_memory());
-    EXPECT_EQ(store->calls(), table.size());
-    test::expect_equal(gather_all(*store).calls, table);
-    EXPECT_FALSE(store->damaged());
+    const auto cache = written(table, options, seed % 2 == 1);
+    ASSERT_NE(cache, nullptr);
+    EXPECT_TRUE(cache->in_memory());
+    EXPECT_EQ(cache->calls(), table.size());
+    test::expect_equal(read_all_calls(*cache).calls, table);
+    EXPECT_FALSE(cache->damaged());
   }
 }
 
-TEST(RoundTrip, GivesTheDescriptionBack) {
-  const auto store = written(test::random_table(1, 10), {}, false);
-  ASSERT_NE(store, nullptr);
-  EXPECT_EQ(store->key(), "key");
+TEST(RoundTrip, RestoresTheDescription) {
+  const auto cache = written(test::random_table(1, 10), {}, false);
+  ASSERT_NE(cache, nullptr);
+  EXPECT_EQ(cache->key(), "key");
   const Description expected = test::description();
-  const Description found = store->take_description();
+  const Description found = cache->take_description();
   EXPECT_EQ(found.more, expected.more);
   ASSERT_EQ(found.functions.size(), expected.functions.size());
   for (std::size_t i = 0; i < expected.functions.size(); ++i) {
@@ -96,15 +96,15 @@ TEST(RoundTrip, GivesTheDescriptionBack) {
   }
 }
 
-TEST(RoundTrip, GathersTheEdgesAskedFor) {
+TEST(RoundTrip, ReadsTheRequestedEdges) {
   const CallTable table = test::random_table(3, 400);
-  const auto store = written(table, {}, false);
-  ASSERT_NE(store, nullptr);
+  const auto cache = written(table, {}, false);
+  ASSERT_NE(cache, nullptr);
   for (std::uint32_t function = 0; function < test::functions; ++function) {
-    const auto [first, last] = store->edges_to(function);
+    const auto [first, last] = cache->edges_to(function);
     std::vector<std::uint32_t> edges(last - first);
     std::iota(edges.begin(), edges.end(), first);
-    const Gathered gathered = gather(*store, edges);
+    const CallRows gathered = read_calls(*cache, edges);
     std::size_t at = 0;
     for (std::size_t call = 0; call < table.size(); ++call) {
       if (table.function[call] != function) {
@@ -122,31 +122,31 @@ TEST(RoundTrip, GathersTheEdgesAskedFor) {
     }
     EXPECT_EQ(at, gathered.calls.size());
     std::vector<std::uint32_t> called;
-    for (std::uint32_t edge = 0; edge < store->edge_count(); ++edge) {
-      if (store->edge(edge).caller == function) {
+    for (std::uint32_t edge = 0; edge < cache->edge_count(); ++edge) {
+      if (cache->edge(edge).caller == function) {
         called.push_back(edge);
       }
     }
-    EXPECT_TRUE(std::ranges::equal(store->edges_from(function), called));
+    EXPECT_TRUE(std::ranges::equal(cache->edges_from(function), called));
   }
 }
 
 TEST(RoundTrip, CountsTheCallsOfEachThread) {
   const CallTable table = test::random_table(12, 700);
-  const auto store = written(table, {}, true);
-  ASSERT_NE(store, nullptr);
-  EXPECT_EQ(store->calls(), table.size());
-  EXPECT_EQ(store->first_start(), std::ranges::min(table.start));
-  ASSERT_EQ(store->calls_by_thread().size(), test::threads);
+  const auto cache = written(table, {}, true);
+  ASSERT_NE(cache, nullptr);
+  EXPECT_EQ(cache->calls(), table.size());
+  EXPECT_EQ(cache->first_start(), std::ranges::min(table.start));
+  ASSERT_EQ(cache->calls_by_thread().size(), test::threads);
   for (std::uint32_t thread = 0; thread < test::threads; ++thread) {
-    EXPECT_EQ(store->calls_by_thread()[thread], std::ranges::count(table.thread, thread));
+    EXPECT_EQ(cache->calls_by_thread()[thread], std::ranges::count(table.thread, thread));
   }
 }
 
 TEST(RoundTrip, SumsFunctionsByTheirDefinition) {
   const CallTable table = test::random_table(5, 300);
-  const auto store = written(table, {}, true);
-  ASSERT_NE(store, nullptr);
+  const auto cache = written(table, {}, true);
+  ASSERT_NE(cache, nullptr);
   for (std::uint32_t function = 0; function < test::functions; ++function) {
     std::array<std::uint64_t, 3> calls = {};
     __extension__ unsigned __int128 inclusive = 0;
@@ -163,7 +163,7 @@ TEST(RoundTrip, SumsFunctionsByTheirDefinition) {
         }
       }
     }
-    const FunctionSums& sums = store->sums(function);
+    const FunctionSums& sums = cache->sums(function);
     EXPECT_EQ(sums.calls, calls);
     EXPECT_EQ(sums.inclusive.low, static_cast<std::uint64_t>(inclusive));
     EXPECT_EQ(sums.inclusive.high, static_cast<std::uint64_t>(inclusive >> 64U));
@@ -172,27 +172,27 @@ TEST(RoundTrip, SumsFunctionsByTheirDefinition) {
   }
 }
 
-TEST(RoundTrip, KeepsToItsMemory) {
+TEST(RoundTrip, StaysWithinItsMemory) {
   const Folder folder;
   const CallTable table = test::random_table(11, 20'000);
   Writer::Options options;
   options.path = folder.path + "/calls";
   options.memory_bytes = 1; // as little as it does with
-  const auto store = written(table, options, false);
-  ASSERT_NE(store, nullptr);
-  EXPECT_FALSE(store->in_memory());
+  const auto cache = written(table, options, false);
+  ASSERT_NE(cache, nullptr);
+  EXPECT_FALSE(cache->in_memory());
   // 60,000 calls of some 56 bytes do not fit into 3 x 256 KiB: blocks were written early.
   std::size_t blocks = 0;
-  for (std::size_t edge = 0; edge < store->edge_count(); ++edge) {
-    blocks += store->blocks(edge).size();
+  for (std::size_t edge = 0; edge < cache->edge_count(); ++edge) {
+    blocks += cache->blocks(edge).size();
   }
-  EXPECT_GT(blocks, store->edge_count());
-  test::expect_equal(gather_all(*store).calls, table);
+  EXPECT_GT(blocks, cache->edge_count());
+  test::expect_equal(read_all_calls(*cache).calls, table);
 }
 
-// main is opened when control returns to it, after a, which lies in it, and after b, which lies in
-// a: number 2, but first in order; and the inner main is told from the outer.
-TEST(RoundTrip, PutsCallersFoundLateBeforeWhatTheyHold) {
+// main is opened when control returns to it, after a, which is in it, and after b, which is in a.
+// So its number is 2, but it is first in order. The inner main is distinguished from the outer one.
+TEST(RoundTrip, PutsCallersFoundLateBeforeTheCallsInThem) {
   Writer writer(Writer::Options{});
   stacks::CallSink& sink = writer.thread(0);
   const auto take = [&](std::uint32_t function, std::uint32_t caller, std::uint32_t order,
@@ -214,16 +214,16 @@ TEST(RoundTrip, PutsCallersFoundLateBeforeWhatTheyHold) {
   take(0, 1, 3, 4, 50, 10, false);            // function 0, in the next: not known to be inner
   take(1, 0, 4, 2, 40, 30, false);            // function 1 in function 0
   take(0, no_call, 2, no_call, 10, 90, true); // function 0, from the start of the trace
-  const auto store = writer.finish({}, test::description());
-  ASSERT_TRUE(store.has_value());
-  const Gathered all = gather_all(**store);
+  const auto cache = writer.finish({}, test::description());
+  ASSERT_TRUE(cache.has_value());
+  const CallRows all = read_all_calls(**cache);
   EXPECT_EQ(all.calls.function, (std::vector<std::uint32_t>{0, 2, 1, 1, 0}));
   EXPECT_EQ(all.calls.parent, (std::vector<std::uint32_t>{no_call, 0, 1, 0, 3}));
   EXPECT_EQ(all.calls.inner, (std::vector<std::uint8_t>{0, 0, 0, 0, 1}));
-  EXPECT_EQ((*store)->sums(0).inclusive.low, 90U); // the outer one alone
+  EXPECT_EQ((*cache)->sums(0).inclusive.low, 90U); // the outer one alone
 }
 
-TEST(RoundTrip, TakesFewBytesACall) {
+TEST(RoundTrip, NeedsFewBytesPerCall) {
   const CallTable table = [] {
     CallTable plain = test::random_table(2, 100'000);
     for (std::size_t call = 0; call < plain.size(); ++call) { // as most programs are
@@ -233,9 +233,9 @@ TEST(RoundTrip, TakesFewBytesACall) {
     }
     return plain;
   }();
-  const auto store = written(table, {}, false);
-  ASSERT_NE(store, nullptr);
-  EXPECT_LE(store->bytes(), 24 * store->calls());
+  const auto cache = written(table, {}, false);
+  ASSERT_NE(cache, nullptr);
+  EXPECT_LE(cache->bytes(), 24 * cache->calls());
 }
 
 } // namespace

@@ -1,10 +1,10 @@
 // A walk hands over what gathering gives, in the same order, without a table.
 #include "base/cancellation.hpp"
-#include "cache/gather.hpp"
+#include "cache/call_rows.hpp"
+#include "cache/random_table.hpp"
 #include "cache/walk.hpp"
 #include "cache/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
-#include "store/random_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ namespace {
 
 using stacks::no_call;
 
-std::vector<std::uint32_t> every_edge(const CallCache& store) {
-  std::vector<std::uint32_t> edges(store.edge_count());
+std::vector<std::uint32_t> every_edge(const CallCache& cache) {
+  std::vector<std::uint32_t> edges(cache.edge_count());
   std::iota(edges.begin(), edges.end(), 0U);
   return edges;
 }
@@ -36,17 +36,17 @@ std::shared_ptr<CallCache> written(const stacks::CallTable& table, std::size_t b
   return writer.finish("key", test::description()).value_or(nullptr);
 }
 
-void expect_walk_of(const CallCache& store, std::span<const std::uint32_t> edges) {
-  const stacks::CallTable table = gather(store, edges).calls;
+void expect_walk_of(const CallCache& cache, std::span<const std::uint32_t> edges) {
+  const stacks::CallTable table = read_calls(cache, edges).calls;
   std::size_t at = 0;
-  for (std::uint32_t thread = 0; thread < store.thread_count(); ++thread) {
+  for (std::uint32_t thread = 0; thread < cache.thread_count(); ++thread) {
     std::map<std::uint32_t, std::uint32_t> places; // by order
-    ThreadWalk walk(store, edges, thread);
+    ThreadWalk walk(cache, edges, thread);
     EXPECT_TRUE(walk.run([&](const WalkedCall& call) {
       ASSERT_LT(at, table.size());
       EXPECT_LT(call.order, walk.orders());
       EXPECT_EQ(table.thread[at], thread);
-      EXPECT_EQ(table.function[at], store.edge(call.edge).function);
+      EXPECT_EQ(table.function[at], cache.edge(call.edge).function);
       EXPECT_EQ(table.start[at], call.start);
       EXPECT_EQ(table.latency[at], call.latency);
       EXPECT_EQ(table.children[at], call.children);
@@ -61,26 +61,26 @@ void expect_walk_of(const CallCache& store, std::span<const std::uint32_t> edges
   EXPECT_EQ(at, table.size());
 }
 
-TEST(Walk, HandsOverEveryCallInItsOrder) {
+TEST(Walk, VisitsEveryCallInOrder) {
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     const stacks::CallTable table = test::random_table(seed, seed * 9 + 1);
-    const auto store = written(table, seed % 3 == 0 ? 1 : seed % 3 == 1 ? 16 : 4096, seed % 2 == 1);
-    ASSERT_NE(store, nullptr);
-    expect_walk_of(*store, every_edge(*store));
-    std::vector<std::uint32_t> some = every_edge(*store);
+    const auto cache = written(table, seed % 3 == 0 ? 1 : seed % 3 == 1 ? 16 : 4096, seed % 2 == 1);
+    ASSERT_NE(cache, nullptr);
+    expect_walk_of(*cache, every_edge(*cache));
+    std::vector<std::uint32_t> some = every_edge(*cache);
     std::erase_if(some, [](std::uint32_t edge) { return edge % 3 == 0; });
-    expect_walk_of(*store, some);
+    expect_walk_of(*cache, some);
   }
 }
 
-TEST(Walk, GoesOverSeveralStretches) {
-  const auto store = written(test::random_table(3, 100'000), 4096, false);
-  ASSERT_NE(store, nullptr);
-  expect_walk_of(*store, every_edge(*store));
+TEST(Walk, VisitsSeveralStretches) {
+  const auto cache = written(test::random_table(3, 100'000), 4096, false);
+  ASSERT_NE(cache, nullptr);
+  expect_walk_of(*cache, every_edge(*cache));
 }
 
-TEST(Walk, PutsCallersFoundLateBeforeWhatTheyHold) {
+TEST(Walk, PutsCallersFoundLateBeforeTheCallsInThem) {
   Writer writer(Writer::Options{});
   stacks::CallSink& sink = writer.thread(0);
   const auto take = [&](std::uint32_t function, std::uint32_t order, std::uint32_t parent,
@@ -100,31 +100,37 @@ TEST(Walk, PutsCallersFoundLateBeforeWhatTheyHold) {
   take(4, 3, 5, 10); // holds 0 and 1
   take(5, 4, 5, 25); // holds 2
   take(6, 5, no_call, 10);
-  const auto store = writer.finish({}, test::description());
-  ASSERT_TRUE(store.has_value());
+  const auto cache = writer.finish({}, test::description());
+  ASSERT_TRUE(cache.has_value());
   std::vector<std::uint32_t> orders;
-  ThreadWalk walk(**store, every_edge(**store), 0);
+  ThreadWalk walk(**cache, every_edge(**cache), 0);
   EXPECT_TRUE(walk.run([&](const WalkedCall& call) { orders.push_back(call.order); }));
   EXPECT_EQ(orders, (std::vector<std::uint32_t>{5, 3, 0, 1, 4, 2}));
-  expect_walk_of(**store, every_edge(**store));
+  expect_walk_of(**cache, every_edge(**cache));
 }
 
-TEST(Walk, TellsThatCallsDoNotBeginInTheOrderOfOpening) {
+TEST(Walk, ReportsAndSortsCallsThatDoNotStartInTheOrderOfOpening) {
   stacks::CallTable table = test::random_table(1, 50);
   std::swap(table.start[10], table.start[40]);
   table.start[10] = table.start[40] + 1;
-  const auto store = written(table, 16, false);
-  ASSERT_NE(store, nullptr);
-  ThreadWalk walk(*store, every_edge(*store), 0);
-  EXPECT_FALSE(walk.run([](const WalkedCall&) {}));
+  const auto cache = written(table, 16, false);
+  ASSERT_NE(cache, nullptr);
+  EXPECT_FALSE(ThreadWalk(*cache, every_edge(*cache), 0).run([](const WalkedCall&) {}));
+  std::vector<std::uint32_t> sorted;
+  ThreadWalk(*cache, every_edge(*cache), 0).run_sorted([&](const WalkedCall& call) {
+    sorted.push_back(call.order);
+  });
+  const CallRows rows = read_all_calls(*cache);
+  ASSERT_EQ(sorted.size(), 50U);
+  EXPECT_TRUE(std::equal(sorted.begin(), sorted.end(), rows.order.begin()));
 }
 
-TEST(Walk, ReadsNothingOnceItIsCancelled) {
-  const auto store = written(test::random_table(3, 100'000), 4096, false);
-  ASSERT_NE(store, nullptr);
+TEST(Walk, StopsReadingWhenItIsCancelled) {
+  const auto cache = written(test::random_table(3, 100'000), 4096, false);
+  ASSERT_NE(cache, nullptr);
   Progress progress;
   const Cancellable scope(progress);
-  ThreadWalk walk(*store, every_edge(*store), 0);
+  ThreadWalk walk(*cache, every_edge(*cache), 0);
   constexpr std::uint64_t asked_at = 1000;
   std::uint64_t taken = 0;
   EXPECT_TRUE(walk.run([&](const WalkedCall&) {
@@ -134,8 +140,8 @@ TEST(Walk, ReadsNothingOnceItIsCancelled) {
   }));
   EXPECT_GE(taken, asked_at);
   EXPECT_LT(taken, 50'000U); // no stretch after the one that was read
-  EXPECT_EQ(gather_all(*store).calls.size(), 0U);
-  EXPECT_FALSE(store->damaged());
+  EXPECT_EQ(read_all_calls(*cache).calls.size(), 0U);
+  EXPECT_FALSE(cache->damaged());
 }
 
 } // namespace

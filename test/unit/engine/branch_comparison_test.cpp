@@ -51,7 +51,7 @@ Event lost() {
   return {.kind = Event::Kind::lost, .offset = 0, .branch = {}, .error = "no code"};
 }
 
-Event tells(const Branch& branch, std::uint64_t offset = 0) {
+Event reports(const Branch& branch, std::uint64_t offset = 0) {
   return {.kind = Event::Kind::branch, .offset = offset, .branch = branch, .error = {}};
 }
 
@@ -80,15 +80,15 @@ Verdict judge(const std::vector<Contents>& contents, std::deque<Event> reference
 TEST(BranchComparison, EqualStreamsHaveNoDifference) {
   const Branch indirect{.from = 3, .to = 4, .kind = BranchKind::indirect};
   const auto verdict = judge({run({jump(1, 2)}, {{0, 16}}), run({indirect}, {})},
-                             {begin(16), tells(jump(1, 2)), tells(jump(3, 4))});
+                             {begin(16), reports(jump(1, 2)), reports(jump(3, 4))});
   EXPECT_FALSE(verdict.difference);
   EXPECT_EQ(verdict.compared, 2U);
   EXPECT_EQ(verdict.unjudged, 0U);
 }
 
-TEST(BranchComparison, NamesTheFirstBranchThatDiffers) {
+TEST(BranchComparison, ReportsTheFirstBranchThatDiffers) {
   const auto verdict = judge({run({jump(1, 2), jump(5, 6)}, {{0, 16}})},
-                             {begin(16), tells(jump(1, 2)), tells(jump(5, 7), 0x40)});
+                             {begin(16), reports(jump(1, 2)), reports(jump(5, 7), 0x40)});
   ASSERT_TRUE(verdict.difference);
   EXPECT_EQ(verdict.difference->offset, 0x40U);
   EXPECT_EQ(verdict.difference->tid, 8);
@@ -97,45 +97,45 @@ TEST(BranchComparison, NamesTheFirstBranchThatDiffers) {
   EXPECT_EQ(verdict.difference->before, (std::vector<std::string>{"jump 0x1 -> 0x2"}));
 }
 
-TEST(BranchComparison, ABranchTooFewOrTooManyIsADifference) {
+TEST(BranchComparison, AMissingOrAdditionalBranchIsADifference) {
   const Branch decided{.from = 1, .to = 2, .kind = BranchKind::cond};
-  EXPECT_TRUE(judge({run({}, {{0, 16}})}, {begin(16), tells(decided)}).difference);
-  EXPECT_FALSE(judge({run({}, {{0, 16}})}, {begin(16), tells(jump(1, 2))}).difference);
+  EXPECT_TRUE(judge({run({}, {{0, 16}})}, {begin(16), reports(decided)}).difference);
+  EXPECT_FALSE(judge({run({}, {{0, 16}})}, {begin(16), reports(jump(1, 2))}).difference);
   EXPECT_TRUE(judge({run({jump(1, 2)}, {{0, 16}})}, {begin(16)}).difference);
 }
 
-TEST(BranchComparison, WhereTheReferenceGaveUpOursHasNoJudge) {
+TEST(BranchComparison, BranchesAreNotJudgedWhereTheReferenceStopped) {
   const auto verdict =
       judge({run({jump(1, 2), jump(50, 60), jump(70, 80), jump(3, 4)}, {{0, 16}, {3, 4096}})},
-            {begin(16), tells(jump(1, 2)), lost(), begin(4096), tells(jump(3, 4))});
+            {begin(16), reports(jump(1, 2)), lost(), begin(4096), reports(jump(3, 4))});
   EXPECT_FALSE(verdict.difference);
   EXPECT_EQ(verdict.compared, 2U);
   EXPECT_EQ(verdict.unjudged, 2U);
   EXPECT_EQ(verdict.given_up, 1U);
 }
 
-TEST(BranchComparison, AReferenceThatBeganElsewhereWaitsForOurPsb) {
+TEST(BranchComparison, AReferenceThatStartedElsewhereWaitsForOurPsb) {
   const auto verdict =
       judge({run({jump(9, 9), jump(3, 4)}, {{1, 4096}})},
-            {begin(16), tells(jump(1, 2)), lost(), begin(4096), tells(jump(3, 4))});
+            {begin(16), reports(jump(1, 2)), lost(), begin(4096), reports(jump(3, 4))});
   EXPECT_FALSE(verdict.difference);
   EXPECT_EQ(verdict.compared, 1U);
   EXPECT_EQ(verdict.unjudged, 1U);
 }
 
-TEST(BranchComparison, OursMayComeToThePsbFromBeforeIt) {
+TEST(BranchComparison, OurDecoderMayStartBeforeThePsb) {
   const Branch on{.to = 3, .kind = BranchKind::on};
   EXPECT_FALSE(
       judge({run({jump(1, 2), jump(3, 4)}, {{0, 16}, {1, 4096}})},
-            {begin(16), tells(jump(1, 2)), lost(), begin(4096), tells(on), tells(jump(3, 4))})
+            {begin(16), reports(jump(1, 2)), lost(), begin(4096), reports(on), reports(jump(3, 4))})
           .difference);
   EXPECT_TRUE(judge({run({jump(1, 2), jump(3, 4)}, {{0, 16}})},
-                    {begin(16), tells(jump(1, 2)), tells(on), tells(jump(3, 4))})
+                    {begin(16), reports(jump(1, 2)), reports(on), reports(jump(3, 4))})
                   .difference);
 }
 
-TEST(BranchComparison, AGapOfOursIsBelievedOnlyWhereCodeIsMissing) {
-  const std::deque<Event> reference{begin(16), tells(jump(1, 2)), tells(jump(3, 4))};
+TEST(BranchComparison, OurGapIsAcceptedOnlyWhereCodeIsMissing) {
+  const std::deque<Event> reference{begin(16), reports(jump(1, 2)), reports(jump(3, 4))};
   EXPECT_FALSE(
       judge({run({jump(1, 2), gap(GapReason::missing_code)}, {{0, 16}})}, reference).difference);
   EXPECT_TRUE(judge({run({jump(1, 2), gap(GapReason::missing_code)}, {{0, 16}})}, reference, false)

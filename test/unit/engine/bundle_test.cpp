@@ -76,19 +76,20 @@ protected:
 };
 
 TEST_F(BundleFile, IsUnpackedOnceUntilItChanges) {
-  const std::string bundle =
-      write({{"perf.data", "data"}, {"usr/lib/x", "x"}, {"bundle.json", R"({"bundle": 1})"}});
+  const std::string bundle = write({{"perf.data", "data"},
+                                    {"usr/lib/x", "x"},
+                                    {"bundle.json", R"({"bundle": 2, "checksums": {}})"}});
   const auto first = unpacked(bundle);
   ASSERT_TRUE(first) << first.error().one_line();
   std::ifstream file(*first + "/usr/lib/x");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "x");
   EXPECT_EQ(unpacked(bundle).value(), *first);
   EXPECT_EQ(unpacked_folders(), 1U);
-  write({{"perf.data", "other data"}, {"bundle.json", R"({"bundle": 1})"}});
+  write({{"perf.data", "other data"}, {"bundle.json", R"({"bundle": 2, "checksums": {}})"}});
   EXPECT_NE(unpacked(bundle).value(), *first);
 }
 
-TEST_F(BundleFile, OtherPathsAreThemselves) {
+TEST_F(BundleFile, OtherPathsAreUnchanged) {
   EXPECT_EQ(unpacked("/no/such/file").value(), "/no/such/file");
   EXPECT_EQ(unpacked(folder_.string()).value(), folder_.string());
 }
@@ -99,8 +100,8 @@ TEST_F(BundleFile, EntriesThatLeaveTheFolderAreRefused) {
        {Entry{.name = "../../outside", .text = "x"}, Entry{.name = outside.string(), .text = "x"},
         Entry{.name = "a/../../../outside", .text = "x"},
         Entry{.name = "link", .link = "/etc/passwd"}}) {
-    const auto done =
-        unpacked(write({{"perf.data", "data"}, bad, {"bundle.json", R"({"bundle": 1})"}}));
+    const auto done = unpacked(
+        write({{"perf.data", "data"}, bad, {"bundle.json", R"({"bundle": 2, "checksums": {}})"}}));
     ASSERT_FALSE(done) << bad.name;
     EXPECT_EQ(done.error().kind, Error::Kind::bad_input);
     EXPECT_FALSE(fs::exists(outside));
@@ -111,7 +112,7 @@ TEST_F(BundleFile, EntriesThatLeaveTheFolderAreRefused) {
 // XXH3 of "data", by the xxHash library itself.
 constexpr const char* sum_of_data = "e4b7943fd57d5d1e";
 
-TEST_F(BundleFile, AMemberThatIsNotWhatItsChecksumSaysIsNamed) {
+TEST_F(BundleFile, AMemberWithAWrongChecksumIsReported) {
   const auto list = [](const std::string& sum) {
     return R"({"bundle": 2, "checksums": {"perf.data": ")" + sum + R"("}})";
   };
@@ -136,19 +137,22 @@ TEST_F(BundleFile, AMemberThatIsNotWhatItsChecksumSaysIsNamed) {
   }
 }
 
-TEST_F(BundleFile, SourcesThatAreNotHereAreSaid) {
+TEST_F(BundleFile, ReportsSourcesThatDoNotExistHere) {
   const std::string bundle =
       write({{"perf.data", "data"},
-             {"bundle.json", R"({"bundle": 1, "source_root": "/build/of/another/machine"})"}});
-  EXPECT_NE(absent_sources(bundle, {}).find("--source-map /build/of/another/machine="),
-            std::string::npos);
-  EXPECT_EQ(absent_sources(bundle, {{.from = "/build/of", .to = folder_}}).empty(), false);
+             {"bundle.json",
+              R"({"bundle": 2, "checksums": {}, "source_root": "/build/of/another/machine"})"}});
+  const auto note = absent_sources(bundle, {});
+  ASSERT_TRUE(note.has_value());
+  EXPECT_EQ(note->code, "absent_sources");
+  EXPECT_NE(note->text.find("--source-map /build/of/another/machine="), std::string::npos);
+  EXPECT_TRUE(absent_sources(bundle, {{.from = "/build/of", .to = folder_}}).has_value());
   fs::create_directories(folder_ / "another/machine");
-  EXPECT_EQ(absent_sources(bundle, {{.from = "/build/of", .to = folder_}}), "");
-  EXPECT_EQ(absent_sources(folder_, {}), "");
+  EXPECT_FALSE(absent_sources(bundle, {{.from = "/build/of", .to = folder_}}).has_value());
+  EXPECT_FALSE(absent_sources(folder_, {}).has_value());
 }
 
-TEST_F(BundleFile, AnArchiveWithoutItsListIsNone) {
+TEST_F(BundleFile, AnArchiveWithoutAListIsRefused) {
   const auto done = unpacked(write({{"perf.data", "data"}}));
   ASSERT_FALSE(done);
   EXPECT_NE(done.error().one_line().find("bundle.json"), std::string::npos);

@@ -14,7 +14,7 @@ SourceMap map_of(std::initializer_list<std::string_view> pairs) {
   return map;
 }
 
-TEST(SourceMap, MapsWhatIsBelowItsRoots) {
+TEST(SourceMap, MapsPathsInItsFolders) {
   const SourceMap map = map_of({"/build/shop/=/home/me/shop/", "/build=/opt", "rel=/r"});
   EXPECT_EQ(mapped_path(map, "/build/shop/src/a.cpp"), "/home/me/shop/src/a.cpp");
   EXPECT_EQ(mapped_path(map, "/build/shop"), "/home/me/shop");
@@ -26,7 +26,7 @@ TEST(SourceMap, MapsWhatIsBelowItsRoots) {
   EXPECT_EQ(mapped_path(map_of({"/a=/"}), "/a/b.cpp"), "/b.cpp");
 }
 
-TEST(SourceMap, IsWrittenFromEqualsTo) {
+TEST(SourceMap, IsParsedFromFromEqualsTo) {
   for (const char* bad : {"", "=", "/a", "/a=", "=/b"}) {
     const auto parsed = parse_source_map(bad);
     ASSERT_FALSE(parsed) << bad;

@@ -1,6 +1,7 @@
 // A measurement made by hand: two threads, three functions, six calls.
 #pragma once
 
+#include "cache/call_rows.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/report.hpp"
 
@@ -51,7 +52,7 @@ inline measure::Measurement example() {
   m.recording.lost_records = 3;
   m.recording.uncertainty_ns = 42;
   m.recording.off_cpu_known = true;
-  m.recording.notes = {"costs nothing here"};
+  m.recording.notes = {make_note("cost", "costs {} here", "nothing")};
   m.recording.missing = {{"/lib/ld.so", "abcd", "no such file"}};
   m.threads = {{.pid = 7,
                 .tid = 7,
@@ -90,11 +91,16 @@ inline measure::Measurement example() {
   m.sites = {{.function = 0, .address = 0x1010, .file = "/s/a.cpp", .line = 12},
              {.function = 1, .address = 0x2020, .file = "", .line = 0}};
   const auto none = stacks::no_call;
-  add(m.calls, {0, 0, none, stacks::no_site, 1'000, 9'000, 3'000, 0, 0, incomplete, false});
-  add(m.calls, {0, 1, 0, 0, 1'500, 1'000, 100, 200, 0, complete, false});
-  add(m.calls, {0, 2, 1, 1, 1'600, 100, 0, 0, 0, complete, true});
-  add(m.calls, {0, 1, 0, 0, 4'000, 2'000, 0, 0, 50, unwound, false});
-  add(m.calls, {1, 1, none, stacks::no_site, 1'200, 3'000, 0, 0, 0, complete, false});
+  stacks::CallTable calls;
+  add(calls, {0, 0, none, stacks::no_site, 1'000, 9'000, 3'000, 0, 0, incomplete, false});
+  add(calls, {0, 1, 0, 0, 1'500, 1'000, 100, 200, 0, complete, false});
+  add(calls, {0, 2, 1, 1, 1'600, 100, 0, 0, 0, complete, true});
+  add(calls, {0, 1, 0, 0, 4'000, 2'000, 0, 0, 50, unwound, false});
+  add(calls, {1, 1, none, stacks::no_site, 1'200, 3'000, 0, 0, 0, complete, false});
+  m.cache =
+      cache::cache_of(
+          calls, {.functions = m.functions, .sites = m.sites, .threads = m.threads, .more = {}})
+          .value();
   return m;
 }
 

@@ -161,7 +161,8 @@ TEST(Folded, StacksWithSelfTimeAndSafeNames) {
 TEST(CallsJson, Columns) {
   const std::vector<std::uint32_t> calls{1, 2, 4};
   const measure::Measurement made = example();
-  const Json json = calls_json(made, measure::CallSubset(made.calls), calls, 9, 6);
+  const Json json =
+      calls_json(made, measure::CallSubset(cache::read_all_calls(*made.cache)), calls, 9, 6);
   EXPECT_EQ(json["total"], 9);
   EXPECT_EQ(json["offset"], 6);
   EXPECT_EQ(
@@ -175,7 +176,7 @@ TEST(CallsJson, Columns) {
 
 TEST(Calls, OrderedByStartOverThreads) {
   const measure::Measurement made = example();
-  EXPECT_EQ(by_start(measure::CallSubset(made.calls), {0, 1, 2, 3, 4}),
+  EXPECT_EQ(by_start(measure::CallSubset(cache::read_all_calls(*made.cache)), {0, 1, 2, 3, 4}),
             (std::vector<std::uint32_t>{0, 4, 1, 2, 3}));
 }
 
@@ -183,7 +184,7 @@ TEST(Calls, JsonLines) {
   std::ostringstream out;
   const std::vector<std::uint32_t> calls{4, 3};
   const measure::Measurement made = example();
-  write_calls_json_lines(out, made, measure::CallSubset(made.calls), calls);
+  write_calls_json_lines(out, made, measure::CallSubset(cache::read_all_calls(*made.cache)), calls);
   EXPECT_EQ(
       out.str(),
       R"({"tid":8,"start":1200,"latency":3000,"resolution":50,"off_cpu":0,"self":3000,"caller":null,)"
@@ -198,7 +199,7 @@ TEST(Calls, CsvQuotesWhatNeedsIt) {
   std::ostringstream out;
   const std::vector<std::uint32_t> calls{2, 0};
   const measure::Measurement made = example();
-  write_calls_csv(out, made, measure::CallSubset(made.calls), calls);
+  write_calls_csv(out, made, measure::CallSubset(cache::read_all_calls(*made.cache)), calls);
   EXPECT_EQ(out.str(),
             "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution\r\n"
             "7,1600,100,0,100,\"ns::work<int, char>\",0x2020,complete,true,30\r\n"

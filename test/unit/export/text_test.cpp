@@ -81,8 +81,9 @@ TEST(ReportText, WithoutTimingNoLatencyIsShown) {
 
 TEST(ReportText, LongNotesAreFolded) {
   measure::Measurement measurement = example();
-  measurement.recording.notes = {std::string(60, 'a') + ' ' + std::string(60, 'b') + "  c",
-                                 std::string(120, 'd')};
+  measurement.recording.notes = {
+      make_note("long", "{} {}  c", std::string(60, 'a'), std::string(60, 'b')),
+      make_note("longest", "{}", std::string(120, 'd'))};
   const std::string text = report_text(measurement, example_report());
   EXPECT_NE(text.find("Notes\n  - " + std::string(60, 'a') + "\n    " + std::string(60, 'b') +
                       " c\n  - " + std::string(120, 'd') + "\n"),

@@ -1,7 +1,7 @@
 // Branches made up over code whose lines are known: executions and times follow by hand.
-#include "assembled.hpp"
 #include "line_time/line_times.hpp"
 #include "line_time/line_walk.hpp"
+#include "stacks/assembled.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptlens::stacks {
+namespace ptlens::line_time {
 namespace {
 
 using flow::BranchKind;
@@ -84,13 +84,13 @@ protected:
   void back_from_g(std::uint64_t time) { add(time, BranchKind::ret, g_ + 60, f_ + 25, 1); }
   void leave(std::uint64_t time) { add(time, BranchKind::ret, f_ + 63, g_ + 13, 1); }
 
-  measure::LineTimes finish() {
+  line_time::LineTimes finish() {
     walk_->finish(false);
-    return measure::line_times(*lines_);
+    return line_time::line_times(*lines_, true);
   }
-  static std::map<std::uint32_t, Line> rows(const measure::LineTimes& times) {
+  static std::map<std::uint32_t, Line> rows(const line_time::LineTimes& times) {
     std::map<std::uint32_t, Line> rows;
-    for (const measure::LineTime& line : times.lines) {
+    for (const line_time::LineTime& line : times.lines) {
       rows[line.line] = {line.executions, line.at_least, line.at_most};
     }
     return rows;
@@ -121,10 +121,10 @@ TEST_F(LineWalkTest, ACalleeInTheMiddleOfALineIsNeitherItsTimeNorASecondExecutio
   EXPECT_EQ(times.blocks[1].lines, (std::vector<std::uint32_t>{11, 12, 13}));
   EXPECT_EQ(times.find(10)->shared_with, (std::vector<std::uint32_t>{11}));
   EXPECT_EQ(times.find(11)->shared_with, (std::vector<std::uint32_t>{10, 12, 13}));
-  EXPECT_FALSE(times.find(10)->told());
+  EXPECT_FALSE(times.find(10)->is_known());
 }
 
-TEST_F(LineWalkTest, ALoopCountsEachTimeThatItComesRound) {
+TEST_F(LineWalkTest, ALoopCountsEveryIteration) {
   enter(100);
   add(120, BranchKind::jump, f_ + 14, f_ + 16); // line 10, onward to 11
   for (std::uint64_t turn = 1; turn <= 5; ++turn) {
@@ -135,7 +135,7 @@ TEST_F(LineWalkTest, ALoopCountsEachTimeThatItComesRound) {
   EXPECT_EQ(rows(finish()), (Rows{{10, {1, 20, 20}}, {11, {6, 55, 55}}, {13, {1, 25, 25}}}));
 }
 
-TEST_F(LineWalkTest, AJumpOnwardInsideALineIsTheSameExecution) {
+TEST_F(LineWalkTest, AForwardJumpInsideALineIsTheSameExecution) {
   enter(100);
   add(110, BranchKind::cond, f_ + 4, f_ + 10);
   add(120, BranchKind::jump, f_ + 12, f_ + 48);
@@ -154,7 +154,7 @@ TEST_F(LineWalkTest, RecursionCountsEachActivation) {
   EXPECT_EQ(rows(finish()), (Rows{{10, {2, 15, 15}}, {12, {1, 25, 25}}, {13, {2, 18, 18}}}));
 }
 
-TEST_F(LineWalkTest, TheKernelIsNoTimeOfALine) {
+TEST_F(LineWalkTest, TimeInTheKernelIsNotTimeOfALine) {
   enter(100);
   add(110, BranchKind::syscall, f_ + 4, 0);
   add(500, BranchKind::on, 0, f_ + 6, 0);
@@ -167,7 +167,7 @@ TEST_F(LineWalkTest, TheKernelIsNoTimeOfALine) {
   EXPECT_EQ(rows(finish()), (Rows{{10, {1, 20, 20}}, {11, {1, 17, 17}}, {13, {1, 10, 10}}}));
 }
 
-TEST_F(LineWalkTest, ASignalInBetweenIsNotExecutionAnew) {
+TEST_F(LineWalkTest, ASignalIsNotANewExecution) {
   enter(100);
   add(110, BranchKind::interrupt, f_ + 4, 0, 0);
   add(120, BranchKind::on, 0, g_, 0); // the handler
@@ -192,7 +192,7 @@ TEST_F(LineWalkTest, OffCpuTimeInsideIsLeftOut) {
   EXPECT_EQ(rows(finish()), (Rows{{10, {1, 30, 30}}, {13, {1, 5, 5}}}));
 }
 
-TEST_F(LineWalkTest, WhatALossCutIsNeitherTimedNorCounted) {
+TEST_F(LineWalkTest, InterruptedStretchesAreNeitherTimedNorCounted) {
   enter(100);
   add(110, BranchKind::jump, f_ + 14, f_ + 32);
   add(130, BranchKind::gap, f_ + 36, 0, 0);
@@ -210,14 +210,14 @@ TEST_F(LineWalkTest, BranchesOfOneIntervalShareItsTime) {
   leave(200);
   const auto times = finish();
   EXPECT_EQ(rows(times), (Rows{{10, {1, 20, 40}}, {12, {1, 0, 20}}, {13, {1, 60, 80}}}));
-  EXPECT_TRUE(times.find(10)->told());
+  EXPECT_TRUE(times.find(10)->is_known());
   EXPECT_DOUBLE_EQ(times.find(10)->time(), 30);
   EXPECT_DOUBLE_EQ(times.find(10)->uncertainty(), 10);
-  EXPECT_FALSE(times.find(12)->told());
+  EXPECT_FALSE(times.find(12)->is_known());
   EXPECT_EQ(times.find(12)->shared_with, (std::vector<std::uint32_t>{10, 13}));
 }
 
-TEST_F(LineWalkTest, WithoutTimeThereAreExecutionsAlone) {
+TEST_F(LineWalkTest, WithoutTimingOnlyExecutionsAreKnown) {
   enter(0);
   call_g(0);
   back_from_g(0);
@@ -225,8 +225,8 @@ TEST_F(LineWalkTest, WithoutTimeThereAreExecutionsAlone) {
   const auto times = finish();
   EXPECT_EQ(rows(times),
             (Rows{{10, {1, 0, 0}}, {11, {1, 0, 0}}, {12, {1, 0, 0}}, {13, {1, 0, 0}}}));
-  EXPECT_FALSE(times.find(10)->told());
+  EXPECT_FALSE(times.find(10)->is_known());
 }
 
 } // namespace
-} // namespace ptlens::stacks
+} // namespace ptlens::line_time

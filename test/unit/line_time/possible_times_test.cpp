@@ -1,5 +1,5 @@
-// Spans of time to sets of lines: by hand, and held against random truths of which only intervals
-// are told.
+// Assigning spans of time to sets of lines: cases computed by hand, and random true times that are
+// only known as intervals.
 #include "line_time/possible_times.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace ptlens::stacks {
+namespace ptlens::line_time {
 namespace {
 
 constexpr std::uint32_t away = LineSets::only_elsewhere;
@@ -46,7 +46,7 @@ private:
 
 using Found = std::map<std::vector<std::uint32_t>, std::uint64_t>;
 
-TEST(PossibleTimes, GivesAllTimeBetweenExactMoments) {
+TEST(PossibleTimes, AssignsAllTimeBetweenExactTimestamps) {
   Times times;
   times.reach(100, 100, away);
   times.reach(150, 150, times.sets.of({1}));
@@ -56,7 +56,7 @@ TEST(PossibleTimes, GivesAllTimeBetweenExactMoments) {
   EXPECT_EQ(times.finish(), (Found{{{1}, 80}, {{2}, 20}}));
 }
 
-TEST(PossibleTimes, TellsNothingApartInsideAnInterval) {
+TEST(PossibleTimes, SeparatesNothingInsideAnInterval) {
   Times times;
   times.reach(100, 100, away);
   times.reach(150, 200, times.sets.of({1}));
@@ -66,7 +66,7 @@ TEST(PossibleTimes, TellsNothingApartInsideAnInterval) {
   EXPECT_EQ(times.finish(), (Found{{{1}, 50}, {{1, 2}, 50}, {{2}, 50}}));
 }
 
-TEST(PossibleTimes, SharesWithCodeThatIsNotAskedAbout) {
+TEST(PossibleTimes, SharesWithCodeThatIsNotTimed) {
   Times times;
   times.reach(100, 100, away);
   times.reach(140, 160, times.sets.of({7}));
@@ -82,7 +82,7 @@ TEST(PossibleTimes, LeavesOffCpuTimeOut) {
   EXPECT_EQ(times.finish(), (Found{{{1}, 20}}));
 }
 
-TEST(PossibleTimes, ALaterMomentBoundsTheOneBefore) {
+TEST(PossibleTimes, ALaterTimestampBoundsThePreviousOne) {
   Times times;
   times.reach(100, 100, away);
   times.reach(120, 900, times.sets.of({1})); // as behind a loss
@@ -91,7 +91,7 @@ TEST(PossibleTimes, ALaterMomentBoundsTheOneBefore) {
   EXPECT_EQ(times.finish(), (Found{{{1}, 20}, {{1, 2}, 30}, {{3}, 50}}));
 }
 
-TEST(PossibleTimes, NothingRunsWhereThereIsNoTime) {
+TEST(PossibleTimes, AssignsNothingWithoutTimestamps) {
   Times times;
   times.reach(100, 100, away);
   times.reach(110, 110, times.sets.of({1}));
@@ -101,7 +101,7 @@ TEST(PossibleTimes, NothingRunsWhereThereIsNoTime) {
   EXPECT_EQ(times.finish(), (Found{{{1}, 30}}));
 }
 
-TEST(LineSets, OnesThatAreTooManyStandForAllLines) {
+TEST(LineSets, TooManySetsAreReplacedByAllLines) {
   LineSets sets(3);
   const std::uint32_t one = sets.of({1});
   const std::uint32_t two = sets.of({1, 2});
@@ -110,7 +110,7 @@ TEST(LineSets, OnesThatAreTooManyStandForAllLines) {
   EXPECT_EQ(sets.unite(one, LineSets::everything), LineSets::everything);
 }
 
-// Moments at random times, told as intervals that hold them; ends of intervals ascend as those of
+// Random timestamps, known as intervals that contain them; ends of intervals ascend as those of
 // packets do. What each line took is between its bounds, and no time is given twice or lost.
 TEST(PossibleTimes, TheTruthIsBetweenTheBounds) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
@@ -158,4 +158,4 @@ TEST(PossibleTimes, TheTruthIsBetweenTheBounds) {
 }
 
 } // namespace
-} // namespace ptlens::stacks
+} // namespace ptlens::line_time

@@ -18,7 +18,7 @@ LatencyStats stats(std::uint64_t calls, double mean, double stddev, std::uint64_
   return result;
 }
 
-TEST(Difference, IsAChangeBeyondResolutionAndScatter) {
+TEST(Difference, IsAChangeBeyondUncertaintyAndScatter) {
   // Standard error of the difference: sqrt(100²/400 + 100²/400) = 7.07, twice that 14.1.
   const Difference change =
       difference(stats(400, 1000, 100, 2000, 2), stats(400, 880, 100, 2500, 2), true);
@@ -37,7 +37,7 @@ TEST(Difference, IsNoneWithinTheScatter) {
   EXPECT_EQ(change.p99_verdict, Verdict::unchanged); // 3 ns of 2 + 2 ns
 }
 
-TEST(Difference, IsNoneWithinBothResolutions) {
+TEST(Difference, IsNoneWithinBothUncertainties) {
   const LatencyStats base = stats(1'000'000, 100, 1, 110, 40);
   EXPECT_EQ(difference(base, stats(1'000'000, 180, 1, 190, 40), true).mean_verdict,
             Verdict::unchanged);
@@ -45,7 +45,7 @@ TEST(Difference, IsNoneWithinBothResolutions) {
             Verdict::changed);
 }
 
-TEST(Difference, IsNotToldFromFewCalls) {
+TEST(Difference, IsNotDecidedWithFewCalls) {
   const LatencyStats base = stats(1000, 100, 1, 110, 1);
   const Difference few = difference(base, stats(4, 900, 1, 900, 1), true);
   EXPECT_EQ(few.mean_verdict, Verdict::few_calls);
@@ -63,8 +63,8 @@ struct Made {
   const char* file;
 };
 
-Measurement recording(const std::vector<Made>& functions, std::uint64_t latency) {
-  Measurement m = test::empty_recording(1'000'000);
+test::Recording recording(const std::vector<Made>& functions, std::uint64_t latency) {
+  test::Recording m = test::empty_recording(1'000'000);
   m.recording.uncertainty_ns = 1;
   for (const Made& made : functions) {
     const std::uint32_t function = test::add_function(m, made.name);

@@ -1,4 +1,5 @@
-// Naming one function, and what is said when the name means none or several.
+// Finding one function by name, and the errors where the name matches none or several.
+#include "measure/names/find_function.hpp"
 #include "measure/recordings.hpp"
 #include "measure/selection/selection.hpp"
 
@@ -37,10 +38,10 @@ protected:
     return result ? Error{} : result.error();
   }
 
-  Measurement m_;
+  test::Recording m_;
 };
 
-TEST_F(FindFunction, TakesTheBestKindOfMatch) {
+TEST_F(FindFunction, UsesTheBestKindOfMatch) {
   EXPECT_EQ(found("ns::C::f(int)"), 0U);
   EXPECT_EQ(found("g"), 2U); // not other::g(int), which only ends in it
   EXPECT_EQ(found("other::g"), 3U);
@@ -48,7 +49,7 @@ TEST_F(FindFunction, TakesTheBestKindOfMatch) {
   EXPECT_EQ(found("only"), 6U);
 }
 
-TEST_F(FindFunction, ListsSeveralWithBinaryAndAddress) {
+TEST_F(FindFunction, ListsSeveralMatchesWithBinaryAndAddress) {
   for (const char* name : {"ns::C::f", "C::f", "f"}) {
     const Error several = error(name);
     EXPECT_EQ(several.kind, Error::Kind::bad_input);
@@ -65,7 +66,7 @@ TEST_F(FindFunction, ListsSeveralWithBinaryAndAddress) {
   EXPECT_EQ(many.message.find("0x900a)"), std::string::npos);
 }
 
-TEST_F(FindFunction, TakesAddresses) {
+TEST_F(FindFunction, AcceptsAddresses) {
   EXPECT_EQ(found("f@0x1100"), 1U);
   EXPECT_EQ(found("0x1100"), 1U);
   EXPECT_EQ(found("0X1100"), 1U);
@@ -77,7 +78,7 @@ TEST_F(FindFunction, TakesAddresses) {
   EXPECT_EQ(error("f@0x").kind, Error::Kind::not_found);
 }
 
-TEST_F(FindFunction, KeepsToTheBinary) {
+TEST_F(FindFunction, MatchesOnlyTheBinary) {
   EXPECT_EQ(found("helper", "libone.so"), 4U);
   EXPECT_EQ(found("helper", "/usr/lib/libone.so"), 4U);
   EXPECT_EQ(found("helper", "/usr/lib/libtwo.so"), 5U); // exactly, not the one under /opt/old
@@ -92,7 +93,7 @@ TEST_F(FindFunction, KeepsToTheBinary) {
   EXPECT_NE(error("same").remedy.find("/lib/a.so"), std::string::npos);
 }
 
-TEST_F(FindFunction, OffersTheNearestNames) {
+TEST_F(FindFunction, SuggestsTheNearestNames) {
   const Error missing = error("helpr");
   EXPECT_EQ(missing.kind, Error::Kind::not_found);
   EXPECT_EQ(missing.file, "perf.data");
@@ -105,7 +106,7 @@ TEST_F(FindFunction, OffersTheNearestNames) {
   EXPECT_FALSE(error("helper").remedy.empty());
 }
 
-TEST_F(FindFunction, ChecksWhatASelectionNames) {
+TEST_F(FindFunction, ChecksTheNamesInASelection) {
   Selection selection;
   EXPECT_TRUE(check_selection(m_, selection));
   selection.ancestor = "f"; // several: each of them may be the ancestor

@@ -1,8 +1,7 @@
 // Flame graphs: against stacks that are merged the naive way, and pruning.
-#include "measure/flame.hpp"
+#include "measure/flame/flame.hpp"
 #include "measure/naive.hpp"
 #include "measure/recordings.hpp"
-#include "measure/selection/call_subset.hpp"
 
 #include <gtest/gtest.h>
 
@@ -56,7 +55,7 @@ void expect_sums(const FlameTree& tree) {
   EXPECT_EQ(tree.inclusive[0], tree.self[0] + below[0]);
 }
 
-Calls all_calls(const Measurement& m) {
+Calls all_calls(const test::Recording& m) {
   Calls all(m.calls.size());
   for (std::uint32_t call = 0; call < all.size(); ++call) {
     all[call] = call;
@@ -65,7 +64,7 @@ Calls all_calls(const Measurement& m) {
 }
 
 // `chosen` and all calls below them.
-Calls with_below(const Measurement& m, const Calls& chosen) {
+Calls with_below(const test::Recording& m, const Calls& chosen) {
   Calls counted;
   for (const std::uint32_t call : all_calls(m)) {
     if (std::ranges::any_of(chosen, [&](std::uint32_t outer) {
@@ -81,10 +80,10 @@ constexpr std::pair<FlameTime, naive::Time> times[] = {{FlameTime::wall, naive::
                                                        {FlameTime::on_cpu, naive::Time::on},
                                                        {FlameTime::off_cpu, naive::Time::off}};
 
-// 100 ns in function 0, of which it spent 30 outside user code and 40 in function 1, which was
+// 100 ns in function 0, 30 of them outside user code and 40 in function 1, which was
 // outside for 25 and switched out for 15 of these.
-Measurement with_time_outside() {
-  Measurement m;
+test::Recording with_time_outside() {
+  test::Recording m;
   m.functions.resize(2);
   m.threads.resize(1);
   stacks::CallTable& c = m.calls;
@@ -107,7 +106,7 @@ Measurement with_time_outside() {
 }
 
 TEST(Flame, NamesTimeOutsideUserCode) {
-  const Measurement m = with_time_outside();
+  const test::Recording m = with_time_outside();
   const FlameTree wall = flame(m, std::nullopt, {}, FlameTime::wall, 0);
   expect_sums(wall);
   const std::map<Path, naive::Frame> frames = frames_of(wall);
@@ -129,9 +128,8 @@ TEST(Flame, NamesTimeOutsideUserCode) {
 
 class RandomFlame : public testing::TestWithParam<std::uint32_t> {
 protected:
-  // Odd ones ask the same of a store.
-  Measurement m_ = test::random_recording({.seed = GetParam() / 2, .threads = 2, .calls = 200});
-  Measurement asked_ = GetParam() % 2 == 0 ? m_ : test::stored(m_);
+  test::Recording m_ = test::random_recording({.seed = GetParam(), .threads = 2, .calls = 200});
+  Measurement asked_ = m_;
 };
 
 TEST_P(RandomFlame, MergesAllStacks) {
@@ -153,7 +151,7 @@ TEST_P(RandomFlame, BeginsAtTheOutermostCallsOfAFunction) {
   }
 }
 
-TEST_P(RandomFlame, KeepsToTheSelection) {
+TEST_P(RandomFlame, CountsOnlySelectedCalls) {
   Selection selection;
   selection.latency = Interval{.low = 50, .high = 500};
   selection.tid = m_.threads[0].tid;
@@ -175,7 +173,9 @@ TEST_P(RandomFlame, KeepsToTheSelection) {
     EXPECT_TRUE(!is_leaf[node] || tree.calls[node] > 0) << "a branch without a counted call";
   }
 
-  const Calls top = select_calls(m_, m_.calls, 0, selection);
+  Calls top;
+  std::ranges::copy_if(admitted, std::back_inserter(top),
+                       [&](std::uint32_t call) { return m_.calls.function[call] == 0; });
   expect_same(flame(asked_, 0, selection, FlameTime::wall, 0),
               naive::stacks_of(m_, with_below(m_, top), &top, naive::Time::wall));
 }
@@ -196,10 +196,10 @@ TEST_P(RandomFlame, PruningMovesTimeButLosesNone) {
   EXPECT_EQ(flame(asked_, std::nullopt, {}, FlameTime::wall, 2).size(), 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomFlame, testing::Range(200U, 216U));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomFlame, testing::Range(100U, 108U));
 
 TEST(Flame, SplitsOnAndOffCpuByWhereTheTimeWasSpent) {
-  Measurement m = test::empty_recording(100);
+  test::Recording m = test::empty_recording(100);
   const std::uint32_t outer = test::add_function(m, "outer");
   const std::uint32_t inner = test::add_function(m, "inner");
   // 100 ns, off-CPU 30; 40 of them in inner, off-CPU 25 there: 5 off-CPU are outer's own.
@@ -214,8 +214,8 @@ TEST(Flame, SplitsOnAndOffCpuByWhereTheTimeWasSpent) {
             (std::vector<std::uint64_t>{0, 5, 25}));
 }
 
-TEST(Flame, OfNothingIsItsRoot) {
-  const Measurement m = test::empty_recording(100);
+TEST(Flame, OfNoCallsIsItsRoot) {
+  const test::Recording m = test::empty_recording(100);
   for (const std::optional<std::uint32_t> function : {std::optional<std::uint32_t>(), {7U}}) {
     const FlameTree tree = flame(m, function, {}, FlameTime::on_cpu, 0.5);
     EXPECT_EQ(tree.size(), 1U);

@@ -8,7 +8,7 @@ namespace ptlens::measure::naive {
 
 using stacks::no_call;
 
-std::uint64_t percentile(const Measurement& m, const Calls& calls, std::uint64_t per_mille) {
+std::uint64_t percentile(const test::Recording& m, const Calls& calls, std::uint64_t per_mille) {
   std::uint64_t best = 0;
   bool found = false;
   for (const std::uint32_t candidate : calls) {
@@ -25,7 +25,7 @@ std::uint64_t percentile(const Measurement& m, const Calls& calls, std::uint64_t
   return best;
 }
 
-std::uint64_t total(const Measurement& m, const Calls& calls) {
+std::uint64_t total(const test::Recording& m, const Calls& calls) {
   std::uint64_t sum = 0;
   for (const std::uint32_t call : calls) {
     sum += m.calls.latency[call];
@@ -33,7 +33,7 @@ std::uint64_t total(const Measurement& m, const Calls& calls) {
   return sum;
 }
 
-std::uint64_t off_cpu(const Measurement& m, const Calls& calls) {
+std::uint64_t off_cpu(const test::Recording& m, const Calls& calls) {
   std::uint64_t sum = 0;
   for (const std::uint32_t call : calls) {
     sum += m.calls.blocked[call] + m.calls.preempted[call];
@@ -41,13 +41,13 @@ std::uint64_t off_cpu(const Measurement& m, const Calls& calls) {
   return sum;
 }
 
-double mean(const Measurement& m, const Calls& calls) {
+double mean(const test::Recording& m, const Calls& calls) {
   return calls.empty() ? 0
                        : static_cast<double>(static_cast<long double>(total(m, calls)) /
                                              static_cast<long double>(calls.size()));
 }
 
-double stddev(const Measurement& m, const Calls& calls) {
+double stddev(const test::Recording& m, const Calls& calls) {
   long double squares = 0;
   const long double middle = mean(m, calls);
   for (const std::uint32_t call : calls) {
@@ -59,7 +59,7 @@ double stddev(const Measurement& m, const Calls& calls) {
              : static_cast<double>(std::sqrt(squares / static_cast<long double>(calls.size())));
 }
 
-bool is_inside(const Measurement& m, std::uint32_t call, std::uint32_t outer) {
+bool is_inside(const test::Recording& m, std::uint32_t call, std::uint32_t outer) {
   for (std::uint32_t above = m.calls.parent[call]; above != no_call;
        above = m.calls.parent[above]) {
     if (above == outer) {
@@ -69,7 +69,7 @@ bool is_inside(const Measurement& m, std::uint32_t call, std::uint32_t outer) {
   return false;
 }
 
-std::uint64_t outermost_on_cpu(const Measurement& m, const Calls& calls) {
+std::uint64_t outermost_on_cpu(const test::Recording& m, const Calls& calls) {
   std::uint64_t sum = 0;
   for (const std::uint32_t call : calls) {
     const bool inside = std::ranges::any_of(calls, [&](std::uint32_t other) {
@@ -82,7 +82,7 @@ std::uint64_t outermost_on_cpu(const Measurement& m, const Calls& calls) {
   return sum;
 }
 
-Calls calls_of(const Measurement& m, std::uint32_t function) {
+Calls calls_of(const test::Recording& m, std::uint32_t function) {
   Calls calls;
   for (std::uint32_t call = 0; call < m.calls.size(); ++call) {
     if (m.calls.function[call] == function) {
@@ -92,7 +92,7 @@ Calls calls_of(const Measurement& m, std::uint32_t function) {
   return calls;
 }
 
-Calls only_complete(const Measurement& m, const Calls& calls) {
+Calls only_complete(const test::Recording& m, const Calls& calls) {
   Calls complete;
   std::ranges::copy_if(calls, std::back_inserter(complete), [&](std::uint32_t call) {
     return m.calls.state[call] == stacks::CallState::complete;
@@ -100,7 +100,7 @@ Calls only_complete(const Measurement& m, const Calls& calls) {
   return complete;
 }
 
-std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> by_caller(const Measurement& m,
+std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> by_caller(const test::Recording& m,
                                                                    const Calls& calls) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> rows;
   for (const std::uint32_t call : calls) {
@@ -115,7 +115,7 @@ std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> by_caller(const Measure
   return rows;
 }
 
-std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> children_of(const Measurement& m,
+std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> children_of(const test::Recording& m,
                                                                      const Calls& calls) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> rows;
   for (std::uint32_t call = 0; call < m.calls.size(); ++call) {
@@ -127,7 +127,7 @@ std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> children_of(const Measu
   return rows;
 }
 
-std::map<Path, Frame> stacks_of(const Measurement& m, const Calls& counted, const Calls* top,
+std::map<Path, Frame> stacks_of(const test::Recording& m, const Calls& counted, const Calls* top,
                                 Time time) {
   std::map<Path, Frame> frames;
   for (const std::uint32_t call : counted) {

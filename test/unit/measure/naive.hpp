@@ -2,7 +2,7 @@
 // module is compared with. It shares no code with it.
 #pragma once
 
-#include "measure/measurement.hpp"
+#include "measure/recordings.hpp"
 
 #include <cstdint>
 #include <map>
@@ -14,23 +14,23 @@ namespace ptlens::measure::naive {
 using Calls = std::vector<std::uint32_t>;
 using Path = std::vector<std::uint32_t>; // functions, outermost first
 
-std::uint64_t percentile(const Measurement& m, const Calls& calls, std::uint64_t per_mille);
-double mean(const Measurement& m, const Calls& calls);
-double stddev(const Measurement& m, const Calls& calls);
-std::uint64_t total(const Measurement& m, const Calls& calls);
-std::uint64_t off_cpu(const Measurement& m, const Calls& calls);
+std::uint64_t percentile(const test::Recording& m, const Calls& calls, std::uint64_t per_mille);
+double mean(const test::Recording& m, const Calls& calls);
+double stddev(const test::Recording& m, const Calls& calls);
+std::uint64_t total(const test::Recording& m, const Calls& calls);
+std::uint64_t off_cpu(const test::Recording& m, const Calls& calls);
 
-bool is_inside(const Measurement& m, std::uint32_t call, std::uint32_t outer);
+bool is_inside(const test::Recording& m, std::uint32_t call, std::uint32_t outer);
 
 // On-CPU time of those calls that are in none of the others of the same function.
-std::uint64_t outermost_on_cpu(const Measurement& m, const Calls& calls);
+std::uint64_t outermost_on_cpu(const test::Recording& m, const Calls& calls);
 
-Calls calls_of(const Measurement& m, std::uint32_t function);
-Calls only_complete(const Measurement& m, const Calls& calls);
+Calls calls_of(const test::Recording& m, std::uint32_t function);
+Calls only_complete(const test::Recording& m, const Calls& calls);
 
-std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> by_caller(const Measurement& m,
+std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> by_caller(const test::Recording& m,
                                                                    const Calls& calls);
-std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> children_of(const Measurement& m,
+std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> children_of(const test::Recording& m,
                                                                      const Calls& calls);
 
 struct Frame {
@@ -40,7 +40,7 @@ struct Frame {
 enum class Time { wall, on, off };
 // `top`: the stack begins at the outermost call of these that a call is inside of (or is).
 // Without: at its root.
-std::map<Path, Frame> stacks_of(const Measurement& m, const Calls& counted, const Calls* top,
+std::map<Path, Frame> stacks_of(const test::Recording& m, const Calls& counted, const Calls* top,
                                 Time time);
 
 } // namespace ptlens::measure::naive

@@ -24,7 +24,7 @@ struct Named {
 
 class Names : public testing::TestWithParam<Named> {};
 
-TEST_P(Names, AreTakenApart) {
+TEST_P(Names, AreParsed) {
   const NameShape shape = shape_of(GetParam().full);
   EXPECT_EQ(shape.plain, GetParam().plain);
   EXPECT_EQ(shape.last(), GetParam().last);
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Named{"printf_like(char const*, ...)", "printf_like", "printf_like"},
                     Named{"f(...)", "f", "f"}));
 
-TEST(NameShape, OtherWaysToWriteTheSame) {
+TEST(NameShape, AcceptsDifferentSpellings) {
   const auto plains = [](std::string_view full) {
     std::vector<std::string> names;
     for (const NameShape& shape : other_shapes(full)) {
@@ -176,7 +176,7 @@ TEST(PathEnds, AreSharedByWholeComponents) {
 }
 
 TEST(NearestNames, AreOrderedByEdits) {
-  Measurement m;
+  test::Recording m;
   for (const char* name : {"ns::place_order(int)", "place_orders", "cancel_order", "main",
                            "ns::place_order(char)", "place_order@plt", "plaice_odder", "x"}) {
     test::add_function(m, name);

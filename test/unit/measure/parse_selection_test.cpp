@@ -16,7 +16,7 @@ void expect_interval(const char* text, std::uint64_t low, std::uint64_t high) {
   EXPECT_EQ(interval->high, high) << text;
 }
 
-TEST(ParseInterval, TakesNanosecondsAndUnits) {
+TEST(ParseInterval, AcceptsNanosecondsAndUnits) {
   expect_interval("100,200", 100, 200);
   expect_interval("0,0", 0, 0);
   expect_interval("5,", 5, UINT64_MAX);
@@ -27,7 +27,7 @@ TEST(ParseInterval, TakesNanosecondsAndUnits) {
   expect_interval("7ns,18446744073709551615", 7, UINT64_MAX);
 }
 
-TEST(ParseInterval, RefusesTheRest) {
+TEST(ParseInterval, RefusesOtherText) {
   for (const char* text : {"",
                            ",",
                            "5",

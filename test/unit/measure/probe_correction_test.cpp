@@ -1,5 +1,5 @@
-// Sums by hand: an outer call of 1000 ns holds two inner ones of 100 ns, one of which holds
-// another.
+// The sums were computed by hand: an outer call of 1000 ns contains two inner calls of 100 ns, and
+// one of these contains another call.
 #include "measure/recordings.hpp"
 #include "measure/report/probe_correction.hpp"
 
@@ -12,8 +12,8 @@ namespace {
 
 using namespace test; // NOLINT(google-build-using-namespace): the helpers of these tests
 
-TEST(ProbeCorrection, TakesOffOwnProbesAndAllHitsBelow) {
-  Measurement made = empty_recording(2000);
+TEST(ProbeCorrection, SubtractsOwnProbesAndAllHitsBelow) {
+  test::Recording made = empty_recording(2000);
   const std::uint32_t outer = add_function(made, "outer");
   const std::uint32_t inner = add_function(made, "inner", "/bin/app", 0x10);
   const std::uint32_t silent = add_function(made, "silent", "/bin/app", 0x20);
@@ -30,7 +30,7 @@ TEST(ProbeCorrection, TakesOffOwnProbesAndAllHitsBelow) {
       {.own = 50, .hits = 80, .own_uncertainty = 5, .hits_uncertainty = 8},
       {.own = 30, .hits = 60, .own_uncertainty = 2, .hits_uncertainty = 3},
       {}};
-  for (const Measurement& measurement : {made, stored(made)}) {
+  for (const Measurement& measurement : {Measurement(made)}) {
     const CorrectedLatency of_outer = corrected_latency(measurement, {&outer, 1}, {}, probed);
     EXPECT_EQ(of_outer.latency.calls, 1U);   // the incomplete one does not count
     EXPECT_EQ(of_outer.latency.total, 770U); // 1000 - 50 - 3 * 60
@@ -48,8 +48,8 @@ TEST(ProbeCorrection, TakesOffOwnProbesAndAllHitsBelow) {
   }
 }
 
-TEST(ProbeCorrection, TakesOffWhatHitsCostAtTheTime) {
-  Measurement made = empty_recording(4000);
+TEST(ProbeCorrection, SubtractsTheCostOfHitsAtTheirTime) {
+  test::Recording made = empty_recording(4000);
   const std::uint32_t outer = add_function(made, "outer");
   const std::uint32_t inner = add_function(made, "inner", "/bin/app", 0x10);
   for (const std::uint64_t start : {100U, 1500U, 3000U}) {
@@ -71,8 +71,8 @@ TEST(ProbeCorrection, TakesOffWhatHitsCostAtTheTime) {
   EXPECT_EQ(corrected_latency(made, {&outer, 1}, {}, probed, {{}}).latency.min, 890U);
 }
 
-TEST(ProbeCorrection, TakesNoMoreForHitsThanShortCallsShow) {
-  Measurement made = empty_recording(20'000);
+TEST(ProbeCorrection, BoundsTheCostOfHitsByShortCalls) {
+  test::Recording made = empty_recording(20'000);
   const std::uint32_t outer = add_function(made, "outer");
   const std::uint32_t inner = add_function(made, "inner", "/bin/app", 0x10);
   const std::uint32_t call = add_call(made, {.function = outer, .start = 100, .latency = 10'000});
@@ -86,8 +86,8 @@ TEST(ProbeCorrection, TakesNoMoreForHitsThanShortCallsShow) {
             10'000U - 2 * 50 - 8 * 66);
 }
 
-TEST(ProbeCorrection, IsNeverBelowNothing) {
-  Measurement made = empty_recording(2000);
+TEST(ProbeCorrection, IsNeverNegative) {
+  test::Recording made = empty_recording(2000);
   const std::uint32_t function = add_function(made, "f");
   add_call(made, {.function = function, .start = 0, .latency = 20});
   const CorrectedLatency corrected =

@@ -1,7 +1,7 @@
 // Random call trees, built recursively to a small depth.
 #include "measure/recordings.hpp"
 
-#include "cache/gather.hpp"
+#include "cache/call_rows.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using stacks::CallState;
 using stacks::no_call;
 using stacks::no_site;
 
-std::uint32_t add_function(Measurement& measurement, const std::string& name,
+std::uint32_t add_function(Recording& measurement, const std::string& name,
                            const std::string& binary, std::uint64_t address) {
   stacks::FunctionInfo function;
   function.name = name;
@@ -26,8 +26,8 @@ std::uint32_t add_function(Measurement& measurement, const std::string& name,
   return static_cast<std::uint32_t>(measurement.functions.size() - 1);
 }
 
-Measurement empty_recording(std::uint64_t trace_ns) {
-  Measurement measurement;
+Recording empty_recording(std::uint64_t trace_ns) {
+  Recording measurement;
   measurement.recording.path = "perf.data";
   measurement.recording.trace_ns = trace_ns;
   stacks::ThreadInfo thread;
@@ -39,7 +39,7 @@ Measurement empty_recording(std::uint64_t trace_ns) {
   return measurement;
 }
 
-std::uint32_t add_call(Measurement& measurement, const CallSpec& call) {
+std::uint32_t add_call(Recording& measurement, const CallSpec& call) {
   stacks::CallTable& calls = measurement.calls;
   const auto index = static_cast<std::uint32_t>(calls.size());
   calls.thread.push_back(call.thread);
@@ -92,7 +92,7 @@ public:
     }
   }
 
-  Measurement run() {
+  Recording run() {
     constexpr std::uint64_t begin = 5'000'000;
     std::uint64_t end = begin;
     for (std::uint32_t thread = 0; thread < shape_.threads; ++thread) {
@@ -202,7 +202,7 @@ private:
 
   RandomShape shape_;
   std::mt19937 random_;
-  Measurement measurement_;
+  Recording measurement_;
   std::vector<Draft> drafts_;
   std::uint32_t thread_ = 0;
   int left_ = 0;
@@ -210,20 +210,20 @@ private:
 
 } // namespace
 
-Measurement random_recording(const RandomShape& shape) {
+Recording random_recording(const RandomShape& shape) {
   return Generator(shape).run();
 }
 
-Measurement stored(const Measurement& measurement) {
-  auto store = cache::store_of(measurement.calls, {.functions = measurement.functions,
-                                                   .sites = measurement.sites,
-                                                   .threads = measurement.threads,
-                                                   .more = {}});
-  EXPECT_TRUE(store.has_value());
-  Measurement copy = measurement;
-  copy.calls = {};
-  copy.store = store.value_or(nullptr);
-  return copy;
+Recording::operator Measurement() const {
+  auto cached = cache::cache_of(
+      calls, {.functions = functions, .sites = sites, .threads = threads, .more = {}});
+  EXPECT_TRUE(cached.has_value());
+  return {.recording = recording,
+          .threads = threads,
+          .functions = functions,
+          .sites = sites,
+          .cache = cached.value_or(nullptr),
+          .inlined_names = {}};
 }
 
 } // namespace ptlens::measure::test

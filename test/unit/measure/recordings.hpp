@@ -1,13 +1,25 @@
-// Measurements to test with: small ones written by hand and random ones that are valid by
-// construction.
+// Recordings for tests: small ones written by hand, and random ones that are valid by construction.
 #pragma once
 
 #include "measure/measurement.hpp"
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ptlens::measure::test {
+
+// The calls of a recording as a table, which tests write and read directly.
+struct Recording {
+  RecordingInfo recording;
+  std::vector<stacks::ThreadInfo> threads;
+  std::vector<stacks::FunctionInfo> functions;
+  std::vector<stacks::CallSite> sites;
+  stacks::CallTable calls;
+
+  // Returns the measurement with the calls in a cache in memory.
+  operator Measurement() const; // NOLINT(google-explicit-constructor): questions take either
+};
 
 // A call for add_call; times in ns.
 struct CallSpec {
@@ -22,15 +34,15 @@ struct CallSpec {
   std::uint32_t thread = 0;
 };
 
-// Appends the call, and fills in what follows from its parents: their `children`, its `inner`.
-// Returns its index. Calls must come in the order of a CallTable.
-std::uint32_t add_call(Measurement& measurement, const CallSpec& call);
+// Appends the call, adds its latency to its parent's `children`, and computes its `inner`. Returns
+// its index. Calls must be added in the order of a CallTable.
+std::uint32_t add_call(Recording& measurement, const CallSpec& call);
 
-std::uint32_t add_function(Measurement& measurement, const std::string& name,
+std::uint32_t add_function(Recording& measurement, const std::string& name,
                            const std::string& binary = "/bin/app", std::uint64_t address = 0);
 
 // One thread (pid 1, tid 1) traced over [0, trace_ns).
-Measurement empty_recording(std::uint64_t trace_ns);
+Recording empty_recording(std::uint64_t trace_ns);
 
 struct RandomShape {
   std::uint32_t seed = 0;
@@ -43,9 +55,6 @@ struct RandomShape {
 // Random trees of calls: siblings one after the other inside their parent, some of no length, some
 // recursive, some incomplete or unwound, with off-CPU time within each call's own time. Odd seeds
 // order calls of equal start by depth rather than depth-first: a CallTable promises no more.
-Measurement random_recording(const RandomShape& shape);
-
-// The same with its calls in a store and none in its table.
-Measurement stored(const Measurement& measurement);
+Recording random_recording(const RandomShape& shape);
 
 } // namespace ptlens::measure::test

@@ -1,9 +1,9 @@
 // Small cases worked out by hand, and stacks too deep for native recursion.
-#include "measure/flame.hpp"
+#include "measure/flame/flame.hpp"
 #include "measure/naive.hpp"
 #include "measure/recordings.hpp"
 #include "measure/report/report.hpp"
-#include "measure/statistics/call_tree.hpp"
+#include "stacks/calls/self_nesting.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ using stacks::no_call;
 using stacks::no_site;
 
 // Calls of one function, one after the other, with these latencies.
-Measurement calls_of(const std::vector<std::uint64_t>& latencies) {
-  Measurement m = test::empty_recording(1'000'000);
+test::Recording calls_of(const std::vector<std::uint64_t>& latencies) {
+  test::Recording m = test::empty_recording(1'000'000);
   const std::uint32_t function = test::add_function(m, "f");
   std::uint64_t now = 0;
   for (const std::uint64_t latency : latencies) {
@@ -62,7 +62,7 @@ TEST(Report, PercentilesAreByNearestRank) {
 }
 
 TEST(Report, ThreadsCountCallsOfEveryState) {
-  Measurement m = calls_of({10, 20, 30, 40});
+  test::Recording m = calls_of({10, 20, 30, 40});
   m.threads.resize(2);
   m.calls.thread = {0, 0, 0, 1};
   m.calls.state = {CallState::complete, CallState::incomplete, CallState::unwound,
@@ -76,8 +76,8 @@ TEST(Report, ThreadsCountCallsOfEveryState) {
   EXPECT_EQ(threads[1].incomplete, 1U);
 }
 
-TEST(Report, ResolutionHoldsForNineteenOfTwentyCalls) {
-  Measurement m = calls_of(std::vector<std::uint64_t>(40, 100));
+TEST(Report, UncertaintyHoldsForNineteenOfTwentyCalls) {
+  test::Recording m = calls_of(std::vector<std::uint64_t>(40, 100));
   for (std::uint32_t call = 0; call < 40; ++call) {
     m.calls.uncertainty[call] = 40 - call; // 40, 39, ... 1: rank 38
   }
@@ -117,7 +117,7 @@ TEST(Report, BucketsArePowersOfTwoWithoutHoles) {
 }
 
 TEST(Report, ThreeRecursiveActivationsAreThreeCallsAndOneTime) {
-  Measurement m = test::empty_recording(200);
+  test::Recording m = test::empty_recording(200);
   const std::uint32_t f = test::add_function(m, "f");
   const std::uint32_t first = test::add_call(m, {.function = f, .latency = 100});
   const std::uint32_t second =
@@ -143,7 +143,7 @@ TEST(Report, ThreeRecursiveActivationsAreThreeCallsAndOneTime) {
 }
 
 TEST(Report, ProcessorShareLeavesOutLostTimeAndNeverDividesByNothing) {
-  Measurement m = calls_of({100, 100});
+  test::Recording m = calls_of({100, 100});
   m.calls.blocked = {50, 0};
   m.calls.preempted = {0, 30};
   m.recording.trace_ns = 1000;
@@ -161,8 +161,8 @@ TEST(Report, ProcessorShareLeavesOutLostTimeAndNeverDividesByNothing) {
   }
 }
 
-TEST(Report, TellsCallersAndChildrenApartByCallSite) {
-  Measurement m = test::empty_recording(1000);
+TEST(Report, DistinguishesCallersAndChildrenByCallSite) {
+  test::Recording m = test::empty_recording(1000);
   const std::uint32_t caller = test::add_function(m, "caller");
   const std::uint32_t f = test::add_function(m, "f");
   const std::uint32_t child = test::add_function(m, "child");
@@ -201,7 +201,7 @@ TEST(Report, TellsCallersAndChildrenApartByCallSite) {
 }
 
 TEST(Report, OfNoCallsIsAllZero) {
-  const Measurement m = calls_of({1});
+  const test::Recording m = calls_of({1});
   const Report r = report(m, 77, {});
   EXPECT_EQ(r.complete, 0U);
   EXPECT_EQ(r.latency.calls, 0U);
@@ -213,7 +213,7 @@ TEST(Report, OfNoCallsIsAllZero) {
 }
 
 TEST(Report, FunctionsOfEqualTimeAreOrderedByName) {
-  Measurement m = test::empty_recording(10);
+  test::Recording m = test::empty_recording(10);
   for (const char* name : {"b", "a", "never_called", "c"}) {
     test::add_function(m, name);
   }
@@ -229,8 +229,8 @@ TEST(Report, FunctionsOfEqualTimeAreOrderedByName) {
 
 // `even` and `odd` call each other, and each calls `leaf`, `depth` levels deep, on the columns
 // directly: add_call looks up the whole stack.
-Measurement mutual_recursion(std::uint32_t depth) {
-  Measurement m = test::empty_recording(4 * std::uint64_t{depth});
+test::Recording mutual_recursion(std::uint32_t depth) {
+  test::Recording m = test::empty_recording(4 * std::uint64_t{depth});
   for (const char* name : {"even", "odd", "leaf"}) {
     test::add_function(m, name);
   }
@@ -267,7 +267,7 @@ Measurement mutual_recursion(std::uint32_t depth) {
 
 TEST(Report, StacksOfAHundredThousandLevels) {
   constexpr std::uint32_t depth = 100'000;
-  const Measurement m = mutual_recursion(depth);
+  const test::Recording m = mutual_recursion(depth);
   const Report r = report(m, 0, {});
   EXPECT_EQ(r.complete, depth / 2);
   EXPECT_DOUBLE_EQ(r.cpu_percent, 100);
@@ -289,25 +289,69 @@ TEST(Report, StacksOfAHundredThousandLevels) {
   EXPECT_EQ(rows[0].self + rows[1].self + rows[2].self, rows[0].inclusive);
 }
 
-TEST(CoveredCalls, AreThoseInsideAnotherCountedCallOfTheirFunction) {
+TEST(NestingSweep, FindsTheCallsInsideAnotherCallOfTheirFunction) {
   constexpr std::uint32_t depth = 300;
-  const Measurement m = mutual_recursion(depth);
+  const test::Recording m = mutual_recursion(depth);
   std::mt19937 random(5);
-  for (const std::uint32_t one_in : {1U, 2U, 10U, 60U}) { // the fewer, the longer the looks upward
+  for (const std::uint32_t one_in : {1U, 2U, 10U, 60U}) {
     naive::Calls counted;
     for (std::uint32_t call = 0; call < m.calls.size(); ++call) {
       if (random() % one_in == 0) {
         counted.push_back(call);
       }
     }
-    const std::vector<std::uint8_t> covered = covered_calls(m.calls, counted, m.functions.size());
-    ASSERT_EQ(covered.size(), m.calls.size());
+    std::vector<stacks::NestingSweep> sweeps(m.functions.size());
     for (const std::uint32_t call : counted) {
       const bool expected = std::ranges::any_of(counted, [&](std::uint32_t other) {
         return m.calls.function[other] == m.calls.function[call] &&
                naive::is_inside(m, call, other);
       });
-      EXPECT_EQ(covered[call] != 0, expected);
+      EXPECT_EQ(
+          sweeps[m.calls.function[call]].is_nested(m.calls.start[call], m.calls.latency[call]),
+          expected);
+    }
+  }
+}
+
+// The calls of several functions are reported together as if they were calls of one function.
+TEST(Report, OfSeveralFunctionsIsThatOfOneFunctionWithAllTheirCalls) {
+  for (std::uint32_t seed = 300; seed < 306; ++seed) {
+    const test::Recording m = test::random_recording({.seed = seed});
+    test::Recording folded = m;
+    for (std::uint32_t& function : folded.calls.function) {
+      function = function == 2 ? 1 : function;
+    }
+    for (std::uint32_t call = 0; call < folded.calls.size(); ++call) {
+      folded.calls.inner[call] = 0;
+      for (std::uint32_t above = folded.calls.parent[call]; above != no_call;
+           above = folded.calls.parent[above]) {
+        folded.calls.inner[call] |=
+            static_cast<std::uint8_t>(folded.calls.function[above] == folded.calls.function[call]);
+      }
+    }
+    Selection slow;
+    slow.latency = Interval{.low = 100, .high = UINT64_MAX};
+    Selection below;
+    below.ancestor = "function_0";
+    for (const Selection& selection : {Selection{}, slow, below}) {
+      const Report together = report(m, {1, 2}, selection);
+      const Report one = report(folded, 1, selection);
+      EXPECT_EQ(together.complete, one.complete);
+      EXPECT_EQ(together.incomplete, one.incomplete);
+      EXPECT_EQ(together.unwound, one.unwound);
+      EXPECT_EQ(together.latency.p90, one.latency.p90);
+      EXPECT_DOUBLE_EQ(together.latency.stddev, one.latency.stddev);
+      EXPECT_DOUBLE_EQ(together.cpu_percent, one.cpu_percent);
+      ASSERT_EQ(together.children.size(), one.children.size());
+      for (std::size_t i = 0; i < one.children.size(); ++i) {
+        EXPECT_EQ(together.children[i].function, one.children[i].function);
+        EXPECT_EQ(together.children[i].site, one.children[i].site);
+        EXPECT_EQ(together.children[i].latency.total, one.children[i].latency.total);
+        EXPECT_EQ(together.children[i].latency.p50, one.children[i].latency.p50);
+      }
+      ASSERT_EQ(together.threads.size(), one.threads.size());
+      ASSERT_EQ(together.instances.size(), 2U);
+      EXPECT_EQ(together.instances[0].complete + together.instances[1].complete, one.complete);
     }
   }
 }

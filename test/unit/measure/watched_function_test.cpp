@@ -1,4 +1,4 @@
-// What is told of a function while a recording is decoded; expected numbers by hand.
+// Reports on a function while a recording is decoded; the expected numbers were computed by hand.
 #include "measure/report/watched_function.hpp"
 
 #include <gtest/gtest.h>
@@ -79,26 +79,26 @@ TEST(WatchedFunction, CountsItsCallsAndPassesAllOn) {
   EXPECT_EQ(report->histogram[1].off_cpu_calls, 0U);
 }
 
-TEST(WatchedFunction, TellsAfterASecondThenTwiceASecond) {
+TEST(WatchedFunction, ReportsAfterASecondThenTwiceASecond) {
   Heard heard;
   const Watch watch = heard.watch("f");
   const std::vector<stacks::FunctionInfo> functions = {named("f", "/a")};
   const Clock::time_point begin;
   WatchedFunction watched(watch, functions, begin);
-  watched.tell(begin + milliseconds(999), 1, 10);
+  watched.report_if_due(begin + milliseconds(999), 1, 10);
   EXPECT_TRUE(heard.reports.empty());
-  watched.tell(begin + milliseconds(1000), 2, 10);
+  watched.report_if_due(begin + milliseconds(1000), 2, 10);
   ASSERT_EQ(heard.reports.size(), 1U);
   EXPECT_EQ(heard.reports[0].done_bytes, 2U);
   EXPECT_EQ(heard.reports[0].total_bytes, 10U);
   EXPECT_EQ(heard.reports[0].complete, 0U);
-  watched.tell(begin + milliseconds(1499), 3, 10);
+  watched.report_if_due(begin + milliseconds(1499), 3, 10);
   EXPECT_EQ(heard.reports.size(), 1U);
-  watched.tell(begin + milliseconds(1500), 4, 10);
+  watched.report_if_due(begin + milliseconds(1500), 4, 10);
   EXPECT_EQ(heard.reports.size(), 2U);
 }
 
-TEST(WatchedFunction, SaysNothingOfANameThatIsNotKnownOrNotClear) {
+TEST(WatchedFunction, ReportsNothingForAnUnknownOrAmbiguousName) {
   Heard heard;
   std::vector<stacks::FunctionInfo> functions = {named("a::f", "/a"), named("b::f", "/b")};
   const Watch both = heard.watch("f");

@@ -31,8 +31,8 @@ protected:
   static Host host() {
     Host host = fake_host(std::make_shared<FakeState>());
     host.sources = [](const OpenRequest&, const measure::Measurement&) {
-      engine::MeasuredSources sources;
-      sources.files["/s/a.cpp"] = engine::text_lines(measured_text());
+      source::MeasuredSources sources;
+      sources.files["/s/a.cpp"] = source::text_lines(measured_text());
       return sources;
     };
     return host;
@@ -106,7 +106,7 @@ protected:
     Host host = Annotations::host();
     host.line_times =
         [](const OpenRequest& request, const std::vector<stacks::FunctionInfo>& functions,
-           const Progress& progress) -> Result<std::shared_ptr<const measure::LineTimes>> {
+           const Progress& progress) -> Result<std::shared_ptr<const line_time::LineTimes>> {
       ++asked_for;
       if (request.path == "/r/probes") {
         return nullptr;
@@ -116,7 +116,7 @@ protected:
         EXPECT_EQ(function.file, "/s/a.cpp");
       }
       progress.report({"decoding", 1, 2, "bytes"});
-      measure::LineTimes times;
+      line_time::LineTimes times;
       times.lines = {{.line = 0, .executions = 5},
                      {.line = 11, .executions = 100, .at_least = 1'990'000, .at_most = 2'010'000},
                      {.line = 12,
@@ -126,7 +126,7 @@ protected:
                       .shared_with = {0, 13},
                       .shared_with_others = true},
                      {.line = 13, .executions = 3, .at_most = 3'990, .shared_with = {12}}};
-      return std::make_shared<const measure::LineTimes>(std::move(times));
+      return std::make_shared<const line_time::LineTimes>(std::move(times));
     };
     return host;
   }
@@ -360,7 +360,7 @@ TEST(AnnotationsOfTheOldBinary, AreMarkedInFunctionsWithoutFiguresToo) {
     return std::make_shared<const measure::Measurement>(std::move(measurement));
   };
   host.sources = [&](const OpenRequest&, const measure::Measurement&) {
-    engine::MeasuredSources sources;
+    source::MeasuredSources sources;
     sources.binaries[binary] = {.build_id = "ab", .size = 2, .changed_ns = 1};
     return sources;
   };

@@ -1,6 +1,5 @@
 // A question that is cancelled ends as cancelled, reads no more of the calls, and leaves no half
 // answer to be remembered.
-#include "cache/gather.hpp"
 #include "export/example.hpp"
 #include "server/recordings/open_recordings.hpp"
 
@@ -12,20 +11,8 @@
 namespace ptlens::server {
 namespace {
 
-std::shared_ptr<const measure::Measurement> stored_example() {
-  measure::Measurement measurement = exporting::example();
-  auto store = cache::store_of(measurement.calls, {.functions = measurement.functions,
-                                                   .sites = measurement.sites,
-                                                   .threads = measurement.threads,
-                                                   .more = {}});
-  EXPECT_TRUE(store.has_value());
-  measurement.store = store.value_or(nullptr);
-  measurement.calls = {};
-  return std::make_shared<const measure::Measurement>(std::move(measurement));
-}
-
-TEST(CancelledQuestion, EndsAsCancelledAndCanBeAskedAgain) {
-  const auto measurement = stored_example();
+TEST(CancelledQuestion, EndsAsCancelledAndIsAskedAnew) {
+  const auto measurement = std::make_shared<const measure::Measurement>(exporting::example());
   Host host;
   host.open = [&](const OpenRequest&, const measure::Watch&, const Progress&) {
     return Result<decltype(measurement)>(measurement);
@@ -56,7 +43,7 @@ TEST(CancelledQuestion, EndsAsCancelledAndCanBeAskedAgain) {
   calls.limit = 10;
   expect_cancelled(session.calls(calls, cancelled));
   expect_cancelled(session.lines("1", file, cancelled));
-  EXPECT_FALSE(measurement->store->damaged());
+  EXPECT_FALSE(measurement->cache->damaged());
 
   const auto whole = session.lines("1", file, going);
   ASSERT_TRUE(whole.has_value());

@@ -75,12 +75,12 @@ inline Host fake_host(const std::shared_ptr<FakeState>& state) {
     measurement.recording.path = request.path;
     return std::make_shared<const measure::Measurement>(std::move(measurement));
   };
-  host.cache_status = [state](const OpenRequest& request) -> Result<engine::StoreStatus> {
+  host.cache_status = [state](const OpenRequest& request) -> Result<engine::CacheStatus> {
     if (request.path == "/missing") {
       return std::unexpected(
           Error{.kind = Error::Kind::not_found, .message = "No such file", .file = "/missing"});
     }
-    engine::StoreStatus status;
+    engine::CacheStatus status;
     status.path = request.path + ".calls";
     status.recording_bytes = 500;
     status.exists = state->forgotten == 0;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptlens::engine {
+namespace ptlens::source {
 namespace {
 
 LineMap map_of(const std::string& before, const std::string& now) {
@@ -27,7 +27,7 @@ std::vector<int> numbers(const LineMap& map, std::uint32_t lines) {
   return found;
 }
 
-TEST(LineMap, FollowsWhatIsInsertedAndRemoved) {
+TEST(LineMap, FollowsInsertedAndRemovedLines) {
   EXPECT_EQ(numbers(map_of("a\nb\nc", "x\ny\na\nb\nc"), 3), (std::vector{3, 4, 5}));
   EXPECT_EQ(numbers(map_of("a\nb\nc", "a\nc"), 3), (std::vector{1, 0, 2}));
   EXPECT_EQ(numbers(map_of("a\nb\nc\nd", "a\nnew\nb\nc\nother\nd"), 4), (std::vector{1, 3, 4, 6}));
@@ -44,7 +44,7 @@ TEST(LineMap, IsNotMisledByRepeatedLines) {
   EXPECT_EQ(numbers(map_of(before, now), 7), (std::vector{5, 6, 7, 8, 9, 10, 11}));
 }
 
-TEST(LineMap, TellsWhichFunctionsAreIntact) {
+TEST(LineMap, FindsIntactFunctions) {
   const LineMap map =
       map_of("f() {\n  x;\n}\ng() {\n  y;\n}\n", "f() {\n  x;\n}\ng() {\n  y;\n  z;\n}\n");
   EXPECT_TRUE(map.intact(1, 3));
@@ -52,7 +52,7 @@ TEST(LineMap, TellsWhichFunctionsAreIntact) {
   EXPECT_FALSE(map.intact(1, 6));
 }
 
-TEST(TextLines, TakeIndentingForNoChangeOfALine) {
+TEST(TextLines, IgnoreIndentation) {
   EXPECT_EQ(line_sums("  a  b\r").loose, line_sums("\ta b").loose);
   EXPECT_NE(line_sums("  a b").exact, line_sums("a b").exact);
   EXPECT_EQ(line_sums("a b\r").exact, line_sums("a b").exact);
@@ -99,4 +99,4 @@ TEST(LineMap, HoldsForRandomEdits) {
 }
 
 } // namespace
-} // namespace ptlens::engine
+} // namespace ptlens::source

@@ -1,4 +1,4 @@
-// Making bundles: libarchive writes the tar (pax) with zstd around it.
+// libarchive writes the bundle as a tar (pax) that is compressed with zstd.
 #include "engine/bundle/bundle.hpp"
 
 #include "cache/checksum.hpp"
@@ -37,12 +37,12 @@ struct FreeEntry {
 
 Error error_of(archive* file, const std::string& path, const std::string& remedy) {
   const char* const said = archive_error_string(file);
-  return {.message = said == nullptr ? "cannot be read or written" : said,
+  return {.message = said == nullptr ? "the file cannot be read or written" : said,
           .file = path,
           .remedy = remedy};
 }
 
-// Writes to a file beside the one that is wanted, which appears once it is whole.
+// Writes a temporary file in the folder of the output, and renames it when it is complete.
 class Writer {
 public:
   static Result<Writer> create(const std::string& path) {
@@ -76,9 +76,9 @@ public:
     struct stat status{};
     if (!input || ::stat(source.c_str(), &status) != 0) {
       return std::unexpected(Error{.kind = Error::Kind::not_found,
-                                   .message = "cannot be read",
+                                   .message = "the file cannot be read",
                                    .file = source,
-                                   .remedy = "check its rights"});
+                                   .remedy = "check its permissions"});
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
     cache::RunningChecksum sum;
@@ -94,7 +94,7 @@ public:
       const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size()));
       if (!input.read(piece.data(), static_cast<std::streamsize>(wanted))) {
         return std::unexpected(
-            Error{.message = "became shorter while it was read", .file = source});
+            Error{.message = "the file became shorter while it was read", .file = source});
       }
       if (auto written = write(std::span(piece).first(wanted)); !written) {
         return std::unexpected(written.error());
@@ -156,7 +156,7 @@ private:
   std::map<std::string, std::string> checksums_; // of members, by name
 };
 
-// The files of the recording itself, by their names in the folder.
+// Returns the files of the recording itself, by their names in the folder.
 std::vector<std::pair<std::string, std::string>> own_files(const std::string& recording,
                                                            const std::string& data) {
   std::vector<std::pair<std::string, std::string>> files;
@@ -227,7 +227,7 @@ Collected collect(LoadedRecording& loaded) {
   return all;
 }
 
-// Above all sources that exist here of the program's own binaries.
+// Returns the innermost folder that contains all sources of the program that exist here.
 std::string source_root(const LoadedRecording& loaded, const std::vector<BundledFile>& binaries) {
   std::set<fs::path> folders;
   for (const BundledFile& file : binaries) {
@@ -279,9 +279,9 @@ Result<Bundle> make_bundle(const std::string& recording, const OpenOptions& opti
   std::error_code failed;
   if (fs::exists(output, failed)) {
     return std::unexpected(Error{.kind = Error::Kind::bad_input,
-                                 .message = "is there already",
+                                 .message = "the file exists already",
                                  .file = output,
-                                 .remedy = "name another file, or remove this one"});
+                                 .remedy = "choose another file, or remove this one"});
   }
   auto loaded = load(recording, options);
   if (!loaded) {

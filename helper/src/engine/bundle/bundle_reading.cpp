@@ -1,8 +1,8 @@
-// Opening bundles: libarchive reads the tar and the zstd around it.
+// libarchive decompresses the bundle and reads the tar in it.
 #include "cache/checksum.hpp"
 #include "engine/bundle/bundle.hpp"
 #include "engine/bundle/bundle_list.hpp"
-#include "engine/cache/cache_location.hpp"
+#include "engine/recording/cache_folder.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -51,16 +51,16 @@ Error refused(const std::string& bundle, std::string message) {
   return {.kind = Error::Kind::bad_input,
           .message = std::move(message),
           .file = bundle,
-          .remedy = "get the bundle again from where it was made, with `ptlens bundle`"};
+          .remedy = "make the bundle again with `ptlens bundle` on the machine with the recording"};
 }
 
-// A relative path that stays below where it starts.
+// Returns whether the path is relative and stays below its start.
 bool stays_inside(const fs::path& name) {
   return !name.empty() && name.is_relative() &&
          std::ranges::none_of(name, [](const fs::path& part) { return part == ".."; });
 }
 
-using Checksums = std::map<std::string, std::string>; // by name of member
+using Checksums = std::map<std::string, std::string>; // by member
 
 Result<void> unpack_entry(archive* file, archive_entry* entry, const std::string& bundle,
                           const fs::path& folder, std::uint64_t& room, Checksums& checksums) {
@@ -90,9 +90,9 @@ Result<void> unpack_entry(archive* file, archive_entry* entry, const std::string
       break;
     }
     if (static_cast<std::uint64_t>(size) > room) {
-      return std::unexpected(Error{.message = "there is no room for what is in it",
+      return std::unexpected(Error{.message = "the disk has no space for its contents",
                                    .file = bundle,
-                                   .remedy = "free some room in " + folder.string()});
+                                   .remedy = "free some space in " + folder.string()});
     }
     room -= static_cast<std::uint64_t>(size);
     sum.add(std::as_bytes(std::span(piece).first(static_cast<std::size_t>(size))));
@@ -101,12 +101,13 @@ Result<void> unpack_entry(archive* file, archive_entry* entry, const std::string
   output.flush();
   checksums[fs::path(name).lexically_normal()] = fmt::format("{:016x}", sum.value());
   return output ? Result<void>{}
-                : std::unexpected(Error{.message = "cannot be written",
-                                        .file = path.string(),
-                                        .remedy = "check the folder's rights and free space"});
+                : std::unexpected(
+                      Error{.message = "the file cannot be written",
+                            .file = path.string(),
+                            .remedy = "check the permissions and the free space of the folder"});
 }
 
-// Whether what was unpacked is what the list says. Lists of the first version hold no checksums.
+// Checks the unpacked members against the list.
 Result<void> check_members(const std::string& bundle, const fs::path& folder,
                            const Checksums& found) {
   std::ifstream file(folder / bundle_list);
@@ -115,17 +116,16 @@ Result<void> check_members(const std::string& bundle, const fs::path& folder,
     return std::unexpected(refused(bundle, fmt::format("its {} is damaged", bundle_list)));
   }
   const int version = list["bundle"].get<int>();
-  if (version > bundle_version) {
-    return std::unexpected(Error{.kind = Error::Kind::unsupported,
-                                 .message = fmt::format("is a bundle of version {}", version),
-                                 .file = bundle,
-                                 .remedy = "open it with a newer ptlens"});
-  }
-  if (version < 2) {
-    return {};
+  if (version != bundle_version) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::unsupported,
+              .message = fmt::format("the bundle has the unknown version {}", version),
+              .file = bundle,
+              .remedy = "open it with the ptlens that made it"});
   }
   if (!list.contains("checksums") || !list["checksums"].is_object()) {
-    return std::unexpected(refused(bundle, fmt::format("its {} holds no checksums", bundle_list)));
+    return std::unexpected(
+        refused(bundle, fmt::format("its {} contains no checksums", bundle_list)));
   }
   for (const auto& [name, sum] : list["checksums"].items()) {
     const auto member = found.find(fs::path(name).lexically_normal());
@@ -133,8 +133,8 @@ Result<void> check_members(const std::string& bundle, const fs::path& folder,
       return std::unexpected(refused(bundle, fmt::format("its member {} is missing", name)));
     }
     if (!sum.is_string() || sum.get<std::string>() != member->second) {
-      return std::unexpected(refused(
-          bundle, fmt::format("its member {} is damaged: it is not what its checksum says", name)));
+      return std::unexpected(
+          refused(bundle, fmt::format("its member {} is damaged: its checksum differs", name)));
     }
   }
   return {};
@@ -146,7 +146,7 @@ Result<void> unpack(const std::string& bundle, const fs::path& folder) {
   if (!file || archive_read_support_format_tar(file.get()) != ARCHIVE_OK ||
       archive_read_support_filter_zstd(file.get()) != ARCHIVE_OK ||
       archive_read_open_filename(file.get(), bundle.c_str(), block) != ARCHIVE_OK) {
-    return std::unexpected(refused(bundle, "is no bundle"));
+    return std::unexpected(refused(bundle, "the file is not a bundle"));
   }
   std::error_code failed;
   constexpr double most = 0.9;
@@ -169,10 +169,10 @@ Result<void> unpack(const std::string& bundle, const fs::path& folder) {
     listed |= std::string_view(archive_entry_pathname(entry)) == bundle_list;
   }
   return listed ? check_members(bundle, folder, checksums)
-                : std::unexpected(refused(bundle, fmt::format("holds no {}", bundle_list)));
+                : std::unexpected(refused(bundle, fmt::format("it contains no {}", bundle_list)));
 }
 
-// Bundles that nobody opened for a month.
+// Removes unpacked bundles that were not opened for a month.
 void remove_old(const fs::path& folder) {
   std::error_code failed;
   const auto now = fs::file_time_type::clock::now();
@@ -194,7 +194,7 @@ Result<std::string> unpacked(const std::string& recording) {
   struct stat status{};
   if (cache.empty() || ::stat(recording.c_str(), &status) != 0) {
     return std::unexpected(Error{.kind = Error::Kind::no_rights,
-                                 .message = "there is no folder to unpack it to",
+                                 .message = "there is no folder into which it can be unpacked",
                                  .file = recording,
                                  .remedy = "set XDG_CACHE_HOME to a folder of your own"});
   }
@@ -220,7 +220,7 @@ Result<std::string> unpacked(const std::string& recording) {
   }
   const auto done = unpack(recording, partial);
   if (done) {
-    fs::rename(partial, folder, failed); // another helper may have been first
+    fs::rename(partial, folder, failed); // another helper may have created it first
   }
   std::error_code ignored;
   fs::remove_all(partial, ignored);
@@ -230,27 +230,29 @@ Result<std::string> unpacked(const std::string& recording) {
   return folder.string();
 }
 
-std::string absent_sources(const std::string& recording, const SourceMap& map) {
+std::optional<Note> absent_sources(const std::string& recording, const SourceMap& map) {
   if (!is_bundle(recording)) {
-    return {};
+    return std::nullopt;
   }
   const auto folder = unpacked(recording);
   if (!folder) {
-    return {};
+    return std::nullopt;
   }
   std::ifstream file(fs::path(*folder) / bundle_list);
   const Json list = Json::parse(file, nullptr, false);
   if (!list.is_object() || !list.contains("source_root") || !list["source_root"].is_string()) {
-    return {};
+    return std::nullopt;
   }
   const auto root = list["source_root"].get<std::string>();
   std::error_code ignored;
   if (root.empty() || fs::exists(mapped_path(map, root), ignored)) {
-    return {};
+    return std::nullopt;
   }
-  return fmt::format("its sources were below {} where it was recorded, which is not here: "
-                     "--source-map {}=FOLDER says where they are (ptlens.sourceMap in the editor)",
-                     root, root);
+  return make_note(
+      "absent_sources",
+      "the sources were in {0} on the recorded machine, which does not exist here: give "
+      "their folder with --source-map {0}=FOLDER (ptlens.sourceMap in the editor)",
+      root);
 }
 
 } // namespace ptlens::engine

@@ -1,4 +1,4 @@
-// CBOR, which keeps paths as the bytes they are.
+// The key is CBOR, which stores paths as their exact bytes.
 #include "engine/cache/cache_key.hpp"
 
 #include "cache/checksum.hpp"
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// Nothing of a file that is not there.
+// Returns size, time and inode of a file; null where it does not exist.
 Json state_of(const std::string& path) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0) {
@@ -47,10 +47,10 @@ int add_build_id(dl_phdr_info* object, std::size_t /*size*/, void* to) {
       }
     }
   }
-  return 1; // the first object is the program
+  return 1; // the first object is the program itself
 }
 
-// Tells one build of the helper from another: its notes, with its build-id.
+// Returns a hash of the helper's ELF notes, which contain its build-id.
 const std::string& own_build() {
   static const std::string build = [] {
     std::string notes;
@@ -89,7 +89,7 @@ Json options_of(const std::string& recording, const std::string& data, const Ope
           {"data", fs::path(data).filename().string()}};
 }
 
-// Files beside the recording count by their name, so that it can be moved.
+// Files beside the recording are named without their folder, so that the recording can be moved.
 Json recording_of(const std::string& recording, const std::string& data) {
   const std::string manifest = manifest_of(recording);
   return {{"data", state_of(data)}, {"manifest", manifest.empty() ? Json() : state_of(manifest)}};
@@ -105,7 +105,7 @@ Json parsed(std::string_view key) {
 
 } // namespace
 
-std::string store_key(const std::string& recording, const std::string& data,
+std::string cache_key(const std::string& recording, const std::string& data,
                       const OpenOptions& options, const std::set<std::string>& files) {
   Json listed = Json::array();
   for (const std::string& file : files) {
@@ -126,28 +126,28 @@ std::string store_key(const std::string& recording, const std::string& data,
 
 std::string mismatch(std::string_view key, const std::string& recording, const std::string& data,
                      const OpenOptions& options) {
-  const Json kept = parsed(key);
-  if (!kept.is_object() || !kept.contains("files") || !kept["files"].is_array()) {
+  const Json cached = parsed(key);
+  if (!cached.is_object() || !cached.contains("files") || !cached["files"].is_array()) {
     return "its key cannot be read";
   }
-  if (kept.value("helper", Json()) != own_build()) {
-    return "another build of ptlens made it";
+  if (cached.value("helper", Json()) != own_build()) {
+    return "another build of ptlens wrote it";
   }
-  if (kept.value("recording", Json()) != recording_of(recording, data)) {
-    return "the recording was changed since";
+  if (cached.value("recording", Json()) != recording_of(recording, data)) {
+    return "the recording has changed";
   }
-  if (kept.value("options", Json()) != options_of(recording, data, options)) {
-    return "it was made with other options";
+  if (cached.value("options", Json()) != options_of(recording, data, options)) {
+    return "it was written with other options";
   }
-  if (kept.value("machine", Json()) != machine()) {
-    return "another machine or kernel made it";
+  if (cached.value("machine", Json()) != machine()) {
+    return "another machine or kernel wrote it";
   }
-  for (const Json& file : kept["files"]) {
+  for (const Json& file : cached["files"]) {
     if (!file.is_array() || file.size() != 2 || !file[0].is_string()) {
       return "its key cannot be read";
     }
     if (const auto& path = file[0].get_ref<const std::string&>(); state_of(path) != file[1]) {
-      return fmt::format("{} {} since", path, file[1].is_null() ? "has come" : "was changed");
+      return fmt::format("{} {}", path, file[1].is_null() ? "was added" : "has changed");
     }
   }
   return "";

@@ -1,8 +1,9 @@
-// What the calls of a recording depend on: the recording, the options, this helper, and each file
-// that was read or missed on the way. A store is valid while all of it is as it was.
+// The key of a call cache: everything that the calls of a recording depend on. These are the
+// recording, the options, this build of the helper, and each file that was read or not found while
+// decoding. A cache is valid while none of them has changed.
 #pragma once
 
-#include "engine/engine.hpp"
+#include "engine/recording/open_options.hpp"
 
 #include <cstdint>
 #include <set>
@@ -11,16 +12,17 @@
 
 namespace ptlens::engine {
 
-// `data` is the recording's file of trace, `files` what was opened or looked for besides.
-[[nodiscard]] std::string store_key(const std::string& recording, const std::string& data,
+// Returns the key. `data`: the recording's trace file. `files`: all other files that were opened or
+// looked for.
+[[nodiscard]] std::string cache_key(const std::string& recording, const std::string& data,
                                     const OpenOptions& options, const std::set<std::string>& files);
 
-// Why the key is not that of the recording and the options as they are now, in words for the user;
-// empty where it is.
+// Returns why the key does not match the present recording and options, as a message for the user;
+// empty where it matches.
 [[nodiscard]] std::string mismatch(std::string_view key, const std::string& recording,
                                    const std::string& data, const OpenOptions& options);
 
-// Of the options alone: those with the same have the same store.
+// Returns the hash of the options. Options with equal hashes share a cache.
 [[nodiscard]] std::uint64_t options_hash(const std::string& recording, const std::string& data,
                                          const OpenOptions& options);
 

@@ -1,4 +1,4 @@
-// Names of stores.
+// Names of cache files.
 #include "engine/cache/cache_location.hpp"
 
 #include "cache/checksum.hpp"
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -18,14 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* cache_only = "cache"; // PTLENS_STORE: never beside the recording
+constexpr const char* cache_folder_only = "cache"; // PTLENS_CACHE: never beside the recording
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name); // NOLINT(concurrency-mt-unsafe): nothing sets it
-  return value == nullptr ? "" : value;
-}
-
-// Of a recording in the cache folder: where it is tells it from others of its name.
+// Returns the start of the recording's file names in the cache folder. The hash of its path
+// distinguishes it from other recordings with the same name.
 std::string cache_prefix(const std::string& data) {
   std::error_code ignored;
   const std::string path = fs::weakly_canonical(fs::absolute(data, ignored), ignored).string();
@@ -33,63 +28,58 @@ std::string cache_prefix(const std::string& data) {
                      fs::path(data).filename().string());
 }
 
-// A file with that end beside the recording, or in the cache folder.
-std::vector<std::string> places_of(const std::string& data, const std::string& end) {
-  std::vector<std::string> places;
-  if (variable("PTLENS_STORE") != cache_only) {
-    places.push_back(data + end);
+// Returns the locations of the file with that suffix: beside the recording, and in the cache
+// folder.
+std::vector<std::string> locations_of(const std::string& data, const std::string& suffix) {
+  std::vector<std::string> locations;
+  const std::string setting = environment_variable("PTLENS_CACHE");
+  if ((setting.empty() ? environment_variable("PTLENS_STORE") : setting) != cache_folder_only) {
+    locations.push_back(data + suffix);
   }
   if (const std::string folder = cache_folder(); !folder.empty()) {
-    places.push_back(fmt::format("{}/{}{}", folder, cache_prefix(data), end));
+    locations.push_back(fmt::format("{}/{}{}", folder, cache_prefix(data), suffix));
   }
-  return places;
+  return locations;
 }
 
 } // namespace
 
-std::string cache_folder() {
-  if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) {
-    return cache + "/ptlens";
-  }
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.cache/ptlens";
-}
-
-std::vector<std::string> store_places(const std::string& recording, const std::string& data,
-                                      const OpenOptions& options) {
+std::vector<std::string> cache_locations(const std::string& recording, const std::string& data,
+                                         const OpenOptions& options) {
   const std::uint64_t hash = options_hash(recording, data, options);
-  const bool usual = hash == options_hash(recording, data, OpenOptions{});
-  const std::string end =
-      usual ? store_end : fmt::format(".{:08x}{}", hash & UINT32_MAX, store_end);
-  return places_of(data, end);
+  const bool default_options = hash == options_hash(recording, data, OpenOptions{});
+  const std::string suffix =
+      default_options ? cache_suffix : fmt::format(".{:08x}{}", hash & UINT32_MAX, cache_suffix);
+  return locations_of(data, suffix);
 }
 
-std::vector<std::string> sources_places(const std::string& data) {
-  return places_of(data, ".sources");
+std::vector<std::string> sources_locations(const std::string& data) {
+  return locations_of(data, ".sources");
 }
 
-std::string place_to_write(const std::vector<std::string>& places) {
-  for (const std::string& place : places) {
-    const fs::path folder = fs::path(place).parent_path();
+std::string writable_location(const std::vector<std::string>& locations) {
+  for (const std::string& location : locations) {
+    const fs::path folder = fs::path(location).parent_path();
     std::error_code failed;
-    if (!folder.empty() && place == places.back()) {
+    if (!folder.empty() && location == locations.back()) {
       fs::create_directories(folder, failed);
     }
     if (::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0) {
-      return place;
+      return location;
     }
   }
   return "";
 }
 
-std::vector<std::string> all_stores(const std::string& data) {
+std::vector<std::string> all_caches(const std::string& data) {
   std::vector<std::string> found;
   const auto search = [&](const fs::path& folder, const std::string& begin) {
     std::error_code ended;
     for (fs::directory_iterator at(folder.empty() ? "." : folder, ended), end; !ended && at != end;
          at.increment(ended)) {
       const std::string name = at->path().filename().string();
-      if (name.starts_with(begin) && name.find(store_end, begin.size() - 1) != std::string::npos) {
+      if (name.starts_with(begin) &&
+          name.find(cache_suffix, begin.size() - 1) != std::string::npos) {
         found.push_back(at->path().string());
       }
     }

@@ -1,35 +1,34 @@
-// Where the store of a recording lies: beside its trace, or, where nothing can be written there, in
-// the user's cache folder ($XDG_CACHE_HOME/ptlens, else ~/.cache/ptlens).
+// The location of a recording's call cache: beside its trace, or, where that folder is read-only,
+// in the user's cache folder ($XDG_CACHE_HOME/ptlens, else ~/.cache/ptlens).
 //
-//   perf.data.calls              of the usual options
-//   perf.data.1a2b3c4d.calls     of others: --pid, --symfs, --decoder, ...
-//   perf.data.sources            what its sources were
+//   perf.data.calls              the cache for the default options
+//   perf.data.1a2b3c4d.calls     the cache for other options: --pid, --symfs, --decoder, ...
+//   perf.data.sources            the measured sources
 #pragma once
 
-#include "engine/engine.hpp"
+#include "engine/recording/cache_folder.hpp"
+#include "engine/recording/open_options.hpp"
 
 #include <string>
 #include <vector>
 
 namespace ptlens::engine {
 
-inline constexpr const char* store_end = ".calls";
-inline constexpr const char* names_end = ".names"; // behind store_end: see kept_calls.hpp
+inline constexpr const char* cache_suffix = ".calls";
+inline constexpr const char* names_suffix = ".names"; // after cache_suffix: see cached_calls.hpp
 
-// The helper's folder in the user's cache; empty where the user has none.
-[[nodiscard]] std::string cache_folder();
-
-// Where it may be, best place first.
+// Returns the possible locations of the cache, the preferred one first.
 [[nodiscard]] std::vector<std::string>
-store_places(const std::string& recording, const std::string& data, const OpenOptions& options);
+cache_locations(const std::string& recording, const std::string& data, const OpenOptions& options);
 
-// Where measured_sources.hpp keeps what it does, best place first.
-[[nodiscard]] std::vector<std::string> sources_places(const std::string& data);
+// Returns the possible locations of the measured sources, the preferred one first.
+[[nodiscard]] std::vector<std::string> sources_locations(const std::string& data);
 
-// The place to write it to; empty where there is none. Makes the cache folder.
-[[nodiscard]] std::string place_to_write(const std::vector<std::string>& places);
+// Returns the first location that can be written; empty where there is none. Creates the cache
+// folder.
+[[nodiscard]] std::string writable_location(const std::vector<std::string>& locations);
 
-// All stores of the recording, of whatever options, and what was left half-written.
-[[nodiscard]] std::vector<std::string> all_stores(const std::string& data);
+// Returns the caches of the recording for all options, and incomplete files of interrupted writers.
+[[nodiscard]] std::vector<std::string> all_caches(const std::string& data);
 
 } // namespace ptlens::engine

@@ -1,4 +1,4 @@
-// Stores as files.
+// Call caches as files.
 #include "engine/cache/cache_status.hpp"
 
 #include "cache/call_cache.hpp"
@@ -15,7 +15,7 @@ namespace ptlens::engine {
 
 namespace fs = std::filesystem;
 
-Result<StoreStatus> store_status(const std::string& named, const OpenOptions& options) {
+Result<CacheStatus> cache_status(const std::string& named, const OpenOptions& options) {
   const auto unpacked_to = unpacked(named);
   if (!unpacked_to) {
     return std::unexpected(unpacked_to.error());
@@ -29,25 +29,25 @@ Result<StoreStatus> store_status(const std::string& named, const OpenOptions& op
                                  .file = data,
                                  .remedy = "check the path"});
   }
-  const std::vector<std::string> places = store_places(recording, data, options);
+  const std::vector<std::string> locations = cache_locations(recording, data, options);
   const std::uintmax_t data_bytes = fs::file_size(data, ignored);
-  StoreStatus status;
+  CacheStatus status;
   status.recording_bytes = ignored ? 0 : data_bytes;
-  for (const std::string& place : places) {
-    const std::uintmax_t bytes = fs::file_size(place, ignored);
+  for (const std::string& location : locations) {
+    const std::uintmax_t bytes = fs::file_size(location, ignored);
     if (ignored) {
       continue;
     }
-    StoreStatus found{.path = place,
+    CacheStatus found{.path = location,
                       .exists = true,
                       .invalid = {},
                       .bytes = bytes,
                       .recording_bytes = status.recording_bytes};
-    if (const auto store = cache::CallCache::open(place)) {
-      found.invalid = mismatch((*store)->key(), recording, data, options);
-      found.calls = (*store)->calls();
+    if (const auto calls = cache::CallCache::open(location)) {
+      found.invalid = mismatch((*calls)->key(), recording, data, options);
+      found.calls = (*calls)->calls();
     } else {
-      found.invalid = store.error().message;
+      found.invalid = calls.error().message;
     }
     if (found.invalid.empty() || !status.exists) {
       status = std::move(found);
@@ -57,19 +57,19 @@ Result<StoreStatus> store_status(const std::string& named, const OpenOptions& op
     }
   }
   if (!status.exists) {
-    status.path = place_to_write(places);
-    status.invalid = "nothing is kept yet";
+    status.path = writable_location(locations);
+    status.invalid = "no question has been answered yet, so that nothing is cached";
   }
   return status;
 }
 
-Result<std::vector<std::string>> forget_stores(const std::string& named) {
+Result<std::vector<std::string>> remove_caches(const std::string& named) {
   const auto recording = unpacked(named);
   if (!recording) {
     return std::unexpected(recording.error());
   }
   std::vector<std::string> removed;
-  for (const std::string& path : all_stores(data_file(*recording))) {
+  for (const std::string& path : all_caches(data_file(*recording))) {
     std::error_code failure;
     if (fs::remove(path, failure)) {
       removed.push_back(path);

@@ -1,4 +1,4 @@
-// What a measurement is beside its calls, as CBOR.
+// The parts of a measurement other than its calls are stored as CBOR.
 #include "engine/cache/cached_calls.hpp"
 
 #include "cache/checksum.hpp"
@@ -21,6 +21,10 @@ namespace {
 using Json = nlohmann::json;
 
 Json json_of(const measure::RecordingInfo& info) {
+  Json notes = Json::array();
+  for (const Note& note : info.notes) {
+    notes.push_back(Json::array({note.code, note.text, note.arguments}));
+  }
   Json missing = Json::array();
   for (const measure::MissingCode& code : info.missing) {
     missing.push_back(Json::array({code.path, code.build_id, code.reason}));
@@ -34,11 +38,11 @@ Json json_of(const measure::RecordingInfo& info) {
           {"lost_records", info.lost_records},
           {"resolution_ns", info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json()},
           {"off_cpu_known", info.off_cpu_known},
-          {"notes", info.notes},
+          {"notes", std::move(notes)},
           {"missing", std::move(missing)}};
 }
 
-// Reads fields of an object of whatever shape: what is not as it must be makes it bad.
+// Reads fields of an object of unknown shape. A missing field or a wrong type makes good() false.
 class Reader {
 public:
   explicit Reader(const Json& object) : object_(object) {}
@@ -98,10 +102,22 @@ std::optional<measure::RecordingInfo> info_of(const Json& json) {
   reader.read("trace_bytes", info.trace_bytes);
   reader.read("lost_records", info.lost_records);
   reader.read("off_cpu_known", info.off_cpu_known);
-  reader.read("notes", info.notes);
   if (const Json* const field = reader.find("resolution_ns");
       field != nullptr && !field->is_null()) {
     reader.read("resolution_ns", info.uncertainty_ns.emplace());
+  }
+  const Json* const notes = reader.find("notes");
+  if (notes == nullptr || !notes->is_array()) {
+    return std::nullopt;
+  }
+  for (const Json& each : *notes) {
+    if (!each.is_array() || each.size() != 3 || !each[0].is_string() || !each[1].is_string() ||
+        !Reader::all_strings(each[2])) {
+      return std::nullopt;
+    }
+    info.notes.push_back({.code = each[0].get<std::string>(),
+                          .arguments = each[2].get<std::vector<std::string>>(),
+                          .text = each[1].get<std::string>()});
   }
   const Json* const missing = reader.find("missing");
   if (missing == nullptr || !missing->is_array()) {
@@ -128,8 +144,8 @@ std::uint64_t hash_of(std::string_view text) {
   return cache::checksum(std::as_bytes(std::span(text)));
 }
 
-// A sealed CBOR object in a file of its own: {"of": hash of the store's key, "names": [...],
-// "hash": of the names}.
+// Reads a file of one CBOR object: {"of": hash of the cache's key, "names": [...], "hash": of the
+// names}.
 std::optional<std::vector<std::string>> read_names(const std::string& path, std::string_view key) {
   const auto file = perfdata::MappedFile::open(path);
   if (!file) {
@@ -153,43 +169,43 @@ std::optional<std::vector<std::string>> read_names(const std::string& path, std:
 
 } // namespace
 
-std::optional<CachedMeasurement> open_kept(const std::string& recording, const std::string& data,
-                                           const OpenOptions& options) {
-  for (const std::string& path : store_places(recording, data, options)) {
-    auto store = cache::CallCache::open(path);
-    if (!store || !mismatch((*store)->key(), recording, data, options).empty()) {
+std::optional<CachedMeasurement> open_cached(const std::string& recording, const std::string& data,
+                                             const OpenOptions& options) {
+  for (const std::string& path : cache_locations(recording, data, options)) {
+    auto calls = cache::CallCache::open(path);
+    if (!calls || !mismatch((*calls)->key(), recording, data, options).empty()) {
       continue;
     }
-    cache::Description description = (*store)->take_description();
+    cache::Description description = (*calls)->take_description();
     const Json more = Json::from_cbor(description.more, true, false);
     auto info = info_of(more);
     if (!info) {
       continue;
     }
-    CachedMeasurement kept;
-    kept.path = path;
-    kept.measurement.recording = std::move(*info);
-    kept.measurement.recording.path = recording;
-    kept.measurement.threads = std::move(description.threads);
-    kept.measurement.functions = std::move(description.functions);
-    kept.measurement.sites = std::move(description.sites);
+    CachedMeasurement cached;
+    cached.path = path;
+    cached.measurement.recording = std::move(*info);
+    cached.measurement.recording.path = recording;
+    cached.measurement.threads = std::move(description.threads);
+    cached.measurement.functions = std::move(description.functions);
+    cached.measurement.sites = std::move(description.sites);
     Reader reader(more);
-    reader.read("inlined_names", kept.measurement.inlined_names);
-    kept.names_known = reader.good();
-    if (!kept.names_known) {
-      if (auto names = read_names(path + names_end, (*store)->key())) {
-        kept.measurement.inlined_names = std::move(*names);
-        kept.names_known = true;
+    reader.read("inlined_names", cached.measurement.inlined_names);
+    cached.names_known = reader.good();
+    if (!cached.names_known) {
+      if (auto names = read_names(path + names_suffix, (*calls)->key())) {
+        cached.measurement.inlined_names = std::move(*names);
+        cached.names_known = true;
       }
     }
-    kept.measurement.store = std::move(*store);
-    return kept;
+    cached.measurement.cache = std::move(*calls);
+    return cached;
   }
   return std::nullopt;
 }
 
-Result<void> keep(measure::Measurement& measurement, cache::Writer& writer, const std::string& key,
-                  bool names_known) {
+Result<void> finish_cache(measure::Measurement& measurement, cache::Writer& writer,
+                          const std::string& key, bool names_known) {
   Json more = json_of(measurement.recording);
   if (names_known) {
     more["inlined_names"] = measurement.inlined_names;
@@ -198,38 +214,37 @@ Result<void> keep(measure::Measurement& measurement, cache::Writer& writer, cons
                                  .sites = std::move(measurement.sites),
                                  .threads = std::move(measurement.threads),
                                  .more = cbor(more)};
-  auto store = writer.finish(key, description);
+  auto calls = writer.finish(key, description);
   measurement.functions = std::move(description.functions);
   measurement.sites = std::move(description.sites);
   measurement.threads = std::move(description.threads);
-  if (!store) {
-    return std::unexpected(std::move(store.error()));
+  if (!calls) {
+    return std::unexpected(std::move(calls.error()));
   }
-  (void)(*store)->take_description(); // the measurement has it
-  measurement.store = std::move(*store);
+  (void)(*calls)->take_description(); // the measurement owns a copy
+  measurement.cache = std::move(*calls);
   if (!writer.trouble().empty()) {
     measurement.recording.notes.push_back(
-        "the calls could not be kept on disk, so that every question decodes anew: " +
-        writer.trouble());
+        make_note("not_cached",
+                  "the calls could not be written to the disk, so that every question decodes the "
+                  "recording again: {}",
+                  writer.trouble()));
   }
   return {};
 }
 
-void keep_names(const measure::Measurement& measurement, const std::string& store_path) {
-  if (measurement.store == nullptr) {
-    return;
-  }
-  cache::remove_abandoned(store_path + names_end);
-  auto output = cache::Output::create(store_path + names_end);
+void write_inlined_names(const measure::Measurement& measurement, const std::string& cache_path) {
+  cache::remove_abandoned(cache_path + names_suffix);
+  auto output = cache::Output::create(cache_path + names_suffix);
   if (!output) {
     return;
   }
-  const std::string bytes = cbor({{"of", hash_of(measurement.store->key())},
+  const std::string bytes = cbor({{"of", hash_of(measurement.cache->key())},
                                   {"hash", hash_of(cbor(Json(measurement.inlined_names)))},
                                   {"names", measurement.inlined_names}});
   output->append(std::as_bytes(std::span(bytes)));
   if (!output->complete().empty()) {
-    [[maybe_unused]] const auto kept = output->publish(); // if not: found out again
+    [[maybe_unused]] const auto published = output->publish(); // the names can be computed again
   }
 }
 

@@ -1,9 +1,9 @@
-// Measurements whose calls are kept in a store between one question and the next.
+// Measurements whose calls were cached by an earlier question.
 #pragma once
 
 #include "base/error.hpp"
 #include "cache/writer.hpp"
-#include "engine/engine.hpp"
+#include "engine/recording/open_options.hpp"
 #include "measure/measurement.hpp"
 
 #include <memory>
@@ -14,23 +14,24 @@
 
 namespace ptlens::engine {
 
-// The measurement of a store that is whole and valid; nothing where there is none. The inlined
-// names are filled in where they are known, `names_known` says so.
+// A measurement that was read from a valid cache. `names_known`: its inlined names are filled in.
 struct CachedMeasurement {
   measure::Measurement measurement;
-  std::string path; // of the store
+  std::string path; // of the cache
   bool names_known = false;
 };
+// Returns nothing where there is no valid cache.
 [[nodiscard]] std::optional<CachedMeasurement>
-open_kept(const std::string& recording, const std::string& data, const OpenOptions& options);
+open_cached(const std::string& recording, const std::string& data, const OpenOptions& options);
 
-// Gives the measurement, which was made while the writer took its calls, the store of them. Notes
-// of the measurement say where it could not be kept. Errors: those of cache::Writer::finish.
-[[nodiscard]] Result<void> keep(measure::Measurement& measurement, cache::Writer& writer,
-                                const std::string& key, bool names_known);
+// Completes the cache that the writer filled while the measurement was made, and gives it to the
+// measurement. A note of the measurement says where the file could not be written. Errors: those of
+// cache::Writer::finish.
+[[nodiscard]] Result<void> finish_cache(measure::Measurement& measurement, cache::Writer& writer,
+                                        const std::string& key, bool names_known);
 
-// Keeps the measurement's inlined names beside its store, to be found by open_kept. They can be
-// lacking: nothing tells where they cannot be written.
-void keep_names(const measure::Measurement& measurement, const std::string& store_path);
+// Writes the measurement's inlined names beside its cache, where open_cached finds them. A failure
+// to write them is ignored: they are computed again.
+void write_inlined_names(const measure::Measurement& measurement, const std::string& cache_path);
 
 } // namespace ptlens::engine

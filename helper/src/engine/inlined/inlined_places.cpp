@@ -1,4 +1,4 @@
-// From debug information to places, and their numbers.
+// Reads the places from debug information and numbers them.
 #include "engine/inlined/inlined_places.hpp"
 
 #include "measure/names/names.hpp"
@@ -48,8 +48,8 @@ void InlinedPlaces::add(const symbols::MappedCode& code, const std::string& name
   }
 }
 
-// Identity of an inlined function is its binary, name and declaration; its address that of the
-// first place.
+// The identity of an inlined function is its binary, name and declaration. Its address is that of
+// the first place.
 std::uint32_t InlinedPlaces::function_of(const std::string& path,
                                          const symbols::InlinedInstance& place) {
   const auto [at, added] =
@@ -66,7 +66,7 @@ std::uint32_t InlinedPlaces::function_of(const std::string& path,
   return at->second;
 }
 
-void InlinedPlaces::settle(stacks::CallTable& calls, stacks::Symbolizer& symbolizer) {
+void InlinedPlaces::finish(stacks::CallTable& calls, stacks::Symbolizer& symbolizer) {
   stacks::remove_calls(calls, stacks::uncountable_executions(calls, counted_));
   result_.called_functions = symbolizer.functions().size();
   result_.called_sites = symbolizer.sites().size();

@@ -1,8 +1,8 @@
-// The places where functions of one name were inlined, in all binaries of a recording: what is
-// counted while it is decoded, and what stands for it afterwards.
+// The places where functions with one name were inlined, in all binaries of a recording. Their
+// executions are counted while the trace is decoded.
 //
-// Inlined functions and the calls that they replaced are numbered from `first_number` on while the
-// trace is decoded, and behind the functions and sites that the decode found when it is done.
+// While the trace is decoded, inlined functions and the call sites that they replaced are numbered
+// from `first_number` on. Afterwards their numbers follow those of the called functions and sites.
 #pragma once
 
 #include "engine/recording/loaded_recording.hpp"
@@ -21,21 +21,22 @@ namespace ptlens::engine {
 
 class InlinedPlaces {
 public:
-  // Of the functions that answer to `name` by the rules of symbols::Binary::find; `binary`: a path
-  // or its end, empty for any. Reads the debug information of all binaries of the recording.
+  // Finds the places of the functions that match `name` by the rules of symbols::Binary::find.
+  // `binary`: a path or the end of a path, empty for any. Reads the debug information of all
+  // binaries of the recording.
   InlinedPlaces(const LoadedRecording& loaded, const std::string& name, const std::string& binary);
 
   [[nodiscard]] bool empty() const { return counted_.places().empty(); }
   [[nodiscard]] stacks::CountedPlaces& counted() { return counted_; }
 
-  // The decode is done: takes what cannot be counted out of the table, and gives functions and
-  // sites their last numbers in it and in the symbolizer.
-  void settle(stacks::CallTable& calls, stacks::Symbolizer& symbolizer);
-  // After settle(): all but the measurement.
+  // Removes executions that cannot be counted from the table, and gives functions and sites their
+  // final numbers in it and in the symbolizer. Must be called after the last branch.
+  void finish(stacks::CallTable& calls, stacks::Symbolizer& symbolizer);
+  // Returns everything but the measurement, after finish().
   [[nodiscard]] measure::InlinedMeasurement take() { return std::move(result_); }
 
 private:
-  struct Holder { // the function that a place is in
+  struct Holder { // the function that contains a place
     const symbols::MappedCode* code = nullptr;
     std::uint32_t function = stacks::no_call; // index in the binary
   };
@@ -46,10 +47,10 @@ private:
 
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::uint32_t>,
            std::uint32_t>
-      numbers_; // of functions_
+      numbers_; // indices into functions_
   std::vector<stacks::FunctionInfo> functions_;
-  std::vector<stacks::CallSite> sites_; // one a place
-  std::vector<Holder> holders_;         // one a place
+  std::vector<stacks::CallSite> sites_; // by place
+  std::vector<Holder> holders_;         // by place
   std::vector<stacks::CountedPlace> places_;
   stacks::CountedPlaces counted_;
   measure::InlinedMeasurement result_;

@@ -1,6 +1,7 @@
-// Which measurement answers for a name.
+// The report comes from the measurement of calls, of inlined code, or of both.
 #include "engine/inlined/inlined_report.hpp"
 
+#include "measure/names/find_function.hpp"
 #include "symbols/names/demangle.hpp"
 #include "symbols/names/name_shape.hpp"
 

@@ -23,22 +23,23 @@ using MeasureInlined =
 
 struct FunctionReport {
   measure::Report report = {};
-  std::optional<measure::InlinedPart> inlined = {}; // nothing: not looked for, or inlined nowhere
-  SharedInlined measured = {};                      // what it comes from
+  std::optional<measure::InlinedPart> inlined = {}; // nothing: not requested, or inlined nowhere
+  SharedInlined measured = {};                      // the measurement of the rows
 
-  // What the report's indices refer to.
+  // Returns the measurement to which the report's indices refer.
   [[nodiscard]] const measure::Measurement& source(const measure::Measurement& calls) const {
     return inlined && !inlined->called ? measured->measurement : calls;
   }
 };
 
-// Errors: those of measure::find_function, where the name was not inlined either.
+// Reports the function of that name. Errors: those of measure::find_function, where the name was
+// not inlined either.
 [[nodiscard]] Result<FunctionReport> report(const measure::Measurement& measurement,
                                             const std::string& name, const std::string& binary,
                                             const measure::Selection& selection,
                                             const MeasureInlined& measure_inlined);
 
-// The same for a function that was called, by its index.
+// Reports a function that was called, by its index.
 [[nodiscard]] Result<FunctionReport> report(const measure::Measurement& measurement,
                                             std::uint32_t function,
                                             const measure::Selection& selection,

@@ -1,5 +1,5 @@
-// Each sample of a probe is a hit; which function it belongs to says the manifest, where it was
-// called from the return address in its payload.
+// Each sample of a probe is a hit. The manifest gives its function, and the return address in its
+// payload gives the call site.
 #include "engine/probes/probe_backend.hpp"
 
 #include "stacks/threads/probe_calls.hpp"
@@ -46,14 +46,14 @@ public:
       : loaded_(&loaded), measurement_(&measurement), writer_(&writer),
         table_(loaded.manifest.value_or(record::Manifest{}).probes) {}
 
-  // False when no probe of ours made the sample.
+  // Returns false when the sample belongs to none of our probes.
   bool add(const perfdata::Sample& sample) {
     const auto payload = read_payload(sample.raw);
     if (!payload) {
       return false;
     }
     if (loaded_->pid && *loaded_->pid != sample.pid) {
-      return true; // of a process that was not asked for
+      return true; // of a process that was not requested
     }
     const auto& space = loaded_->spaces->at(sample.pid, sample.time_ns);
     const symbols::MappedCode* mapped = space.find(payload->address);
@@ -108,7 +108,7 @@ public:
       hand_over(i);
       const bool exited = loaded_->exited(info, info.first_ns);
       threads_[i].finish(exited ? info.last_ns : last_ns, exited);
-      // The probes watch every thread for as long as they are on, hits or not.
+      // The probes watch every thread while they are enabled, with or without hits.
       info.first_ns = first_ns;
       info.last_ns = std::max(info.last_ns, last_ns);
     }
@@ -137,7 +137,8 @@ private:
     return entry->second;
   }
 
-  // The function that a jump out of another goes to; no_call through a register or a PLT stub.
+  // Returns the target function of a jump out of another function; no_call for a jump through a
+  // register or a PLT stub.
   std::uint32_t tail_target(const symbols::AddressSpaceVersion& space,
                             const symbols::MappedCode& mapped, std::uint64_t function,
                             std::uint64_t address) {
@@ -172,7 +173,7 @@ private:
   record::ProbeTable table_;
   stacks::Symbolizer symbolizer_;
   std::deque<stacks::ProbeCalls> threads_;
-  // The last hit of each thread, where that is an entry: the call may begin with the next one.
+  // The last hit of each thread, if it is an entry: the call may start at the next hit.
   std::vector<std::optional<stacks::ProbeHit>> entered_;
   std::unordered_map<std::int32_t, std::size_t> index_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> site_of_;
@@ -220,13 +221,16 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
   measure::RecordingInfo& info = measurement.recording;
   info.uncertainty_ns = 1; // perf's clock counts nanoseconds
   if (foreign != 0) {
-    info.notes.push_back(fmt::format("{} samples belong to no probe of this recording", foreign));
+    info.notes.push_back(
+        make_note("foreign_samples", "{} samples belong to no probe of this recording", foreign));
   }
   if (info.lost_records != 0) {
     info.notes.push_back(
-        fmt::format("perf dropped {} records: calls are missing, and those around are wrong or "
-                    "incomplete; measure for a shorter time or a colder function",
-                    info.lost_records));
+        make_note("lost_records",
+                  "perf dropped {} records: calls are missing, and the calls around them are wrong "
+                  "or incomplete; measure for a shorter time, or a function that is called less "
+                  "often",
+                  info.lost_records));
   }
   return measurement;
 }

@@ -1,4 +1,4 @@
-// The uprobe backend: samples of our probes to calls, which go to the writer.
+// The uprobe backend builds calls from samples of our probes.
 #pragma once
 
 #include "base/error.hpp"

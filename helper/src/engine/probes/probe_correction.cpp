@@ -1,4 +1,4 @@
-// The cost of each function's probes, by its binary and address.
+// Functions are matched with their probes by binary and address.
 #include "engine/probes/probe_correction.hpp"
 
 #include "record/manifest.hpp"
@@ -24,7 +24,7 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
   struct Costs {
     double own = 0;
     double entry = 0;
-    double exit = 0; // of the dearest way out: a return
+    double exit = 0; // of the most expensive exit: a return
     double entry_uncertainty = 0;
     double exit_uncertainty = 0;
   };

@@ -1,5 +1,4 @@
-// What the manifest of a recording by probes knows of their cost, for
-// measure/report/probe_correction.hpp.
+// Reads the cost of probes from the manifest, for measure/report/probe_correction.hpp.
 #pragma once
 
 #include "measure/measurement.hpp"
@@ -12,8 +11,8 @@
 
 namespace ptlens::engine {
 
-// Of all calls of the functions together. Nothing where the recording was not made by probes, or
-// their cost was not measured.
+// Returns the corrected latency of all calls of the functions. Nothing where the recording was not
+// made with probes, or their cost was not measured.
 [[nodiscard]] std::optional<measure::CorrectedLatency>
 corrected_latency(const measure::Measurement& measurement, std::span<const std::uint32_t> functions,
                   const measure::Selection& selection);

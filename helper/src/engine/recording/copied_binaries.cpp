@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{512} << 20U;
-// What packages put there is not built anew between two measurements.
+// Returns whether the file belongs to the system: packages are not rebuilt between measurements.
 constexpr std::array<std::string_view, 7> system_folders = {
     "/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/nix/store/", "/snap/"};
 
@@ -60,7 +60,7 @@ void copy(const fs::path& from, const fs::path& to) {
     return;
   }
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, failed);
-  if (failed) { // a part of it would be taken for a damaged binary
+  if (failed) { // an incomplete copy would look like a damaged binary
     fs::remove(to, failed);
   }
 }

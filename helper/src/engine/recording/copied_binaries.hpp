@@ -1,5 +1,5 @@
-// Copies of the measured binaries in the recording's own folder, where symbols::BinaryFinder looks
-// first: so that the recording can still be read once the program has been built anew.
+// Copies of the measured binaries in the recording's folder, where symbols::BinaryFinder looks
+// first, so that the recording can be decoded after the program was rebuilt.
 #pragma once
 
 #include "base/error.hpp"
@@ -8,9 +8,10 @@
 
 namespace ptlens::engine {
 
-// Of a folder that `ptlens record` has just written. Left out are libraries of the system, binaries
-// whose debug information is elsewhere, and what would make more than 512 MiB. A file system that
-// can shares the bytes with the original. Never fails: a binary that cannot be copied is not kept.
+// Copies the binaries to a folder that `ptlens record` has just written. Leaves out system
+// libraries, binaries with separate debug information, and binaries beyond a total of 512 MiB. The
+// copies share their bytes with the originals where the file system supports it. Never fails: a
+// binary that cannot be copied is left out.
 void keep_binaries(const std::string& recording);
 
 } // namespace ptlens::engine

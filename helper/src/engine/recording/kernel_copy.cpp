@@ -1,5 +1,5 @@
-// The checks are perf's: the build-id of the recording's header, and the address of the symbol
-// after which the kernel's mapping is named (tools/perf/util/synthetic-events.c,
+// The checks are those of perf: the build-id in the recording's header, and the address of the
+// symbol that is part of the name of the kernel's mapping (tools/perf/util/synthetic-events.c,
 // perf_event__synthesize_kernel_mmap).
 #include "engine/recording/kernel_copy.hpp"
 
@@ -47,14 +47,14 @@ Result<std::optional<Files>> find(const std::filesystem::path& data, const OpenO
           .message = "No such file or directory",
           .file = file.string(),
           .offset = std::nullopt,
-          .remedy = "give a copy of /proc/kallsyms with --kallsyms, and the kernel's code, as "
-                    "'perf record --kcore' keeps it, beside it or with --kcore"});
+          .remedy = "give a copy of /proc/kallsyms with --kallsyms, and the kernel's code, which "
+                    "'perf record --kcore' writes, beside it or with --kcore"});
     }
   }
   return files;
 }
 
-// "[kernel.kallsyms]_text" at the address of that symbol.
+// Returns the mapping "[kernel.kallsyms]_text", which is at the address of that symbol.
 const perfdata::Mapping* kernel_mapping(const perfdata::Recording& recording) {
   const auto mappings = recording.mappings();
   const auto found = std::ranges::find_if(mappings, [](const perfdata::Mapping& mapping) {
@@ -68,7 +68,7 @@ Error another(const std::filesystem::path& file, std::string message) {
           .message = std::move(message),
           .file = file.string(),
           .offset = std::nullopt,
-          .remedy = "give the files copied on the recorded machine before it was started again"};
+          .remedy = "give files that were copied on the recorded machine before it was restarted"};
 }
 
 } // namespace
@@ -94,8 +94,8 @@ Result<KernelCopy> open_kernel(const perfdata::Recording& recording, const std::
   const bool placed = mapping != nullptr && mapping->file_offset != 0 && found_at != 0;
   if (placed && found_at != mapping->file_offset) {
     return std::unexpected(another(
-        names, fmt::format("is of another kernel than the recorded one, or of another start "
-                           "of it: {} is at {:#x}, in the recording at {:#x}",
+        names, fmt::format("the file belongs to another kernel, or to another boot of the recorded "
+                           "one: {} is at {:#x}, and at {:#x} in the recording",
                            reference, found_at, mapping->file_offset)));
   }
   const auto ids = recording.build_ids();
@@ -103,7 +103,7 @@ Result<KernelCopy> open_kernel(const perfdata::Recording& recording, const std::
   const bool comparable = recorded != ids.end() && !identity->build_id.empty();
   if (comparable && recorded->build_id != identity->build_id) {
     return std::unexpected(
-        another(code, fmt::format("is of another kernel than the recorded one: build-id {}, not {}",
+        another(code, fmt::format("the file belongs to another kernel: its build-id is {}, not {}",
                                   symbols::build_id_text(identity->build_id),
                                   symbols::build_id_text(recorded->build_id))));
   }
@@ -113,10 +113,12 @@ Result<KernelCopy> open_kernel(const perfdata::Recording& recording, const std::
   }
   KernelCopy copy{.code = std::move(*binary), .note = {}};
   if (!comparable) {
-    copy.note = fmt::format("the kernel's code is believed to be the recorded kernel's: {} has no "
-                            "build-id to compare{}",
-                            recorded == ids.end() ? "the recording" : code.string(),
-                            placed ? ", its names are where the recording has them" : "");
+    copy.note =
+        make_note("kernel_not_compared",
+                  "the kernel's code could not be compared with the recorded kernel: {} has "
+                  "no build-id{}",
+                  recorded == ids.end() ? "the recording" : code.string(),
+                  placed ? "; the addresses of its symbols match" : "");
   }
   return copy;
 }

@@ -1,4 +1,4 @@
-// Opening of a recording by path, and the parts of its description that do not depend on the
+// Opens a recording by path, and describes it as far as the description does not depend on the
 // backend.
 #include "engine/recording/loaded_recording.hpp"
 
@@ -27,7 +27,7 @@ std::string own_hostname() {
 }
 
 Result<void> check_process(const perfdata::Recording& recording, std::optional<std::int32_t> pid) {
-  std::map<std::int32_t, std::string> processes; // the last name of each
+  std::map<std::int32_t, std::string> processes; // names by pid
   for (const perfdata::ThreadName& name : recording.thread_names()) {
     if (name.pid > 0 && name.pid == name.tid) {
       processes[name.pid] = name.name;
@@ -59,30 +59,27 @@ Result<void> check_process(const perfdata::Recording& recording, std::optional<s
     there +=
         fmt::format("{}{}{}{}", there.empty() ? "" : ", ", each, name.empty() ? "" : " ", name);
   }
-  return std::unexpected(
-      Error{.kind = Error::Kind::not_found,
-            .message = fmt::format("there is no process {} in the recording", *pid),
-            .file = recording.path(),
-            .remedy = there.empty() ? "leave out --pid" : "it holds " + there});
+  return std::unexpected(Error{.kind = Error::Kind::not_found,
+                               .message = fmt::format("the recording contains no process {}", *pid),
+                               .file = recording.path(),
+                               .remedy = there.empty() ? "omit --pid" : "it contains " + there});
 }
 
 } // namespace
 
-// Of a folder: the file that `ptlens record` wrote to it, or perf itself where it keeps the
-// kernel's code too.
 std::string data_file(const std::string& folder) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {
     return folder;
   }
   const std::filesystem::path own = std::filesystem::path(folder) / "perf.data";
-  const std::filesystem::path of_perf = std::filesystem::path(folder) / "data";
+  const std::filesystem::path perf_data = std::filesystem::path(folder) / "data";
   if (std::filesystem::is_directory(own, ignored)) {
     return (own / "data").string();
   }
   const bool only_perfs =
-      !std::filesystem::exists(own, ignored) && std::filesystem::exists(of_perf, ignored);
-  return (only_perfs ? of_perf : own).string();
+      !std::filesystem::exists(own, ignored) && std::filesystem::exists(perf_data, ignored);
+  return (only_perfs ? perf_data : own).string();
 }
 
 Result<LoadedRecording> load(const std::string& path, const OpenOptions& options) {
@@ -150,7 +147,7 @@ stacks::ThreadInfo LoadedRecording::thread(std::int32_t pid, std::int32_t tid) c
     }
   }
   if (info.comm.empty()) {
-    // A new thread bears the name of the one that made it.
+    // A new thread inherits the name of the thread that created it.
     for (const perfdata::ThreadName& name : recording.thread_names()) {
       if (name.pid == info.pid) {
         info.comm = name.name;
@@ -161,8 +158,8 @@ stacks::ThreadInfo LoadedRecording::thread(std::int32_t pid, std::int32_t tid) c
 }
 
 bool LoadedRecording::exited(const stacks::ThreadInfo& thread, std::uint64_t ran_at) const {
-  // The thread that calls execve goes on under its process's id, and no record says that its own
-  // is gone.
+  // A thread that calls execve continues under its process's id, and no record reports the end of
+  // its own id.
   const auto replaced = [&](const perfdata::ThreadName& name) {
     return name.exec && name.pid == thread.pid && thread.tid != thread.pid &&
            name.time_ns >= ran_at;
@@ -183,15 +180,16 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
   }
   if (loaded.manifest) {
     for (const Note& note : loaded.manifest->notes) {
-      info.notes.push_back(note.text);
+      info.notes.push_back(note);
     }
   }
-  if (!loaded.kernel_note.empty()) {
-    info.notes.push_back(loaded.kernel_note);
+  if (loaded.kernel_note) {
+    info.notes.push_back(*loaded.kernel_note);
   }
   if (!info.off_cpu_known) {
-    info.notes.emplace_back("the recording has no context-switch records: off-CPU time is unknown; "
-                            "record with --switch-events");
+    info.notes.push_back(make_note("no_switch_records",
+                                   "the recording has no context-switch records, so that off-CPU "
+                                   "time is unknown: record with --switch-events"));
   }
   std::map<std::string, std::string> build_ids;
   for (const perfdata::BuildIdEntry& entry : loaded.recording.build_ids()) {
@@ -208,16 +206,17 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
       info.missing.push_back({path, build_id, reason});
     }
   };
-  // The kernel's own come last: they are many, and their absence costs less.
+  // The kernel's binaries come last: there are many of them, and their absence matters less.
   const auto of_kernel = [](const std::string& path) {
     return path.starts_with("[kernel") || path.starts_with("[guest") || path.ends_with(".ko");
   };
-  const std::string kernel_reason = "the kernel's code is not at hand, so that its time counts as "
-                                    "outside user code: record with --kcore, or give --kallsyms";
+  constexpr std::string_view kernel_reason =
+      "the kernel's code is not available, so that its time counts as outside user code: record "
+      "with --kcore, or give --kallsyms";
   for (const bool kernel : {false, true}) {
     for (const symbols::MissingBinary& missing : loaded.store->missing()) {
       if (of_kernel(missing.path) == kernel && !(kernel && loaded.kernel)) {
-        add(missing.path, missing.build_id, kernel ? kernel_reason : missing.reason);
+        add(missing.path, missing.build_id, kernel ? std::string(kernel_reason) : missing.reason);
       }
     }
   }
@@ -229,13 +228,14 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
   if (kernel_traced && !loaded.kernel) {
     for (const perfdata::Mapping& mapping : loaded.recording.mappings()) {
       if (mapping.pid == -1 && build_ids.contains(mapping.path)) {
-        add(mapping.path, "", kernel_reason);
+        add(mapping.path, "", std::string(kernel_reason));
       }
     }
     if (build_ids.contains("[kernel.kallsyms]")) {
-      add("[kernel.kallsyms]", "", kernel_reason);
+      add("[kernel.kallsyms]", "", std::string(kernel_reason));
     }
-    info.notes.push_back("the kernel was traced: " + kernel_reason);
+    info.notes.push_back(
+        make_note("kernel_code_missing", "the kernel was traced, but {}", kernel_reason));
   }
   return info;
 }
@@ -264,13 +264,6 @@ void sum_up(measure::Measurement& measurement,
 std::string LoadedRecording::address_filter() const {
   const auto& info = recording.intel_pt();
   return info && info->filter.starts_with("filter ") ? info->filter : std::string();
-}
-
-Error nothing_to_decode(const LoadedRecording& loaded) {
-  return {.kind = Error::Kind::bad_input,
-          .message = "holds no Intel PT trace to decode",
-          .file = loaded.recording.path(),
-          .remedy = "make one with 'perf record -e intel_pt//u' or 'ptlens record'"};
 }
 
 } // namespace ptlens::engine

@@ -1,9 +1,11 @@
-// What both backends stand on: the file, the manifest beside it, the binaries that it names, who
-// ran when.
+// What both backends read: the recording, the manifest beside it, the binaries that it names, and
+// the context switches.
 #pragma once
 
 #include "base/error.hpp"
+#include "base/note.hpp"
 #include "engine/engine.hpp"
+#include "engine/recording/open_options.hpp"
 #include "flow/switches/context_switches.hpp"
 #include "measure/measurement.hpp"
 #include "perfdata/recording.hpp"
@@ -23,40 +25,40 @@ struct LoadedRecording {
   perfdata::Recording recording;
   std::optional<record::Manifest> manifest = {}; // of a directory that `ptlens record` wrote
   std::unique_ptr<symbols::BinaryFinder> store;
-  std::shared_ptr<const symbols::Binary> kernel = {}; // its code; nullptr where it is not at hand
-  std::string kernel_note = {};                       // what is not certain about it
+  std::shared_ptr<const symbols::Binary> kernel = {}; // its code; null where it is not available
+  std::optional<Note> kernel_note = {};               // a doubt about that code
   std::unique_ptr<symbols::AddressSpaces> spaces;
   std::unique_ptr<flow::ContextSwitches> context_switches;
-  std::optional<std::int32_t> pid = {}; // only this process is asked about
+  std::optional<std::int32_t> pid = {}; // only this process is measured
   flow::DecodeOptions decode = {};
 
   [[nodiscard]] bool has_trace() const { return recording.trace_bytes() != 0; }
-  // The ranges to which the processor was told to keep, as perf writes them; empty: none.
+  // Returns the address filter of the trace, as perf writes it; empty: none.
   [[nodiscard]] std::string address_filter() const;
   [[nodiscard]] bool has_probes() const { return manifest && !manifest->probes.empty(); }
 
-  // pid, tid and name of a thread; the pid is the tid where no record says more.
+  // Returns pid, tid and name of a thread. Without a record of the thread, the pid is the tid.
   [[nodiscard]] stacks::ThreadInfo thread(std::int32_t pid, std::int32_t tid) const;
-  // Whether the thread that ran at that time, ns, has ended since: by itself, or because another
-  // program took the place of its process's.
+  // Returns whether the thread, which ran at that time in ns, ended later: by itself, or because
+  // its process executed another program.
   [[nodiscard]] bool exited(const stacks::ThreadInfo& thread, std::uint64_t ran_at) const;
 };
 
-// The file with the trace: the path itself, or where it is in the folder.
+// Returns the file with the trace: the path itself, or in a folder the file that `ptlens record` or
+// perf wrote there.
 [[nodiscard]] std::string data_file(const std::string& path);
 
+// Opens the recording. Errors: those of perfdata::Recording::open and record::read_manifest,
+// not_found where it has no process with the requested pid.
 [[nodiscard]] Result<LoadedRecording> load(const std::string& path, const OpenOptions& options);
 
-// Bytes that decoding may take.
+// Returns the number of bytes that decoding may use.
 [[nodiscard]] std::uint64_t memory_bound(const OpenOptions& options);
 
-// The error of a recording without trace, where trace is what was asked about.
-[[nodiscard]] Error nothing_to_decode(const LoadedRecording& loaded);
-
-// Path, loss and what is missing; the backend adds the rest.
+// Describes path, losses and missing code; the backend adds the rest.
 [[nodiscard]] measure::RecordingInfo describe(const LoadedRecording& loaded);
 
-// First and last times and lost time of all threads to those of the recording.
+// Computes the trace time and the lost time of the recording from its threads.
 void sum_up(measure::Measurement& measurement,
             std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps);
 

@@ -1,4 +1,4 @@
-// Source paths by the longest way round: each is compared with each root, which are few.
+// Each path is compared with each root, as there are few roots.
 #include "engine/recording/source_map.hpp"
 
 #include <fmt/format.h>
@@ -16,9 +16,10 @@ Result<SourceRoot> parse_source_map(std::string_view text) {
     to.remove_suffix(1);
   }
   if (from.empty() || to.empty()) {
-    return std::unexpected(Error{.kind = Error::Kind::bad_input,
-                                 .message = fmt::format("\"{}\" is not FROM=TO", text),
-                                 .remedy = "write it as /where/it/was/built=/where/it/is/here"});
+    return std::unexpected(
+        Error{.kind = Error::Kind::bad_input,
+              .message = fmt::format("\"{}\" is not FROM=TO", text),
+              .remedy = "write it as /path/on/the/build/machine=/path/on/this/machine"});
   }
   return SourceRoot{.from = std::string(from), .to = std::string(to)};
 }

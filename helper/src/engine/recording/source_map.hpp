@@ -1,5 +1,4 @@
-// Where the sources of a recorded program are on this machine: directories as they were where it
-// was built, and what stands for them here.
+// The map from source folders of the build machine to folders of this machine.
 #pragma once
 
 #include "base/error.hpp"
@@ -13,18 +12,18 @@
 namespace ptlens::engine {
 
 struct SourceRoot {
-  std::string from; // recorded, without a slash at its end
+  std::string from; // the recorded folder, without a slash at its end
   std::string to;
 };
-using SourceMap = std::vector<SourceRoot>; // the first that fits counts
+using SourceMap = std::vector<SourceRoot>; // the first match counts
 
-// "FROM=TO". Errors: bad_input.
+// Parses "FROM=TO". Errors: bad_input.
 [[nodiscard]] Result<SourceRoot> parse_source_map(std::string_view text);
 
-// The path as it is here: that of the first root that it is below or equal to, else itself.
+// Returns the path on this machine. Paths that are not in a mapped folder are unchanged.
 [[nodiscard]] std::string mapped_path(const SourceMap& map, const std::string& path);
 
-// All source files of functions and call sites.
+// Maps the source files of all functions and call sites.
 void map_sources(const SourceMap& map, measure::Measurement& measurement);
 
 } // namespace ptlens::engine

@@ -1,4 +1,4 @@
-// How branches are matched.
+// Branches are matched one by one between the PSBs at which both decoders started.
 #include "engine/trace/branch_comparison.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ using Event = flow::ReferenceDecoder::Event;
 
 constexpr std::size_t context_branches = 6;
 
-// A direct and an indirect jump are one to the reference.
+// The reference does not distinguish direct and indirect jumps.
 BranchKind common(BranchKind kind) {
   return kind == BranchKind::indirect ? BranchKind::jump : kind;
 }
@@ -40,18 +40,18 @@ std::string text(const flow::Branch& branch) {
   return fmt::format("{} {:#x} -> {:#x}", flow::name(common(branch.kind)), branch.from, branch.to);
 }
 
-// Our branches of one piece, one at a time, and the PSBs between them.
+// Our branches of one trace fragment, one at a time, and the PSBs between them.
 class Ours {
 public:
   explicit Ours(const Streams& streams) : streams_(&streams) {}
 
-  // The next branch, nullptr at the end.
+  // Returns the next branch; null at the end.
   const flow::Branch* peek() {
     fill();
     return run_ && branch_ < run_->branches.size() ? &run_->branches[branch_] : nullptr;
   }
   void pop() { ++branch_; }
-  // Behind peek(): the branch is a gap where code is missing indeed.
+  // Returns whether the branch of peek() is a gap where code is really missing.
   [[nodiscard]] bool lacks_code() const {
     if (!run_) {
       return false;
@@ -61,8 +61,8 @@ public:
   }
   [[nodiscard]] std::int32_t tid() const { return run_ ? run_->tid : -1; }
 
-  // Goes on to the first PSB at or behind `offset`; nothing where none follows. Returns its offset;
-  // `skipped` grows by the branches passed.
+  // Moves to the first PSB at or after `offset` and returns its offset; nothing where none follows.
+  // Adds the number of passed branches to `skipped`.
   std::optional<std::uint64_t> seek(std::uint64_t offset, std::uint64_t& skipped) {
     started_ = true;
     for (;;) {
@@ -141,7 +141,7 @@ public:
         break;
       }
     }
-    // What follows ours alone tells: trace that the reference does not begin with again.
+    // Only our decoder reports the following branches: the reference does not resume there.
     while (!verdict_->difference && ours_.peek() != nullptr) {
       if (aligned_ && ours_.peek()->kind != BranchKind::gap) {
         differ(end_offset_, text(*ours_.peek()), "the end of the trace");
@@ -153,7 +153,7 @@ public:
   }
 
 private:
-  // Both begin at one PSB, or the reference waits until it comes to one at which ours began.
+  // Both start at the same PSB, or the comparison waits for a PSB at which ours started.
   void synchronised(std::uint64_t offset) {
     aligned_ = false;
     if (!mark_ || *mark_ < offset) {
@@ -169,20 +169,21 @@ private:
     const flow::Branch* ours = ours_.peek();
     const bool begins = std::exchange(fresh_, false) && event.branch.kind == BranchKind::on;
     if (begins && (ours == nullptr || ours->kind != BranchKind::on)) {
-      return; // ours came to the PSB from before it
+      return; // ours did not start at the PSB
     }
     const bool ended = ours == nullptr || ours->gap == flow::GapReason::truncated;
     const bool may_be_direct =
         event.branch.kind == BranchKind::jump || event.branch.kind == BranchKind::call;
     if (ended && may_be_direct) {
-      return; // beyond the last packet: libipt follows direct branches that may never have run
+      return; // after the last packet, libipt follows direct branches that may not have been
+              // executed
     }
     if (ours == nullptr) {
       differ(event.offset, "the end of the trace", text(event.branch));
       return;
     }
     if (ours_.lacks_code()) {
-      aligned_ = false; // nothing to judge by: libipt may still name an event there
+      aligned_ = false; // no comparison is possible: libipt may still report an event there
       return;
     }
     if (!same(*ours, event.branch)) {
@@ -210,7 +211,7 @@ private:
   Verdict* verdict_;
   std::optional<std::uint64_t> mark_;
   bool aligned_ = false;
-  bool fresh_ = false; // nothing was compared since the reference began
+  bool fresh_ = false; // nothing was compared since the reference started
   std::uint64_t end_offset_ = 0;
   std::deque<std::string> before_;
 };

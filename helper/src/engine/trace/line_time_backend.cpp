@@ -1,4 +1,4 @@
-// From functions to their lines, and the walk of each thread over them.
+// Finds the code of the functions, and feeds each thread's branches to its LineWalk.
 #include "engine/trace/line_time_backend.hpp"
 
 #include "base/cancellation.hpp"
@@ -16,8 +16,9 @@ namespace ptlens::engine {
 
 namespace {
 
-stacks::TimedCode code_of(const symbols::Binary& binary, const std::set<std::uint64_t>& addresses) {
-  stacks::TimedCode code{.binary = &binary, .lines = {}, .entries = {}};
+line_time::TimedCode code_of(const symbols::Binary& binary,
+                             const std::set<std::uint64_t>& addresses) {
+  line_time::TimedCode code{.binary = &binary, .lines = {}, .entries = {}};
   std::vector<std::uint32_t> indices;
   const std::span<const symbols::Function> all = binary.functions();
   for (std::uint32_t index = 0; index < all.size(); ++index) {
@@ -30,9 +31,9 @@ stacks::TimedCode code_of(const symbols::Binary& binary, const std::set<std::uin
   return code;
 }
 
-std::vector<stacks::TimedCode> timed_code(const LoadedRecording& loaded,
-                                          std::span<const stacks::FunctionInfo> functions) {
-  std::vector<stacks::TimedCode> code;
+std::vector<line_time::TimedCode> timed_code(const LoadedRecording& loaded,
+                                             std::span<const stacks::FunctionInfo> functions) {
+  std::vector<line_time::TimedCode> code;
   std::set<const symbols::Binary*> done;
   for (const symbols::MappedCode* mapped : loaded.spaces->binaries()) {
     std::set<std::uint64_t> addresses;
@@ -50,19 +51,19 @@ std::vector<stacks::TimedCode> timed_code(const LoadedRecording& loaded,
 
 Error no_lines(const LoadedRecording& loaded) {
   return {.kind = Error::Kind::not_found,
-          .message = "none of the functions has code with lines",
+          .message = "none of the functions has code with line numbers",
           .file = loaded.path,
           .remedy = "compile the program with -g"};
 }
 
 } // namespace
 
-Result<measure::LineTimes> measure_line_times(const LoadedRecording& loaded,
-                                              std::span<const stacks::FunctionInfo> functions,
-                                              const Progress& progress) {
+Result<line_time::LineTimes> measure_line_times(const LoadedRecording& loaded,
+                                                std::span<const stacks::FunctionInfo> functions,
+                                                const Progress& progress) {
   progress.report({"reading debug information", 0, 0, "bytes"});
   const Cancellable scope(progress);
-  stacks::TimedLines lines(timed_code(loaded, functions));
+  line_time::TimedLines lines(timed_code(loaded, functions));
   if (progress.cancelled()) {
     return std::unexpected(decoding_cancelled());
   }
@@ -72,7 +73,7 @@ Result<measure::LineTimes> measure_line_times(const LoadedRecording& loaded,
   Branches source(loaded, flow::Detail::branches);
   std::vector<stacks::ThreadInfo> infos;
   Threads threads(loaded, infos, [&](std::uint32_t, std::int32_t tid) {
-    return std::make_unique<stacks::LineWalk>(lines, *loaded.context_switches, tid);
+    return std::make_unique<line_time::LineWalk>(lines, *loaded.context_switches, tid);
   });
   const auto taken = take_all(source, loaded.recording.trace_bytes(), progress,
                               [&threads](flow::Run& run) { threads.take(run); });
@@ -80,9 +81,7 @@ Result<measure::LineTimes> measure_line_times(const LoadedRecording& loaded,
     return std::unexpected(taken.error());
   }
   (void)threads.finish();
-  measure::LineTimes times = measure::line_times(lines);
-  times.timed = source.summary().has_time;
-  return times;
+  return line_time::line_times(lines, source.summary().has_time);
 }
 
 } // namespace ptlens::engine

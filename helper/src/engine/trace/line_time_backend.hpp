@@ -1,4 +1,4 @@
-// Line time: a pass over all branches of a trace for the lines of some functions.
+// The pass over all branches of a trace that feeds line_time/ with the code of some functions.
 #pragma once
 
 #include "base/error.hpp"
@@ -11,9 +11,10 @@
 
 namespace ptlens::engine {
 
-// The functions by binary and address; copies and parts that the compiler made of them belong to
-// them. Errors: not_found where none of their code has lines, cancelled.
-[[nodiscard]] Result<measure::LineTimes>
+// Measures the lines of the functions, which are identified by binary and address. Copies and parts
+// that the compiler made of a function belong to it. Errors: not_found where none of their code has
+// lines; cancelled.
+[[nodiscard]] Result<line_time::LineTimes>
 measure_line_times(const LoadedRecording& loaded, std::span<const stacks::FunctionInfo> functions,
                    const Progress& progress);
 

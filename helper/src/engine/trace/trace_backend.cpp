@@ -1,7 +1,8 @@
-// Runs of branches, in order of time, to one call builder for each thread.
+// Each thread has a call builder, which takes the thread's branches in order of time.
 #include "engine/trace/trace_backend.hpp"
 
 #include "base/cancellation.hpp"
+#include "cache/call_rows.hpp"
 #include "engine/trace/trace_threads.hpp"
 #include "stacks/calls/call_table.hpp"
 #include "stacks/pairing/call_pairing.hpp"
@@ -28,7 +29,7 @@ public:
   Namer(const symbols::AddressSpaces& spaces, stacks::Symbolizer& symbolizer)
       : spaces_(&spaces), symbolizer_(&symbolizer) {}
 
-  // Sets symbol and kind; false when the branch is left out.
+  // Sets symbol and kind. Returns false when the branch is left out.
   bool name(const flow::Run& run, const flow::Branch& branch, bool calls_only) {
     const auto& space = spaces_->at(run.pid, code_times_[run.tid].of(branch));
     const std::uint64_t address = branch.to != 0 ? branch.to : branch.from;
@@ -63,12 +64,12 @@ private:
   std::unordered_map<std::int32_t, flow::CodeTime> code_times_; // by tid
 };
 
-// What takes the calls of the thread of an index.
+// Returns the sink for the calls of the thread with that index.
 using SinkOf = std::function<stacks::CallSink&(std::uint32_t)>;
 
 class CallMaker {
 public:
-  // `inlined`: null where inlined code is not asked for. The references must outlive the object.
+  // `inlined`: null where inlined code is not requested. The references must outlive the object.
   CallMaker(const LoadedRecording& loaded, stacks::Symbolizer& symbolizer, InlinedPlaces* inlined,
             SinkOf sink_of)
       : loaded_(&loaded), symbolizer_(&symbolizer), inlined_(inlined),
@@ -95,12 +96,45 @@ private:
   stacks::CodeFacts facts_;
 };
 
-// `inlined`: the inlined code that is asked for, null for none; `settle` is told when all calls are
-// closed.
-Result<measure::Measurement>
-measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined, const SinkOf& sink_of,
-              const std::function<void(measure::Measurement&, stacks::Symbolizer&)>& settle,
-              const measure::Watch& watch, const Progress& progress) {
+// Adds the notes on what the trace does not show, and its uncertainty.
+void add_notes(measure::RecordingInfo& info, const LoadedRecording& loaded,
+               const flow::DecodeSummary& summary) {
+  for (const std::string& warning : summary.warnings) {
+    info.notes.push_back({.code = "decoder", .arguments = {}, .text = warning});
+  }
+  for (const perfdata::AuxTraceError& error : loaded.recording.trace_errors()) {
+    info.notes.push_back(
+        make_note("perf_trace_error", "perf reported while recording: {}", error.message));
+  }
+  if (const std::string filter = loaded.address_filter(); !filter.empty()) {
+    info.notes.push_back(make_note(
+        "address_filter",
+        "the recording used an address filter ({}): only that code was traced. Calls from it to "
+        "other code have a duration and no details. Calls of other functions from elsewhere are "
+        "not visible. A call that ends by a jump out of the range is incomplete",
+        filter));
+  }
+  if (summary.unowned_bytes != 0) {
+    info.notes.push_back(make_note("unowned_trace",
+                                   "{} bytes of trace were left out: according to the switch "
+                                   "records their CPU was idle, so that their thread is unknown",
+                                   summary.unowned_bytes));
+  }
+  if (summary.has_time) {
+    info.uncertainty_ns = summary.uncertainty_ns;
+  } else {
+    info.notes.push_back(make_note("no_timing",
+                                   "the trace has no timing packets: calls are counted, but their "
+                                   "latency is unknown; record with tsc, mtc and cyc"));
+  }
+}
+
+// Measures all but the calls, which go to the sinks. `inlined`: the requested inlined code, null
+// for none. `finish` is called when all calls are closed.
+Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined,
+                                           const SinkOf& sink_of,
+                                           const std::function<void(stacks::Symbolizer&)>& finish,
+                                           const measure::Watch& watch, const Progress& progress) {
   using Clock = measure::WatchedFunction::Clock;
   stacks::Symbolizer symbolizer;
   measure::WatchedFunction watched(watch, symbolizer.functions(), Clock::now());
@@ -123,14 +157,14 @@ measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined, const SinkO
         symbolizer.set_numbering(run.numbering);
         threads.take(run);
         if (watch.is_set()) {
-          watched.tell(Clock::now(), source.bytes_done(), loaded.recording.trace_bytes());
+          watched.report_if_due(Clock::now(), source.bytes_done(), loaded.recording.trace_bytes());
         }
       });
   if (!taken) {
     return std::unexpected(taken.error());
   }
   auto gaps = threads.finish();
-  settle(measurement, symbolizer);
+  finish(symbolizer);
   measurement.functions = std::move(symbolizer.functions());
   measurement.sites = std::move(symbolizer.sites());
   sum_up(measurement, std::move(gaps));
@@ -138,39 +172,17 @@ measure_calls(const LoadedRecording& loaded, InlinedPlaces* inlined, const SinkO
   const flow::DecodeSummary summary = source.summary();
   measure::RecordingInfo& info = measurement.recording;
   info.decode_errors = summary.decode_errors;
-  info.notes.insert(info.notes.end(), summary.warnings.begin(), summary.warnings.end());
-  for (const perfdata::AuxTraceError& error : loaded.recording.trace_errors()) {
-    info.notes.push_back(fmt::format("perf noted while recording: {}", error.message));
-  }
-  if (const std::string filter = loaded.address_filter(); !filter.empty()) {
-    info.notes.push_back(
-        fmt::format("an address filter was on while recording ({}): only that code was traced; of "
-                    "what it calls "
-                    "elsewhere the duration is known and nothing inside, calls of other functions "
-                    "from elsewhere "
-                    "are not seen, and a call that ends by a jump out of the range is incomplete",
-                    filter));
-  }
-  if (summary.unowned_bytes != 0) {
-    info.notes.push_back(
-        fmt::format("{} bytes of trace are left out: the switch records show their "
-                    "CPU idle then, so their thread is not certain",
-                    summary.unowned_bytes));
-  }
-  if (const std::string note = threads.untraced().note(); !note.empty()) {
-    info.notes.push_back(note);
+  add_notes(info, loaded, summary);
+  if (const auto note = threads.untraced().note()) {
+    info.notes.push_back(*note);
   }
   if (threads.indistinct_switches() != 0) {
-    info.notes.push_back(fmt::format(
-        "{} times a coroutine went on where several waited in the same way: the one that "
-        "had waited longest was taken, so their calls may have each other's latency",
-        threads.indistinct_switches()));
-  }
-  if (summary.has_time) {
-    info.uncertainty_ns = summary.uncertainty_ns;
-  } else {
-    info.notes.emplace_back("the trace has no timing packets: calls are counted, their latency is "
-                            "not known; record with tsc, mtc and cyc");
+    info.notes.push_back(
+        make_note("indistinct_switches",
+                  "{} times a coroutine was resumed where several waited at the same place: it was "
+                  "taken to be the one that had waited longest, so that the latencies of their "
+                  "calls may be exchanged",
+                  threads.indistinct_switches()));
   }
   return measurement;
 }
@@ -203,24 +215,33 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded, cache:
   return measure_calls(
       loaded, nullptr,
       [&](std::uint32_t thread) -> stacks::CallSink& { return writer.thread(thread); },
-      [](measure::Measurement&, stacks::Symbolizer&) {}, watch, progress);
+      [](stacks::Symbolizer&) {}, watch, progress);
 }
 
 Result<measure::InlinedMeasurement>
 measure_inlined(const LoadedRecording& loaded, InlinedPlaces& places, const Progress& progress) {
-  stacks::CallTableBuilder table;
+  stacks::CallTableBuilder builder;
+  stacks::CallTable calls;
   auto measurement = measure_calls(
       loaded, &places,
-      [&](std::uint32_t thread) -> stacks::CallSink& { return table.thread(thread); },
-      [&](measure::Measurement& made, stacks::Symbolizer& symbolizer) {
-        made.calls = table.take_as_opened();
-        places.settle(made.calls, symbolizer);
-        stacks::order(made.calls);
+      [&](std::uint32_t thread) -> stacks::CallSink& { return builder.thread(thread); },
+      [&](stacks::Symbolizer& symbolizer) {
+        calls = builder.take_as_opened();
+        places.finish(calls, symbolizer);
+        stacks::order(calls);
       },
       {}, progress);
   if (!measurement) {
     return std::unexpected(measurement.error());
   }
+  auto cached = cache::cache_of(calls, {.functions = measurement->functions,
+                                        .sites = measurement->sites,
+                                        .threads = measurement->threads,
+                                        .more = {}});
+  if (!cached) {
+    return std::unexpected(cached.error());
+  }
+  measurement->cache = std::move(*cached);
   measure::InlinedMeasurement inlined = places.take();
   inlined.measurement = std::move(*measurement);
   return inlined;

@@ -1,4 +1,4 @@
-// Runs of branches to threads.
+// Distributes runs of branches to threads.
 #include "engine/trace/trace_threads.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace ptlens::engine {
 
 namespace {
 
-constexpr std::uint64_t bytes_a_progress_report = 1U << 20U;
+constexpr std::uint64_t bytes_per_progress_report = 1U << 20U;
 
 } // namespace
 
@@ -80,7 +80,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Threads::finish() {
   return gaps;
 }
 
-// Where the thread ran untraced since its last branch, trace is missing.
+// Adds a gap where the thread ran untraced after its last branch.
 void Threads::note_untraced(Thread& thread, const flow::Run& run) const {
   const std::uint64_t last = thread.calls->last_ns();
   if (const auto at = untraced_.in(run.tid, last, run.first_ns())) {
@@ -92,8 +92,7 @@ void Threads::note_untraced(Thread& thread, const flow::Run& run) const {
   }
 }
 
-// Takes the paired calls of the run as calls where the whole run is in the version of the code that
-// they belong to, and as branches elsewhere.
+// Passes the run on. Its paired calls stay paired where the code did not change during the run.
 void Threads::feed(Thread& thread, flow::Run& run) const {
   const stacks::PairedCalls* const paired = stacks::paired_calls(run);
   const auto* const space = paired == nullptr ? nullptr : only_version(thread, run, *paired);
@@ -112,9 +111,10 @@ void Threads::feed(Thread& thread, flow::Run& run) const {
   thread.calls->add_all(left, *space);
 }
 
-// Returns the version of the code in which the whole run happened, if the ids of the run refer to
-// it. Returns null where there is no such version, or the thread began another program meanwhile.
-const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread, const flow::Run& run,
+// Returns the version of the code during the whole run, if the run uses its numbering; null where
+// the code changed, or the thread executed another program meanwhile.
+const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread,
+                                                          const flow::Run& run,
                                                           const stacks::PairedCalls& paired) const {
   flow::CodeTime code_time = thread.code_time;
   const std::uint64_t first_ns = run.begins_with_branch()
@@ -137,7 +137,7 @@ const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread, const 
   return &space;
 }
 
-// Branches in the same version of the code, at a time.
+// Passes on consecutive branches in the same version of the code.
 void Threads::feed_branches(Thread& thread, flow::Run& run) const {
   const symbols::AddressSpaces& spaces = *loaded_->spaces;
   std::span<flow::Branch> left(run.branches);
@@ -147,7 +147,7 @@ void Threads::feed_branches(Thread& thread, flow::Run& run) const {
     while (thread.next_exec < thread.exec_times.size() &&
            thread.exec_times[thread.next_exec] <= begin_ns) {
       const std::uint64_t exec_ns = thread.exec_times[thread.next_exec++];
-      // The exec that started the program comes before its first branch.
+      // The exec that started the program precedes its first branch.
       if (thread.calls->first_ns() != 0 && exec_ns > thread.calls->first_ns()) {
         thread.calls->exec(std::min(exec_ns, left.front().time_ns));
       }
@@ -180,7 +180,7 @@ Result<void> take_all(Branches& source, std::uint64_t trace_bytes, const Progres
       return std::unexpected(decoding_cancelled());
     }
     take(*run);
-    if (source.bytes_done() >= reported + bytes_a_progress_report) {
+    if (source.bytes_done() >= reported + bytes_per_progress_report) {
       reported = source.bytes_done();
       progress.report({"decoding", reported, trace_bytes, "bytes"});
     }

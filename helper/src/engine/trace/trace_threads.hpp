@@ -1,4 +1,4 @@
-// All branches of a recording, in order of time, to what takes those of each thread.
+// Distributes all branches of a recording, in order of time, to a receiver for each thread.
 #pragma once
 
 #include "base/error.hpp"
@@ -23,7 +23,7 @@
 
 namespace ptlens::engine {
 
-// How decoding ends that is not wanted any more.
+// Returns the error of cancelled decoding.
 [[nodiscard]] Error decoding_cancelled();
 
 class Branches {
@@ -48,18 +48,18 @@ private:
 
 class Threads {
 public:
-  // What takes the branches of the thread of an index and an id.
+  // Makes the receiver for the branches of the thread with that index and tid.
   using Make = std::function<std::unique_ptr<stacks::ThreadCalls>(std::uint32_t, std::int32_t)>;
 
-  // Adds the threads to `infos` as they come. The references must outlive the object.
+  // Adds the threads to `infos` when they first run. The references must outlive the object.
   Threads(const LoadedRecording& loaded, std::vector<stacks::ThreadInfo>& infos, Make make);
 
   void take(flow::Run& run);
 
-  // Ends all calls; gaps of all threads.
+  // Ends all calls, and returns the gaps of all threads.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> finish();
 
-  // After finish(): see ThreadCalls.
+  // Valid after finish(); see ThreadCalls.
   [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
   [[nodiscard]] const UntracedTime& untraced() const { return untraced_; }
 
@@ -87,7 +87,7 @@ private:
   std::unordered_map<std::int32_t, std::size_t> index_;
 };
 
-// Gives all runs to `take`, of trace of so many bytes. Errors: cancelled.
+// Gives all runs to `take` and reports the progress through `trace_bytes`. Errors: cancelled.
 [[nodiscard]] Result<void> take_all(Branches& source, std::uint64_t trace_bytes,
                                     const Progress& progress,
                                     const std::function<void(flow::Run&)>& take);

@@ -1,4 +1,4 @@
-// Switch records of processors without a trace buffer.
+// Finds the switch records of processors without a trace buffer.
 #include "engine/trace/untraced_time.hpp"
 
 #include <algorithm>
@@ -34,15 +34,18 @@ std::optional<std::uint64_t> UntracedTime::in(std::int32_t tid, std::uint64_t fr
   return first != thread->second.end() && *first < to ? std::optional(*first) : std::nullopt;
 }
 
-std::string UntracedTime::note() const {
+std::optional<Note> UntracedTime::note() const {
   if (!times_.empty()) {
-    return "some threads ran on processors that were not traced: what they called there is not "
-           "seen, and their calls that lasted over it are incomplete";
+    return make_note("untraced_processors",
+                     "some threads ran on processors that were not traced: their calls there are "
+                     "not visible, and calls that lasted over such a time are incomplete");
   }
-  return some_processors_
-             ? "only some processors were recorded: where a thread was switched out, it may have "
-               "run on another one, unseen; pin it to a recorded one, or record its process"
-             : "";
+  if (some_processors_) {
+    return make_note("some_processors",
+                     "only some processors were recorded: a thread that was switched out may have "
+                     "run on another one; pin it to a recorded processor, or record its process");
+  }
+  return std::nullopt;
 }
 
 } // namespace ptlens::engine

@@ -1,8 +1,8 @@
-// When threads ran on processors of which there is no trace, by their switch records: perf's -C,
-// and buffers that hold nothing. What they called there is not known, nor which of their calls
-// ended.
+// The times at which threads ran on processors without a trace, from switch records: with perf's
+// -C, or with empty buffers. The calls of those times are unknown, and so are the ends of calls.
 #pragma once
 
+#include "base/note.hpp"
 #include "perfdata/recording.hpp"
 
 #include <cstdint>
@@ -17,15 +17,15 @@ class UntracedTime {
 public:
   explicit UntracedTime(const perfdata::Recording& recording);
 
-  // A time in [from, to), ns, at which the thread was on such a processor.
+  // Returns a time in [from, to), ns, at which the thread was on such a processor.
   [[nodiscard]] std::optional<std::uint64_t> in(std::int32_t tid, std::uint64_t from,
                                                 std::uint64_t to) const;
-  // What the recording cannot say, as a sentence; empty where it lacks nothing.
-  [[nodiscard]] std::string note() const;
+  // Returns a note on what the recording cannot show; nothing where it is complete.
+  [[nodiscard]] std::optional<Note> note() const;
 
 private:
   std::map<std::int32_t, std::vector<std::uint64_t>> times_; // by tid, in order
-  bool some_processors_ = false;                             // perf was told which to record
+  bool some_processors_ = false; // perf recorded selected processors only
 };
 
 } // namespace ptlens::engine

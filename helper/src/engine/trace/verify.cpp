@@ -1,8 +1,9 @@
-// Every piece of trace through both decoders.
+// Both decoders process every trace fragment.
 #include "engine/trace/verify.hpp"
 
 #include "engine/bundle/bundle.hpp"
 #include "engine/recording/loaded_recording.hpp"
+#include "engine/trace/load_trace.hpp"
 #include "flow/packets/trace_piece.hpp"
 #include "flow/segments/segmented_decoder.hpp"
 
@@ -10,16 +11,9 @@ namespace ptlens::engine {
 
 Result<Verdict> verify(const std::string& named, const OpenOptions& options,
                        const Progress& progress) {
-  const auto recording = unpacked(named);
-  if (!recording) {
-    return std::unexpected(recording.error());
-  }
-  auto loaded = load(*recording, options);
+  const auto loaded = load_trace(named, options);
   if (!loaded) {
     return std::unexpected(loaded.error());
-  }
-  if (!loaded->has_trace()) {
-    return std::unexpected(nothing_to_decode(*loaded));
   }
   flow::DecodeContext context(loaded->recording, *loaded->spaces, *loaded->context_switches,
                               flow::Detail::branches);
@@ -40,7 +34,7 @@ Result<Verdict> verify(const std::string& named, const OpenOptions& options,
       compare(streams, [&] { return progress.cancelled(); }, verdict);
       if (progress.cancelled()) {
         return std::unexpected(
-            Error{.kind = Error::Kind::cancelled, .message = "verifying was cancelled"});
+            Error{.kind = Error::Kind::cancelled, .message = "the verification was cancelled"});
       }
       if (verdict.difference) {
         verdict.difference->cpu = buffer.cpu;

@@ -1,10 +1,10 @@
-// The figures of one source file: one pass sorts calls by the function they are of and by the line
-// they were made from.
+// Each line of a source file is a set of edges: those whose call sites are on the line.
 #include "measure/lines/lines.hpp"
 
+#include "cache/edge_tally.hpp"
 #include "measure/names/names.hpp"
-#include "measure/selection/call_subset.hpp"
-#include "measure/statistics/function_figures.hpp"
+#include "measure/report/function_figures.hpp"
+#include "measure/statistics/edge_figures.hpp"
 #include "measure/statistics/pair_map.hpp"
 #include "measure/statistics/statistics.hpp"
 
@@ -26,43 +26,44 @@ using stacks::CallState;
 constexpr std::uint32_t no_row = stacks::no_call;
 
 Error unknown_file(const Measurement& measurement, const std::string& file,
-                   const std::set<std::string_view>& held) {
+                   const std::set<std::string_view>& known) {
   constexpr std::size_t listed = 10;
   constexpr std::size_t shown_bytes = 200;
-  Error error{
-      .kind = Error::Kind::not_found,
-      .message = fmt::format("no source file \"{}\" in the recording", file.substr(0, shown_bytes)),
-      .file = measurement.recording.path,
-      .offset = std::nullopt,
-      .remedy = "compile the program with -g: none of its functions has a source file"};
-  if (!held.empty()) {
-    error.remedy = fmt::format("it holds {}{}", fmt::join(held | std::views::take(listed), ", "),
-                               held.size() > listed ? ", ..." : "");
+  Error error{.kind = Error::Kind::not_found,
+              .message = fmt::format("the recording contains no source file \"{}\"",
+                                     file.substr(0, shown_bytes)),
+              .file = measurement.recording.path,
+              .offset = std::nullopt,
+              .remedy = "none of its functions has a source file: compile the program with -g"};
+  if (!known.empty()) {
+    error.remedy =
+        fmt::format("it contains {}{}", fmt::join(known | std::views::take(listed), ", "),
+                    known.size() > listed ? ", ..." : "");
   }
   return error;
 }
 
-// The one source file that `file` means.
+// Returns the source file that `file` names.
 Result<std::string> source_file(const Measurement& measurement, const std::string& file) {
-  std::set<std::string_view> held;
+  std::set<std::string_view> known;
   for (const stacks::FunctionInfo& function : measurement.functions) {
-    held.insert(function.file);
+    known.insert(function.file);
   }
   for (const stacks::CallSite& site : measurement.sites) {
-    held.insert(site.file);
+    known.insert(site.file);
   }
-  held.erase(std::string_view());
-  if (held.contains(file)) {
+  known.erase(std::string_view());
+  if (known.contains(file)) {
     return file;
   }
   std::map<std::size_t, std::vector<std::string_view>> matches; // by components shared
-  for (const std::string_view candidate : held) {
+  for (const std::string_view candidate : known) {
     if (const std::size_t shared = shared_path_end(candidate, file); shared > 0) {
       matches[shared].push_back(candidate);
     }
   }
   if (matches.empty()) {
-    return std::unexpected(unknown_file(measurement, file, held));
+    return std::unexpected(unknown_file(measurement, file, known));
   }
   const std::vector<std::string_view>& best = matches.rbegin()->second;
   if (best.size() > 1) {
@@ -76,8 +77,7 @@ Result<std::string> source_file(const Measurement& measurement, const std::strin
   return std::string(best.front());
 }
 
-std::vector<FileFunction> file_functions(const Measurement& measurement,
-                                         const stacks::CallTable& table, const std::string& file) {
+std::vector<FileFunction> file_functions(const Measurement& measurement, const std::string& file) {
   std::vector<std::uint32_t> wanted;
   for (std::size_t function = 0; function < measurement.functions.size(); ++function) {
     if (measurement.functions[function].file == file) {
@@ -85,7 +85,7 @@ std::vector<FileFunction> file_functions(const Measurement& measurement,
     }
   }
   std::vector<FileFunction> functions;
-  for (Report& report : function_figures(measurement, table, wanted)) {
+  for (Report& report : function_figures(measurement, wanted)) {
     const std::uint32_t function = report.function;
     functions.push_back({.function = function, .report = std::move(report)});
   }
@@ -95,55 +95,43 @@ std::vector<FileFunction> file_functions(const Measurement& measurement,
   return functions;
 }
 
-// Calls made from the lines of a file, by line and by (line, function called).
+// The calls made from the lines of a file, by line and by function called.
 class LineTable {
 public:
-  LineTable(const Measurement& measurement, const stacks::CallTable& calls, const std::string& file)
-      : calls_(calls) {
+  LineTable(const Measurement& measurement, const std::string& file) : cache_(*measurement.cache) {
     for (const stacks::CallSite& site : measurement.sites) {
       const bool here = site.line > 0 && site.file == file;
       row_of_site_.push_back(here ? rows_.number(site.line, 0) : no_row);
     }
     lines_.resize(rows_.size());
     add_holders(measurement.sites);
-    for (std::size_t call = 0; call < calls.size(); ++call) {
-      const std::uint32_t site = calls.site[call];
-      if (site != stacks::no_site && row_of_site_[site] != no_row) {
-        add(call, row_of_site_[site]);
+    for (std::uint32_t edge = 0; edge < cache_.edge_count(); ++edge) {
+      const std::uint32_t site = cache_.edge(edge).site;
+      if (site < row_of_site_.size() && row_of_site_[site] != no_row) {
+        edges_.push_back(edge);
+        calls_.push_back({.edge = edge, .set = row_of_site_[site]});
       }
     }
   }
 
   std::vector<LineRow> finish() {
-    const std::vector<Figures> all = figures(calls_, complete_, row_of_complete_, rows_.size(), {});
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
-      lines_[i].line = rows_[i].first;
-      lines_[i].latency = all[i].latency;
-      lines_[i].off_cpu = all[i].off_cpu;
+    EdgeFigures figures(cache_, {}, {.count = static_cast<std::uint32_t>(lines_.size())});
+    const std::vector<SetFigures> sets = figures.read(calls_);
+    for (std::size_t row = 0; row < lines_.size(); ++row) {
+      LineRow& line = lines_[row];
+      line.line = rows_[row].first;
+      line.latency = sets[row].figures.latency;
+      line.off_cpu = sets[row].figures.off_cpu;
+      line.incomplete = sets[row].states[static_cast<std::size_t>(CallState::incomplete)];
+      line.unwound = sets[row].states[static_cast<std::size_t>(CallState::unwound)];
     }
-    for (std::size_t i = 0; i < callees_.size(); ++i) {
-      const auto& [row, function] = callees_[i];
-      lines_[row].callees.push_back(
-          {.function = function,
-           .calls = callee_sums_[i].calls,
-           .mean = mean_of(callee_sums_[i].latency, callee_sums_[i].calls)});
-    }
+    add_callees();
     std::erase_if(lines_, [](const LineRow& line) { return line.callees.empty(); });
-    for (LineRow& line : lines_) {
-      std::ranges::sort(line.callees, {}, [](const LineCallee& callee) {
-        return std::pair(~callee.calls, callee.function); // most calls first
-      });
-    }
     std::ranges::sort(lines_, {}, &LineRow::line);
     return std::move(lines_);
   }
 
 private:
-  struct CalleeSum {
-    std::uint64_t calls = 0;
-    WideSum latency = 0;
-  };
-
   void add_holders(const std::vector<stacks::CallSite>& sites) {
     for (std::size_t site = 0; site < sites.size(); ++site) {
       if (row_of_site_[site] != no_row && sites[site].function != stacks::no_call) {
@@ -157,52 +145,40 @@ private:
     }
   }
 
-  void add(std::size_t call, std::uint32_t row) {
-    const stacks::CallTable& calls = calls_;
-    const std::uint32_t callee = callees_.number(row, calls.function[call]);
-    callee_sums_.resize(callees_.size());
-    switch (calls.state[call]) {
-    case CallState::complete:
-      complete_.push_back(static_cast<std::uint32_t>(call));
-      row_of_complete_.push_back(row);
-      ++callee_sums_[callee].calls;
-      callee_sums_[callee].latency += calls.latency[call];
-      break;
-    case CallState::incomplete:
-      ++lines_[row].incomplete;
-      break;
-    case CallState::unwound:
-      ++lines_[row].unwound;
-      break;
+  void add_callees() {
+    PairMap callees; // (row, function)
+    std::vector<Tally> tallies;
+    const std::vector<cache::EdgeTally> made = cache::edge_tallies(cache_, {}, edges_);
+    for (std::size_t at = 0; at < edges_.size(); ++at) {
+      const auto& states = made[at].states;
+      if (states[0] + states[1] + states[2] != 0) {
+        const std::uint32_t callee =
+            callees.number(calls_[at].set, cache_.edge(edges_[at]).function);
+        tallies.resize(callees.size());
+        tallies[callee].add(made[at].tally);
+      }
+    }
+    for (std::size_t callee = 0; callee < callees.size(); ++callee) {
+      const auto& [row, function] = callees[callee];
+      const Tally& tally = tallies[callee];
+      lines_[row].callees.push_back({.function = function,
+                                     .calls = tally.calls,
+                                     .mean = mean_of(tally.latency, tally.calls)});
+    }
+    for (LineRow& line : lines_) {
+      std::ranges::sort(line.callees, {}, [](const LineCallee& callee) {
+        return std::pair(~callee.calls, callee.function); // most calls first
+      });
     }
   }
 
-  const stacks::CallTable& calls_;
+  const cache::CallCache& cache_;
   PairMap rows_;                           // (line, 0)
   std::vector<std::uint32_t> row_of_site_; // no_row: in another file
   std::vector<LineRow> lines_;
-  PairMap callees_; // (row, function)
-  std::vector<CalleeSum> callee_sums_;
-  std::vector<std::uint32_t> complete_;
-  std::vector<std::uint32_t> row_of_complete_;
+  std::vector<std::uint32_t> edges_;
+  std::vector<EdgeCalls> calls_; // by edge
 };
-
-// Calls of the functions of the file, and those made from its lines.
-CallSubset part_of(const Measurement& measurement, const std::string& file) {
-  CallsNeeded needs(measurement);
-  for (std::uint32_t function = 0; function < measurement.functions.size(); ++function) {
-    if (measurement.functions[function].file == file) {
-      needs.calls_of(function);
-    }
-  }
-  std::vector<bool> sites;
-  sites.reserve(measurement.sites.size());
-  for (const stacks::CallSite& site : measurement.sites) {
-    sites.push_back(site.line > 0 && site.file == file);
-  }
-  needs.calls_from(sites);
-  return needs.gather();
-}
 
 } // namespace
 
@@ -212,9 +188,8 @@ Result<FileLines> lines(const Measurement& measurement, const std::string& file)
     return std::unexpected(std::move(source.error()));
   }
   FileLines result;
-  const CallSubset part = part_of(measurement, *source);
-  result.functions = file_functions(measurement, part.calls(), *source);
-  result.lines = LineTable(measurement, part.calls(), *source).finish();
+  result.functions = file_functions(measurement, *source);
+  result.lines = LineTable(measurement, *source).finish();
   result.file = std::move(*source);
   return result;
 }

@@ -1,5 +1,5 @@
-// What the editor draws in one source file: functions declared in it with their figures, and for
-// each line with call sites the calls made from it.
+// The figures of one source file: of the functions that it declares, and of the calls made from
+// each line with call sites.
 #pragma once
 
 #include "measure/measurement.hpp"
@@ -24,7 +24,7 @@ struct LineRow {
   std::uint64_t incomplete = 0;
   std::uint64_t unwound = 0;
   std::vector<LineCallee> callees;         // most calls first
-  std::vector<std::uint32_t> holders = {}; // functions whose code makes the calls, ascending
+  std::vector<std::uint32_t> holders = {}; // the functions that make the calls, ascending
 };
 
 struct FileFunction {
@@ -33,14 +33,15 @@ struct FileFunction {
 };
 
 struct FileLines {
-  std::string file;                    // as the debug information names it
+  std::string file;                    // its path in the debug information
   std::vector<FileFunction> functions; // by line
   std::vector<LineRow> lines;          // by line
 };
 
-// Functions and sites of `file`, which matches by the end of its path; an exact path is preferred,
-// then the one that shares most components. Functions that were never called are left out. Errors:
-// not_found with source files that the recording does hold, bad_input when several answer equally.
+// Returns the functions and lines of `file`, which matches the end of a path; an exact path is
+// preferred, then the path that shares most components. Leaves out functions that were never
+// called. Errors: not_found with source files of the recording, bad_input when several files match
+// equally.
 [[nodiscard]] Result<FileLines> lines(const Measurement& measurement, const std::string& file);
 
 } // namespace ptlens::measure

@@ -1,4 +1,4 @@
-// Which functions a name means, by kind of match.
+// A name is matched against all functions; only the best kind of match counts.
 #include "measure/names/names.hpp"
 
 #include "symbols/names/name_shape.hpp"
@@ -38,7 +38,8 @@ std::vector<std::string_view> path_components(std::string_view path) {
   return components;
 }
 
-// Keeps those whose binary is exactly `binary`; where there are none, those that share most of it.
+// Removes all but the functions whose binary is exactly `binary`; where there are none, all but
+// those whose path shares most components with it.
 void keep_nearest_binary(std::span<const stacks::FunctionInfo> functions, std::string_view binary,
                          std::vector<std::uint32_t>& found) {
   const auto nearness = [&](std::uint32_t function) {
@@ -104,15 +105,6 @@ std::vector<std::uint32_t> functions_named(std::span<const stacks::FunctionInfo>
     keep_nearest_binary(functions, binary, found);
   }
   return found;
-}
-
-std::string common_name(const Measurement& measurement, const Report& report) {
-  const std::string first =
-      symbols::without_parameters(measurement.functions[report.function].name);
-  const bool same = std::ranges::all_of(report.instances, [&](const InstanceRow& row) {
-    return symbols::without_parameters(measurement.functions[row.function].name) == first;
-  });
-  return same ? first : symbols::last_component(first);
 }
 
 std::size_t shared_path_end(std::string_view one, std::string_view other) {

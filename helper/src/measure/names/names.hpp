@@ -1,8 +1,7 @@
-// How a user names a function of a measurement.
+// The names by which a user selects functions of a measurement.
 #pragma once
 
 #include "measure/measurement.hpp"
-#include "measure/report/report.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,11 +18,11 @@ struct FunctionSelector {
   std::optional<std::uint64_t> address; // ELF virtual address
 };
 
-// "name", "0x1234" or "name@0x1234".
+// Parses "name", "0x1234" or "name@0x1234".
 [[nodiscard]] FunctionSelector parse_selector(std::string_view text);
 
-// Functions that answer to the selector, best kind of match only, ascending. `binary`: a path or
-// its end, empty for any; an exact path is preferred.
+// Returns the functions that match the selector, ascending, of the best kind of match only.
+// `binary`: a path or the end of a path, empty for any; an exact path is preferred.
 [[nodiscard]] std::vector<std::uint32_t> functions_named(const Measurement& measurement,
                                                          const FunctionSelector& selector,
                                                          std::string_view binary);
@@ -31,19 +30,16 @@ struct FunctionSelector {
 functions_named(std::span<const stacks::FunctionInfo> functions, const FunctionSelector& selector,
                 std::string_view binary);
 
-// The name that all functions of a report have without parameters and template arguments, else the
-// last component of it, else that of the first.
-[[nodiscard]] std::string common_name(const Measurement& measurement, const Report& report);
-
-// The number of candidates that an error message names.
+// The number of candidates that an error message lists.
 inline constexpr std::size_t listed_candidates = 10;
 
-// Up to `count` plain names nearest to `name` by edit distance (Levenshtein 1966), nearest first.
+// Returns up to `count` plain names nearest to `name` by edit distance (Levenshtein 1966), the
+// nearest first.
 [[nodiscard]] std::vector<std::string> nearest_names(const Measurement& measurement,
                                                      std::string_view name, std::size_t count);
 
-// How many components two paths share at their end, when one's components are all at the end of the
-// other's; 0 when they differ. "." components and double slashes do not count.
+// Returns the number of components of the shorter path when the other path ends with it; else 0.
+// "." components and double slashes are ignored.
 [[nodiscard]] std::size_t shared_path_end(std::string_view one, std::string_view other);
 
 } // namespace ptlens::measure

@@ -1,9 +1,10 @@
-// Differences of two recordings, function by function.
+// Two recordings are compared function by function.
 #include "measure/report/difference.hpp"
 
-#include "measure/statistics/function_figures.hpp"
+#include "measure/report/function_figures.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -13,7 +14,7 @@
 namespace ptlens::measure {
 namespace {
 
-constexpr double errors_allowed = 2; // standard errors: nineteen of twenty lie within
+constexpr double errors_allowed = 2; // standard errors: nineteen of twenty means are within them
 
 std::string_view file_name(std::string_view path) {
   const auto slash = path.rfind('/');
@@ -30,7 +31,7 @@ Key key_of(const stacks::FunctionInfo& function) {
   return {function.name, file_name(function.binary)};
 }
 
-// Functions by name and binary.
+// Returns all functions by name and binary.
 std::multimap<Key, std::uint32_t> functions_by_key(const Measurement& measurement) {
   std::multimap<Key, std::uint32_t> found;
   for (std::uint32_t index = 0; index < measurement.functions.size(); ++index) {
@@ -112,7 +113,7 @@ FunctionDifference differences_of(const Measurement& base, std::uint32_t base_fu
   FunctionDifference pair;
   for (auto& [measurement, function, report] :
        {std::tuple(&base, base_function, &pair.base), std::tuple(&now, now_function, &pair.now)}) {
-    auto reports = function_figures(*measurement, {function});
+    auto reports = function_figures(*measurement, std::array{function});
     if (!reports.empty()) {
       *report = std::move(reports.front());
     }

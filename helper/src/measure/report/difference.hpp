@@ -1,6 +1,5 @@
-// What changed from one recording to another, and whether it is a change at all. Figures of one
-// recording are known to within their uncertainty and scatter with their calls: a difference is
-// only called one where it is larger than both.
+// The differences between two recordings. Figures have an uncertainty and scatter from call to
+// call, so that only a difference that is larger than both counts as a change.
 #pragma once
 
 #include "measure/measurement.hpp"
@@ -15,11 +14,11 @@ namespace ptlens::measure {
 enum class Verdict {
   changed,
   unchanged, // within the uncertainty of the timing, or the scatter of the calls
-  few_calls, // too few to tell
+  few_calls, // too few to decide
   no_timing, // one of the recordings has no timing
 };
 
-// Complete calls below which a mean says nothing about a change, and below which the 99th
+// The numbers of complete calls below which a mean cannot show a change, and below which the 99th
 // percentile is hardly more than the slowest call.
 inline constexpr std::uint64_t fewest_for_mean = 5;
 inline constexpr std::uint64_t fewest_for_p99 = 100;
@@ -27,20 +26,20 @@ inline constexpr std::uint64_t fewest_for_p99 = 100;
 struct Difference {        // from base to now
   double mean = 0;         // ns
   double mean_percent = 0; // of the base's mean; 0 where that is 0
-  double mean_within = 0;  // ns: smaller differences of the means are none
+  double mean_within = 0;  // ns: smaller differences of the means do not count
   double p99 = 0;          // ns
   Verdict mean_verdict = Verdict::no_timing;
   Verdict p99_verdict = Verdict::no_timing;
 };
 
-// `timed`: both recordings have timing. A mean has changed when its difference exceeds both
-// uncertainties together, and twice the standard error of the difference (Welch 1947). A percentile
-// has when its difference exceeds both uncertainties together.
+// Compares two latencies. `timed`: both recordings have timing. A mean has changed when its
+// difference exceeds the sum of both uncertainties, and twice the standard error of the difference
+// (Welch 1947). A percentile has changed when its difference exceeds the sum of both uncertainties.
 [[nodiscard]] Difference difference(const LatencyStats& base, const LatencyStats& now, bool timed);
 
-// The function of `base` that is `function` of `now`: of the same name in a binary of the same file
-// name, and where several are, in a source file of the same name. no_call where none is, or
-// several.
+// Returns the function of `base` that corresponds to `function` of `now`: it has the same name in a
+// binary with the same file name and, where several functions match, in a source file with the same
+// name. Returns no_call where none or several match.
 [[nodiscard]] std::uint32_t same_function(const Measurement& base, const Measurement& now,
                                           std::uint32_t function);
 
@@ -56,9 +55,9 @@ struct RecordingDifference {
   std::vector<Report> only_now;
 };
 
-// Of all functions that were called, or of one (an index of `now`, or of `base` where it was called
-// there alone).
+// Compares all functions that were called.
 [[nodiscard]] RecordingDifference differences(const Measurement& base, const Measurement& now);
+// Compares one function, by its indices.
 [[nodiscard]] FunctionDifference differences_of(const Measurement& base,
                                                 std::uint32_t base_function, const Measurement& now,
                                                 std::uint32_t now_function);

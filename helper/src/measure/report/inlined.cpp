@@ -1,11 +1,9 @@
-// Executions of inlined code by place.
+// The executions of inlined code, by place.
 #include "measure/report/inlined.hpp"
 
 #include "measure/names/names.hpp"
-#include "measure/report/function_report.hpp"
-#include "measure/selection/call_subset.hpp"
-#include "measure/statistics/statistics.hpp"
-#include "stacks/calls/remove_calls.hpp"
+#include "measure/selection/select_calls.hpp"
+#include "measure/statistics/edge_figures.hpp"
 #include "symbols/names/demangle.hpp"
 #include "symbols/names/name_shape.hpp"
 
@@ -14,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <ranges>
 #include <set>
 #include <tuple>
@@ -37,18 +36,6 @@ bool may_be_inlined(const Measurement& measurement, const std::string& name) {
   return !last.empty() && std::ranges::binary_search(measurement.inlined_names, last);
 }
 
-Measurement without_inlined(const InlinedMeasurement& inlined) {
-  Measurement measurement = inlined.measurement;
-  std::vector<std::uint8_t> gone(measurement.calls.size(), 0);
-  for (std::size_t row = 0; row < gone.size(); ++row) {
-    gone[row] = measurement.calls.function[row] >= inlined.called_functions ? 1 : 0;
-  }
-  stacks::remove_calls(measurement.calls, gone);
-  measurement.functions.resize(inlined.called_functions);
-  measurement.sites.resize(inlined.called_sites);
-  return measurement;
-}
-
 Result<std::uint32_t> choose_inlined(const InlinedMeasurement& inlined, const std::string& name) {
   const Measurement& measurement = inlined.measurement;
   const std::set<std::uint32_t> all = inlined_functions(inlined);
@@ -63,7 +50,8 @@ Result<std::uint32_t> choose_inlined(const InlinedMeasurement& inlined, const st
     return *found.begin();
   }
   Error error{.kind = Error::Kind::not_found,
-              .message = fmt::format("\"{}\" was inlined nowhere in the recording", name),
+              .message =
+                  fmt::format("the recording contains no code in which \"{}\" was inlined", name),
               .file = measurement.recording.path,
               .offset = std::nullopt,
               .remedy = {}};
@@ -75,9 +63,9 @@ Result<std::uint32_t> choose_inlined(const InlinedMeasurement& inlined, const st
                             });
     error.kind = Error::Kind::bad_input;
     error.message =
-        fmt::format("{} functions that were inlined answer to \"{}\": {}{}", found.size(), name,
+        fmt::format("{} inlined functions match \"{}\": {}{}", found.size(), name,
                     fmt::join(candidates, ", "), found.size() > listed_candidates ? ", ..." : "");
-    error.remedy = "give the name in full, or its binary as well";
+    error.remedy = "give the full name, or the binary too";
   }
   return std::unexpected(std::move(error));
 }
@@ -86,51 +74,41 @@ std::vector<InlinedRow> inlined_rows(const InlinedMeasurement& inlined,
                                      std::span<const std::uint32_t> functions,
                                      const Selection& selection) {
   const Measurement& measurement = inlined.measurement;
+  const cache::CallCache& cache = *measurement.cache;
+  std::optional<cache::OrderSet> selected;
+  if (!selection.accepts_all()) {
+    selected = select_calls(measurement, functions, selection);
+  }
   std::vector<InlinedRow> rows;
+  std::vector<EdgeCalls> calls;
   for (const std::uint32_t function : functions) {
-    std::map<std::uint32_t, std::size_t> row_of; // by site
-    const std::size_t first = rows.size();
+    std::map<std::uint32_t, std::uint32_t> row_of; // by site
     for (const InlinedSite& place : inlined.places) {
       if (place.function == function) {
-        row_of[place.site] = rows.size();
-        InlinedRow row;
+        row_of[place.site] = static_cast<std::uint32_t>(rows.size());
+        InlinedRow& row = rows.emplace_back();
         row.site = measurement.sites[place.site];
         row.countable = place.countable;
         if (place.holder < measurement.functions.size()) {
           row.holder = measurement.functions[place.holder];
         }
-        rows.push_back(std::move(row));
       }
     }
-    std::vector<std::vector<std::uint64_t>> latencies(rows.size() - first);
-    std::vector<std::uint32_t> complete;
-    std::vector<std::uint32_t> group;
-    const Selected selected = select_calls(measurement, function, selection);
-    const stacks::CallTable& calls = selected.part.calls();
-    for (const std::uint32_t call : selected.calls) {
-      const auto at = row_of.find(calls.site[call]);
-      if (at == row_of.end()) {
-        continue;
-      }
-      InlinedRow& row = rows[at->second];
-      switch (calls.state[call]) {
-      case stacks::CallState::complete:
-        ++row.complete;
-        complete.push_back(call);
-        group.push_back(static_cast<std::uint32_t>(at->second - first));
-        break;
-      case stacks::CallState::incomplete:
-        ++row.incomplete;
-        break;
-      case stacks::CallState::unwound:
-        ++row.unwound;
-        break;
+    const auto [first, last] = cache.edges_to(function);
+    for (std::uint32_t edge = first; edge < last; ++edge) {
+      if (const auto at = row_of.find(cache.edge(edge).site); at != row_of.end()) {
+        calls.push_back({.edge = edge, .set = at->second});
       }
     }
-    const std::vector<Figures> all = figures(calls, complete, group, rows.size() - first, {});
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      rows[first + i].latency = all[i].latency;
-    }
+  }
+  EdgeFigures figures(cache, {.calls = selected ? &*selected : nullptr, .made_in = nullptr},
+                      {.count = static_cast<std::uint32_t>(rows.size())});
+  const std::vector<SetFigures> sets = figures.read(calls);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].complete = sets[i].states[static_cast<std::size_t>(stacks::CallState::complete)];
+    rows[i].incomplete = sets[i].states[static_cast<std::size_t>(stacks::CallState::incomplete)];
+    rows[i].unwound = sets[i].states[static_cast<std::size_t>(stacks::CallState::unwound)];
+    rows[i].latency = sets[i].figures.latency;
   }
   std::ranges::stable_sort(rows, {}, [](const InlinedRow& row) {
     return std::tuple(!row.countable, ~row.latency.total, ~row.latency.calls);
@@ -153,16 +131,17 @@ std::vector<std::uint32_t> inlined_as(const InlinedMeasurement& inlined,
   return same;
 }
 
-std::vector<std::string> inlined_notes(const InlinedPart& part, const RecordingInfo& recording) {
+std::vector<Note> inlined_notes(const InlinedPart& part, const RecordingInfo& recording) {
   if (part.rows.empty()) {
     return {};
   }
-  const std::string where =
-      fmt::format("inlined at {} place{}", part.rows.size(), part.rows.size() == 1 ? "" : "s");
+  const std::size_t places = part.rows.size();
+  const std::string_view plural = places == 1 ? "" : "s";
   if (part.filtered) {
-    return {fmt::format("{}; an address filter was on while recording, so that executions there "
-                        "are not told apart and have no figures",
-                        where)};
+    return {make_note("inlined_filtered",
+                      "inlined at {} place{}; the recording used an address filter, so that "
+                      "executions there cannot be distinguished and have no figures",
+                      places, plural)};
   }
   std::uint64_t uncertainty = 0;
   std::size_t mixed = 0;
@@ -170,18 +149,28 @@ std::vector<std::string> inlined_notes(const InlinedPart& part, const RecordingI
     uncertainty = std::max(uncertainty, row.latency.uncertainty);
     mixed += row.countable ? 0 : 1;
   }
-  std::vector<std::string> notes;
-  notes.push_back(fmt::format("{}: each execution of the code there counts as a call", where));
-  if (recording.uncertainty_ns && mixed != part.rows.size()) {
-    notes.back() += fmt::format("; nineteen of twenty latencies are known to ± {} ns", uncertainty);
+  std::vector<Note> notes;
+  if (recording.uncertainty_ns && mixed != places) {
+    notes.push_back(make_note("inlined_timed",
+                              "inlined at {} place{}: each execution of the code there counts as a "
+                              "call; nineteen of twenty latencies are known to ± {} ns",
+                              places, plural, uncertainty));
+  } else {
+    notes.push_back(make_note("inlined",
+                              "inlined at {} place{}: each execution of the code there counts as a "
+                              "call",
+                              places, plural));
   }
   if (mixed != 0) {
-    notes.push_back(fmt::format("{} of them cannot be counted: the compiler mixed the code with "
-                                "its surroundings, so that it is not entered by one way",
-                                mixed));
+    notes.push_back(
+        make_note("inlined_mixed",
+                  "{} of these places cannot be counted: the compiler mixed the inlined "
+                  "code with the code around it, so that it has no single entry",
+                  mixed));
   }
   if (part.called) {
-    notes.emplace_back("the executions of inlined code are not in the figures of the function");
+    notes.push_back(make_note("inlined_not_included",
+                              "the function's figures do not include executions of inlined code"));
   }
   return notes;
 }

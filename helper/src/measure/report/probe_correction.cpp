@@ -1,9 +1,9 @@
-// Latency without what the probes themselves took. Parents come before their children in a table,
-// so one pass from its end sums what lies below each call.
+// The latency without the cost of the probes. Parents come before their children in a table, so
+// that one pass from its end sums the costs below each call.
 #include "measure/report/probe_correction.hpp"
 
 #include "base/quantile.hpp"
-#include "measure/selection/call_subset.hpp"
+#include "measure/selection/select_calls.hpp"
 #include "measure/statistics/statistics.hpp"
 
 #include <algorithm>
@@ -34,14 +34,14 @@ LatencyStats stats_of(std::vector<std::uint64_t>& latencies) {
   std::array<std::uint64_t*, percentile_shares.size()> percentiles = {&stats.p50, &stats.p90,
                                                                       &stats.p99, &stats.p999};
   for (std::size_t index = 0; index < percentiles.size(); ++index) {
-    const auto& [part, whole] = percentile_shares[index];
-    const std::uint64_t rank = (tally.calls * part + whole - 1) / whole; // nearest rank, from 1
+    const auto& [share, whole] = percentile_shares[index];
+    const std::uint64_t rank = (tally.calls * share + whole - 1) / whole; // nearest rank, from 1
     *percentiles[index] = latencies[rank - 1];
   }
   return stats;
 }
 
-// The index of the cost at a time; nothing where none is known.
+// Returns the index of the cost at the call's start; nothing where none is known.
 std::optional<std::size_t> time_of(const CostInTime& in_time, const stacks::CallTable& calls,
                                    std::size_t call) {
   const std::size_t thread = calls.thread[call];
@@ -53,8 +53,8 @@ std::optional<std::size_t> time_of(const CostInTime& in_time, const stacks::Call
   return static_cast<std::size_t>(at - costs.begin()) - (at == costs.begin() ? 0 : 1);
 }
 
-// The hits of empty functions are known as well as those of the function asked about: no call takes
-// less than nothing.
+// Bounds the cost of a hit by the shortest calls: a call that does nothing takes no less time than
+// its own probes.
 void bound_by_short_calls(const stacks::CallTable& calls, std::span<const std::uint32_t> functions,
                           const std::vector<ProbedFunction>& probed, CostInTime& in_time) {
   constexpr std::size_t least_calls = 7;
@@ -63,13 +63,14 @@ void bound_by_short_calls(const stacks::CallTable& calls, std::span<const std::u
   for (std::size_t thread = 0; thread < in_time.size(); ++thread) {
     shown[thread].resize(in_time[thread].size());
   }
-  std::vector<bool> telling(probed.size());
+  std::vector<bool> is_bound(probed.size());
   for (std::size_t of = 0; of < probed.size(); ++of) {
-    telling[of] = probed[of].own > 0 && std::ranges::find(functions, of) == functions.end();
+    is_bound[of] = probed[of].own > 0 && std::ranges::find(functions, of) == functions.end();
   }
   for (std::size_t call = 0; call < calls.size(); ++call) {
     const std::uint32_t of = calls.function[call];
-    if (of >= telling.size() || !telling[of] || calls.state[call] != stacks::CallState::complete) {
+    if (of >= is_bound.size() || !is_bound[of] ||
+        calls.state[call] != stacks::CallState::complete) {
       continue;
     }
     if (const auto at = time_of(in_time, calls, call)) {
@@ -87,6 +88,7 @@ void bound_by_short_calls(const stacks::CallTable& calls, std::span<const std::u
   }
 }
 
+// Returns the costs of a function's probes when the call was made.
 ProbedFunction at_the_time(ProbedFunction of, const CostInTime& in_time,
                            const stacks::CallTable& calls, std::size_t call) {
   if (const auto at = time_of(in_time, calls, call)) {
@@ -105,13 +107,13 @@ CorrectedLatency corrected_latency(const Measurement& measurement,
                                    std::span<const std::uint32_t> functions,
                                    const Selection& selection,
                                    const std::vector<ProbedFunction>& probed, CostInTime in_time) {
-  CallsNeeded needs(measurement);
+  CallsNeeded needed(measurement);
   for (const std::uint32_t function : functions) {
-    needs.everything_below(function);
-    needs.way_up(function, selection);
+    needed.add_calls_below(function);
   }
-  const CallSubset part = needs.gather();
-  const stacks::CallTable& calls = part.calls();
+  const CallSubset subset = needed.read();
+  const stacks::CallTable& calls = subset.calls();
+  const cache::OrderSet selected = select_calls(measurement, functions, selection);
   bound_by_short_calls(calls, functions, probed, in_time);
   std::vector<double> below(calls.size(), 0);
   std::vector<double> uncertain_below(calls.size(), 0);
@@ -126,19 +128,20 @@ CorrectedLatency corrected_latency(const Measurement& measurement,
   std::vector<std::uint64_t> latencies;
   double removed = 0;
   double uncertain = 0;
-  for (const std::uint32_t function : functions) {
-    const ProbedFunction costs = function < probed.size() ? probed[function] : ProbedFunction{};
-    for (const std::uint32_t call : select_calls(measurement, calls, function, selection)) {
-      if (calls.state[call] != stacks::CallState::complete) {
-        continue;
-      }
-      const auto raw = static_cast<double>(calls.latency[call]);
-      const ProbedFunction own = at_the_time(costs, in_time, calls, call);
-      const double corrected = std::max(0.0, raw - own.own - below[call]);
-      removed += raw - corrected;
-      uncertain += own.own_uncertainty + uncertain_below[call];
-      latencies.push_back(static_cast<std::uint64_t>(std::llround(corrected)));
+  for (std::uint32_t call = 0; call < calls.size(); ++call) {
+    const std::uint32_t function = calls.function[call];
+    if (calls.state[call] != stacks::CallState::complete ||
+        std::ranges::find(functions, function) == functions.end() ||
+        !selected.has(calls.thread[call], subset.order(call))) {
+      continue;
     }
+    const ProbedFunction costs = function < probed.size() ? probed[function] : ProbedFunction{};
+    const auto raw = static_cast<double>(calls.latency[call]);
+    const ProbedFunction own = at_the_time(costs, in_time, calls, call);
+    const double corrected = std::max(0.0, raw - own.own - below[call]);
+    removed += raw - corrected;
+    uncertain += own.own_uncertainty + uncertain_below[call];
+    latencies.push_back(static_cast<std::uint64_t>(std::llround(corrected)));
   }
   const auto count = static_cast<double>(std::max<std::size_t>(1, latencies.size()));
   return {

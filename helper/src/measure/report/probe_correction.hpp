@@ -1,5 +1,5 @@
-// Latency without what the probes themselves took: each hit costs the thread some time, part of it
-// inside the latency of the call whose probe it is, all of it inside the calls around.
+// The latency without the cost of the probes. Each hit of a probe takes time: part of it is in the
+// latency of the probed call, all of it in the calls around that call.
 #pragma once
 
 #include "measure/measurement.hpp"
@@ -12,30 +12,31 @@
 
 namespace ptlens::measure {
 
-struct ProbedFunction { // ns, measured on functions of known length; 0: has no probes
-  double own = 0;       // latency that its own two probes show where the function does nothing
-  double hits = 0;      // time that its two hits take from the calls around it
-  double own_uncertainty = 0; // either may be off by this much, where CostInTime has nothing
+// Costs in ns, measured on functions of known length. 0: the function has no probes.
+struct ProbedFunction {
+  double own = 0;             // the latency of an empty function, which its own probes cause
+  double hits = 0;            // the time that its two hits add to the calls around it
+  double own_uncertainty = 0; // of `own`, either way, where CostInTime has no value
   double hits_uncertainty = 0;
 };
 
-struct CostFrom { // what the above has to be multiplied by from a time on
+struct CostFrom { // factors for the costs from a time on
   std::uint64_t from_ns = 0;
-  double scale = 1;       // of the latency of the function asked about
-  double hit_scale = 1;   // of hits
+  double scale = 1;       // for ProbedFunction::own
+  double hit_scale = 1;   // for ProbedFunction::hits
   double uncertainty = 0; // share of a product
 };
 using CostInTime = std::vector<std::vector<CostFrom>>; // by thread, ascending; may be shorter
 
 struct CorrectedLatency {
-  LatencyStats latency;   // of the complete calls that the selection admits, never below 0
-  double removed = 0;     // mean of what was taken off, ns a call
-  double uncertainty = 0; // mean of how much that may be off, either way, ns a call
+  LatencyStats latency;   // of the complete calls that the selection accepts, never below 0
+  double removed = 0;     // mean of the time that was subtracted, ns per call
+  double uncertainty = 0; // mean uncertainty of that time, either way, ns per call
 };
 
-// Of all calls of the functions, each once. `probed` by index of function. Where a quarter of the
-// calls below show less than their own probes are said to take, hits of that time took no more than
-// those calls show.
+// Returns the corrected latency of all calls of the functions, which must differ. `probed` is by
+// index of function. Where a quarter of the calls below are shorter than the cost of their own
+// probes, those calls bound the cost of the hits of that time.
 [[nodiscard]] CorrectedLatency corrected_latency(const Measurement& measurement,
                                                  std::span<const std::uint32_t> functions,
                                                  const Selection& selection,

@@ -1,263 +1,232 @@
-// The report of one function from a table: group its calls and the calls it made by (function,
-// site) and by thread, then take the figures of each group.
+// The report is made from the edges to the functions and from them. An edge has one caller and one
+// call site, so that each row of a report is a set of whole edges.
 #include "measure/report/report.hpp"
 
-#include "measure/report/function_report.hpp"
-#include "measure/selection/call_subset.hpp"
-#include "measure/statistics/call_tree.hpp"
-#include "measure/statistics/caller.hpp"
+#include "cache/edge_tally.hpp"
+#include "measure/report/report_rows.hpp"
+#include "measure/selection/caller.hpp"
+#include "measure/selection/select_calls.hpp"
+#include "measure/statistics/covered_time.hpp"
+#include "measure/statistics/edge_figures.hpp"
 #include "measure/statistics/pair_map.hpp"
-#include "measure/statistics/statistics.hpp"
+#include "symbols/names/name_shape.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
-#include <tuple>
+#include <optional>
+#include <set>
 #include <utility>
 
 namespace ptlens::measure {
 
 namespace {
 
-using stacks::CallState;
 using stacks::no_call;
 using stacks::no_site;
 
-// Calls and the rows they belong to.
-struct Grouping {
-  PairMap rows; // (function, site)
-  std::vector<std::uint32_t> calls;
-  std::vector<std::uint32_t> row;
+// Numbers the sets of a report about the functions' own calls: all calls, the calls of each caller,
+// of each thread, and of each instance.
+struct OwnCalls {
+  PairMap callers; // (function, site)
+  std::vector<std::uint32_t> edges;
+  std::vector<EdgeCalls> calls;     // by edge
+  std::vector<EdgeCalls> instances; // by edge; empty for a single function
+  bool one_caller = false;          // it makes all calls, and needs no set of its own
+  bool one_thread = false;          // the same
+  std::uint32_t first_caller = 1;   // set 0 contains all calls
+  std::uint32_t first_thread = 1;
+  std::uint32_t sets = 1;
 
-  void add(std::uint32_t call, std::uint32_t function, std::uint32_t site) {
-    calls.push_back(call);
-    row.push_back(rows.number(function, site));
+  OwnCalls(const Measurement& measurement, std::span<const std::uint32_t> functions) {
+    const cache::CallCache& cache = *measurement.cache;
+    bool all_have_callers = true;
+    for (std::uint32_t instance = 0; instance < functions.size(); ++instance) {
+      const auto [first, last] = cache.edges_to(functions[instance]);
+      for (std::uint32_t edge = first; edge < last; ++edge) {
+        const cache::Edge& between = cache.edge(edge);
+        const std::uint32_t caller = caller_of(measurement, between.site, between.caller);
+        edges.push_back(edge);
+        EdgeCalls& added = calls.emplace_back();
+        added.edge = edge;
+        if (caller != no_call || between.site != no_site) {
+          added.set = callers.number(caller, between.site);
+        } else {
+          all_have_callers = false;
+        }
+        if (functions.size() > 1) {
+          instances.push_back({.edge = edge, .set = instance});
+        }
+      }
+    }
+    one_caller = callers.size() == 1 && all_have_callers;
+    one_thread = cache.thread_count() == 1;
+    first_thread = first_caller + (one_caller ? 0 : static_cast<std::uint32_t>(callers.size()));
+    sets = first_thread + (one_thread ? 0 : static_cast<std::uint32_t>(cache.thread_count()));
+    for (EdgeCalls& each : calls) {
+      each.set = one_caller || each.set == no_set ? 0 : first_caller + each.set;
+      each.threads = one_thread ? no_set : first_thread;
+    }
   }
 };
 
-std::vector<RelatedRow> related_rows(const Measurement& measurement, const CallSubset& part,
-                                     const Grouping& grouping,
-                                     const std::vector<std::uint8_t>& covered) {
-  const std::vector<Figures> all =
-      figures(part.calls(), grouping.calls, grouping.row, grouping.rows.size(), covered);
-  std::vector<RelatedRow> rows;
-  rows.reserve(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& [function, site] = grouping.rows[i];
-    rows.push_back(related_row(measurement, function, site, all[i]));
-  }
-  order_rows(rows);
-  return rows;
-}
-
-std::vector<RelatedRow> callers(const Measurement& measurement, const CallSubset& part,
-                                std::span<const std::uint32_t> complete,
-                                const std::vector<std::uint8_t>& covered) {
-  Grouping grouping;
-  for (const std::uint32_t call : complete) {
-    const std::uint32_t caller = caller_of(measurement, part, call);
-    const std::uint32_t site = part.calls().site[call];
-    if (caller != no_call || site != no_site) {
-      grouping.add(call, caller, site);
+// The calls that the selected calls made.
+class Children {
+public:
+  Children(const Measurement& measurement, std::span<const std::uint32_t> functions,
+           const cache::OrderSet* selected, const OwnCalls& own)
+      : measurement_(measurement), cache_(*measurement.cache), functions_(functions),
+        filter_({.calls = nullptr, .made_in = selected}), own_(own) {
+    for (const std::uint32_t function : functions) {
+      const auto made = cache_.edges_from(function);
+      edges_.insert(edges_.end(), made.begin(), made.end());
     }
+    std::ranges::sort(edges_); // an edge has one caller: each is there once
   }
-  return related_rows(measurement, part, grouping, covered);
-}
 
-std::vector<RelatedRow> children(const Measurement& measurement, const CallSubset& part,
-                                 std::span<const std::uint32_t> selected) {
-  const stacks::CallTable& calls = part.calls();
-  std::vector<std::uint8_t> is_selected(calls.size(), 0);
-  for (const std::uint32_t call : selected) {
-    is_selected[call] = 1;
+  [[nodiscard]] std::vector<RelatedRow> rows() const {
+    std::vector<RelatedRow> rows = functions_.size() == 1 ? rows_of_edges() : rows_of_sets();
+    order_rows(rows);
+    return rows;
   }
-  Grouping grouping;
-  for (std::size_t call = selected.empty() ? calls.size() : selected.front(); call < calls.size();
-       ++call) {
-    const std::uint32_t parent = calls.parent[call];
-    if (parent != no_call && is_selected[parent] != 0 && calls.state[call] == CallState::complete) {
-      grouping.add(static_cast<std::uint32_t>(call), calls.function[call], calls.site[call]);
+
+private:
+  // With one caller each row is one edge, whose figures the cache may contain.
+  [[nodiscard]] std::vector<RelatedRow> rows_of_edges() const {
+    std::vector<cache::EdgeTally> made = cache::edge_tallies(cache_, filter_, edges_);
+    // Calls that one call makes do not overlap. So a call is only nested in another one where the
+    // calls that make them are nested.
+    if (const NestedTimes nested(cache_, own_.edges); !nested.empty()) {
+      for (const CoveredTime& covered :
+           covered_times(cache_, filter_, edges_, {.within = &nested, .folded = {}})) {
+        made[covered.at].tally.covered_on_cpu += covered.on_cpu;
+      }
     }
-  }
-  return related_rows(measurement, part, grouping,
-                      covered_calls(calls, grouping.calls, measurement.functions.size()));
-}
-
-std::vector<ThreadRow> threads(const Measurement& measurement, const stacks::CallTable& calls,
-                               std::span<const std::uint32_t> all,
-                               std::span<const std::uint32_t> complete) {
-  std::vector<std::uint32_t> thread;
-  thread.reserve(complete.size());
-  for (const std::uint32_t call : complete) {
-    thread.push_back(calls.thread[call]);
-  }
-  const std::vector<Figures> figure =
-      figures(calls, complete, thread, measurement.threads.size(), {});
-  std::vector<ThreadRow> rows(measurement.threads.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].thread = static_cast<std::uint32_t>(i);
-    rows[i].latency = figure[i].latency;
-    rows[i].off_cpu = figure[i].off_cpu;
-  }
-  for (const std::uint32_t call : all) {
-    ThreadRow& row = rows[calls.thread[call]];
-    row.incomplete += calls.state[call] == CallState::incomplete ? 1 : 0;
-    row.unwound += calls.state[call] == CallState::unwound ? 1 : 0;
-  }
-  order_rows(rows);
-  return rows;
-}
-
-std::vector<InstanceRow> instances(const stacks::CallTable& calls,
-                                   const std::vector<std::uint32_t>& functions,
-                                   const std::vector<std::uint32_t>& selected,
-                                   const std::vector<std::uint32_t>& called) {
-  std::vector<InstanceRow> rows(functions.size());
-  std::vector<std::uint32_t> complete;
-  std::vector<std::uint32_t> group;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].function = functions[i];
-  }
-  for (const std::uint32_t call : selected) {
-    const auto at =
-        static_cast<std::uint32_t>(std::ranges::find(functions, called[call]) - functions.begin());
-    switch (calls.state[call]) {
-    case CallState::complete:
-      ++rows[at].complete;
-      complete.push_back(call);
-      group.push_back(at);
-      break;
-    case CallState::incomplete:
-      ++rows[at].incomplete;
-      break;
-    case CallState::unwound:
-      ++rows[at].unwound;
-      break;
+    std::vector<RelatedRow> rows;
+    for (std::size_t at = 0; at < edges_.size(); ++at) {
+      const cache::Edge& edge = cache_.edge(edges_[at]);
+      rows.push_back(related_row(measurement_, edge.function, edge.site,
+                                 figures_of(made[at].tally, made[at].ranks)));
     }
+    return rows;
   }
-  const std::vector<Figures> all = figures(calls, complete, group, rows.size(), {});
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].latency = all[i].latency;
+
+  // Calls of any of the functions count as calls of the first of them.
+  [[nodiscard]] std::vector<RelatedRow> rows_of_sets() const {
+    PairMap children; // (function, site)
+    std::vector<EdgeCalls> calls;
+    for (const std::uint32_t index : edges_) {
+      const cache::Edge& edge = cache_.edge(index);
+      const bool folded = std::ranges::find(functions_, edge.function) != functions_.end();
+      calls.push_back(
+          {.edge = index,
+           .set = children.number(folded ? functions_.front() : edge.function, edge.site)});
+    }
+    EdgeFigures figures(cache_, filter_, {.count = static_cast<std::uint32_t>(children.size())});
+    for (const CoveredTime& covered :
+         covered_times(cache_, filter_, edges_, {.within = nullptr, .folded = functions_})) {
+      figures.cover(calls[covered.at], covered.thread, covered.on_cpu);
+    }
+    const std::vector<SetFigures> sets = figures.read(calls);
+    std::vector<RelatedRow> rows;
+    for (std::uint32_t row = 0; row < children.size(); ++row) {
+      const auto& [function, site] = children[row];
+      rows.push_back(related_row(measurement_, function, site, sets[row].figures));
+    }
+    return rows;
+  }
+
+  const Measurement& measurement_;
+  const cache::CallCache& cache_;
+  std::span<const std::uint32_t> functions_;
+  cache::CallFilter filter_;
+  const OwnCalls& own_;
+  std::vector<std::uint32_t> edges_;
+};
+
+std::vector<InstanceRow> instance_rows(const cache::CallCache& cache,
+                                       const cache::CallFilter& filter,
+                                       std::span<const std::uint32_t> functions,
+                                       const OwnCalls& own) {
+  EdgeFigures figures(cache, filter, {.count = static_cast<std::uint32_t>(functions.size())});
+  const std::vector<SetFigures> sets = figures.read(own.instances);
+  std::vector<InstanceRow> rows;
+  for (std::size_t instance = 0; instance < functions.size(); ++instance) {
+    const SetFigures& set = sets[instance];
+    rows.push_back({.function = functions[instance],
+                    .complete = set.states[0],
+                    .incomplete = set.states[1],
+                    .unwound = set.states[2],
+                    .latency = set.figures.latency});
   }
   std::ranges::stable_sort(rows, std::greater(), &InstanceRow::complete);
   return rows;
 }
 
-Report whole_report(const Measurement& measurement, const CallSubset& part, std::uint32_t function,
-                    const std::vector<std::uint32_t>& selected) {
-  const stacks::CallTable& calls = part.calls();
-  const std::vector<std::uint32_t> complete = complete_calls(calls, selected);
-  const std::vector<std::uint8_t> covered =
-      covered_calls(calls, complete, measurement.functions.size());
-  Report report = function_report(measurement, calls, function, selected, complete, covered);
-  report.callers = callers(measurement, part, complete, covered);
-  report.children = children(measurement, part, selected);
-  report.threads = threads(measurement, calls, selected, complete);
-  return report;
-}
-
 } // namespace
 
-std::vector<std::uint32_t> complete_calls(const stacks::CallTable& table,
-                                          std::span<const std::uint32_t> calls) {
-  std::vector<std::uint32_t> complete;
-  complete.reserve(calls.size());
-  for (const std::uint32_t call : calls) {
-    if (table.state[call] == CallState::complete) {
-      complete.push_back(call);
-    }
-  }
-  return complete;
-}
-
-RelatedRow related_row(const Measurement& measurement, std::uint32_t function, std::uint32_t site,
-                       const Figures& figures) {
-  return {.function = function,
-          .site = site,
-          .latency = figures.latency,
-          .off_cpu = figures.off_cpu,
-          .cpu_percent = cpu_percent(measurement.recording, figures.outermost_on_cpu)};
-}
-
-void order_rows(std::vector<RelatedRow>& rows) {
-  std::ranges::sort(rows, {}, [](const RelatedRow& row) {
-    return std::tuple(~row.latency.total, ~row.latency.calls, row.function, row.site);
-  });
-}
-
-void order_rows(std::vector<ThreadRow>& rows) {
-  std::erase_if(rows, [](const ThreadRow& row) {
-    return row.latency.calls == 0 && row.incomplete == 0 && row.unwound == 0;
-  });
-  std::ranges::sort(rows, {},
-                    [](const ThreadRow& row) { return std::pair(~row.latency.calls, row.thread); });
-}
-
-Report function_report(const Measurement& measurement, std::uint32_t function,
-                       const std::array<std::uint64_t, 3>& states, const Figures& figures,
-                       std::vector<Bucket> histogram) {
-  Report report;
-  report.function = function;
-  report.complete = states[static_cast<std::size_t>(CallState::complete)];
-  report.incomplete = states[static_cast<std::size_t>(CallState::incomplete)];
-  report.unwound = states[static_cast<std::size_t>(CallState::unwound)];
-  report.latency = figures.latency;
-  report.off_cpu = figures.off_cpu;
-  report.on_cpu_total = figures.on_cpu_total;
-  report.on_cpu_mean = mean_of(figures.on_cpu_total, report.complete);
-  report.outside_total = figures.outside_total;
-  report.outside_mean = mean_of(figures.outside_total, report.complete);
-  report.self_total = figures.self_total;
-  report.self_mean = mean_of(figures.self_total, report.complete);
-  report.cpu_percent = cpu_percent(measurement.recording, figures.outermost_on_cpu);
-  report.histogram = std::move(histogram);
-  return report;
-}
-
-Report function_report(const Measurement& measurement, const stacks::CallTable& table,
-                       std::uint32_t function, std::span<const std::uint32_t> calls,
-                       std::span<const std::uint32_t> complete,
-                       const std::vector<std::uint8_t>& covered) {
-  std::array<std::uint64_t, 3> states{};
-  for (const std::uint32_t call : calls) {
-    ++states.at(static_cast<std::size_t>(table.state[call]));
-  }
-  const std::vector<std::uint32_t> one_group(complete.size(), 0);
-  const Figures figure = figures(table, complete, one_group, 1, covered).front();
-  return function_report(measurement, function, states, figure, histogram(table, complete));
-}
-
 Report report(const Measurement& measurement, std::uint32_t function, const Selection& selection) {
-  if (measurement.store != nullptr) {
-    return report_of_store(measurement, function, selection);
-  }
-  const CallSubset part(measurement.calls);
-  return whole_report(measurement, part, function,
-                      select_calls(measurement, part.calls(), function, selection));
+  return report(measurement, std::vector<std::uint32_t>{function}, selection);
 }
 
 Report report(const Measurement& measurement, const std::vector<std::uint32_t>& functions,
               const Selection& selection) {
-  if (functions.size() == 1) {
-    return report(measurement, functions.front(), selection);
+  const cache::CallCache& cache = *measurement.cache;
+  std::optional<cache::OrderSet> accepted;
+  if (!selection.accepts_all()) {
+    accepted = select_calls(measurement, functions, selection);
   }
-  CallsNeeded needs(measurement);
-  for (const std::uint32_t function : functions) {
-    needs.calls_of(function);
-    needs.calls_in(function);
-    needs.way_up(function, selection);
+  const cache::OrderSet* const selected = accepted ? &*accepted : nullptr;
+  const cache::CallFilter filter{.calls = selected, .made_in = nullptr};
+  const OwnCalls own(measurement, functions);
+  EdgeFigures figures(cache, filter,
+                      {.count = own.sets,
+                       .with_histogram = 1,
+                       .first_subset = own.first_caller,
+                       .end_subset = own.first_thread});
+  const auto folded =
+      functions.size() > 1 ? std::span(functions) : std::span<const std::uint32_t>();
+  for (const CoveredTime& covered :
+       covered_times(cache, filter, own.edges, {.within = nullptr, .folded = folded})) {
+    figures.cover(own.calls[covered.at], covered.thread, covered.on_cpu);
   }
-  CallSubset part = needs.gather();
-  const std::vector<std::uint32_t> called = part.calls().function;
-  std::vector<std::uint32_t> selected;
-  for (const std::uint32_t function : functions) {
-    const auto own = select_calls(measurement, part.calls(), function, selection);
-    selected.insert(selected.end(), own.begin(), own.end());
+  std::vector<SetFigures> sets = figures.read(own.calls);
+
+  std::vector<RelatedRow> callers;
+  for (std::uint32_t row = 0; row < own.callers.size(); ++row) {
+    const auto& [caller, site] = own.callers[row];
+    callers.push_back(related_row(measurement, caller, site,
+                                  sets[own.one_caller ? 0 : own.first_caller + row].figures));
   }
-  std::ranges::sort(selected);
-  part.fold(functions);
-  Report report = whole_report(measurement, part, functions.front(), selected);
-  report.instances = instances(part.calls(), functions, selected, called);
+  order_rows(callers);
+  std::vector<ThreadRow> threads;
+  for (std::uint32_t thread = 0; thread < cache.thread_count(); ++thread) {
+    const SetFigures& set = sets[own.one_thread ? 0 : own.first_thread + thread];
+    threads.push_back({.thread = thread,
+                       .incomplete = set.states[1],
+                       .unwound = set.states[2],
+                       .latency = set.figures.latency,
+                       .off_cpu = set.figures.off_cpu});
+  }
+  order_rows(threads);
+
+  Report report = function_report(measurement, functions.front(), std::move(sets.front()));
+  report.callers = std::move(callers);
+  report.children = Children(measurement, functions, selected, own).rows();
+  report.threads = std::move(threads);
+  if (functions.size() > 1) {
+    report.instances = instance_rows(cache, filter, functions, own);
+  }
   return report;
+}
+
+std::string common_name(const Measurement& measurement, const Report& report) {
+  const std::string first =
+      symbols::without_parameters(measurement.functions[report.function].name);
+  const bool same = std::ranges::all_of(report.instances, [&](const InstanceRow& row) {
+    return symbols::without_parameters(measurement.functions[row.function].name) == first;
+  });
+  return same ? first : symbols::last_component(first);
 }
 
 } // namespace ptlens::measure

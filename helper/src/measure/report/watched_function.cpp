@@ -1,4 +1,4 @@
-// Calls are counted where they pass on their way into the store.
+// Calls are counted on their way into the cache.
 #include "measure/report/watched_function.hpp"
 
 #include <bit>
@@ -17,7 +17,7 @@ public:
   Counter(WatchedFunction& watched, stacks::CallSink& next) : watched_(&watched), next_(&next) {}
 
   void take(const stacks::ClosedCall& call) override {
-    if (watched_->answers(call.function)) {
+    if (watched_->matches(call.function)) {
       watched_->count(call);
     }
     next_->take(call);
@@ -39,12 +39,12 @@ stacks::CallSink& WatchedFunction::before(stacks::CallSink& next) {
   return *counters_.emplace_back(std::make_unique<Counter>(*this, next));
 }
 
-bool WatchedFunction::answers(std::uint32_t function) {
-  while (answers_.size() <= function && answers_.size() < functions_->size()) {
-    const auto one = std::span(*functions_).subspan(answers_.size(), 1);
-    answers_.push_back(functions_named(one, watch_->selector, watch_->binary).empty() ? 0 : 1);
+bool WatchedFunction::matches(std::uint32_t function) {
+  while (matches_.size() <= function && matches_.size() < functions_->size()) {
+    const auto one = std::span(*functions_).subspan(matches_.size(), 1);
+    matches_.push_back(functions_named(one, watch_->selector, watch_->binary).empty() ? 0 : 1);
   }
-  return function < answers_.size() && answers_[function] != 0;
+  return function < matches_.size() && matches_[function] != 0;
 }
 
 void WatchedFunction::count(const stacks::ClosedCall& call) {
@@ -86,8 +86,8 @@ std::optional<PartialReport> WatchedFunction::report() const {
   return report;
 }
 
-void WatchedFunction::tell(Clock::time_point now, std::uint64_t done_bytes,
-                           std::uint64_t total_bytes) {
+void WatchedFunction::report_if_due(Clock::time_point now, std::uint64_t done_bytes,
+                                    std::uint64_t total_bytes) {
   if (now < due_) {
     return;
   }

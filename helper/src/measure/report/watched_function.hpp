@@ -1,6 +1,6 @@
-// What is known of one function's calls while a recording is still being decoded: counts, sums and
-// a histogram, each exact for the part that was decoded so far. Percentiles need every latency and
-// come with the whole.
+// The figures of one function while a recording is being decoded: counts, sums and a histogram, all
+// exact for the trace that was decoded so far. Percentiles need every latency, so that only the
+// final report has them.
 #pragma once
 
 #include "measure/names/names.hpp"
@@ -26,20 +26,20 @@ struct PartialReport {
   std::uint64_t complete = 0;
   std::uint64_t incomplete = 0;
   std::uint64_t unwound = 0;
-  double mean = 0; // ns, of complete calls, as all that follows
+  double mean = 0; // ns; this and all later fields are of complete calls
   std::uint64_t min = 0;
   std::uint64_t max = 0;
   std::uint64_t total = 0;
   std::uint64_t off_cpu = 0; // ns
   std::vector<Bucket> histogram;
-  std::uint64_t done_bytes = 0; // of the trace: what was decoded
+  std::uint64_t done_bytes = 0; // of trace that were decoded
   std::uint64_t total_bytes = 0;
 };
 
-// Which function is watched, and who is told: after the first second, then twice a second, on the
-// thread that decodes.
+// The watched function and its listener, which is called after the first second and then twice a
+// second, on the decoding thread.
 struct Watch {
-  FunctionSelector selector; // neither name nor address: none
+  FunctionSelector selector; // without name and address: no function
   std::string binary;        // a path or its end, empty for any
   std::function<void(const PartialReport&)> listener = {};
 
@@ -61,15 +61,15 @@ public:
   WatchedFunction& operator=(WatchedFunction&&) = delete;
   ~WatchedFunction();
 
-  // What hands calls on to `next` and counts those of the function on their way. Lives as long as
-  // this.
+  // Returns a sink that passes all calls on to `next` and counts the calls of the function. It
+  // lives as long as this object.
   [[nodiscard]] stacks::CallSink& before(stacks::CallSink& next);
 
-  // Tells the listener when it is time to. Nothing is told while no function answers to the name,
-  // or several do.
-  void tell(Clock::time_point now, std::uint64_t done_bytes, std::uint64_t total_bytes);
+  // Calls the listener when a report is due. Does nothing while no function matches the name, or
+  // several do.
+  void report_if_due(Clock::time_point now, std::uint64_t done_bytes, std::uint64_t total_bytes);
 
-  // What is known now.
+  // Returns the present figures.
   [[nodiscard]] std::optional<PartialReport> report() const;
 
 private:
@@ -77,17 +77,17 @@ private:
   struct Counts {
     std::array<std::uint64_t, 3> states = {}; // by CallState
     Tally complete;
-    UncertaintyCounts widths = {};
-    UncertaintyCounts off_cpu_widths = {};
+    WidthCounts widths = {};
+    WidthCounts off_cpu_widths = {};
   };
 
   void count(const stacks::ClosedCall& call);
-  [[nodiscard]] bool answers(std::uint32_t function);
+  [[nodiscard]] bool matches(std::uint32_t function);
 
   const Watch* watch_;
   const std::vector<stacks::FunctionInfo>* functions_;
   Clock::time_point due_;
-  std::vector<std::uint8_t> answers_; // by function, of those that were asked about
+  std::vector<std::uint8_t> matches_; // by function, as far as it was looked up
   std::unordered_map<std::uint32_t, Counts> counts_;
   std::vector<std::unique_ptr<Counter>> counters_;
 };

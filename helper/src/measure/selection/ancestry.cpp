@@ -1,15 +1,15 @@
-// Parents are opened before their children, so that one pass in the order of opening does it; a
-// parent that was found late is settled when its first child asks for it.
+// Parents are opened before their children, so that one pass in the order of opening suffices. The
+// marks of a parent that was found late are computed when its first child needs them.
 #include "measure/selection/ancestry.hpp"
 
 #include <algorithm>
 
 namespace ptlens::measure {
 
-Ancestry::Ancestry(const cache::CallCache& store, std::span<const std::uint32_t> edges)
-    : store_(store), blocks_(store.thread_count()), sizes_(store.calls_by_thread()) {
+Ancestry::Ancestry(const cache::CallCache& cache, std::span<const std::uint32_t> edges)
+    : cache_(cache), blocks_(cache.thread_count()), sizes_(cache.calls_by_thread()) {
   for (const std::uint32_t edge : edges) {
-    for (const cache::BlockEntry& block : store.blocks(edge)) {
+    for (const cache::BlockEntry& block : cache.blocks(edge)) {
       blocks_[block.thread].push_back(&block);
     }
   }
@@ -23,7 +23,7 @@ void Ancestry::enter(std::uint32_t thread) {
   std::vector<std::uint32_t> orders;
   std::vector<std::uint32_t> distances;
   for (const cache::BlockEntry* const entry : blocks_[thread]) {
-    const auto block = store_.block(*entry);
+    const auto block = cache_.block(*entry);
     if (!block) {
       continue;
     }
@@ -41,34 +41,34 @@ void Ancestry::enter(std::uint32_t thread) {
 
 void Ancestry::clear() {
   std::ranges::fill(marks_, Marks{0});
-  settled_.clear();
+  done_.clear();
 }
 
-void Ancestry::settle() {
+void Ancestry::propagate() {
   const auto size = static_cast<std::uint32_t>(marks_.size());
   for (std::uint32_t order = 0; order < size; ++order) {
     const std::uint32_t parent = order - distance_[order];
     if (parent > order) {
-      settle_late(parent);
+      propagate_to(parent);
     }
     marks_[order] = static_cast<Marks>(marks_[order] | marks_[parent]);
   }
 }
 
-void Ancestry::settle_late(std::uint32_t order) {
-  settled_.resize(marks_.size());
-  way_.clear();
-  std::uint32_t at = order;
-  while (!settled_[at]) {
-    settled_[at] = true; // no way goes round, whatever the file says
-    way_.push_back(at);
+void Ancestry::propagate_to(std::uint32_t late_parent) {
+  done_.resize(marks_.size());
+  path_.clear();
+  std::uint32_t at = late_parent;
+  while (!done_[at]) {
+    done_[at] = true; // the loop ends even where a damaged file contains a cycle
+    path_.push_back(at);
     at -= distance_[at];
   }
   Marks marks = marks_[at];
-  while (!way_.empty()) {
-    marks = static_cast<Marks>(marks | marks_[way_.back()]);
-    marks_[way_.back()] = marks;
-    way_.pop_back();
+  while (!path_.empty()) {
+    marks = static_cast<Marks>(marks | marks_[path_.back()]);
+    marks_[path_.back()] = marks;
+    path_.pop_back();
   }
 }
 

@@ -1,5 +1,5 @@
-// Which calls lie inside marked ones, however far up: up to eight marks at once, thread by thread,
-// in one pass over the links from calls to their parents.
+// Finds the calls below marked ones at any depth, for up to eight marks at once. One pass over the
+// links from calls to their parents suffices for a thread.
 #pragma once
 
 #include "cache/call_cache.hpp"
@@ -11,41 +11,41 @@
 
 namespace ptlens::measure {
 
-using Marks = std::uint8_t; // a bit each
+using Marks = std::uint8_t; // one bit each
 inline constexpr std::size_t marks_at_once = 8;
 
 class Ancestry {
 public:
-  // `edges`: indices of those whose calls the ways up lead through.
-  Ancestry(const cache::CallCache& store, std::span<const std::uint32_t> edges);
+  // `edges`: indices of all edges on a path from a call to a marked one.
+  Ancestry(const cache::CallCache& cache, std::span<const std::uint32_t> edges);
 
   [[nodiscard]] std::size_t threads() const { return blocks_.size(); }
-  // From here on it is about that thread, without marks.
+  // Switches to that thread, without marks.
   void enter(std::uint32_t thread);
-  // Takes all marks away.
+  // Removes all marks.
   void clear();
   void mark(std::uint32_t order, Marks marks) {
     if (order < marks_.size()) {
       marks_[order] = static_cast<Marks>(marks_[order] | marks);
     }
   }
-  // Hands the marks down. They stand until clear() or enter().
-  void settle();
-  // The marks of the call and of all that it lies in; none for no_call.
+  // Passes the marks of each call on to the calls below it, until clear() or enter().
+  void propagate();
+  // Returns the marks of the call and of all calls above it; none for no_call.
   [[nodiscard]] Marks of(std::uint32_t order) const {
     return order < marks_.size() ? marks_[order] : Marks{0};
   }
 
 private:
-  void settle_late(std::uint32_t order);
+  void propagate_to(std::uint32_t late_parent);
 
-  const cache::CallCache& store_;
-  std::vector<std::vector<const cache::BlockEntry*>> blocks_; // of each thread
+  const cache::CallCache& cache_;
+  std::vector<std::vector<const cache::BlockEntry*>> blocks_; // by thread
   std::span<const std::uint32_t> sizes_;
   std::vector<std::uint32_t> distance_; // to the parent, by order; 0 where it has none
   std::vector<Marks> marks_;
-  std::vector<bool> settled_; // of parents with a higher order
-  std::vector<std::uint32_t> way_;
+  std::vector<bool> done_; // by order, for parents with a higher order
+  std::vector<std::uint32_t> path_;
 };
 
 } // namespace ptlens::measure

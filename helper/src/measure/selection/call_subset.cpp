@@ -1,4 +1,4 @@
-// Reachability over the graph of edges, without native recursion.
+// The edges form a graph of functions. Reachability in it uses no native recursion.
 #include "measure/selection/call_subset.hpp"
 
 #include "measure/names/names.hpp"
@@ -9,70 +9,36 @@ namespace ptlens::measure {
 
 using stacks::no_call;
 
-void CallSubset::fold(std::span<const std::uint32_t> functions) {
-  if (table_ != nullptr) {
-    cache::Gathered all{.calls = *table_, .caller = {}};
-    all.caller.reserve(all.calls.size());
-    for (std::uint32_t call = 0; call < all.calls.size(); ++call) {
-      all.caller.push_back(outer_function(call));
-    }
-    gathered_ = std::move(all);
-    table_ = nullptr;
-  }
-  for (std::uint32_t& function : gathered_.calls.function) {
-    if (std::ranges::find(functions, function) != functions.end()) {
-      function = functions.front();
-    }
-  }
-}
-
 CallsNeeded::CallsNeeded(const Measurement& measurement)
-    : measurement_(&measurement), store_(measurement.store.get()),
-      edges_(store_ == nullptr ? 0 : store_->edge_count()) {}
+    : measurement_(&measurement), cache_(measurement.cache.get()), edges_(cache_->edge_count()) {}
 
-void CallsNeeded::calls_of(std::uint32_t function) {
-  if (store_ != nullptr) {
-    const auto [first, last] = store_->edges_to(function);
-    std::fill(edges_.begin() + first, edges_.begin() + last, true);
+void CallsNeeded::add_calls_of(std::uint32_t function) {
+  const auto [first, last] = cache_->edges_to(function);
+  std::fill(edges_.begin() + first, edges_.begin() + last, true);
+}
+
+void CallsNeeded::add_calls_made_by(std::uint32_t function) {
+  for (const std::uint32_t edge : cache_->edges_from(function)) {
+    edges_[edge] = true;
   }
 }
 
-void CallsNeeded::calls_in(std::uint32_t function) {
-  if (store_ != nullptr) {
-    for (const std::uint32_t edge : store_->edges_from(function)) {
-      edges_[edge] = true;
-    }
-  }
-}
-
-void CallsNeeded::calls_from(const std::vector<bool>& sites) {
-  for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-    const std::uint32_t site = store_->edge(edge).site;
-    if (site < sites.size() && sites[site]) {
-      edges_[edge] = true;
-    }
-  }
-}
-
-void CallsNeeded::everything() {
+void CallsNeeded::add_all_calls() {
   std::fill(edges_.begin(), edges_.end(), true);
 }
 
-void CallsNeeded::everything_below(std::uint32_t function) {
-  if (store_ == nullptr) {
-    return;
-  }
-  calls_of(function);
+void CallsNeeded::add_calls_below(std::uint32_t function) {
+  add_calls_of(function);
   const Functions below = reachable({function}, false);
   for (std::uint32_t each = 0; each < below.size(); ++each) {
     if (below[each]) {
-      calls_in(each);
+      add_calls_made_by(each);
     }
   }
 }
 
-void CallsNeeded::way_up(std::uint32_t function, const Selection& selection) {
-  if (store_ == nullptr || selection.ancestor.empty()) {
+void CallsNeeded::add_path_to_ancestor(std::uint32_t function, const Selection& selection) {
+  if (selection.ancestor.empty()) {
     return;
   }
   const std::vector<std::uint32_t> named =
@@ -81,11 +47,11 @@ void CallsNeeded::way_up(std::uint32_t function, const Selection& selection) {
   const Functions above = reachable({function}, true);
   for (const std::uint32_t each : named) {
     if (above[each]) {
-      calls_of(each);
+      add_calls_of(each);
     }
   }
   for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-    const cache::Edge& between = store_->edge(edge);
+    const cache::Edge& between = cache_->edge(edge);
     if (between.caller != no_call && below[between.caller] && above[between.function]) {
       edges_[edge] = true;
     }
@@ -94,7 +60,7 @@ void CallsNeeded::way_up(std::uint32_t function, const Selection& selection) {
 
 CallsNeeded::Functions CallsNeeded::reachable(const std::vector<std::uint32_t>& from,
                                               bool upwards) const {
-  Functions reached(store_->function_count());
+  Functions reached(cache_->function_count());
   std::vector<std::uint32_t> left;
   const auto reach = [&](std::uint32_t function) {
     if (function < reached.size() && !reached[function]) {
@@ -107,13 +73,13 @@ CallsNeeded::Functions CallsNeeded::reachable(const std::vector<std::uint32_t>& 
     const std::uint32_t function = left.back();
     left.pop_back();
     if (upwards) {
-      const auto [first, last] = store_->edges_to(function);
+      const auto [first, last] = cache_->edges_to(function);
       for (std::uint32_t edge = first; edge < last; ++edge) {
-        reach(store_->edge(edge).caller); // no_call is no function
+        reach(cache_->edge(edge).caller); // no_call is no function
       }
     } else {
-      for (const std::uint32_t edge : store_->edges_from(function)) {
-        reach(store_->edge(edge).function);
+      for (const std::uint32_t edge : cache_->edges_from(function)) {
+        reach(cache_->edge(edge).function);
       }
     }
   }
@@ -130,9 +96,8 @@ std::vector<std::uint32_t> CallsNeeded::edges() const {
   return edges;
 }
 
-CallSubset CallsNeeded::gather() const {
-  return store_ == nullptr ? CallSubset(measurement_->calls)
-                           : CallSubset(cache::gather(*store_, edges()));
+CallSubset CallsNeeded::read() const {
+  return CallSubset(cache::read_calls(*cache_, edges()));
 }
 
 } // namespace ptlens::measure

@@ -1,86 +1,61 @@
-// The calls that a question is about, and those that it needs to know their place among: gathered
-// from the measurement's store, edges at a time. A measurement without a store has its table, which
-// is taken as it is.
+// The calls that a question needs: calls are stored by edge, so that a subset is a set of edges.
 #pragma once
 
-#include "cache/gather.hpp"
+#include "cache/call_rows.hpp"
 #include "measure/measurement.hpp"
 #include "measure/selection/selection.hpp"
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <vector>
 
 namespace ptlens::measure {
 
+// The calls of some edges, read from the measurement's cache.
 class CallSubset {
 public:
-  explicit CallSubset(const stacks::CallTable& table) : table_(&table) {}
-  explicit CallSubset(cache::Gathered gathered) : gathered_(std::move(gathered)) {}
+  explicit CallSubset(cache::CallRows rows) : rows_(std::move(rows)) {}
 
-  // Makes the calls of `functions` calls of the first of them.
-  void fold(std::span<const std::uint32_t> functions);
-
-  [[nodiscard]] const stacks::CallTable& calls() const {
-    return table_ != nullptr ? *table_ : gathered_.calls;
-  }
-  // The function of the call that this one was made in, whether that one is in the part or not;
+  [[nodiscard]] const stacks::CallTable& calls() const { return rows_.calls; }
+  // Returns the function of the call that made this one, whether that call is in the subset or not;
   // no_call for a root.
   [[nodiscard]] std::uint32_t outer_function(std::uint32_t call) const {
-    if (table_ == nullptr) {
-      return gathered_.caller[call];
-    }
-    const std::uint32_t parent = table_->parent[call];
-    return parent == stacks::no_call ? stacks::no_call : table_->function[parent];
+    return rows_.caller[call];
   }
+  // Returns the call's number of opening in its thread.
+  [[nodiscard]] std::uint32_t order(std::uint32_t call) const { return rows_.order[call]; }
 
 private:
-  const stacks::CallTable* table_ = nullptr; // not owned
-  cache::Gathered gathered_;
+  cache::CallRows rows_;
 };
 
-// Which calls a part has to hold.
+// Collects the edges whose calls a question needs.
 class CallsNeeded {
 public:
+  // The measurement must outlive the object.
   explicit CallsNeeded(const Measurement& measurement);
 
-  void calls_of(std::uint32_t function);
-  void calls_in(std::uint32_t function);           // those that it made
-  void calls_from(const std::vector<bool>& sites); // those made from the sites
-  void everything_below(std::uint32_t function);   // and its own calls
-  void everything();
-  // All between a call of the function and the ancestor that is asked for, so that following the
-  // parents leads there; nothing where none is.
-  void way_up(std::uint32_t function, const Selection& selection);
+  void add_calls_of(std::uint32_t function);
+  void add_calls_made_by(std::uint32_t function);
+  // Adds the calls of the function and all calls that they led to.
+  void add_calls_below(std::uint32_t function);
+  void add_all_calls();
+  // Adds all calls between a call of the function and the ancestor that the selection names, so
+  // that a chain of parents leads to it. Adds nothing where the selection names none.
+  void add_path_to_ancestor(std::uint32_t function, const Selection& selection);
 
-  [[nodiscard]] CallSubset gather() const;
-  // Of the store, ascending; none where there is none.
+  // Returns the indices of the edges, ascending.
   [[nodiscard]] std::vector<std::uint32_t> edges() const;
+  // Reads the calls.
+  [[nodiscard]] CallSubset read() const;
 
 private:
-  using Functions = std::vector<bool>;
+  using Functions = std::vector<bool>; // by index
 
   [[nodiscard]] Functions reachable(const std::vector<std::uint32_t>& from, bool upwards) const;
 
   const Measurement* measurement_;
-  const cache::CallCache* store_; // null: the table is the part
-  std::vector<bool> edges_;
+  const cache::CallCache* cache_;
+  std::vector<bool> edges_; // by index
 };
-
-struct Selected {
-  CallSubset part;
-  std::vector<std::uint32_t> calls; // of the part
-};
-
-// Calls of `function` that the selection admits, in the order of the table, whatever their state.
-// The latency of an incomplete call is its lower bound.
-[[nodiscard]] Selected select_calls(const Measurement& measurement, std::uint32_t function,
-                                    const Selection& selection);
-// The same of a part of the measurement that holds the way up as well.
-[[nodiscard]] std::vector<std::uint32_t> select_calls(const Measurement& measurement,
-                                                      const stacks::CallTable& calls,
-                                                      std::uint32_t function,
-                                                      const Selection& selection);
 
 } // namespace ptlens::measure

@@ -1,5 +1,4 @@
-// The text forms of a selection's parts.
-#include "measure/names/names.hpp"
+// The text forms of selections.
 #include "measure/selection/selection.hpp"
 #include "symbols/names/name_shape.hpp"
 
@@ -26,7 +25,7 @@ constexpr std::array<Unit, 6> units = {{{"", 1},
 
 constexpr std::string_view digits = "0123456789";
 
-// A whole number of ns, or nothing.
+// Returns the duration in ns; nothing where it is not a whole number of ns.
 std::optional<std::uint64_t> parse_duration(std::string_view text) {
   const std::size_t unit_at = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string_view number = text.substr(0, unit_at);
@@ -54,14 +53,14 @@ std::optional<std::uint64_t> parse_duration(std::string_view text) {
   while (fraction.ends_with('0')) {
     fraction.remove_suffix(1);
   }
-  std::uint64_t place = unit->nanoseconds;
+  std::uint64_t digit_ns = unit->nanoseconds; // the value of the digit
   for (const char digit : fraction) {
     constexpr std::uint64_t base = 10;
-    if (place % base != 0) {
+    if (digit_ns % base != 0) {
       return std::nullopt;
     }
-    place /= base;
-    const auto value = static_cast<std::uint64_t>(digit - '0') * place;
+    digit_ns /= base;
+    const auto value = static_cast<std::uint64_t>(digit - '0') * digit_ns;
     if (__builtin_add_overflow(total, value, &total)) {
       return std::nullopt;
     }
@@ -82,7 +81,7 @@ Error bad(std::string_view what, std::string_view text, std::string_view remedy)
 constexpr std::string_view interval_remedy =
     "write it as A,B with A no greater than B, each in ns or with a unit: 100us,1.5ms";
 
-// "A,B" or, when `low_only` is allowed, "A".
+// Parses "A,B" or, when `low_only` is allowed, "A".
 Result<Interval> parse(std::string_view text, bool low_only) {
   const std::size_t comma = text.find(',');
   if (comma == std::string_view::npos && !low_only) {
@@ -92,7 +91,7 @@ Result<Interval> parse(std::string_view text, bool low_only) {
   const std::string_view high =
       comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
   if (low.empty() && high.empty()) {
-    return std::unexpected(bad("an interval without bounds", text, interval_remedy));
+    return std::unexpected(bad("the interval has no bounds", text, interval_remedy));
   }
   Interval interval;
   for (const auto& [bound, value] :
@@ -107,7 +106,7 @@ Result<Interval> parse(std::string_view text, bool low_only) {
     *value = *parsed;
   }
   if (interval.low > interval.high) {
-    return std::unexpected(bad("an interval that ends before it begins", text, interval_remedy));
+    return std::unexpected(bad("the interval ends before it begins", text, interval_remedy));
   }
   return interval;
 }
@@ -127,7 +126,7 @@ Result<void> parse_ancestor(std::string_view text, Selection& selection) {
   }
   if (end == 0) {
     return std::unexpected(
-        bad("no function's name", text, "write it as FUNCTION or FUNCTION,MIN,MAX"));
+        bad("the function's name is missing", text, "write it as FUNCTION or FUNCTION,MIN,MAX"));
   }
   Interval latency;
   if (end < text.size()) {

@@ -1,11 +1,11 @@
-// A sweep over the calls of a function in order of their start: what begins before the last outer
-// one has ended lies in it. Only calls that the store has marked as inside any call of their
-// function can be covered, and only those that one of these begins in can cover it. These are few,
-// and what else there is is left out, whole blocks of it unread.
+// Nested calls are found by a sweep over the calls of a function in order of start. Only calls that
+// the cache marks as nested can be nested among the accepted calls, and only calls during which one
+// of these starts can contain them. Both are few, so that most blocks are not read.
 #include "measure/statistics/covered_time.hpp"
 
 #include "base/large_pages.hpp"
 #include "base/parallel.hpp"
+#include "stacks/calls/self_nesting.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,9 +22,9 @@ struct TimedCall {
   std::uint64_t start = 0;
   std::uint64_t latency = 0;
   std::uint64_t on_cpu = 0;
-  std::uint32_t edge = 0; // index
+  std::uint32_t edge = 0; // position in the list
 
-  // What begins with another and is longer lies around it.
+  // Of two calls that start together the longer one is the outer one.
   friend bool operator<(const TimedCall& one, const TimedCall& other) {
     return one.start != other.start ? one.start < other.start : one.latency > other.latency;
   }
@@ -32,7 +32,7 @@ struct TimedCall {
 
 using TimedCalls = std::vector<TimedCall, LargePages<TimedCall>>;
 
-// Sorts what is made of sorted stretches, a few long ones most of the time.
+// Sorts a list that consists of sorted runs, most often of a few long ones.
 void merge_runs(TimedCalls& calls) {
   std::vector<std::size_t> ends;
   for (auto at = calls.begin(); at != calls.end();) {
@@ -57,21 +57,25 @@ void merge_runs(TimedCalls& calls) {
   }
 }
 
-// What is looked at together: the calls of one function and thread.
+// The calls of one function, or of folded functions, on one thread.
 struct Covering {
-  std::span<const std::uint32_t> edges; // places in the list
+  std::span<const std::uint32_t> edges; // positions in the list
   std::uint32_t thread = 0;
-  std::vector<std::uint64_t> starts; // of the calls that may be covered, ascending
+  bool folded = false;               // any call may be nested, whatever the cache marks
+  std::vector<std::uint64_t> starts; // of the calls that may be nested, ascending
   TimedCalls timed;
 
   [[nodiscard]] bool matters(const cache::BlockEntry& entry) const {
+    if (folded) {
+      return true;
+    }
     const auto next = std::ranges::lower_bound(starts, entry.first_start);
     return next != starts.end() && *next <= entry.last_end;
   }
   void add_timed(const cache::BlockReader& reader, std::uint32_t edge, TimedCalls& into) const;
 };
 
-// Adds the calls of the block that may be covered, and those that one of these begins in.
+// Adds the calls of the block that may be nested, and the calls during which one of these starts.
 void Covering::add_timed(const cache::BlockReader& reader, std::uint32_t edge,
                          TimedCalls& into) const {
   auto away = reader.away().begin();
@@ -83,8 +87,8 @@ void Covering::add_timed(const cache::BlockReader& reader, std::uint32_t edge,
       next = std::ranges::lower_bound(starts, start);
     }
     next = std::find_if(next, starts.end(), [start](std::uint64_t each) { return each >= start; });
-    if (next == starts.end() ||
-        (*next - start >= latency && (*next != start || reader.inner()[i] == 0))) {
+    if (!folded && (next == starts.end() ||
+                    (*next - start >= latency && (*next != start || reader.inner()[i] == 0)))) {
       continue;
     }
     away = std::find_if(away, reader.away().end(),
@@ -99,29 +103,35 @@ void Covering::add_timed(const cache::BlockReader& reader, std::uint32_t edge,
 
 struct TimedBlock {
   std::uint32_t covering = 0; // index
-  std::uint32_t edge = 0;     // place in the list
+  std::uint32_t edge = 0;     // position in the list
   const cache::BlockEntry* entry = nullptr;
 };
 
 class CoverFinder {
 public:
-  CoverFinder(const cache::CallCache& store, const cache::Admitted& admitted,
-              std::span<const std::uint32_t> edges, const InnerTimes* within)
-      : store_(store), reader_(store, admitted), edges_(edges), within_(within) {
+  CoverFinder(const cache::CallCache& cache, const cache::CallFilter& filter,
+              std::span<const std::uint32_t> edges, const CoverOptions& options)
+      : cache_(cache), reader_(cache, filter), edges_(edges), within_(options.within) {
+    const auto is_folded = [&](std::uint32_t function) {
+      return std::ranges::find(options.folded, function) != options.folded.end();
+    };
     for (std::uint32_t at = 0; at < edges.size(); ++at) {
-      functions_[store.edge(edges[at]).function].push_back(at);
+      const std::uint32_t function = cache.edge(edges[at]).function;
+      functions_[is_folded(function) ? options.folded.front() : function].push_back(at);
     }
-    for (const auto& [function, places] : functions_) {
-      add_coverings(places);
+    for (const auto& [function, positions] : functions_) {
+      add_coverings(positions, is_folded(function));
     }
   }
 
   [[nodiscard]] std::vector<CoveredTime> find() {
     find_starts();
-    std::erase_if(coverings_, [](const Covering& covering) { return covering.starts.empty(); });
+    std::erase_if(coverings_, [](const Covering& covering) {
+      return !covering.folded && covering.starts.empty();
+    });
     find_timed();
-    constexpr std::size_t coverings_a_part = 4;
-    const std::size_t parts = parts_of(coverings_.size(), coverings_a_part);
+    constexpr std::size_t coverings_per_part = 4;
+    const std::size_t parts = parts_of(coverings_.size(), coverings_per_part);
     std::vector<std::vector<CoveredTime>> found(parts);
     do_parts(parts, [&](std::size_t part) {
       for (std::size_t at = part; at < coverings_.size(); at += parts) {
@@ -136,10 +146,10 @@ public:
   }
 
 private:
-  void add_coverings(std::span<const std::uint32_t> places);
+  void add_coverings(std::span<const std::uint32_t> positions, bool folded);
   [[nodiscard]] bool may_be_covered(std::uint32_t thread, const cache::BlockEntry& entry) const {
     return entry.inner != 0 &&
-           (within_ == nullptr || within_->meet(thread, entry.first_start, entry.last_end));
+           (within_ == nullptr || within_->overlap(thread, entry.first_start, entry.last_end));
   }
   template <class Wanted>
   [[nodiscard]] std::vector<TimedBlock> blocks(const Wanted& wanted) const;
@@ -149,29 +159,30 @@ private:
   void find_timed();
   static void sweep(Covering& covering, std::vector<CoveredTime>& found);
 
-  const cache::CallCache& store_;
-  cache::BlockReader reader_; // that each part has a copy of
+  const cache::CallCache& cache_;
+  cache::BlockReader reader_; // each part uses a copy of it
   std::span<const std::uint32_t> edges_;
-  const InnerTimes* within_;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> functions_; // places of edges to each
+  const NestedTimes* within_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> functions_; // positions of their edges
   std::vector<Covering> coverings_;
 };
 
-void CoverFinder::add_coverings(std::span<const std::uint32_t> places) {
-  std::vector<std::uint8_t> may_be_covered_on(store_.thread_count());
-  for (const std::uint32_t at : places) {
-    for (const cache::BlockEntry& entry : store_.blocks(edges_[at])) {
-      may_be_covered_on[entry.thread] |= may_be_covered(entry.thread, entry) ? 1 : 0;
+void CoverFinder::add_coverings(std::span<const std::uint32_t> positions, bool folded) {
+  std::vector<std::uint8_t> may_be_covered_on(cache_.thread_count());
+  for (const std::uint32_t at : positions) {
+    for (const cache::BlockEntry& entry : cache_.blocks(edges_[at])) {
+      may_be_covered_on[entry.thread] |= folded || may_be_covered(entry.thread, entry) ? 1 : 0;
     }
   }
   for (std::uint32_t thread = 0; thread < may_be_covered_on.size(); ++thread) {
     if (may_be_covered_on[thread] != 0) {
-      coverings_.push_back({.edges = places, .thread = thread, .starts = {}, .timed = {}});
+      coverings_.push_back(
+          {.edges = positions, .thread = thread, .folded = folded, .starts = {}, .timed = {}});
     }
   }
 }
 
-// Those that `wanted` says of the covering and the entry.
+// Returns the blocks for which `wanted(covering, entry)` is true.
 template <class Wanted>
 std::vector<TimedBlock> CoverFinder::blocks(const Wanted& wanted) const {
   std::vector<TimedBlock> blocks;
@@ -179,7 +190,7 @@ std::vector<TimedBlock> CoverFinder::blocks(const Wanted& wanted) const {
     const Covering& covering = coverings_[number];
     for (const std::uint32_t at : covering.edges) {
       for (const cache::BlockEntry& entry : std::ranges::equal_range(
-               store_.blocks(edges_[at]), covering.thread, {}, &cache::BlockEntry::thread)) {
+               cache_.blocks(edges_[at]), covering.thread, {}, &cache::BlockEntry::thread)) {
         if (wanted(covering, entry)) {
           blocks.push_back({.covering = number, .edge = at, .entry = &entry});
         }
@@ -189,11 +200,12 @@ std::vector<TimedBlock> CoverFinder::blocks(const Wanted& wanted) const {
   return blocks;
 }
 
-// Calls `use` with each block that can be read, its reader, and what the part has found so far.
+// Calls `use` with each block that can be read, its reader, and the list that the part has found so
+// far.
 template <class Found, class Use>
 std::vector<Found> CoverFinder::read(std::span<const TimedBlock> blocks, const Use& use) const {
-  constexpr std::size_t blocks_a_part = 64;
-  const std::size_t parts = parts_of(blocks.size(), blocks_a_part);
+  constexpr std::size_t blocks_per_part = 64;
+  const std::size_t parts = parts_of(blocks.size(), blocks_per_part);
   std::vector<Found> found(parts);
   do_parts(parts, [&](std::size_t part) {
     cache::BlockReader reader = reader_;
@@ -201,7 +213,7 @@ std::vector<Found> CoverFinder::read(std::span<const TimedBlock> blocks, const U
     for (std::size_t at = part * blocks.size() / parts; at < end; ++at) {
       const TimedBlock& block = blocks[at];
       if (at + 1 < end) {
-        store_.prefetch(*blocks[at + 1].entry);
+        cache_.prefetch(*blocks[at + 1].entry);
       }
       if (reader.read(*block.entry, cache::BlockReader::Columns::timed)) {
         use(reader, block, found[part]);
@@ -218,13 +230,13 @@ void CoverFinder::find_starts() {
     for (std::size_t i = 0; i < reader.starts().size(); ++i) {
       const std::uint64_t start = reader.starts()[i];
       if (reader.inner()[i] != 0 &&
-          (within_ == nullptr || within_->meet(block.entry->thread, start, start))) {
+          (within_ == nullptr || within_->overlap(block.entry->thread, start, start))) {
         found.emplace_back(block.covering, start);
       }
     }
   };
   const auto wanted = [this](const Covering& covering, const cache::BlockEntry& entry) {
-    return may_be_covered(covering.thread, entry);
+    return !covering.folded && may_be_covered(covering.thread, entry);
   };
   for (const Starts& part : read<Starts>(blocks(wanted), add)) {
     for (const auto& [covering, start] : part) {
@@ -258,12 +270,10 @@ void CoverFinder::find_timed() {
 void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
   merge_runs(covering.timed);
   std::map<std::uint32_t, WideSum> covered; // by edge
-  const TimedCall* outer = nullptr;
+  stacks::NestingSweep nesting;
   for (const TimedCall& call : covering.timed) {
-    if (outer != nullptr && call.start < outer->start + outer->latency) {
+    if (nesting.is_nested(call.start, call.latency)) {
       covered[call.edge] += call.on_cpu;
-    } else {
-      outer = &call;
     }
   }
   for (const auto& [edge, on_cpu] : covered) {
@@ -273,12 +283,12 @@ void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
 
 } // namespace
 
-InnerTimes::InnerTimes(const cache::CallCache& store, std::span<const std::uint32_t> edges)
-    : times_(store.thread_count()) {
+NestedTimes::NestedTimes(const cache::CallCache& cache, std::span<const std::uint32_t> edges)
+    : times_(cache.thread_count()) {
   std::vector<std::uint64_t> starts;
   for (const std::uint32_t edge : edges) {
-    for (const cache::BlockEntry& entry : store.blocks(edge)) {
-      const auto block = entry.inner != 0 ? store.block(entry) : std::nullopt;
+    for (const cache::BlockEntry& entry : cache.blocks(edge)) {
+      const auto block = entry.inner != 0 ? cache.block(entry) : std::nullopt;
       if (!block) {
         continue;
       }
@@ -293,29 +303,29 @@ InnerTimes::InnerTimes(const cache::CallCache& store, std::span<const std::uint3
   }
   for (std::vector<Time>& times : times_) {
     std::ranges::sort(times);
-    std::size_t apart = 0;
+    std::size_t disjoint = 0;
     for (const Time& time : times) {
-      if (apart != 0 && time.first <= times[apart - 1].second) {
-        times[apart - 1].second = std::max(times[apart - 1].second, time.second);
+      if (disjoint != 0 && time.first <= times[disjoint - 1].second) {
+        times[disjoint - 1].second = std::max(times[disjoint - 1].second, time.second);
       } else {
-        times[apart++] = time;
+        times[disjoint++] = time;
       }
     }
-    times.resize(apart);
+    times.resize(disjoint);
     empty_ = empty_ && times.empty();
   }
 }
 
-bool InnerTimes::meet(std::uint32_t thread, std::uint64_t first, std::uint64_t last) const {
+bool NestedTimes::overlap(std::uint32_t thread, std::uint64_t first, std::uint64_t last) const {
   const auto next = std::ranges::lower_bound(times_[thread], first, {}, &Time::second);
   return next != times_[thread].end() && next->first <= last;
 }
 
-std::vector<CoveredTime> covered_times(const cache::CallCache& store,
-                                       const cache::Admitted& admitted,
+std::vector<CoveredTime> covered_times(const cache::CallCache& cache,
+                                       const cache::CallFilter& filter,
                                        std::span<const std::uint32_t> edges,
-                                       const InnerTimes* within) {
-  return CoverFinder(store, admitted, edges, within).find();
+                                       const CoverOptions& options) {
+  return CoverFinder(cache, filter, edges, options).find();
 }
 
 } // namespace ptlens::measure

@@ -1,4 +1,5 @@
-// Time on a CPU of calls that lie in other calls of their function: those have it already.
+// The time on a CPU of nested calls: calls in another call of their function, whose time includes
+// it.
 #pragma once
 
 #include "cache/block_reader.hpp"
@@ -12,15 +13,15 @@
 
 namespace ptlens::measure {
 
-// When calls of some edges ran that the store has marked as inside another call of their function,
-// whatever came of them: [first, last] ns, ascending and apart.
-class InnerTimes {
+// The times during which nested calls of some edges ran, whatever their state: [first, last] ns,
+// ascending and disjoint.
+class NestedTimes {
 public:
-  InnerTimes(const cache::CallCache& store, std::span<const std::uint32_t> edges);
+  NestedTimes(const cache::CallCache& cache, std::span<const std::uint32_t> edges);
 
   [[nodiscard]] bool empty() const { return empty_; }
-  // Whether any ran on the thread at some time in [first, last].
-  [[nodiscard]] bool meet(std::uint32_t thread, std::uint64_t first, std::uint64_t last) const;
+  // Returns whether a nested call ran on the thread at some time in [first, last].
+  [[nodiscard]] bool overlap(std::uint32_t thread, std::uint64_t first, std::uint64_t last) const;
 
 private:
   using Time = std::pair<std::uint64_t, std::uint64_t>;
@@ -29,16 +30,23 @@ private:
 };
 
 struct CoveredTime {
-  std::uint32_t at = 0; // of the edges asked about
+  std::uint32_t at = 0; // position in the list of edges
   std::uint32_t thread = 0;
   WideSum on_cpu = 0; // ns
 };
 
-// Of the admitted calls of the edges, those that run while others of their function among them do,
-// on their thread. With `within`, only what began then is looked at. All cores read.
-[[nodiscard]] std::vector<CoveredTime> covered_times(const cache::CallCache& store,
-                                                     const cache::Admitted& admitted,
+struct CoverOptions {
+  // Only calls that began during these times can be nested; null: at any time.
+  const NestedTimes* within = nullptr;
+  // Functions that count as one: a call of one of them in a call of another one is nested.
+  std::span<const std::uint32_t> folded = {};
+};
+
+// Returns the time of the accepted calls of the edges that are nested in another accepted call of
+// their function on their thread. Uses all cores.
+[[nodiscard]] std::vector<CoveredTime> covered_times(const cache::CallCache& cache,
+                                                     const cache::CallFilter& filter,
                                                      std::span<const std::uint32_t> edges,
-                                                     const InnerTimes* within = nullptr);
+                                                     const CoverOptions& options = {});
 
 } // namespace ptlens::measure

@@ -1,5 +1,5 @@
-// Blocks to figures. A block is read once, and again where a percentile of a large set lies in a
-// bucket of several values.
+// Each block is read once, and a second time where a percentile of a large set is in a bucket of
+// several values.
 #include "measure/statistics/edge_figures.hpp"
 
 #include "base/parallel.hpp"
@@ -17,11 +17,12 @@ using Columns = cache::BlockReader::Columns;
 
 } // namespace
 
-EdgeFigures::EdgeFigures(const cache::CallCache& store, const cache::Admitted& admitted,
+EdgeFigures::EdgeFigures(const cache::CallCache& cache, const cache::CallFilter& filter,
                          const Sets& sets)
-    : store_(store), reader_(store, admitted), asked_(sets), sets_(sets.count), most_(sets.count) {}
+    : cache_(cache), reader_(cache, filter), requested_(sets), sets_(sets.count),
+      most_(sets.count) {}
 
-// Calls `use` with the number of each set that the calls belong to.
+// Calls `use` with the number of each set that contains the calls.
 template <class Use>
 void EdgeFigures::each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use) {
   if (calls.set != no_set) {
@@ -39,32 +40,32 @@ void EdgeFigures::Set::begin(std::uint64_t most) {
   }
 }
 
-void EdgeFigures::Set::add(Set part) {
+void EdgeFigures::Set::add(Set other) {
   for (std::size_t state = 0; state < states.size(); ++state) {
-    states.at(state) += part.states.at(state);
+    states.at(state) += other.states.at(state);
   }
-  tally.add(part.tally);
+  tally.add(other.tally);
   for (std::size_t width = 0; width < away_widths.size(); ++width) {
-    away_widths.at(width) += part.away_widths.at(width);
+    away_widths.at(width) += other.away_widths.at(width);
   }
   if (ranks.empty()) {
-    ranks = std::move(part.ranks);
+    ranks = std::move(other.ranks);
     return;
   }
-  for (std::size_t i = 0; i < part.ranks.size(); ++i) {
-    ranks[i].add(part.ranks[i]);
+  for (std::size_t i = 0; i < other.ranks.size(); ++i) {
+    ranks[i].add(other.ranks[i]);
   }
 }
 
-// Also counts how many calls a set may have.
+// Also counts the calls that each set may contain.
 std::vector<EdgeFigures::Stretch> EdgeFigures::stretches_of(std::span<const EdgeCalls> calls) {
   constexpr std::size_t most_blocks = 16;
   std::vector<Stretch> stretches;
   for (const EdgeCalls& each : calls) {
-    auto left = store_.blocks(each.edge);
+    auto left = cache_.blocks(each.edge);
     for (const cache::BlockEntry& entry : left) {
       each_set(each, entry.thread, [&](std::uint32_t set) { most_[set] += entry.calls; });
-      most_[0] += is_part(each.set) ? entry.calls : 0;
+      most_[0] += is_subset(each.set) ? entry.calls : 0;
     }
     while (!left.empty()) {
       const std::size_t count = std::min(left.size(), most_blocks);
@@ -75,30 +76,31 @@ std::vector<EdgeFigures::Stretch> EdgeFigures::stretches_of(std::span<const Edge
   return stretches;
 }
 
-// Calls `use` with each part, the calls and the entry of each of its blocks, on a thread a part.
+// Calls `use` with each share, and the calls and the entry of each of its blocks, one thread per
+// share.
 template <class Use>
-void EdgeFigures::each_block(std::span<CallSubset> parts, const Use& use) const {
-  do_parts(parts.size(), [&](std::size_t number) {
-    for (const Stretch& stretch : parts[number].stretches) {
+void EdgeFigures::each_block(std::span<Share> shares, const Use& use) const {
+  do_parts(shares.size(), [&](std::size_t number) {
+    for (const Stretch& stretch : shares[number].stretches) {
       for (std::size_t at = 0; at < stretch.blocks.size(); ++at) {
         if (at + 1 < stretch.blocks.size()) {
-          store_.prefetch(stretch.blocks[at + 1]);
+          cache_.prefetch(stretch.blocks[at + 1]);
         }
-        use(parts[number], *stretch.calls, stretch.blocks[at]);
+        use(shares[number], *stretch.calls, stretch.blocks[at]);
       }
     }
   });
 }
 
-void EdgeFigures::count(CallSubset& part, const EdgeCalls& calls,
+void EdgeFigures::count(Share& share, const EdgeCalls& calls,
                         const cache::BlockEntry& entry) const {
-  cache::BlockReader& reader = part.reader;
+  cache::BlockReader& reader = share.reader;
   if (!reader.read(entry, Columns::figures)) {
     return;
   }
   const Tally tally = cache::tally_of(reader);
   each_set(calls, entry.thread, [&](std::uint32_t number) {
-    Set& set = part.sets[number];
+    Set& set = share.sets[number];
     set.begin(most_[number]);
     for (std::size_t state = 0; state < set.states.size(); ++state) {
       set.states.at(state) += reader.states().at(state);
@@ -106,7 +108,7 @@ void EdgeFigures::count(CallSubset& part, const EdgeCalls& calls,
     set.tally.add(tally);
     set.ranks[0].add(reader.latencies());
     set.ranks[1].add(reader.uncertainties());
-    if (number >= asked_.with_histogram && !is_part(number)) {
+    if (number >= requested_.with_histogram && !is_subset(number)) {
       return;
     }
     for (const cache::AwayCall& call : reader.away()) {
@@ -116,8 +118,8 @@ void EdgeFigures::count(CallSubset& part, const EdgeCalls& calls,
   });
 }
 
-// The sets are aimed. Also for the set that the calls belong to as a part.
-void EdgeFigures::count_again(CallSubset& part, const EdgeCalls& calls,
+// Reads the values that the sets need a second time, after aim().
+void EdgeFigures::count_again(Share& share, const EdgeCalls& calls,
                               const cache::BlockEntry& entry) const {
   const auto each = [&](const auto& use) {
     const auto use_again = [&](std::uint32_t number) {
@@ -126,13 +128,13 @@ void EdgeFigures::count_again(CallSubset& part, const EdgeCalls& calls,
       }
     };
     each_set(calls, entry.thread, use_again);
-    if (is_part(calls.set)) {
+    if (is_subset(calls.set)) {
       use_again(0);
     }
   };
   bool any = false;
   each([&](std::uint32_t) { any = true; });
-  const auto block = any ? store_.block(entry) : std::nullopt;
+  const auto block = any ? cache_.block(entry) : std::nullopt;
   if (!block) {
     return;
   }
@@ -145,12 +147,12 @@ void EdgeFigures::count_again(CallSubset& part, const EdgeCalls& calls,
         wanted || (set.again && set.ranks[0].wants(latencies.least, latencies.most)) ||
         (set.uncertainties_again && set.ranks[1].wants(uncertainties.least, uncertainties.most));
   });
-  cache::BlockReader& reader = part.reader;
+  cache::BlockReader& reader = share.reader;
   if (!wanted || !reader.read(entry, Columns::ranked)) {
     return;
   }
   each([&](std::uint32_t number) {
-    Set& set = part.sets[number];
+    Set& set = share.sets[number];
     if (set.ranks.empty()) {
       set.ranks = sets_[number].ranks;
     }
@@ -163,27 +165,28 @@ void EdgeFigures::count_again(CallSubset& part, const EdgeCalls& calls,
   });
 }
 
-// Refers to the stretches.
-std::vector<EdgeFigures::CallSubset> EdgeFigures::divide(std::span<const Stretch> stretches) const {
-  constexpr std::size_t stretches_a_part = 4;
-  const std::size_t count = parts_of(stretches.size(), stretches_a_part);
-  std::vector<CallSubset> parts;
-  parts.reserve(count);
+// Divides the stretches, which must outlive the result, into shares.
+std::vector<EdgeFigures::Share> EdgeFigures::divide(std::span<const Stretch> stretches) const {
+  constexpr std::size_t stretches_per_share = 4;
+  const std::size_t count = parts_of(stretches.size(), stretches_per_share);
+  std::vector<Share> shares;
+  shares.reserve(count);
   for (std::size_t number = 0; number < count; ++number) {
     const std::size_t begin = number * stretches.size() / count;
     const std::size_t end = (number + 1) * stretches.size() / count;
-    parts.push_back(
+    shares.push_back(
         {.stretches = stretches.subspan(begin, end - begin), .reader = reader_, .sets = {}});
   }
-  return parts;
+  return shares;
 }
 
-// What the aimed sets still want of the calls.
-void EdgeFigures::read_again(std::span<CallSubset> parts) {
-  each_block(parts, [this](CallSubset& part, const EdgeCalls& each,
-                           const cache::BlockEntry& entry) { count_again(part, each, entry); });
-  for (const CallSubset& part : parts) {
-    for (const auto& [number, set] : part.sets) {
+// Reads the blocks again, for the values that the sets still need.
+void EdgeFigures::read_again(std::span<Share> shares) {
+  each_block(shares, [this](Share& share, const EdgeCalls& each, const cache::BlockEntry& entry) {
+    count_again(share, each, entry);
+  });
+  for (const Share& share : shares) {
+    for (const auto& [number, set] : share.sets) {
       for (std::size_t rank = 0; rank < set.ranks.size(); ++rank) {
         sets_[number].ranks[rank].add_again(set.ranks[rank]);
       }
@@ -193,20 +196,21 @@ void EdgeFigures::read_again(std::span<CallSubset> parts) {
 
 std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
   const std::vector<Stretch> stretches = stretches_of(calls);
-  std::vector<CallSubset> parts = divide(stretches);
-  each_block(parts, [this](CallSubset& part, const EdgeCalls& each,
-                           const cache::BlockEntry& entry) { count(part, each, entry); });
-  for (CallSubset& part : parts) {
-    for (auto& [number, set] : part.sets) {
+  std::vector<Share> shares = divide(stretches);
+  each_block(shares, [this](Share& share, const EdgeCalls& each, const cache::BlockEntry& entry) {
+    count(share, each, entry);
+  });
+  for (Share& share : shares) {
+    for (auto& [number, set] : share.sets) {
       sets_[number].add(std::move(set));
     }
-    part.sets.clear();
+    share.sets.clear();
   }
   for (std::size_t number = 0; number < sets_.size(); ++number) {
     sets_[number].begin(most_[number]);
   }
-  for (std::uint32_t part = asked_.first_part; part < asked_.end_part; ++part) {
-    sets_[0].add(sets_[part]);
+  for (std::uint32_t set = requested_.first_subset; set < requested_.end_subset; ++set) {
+    sets_[0].add(sets_[set]);
   }
   bool again = false;
   for (Set& set : sets_) {
@@ -215,15 +219,15 @@ std::vector<SetFigures> EdgeFigures::read(std::span<const EdgeCalls> calls) {
     again = again || set.any_again();
   }
   if (again) {
-    read_again(parts);
+    read_again(shares);
   }
   std::vector<SetFigures> result;
   result.reserve(sets_.size());
   for (Set& set : sets_) {
     SetFigures& made = result.emplace_back();
     made.states = set.states;
-    if (result.size() <= asked_.with_histogram) {
-      UncertaintyCounts widths{};
+    if (result.size() <= requested_.with_histogram) {
+      WidthCounts widths{};
       set.ranks[0].each_width(
           [&](unsigned width, std::uint64_t count) { widths.at(width) += count; });
       made.histogram = buckets_of(widths, set.away_widths);

@@ -1,6 +1,6 @@
-// Figures of sets of calls of a store, straight from its blocks: nothing is gathered and nothing
-// sorted. A set is made of whole edges, or of what one thread did on them. Many blocks are read by
-// all cores. Of single edges, see cache::edge_tallies().
+// Figures of sets of cached calls, computed from blocks without a table of calls and without
+// sorting. A set consists of whole edges, or of one thread's calls on them. All cores read the
+// blocks. cache::edge_tallies() does the same for single edges.
 #pragma once
 
 #include "cache/block_reader.hpp"
@@ -16,7 +16,7 @@ namespace ptlens::measure {
 
 inline constexpr std::uint32_t no_set = UINT32_MAX;
 
-// The calls of an edge of the store, and the sets that they belong to.
+// The calls of an edge, and the sets that they belong to.
 struct EdgeCalls {
   std::uint32_t edge = 0;
   std::uint32_t set = no_set;
@@ -26,24 +26,24 @@ struct EdgeCalls {
 struct SetFigures {
   std::array<std::uint64_t, 3> states{}; // calls by state
   Figures figures;
-  std::vector<Bucket> histogram; // where it was asked for
+  std::vector<Bucket> histogram; // empty unless requested
 };
 
-// What to count.
+// The sets to count.
 struct Sets {
   std::uint32_t count = 0;
-  std::uint32_t with_histogram = 0; // the sets before have one
-  // The calls of the sets in [first_part, end_part) all belong to the first set as well.
-  std::uint32_t first_part = 0;
-  std::uint32_t end_part = 0;
+  std::uint32_t with_histogram = 0; // the sets with lower numbers get a histogram
+  // The sets in [first_subset, end_subset) are subsets of set 0.
+  std::uint32_t first_subset = 0;
+  std::uint32_t end_subset = 0;
 };
 
 class EdgeFigures {
 public:
-  EdgeFigures(const cache::CallCache& store, const cache::Admitted& admitted, const Sets& sets);
+  EdgeFigures(const cache::CallCache& cache, const cache::CallFilter& filter, const Sets& sets);
 
-  // So much time on a CPU of what the thread did on the edge is in other calls of the set already,
-  // ns. To be told before read().
+  // Subtracts the time on a CPU of nested calls, in ns, from the outermost time of the sets of the
+  // edge and thread. Must be called before read().
   void cover(const EdgeCalls& calls, std::uint32_t thread, WideSum on_cpu);
 
   [[nodiscard]] std::vector<SetFigures> read(std::span<const EdgeCalls> calls);
@@ -52,46 +52,46 @@ private:
   struct Set {
     std::array<std::uint64_t, 3> states{};
     Tally tally;
-    UncertaintyCounts away_widths{};
+    WidthCounts away_widths{};
     std::vector<cache::Ranks> ranks; // latencies, uncertainties; none before the first call
-    bool again = false;              // the latencies have to be read again
+    bool again = false;              // the latencies must be read again
     bool uncertainties_again = false;
 
-    // At most so many calls come.
+    // Prepares for at most so many calls.
     void begin(std::uint64_t most);
-    // Of no more calls than this one has begun with; where it has not, of as many as it would.
-    void add(Set part);
+    // Adds a set of calls that begin() accounted for.
+    void add(Set other);
     [[nodiscard]] bool any_again() const { return again || uncertainties_again; }
   };
-  struct Stretch { // of the blocks of an edge
+  struct Stretch { // consecutive blocks of an edge
     const EdgeCalls* calls = nullptr;
     std::span<const cache::BlockEntry> blocks;
   };
-  // What one thread reads, and what it makes of it.
-  struct CallSubset {
+  // The blocks that one worker reads, and its results.
+  struct Share {
     std::span<const Stretch> stretches;
     cache::BlockReader reader;
-    std::unordered_map<std::uint32_t, Set> sets; // those that it has calls of
+    std::unordered_map<std::uint32_t, Set> sets; // by number, those with calls
   };
 
-  [[nodiscard]] bool is_part(std::uint32_t set) const {
-    return set >= asked_.first_part && set < asked_.end_part;
+  [[nodiscard]] bool is_subset(std::uint32_t set) const {
+    return set >= requested_.first_subset && set < requested_.end_subset;
   }
   template <class Use>
   static void each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use);
   [[nodiscard]] std::vector<Stretch> stretches_of(std::span<const EdgeCalls> calls);
-  [[nodiscard]] std::vector<CallSubset> divide(std::span<const Stretch> stretches) const;
+  [[nodiscard]] std::vector<Share> divide(std::span<const Stretch> stretches) const;
   template <class Use>
-  void each_block(std::span<CallSubset> parts, const Use& use) const;
-  void count(CallSubset& part, const EdgeCalls& calls, const cache::BlockEntry& entry) const;
-  void count_again(CallSubset& part, const EdgeCalls& calls, const cache::BlockEntry& entry) const;
-  void read_again(std::span<CallSubset> parts);
+  void each_block(std::span<Share> shares, const Use& use) const;
+  void count(Share& share, const EdgeCalls& calls, const cache::BlockEntry& entry) const;
+  void count_again(Share& share, const EdgeCalls& calls, const cache::BlockEntry& entry) const;
+  void read_again(std::span<Share> shares);
 
-  const cache::CallCache& store_;
-  cache::BlockReader reader_; // that each part has a copy of
-  Sets asked_;
+  const cache::CallCache& cache_;
+  cache::BlockReader reader_; // each share uses a copy of it
+  Sets requested_;
   std::vector<Set> sets_;
-  std::vector<std::uint64_t> most_; // calls of each set, as far as the directory tells
+  std::vector<std::uint64_t> most_; // by set: an upper bound of its calls, from the directory
 };
 
 } // namespace ptlens::measure

@@ -1,6 +1,5 @@
-// Numbers pairs of 32-bit values densely, in the order in which they are first seen: open
-// addressing with linear probing (Knuth, TAOCP 3, 6.4, algorithm L). One probe a call where
-// std::unordered_map takes a cache miss a node.
+// Numbers pairs of 32-bit values densely, in order of first appearance: open addressing with linear
+// probing (Knuth, TAOCP 3, 6.4, algorithm L), which avoids the cache misses of std::unordered_map.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@ class PairMap {
 public:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
-  // The number of the pair; a new one gets size().
+  // Returns the number of the pair; a new pair gets size().
   std::uint32_t number(std::uint32_t first, std::uint32_t second) {
     if ((pairs_.size() + 1) * 2 > slots_.size()) {
       grow();

@@ -1,6 +1,6 @@
-// Exact statistics: sums in 128 bits, and the variance from them, so that it does not depend on the
-// order of the calls: the sum of squares about the whole mean is exact, and nothing cancels in what
-// is left.
+// Statistics are exact: sums have 128 bits. The variance is computed from the sum of squares about
+// the integral part of the mean, so that it loses no digits to cancellation and does not depend on
+// the order of the calls.
 #include "measure/statistics/statistics.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ double stddev_of(const Tally& tally) {
   const auto whole_mean = static_cast<std::uint64_t>(tally.latency / tally.calls);
   const auto rest = static_cast<long double>(
       static_cast<std::uint64_t>(tally.latency - static_cast<WideSum>(whole_mean) * tally.calls));
-  // Squares of the distances to the whole mean, modulo 2^128.
+  // The sum of the squared distances to the integral part of the mean, modulo 2^128.
   const WideSum squares = tally.squares - 2 * tally.latency * whole_mean +
                           static_cast<WideSum>(whole_mean) * whole_mean * tally.calls;
   const auto mean_of_rest = rest / calls;
@@ -78,11 +78,10 @@ Figures figures_of(const Tally& tally, const cache::TalliedRanks& ranks) {
   return figure;
 }
 
-std::vector<Bucket> buckets_of(const UncertaintyCounts& calls,
-                               const UncertaintyCounts& off_cpu_calls) {
+std::vector<Bucket> buckets_of(const WidthCounts& calls, const WidthCounts& off_cpu_calls) {
   constexpr std::size_t bits = 64;
   std::vector<Bucket> buckets;
-  std::size_t used = 0; // of them, up to the last with calls
+  std::size_t used = 0; // buckets up to the last one with calls
   for (std::size_t width = 0; width <= bits; ++width) {
     if (buckets.empty() && calls.at(width) == 0) {
       continue;
@@ -95,71 +94,6 @@ std::vector<Bucket> buckets_of(const UncertaintyCounts& calls,
   }
   buckets.resize(used);
   return buckets;
-}
-
-std::vector<Bucket> histogram(const stacks::CallTable& calls,
-                              std::span<const std::uint32_t> counted) {
-  UncertaintyCounts all{};
-  UncertaintyCounts off_cpu{};
-  for (const std::uint32_t call : counted) {
-    const auto width = static_cast<std::size_t>(std::bit_width(calls.latency[call]));
-    ++all.at(width);
-    off_cpu.at(width) += was_off_cpu(calls, call) ? 1 : 0;
-  }
-  return buckets_of(all, off_cpu);
-}
-
-std::vector<Figures> figures(const stacks::CallTable& calls, std::span<const std::uint32_t> counted,
-                             std::span<const std::uint32_t> group, std::size_t groups,
-                             const std::vector<std::uint8_t>& covered) {
-  std::vector<Tally> tallies(groups);
-  std::vector<std::size_t> end(groups + 1, 0); // of each group's latencies, once they are placed
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    const std::uint32_t call = counted[i];
-    Tally& tally = tallies[group[i]];
-    ++end[group[i] + 1];
-    const std::uint64_t on = on_cpu(calls, call);
-    tally.add_latency(calls.latency[call]);
-    tally.blocked += calls.blocked[call];
-    tally.preempted += calls.preempted[call];
-    tally.on_cpu += on;
-    tally.self += calls.self(call);
-    tally.outside += calls.outside[call];
-    tally.covered_on_cpu += covered.empty() || covered[call] == 0 ? 0 : on;
-    tally.off_cpu_calls += was_off_cpu(calls, call) ? 1 : 0;
-    tally.switches += calls.switches[call];
-  }
-  for (std::size_t i = 0; i < groups; ++i) {
-    end[i + 1] += end[i];
-  }
-  std::vector<std::uint64_t> latencies(counted.size());
-  std::vector<std::uint64_t> uncertainties(counted.size());
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    const std::size_t place = end[group[i]]++;
-    latencies[place] = calls.latency[counted[i]];
-    uncertainties[place] = calls.uncertainty[counted[i]];
-  }
-  const auto ranks = [](std::span<const cache::Share> shares,
-                        std::span<const std::uint64_t> values) {
-    cache::Ranks found(shares, values.size());
-    found.add(values);
-    if (found.aim()) {
-      found.add_again(values);
-    }
-    return found;
-  };
-  std::vector<Figures> result;
-  result.reserve(groups);
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < groups; ++i) {
-    const std::size_t size = end[i] - begin;
-    cache::Ranks latency = ranks(percentile_shares, std::span(latencies).subspan(begin, size));
-    cache::Ranks uncertainty =
-        ranks(uncertainty_share, std::span(uncertainties).subspan(begin, size));
-    result.push_back(figures_of(tallies[i], {latency, uncertainty}));
-    begin = end[i];
-  }
-  return result;
 }
 
 double cpu_percent(const RecordingInfo& recording, std::uint64_t on_cpu_ns) {

@@ -1,13 +1,11 @@
-// The figures of a set of calls, and of many sets at once.
+// The figures of a set of calls.
 #pragma once
 
 #include "cache/tally.hpp"
-#include "measure/report/report.hpp"
-#include "stacks/calls/call.hpp"
+#include "measure/measurement.hpp"
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace ptlens::measure {
@@ -17,26 +15,37 @@ using cache::Tally;
 using cache::uncertainty_share;
 using cache::WideSum;
 
-[[nodiscard]] std::uint64_t clamp_to_64_bits(WideSum sum);
+struct LatencyStats { // ns; all 0 when there is no complete call
+  std::uint64_t calls = 0;
+  double mean = 0;
+  double stddev = 0; // of the population
+  std::uint64_t min = 0;
+  std::uint64_t max = 0;
+  std::uint64_t p50 = 0;
+  std::uint64_t p90 = 0;
+  std::uint64_t p99 = 0;
+  std::uint64_t p999 = 0;
+  std::uint64_t total = 0;
+  std::uint64_t uncertainty = 0; // nineteen of twenty latencies are known to ± this
+};
 
-// 0 where there are no calls.
-[[nodiscard]] double mean_of(WideSum sum, std::uint64_t calls);
+struct OffCpuStats {
+  double mean = 0; // over all complete calls
+  std::uint64_t total = 0;
+  std::uint64_t calls = 0; // that were switched out at least once
+  std::uint64_t switches = 0;
+  std::uint64_t blocked = 0; // part of total
+  std::uint64_t preempted = 0;
+};
 
-// Of the population. The same whatever the order of the calls.
-[[nodiscard]] double stddev_of(const Tally& tally);
-
-[[nodiscard]] std::vector<Bucket> histogram(const stacks::CallTable& calls,
-                                            std::span<const std::uint32_t> counted);
-
-// True when the call's thread was switched out during it.
-[[nodiscard]] inline bool was_off_cpu(const stacks::CallTable& calls, std::size_t call) {
-  return calls.switches[call] > 0 || calls.off_cpu(call) > 0;
-}
-
-[[nodiscard]] inline std::uint64_t on_cpu(const stacks::CallTable& calls, std::size_t call) {
-  const std::uint64_t off = calls.off_cpu(call);
-  return calls.latency[call] > off ? calls.latency[call] - off : 0;
-}
+// [low, high) ns. Powers of two, [2^k, 2^(k+1)); a call of 0 ns goes to [0, 1). The last bucket
+// possible ends at 2^64 - 1, which it includes.
+struct Bucket {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t off_cpu_calls = 0; // of them, switched out at least once
+};
 
 struct Figures {
   LatencyStats latency;
@@ -44,24 +53,28 @@ struct Figures {
   std::uint64_t on_cpu_total = 0;     // ns
   std::uint64_t self_total = 0;       // ns
   std::uint64_t outside_total = 0;    // ns
-  std::uint64_t outermost_on_cpu = 0; // ns; of calls that `covered` does not hold
+  std::uint64_t outermost_on_cpu = 0; // ns; of calls that are not nested in one another
 };
+
+// Returns the sum, or 2^64 - 1 where it is larger.
+[[nodiscard]] std::uint64_t clamp_to_64_bits(WideSum sum);
+
+// Returns the mean; 0 where there are no calls.
+[[nodiscard]] double mean_of(WideSum sum, std::uint64_t calls);
+
+// Returns the standard deviation of the population. The order of the calls does not affect it.
+[[nodiscard]] double stddev_of(const Tally& tally);
 
 [[nodiscard]] Figures figures_of(const Tally& tally, const cache::TalliedRanks& ranks);
 
-// Buckets by the bit width of the latency; from the first to the last in use.
-using UncertaintyCounts = std::array<std::uint64_t, 65>;
-[[nodiscard]] std::vector<Bucket> buckets_of(const UncertaintyCounts& calls,
-                                             const UncertaintyCounts& off_cpu_calls);
+// The number of calls by the bit width of their latency.
+using WidthCounts = std::array<std::uint64_t, 65>;
 
-// Figures of `groups` sets: counted[i] belongs to set group[i]. `covered` as covered_calls gives
-// it.
-[[nodiscard]] std::vector<Figures> figures(const stacks::CallTable& calls,
-                                           std::span<const std::uint32_t> counted,
-                                           std::span<const std::uint32_t> group, std::size_t groups,
-                                           const std::vector<std::uint8_t>& covered);
+// Returns a bucket for each bit width, from the first to the last that has calls.
+[[nodiscard]] std::vector<Bucket> buckets_of(const WidthCounts& calls,
+                                             const WidthCounts& off_cpu_calls);
 
-// 100 x time / (traced - lost), 100 being one core; 0 where nothing was traced.
+// Returns 100 x time / (traced - lost), 100 being one core; 0 where nothing was traced.
 [[nodiscard]] double cpu_percent(const RecordingInfo& recording, std::uint64_t on_cpu_ns);
 
 } // namespace ptlens::measure

@@ -1,6 +1,9 @@
 // Moves the figures of a file to the lines of the present text.
 #include "server/annotations/annotated_file.hpp"
 
+#include "source/file_state.hpp"
+#include "source/staleness.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -9,7 +12,7 @@
 namespace ptlens::server {
 namespace {
 
-using engine::LineMap;
+using source::LineMap;
 
 // How the present text differs from the measured one.
 struct Text {
@@ -24,12 +27,12 @@ struct Text {
 bool newer_than_binaries(const OpenRecording& recording, const measure::FileLines& lines,
                          const std::string& path) {
   constexpr std::int64_t tolerance_ns = 1'000'000'000;
-  const std::int64_t changed = engine::changed_ns(path);
+  const std::int64_t changed = source::changed_ns(path);
   return std::ranges::any_of(lines.functions, [&](const measure::FileFunction& entry) {
     const std::string& binary = recording.measurement->functions[entry.function].binary;
     const auto known = recording.sources.binaries.find(binary);
     const std::int64_t built = known == recording.sources.binaries.end()
-                                   ? engine::changed_ns(binary)
+                                   ? source::changed_ns(binary)
                                    : known->second.changed_ns;
     return built > 0 && changed > built + tolerance_ns;
   });
@@ -63,7 +66,7 @@ public:
     if (added) {
       const auto measured = recording_.sources.binaries.find(binary);
       at->second = measured != recording_.sources.binaries.end() &&
-                   engine::was_replaced(binary, measured->second);
+                   source::was_replaced(binary, measured->second);
     }
     return at->second;
   }
@@ -118,7 +121,7 @@ std::vector<const measure::LineRow*> rows_of(AnnotatedFile& file) {
   }
   if (file.times != nullptr) {
     file.without_calls = std::make_shared<std::deque<measure::LineRow>>();
-    for (const measure::LineTime& time : file.times->lines) {
+    for (const line_time::LineTime& time : file.times->lines) {
       if (time.line != 0 && !known.contains(time.line)) {
         measure::LineRow& row = file.without_calls->emplace_back();
         row.line = time.line;

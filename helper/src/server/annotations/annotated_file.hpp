@@ -36,7 +36,7 @@ struct AnnotatedLine {
   std::size_t function = 0; // index of the function around it; functions.size(): none
   Staleness staleness = Staleness::current;
   std::optional<measure::Difference> difference;
-  const measure::LineTime* time = nullptr;     // null: not measured, or the line was not executed
+  const line_time::LineTime* time = nullptr;   // null: not measured, or the line was not executed
   std::vector<std::uint32_t> shared_with = {}; // of its time; present lines, without removed ones
 
   [[nodiscard]] bool has_calls() const { return !row->callees.empty(); }
@@ -46,7 +46,7 @@ struct AnnotatedFile {
   std::shared_ptr<OpenRecording> recording;
   std::shared_ptr<OpenRecording> baseline; // null: none
   std::shared_ptr<const measure::FileLines> lines;
-  std::shared_ptr<const measure::LineTimes> times; // null: not measured
+  std::shared_ptr<const line_time::LineTimes> times; // null: not measured
   // Rows without calls, for the lines that have only a time.
   std::shared_ptr<std::deque<measure::LineRow>> without_calls;
   std::shared_ptr<const ShownText> shown; // null: the present text is not known

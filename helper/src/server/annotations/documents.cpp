@@ -1,7 +1,9 @@
 // Open documents by line; each keeps its checksums, so that an edit costs what it changes.
 #include "server/annotations/documents.hpp"
 
+#include "server/methods/requests.hpp"
 #include "server/requests/uri.hpp"
+#include "source/file_state.hpp"
 #include "source/measured_sources.hpp"
 
 #include <nlohmann/json.hpp>
@@ -89,7 +91,7 @@ std::vector<Documents::Line> Documents::lines_of(std::string_view text) {
       line.remove_suffix(1);
     }
     lines.push_back(
-        {.text = std::string(line), .sums = engine::line_sums(line), .length = length_of(line)});
+        {.text = std::string(line), .sums = source::line_sums(line), .length = length_of(line)});
     begin = end + 1;
   }
   return lines;
@@ -139,14 +141,14 @@ void Documents::edit(Document& document, const Input& change) {
 
 std::shared_ptr<const ShownText> Documents::put_together(const std::vector<Line>& lines) {
   auto shown = std::make_shared<ShownText>();
-  std::vector<engine::LineSums> sums;
+  std::vector<source::LineSums> sums;
   sums.reserve(lines.size());
   shown->lengths.reserve(lines.size());
   for (const Line& line : lines) {
     sums.push_back(line.sums);
     shown->lengths.push_back(line.length);
   }
-  shown->sums = engine::text_lines(sums);
+  shown->sums = source::text_lines(sums);
   return shown;
 }
 
@@ -185,7 +187,7 @@ bool Documents::close(const Input& params) {
 }
 
 std::shared_ptr<const ShownText> Documents::shown(const std::string& path) const {
-  const std::int64_t changed = engine::changed_ns(path);
+  const std::int64_t changed = source::changed_ns(path);
   const std::lock_guard lock(mutex_);
   if (const auto at = documents_.find(path); at != documents_.end()) {
     if (at->second.shown == nullptr) {

@@ -18,7 +18,7 @@ namespace ptlens::server {
 using protocol::Input;
 
 struct ShownText {
-  engine::TextLines sums;
+  source::TextLines sums;
   std::vector<std::uint32_t> lengths; // of each line in UTF-16 units, without its line break
 };
 
@@ -36,7 +36,7 @@ public:
 private:
   struct Line {
     std::string text;
-    engine::LineSums sums;
+    source::LineSums sums;
     std::uint32_t length = 0; // UTF-16 units
   };
   struct Document {

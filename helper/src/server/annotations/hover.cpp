@@ -3,7 +3,7 @@
 
 #include "engine/probes/probe_correction.hpp"
 #include "export/units.hpp"
-#include "measure/selection/call_subset.hpp"
+#include "measure/selection/select_calls.hpp"
 #include "server/annotations/annotation_text.hpp"
 #include "server/annotations/line_text.hpp"
 
@@ -116,8 +116,8 @@ std::string callers(const measure::Measurement& measurement, const measure::Repo
 }
 
 std::string slowest(const measure::Measurement& measurement, std::uint32_t function) {
-  measure::Selected selected = measure::select_calls(measurement, function, {});
-  const stacks::CallTable& table = selected.part.calls();
+  measure::SelectedCalls selected = measure::read_selected(measurement, function, {});
+  const stacks::CallTable& table = selected.subset.calls();
   std::erase_if(selected.calls, [&](std::uint32_t call) {
     return table.state[call] != stacks::CallState::complete;
   });

@@ -49,16 +49,16 @@ struct Host {
       const OpenRequest&, const std::string& name, const std::string& binary, const Progress&)>
       inlined = {};
   // Returns the line time of functions, as engine::line_times.
-  std::function<Result<std::shared_ptr<const measure::LineTimes>>(
+  std::function<Result<std::shared_ptr<const line_time::LineTimes>>(
       const OpenRequest&, const std::vector<stacks::FunctionInfo>&, const Progress&)>
       line_times = {};
   // Returns the state of a recording's cache. May be empty: nothing is cached.
-  std::function<Result<engine::StoreStatus>(const OpenRequest&)> cache_status = {};
+  std::function<Result<engine::CacheStatus>(const OpenRequest&)> cache_status = {};
   // Removes a recording's cache and returns the removed paths. May be empty.
   std::function<Result<std::vector<std::string>>(const OpenRequest&)> remove_cache = {};
   // Returns the sources of a recording as they were when it was made. May be empty: they are
   // unknown.
-  std::function<engine::MeasuredSources(const OpenRequest&, const measure::Measurement&)> sources =
+  std::function<source::MeasuredSources(const OpenRequest&, const measure::Measurement&)> sources =
       {};
   std::function<Result<record::Outcome>(const record::Request&, const Progress&)> record;
   std::function<record::Diagnosis(const protocol::DoctorParams&)> diagnose;

@@ -16,7 +16,7 @@ engine::OpenOptions options_of(const OpenRequest& request) {
           .source_map = request.source_map,
           .pid = request.pid,
           .inlined_names = true,
-          .keep = true};
+          .use_cache = true};
 }
 
 } // namespace
@@ -41,13 +41,13 @@ Host real_host() {
           },
       .cache_status =
           [](const OpenRequest& request) {
-            return engine::store_status(request.path, options_of(request));
+            return engine::cache_status(request.path, options_of(request));
           },
       .remove_cache =
-          [](const OpenRequest& request) { return engine::forget_stores(request.path); },
+          [](const OpenRequest& request) { return engine::remove_caches(request.path); },
       .sources =
           [](const OpenRequest& request, const measure::Measurement& measurement) {
-            return engine::measured_sources(request.path, measurement);
+            return source::measured_sources(request.path, measurement);
           },
       .record = [](const record::Request& request,
                    const Progress& progress) -> Result<record::Outcome> {

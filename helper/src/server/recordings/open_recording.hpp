@@ -20,11 +20,11 @@ struct OpenRecording {
   std::string id;
   std::shared_ptr<const measure::Measurement> measurement;
   OpenRequest source;              // what it was opened as
-  engine::MeasuredSources sources; // what was kept of its sources
+  source::MeasuredSources sources; // what was kept of its sources
 
   // Whether calls that were kept could not be read: answers about them lack them.
   [[nodiscard]] bool damaged() const {
-    return measurement->store != nullptr && measurement->store->damaged();
+    return measurement->cache != nullptr && measurement->cache->damaged();
   }
 
   // As measure::lines; remembered by file.
@@ -36,7 +36,7 @@ struct OpenRecording {
   inlined(const std::string& name, const std::string& binary,
           const std::function<Result<SharedInlined>()>& measure);
 
-  using SharedLineTimes = std::shared_ptr<const measure::LineTimes>;
+  using SharedLineTimes = std::shared_ptr<const line_time::LineTimes>;
   // The line time of a file, as its recorded name, that was measured before; null: none was.
   [[nodiscard]] SharedLineTimes line_times(const std::string& file);
   // The same, or what `measure` gives for the functions of the file, which is remembered.

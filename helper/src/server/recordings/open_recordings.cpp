@@ -7,8 +7,10 @@
 #include "export/calls.hpp"
 #include "export/line_times.hpp"
 #include "export/text.hpp"
+#include "measure/names/find_function.hpp"
 #include "measure/report/report.hpp"
 #include "measure/selection/call_subset.hpp"
+#include "measure/selection/select_calls.hpp"
 #include "server/recordings/output_folder.hpp"
 
 #include <fmt/format.h>
@@ -514,12 +516,13 @@ Result<Json> Session::calls_once(const CallsRequest& request) {
   if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
     return std::unexpected(std::move(checked.error()));
   }
-  measure::Selected selected = measure::select_calls(measurement, *function, request.selection);
+  measure::SelectedCalls selected =
+      measure::read_selected(measurement, *function, request.selection);
   const std::vector<std::uint32_t> calls =
-      exporting::by_start(selected.part, std::move(selected.calls));
+      exporting::by_start(selected.subset, std::move(selected.calls));
   const std::uint64_t first = std::min<std::uint64_t>(request.offset, calls.size());
   const std::uint64_t count = std::min<std::uint64_t>(request.limit, calls.size() - first);
-  return exporting::calls_json(measurement, selected.part, std::span(calls).subspan(first, count),
+  return exporting::calls_json(measurement, selected.subset, std::span(calls).subspan(first, count),
                                calls.size(), request.offset);
 }
 

@@ -1,6 +1,8 @@
 // Collects rows in the order of opening, thread by thread, and sorts them at the end.
 #include "stacks/calls/call_table.hpp"
 
+#include "stacks/calls/self_nesting.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -113,31 +115,35 @@ std::vector<std::uint32_t> depths(const std::vector<std::uint32_t>& parent) {
   return depth;
 }
 
-// Marks the calls of an ordered table that are inside another activation of their function.
-// Outermost activations do not overlap, even where several stacks of a thread take turns.
+// Marks the nested calls of an ordered table.
 void mark_inner(CallTable& table) {
+  struct Sweep {
+    NestingSweep nesting;
+    std::uint32_t outer = no_call;
+  };
   const auto end = [&](std::uint32_t call) { return table.start[call] + table.latency[call]; };
-  std::vector<std::uint32_t> outermost; // the latest, by function
+  std::vector<Sweep> sweeps; // by function
   for (std::uint32_t call = 0; call < table.size(); ++call) {
     const std::uint32_t function = table.function[call];
-    if (function >= outermost.size()) {
-      outermost.resize(std::size_t{function} + 1, no_call);
+    if (function >= sweeps.size()) {
+      sweeps.resize(std::size_t{function} + 1);
     }
-    std::uint32_t& outer = outermost[function];
-    const bool same_thread = outer != no_call && table.thread[outer] == table.thread[call];
-    bool inner = same_thread && table.start[call] < end(outer);
-    if (same_thread &&
-        table.start[call] == end(outer)) { // they may be siblings, between which no time passes
+    Sweep& sweep = sweeps[function];
+    const std::uint32_t outer = sweep.outer;
+    if (outer != no_call && table.thread[outer] != table.thread[call]) {
+      sweep = {};
+    }
+    const auto is_inside_outer = [&] {
       std::uint32_t above = table.parent[call];
       while (above != no_call && above != outer && end(above) == end(outer)) {
         above = table.parent[above];
       }
-      inner = above == outer;
-    }
+      return above == outer;
+    };
+    const bool inner =
+        sweep.nesting.is_nested(table.start[call], table.latency[call], is_inside_outer);
     table.inner[call] = inner ? 1 : 0;
-    if (!inner) {
-      outer = call;
-    }
+    sweep.outer = inner ? outer : call;
   }
 }
 

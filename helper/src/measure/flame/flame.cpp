@@ -1,13 +1,11 @@
-// Merging calls into a flame graph: a call's node is its parent's node's child for its function, so
-// one pass from parents to children places all, and one pass back over the tree sums the times.
-// What of a call's time away is its own is known when its thread is done.
-#include "measure/flame.hpp"
+// Merges calls into a flame graph. The node of a call is the child of its parent's node for its
+// function, so that one pass from parents to children finds all nodes and one pass back over the
+// tree sums the times. A call's own share of its time away is known at the end of its thread.
+#include "measure/flame/flame.hpp"
 
-#include "base/cancellation.hpp"
 #include "cache/walk.hpp"
-#include "measure/names/names.hpp"
-#include "measure/selection/call_filter.hpp"
 #include "measure/selection/call_subset.hpp"
+#include "measure/selection/select_calls.hpp"
 #include "measure/statistics/pair_map.hpp"
 
 #include <algorithm>
@@ -21,7 +19,6 @@ namespace {
 using stacks::no_call;
 
 constexpr std::uint32_t no_node = no_call;
-constexpr std::uint32_t calls_a_look = 1 << 16; // whether the work is cancelled
 
 std::uint64_t subtract(std::uint64_t from, std::uint64_t what) {
   return from > what ? from - what : 0;
@@ -31,8 +28,8 @@ class Builder {
 public:
   Builder() { add(0, no_call, 0); }
 
-  // The nodes of the tree come in the order of `place`, the least that each was asked for with;
-  // a parent's is below its children's.
+  // Returns the node's child for the function. The nodes of the tree are ordered by the least
+  // `place` that each was requested with; a parent's is lower than its children's.
   std::uint32_t child(std::uint32_t parent, std::uint32_t function, std::uint64_t place) {
     Last& last = last_child_[parent];
     if (last.function != function || last.node == no_node) {
@@ -53,8 +50,8 @@ public:
     tree_.self[node] += self;
   }
 
-  // Sums inclusive time, then leaves out nodes without calls at or below them and nodes that are
-  // too small.
+  // Sums inclusive times, then removes nodes without calls at or below them and nodes that are too
+  // small.
   FlameTree finish(double smallest) {
     put_in_order();
     std::vector<std::uint8_t> used(tree_.size(), 0);
@@ -70,7 +67,7 @@ public:
   }
 
 private:
-  struct Last { // child that was asked for
+  struct Last { // the child that was last requested
     std::uint32_t function = no_call;
     std::uint32_t node = no_node;
   };
@@ -109,7 +106,7 @@ private:
 
   [[nodiscard]] FlameTree compact(const std::vector<std::uint8_t>& used, double smallest) const {
     const double limit = smallest > 0 ? smallest * static_cast<double>(tree_.inclusive[0]) : 0;
-    FlameTree kept;
+    FlameTree pruned;
     std::vector<std::uint32_t> moved(tree_.size(), no_node);
     for (std::size_t node = 0; node < tree_.size(); ++node) {
       const std::uint32_t parent = moved[tree_.parent[node]];
@@ -118,80 +115,58 @@ private:
           continue;
         }
         if (static_cast<double>(tree_.inclusive[node]) < limit) {
-          kept.self[parent] += tree_.inclusive[node];
+          pruned.self[parent] += tree_.inclusive[node];
           continue;
         }
       }
-      moved[node] = static_cast<std::uint32_t>(kept.size());
-      kept.parent.push_back(node > 0 ? parent : 0);
-      kept.function.push_back(tree_.function[node]);
-      kept.inclusive.push_back(tree_.inclusive[node]);
-      kept.self.push_back(tree_.self[node]);
-      kept.calls.push_back(tree_.calls[node]);
+      moved[node] = static_cast<std::uint32_t>(pruned.size());
+      pruned.parent.push_back(node > 0 ? parent : 0);
+      pruned.function.push_back(tree_.function[node]);
+      pruned.inclusive.push_back(tree_.inclusive[node]);
+      pruned.self.push_back(tree_.self[node]);
+      pruned.calls.push_back(tree_.calls[node]);
     }
-    return kept;
+    return pruned;
   }
 
   FlameTree tree_;
-  PairMap edges_; // (parent, function) of node number + 1
+  PairMap edges_; // (parent, function) of the node with that number + 1
   std::vector<std::uint64_t> place_;
-  std::vector<Last> last_child_; // of each node
+  std::vector<Last> last_child_; // by node
 };
 
-// What a flame graph takes of a call; `id` and `parent` number the calls of one thread.
-struct FlameCall {
-  std::uint32_t id = 0;
-  std::uint32_t parent = no_call;
-  std::uint32_t thread = 0;
-  std::uint32_t function = 0;
-  std::uint64_t start = 0;
-  std::uint64_t latency = 0;
-  std::uint64_t children = 0;
-  std::uint64_t outside = 0;
-  std::uint64_t off_cpu = 0;
-};
-
-// Takes the calls of one thread after the other, parents before their children.
+// Takes the calls, one thread after the other and parents before their children.
 class FlameWalk {
 public:
   FlameWalk(const Measurement& measurement, const std::vector<std::uint32_t>& functions,
-            const Selection& selection, FlameTime time)
-      : measurement_(measurement), some_(!functions.empty()), selection_(selection), time_(time),
-        everything_(functions.empty() && admits_all(selection)),
-        origin_(selection.time ? trace_start(measurement) : 0),
-        asked_(measurement.functions.size(), functions.empty() ? 1 : 0),
-        ancestor_(measurement.functions.size(), 0) {
+            const cache::OrderSet* selected, FlameTime time)
+      : cache_(*measurement.cache), some_(!functions.empty()), selected_(selected), time_(time),
+        requested_(measurement.functions.size(), functions.empty() ? 1 : 0) {
     for (const std::uint32_t function : functions) {
-      if (function < asked_.size()) {
-        asked_[function] = 1;
-      }
-    }
-    if (!selection.ancestor.empty()) {
-      for (const std::uint32_t named :
-           functions_named(measurement, parse_selector(selection.ancestor), {})) {
-        ancestor_[named] = 1;
+      if (function < requested_.size()) {
+        requested_[function] = 1;
       }
     }
   }
 
-  // Ids of the thread are below `ids`.
-  void begin_thread(std::uint32_t ids) {
-    states_.assign(ids, {});
+  // The thread's calls have orders below `orders`.
+  void begin_thread(std::uint32_t thread, std::uint32_t orders) {
+    thread_ = thread;
+    states_.assign(orders, {});
     away_.clear();
   }
 
-  void take(const FlameCall& call) {
-    const std::uint64_t place = 2 * ++taken_; // an outside part's is one higher
-    State& state = states_[call.id];
+  void take(const cache::WalkedCall& call) {
+    const std::uint32_t function = cache_.edge(call.edge).function;
+    const std::uint64_t place = 2 * ++taken_; // odd numbers are for time outside user code
+    State& state = states_[call.order];
     const State* const parent = call.parent < states_.size() && states_[call.parent].taken
                                     ? &states_[call.parent]
                                     : nullptr;
-    const bool below = parent != nullptr && parent->holds_asked;
     state.taken = true;
-    state.counted = everything_ || (parent != nullptr && parent->counted) ||
-                    (asked_[call.function] != 0 && admits(call, below));
-    state.holds_asked = below || (ancestor_[call.function] != 0 &&
-                                  selection_.ancestor_latency.contains(call.latency));
+    state.counted = (parent != nullptr && parent->counted) ||
+                    (requested_[function] != 0 &&
+                     (selected_ == nullptr || selected_->has(thread_, call.order)));
     if (parent != nullptr && parent->away != 0) {
       Away& above = away_[parent->away - 1];
       above.outside = subtract(above.outside, call.outside);
@@ -201,7 +176,7 @@ public:
       return;
     }
     const std::uint32_t above = parent == nullptr || parent->node == no_node ? 0 : parent->node;
-    state.node = builder_.child(above, call.function, place);
+    state.node = builder_.child(above, function, place);
     if (!state.counted) {
       return;
     }
@@ -244,12 +219,11 @@ public:
 private:
   struct State { // of a call
     std::uint32_t node = no_node;
-    std::uint32_t away = 0; // index + 1, of those that were away
+    std::uint32_t away = 0; // index in away_ + 1, 0: it never was away
     bool taken = false;
     bool counted = false;
-    bool holds_asked = false; // it is the ancestor that is asked for, or below one
   };
-  // A call that was switched out or outside user code; what its children were is taken off.
+  // A call that was switched out or outside user code, without its children's share of that time.
   struct Away {
     std::uint32_t node = no_node;
     std::uint64_t place = 0;
@@ -258,72 +232,30 @@ private:
     std::uint64_t off_cpu = 0;
   };
 
-  [[nodiscard]] bool admits(const FlameCall& call, bool below) const {
-    if (selection_.tid && measurement_.threads[call.thread].tid != *selection_.tid) {
-      return false;
-    }
-    if (selection_.latency && !selection_.latency->contains(call.latency)) {
-      return false;
-    }
-    if (selection_.time && !selection_.time->contains(subtract(call.start, origin_))) {
-      return false;
-    }
-    return selection_.ancestor.empty() || below;
-  }
-
-  const Measurement& measurement_;
-  bool some_; // functions are asked about, not all
-  const Selection& selection_;
+  const cache::CallCache& cache_;
+  bool some_;                       // some functions are requested, not all
+  const cache::OrderSet* selected_; // null: every call
   FlameTime time_;
-  bool everything_;
-  std::uint64_t origin_;
-  std::vector<std::uint8_t> asked_;    // of each function: whether it is asked about
-  std::vector<std::uint8_t> ancestor_; // of each function: whether it has the name asked for
+  std::vector<std::uint8_t> requested_; // by function
   Builder builder_;
   std::uint64_t taken_ = 0;
-  std::vector<State> states_; // by id
+  std::uint32_t thread_ = 0;
+  std::vector<State> states_; // by order
   std::vector<Away> away_;
 };
 
-FlameTree flame_of(const stacks::CallTable& calls, FlameWalk walk, double smallest) {
-  walk.begin_thread(static_cast<std::uint32_t>(calls.size()));
-  for (std::uint32_t call = 0; call < calls.size(); ++call) {
-    if (call % calls_a_look == 0 && cancel_asked()) {
-      break;
-    }
-    walk.take({.id = call,
-               .parent = calls.parent[call],
-               .thread = calls.thread[call],
-               .function = calls.function[call],
-               .start = calls.start[call],
-               .latency = calls.latency[call],
-               .children = calls.children[call],
-               .outside = calls.outside[call],
-               .off_cpu = calls.off_cpu(call)});
-  }
-  walk.end_thread();
-  return walk.finish(smallest);
-}
-
-// Nothing where the calls of a thread did not begin in the order of their opening.
-std::optional<FlameTree> flame_of(const cache::CallCache& store,
+// Returns nothing where the calls of a thread did not start in the order of their opening, unless
+// `sorted` asks to sort them.
+std::optional<FlameTree> flame_of(const cache::CallCache& cache,
                                   std::span<const std::uint32_t> edges, FlameWalk walk,
-                                  double smallest) {
-  for (std::uint32_t thread = 0; thread < store.thread_count(); ++thread) {
-    cache::ThreadWalk calls(store, edges, thread);
-    walk.begin_thread(calls.orders());
-    const bool in_order = calls.run([&](const cache::WalkedCall& call) {
-      walk.take({.id = call.order,
-                 .parent = call.parent,
-                 .thread = thread,
-                 .function = store.edge(call.edge).function,
-                 .start = call.start,
-                 .latency = call.latency,
-                 .children = call.children,
-                 .outside = call.outside,
-                 .off_cpu = call.off_cpu});
-    });
-    if (!in_order) {
+                                  double smallest, bool sorted) {
+  for (std::uint32_t thread = 0; thread < cache.thread_count(); ++thread) {
+    cache::ThreadWalk calls(cache, edges, thread);
+    walk.begin_thread(thread, calls.orders());
+    const auto take = [&](const cache::WalkedCall& call) { walk.take(call); };
+    if (sorted) {
+      calls.run_sorted(take);
+    } else if (!calls.run(take)) {
       return std::nullopt;
     }
     walk.end_thread();
@@ -353,23 +285,28 @@ FlameTree flame(const Measurement& measurement, std::optional<std::uint32_t> fun
 
 FlameTree flame(const Measurement& measurement, const std::vector<std::uint32_t>& functions,
                 const Selection& selection, FlameTime time, double smallest) {
-  if (measurement.store == nullptr) {
-    return flame_of(measurement.calls, FlameWalk(measurement, functions, selection, time),
-                    smallest);
-  }
-  CallsNeeded needs(measurement);
+  const cache::CallCache& cache = *measurement.cache;
+  CallsNeeded needed(measurement);
   for (const std::uint32_t function : functions) {
-    needs.everything_below(function);
-    needs.way_up(function, selection);
+    needed.add_calls_below(function);
   }
+  std::vector<std::uint32_t> selectable = functions;
   if (functions.empty()) {
-    needs.everything();
+    needed.add_all_calls();
+    selectable.resize(measurement.functions.size());
+    std::iota(selectable.begin(), selectable.end(), 0U);
   }
-  auto tree = flame_of(*measurement.store, needs.edges(),
-                       FlameWalk(measurement, functions, selection, time), smallest);
-  return tree ? std::move(*tree)
-              : flame_of(needs.gather().calls(), FlameWalk(measurement, functions, selection, time),
-                         smallest);
+  std::optional<cache::OrderSet> selected;
+  if (!selection.accepts_all()) {
+    selected = select_calls(measurement, selectable, selection);
+  }
+  const FlameWalk walk(measurement, functions, selected ? &*selected : nullptr, time);
+  const std::vector<std::uint32_t> edges = needed.edges();
+  auto tree = flame_of(cache, edges, walk, smallest, false);
+  if (!tree) {
+    tree = flame_of(cache, edges, walk, smallest, true);
+  }
+  return std::move(*tree);
 }
 
 } // namespace ptlens::measure

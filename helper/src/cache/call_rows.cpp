@@ -1,6 +1,6 @@
-// A call's number of opening says where it goes: its rank among the gathered calls of its thread,
-// so that nothing is sorted but where a caller was found late.
-#include "cache/gather.hpp"
+// The row of a call is the rank of its number of opening among the calls of its thread that are
+// read, so that rows are only sorted where a caller was found late.
+#include "cache/call_rows.hpp"
 
 #include "base/cancellation.hpp"
 #include "cache/order_index.hpp"
@@ -24,12 +24,12 @@ struct Source {
   Block block;
 };
 
-class ThreadGatherer {
+class ThreadReader {
 public:
-  ThreadGatherer(Gathered& into, std::vector<Source> sources)
+  ThreadReader(CallRows& into, std::vector<Source> sources)
       : into_(&into), sources_(std::move(sources)) {}
 
-  // False where two calls have the same number.
+  // Returns false where two calls have the same number of opening.
   bool run() {
     std::size_t count = 0;
     for (const Source& source : sources_) {
@@ -49,6 +49,7 @@ public:
     base_ = calls.size();
     stacks::each_column(calls, [&](auto& column) { column.resize(base_ + count); });
     into_->caller.resize(base_ + count);
+    into_->order.resize(base_ + count);
     at = 0;
     for (const Source& source : sources_) {
       if (cancel_asked()) {
@@ -61,9 +62,9 @@ public:
     if (!std::ranges::is_sorted(calls.start.begin() + static_cast<std::ptrdiff_t>(base_),
                                 calls.start.end()) ||
         !before_.empty()) {
-      sort(index);
+      sort();
     }
-    // No chain of parents ends nowhere, whatever the file says.
+    // Parents come first even in a damaged file, so that no chain of parents is endless.
     for (std::size_t call = base_; call < calls.size(); ++call) {
       if (calls.parent[call] != no_call && calls.parent[call] >= call) {
         calls.parent[call] = no_call;
@@ -87,6 +88,7 @@ private:
       calls.function[call] = source.edge.function;
       calls.site[call] = source.edge.site;
       into_->caller[call] = source.edge.caller;
+      into_->order[call] = orders[i];
       calls.start[call] = starts_[i];
       calls.latency[call] = block.latency[i];
       calls.children[call] = block.children[i];
@@ -113,13 +115,10 @@ private:
     }
   }
 
-  // Callers that were found late go where the first of what they hold was opened, outermost first.
-  void sort(const OrderIndex& index) {
+  // Moves callers that were found late before the first call in them, outermost first.
+  void sort() {
     CallTable& calls = into_->calls;
-    std::vector<std::uint32_t> order_of(orders_.size()); // of each place
-    for (const std::uint32_t order : orders_) {
-      order_of[index.rank(order)] = order;
-    }
+    const auto order_of = std::span(into_->order).subspan(base_);
     std::vector<std::uint32_t> places(orders_.size());
     std::iota(places.begin(), places.end(), 0U);
     std::ranges::sort(places, {}, [&](std::uint32_t place) {
@@ -141,6 +140,7 @@ private:
     };
     stacks::each_column(calls, permute);
     permute(into_->caller);
+    permute(into_->order);
     for (std::size_t call = base_; call < calls.size(); ++call) {
       if (std::uint32_t& parent = calls.parent[call]; parent != no_call) {
         parent = static_cast<std::uint32_t>(base_ + moved[parent - base_]);
@@ -148,7 +148,7 @@ private:
     }
   }
 
-  Gathered* into_;
+  CallRows* into_;
   std::vector<Source> sources_;
   std::size_t base_ = 0;
   std::vector<std::uint32_t> orders_;
@@ -158,32 +158,32 @@ private:
 
 } // namespace
 
-Gathered gather(const CallCache& store, std::span<const std::uint32_t> edges) {
-  std::vector<std::vector<Source>> threads(store.thread_count());
+CallRows read_calls(const CallCache& cache, std::span<const std::uint32_t> edges) {
+  std::vector<std::vector<Source>> threads(cache.thread_count());
   for (const std::uint32_t edge : edges) {
-    const Edge& between = store.edge(edge);
-    for (const BlockEntry& block : store.blocks(edge)) {
-      if (const auto parsed = store.block(block)) {
+    const Edge& between = cache.edge(edge);
+    for (const BlockEntry& block : cache.blocks(edge)) {
+      if (const auto parsed = cache.block(block)) {
         threads[block.thread].push_back({.entry = &block, .edge = between, .block = *parsed});
       }
     }
   }
-  Gathered gathered;
+  CallRows rows;
   for (std::vector<Source>& sources : threads) {
-    if (!sources.empty() && !ThreadGatherer(gathered, std::move(sources)).run()) {
-      store.note_damage();
+    if (!sources.empty() && !ThreadReader(rows, std::move(sources)).run()) {
+      cache.note_damage();
     }
   }
-  return gathered;
+  return rows;
 }
 
-Gathered gather_all(const CallCache& store) {
-  std::vector<std::uint32_t> edges(store.edge_count());
+CallRows read_all_calls(const CallCache& cache) {
+  std::vector<std::uint32_t> edges(cache.edge_count());
   std::iota(edges.begin(), edges.end(), 0U);
-  return gather(store, edges);
+  return read_calls(cache, edges);
 }
 
-Result<std::shared_ptr<CallCache>> store_of(const stacks::CallTable& table,
+Result<std::shared_ptr<CallCache>> cache_of(const stacks::CallTable& table,
                                             const Description& description) {
   Writer writer(Writer::Options{});
   stacks::CallSink* sink = nullptr;

@@ -1,6 +1,7 @@
-// What the store of calls costs: a call handed over, a call gathered, the table of functions; on a
-// walk over 200 functions with stacks some 10 deep. The calls of function 0 are one in fifty.
-#include "cache/gather.hpp"
+// The cost of the call cache: writing a call, reading the rows of calls, the table of functions.
+// The calls come from a random walk over 200 functions with stacks about 10 deep. One call in fifty
+// is a call of function 0.
+#include "cache/call_rows.hpp"
 #include "cache/writer.hpp"
 #include "measure/report/report.hpp"
 #include "measure/selection/call_subset.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 namespace measure = ptlens::measure;
 namespace stacks = ptlens::stacks;
-namespace store = ptlens::store;
+namespace cache = ptlens::cache;
 
 constexpr std::uint32_t function_count = 200;
 constexpr std::size_t deepest = 20;
@@ -35,7 +36,7 @@ struct Random {
   }
 };
 
-// Hands `count` calls to `take`, each when it closes.
+// Gives `count` calls to `take`, each when it closes.
 template <class Take>
 void walk(std::uint64_t count, const Take& take) {
   Random random;
@@ -115,7 +116,7 @@ double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// The walk without a store: to be taken off the next.
+// The walk alone, whose time is part of write_calls.
 void walk_alone(benchmark::State& state) {
   for (auto _ : state) {
     std::uint64_t sum = 0;
@@ -127,18 +128,18 @@ void walk_alone(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-void hand_over(benchmark::State& state) {
+void write_calls(benchmark::State& state) {
   std::shared_ptr<cache::CallCache> made;
   for (auto _ : state) {
     made = written(state.range(0));
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
-  state.counters["bytes_a_call"] =
+  state.counters["bytes_per_call"] =
       static_cast<double>(made->bytes()) / static_cast<double>(made->calls());
   state.counters["peak_MB"] = peak_megabytes();
 }
 
-// Opens the store anew for each question, as a command does.
+// Opens the cache for each question, as a command does.
 template <class Question>
 void ask(benchmark::State& state, const Question& question) {
   (void)written(state.range(0));
@@ -149,7 +150,7 @@ void ask(benchmark::State& state, const Question& question) {
     measurement.functions = std::move(described.functions);
     measurement.sites = std::move(described.sites);
     measurement.threads = std::move(described.threads);
-    measurement.store = std::move(opened);
+    measurement.cache = std::move(opened);
     question(state, measurement);
   }
   state.counters["peak_MB"] = peak_megabytes();
@@ -161,11 +162,11 @@ void all_functions(benchmark::State& state) {
   });
 }
 
-void gather_one(benchmark::State& state) {
+void read_rows_of_one(benchmark::State& state) {
   ask(state, [](benchmark::State& running, const measure::Measurement& measurement) {
-    measure::CallsNeeded needs(measurement);
-    needs.calls_of(0);
-    running.counters["calls_gathered"] = static_cast<double>(needs.gather().calls().size());
+    measure::CallsNeeded needed(measurement);
+    needed.add_calls_of(0);
+    running.counters["calls_read"] = static_cast<double>(needed.read().calls().size());
   });
 }
 
@@ -182,9 +183,9 @@ void sizes(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(walk_alone)->Apply(sizes);
-BENCHMARK(hand_over)->Apply(sizes);
+BENCHMARK(write_calls)->Apply(sizes);
 BENCHMARK(all_functions)->Apply(sizes);
-BENCHMARK(gather_one)->Apply(sizes);
+BENCHMARK(read_rows_of_one)->Apply(sizes);
 BENCHMARK(report_of_one)->Apply(sizes);
 
 } // namespace

@@ -1,5 +1,5 @@
-// Call site first, then the frame below.
-#include "measure/statistics/caller.hpp"
+// The call site decides, then the enclosing call.
+#include "measure/selection/caller.hpp"
 
 namespace ptlens::measure {
 
@@ -10,9 +10,9 @@ std::uint32_t caller_of(const Measurement& measurement, std::uint32_t site, std:
   return outer;
 }
 
-std::uint32_t caller_of(const Measurement& measurement, const CallSubset& part,
+std::uint32_t caller_of(const Measurement& measurement, const CallSubset& subset,
                         std::uint32_t call) {
-  return caller_of(measurement, part.calls().site[call], part.outer_function(call));
+  return caller_of(measurement, subset.calls().site[call], subset.outer_function(call));
 }
 
 } // namespace ptlens::measure

@@ -1,0 +1,33 @@
+// Calls of a cache as rows of a table: a list of calls, where sums do not suffice.
+#pragma once
+
+#include "cache/call_cache.hpp"
+#include "stacks/calls/call.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ptlens::cache {
+
+struct CallRows {
+  // Ordered by thread, then by start, parents before their children. A parent that was not read is
+  // no_call.
+  stacks::CallTable calls;
+  std::vector<std::uint32_t> caller; // function of each call's parent, whether that was read or not
+  std::vector<std::uint32_t> order;  // of each call: its number of opening in its thread
+};
+
+// Reads the calls of the edges, which are indices in ascending order. Leaves out calls of damaged
+// blocks.
+[[nodiscard]] CallRows read_calls(const CallCache& cache, std::span<const std::uint32_t> edges);
+
+// Reads every call.
+[[nodiscard]] CallRows read_all_calls(const CallCache& cache);
+
+// Makes a cache in memory from the calls of an ordered table. Errors: those of Writer::finish.
+[[nodiscard]] Result<std::shared_ptr<CallCache>> cache_of(const stacks::CallTable& table,
+                                                          const Description& description);
+
+} // namespace ptlens::cache

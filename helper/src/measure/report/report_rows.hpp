@@ -1,0 +1,27 @@
+// The parts of a report, made from figures.
+#pragma once
+
+#include "measure/report/report.hpp"
+#include "measure/statistics/edge_figures.hpp"
+#include "measure/statistics/statistics.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace ptlens::measure {
+
+// Returns the report of a function without callers, children and threads.
+[[nodiscard]] Report function_report(const Measurement& measurement, std::uint32_t function,
+                                     SetFigures figures);
+
+[[nodiscard]] RelatedRow related_row(const Measurement& measurement, std::uint32_t function,
+                                     std::uint32_t site, const Figures& figures);
+
+// Removes the rows without complete calls, and orders the others by total latency, the largest
+// first.
+void order_rows(std::vector<RelatedRow>& rows);
+
+// Removes the threads without calls, and orders the others by complete calls, the most first.
+void order_rows(std::vector<ThreadRow>& rows);
+
+} // namespace ptlens::measure
