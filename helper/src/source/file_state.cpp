@@ -1,9 +1,8 @@
 // Times and sizes from stat(2), build-ids from libelf.
 #include "source/file_state.hpp"
 
-#include "symbols/binary_store.hpp"
+#include "symbols/elf/build_id.hpp"
 #include "symbols/elf/elf_file.hpp"
-#include "symbols/elf/elf_image.hpp"
 
 #include <filesystem>
 #include <sys/stat.h>

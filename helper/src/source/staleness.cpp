@@ -53,7 +53,8 @@ ShownSource::ShownSource(const MeasuredSources& measured, const std::string& fil
                          const TextLines* shown) {
   const auto text = measured.files.find(file);
   if (text == measured.files.end()) {
-    text_ = newer_than_binaries(measured, binaries, path) ? Staleness::newer_source : Staleness::unknown;
+    text_ = newer_than_binaries(measured, binaries, path) ? Staleness::newer_source
+                                                          : Staleness::unknown;
   } else if (shown == nullptr) {
     text_ = Staleness::unknown;
   } else if (text->second.whole == shown->whole) {
@@ -73,11 +74,11 @@ bool ShownSource::was_edited(std::uint32_t first, std::uint32_t last) const {
 }
 
 Staleness ShownSource::of(bool lines_edited, bool binary_rebuilt) const {
-  if (lines_edited) {
-    return Staleness::edited;
-  }
   if (binary_rebuilt) {
     return Staleness::rebuilt;
+  }
+  if (lines_edited) {
+    return Staleness::edited;
   }
   return text_ == Staleness::edited ? Staleness::edited_elsewhere : text_;
 }

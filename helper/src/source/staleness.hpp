@@ -17,16 +17,16 @@ namespace ptlens::source {
 // How the shown text and the present binary relate to what was measured. Later values are the
 // stronger reasons to measure again.
 enum class Staleness : std::uint8_t {
-  current,     // both are what was measured
-  unknown,     // the measured text is not known, and nothing indicates that it changed
+  current,          // both are what was measured
+  unknown,          // the measured text is not known, and nothing indicates that it changed
   edited_elsewhere, // the file was edited, but not these lines
-  newer_source, // the measured text is not known, and the file is newer than the program
-  rebuilt,     // the program was rebuilt after the measurement
-  edited,      // the text is not the measured text
+  newer_source,     // the measured text is not known, and the file is newer than the program
+  edited,           // the text is not the measured text
+  rebuilt,          // the program was rebuilt: measuring again is enough
 };
 
-// Returns the name of the value: "current", "unknown", "edited_elsewhere", "newer_source", "rebuilt" or
-// "edited".
+// Returns the name of the value: "current", "unknown", "edited_elsewhere", "newer_source", "edited"
+// or "rebuilt".
 [[nodiscard]] const char* name_of(Staleness staleness);
 
 // Returns whether the file at `path` is another binary than the measured one. A binary that was

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/recording/source_map.hpp"
-#include "flow/decode/branch_source.hpp"
+#include "flow/segments/branch_source.hpp"
 #include "measure/report/watched_function.hpp"
 
 #include <cstdint>

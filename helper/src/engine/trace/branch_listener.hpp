@@ -1,7 +1,7 @@
 // The receiver of decoded branches.
 #pragma once
 
-#include "flow/branches/run.hpp"
+#include "flow/runs/run.hpp"
 
 #include <functional>
 #include <string_view>

@@ -1,80 +1,30 @@
 // Moves the figures of a file to the lines of the present text.
 #include "server/annotations/annotated_file.hpp"
 
-#include "source/file_state.hpp"
 #include "source/staleness.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace ptlens::server {
 namespace {
 
-using source::LineMap;
+using source::ShownSource;
 
-// How the present text differs from the measured one.
-struct Text {
-  Staleness staleness = Staleness::unknown;
-  std::optional<LineMap> map; // absent: no line has moved
-
-  [[nodiscard]] std::optional<LineMap::Line> now(std::uint32_t line) const {
-    return map ? map->now(line) : LineMap::Line{.number = line, .same = true};
+// Compares the measured text of the file with the present one.
+ShownSource compare(const OpenRecording& recording, const measure::FileLines& lines,
+                    const std::string& path, const ShownText* shown) {
+  std::vector<std::string> binaries;
+  for (const measure::FileFunction& entry : lines.functions) {
+    binaries.push_back(recording.measurement->functions[entry.function].binary);
   }
-};
-
-bool newer_than_binaries(const OpenRecording& recording, const measure::FileLines& lines,
-                         const std::string& path) {
-  constexpr std::int64_t tolerance_ns = 1'000'000'000;
-  const std::int64_t changed = source::changed_ns(path);
-  return std::ranges::any_of(lines.functions, [&](const measure::FileFunction& entry) {
-    const std::string& binary = recording.measurement->functions[entry.function].binary;
-    const auto known = recording.sources.binaries.find(binary);
-    const std::int64_t built = known == recording.sources.binaries.end()
-                                   ? source::changed_ns(binary)
-                                   : known->second.changed_ns;
-    return built > 0 && changed > built + tolerance_ns;
-  });
+  return ShownSource(recording.sources, lines.file, binaries, path,
+                     shown == nullptr ? nullptr : &shown->sums);
 }
-
-Text compare(const OpenRecording& recording, const measure::FileLines& lines,
-             const std::string& path, const ShownText* shown) {
-  const auto measured = recording.sources.files.find(lines.file);
-  const bool known = measured != recording.sources.files.end();
-  const bool equal = known && shown != nullptr && measured->second.whole == shown->sums.whole;
-  const bool newer = !known && newer_than_binaries(recording, lines, path);
-  Text text;
-  text.staleness = source::staleness_of_file(known, shown != nullptr, equal, newer);
-  if (text.staleness == Staleness::edited) {
-    text.map = LineMap(measured->second.lines, shown->sums.lines);
-  }
-  return text;
-}
-
-// Remembers which binaries were rebuilt after the measurement.
-class RebuiltBinaries {
-public:
-  explicit RebuiltBinaries(const OpenRecording& recording) : recording_(recording) {}
-
-  bool contain(std::uint32_t function) {
-    if (function >= recording_.measurement->functions.size()) {
-      return false;
-    }
-    const std::string& binary = recording_.measurement->functions[function].binary;
-    const auto [at, added] = known_.try_emplace(binary, false);
-    if (added) {
-      const auto measured = recording_.sources.binaries.find(binary);
-      at->second = measured != recording_.sources.binaries.end() &&
-                   source::was_replaced(binary, measured->second);
-    }
-    return at->second;
-  }
-
-private:
-  const OpenRecording& recording_;
-  std::map<std::string, bool> known_; // by path
-};
 
 bool timed(const OpenRecording& one, const OpenRecording& other) {
   return one.measurement->recording.uncertainty_ns && other.measurement->recording.uncertainty_ns;
@@ -97,7 +47,7 @@ void compare_with_baseline(AnnotatedFile& file, const std::string& path) {
           measure::difference(at->report.latency, function.entry->report.latency, has_timing);
     }
   }
-  const Text text = compare(*file.baseline, **base_lines, path, file.shown.get());
+  const ShownSource text = compare(*file.baseline, **base_lines, path, file.shown.get());
   std::map<std::uint32_t, const measure::LineRow*> rows; // by present line
   for (const measure::LineRow& row : (*base_lines)->lines) {
     if (const auto now = text.now(row.line)) {
@@ -133,7 +83,7 @@ std::vector<const measure::LineRow*> rows_of(AnnotatedFile& file) {
 }
 
 // Sets the line time of the last row.
-void add_time(AnnotatedFile& file, const Text& text) {
+void add_time(AnnotatedFile& file, const ShownSource& text) {
   AnnotatedLine& line = file.rows.back();
   line.time = file.times == nullptr ? nullptr : file.times->find(line.row->line);
   if (line.time == nullptr) {
@@ -167,21 +117,21 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
   file.lines = *lines;
   file.times = recording->line_times(file.lines->file);
   file.shown = documents.shown(path);
-  const Text text = compare(*recording, *file.lines, path, file.shown.get());
-  file.staleness = text.staleness;
-  const auto edited = [&](std::uint32_t first, std::uint32_t last) {
-    return text.map && !text.map->intact(first, std::max(first, last));
+  const ShownSource text = compare(*recording, *file.lines, path, file.shown.get());
+  file.staleness = text.text();
+  source::RebuiltBinaries binaries(recording->sources);
+  const auto rebuilt = [&](std::uint32_t function) {
+    const auto& functions = file.measurement().functions;
+    return function < functions.size() && binaries.contains(functions[function].binary);
   };
-  RebuiltBinaries rebuilt(*recording);
   for (const measure::FileFunction& entry : file.lines->functions) {
     const stacks::FunctionInfo& info = file.measurement().functions[entry.function];
     if (const auto now = text.now(info.line)) {
-      const bool function_edited = edited(info.line, info.end_line);
+      const bool function_edited = text.was_edited(info.line, info.end_line);
       file.functions.push_back({.entry = &entry,
                                 .line = now->number,
                                 .edited = function_edited,
-                                .staleness = source::staleness_of(file.staleness, function_edited,
-                                                                  rebuilt.contain(entry.function)),
+                                .staleness = text.of(function_edited, rebuilt(entry.function)),
                                 .difference = {}});
     }
   }
@@ -204,7 +154,7 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
     const bool edited_around = std::ranges::any_of(row->holders, [&](std::uint32_t function) {
       const stacks::FunctionInfo& info = functions[function];
       return info.file == file.lines->file && info.line <= row->line &&
-             row->line <= info.end_line && edited(info.line, info.end_line);
+             row->line <= info.end_line && text.was_edited(info.line, info.end_line);
     });
     const bool has_function = holder < file.functions.size();
     const bool line_edited =
@@ -212,14 +162,12 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
     const bool line_rebuilt =
         row->holders.empty()
             ? has_function && file.functions[holder].staleness == Staleness::rebuilt
-            : std::ranges::any_of(
-                  row->holders, [&](std::uint32_t function) { return rebuilt.contain(function); });
-    file.rows.push_back(
-        {.row = row,
-         .line = now->number,
-         .function = holder,
-         .staleness = source::staleness_of(file.staleness, line_edited, line_rebuilt),
-         .difference = {}});
+            : std::ranges::any_of(row->holders, rebuilt);
+    file.rows.push_back({.row = row,
+                         .line = now->number,
+                         .function = holder,
+                         .staleness = text.of(line_edited, line_rebuilt),
+                         .difference = {}});
     add_time(file, text);
     file.hottest = std::max(file.hottest, row->latency.total);
   }
@@ -233,14 +181,9 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
 std::optional<std::uint32_t> present_line(const OpenRecording& recording,
                                           const std::string& recorded, const std::string& path,
                                           std::uint32_t line, const Documents& documents) {
-  const auto measured = recording.sources.files.find(recorded);
   const auto shown = documents.shown(path);
-  if (measured == recording.sources.files.end() || shown == nullptr ||
-      measured->second.whole == shown->sums.whole) {
-    return line;
-  }
-  const auto now = LineMap(measured->second.lines, shown->sums.lines).now(line);
-  return now ? std::optional(now->number) : std::nullopt;
+  return source::present_line(recording.sources, recorded,
+                              shown == nullptr ? nullptr : &shown->sums, line);
 }
 
 } // namespace ptlens::server

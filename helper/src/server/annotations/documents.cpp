@@ -1,7 +1,7 @@
 // Open documents by line; each keeps its checksums, so that an edit costs what it changes.
 #include "server/annotations/documents.hpp"
 
-#include "server/methods/requests.hpp"
+#include "server/requests/requests.hpp"
 #include "server/requests/uri.hpp"
 #include "source/file_state.hpp"
 #include "source/measured_sources.hpp"

@@ -25,7 +25,7 @@ bool holds(const LineSpan& span, const AnnotatedLine& line) {
 }
 
 protocol::AnnotatedLineTime line_time(const AnnotatedFile& file, const AnnotatedLine& line) {
-  const measure::LineTime& time = *line.time;
+  const line_time::LineTime& time = *line.time;
   protocol::AnnotatedLineTime result{.executions = time.executions,
                                      .shared_with = exporting::line_ranges(line.shared_with)};
   if (file.times->timed) {
@@ -33,7 +33,7 @@ protocol::AnnotatedLineTime line_time(const AnnotatedFile& file, const Annotated
     result.at_most = time.at_most;
     result.shared_with_others = time.shared_with_others;
   }
-  if (file.times->timed && time.told()) {
+  if (file.times->timed && time.is_known()) {
     result.time = time.time();
     result.resolution = time.uncertainty();
   }

@@ -26,12 +26,12 @@ std::string padded(std::string text, std::size_t least) {
 // "line 12.3 ns × 1,000", or "line × 1,000 · ≤ 40.1 µs shared with lines 10–13" where the time
 // cannot be separated from that of other lines.
 std::string line_time_text(const AnnotatedFile& file, const AnnotatedLine& line) {
-  const measure::LineTime& time = *line.time;
+  const line_time::LineTime& time = *line.time;
   const std::string executions = count(time.executions);
   if (!file.times->timed) {
     return fmt::format("line × {} · no timing", executions);
   }
-  if (time.told()) {
+  if (time.is_known()) {
     const double executed = as_double(std::max<std::uint64_t>(time.executions, 1));
     return fmt::format("line {} × {}", duration(time.time() / executed), executions);
   }
@@ -91,13 +91,13 @@ std::string line_text(const AnnotatedFile& file, const AnnotatedLine& line,
 }
 
 std::string line_time_sentences(const AnnotatedFile& file, const AnnotatedLine& line) {
-  const measure::LineTime& time = *line.time;
+  const line_time::LineTime& time = *line.time;
   const std::string executions =
       fmt::format("Executions of the line: {}. ", count(time.executions));
   if (!file.times->timed || time.at_most == 0) {
     return executions + "The trace does not show the time of its own instructions.";
   }
-  if (time.told()) {
+  if (time.is_known()) {
     return executions + fmt::format("Its own instructions took {} ± {} in all, without the "
                                     "functions that it calls and without off-CPU time.",
                                     duration(time.time()), duration(time.uncertainty()));

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/recording/source_map.hpp"
-#include "measure/flame.hpp"
+#include "measure/flame/flame.hpp"
 #include "measure/selection/selection.hpp"
 #include "protocol/messages.hpp"
 #include "record/recorder.hpp"
