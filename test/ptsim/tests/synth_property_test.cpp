@@ -109,10 +109,10 @@ Result<measure::Measurement> measured(const std::string& path, const flow::Decod
                                  .spaces = std::move(spaces),
                                  .context_switches = std::move(context_switches),
                                  .decode = decode};
-  store::Writer writer(store::Writer::Options{.own_thread = decode.workers > 1});
+  cache::Writer writer(cache::Writer::Options{.own_thread = decode.workers > 1});
   auto measurement = engine::measure_trace(loaded, writer, {}, Progress());
   if (measurement && engine::keep(*measurement, writer, {}, false)) {
-    measurement->calls = store::gather_all(*measurement->store).calls;
+    measurement->calls = cache::gather_all(*measurement->store).calls;
   }
   store = std::move(loaded.store);
   return measurement;
@@ -135,7 +135,7 @@ std::string first_difference(const measure::Measurement& one, const measure::Mea
     }
     const auto [less, more] = std::minmax(one.calls.latency[call], other.calls.latency[call]);
     const bool whole = one.calls.state[call] != stacks::CallState::incomplete;
-    if (whole && more - less > one.calls.resolution[call] + other.calls.resolution[call]) {
+    if (whole && more - less > one.calls.uncertainty[call] + other.calls.uncertainty[call]) {
       return fmt::format("call {}, {}: {} ns; {} ns", call, line(one, call),
                          one.calls.latency[call], other.calls.latency[call]);
     }
@@ -187,7 +187,7 @@ std::string check_inclusive_times(const measure::Measurement& measurement) {
   return "";
 }
 
-// Latencies are right to within their resolution. 3 ns: times are rounded to TSC ticks and ns.
+// Latencies are right to within their uncertainty. 3 ns: times are rounded to TSC ticks and ns.
 std::string check_latencies(const View& truth, const View& ours) {
   constexpr std::uint64_t rounding = 3;
   for (const auto& [tid, thread] : truth) {
@@ -197,9 +197,9 @@ std::string check_latencies(const View& truth, const View& ours) {
       const SeenCall& call = other[index];
       const std::uint64_t error = exact.latency > call.latency ? exact.latency - call.latency
                                                                : call.latency - exact.latency;
-      if (exact.state == stacks::CallState::complete && error > call.resolution + rounding) {
+      if (exact.state == stacks::CallState::complete && error > call.uncertainty + rounding) {
         return fmt::format("thread {}: call {} of {:#x} took {} ns, ours says {} ± {}", tid, index,
-                           exact.address, exact.latency, call.latency, call.resolution);
+                           exact.address, exact.latency, call.latency, call.uncertainty);
       }
     }
   }
@@ -279,8 +279,8 @@ void check_behind_overflows(std::uint64_t seed, flow::Decoder decoder, std::size
       const SeenCall& exact = thread.calls[index];
       const SeenCall& call = found[index];
       if (exact.state == stacks::CallState::complete) {
-        wide += call.resolution > 1000 ? 1 : 0;
-        EXPECT_LE(call.latency, exact.latency + most_ns) << "± " << call.resolution;
+        wide += call.uncertainty > 1000 ? 1 : 0;
+        EXPECT_LE(call.latency, exact.latency + most_ns) << "± " << call.uncertainty;
       }
     }
   }
@@ -434,7 +434,7 @@ void check_filtered(std::uint64_t seed) {
     ASSERT_LT(index, truth[tid].size()) << "thread " << tid;
     const WalkedCall& walked = truth[tid][index];
     constexpr std::uint64_t rounding = 2; // each of two times is a whole number
-    const std::uint64_t most = calls.resolution[call] + rounding;
+    const std::uint64_t most = calls.uncertainty[call] + rounding;
     const bool complete = calls.state[call] == stacks::CallState::complete;
     if (!walked.began) {
       EXPECT_FALSE(complete) << "call " << index;
