@@ -1,5 +1,5 @@
-// Calls around gaps: the frames stay open, but their calls leave the statistics. The branches after a
-// gap show which of the frames had ended.
+// Calls around gaps: the frames stay open, but their calls leave the statistics. The branches after
+// a gap show which of the frames had ended.
 #include "branch_tape.hpp"
 
 #include <gtest/gtest.h>

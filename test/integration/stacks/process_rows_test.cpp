@@ -91,8 +91,8 @@ KnownCalls measured(const SampleRun& run, const std::vector<std::string>& functi
   return calls;
 }
 
-// Checks each call of these functions: its thread, time and end are those that ptsim stepped. Unwound
-// calls end in the kernel, at a time that the trace does not report.
+// Checks each call of these functions: its thread, time and end are those that ptsim stepped.
+// Unwound calls end in the kernel, at a time that the trace does not report.
 void expect_stepped(const SampleRun& run, const std::vector<std::string>& functions) {
   const KnownCalls expected = stepped(run, functions);
   const KnownCalls found = measured(run, functions);

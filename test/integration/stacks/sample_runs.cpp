@@ -54,10 +54,10 @@ std::string clang() {
 }
 
 std::vector<Variant>
-with_both_compilers(const std::vector<std::pair<std::vector<std::string>, bool>>& ways) {
+with_both_compilers(const std::vector<std::pair<std::vector<std::string>, bool>>& flag_sets) {
   std::vector<Variant> variants;
   for (const std::string& compiler : {std::string("gcc"), clang()}) {
-    for (const auto& [flags, optimised] : ways) {
+    for (const auto& [flags, optimised] : flag_sets) {
       if (!compiler.empty()) {
         variants.push_back({compiler, flags, optimised});
       }

@@ -1,6 +1,6 @@
-// Several stacks in one thread: coroutines and fibers. The frames of a stack that is left stay open,
-// and their calls are complete when they return. The expected numbers of each sample are those of
-// its own loops.
+// Several stacks in one thread: coroutines and fibers. The frames of a stack that is left stay
+// open, and their calls are complete when they return. The expected numbers of each sample are
+// those of its own loops.
 #include "sample_runs.hpp"
 
 #include <gtest/gtest.h>

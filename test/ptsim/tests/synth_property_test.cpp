@@ -192,7 +192,7 @@ std::string check_inclusive_times(const measure::test::MeasuredCalls& measuremen
   return "";
 }
 
-// Latencies are right to within their resolution. 3 ns: times are rounded to TSC ticks and ns.
+// Latencies are right to within their uncertainty. 3 ns: times are rounded to TSC ticks and ns.
 std::string check_latencies(const View& truth, const View& ours) {
   constexpr std::uint64_t rounding = 3;
   for (const auto& [tid, thread] : truth) {
@@ -202,9 +202,9 @@ std::string check_latencies(const View& truth, const View& ours) {
       const SeenCall& call = other[index];
       const std::uint64_t error = exact.latency > call.latency ? exact.latency - call.latency
                                                                : call.latency - exact.latency;
-      if (exact.state == stacks::CallState::complete && error > call.resolution + rounding) {
+      if (exact.state == stacks::CallState::complete && error > call.uncertainty + rounding) {
         return fmt::format("thread {}: call {} of {:#x} took {} ns, ours says {} ± {}", tid, index,
-                           exact.address, exact.latency, call.latency, call.resolution);
+                           exact.address, exact.latency, call.latency, call.uncertainty);
       }
     }
   }
@@ -284,8 +284,8 @@ void check_behind_overflows(std::uint64_t seed, flow::Decoder decoder, std::size
       const SeenCall& exact = thread.calls[index];
       const SeenCall& call = found[index];
       if (exact.state == stacks::CallState::complete) {
-        wide += call.resolution > 1000 ? 1 : 0;
-        EXPECT_LE(call.latency, exact.latency + most_ns) << "± " << call.resolution;
+        wide += call.uncertainty > 1000 ? 1 : 0;
+        EXPECT_LE(call.latency, exact.latency + most_ns) << "± " << call.uncertainty;
       }
     }
   }

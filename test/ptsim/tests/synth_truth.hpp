@@ -23,7 +23,7 @@ struct SeenCall {
   // ns
   std::uint64_t start = 0;
   std::uint64_t latency = 0;
-  std::uint64_t resolution = 0;
+  std::uint64_t uncertainty = 0;
   std::uint64_t off_cpu = 0;
 
   [[nodiscard]] bool same_call(const SeenCall& other) const {
