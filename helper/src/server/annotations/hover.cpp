@@ -2,7 +2,7 @@
 #include "server/annotations/hover.hpp"
 
 #include "engine/probes/probe_correction.hpp"
-#include "export/units.hpp"
+#include "export/text/units.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "server/annotations/annotation_text.hpp"
 #include "server/annotations/line_text.hpp"
