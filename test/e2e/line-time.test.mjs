@@ -279,7 +279,7 @@ describe("line time", { skip: whyNot() }, () => {
     test("text, and what cannot be", () => {
       const file = path.join(folder, "plain.data");
       const text = output(helper, ["lines", "--file", "line_times.c", "--time", file]);
-      assert.match(text, /Lines by themselves/);
+      assert.match(text, /Time of the lines themselves/);
       assert.match(text, new RegExp(`\\n +${marks.get("one_line_loop")} +6,040 +[\\d.]+ µs +[\\d.]+ [nµ]s`));
       assert.match(text, new RegExp(`\\n +${marks.get("plain")} +40 +- +- +- +[\\d.]+ [nµ]s +lines [\\d–, …]+`));
       for (const [args, reason] of [

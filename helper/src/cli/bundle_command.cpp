@@ -1,8 +1,8 @@
 // `ptlens bundle`.
 #include "cli/commands.hpp"
 #include "engine/bundle/bundle.hpp"
-#include "export/json.hpp"
-#include "export/units.hpp"
+#include "export/json/json.hpp"
+#include "export/text/units.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // `ptlens cache`: where the calls of a recording are cached, and their removal.
 #include "cli/commands.hpp"
 #include "engine/cache/cache_status.hpp"
-#include "export/json.hpp"
-#include "export/units.hpp"
+#include "export/json/json.hpp"
+#include "export/text/units.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,9 +2,9 @@
 #include "cli/commands.hpp"
 #include "engine/engine.hpp"
 #include "engine/recording/copied_binaries.hpp"
-#include "export/machine_json.hpp"
-#include "export/text.hpp"
-#include "export/units.hpp"
+#include "export/json/machine_json.hpp"
+#include "export/text/text.hpp"
+#include "export/text/units.hpp"
 #include "record/machine/doctor.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // `ptlens processes`.
 #include "cli/commands.hpp"
-#include "export/machine_json.hpp"
-#include "export/table.hpp"
-#include "export/units.hpp"
+#include "export/json/machine_json.hpp"
+#include "export/text/table.hpp"
+#include "export/text/units.hpp"
 #include "record/processes/process_list.hpp"
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 #include "cli/commands.hpp"
 #include "cli/progress_line.hpp"
 #include "engine/trace/verify.hpp"
-#include "export/json.hpp"
-#include "export/units.hpp"
+#include "export/json/json.hpp"
+#include "export/text/units.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
-// One line a call.
+// One line per call.
 #include "export/calls.hpp"
 
-#include "export/json.hpp"
-#include "export/units.hpp"
+#include "export/json/json.hpp"
+#include "export/text/units.hpp"
 #include "measure/selection/caller.hpp"
 
 #include <fmt/format.h>

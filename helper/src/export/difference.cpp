@@ -1,8 +1,8 @@
-// Two recordings compared.
+// The comparison of two recordings.
 #include "export/difference.hpp"
 
-#include "export/table.hpp"
-#include "export/units.hpp"
+#include "export/text/table.hpp"
+#include "export/text/units.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -135,12 +135,12 @@ std::string difference_text(const measure::Measurement& base, const measure::Mea
          change_cell(pair.difference.p99_verdict, signed_duration(pair.difference.p99)),
          printable(now.functions[pair.now.function].name)});
   }
-  text += difference.both.empty() ? "No function was called in both.\n" : table.text(2);
-  text += alone_text("Called in the base alone", base, difference.only_base);
-  text += alone_text("Called in the recording alone", now, difference.only_now);
-  return text + fmt::format("\n≈: within the resolution of both recordings or the scatter of the "
-                            "calls: no change.\nfew calls: fewer than {} in one of them, for p99 "
-                            "than {}.\n",
+  text += difference.both.empty() ? "No function was called in both recordings.\n" : table.text(2);
+  text += alone_text("Called only in the base", base, difference.only_base);
+  text += alone_text("Called only in the recording", now, difference.only_now);
+  return text + fmt::format("\n≈: no change beyond the uncertainty of both recordings and the "
+                            "scatter of the calls.\nfew calls: fewer than {} in one recording, for "
+                            "p99 fewer than {}.\n",
                             measure::fewest_for_mean, measure::fewest_for_p99);
 }
 

@@ -1,6 +1,6 @@
-// Folded stacks, the input of flamegraph.pl, speedscope and others: "a;b;c VALUE" a line, VALUE the
-// self time of the stack in ns. Stacks without self time are left out. In names ';' becomes ':' and
-// control characters become spaces.
+// Folded stacks, the input of flamegraph.pl, speedscope and others: "a;b;c VALUE" per line, where
+// VALUE is the self time of the stack in ns. Stacks without self time are left out. In names ';'
+// becomes ':' and control characters become spaces.
 #pragma once
 
 #include "measure/flame/flame.hpp"

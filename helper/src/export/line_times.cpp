@@ -1,8 +1,8 @@
 // Line time as JSON and as a table.
 #include "export/line_times.hpp"
 
-#include "export/table.hpp"
-#include "export/units.hpp"
+#include "export/text/table.hpp"
+#include "export/text/units.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t most_blocks = 1000;
 constexpr std::size_t most_ranges = 6;
 
-// What stands in the way of a figure of the line alone.
+// Returns the lines and callees whose time cannot be separated from the line's.
 std::string shared_cell(const line_time::LineTime& time) {
   std::string text;
   if (const std::string lines = line_ranges(time.shared_with); !lines.empty()) {
@@ -72,15 +72,15 @@ Json line_times_json(const line_time::LineTimes* times) {
 
 std::string line_times_text(const line_time::LineTimes* times) {
   if (times == nullptr) {
-    return "\nNo line time: the recording was made with probes, which see calls alone.\n";
+    return "\nNo line time: the recording was made with probes, which record only calls.\n";
   }
   Table table({{"line"},
                {"executions"},
                {"time"},
                {"±"},
-               {"a time"},
+               {"each"},
                {"at most"},
-               {"not told apart from", Table::Align::left}});
+               {"not separable from", Table::Align::left}});
   for (const line_time::LineTime& time : times->lines) {
     if (time.line == 0) {
       continue;
@@ -93,14 +93,15 @@ std::string line_times_text(const line_time::LineTimes* times) {
          times->timed ? duration(as_double(time.at_most)) : "-",
          times->timed && !known ? shared_cell(time) : ""});
   }
-  std::string text =
-      "\nLines by themselves (without what they call, and without off-CPU time)\n" + table.text(2);
+  std::string text = "\nTime of the lines themselves (without the functions that they call and "
+                     "without off-CPU time)\n" +
+                     table.text(2);
   if (!times->timed) {
-    text += "  the trace has no timing packets: executions are counted, times are not known\n";
+    text += "  the trace has no timing packets: executions are counted, but times are unknown\n";
   }
   if (times->cut > 0) {
-    text += fmt::format("  {} {} of code cut by a loss of trace: neither timed nor counted\n",
-                        count(times->cut), times->cut == 1 ? "stretch" : "stretches");
+    text += fmt::format("  {} of code interrupted by lost trace: neither timed nor counted\n",
+                        count(times->cut, "run"));
   }
   return text;
 }

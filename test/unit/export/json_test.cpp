@@ -2,8 +2,8 @@
 #include "export/calls.hpp"
 #include "export/example.hpp"
 #include "export/folded.hpp"
-#include "export/json.hpp"
-#include "export/machine_json.hpp"
+#include "export/json/json.hpp"
+#include "export/json/machine_json.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // Rows that are written as text, against JSON written by hand and nlohmann's parser.
-#include "export/json_text.hpp"
+#include "export/json/json_text.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

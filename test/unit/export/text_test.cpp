@@ -1,7 +1,7 @@
 // The pages of the terminal: what they must say, in which order.
 #include "export/example.hpp"
-#include "export/table.hpp"
-#include "export/text.hpp"
+#include "export/text/table.hpp"
+#include "export/text/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,14 +23,14 @@ TEST(ReportText, SaysLossFirstThenFigures) {
   const std::string text = report_text(example(), example_report());
   const std::string expected = R"(ns::work<int, char>
   0xffffffffff600000 in /bin/app, /s/a.cpp:3
-  measured by intel_pt over 10.0 µs on 2 threads
+  measured with intel_pt over 10.0 µs on 2 threads
 
 ! 500 ns of 10.0 µs of trace lost in 2 gaps; calls across them are incomplete
-! 1 decode error: trace and code contradict each other there
+! 1 decode error: the trace contradicts the code
 ! perf dropped 3 records
-! no code of /lib/ld.so (build-id abcd): no such file
+! cannot read the code of /lib/ld.so (build-id abcd): no such file
 
-! 1 call incomplete, not in the figures: an end is missing or trace was lost
+! 1 call incomplete, not in the figures: start or end is missing, or trace was lost
 ! 1 call unwound, not in the figures: ended by an exception, longjmp or thread exit
 
 Calls     2 complete, 1 incomplete, 1 unwound
@@ -195,7 +195,7 @@ TEST(DoctorText, SaysWhatToDo) {
                                     "missing  tracefs: not mounted\n"
                                     "         why: probes\n"
                                     "         now: mount it\n"
-                                    "         for good: edit fstab\n");
+                                    "         permanently: edit fstab\n");
   EXPECT_EQ(doctor_text({.backend = "none", .findings = {}}),
             "This machine cannot measure yet.\n\n");
 }

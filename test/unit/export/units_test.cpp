@@ -1,5 +1,5 @@
 // Figures for people: units, rounding over their borders, separators.
-#include "export/units.hpp"
+#include "export/text/units.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -127,9 +127,11 @@ TEST_F(Conversation, AskedAboutAnOpenRecording) {
   const Json flame = client.call(7, "ptlens/flame", {{"id", id}, {"smallest", 0}})["result"];
   EXPECT_EQ(flame["nodes"]["parent"][0], -1);
   EXPECT_EQ(flame["nodes"]["inclusive"][0], 12'000); // 9,000 of main, 3,000 of the root on thread 8
-  const Json from = client.call(
-      8, "ptlens/flame",
-      {{"id", id}, {"smallest", 0}, {"function", {{"name", "work"}}}, {"time_kind", "off"}})["result"];
+  const Json from = client.call(8, "ptlens/flame",
+                                {{"id", id},
+                                 {"smallest", 0},
+                                 {"function", {{"name", "work"}}},
+                                 {"time_kind", "off"}})["result"];
   EXPECT_EQ(from["time"], "off");
   EXPECT_EQ(from["nodes"]["inclusive"][0], 250); // 200 blocked and 50 preempted
 

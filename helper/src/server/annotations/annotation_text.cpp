@@ -2,7 +2,7 @@
 #include "server/annotations/annotation_text.hpp"
 
 #include "export/difference.hpp"
-#include "export/units.hpp"
+#include "export/text/units.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,8 @@
 #include "server/annotations/hover.hpp"
 
 #include "engine/probes/probe_correction.hpp"
-#include "export/units.hpp"
+#include "export/text/units.hpp"
+#include "measure/selection/call_subset.hpp"
 #include "measure/selection/select_calls.hpp"
 #include "server/annotations/annotation_text.hpp"
 #include "server/annotations/line_text.hpp"

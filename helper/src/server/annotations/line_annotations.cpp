@@ -3,8 +3,8 @@
 
 #include "export/difference.hpp"
 #include "export/line_times.hpp"
-#include "export/table.hpp"
-#include "export/units.hpp"
+#include "export/text/table.hpp"
+#include "export/text/units.hpp"
 #include "protocol/messages.hpp"
 #include "server/annotations/line_text.hpp"
 

@@ -2,8 +2,8 @@
 #include "server/annotations/line_text.hpp"
 
 #include "export/line_times.hpp"
-#include "export/table.hpp"
-#include "export/units.hpp"
+#include "export/text/table.hpp"
+#include "export/text/units.hpp"
 #include "server/annotations/annotation_text.hpp"
 
 #include <fmt/format.h>

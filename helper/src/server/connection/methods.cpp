@@ -1,6 +1,6 @@
 // The methods under ptlens/ that workers answer: each reads its parameters, asks the session or the
 // host, and returns the result.
-#include "export/machine_json.hpp"
+#include "export/json/machine_json.hpp"
 #include "server/connection/ask.hpp"
 #include "server/connection/connection.hpp"
 #include "symbols/names/name_shape.hpp"

@@ -1,4 +1,4 @@
-// `ptlens serve` with everything behind it.
+// `ptlens serve` with the real host.
 #include "server/connection/serve.hpp"
 #include "server/server.hpp"
 

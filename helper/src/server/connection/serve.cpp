@@ -1,5 +1,5 @@
-// The loop between descriptors and a connection: waits for bytes, for a signal to end, and for the
-// client's process to end.
+// The loop between file descriptors and a connection. It waits for bytes, for a signal to end, and
+// for the end of the client's process.
 #include "server/connection/serve.hpp"
 
 #include "base/file_descriptor.hpp"
@@ -25,8 +25,8 @@ namespace ptlens::server {
 
 namespace {
 
-// Written to by signal handlers. Never closed: a handler may still be about to write on another
-// thread.
+// Signal handlers write to this descriptor. It is never closed, because a handler on another thread
+// may still write to it.
 std::atomic<int> wake_fd = -1;
 
 int fresh_wake_fd() {
@@ -47,8 +47,8 @@ void wake(int signal) {
   errno = saved;
 }
 
-// Catches the signals that ask to end, and SIGPIPE. Handlers, unlike ignored signals, are not
-// inherited by the programs that are started to be measured.
+// Catches the signals that ask the process to end, and SIGPIPE. Measured programs do not inherit
+// handlers, but they would inherit ignored signals.
 class Signals {
 public:
   Signals() {
@@ -73,7 +73,7 @@ private:
   std::array<struct sigaction, 4> previous_{};
 };
 
-// Readable once the process has ended; -1 where it cannot be watched.
+// Returns a descriptor that is readable once the process has ended; -1 where that is unsupported.
 int process_descriptor(std::int32_t pid) {
   return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
 }

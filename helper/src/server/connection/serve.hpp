@@ -1,4 +1,4 @@
-// The loop between descriptors and a connection; run() is this with the real host.
+// The loop between file descriptors and a connection. run() calls serve() with the real host.
 #pragma once
 
 #include "server/host/host.hpp"

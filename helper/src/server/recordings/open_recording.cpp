@@ -1,4 +1,4 @@
-// Answers are remembered by what was asked.
+// Remembered answers.
 #include "server/recordings/open_recording.hpp"
 
 #include "base/cancellation.hpp"
@@ -36,7 +36,7 @@ Result<std::shared_ptr<const measure::FileLines>> OpenRecording::lines(const std
   }
   if (damaged()) {
     return std::unexpected(Error{.kind = Error::Kind::failed,
-                                 .message = "what is kept of the recording is damaged",
+                                 .message = "the call cache of the recording is damaged",
                                  .file = source.path,
                                  .remedy = "open it again"});
   }

@@ -1,5 +1,5 @@
-// One recording that a client has open, with what is remembered of the answers about it. May be
-// used from several threads at once.
+// One recording that a client has open, with remembered answers about it. May be used from several
+// threads at once.
 #pragma once
 
 #include "measure/lines/lines.hpp"
@@ -19,27 +19,29 @@ namespace ptlens::server {
 struct OpenRecording {
   std::string id;
   std::shared_ptr<const measure::Measurement> measurement;
-  OpenRequest source;              // what it was opened as
-  source::MeasuredSources sources; // what was kept of its sources
+  OpenRequest source;              // the request that opened it
+  source::MeasuredSources sources; // the sources as they were measured
 
-  // Whether calls that were kept could not be read: answers about them lack them.
+  // Returns whether cached calls could not be read, so that answers are incomplete.
   [[nodiscard]] bool damaged() const {
     return measurement->cache != nullptr && measurement->cache->damaged();
   }
 
-  // As measure::lines; remembered by file.
+  // Returns measure::lines of a file, and remembers it.
   [[nodiscard]] Result<std::shared_ptr<const measure::FileLines>> lines(const std::string& file);
 
   using SharedInlined = std::shared_ptr<const measure::InlinedMeasurement>;
-  // What `measure` gives for the inlined functions of that name and binary; the last is remembered.
+  // Returns the result of `measure` for the inlined functions of that name and binary, and
+  // remembers the last one.
   [[nodiscard]] Result<SharedInlined>
   inlined(const std::string& name, const std::string& binary,
           const std::function<Result<SharedInlined>()>& measure);
 
   using SharedLineTimes = std::shared_ptr<const line_time::LineTimes>;
-  // The line time of a file, as its recorded name, that was measured before; null: none was.
+  // Returns the line time that was measured before for a file, by its recorded name; null: none.
   [[nodiscard]] SharedLineTimes line_times(const std::string& file);
-  // The same, or what `measure` gives for the functions of the file, which is remembered.
+  // Returns the same, or measures the functions of the file with `measure` and remembers the
+  // result.
   [[nodiscard]] Result<SharedLineTimes>
   line_times(const measure::FileLines& lines,
              const std::function<Result<SharedLineTimes>(const std::vector<stacks::FunctionInfo>&)>&
@@ -53,10 +55,10 @@ private:
   std::map<std::string, SharedLineTimes> line_times_; // by recorded name
 };
 
-// `recording` of a result: the recording's JSON with its id first.
+// Returns the result with the recording's id as the first field of `recording`.
 [[nodiscard]] Json with_id(const OpenRecording& recording, Json result);
 
-// How an answer ends that was not wanted any more.
+// Returns the error of a question that the client cancelled.
 [[nodiscard]] Error cancelled_question();
 
 } // namespace ptlens::server

@@ -6,7 +6,7 @@
 #include "engine/probes/probe_correction.hpp"
 #include "export/calls.hpp"
 #include "export/line_times.hpp"
-#include "export/text.hpp"
+#include "export/text/text.hpp"
 #include "measure/names/find_function.hpp"
 #include "measure/report/report.hpp"
 #include "measure/selection/call_subset.hpp"

@@ -1,4 +1,4 @@
-// Where a recording goes when the client does not say.
+// The default folder of a recording.
 #include "server/recordings/output_folder.hpp"
 
 #include <fmt/chrono.h>
@@ -23,7 +23,8 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Letters, digits, '.', '_' and '-'; runs of anything else become one '_'.
+// Returns the name with letters, digits, '.', '_' and '-'; each run of other characters becomes one
+// '_'.
 std::string file_name(std::string_view function) {
   std::string name;
   for (const char character : function.substr(0, longest_name)) {
@@ -40,7 +41,7 @@ std::string file_name(std::string_view function) {
   return name.empty() ? "all" : name;
 }
 
-// Of the user's own; empty where the environment tells none.
+// Returns the user's folder of recordings; empty where the environment does not define one.
 fs::path recordings_of_user() {
   const fs::path state = environment("XDG_STATE_HOME");
   if (state.is_absolute()) {
@@ -56,14 +57,14 @@ Result<std::string> new_recording_folder(const std::string& function, const std:
   const fs::path parent = wanted.empty() ? recordings_of_user() : fs::path(wanted);
   if (parent.empty()) {
     return std::unexpected(Error{.kind = Error::Kind::failed,
-                                 .message = "neither XDG_STATE_HOME nor HOME names a folder",
-                                 .remedy = "give `output`"});
+                                 .message = "neither XDG_STATE_HOME nor HOME is an absolute path",
+                                 .remedy = "give `output`, the folder to create"});
   }
   if (!parent.is_absolute()) {
     return std::unexpected(Error{.kind = Error::Kind::bad_input,
                                  .message = "the folder of recordings is not an absolute path",
                                  .file = parent,
-                                 .remedy = "give one that begins with /"});
+                                 .remedy = "give a path that begins with /"});
   }
   std::error_code error;
   const bool made = fs::create_directories(parent, error);
@@ -72,9 +73,9 @@ Result<std::string> new_recording_folder(const std::string& function, const std:
   }
   if (error) {
     return std::unexpected(Error{.kind = Error::Kind::failed,
-                                 .message = "cannot make the folder: " + error.message(),
+                                 .message = "cannot create the folder: " + error.message(),
                                  .file = parent,
-                                 .remedy = "give `output`"});
+                                 .remedy = "give `output`, the folder to create"});
   }
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   const std::string stem =

@@ -1,4 +1,4 @@
-// Where a recording goes when the client does not say.
+// The default folder of a recording.
 #pragma once
 
 #include "base/error.hpp"
@@ -7,9 +7,9 @@
 
 namespace ptlens::server {
 
-// A folder that does not exist yet: PARENT/TIME-FUNCTION, where TIME is UTC. An empty parent is
-// $XDG_STATE_HOME/ptlens/recordings, and XDG_STATE_HOME defaults to ~/.local/state. A parent that
-// is not there is made, for the user only.
+// Returns the path of a new folder, PARENT/TIME-FUNCTION, where TIME is UTC. An empty parent means
+// $XDG_STATE_HOME/ptlens/recordings, and XDG_STATE_HOME defaults to ~/.local/state. Creates a
+// missing parent, readable by the user only.
 [[nodiscard]] Result<std::string> new_recording_folder(const std::string& function,
                                                        const std::string& parent = {});
 

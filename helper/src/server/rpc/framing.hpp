@@ -1,8 +1,8 @@
-// The base protocol of LSP: a header block with Content-Length, an empty line, that many bytes of
-// JSON. Takes bytes in pieces of any size and gives back whole messages.
+// The base protocol of LSP: a header block with Content-Length, an empty line, and that many bytes
+// of JSON. The reader accepts bytes in chunks of any size and produces whole messages.
 //
-// What is wrong in a header is reported and reading goes on behind it: behind the announced body
-// where the length is known, else behind the empty line.
+// It reports an invalid header and continues after the announced body where the length is known,
+// else after the empty line.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ public:
 
   void feed(std::string_view bytes);
 
-  // True when the input may not end here: bytes of a message have come, but not all.
+  // Returns whether the bytes so far end inside a message.
   [[nodiscard]] bool inside_message() const;
 
 private:
@@ -43,7 +43,7 @@ private:
   std::string line_;
   std::size_t header_bytes_ = 0;
   std::optional<std::uint64_t> length_;
-  std::string fault_;           // of this header block
+  std::string fault_;           // in this header block
   std::uint64_t remaining_ = 0; // bytes of body or skip still to come
   std::string body_;
 };

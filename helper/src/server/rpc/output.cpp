@@ -1,7 +1,7 @@
 // Sends messages to the client.
 #include "server/rpc/output.hpp"
 
-#include "export/json_text.hpp"
+#include "export/json/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// One request that has not been answered yet.
+// One request without an answer yet.
 #include "server/rpc/pending.hpp"
 
 #include <nlohmann/json.hpp>

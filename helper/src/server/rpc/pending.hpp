@@ -1,5 +1,5 @@
-// One request that has not been answered yet. Whoever comes first answers it: the worker that has
-// the result, or the client's cancellation; what comes later is dropped.
+// One request without an answer yet. Either the worker that has the result or the client's
+// cancellation answers it, whichever comes first; later answers are dropped.
 #pragma once
 
 #include "base/progress.hpp"
@@ -18,19 +18,20 @@ public:
   struct Options {
     Json token = nullptr;   // workDoneToken, null: no progress is shown
     std::string title = {}; // of the progress
-    bool records = false;   // begins with a stage "recording"
-    bool cleans_up = false; // when cancelled: the worker answers, once it has cleaned up
+    bool records = false;   // its first stage is "recording"
+    bool cleans_up =
+        false; // a cancelled request is answered by its worker, after it has cleaned up
   };
 
   Pending(Output& output, Json id, Options options);
 
-  // Shows progress from here on when the client gave a token.
+  // Reports progress from now on when the client gave a token.
   void begin();
 
-  // False when it had been answered already.
+  // Answers the request. Returns false when it was answered before.
   bool answer(Answer answer);
 
-  // What is known so far; sent while progress is shown.
+  // Sends a partial report while progress is reported.
   void send_partial(Json report);
 
   void cancel();
@@ -49,13 +50,13 @@ private:
   const Json id_;
   const Options options_;
   Progress progress_;
-  std::mutex mutex_; // guards what follows, and the order of messages about this request
+  std::mutex mutex_; // guards the members below and the order of messages about this request
   ProgressValue progress_values_;
   bool began_ = false;
   std::atomic<bool> answered_ = false;
 };
 
-// How a request ends that the client cancelled.
+// Returns the error of a cancelled request.
 [[nodiscard]] Fault cancelled_fault();
 
 } // namespace ptlens::server

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/progress.hpp"
-#include "export/progress_text.hpp"
+#include "export/text/progress_text.hpp"
 #include "protocol/types.hpp"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Threads that do requests.
+// Threads that answer requests.
 #include "server/rpc/workers.hpp"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Threads that do requests, so that the reader of messages is always free: made when needed, up to
-// a limit; what comes beyond it waits its turn.
+// Threads that answer requests, so that the reader of messages is always free. They start when
+// needed, up to a limit; further requests wait in a queue.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ namespace ptlens::server {
 
 class Workers {
 public:
-  // At most `threads` at work and `waiting` in the queue.
+  // Allows `threads` threads and `waiting` tasks in the queue.
   Workers(std::size_t threads, std::size_t waiting) : threads_(threads), waiting_(waiting) {}
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -22,10 +22,10 @@ public:
   Workers& operator=(Workers&&) = delete;
   ~Workers() { finish(); }
 
-  // False when the queue is full. Tasks do not throw.
+  // Adds a task, which must not throw. Returns false when the queue is full.
   [[nodiscard]] bool run(std::function<void()> task);
 
-  // Returns when all that was accepted is done; nothing is accepted from then on.
+  // Waits until all accepted tasks have ended, and accepts no more.
   void finish();
 
 private:

@@ -1,10 +1,22 @@
 #include "symbols/elf/build_id.hpp"
 
+#include <elfutils/libdwelf.h>
 #include <fmt/format.h>
 
 #include <cstddef>
 
 namespace ptlens::symbols {
+
+std::vector<std::uint8_t> read_build_id(Elf* elf) {
+  const void* bytes = nullptr;
+  const ssize_t size = dwelf_elf_gnu_build_id(elf, &bytes);
+  constexpr ssize_t longest = 64;
+  if (size <= 0 || size > longest) {
+    return {};
+  }
+  const auto* first = static_cast<const std::uint8_t*>(bytes);
+  return {first, first + size};
+}
 
 std::string build_id_text(std::span<const std::uint8_t> build_id) {
   static constexpr char digits[] = "0123456789abcdef";

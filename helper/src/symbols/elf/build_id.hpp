@@ -1,13 +1,19 @@
 // Build-ids as text, and the paths of files that are stored by build-id.
 #pragma once
 
+#include <libelf.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptlens::symbols {
+
+// Returns the build-id of the file from its notes; empty where it has none.
+[[nodiscard]] std::vector<std::uint8_t> read_build_id(Elf* elf);
 
 // Returns the id in lower-case hexadecimal.
 [[nodiscard]] std::string build_id_text(std::span<const std::uint8_t> build_id);

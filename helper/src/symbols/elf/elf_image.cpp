@@ -1,6 +1,8 @@
 // ELF headers, read by libelf. Layout: System V gABI, chapters 4 and 5.
 #include "symbols/elf/elf_image.hpp"
 
+#include "symbols/elf/build_id.hpp"
+
 #include <elfutils/libdwelf.h>
 #include <fmt/format.h>
 #include <gelf.h>
@@ -106,17 +108,6 @@ std::vector<Section> read_sections(Elf* elf, std::uint64_t file_size) {
                         .entry_size = header.sh_entsize});
   }
   return sections;
-}
-
-std::vector<std::uint8_t> read_build_id(Elf* elf) {
-  const void* bytes = nullptr;
-  const ssize_t size = dwelf_elf_gnu_build_id(elf, &bytes);
-  constexpr ssize_t longest = 64;
-  if (size <= 0 || size > longest) {
-    return {};
-  }
-  const auto* first = static_cast<const std::uint8_t*>(bytes);
-  return {first, first + size};
 }
 
 Result<ElfImage> ElfImage::read(const std::string& path, const ElfFile& file, bool core) {

@@ -1,8 +1,8 @@
-// What a page says about the recording itself.
-#include "export/loss.hpp"
+// The losses and the notes of a recording.
+#include "export/text/loss.hpp"
 
-#include "export/table.hpp"
-#include "export/units.hpp"
+#include "export/text/table.hpp"
+#include "export/text/units.hpp"
 
 #include <fmt/format.h>
 
@@ -15,20 +15,20 @@ namespace {
 constexpr std::size_t missing_shown = 8;
 constexpr std::size_t page_width = 100;
 
-// The words of a text on lines of the page's width, as an item of a list.
-std::string list_item(const std::string& words) {
+// Returns the text as an item of a list, with line breaks at the width of the page.
+std::string list_item(const std::string& item) {
   std::string text = "  -";
   std::size_t column = text.size();
-  for (std::size_t at = words.find_first_not_of(' '); at != std::string::npos;) {
-    const std::size_t end = words.find(' ', at);
-    const std::string word = words.substr(at, end - at);
+  for (std::size_t at = item.find_first_not_of(' '); at != std::string::npos;) {
+    const std::size_t end = item.find(' ', at);
+    const std::string word = item.substr(at, end - at);
     if (column + 1 + width(word) > page_width && column > 3) {
       text += "\n   ";
       column = 3;
     }
     text += ' ' + word;
     column += 1 + width(word);
-    at = words.find_first_not_of(' ', end);
+    at = item.find_first_not_of(' ', end);
   }
   return text + '\n';
 }
@@ -39,7 +39,7 @@ std::string loss_text(const measure::Measurement& measurement) {
   const measure::RecordingInfo& info = measurement.recording;
   std::string text;
   if (!info.uncertainty_ns) {
-    text += "! no timing in this recording: calls are counted, every latency is unknown\n";
+    text += "! no timing in this recording: calls are counted, but every latency is unknown\n";
   }
   if (info.gaps > 0 || info.lost_ns > 0) {
     const std::string share =
@@ -50,7 +50,7 @@ std::string loss_text(const measure::Measurement& measurement) {
                         count(info.gaps, "gap"));
   }
   if (info.decode_errors > 0) {
-    text += fmt::format("! {}: trace and code contradict each other there\n",
+    text += fmt::format("! {}: the trace contradicts the code\n",
                         count(info.decode_errors, "decode error"));
   }
   if (info.lost_records > 0) {
@@ -60,11 +60,12 @@ std::string loss_text(const measure::Measurement& measurement) {
     const measure::MissingCode& code = info.missing[index];
     const std::string build_id =
         code.build_id.empty() ? "" : fmt::format(" (build-id {})", printable(code.build_id));
-    text += fmt::format("! no code of {}{}: {}\n", printable(code.path), build_id,
+    text += fmt::format("! cannot read the code of {}{}: {}\n", printable(code.path), build_id,
                         printable(code.reason));
   }
   if (info.missing.size() > missing_shown) {
-    text += fmt::format("! and {} more without code\n", info.missing.size() - missing_shown);
+    text +=
+        fmt::format("! and {} more binaries without code\n", info.missing.size() - missing_shown);
   }
   return text.empty() ? text : text + '\n';
 }

@@ -1,5 +1,5 @@
 // The JSON of the machine's state.
-#include "export/machine_json.hpp"
+#include "export/json/machine_json.hpp"
 
 #include "protocol/messages.hpp"
 

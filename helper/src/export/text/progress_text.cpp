@@ -1,7 +1,7 @@
 // Rates are those of the present stage, so that a fast stage does not promise a short slow one.
-#include "export/progress_text.hpp"
+#include "export/text/progress_text.hpp"
 
-#include "export/units.hpp"
+#include "export/text/units.hpp"
 
 #include <fmt/format.h>
 

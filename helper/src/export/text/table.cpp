@@ -1,5 +1,5 @@
 // A table of text.
-#include "export/table.hpp"
+#include "export/text/table.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,10 +1,10 @@
-// The JSON of what was measured, the same for the command line and the server; the field names are
-// those of protocol.schema.json in the extension. Flat throughout: a nested tree of calls would
-// break parsers with a limit of depth. 64-bit addresses are "0x…" strings, times numbers in ns.
+// The JSON of measurements, for the command line and the server. The protocol's schema defines the
+// fields. All lists are flat, because a nested tree of calls would break parsers that limit the
+// depth. 64-bit addresses are "0x…" strings; times are numbers in ns.
 #pragma once
 
 #include "base/note.hpp"
-#include "export/json_text.hpp"
+#include "export/json/json_text.hpp"
 #include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/measurement.hpp"
@@ -24,18 +24,19 @@ namespace ptlens::exporting {
 
 [[nodiscard]] Json recording_json(const measure::Measurement& measurement);
 
-// {name, binary, address, file, line}; stacks::no_call gives the unknown function.
+// Returns {name, binary, address, file, line}; stacks::no_call means the unknown function.
 [[nodiscard]] Json function_json(const measure::Measurement& measurement, std::uint32_t function);
 
 [[nodiscard]] Json latency_json(const measure::LatencyStats& stats);
 [[nodiscard]] Json off_cpu_json(const measure::OffCpuStats& stats);
 
-// `corrected`: of a report by probes, latency without what they took.
+// Adds `corrected`, the latency without the time of the probes, to a report.
 void add_corrected(Json& json, const measure::CorrectedLatency& corrected);
 [[nodiscard]] Json report_json(const measure::Measurement& measurement,
                                const measure::Report& report);
 
-// {function, calls, latency, off_cpu, histogram, done, total}: the last two bytes of trace.
+// Returns {function, calls, latency, off_cpu, histogram, done, total}; the last two are bytes of
+// trace.
 [[nodiscard]] Json partial_report_json(const measure::PartialReport& report);
 
 // Adds the field `inlined` and the notes on it.
@@ -48,20 +49,20 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
 [[nodiscard]] Json lines_json(const measure::Measurement& measurement,
                               const measure::FileLines& lines);
 
-// Nodes as columns; their function is an index into the functions that occur, -1 for the root.
+// Returns the nodes as columns. A node's function is an index into `functions`; -1 for the root.
 [[nodiscard]] Json flame_json(const measure::Measurement& measurement,
                               const measure::FlameTree& tree, measure::FlameTime time);
 
-// One page of calls as columns: `calls` are those of the page, `total` and `offset` say where it
-// is.
+// Returns one page of calls as columns: `offset` is the index of the first call of the page, and
+// `total` the number of all calls.
 [[nodiscard]] Json calls_json(const measure::Measurement& measurement,
                               const measure::CallSubset& part, std::span<const std::uint32_t> calls,
                               std::uint64_t total, std::uint64_t offset);
 
-// "wall", "on" or "off".
+// Returns "wall", "on" or "off".
 [[nodiscard]] const char* word(measure::FlameTime time);
 
-// "complete", "incomplete" or "unwound".
+// Returns "complete", "incomplete" or "unwound".
 [[nodiscard]] const char* word(stacks::CallState state);
 
 } // namespace ptlens::exporting

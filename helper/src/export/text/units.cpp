@@ -1,5 +1,5 @@
 // Figures for people.
-#include "export/units.hpp"
+#include "export/text/units.hpp"
 
 #include <fmt/format.h>
 

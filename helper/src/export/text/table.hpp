@@ -1,4 +1,4 @@
-// A table of text: columns as wide as their widest cell, cells counted in code points.
+// A table of text. Each column is as wide as its widest cell, in code points.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ public:
 
   explicit Table(std::vector<Column> columns);
 
-  // As many cells as there are columns.
+  // Adds a row with one cell for each column.
   void add(std::vector<std::string> cells);
 
-  // Every line, headings first, indented; without trailing spaces.
+  // Returns the headings and the rows, each indented and without trailing spaces.
   [[nodiscard]] std::string text(std::size_t indent) const;
 
 private:
@@ -30,7 +30,7 @@ private:
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Number of code points in UTF-8 text.
+// Returns the number of code points in UTF-8 text.
 [[nodiscard]] std::size_t width(std::string_view text);
 
 } // namespace ptlens::exporting

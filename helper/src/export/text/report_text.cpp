@@ -1,8 +1,8 @@
-// The terminal's version of the func_latency view.
-#include "export/loss.hpp"
-#include "export/table.hpp"
-#include "export/text.hpp"
-#include "export/units.hpp"
+// The report on one function, for the terminal.
+#include "export/text/loss.hpp"
+#include "export/text/table.hpp"
+#include "export/text/text.hpp"
+#include "export/text/units.hpp"
 #include "measure/names/names.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ using Align = Table::Align;
 
 constexpr std::size_t bar_length = 40;
 
-std::string place(const std::string& file, std::uint32_t line) {
+std::string location(const std::string& file, std::uint32_t line) {
   return file.empty() ? "" : fmt::format("{}:{}", printable(base_name(file)), line);
 }
 
@@ -41,8 +41,9 @@ std::string instances_heading(const measure::Measurement& measurement,
                      count(report.instances.size(), "function"));
 }
 
-// Of code that is entered in several places, one a row; `place`: what the last column names.
-Table table_of_entries(const char* place) {
+// Returns an empty table for code with several entries, one row each. `location` is the heading of
+// the last column.
+Table table_of_entries(const char* location) {
   return Table({{"calls"},
                 {"mean"},
                 {"p99"},
@@ -51,7 +52,7 @@ Table table_of_entries(const char* place) {
                 {"unwound"},
                 {"entry"},
                 {"function", Align::left},
-                {place, Align::left}});
+                {location, Align::left}});
 }
 
 std::string instances(const measure::Measurement& measurement, const measure::Report& report) {
@@ -64,17 +65,17 @@ std::string instances(const measure::Measurement& measurement, const measure::Re
     table.add({count(row.complete), duration(row.latency.mean),
                duration(as_double(row.latency.p99)), duration(as_double(row.latency.total)),
                some(row.incomplete), some(row.unwound), hexadecimal(info.address),
-               printable(info.name), place(info.file, info.line)});
+               printable(info.name), location(info.file, info.line)});
   }
-  return "\nOf them\n" + table.text(2);
+  return "\nEach function\n" + table.text(2);
 }
 
-std::string left_out(const measure::Report& report) {
+std::string excluded(const measure::Report& report) {
   std::string text;
   if (report.incomplete > 0) {
-    text +=
-        fmt::format("! {} incomplete, not in the figures: an end is missing or trace was lost\n",
-                    count(report.incomplete, "call"));
+    text += fmt::format(
+        "! {} incomplete, not in the figures: start or end is missing, or trace was lost\n",
+        count(report.incomplete, "call"));
   }
   if (report.unwound > 0) {
     text += fmt::format(
@@ -99,10 +100,10 @@ std::string figures(const measure::Measurement& measurement, const measure::Repo
   text += fmt::format("Latency   mean {}, stddev {}, total {}, CPU {}\n",
                       duration(latency.mean, uncertainty), duration(latency.stddev),
                       duration(as_double(latency.total)), percentage(report.cpu_percent));
-  Table spread({{"min"}, {"p50"}, {"p90"}, {"p99"}, {"p99.9"}, {"max"}});
-  spread.add({exact(latency.min), exact(latency.p50), exact(latency.p90), exact(latency.p99),
-              exact(latency.p999), exact(latency.max)});
-  text += spread.text(10);
+  Table percentiles({{"min"}, {"p50"}, {"p90"}, {"p99"}, {"p99.9"}, {"max"}});
+  percentiles.add({exact(latency.min), exact(latency.p50), exact(latency.p90), exact(latency.p99),
+                   exact(latency.p999), exact(latency.max)});
+  text += percentiles.text(10);
   if (measurement.recording.off_cpu_known) {
     text += fmt::format("On-CPU    mean {}, total {}\n", duration(report.on_cpu_mean),
                         duration(as_double(report.on_cpu_total)));
@@ -165,7 +166,7 @@ std::string related(const measure::Measurement& measurement, const char* title,
     std::string site;
     if (row.site < measurement.sites.size()) {
       const stacks::CallSite& info = measurement.sites[row.site];
-      site = info.file.empty() ? hexadecimal(info.address) : place(info.file, info.line);
+      site = info.file.empty() ? hexadecimal(info.address) : location(info.file, info.line);
     }
     table.add({count(row.latency.calls), duration(row.latency.mean),
                duration(as_double(row.latency.p99)), duration(as_double(row.latency.total)),
@@ -214,7 +215,7 @@ std::string inlined_table(const measure::Measurement& measurement,
   Table table = table_of_entries("call site");
   for (const measure::InlinedRow& row :
        std::span(inlined.rows).first(std::min(most_rows, inlined.rows.size()))) {
-    const std::string site = place(row.site.file, row.site.line);
+    const std::string site = location(row.site.file, row.site.line);
     const std::string entry = hexadecimal(row.site.address);
     if (row.countable) {
       const std::uint64_t uncertainty = row.latency.uncertainty;
@@ -240,7 +241,7 @@ std::string inlined_table(const measure::Measurement& measurement,
 
 std::string corrected_text(const measure::CorrectedLatency& corrected) {
   const measure::LatencyStats& latency = corrected.latency;
-  return fmt::format("\nWithout the probes' own time (mean {} ± {} a call)\n"
+  return fmt::format("\nWithout the time of the probes (mean {} ± {} per call)\n"
                      "          mean {}, p50 {}, p90 {}, p99 {}, min {}, max {}\n",
                      duration(corrected.removed), duration(corrected.uncertainty),
                      duration(latency.mean), duration(as_double(latency.p50)),
@@ -254,9 +255,9 @@ std::string report_text(const measure::Measurement& measurement, const measure::
   std::string text = report.instances.empty() ? heading(measurement, report.function)
                                               : instances_heading(measurement, report);
   text +=
-      fmt::format("  measured by {} over {} on {}\n\n", printable(info.backend),
+      fmt::format("  measured with {} over {} on {}\n\n", printable(info.backend),
                   duration(as_double(info.trace_ns)), count(measurement.threads.size(), "thread"));
-  text += loss_text(measurement) + left_out(report) + figures(measurement, report);
+  text += loss_text(measurement) + excluded(report) + figures(measurement, report);
   if (info.uncertainty_ns) {
     text += instances(measurement, report);
     text += histogram(report);

@@ -1,5 +1,5 @@
-// What the command line prints for people. UTF-8, at most one page a question; control characters
-// in names are replaced, so that a binary cannot write to the terminal.
+// The command line's output for people: UTF-8, with control characters in names replaced, so that a
+// binary cannot control the terminal.
 #pragma once
 
 #include "measure/lines/lines.hpp"
@@ -15,23 +15,24 @@
 
 namespace ptlens::exporting {
 
-// One function: what was lost and left out first, then figures, histogram, callers, children, the
-// places where it was inlined, threads and the notes of the backend.
-// One line below a report: latency without what the probes took.
+// Returns the lines below a report with the latency without the time of the probes.
 [[nodiscard]] std::string corrected_text(const measure::CorrectedLatency& corrected);
+
+// Returns the report on one function: losses, excluded calls, figures, histogram, callers,
+// children, call sites where it was inlined, threads and notes.
 [[nodiscard]] std::string report_text(const measure::Measurement& measurement,
                                       const measure::Report& report,
                                       const measure::InlinedPart& inlined = {});
 
-// A table of all functions, most inclusive time first.
+// Returns a table of all functions, most inclusive time first.
 [[nodiscard]] std::string functions_text(const measure::Measurement& measurement,
                                          std::span<const measure::FunctionRow> rows);
 
-// The functions of one source file and its call-site lines, then `more`, then the notes.
+// Returns the functions and the call-site lines of one source file, then `more`, then the notes.
 [[nodiscard]] std::string lines_text(const measure::Measurement& measurement,
                                      const measure::FileLines& lines, const std::string& more = {});
 
-// What this machine can measure, with the command for what it lacks.
+// Returns what this machine can measure, with the command for each missing item.
 [[nodiscard]] std::string doctor_text(const record::Diagnosis& diagnosis);
 
 } // namespace ptlens::exporting

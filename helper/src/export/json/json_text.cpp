@@ -1,5 +1,5 @@
 // Prints JSON with nlohmann's printer, except lists that are text already.
-#include "export/json_text.hpp"
+#include "export/json/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

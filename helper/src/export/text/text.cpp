@@ -1,9 +1,9 @@
-// The terminal's version of tables: all functions, one source file, the state of the machine.
-#include "export/text.hpp"
+// The tables of all functions and of one source file, and the state of the machine.
+#include "export/text/text.hpp"
 
-#include "export/loss.hpp"
-#include "export/table.hpp"
-#include "export/units.hpp"
+#include "export/text/loss.hpp"
+#include "export/text/table.hpp"
+#include "export/text/units.hpp"
 
 #include <fmt/format.h>
 
@@ -75,7 +75,7 @@ std::string lines_text(const measure::Measurement& measurement, const measure::F
                  off_cpu_cell(measurement, entry.report.off_cpu.mean),
                  some(entry.report.incomplete), name_of(measurement, entry.function)});
     }
-    text += "\nFunctions (mean off-CPU a call)\n" + table.text(2);
+    text += "\nFunctions (off-CPU: mean per call)\n" + table.text(2);
   }
   if (!lines.lines.empty()) {
     Table table({{"line"},
@@ -98,7 +98,7 @@ std::string lines_text(const measure::Measurement& measurement, const measure::F
                  duration(static_cast<double>(row.latency.total)),
                  off_cpu_cell(measurement, row.off_cpu.mean), some(row.incomplete), callees});
     }
-    text += "\nLines with calls (mean off-CPU a call)\n" + table.text(2);
+    text += "\nLines with calls (off-CPU: mean per call)\n" + table.text(2);
   }
   return text + more + notes_text(measurement);
 }
@@ -128,7 +128,7 @@ std::string doctor_text(const record::Diagnosis& diagnosis) {
       text += fmt::format("         now: {}\n", printable(finding.temporary));
     }
     if (!finding.permanent.empty()) {
-      text += fmt::format("         for good: {}\n", printable(finding.permanent));
+      text += fmt::format("         permanently: {}\n", printable(finding.permanent));
     }
   }
   return text;

@@ -1,7 +1,7 @@
-// The JSON of what was measured.
-#include "export/json.hpp"
+// The JSON of measurements.
+#include "export/json/json.hpp"
 
-#include "export/units.hpp"
+#include "export/text/units.hpp"
 #include "measure/names/names.hpp"
 #include "measure/selection/caller.hpp"
 
@@ -104,7 +104,7 @@ Json site_address_json(const measure::Measurement& measurement, std::uint32_t si
   return hexadecimal(measurement.sites[site].address);
 }
 
-// What tells one function from all others.
+// The fields that identify a function.
 template <class Use>
 void each_field(const stacks::FunctionInfo& info, const Use& use) {
   use("name", std::string_view(info.name));
@@ -182,7 +182,7 @@ Json threads_json(const measure::Measurement& measurement,
   return list;
 }
 
-// The function of a frame that is in no table: time outside user code has no address.
+// Returns the function of frames outside user code, which is in no table and has no address.
 Json outside_json(const measure::Measurement& measurement) {
   const auto info = measure::frame_function(measurement, measure::outside_user_code);
   return {{"name", info.name},
