@@ -1,5 +1,5 @@
-// The programs of test/samples/stacks, built in several variants, recorded by ptsim and measured. The
-// tests of stack building compare the result with the programs' own arithmetic and with ptsim's
+// The programs of test/samples/stacks, built in several variants, recorded by ptsim and measured.
+// The tests of stack building compare the result with the programs' own arithmetic and with ptsim's
 // truth.
 #pragma once
 
@@ -95,10 +95,10 @@ struct Edge {
 // Expects that the calls of all these callees are exactly these.
 void expect_calls(const SampleRun& run, const std::vector<Edge>& edges);
 
-// Expects that every call of a function of the program, or out of it, is the one that ptsim stepped:
-// in the same order, with the same caller and the same state, and with a latency that agrees within
-// its uncertainty. (Stripped libraries contain functions without a name: whether a jump to one of
-// them is a tail call is not known.)
+// Expects that every call of a function of the program, or out of it, is the one that ptsim
+// stepped: in the same order, with the same caller and the same state, and with a latency that
+// agrees within its uncertainty. (Stripped libraries contain functions without a name: whether a
+// jump to one of them is a tail call is not known.)
 void expect_truth(const SampleRun& run);
 
 // Expects that self times sum to the traced time of the thread, to the ns, that the outermost
