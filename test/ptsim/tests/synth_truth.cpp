@@ -140,7 +140,7 @@ View view_of(const measure::test::MeasuredCalls& measurement) {
       thread.calls.push_back({function.binary, function.address,
                               measurement.sites[calls.site[index]].address, calls.state[index],
                               calls.tail_call[index] != 0, calls.start[index], calls.latency[index],
-                              calls.resolution[index], calls.off_cpu(index)});
+                              calls.uncertainty[index], calls.off_cpu(index)});
     } else if (function.name.starts_with('[')) {
       continue; // stands for no function: a signal, or code without a symbol
     } else if (calls.state[index] == stacks::CallState::complete) {
