@@ -51,8 +51,8 @@ TEST_F(StackSwitchRows, FramesOfACoroutineStayOpenWhileOthersRun) {
     expect_time_adds_up(run);
     // Both twins wait at the same address in the same function: nothing shows which one goes on.
     ASSERT_EQ(run.measurement->recording.notes.size(), 1U);
-    EXPECT_TRUE(run.measurement->recording.notes[0].starts_with("1 times"))
-        << run.measurement->recording.notes[0];
+    EXPECT_TRUE(run.measurement->recording.notes[0].text.starts_with("1 times"))
+        << run.measurement->recording.notes[0].text;
   });
 }
 
@@ -73,7 +73,7 @@ TEST_F(StackSwitchRows, HandWrittenSwitchesByReturnAndByJump) {
     expect_calls(run, edges);
     expect_truth(run);
     expect_time_adds_up(run);
-    EXPECT_EQ(run.measurement->recording.notes, std::vector<std::string>());
+    EXPECT_TRUE(run.measurement->recording.notes.empty());
   });
 }
 

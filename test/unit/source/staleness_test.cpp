@@ -34,7 +34,7 @@ TEST(Staleness, OfAMeasuredTextDependsOnTheShownLines) {
   ASSERT_TRUE(edited.now(3).has_value());
   EXPECT_EQ(edited.now(3)->number, 4U);
   EXPECT_EQ(edited.of(edited.was_edited(2, 2), false), Staleness::edited);
-  EXPECT_EQ(edited.of(edited.was_edited(3, 3), false), Staleness::file_edited);
+  EXPECT_EQ(edited.of(edited.was_edited(3, 3), false), Staleness::edited_elsewhere);
   EXPECT_EQ(edited.of(edited.was_edited(3, 3), true), Staleness::rebuilt);
   EXPECT_EQ(present_line(sources, file, &changed, 3), 4U);
   EXPECT_EQ(present_line(sources, file, nullptr, 3), 3U);
@@ -55,7 +55,7 @@ TEST(Staleness, OfAnUnknownTextDependsOnTheTimesOfTheFiles) {
   EXPECT_FALSE(RebuiltBinaries(sources).contains("/not/measured"));
 
   sources.binaries[binary].changed_ns -= 5'000'000'000;
-  EXPECT_EQ(ShownSource(sources, source, binaries, source, nullptr).text(), Staleness::newer);
+  EXPECT_EQ(ShownSource(sources, source, binaries, source, nullptr).text(), Staleness::newer_source);
   EXPECT_TRUE(RebuiltBinaries(sources).contains(binary));
   std::filesystem::remove_all(folder);
 }
@@ -63,8 +63,8 @@ TEST(Staleness, OfAnUnknownTextDependsOnTheTimesOfTheFiles) {
 TEST(Staleness, HasANameForEveryValue) {
   EXPECT_STREQ(name_of(Staleness::current), "current");
   EXPECT_STREQ(name_of(Staleness::unknown), "unknown");
-  EXPECT_STREQ(name_of(Staleness::file_edited), "file_edited");
-  EXPECT_STREQ(name_of(Staleness::newer), "newer");
+  EXPECT_STREQ(name_of(Staleness::edited_elsewhere), "edited_elsewhere");
+  EXPECT_STREQ(name_of(Staleness::newer_source), "newer_source");
   EXPECT_STREQ(name_of(Staleness::rebuilt), "rebuilt");
   EXPECT_STREQ(name_of(Staleness::edited), "edited");
 }

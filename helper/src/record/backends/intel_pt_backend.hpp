@@ -1,6 +1,7 @@
 // Measures with Intel Processor Trace: perf writes the trace, and later stages decode it.
 #pragma once
 
+#include "base/progress.hpp"
 #include "record/machine/machine.hpp"
 #include "record/manifest.hpp"
 #include "record/request.hpp"
