@@ -42,8 +42,8 @@ export function lineText(row: LineAnnotation, known: Known, countWidth = 0): str
   if (row.line_time !== undefined) parts.push(...lineTimeText(row.line_time));
   if (known.baseline && hasCalls(row)) parts.push(changeText(row));
   if (row.staleness === "rebuilt") parts.push(t("old binary"));
-  const edited = row.staleness === "edited" || row.staleness === "edited_elsewhere";
-  const mark = edited ? `${staleMark}${blank}` : row.staleness === "newer_source" ? `${doubtMark}${blank}` : "";
+  const edited = row.staleness === "edited" || row.staleness === "file_edited";
+  const mark = edited ? `${staleMark}${blank}` : row.staleness === "newer" ? `${doubtMark}${blank}` : "";
   return (mark + parts.join(" · ")).replaceAll(" ", blank);
 }
 

@@ -38,8 +38,8 @@ describe("the text at a line's end", () => {
   });
   it("says that it is of another text or binary", () => {
     assert.equal(plain(lineText(row({ staleness: "edited" }), result())), "✎ 12.3 µs × 1,000");
-    assert.equal(plain(lineText(row({ staleness: "edited_elsewhere" }), result())), "✎ 12.3 µs × 1,000");
-    assert.equal(plain(lineText(row({ staleness: "newer_source" }), result())), "? 12.3 µs × 1,000");
+    assert.equal(plain(lineText(row({ staleness: "file_edited" }), result())), "✎ 12.3 µs × 1,000");
+    assert.equal(plain(lineText(row({ staleness: "newer" }), result())), "? 12.3 µs × 1,000");
     assert.equal(plain(lineText(row({ staleness: "rebuilt" }), result())), "12.3 µs × 1,000 · old binary");
     assert.equal(plain(lineText(row({ staleness: "unknown" }), result())), "12.3 µs × 1,000");
   });

@@ -5,7 +5,7 @@ namespace ptlens::source {
 
 Staleness staleness_of_file(bool known, bool shown, bool equal, bool newer) {
   if (!known) {
-    return newer ? Staleness::newer_source : Staleness::unknown;
+    return newer ? Staleness::newer : Staleness::unknown;
   }
   if (!shown) {
     return Staleness::unknown;
@@ -20,17 +20,17 @@ Staleness staleness_of(Staleness file, bool edited, bool rebuilt) {
   if (edited) {
     return Staleness::edited;
   }
-  return file == Staleness::edited ? Staleness::edited_elsewhere : file;
+  return file == Staleness::edited ? Staleness::file_edited : file;
 }
 
 const char* name_of(Staleness staleness) {
   switch (staleness) {
   case Staleness::current:
     return "current";
-  case Staleness::edited_elsewhere:
-    return "edited_elsewhere";
-  case Staleness::newer_source:
-    return "newer_source";
+  case Staleness::file_edited:
+    return "file_edited";
+  case Staleness::newer:
+    return "newer";
   case Staleness::edited:
     return "edited";
   case Staleness::rebuilt:

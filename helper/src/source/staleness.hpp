@@ -5,12 +5,12 @@
 namespace ptlens::source {
 
 enum class Staleness {
-  current,          // text and binary are the measured ones
-  unknown,          // the measured text is not known
-  edited_elsewhere, // the file was edited, but not this line or function
-  newer_source,     // the measured text is not known, and the file is newer than the binary
-  edited,           // the text is not the measured one
-  rebuilt,          // the binary was rebuilt after the measurement
+  current,     // text and binary are the measured ones
+  unknown,     // the measured text is not known
+  file_edited, // the file was edited, but not this line or function
+  newer,       // the measured text is not known, and the file is newer than the binary
+  edited,      // the text is not the measured one
+  rebuilt,     // the binary was rebuilt after the measurement
 };
 
 // Returns the staleness of a whole file. `known`: the checksums of the measured text are known;
@@ -23,7 +23,7 @@ enum class Staleness {
 // because measuring again is then enough.
 [[nodiscard]] Staleness staleness_of(Staleness file, bool edited, bool rebuilt);
 
-// Returns the name of the value in the protocol, for example "edited_elsewhere".
+// Returns the name of the value in the protocol, for example "file_edited".
 [[nodiscard]] const char* name_of(Staleness staleness);
 
 } // namespace ptlens::source

@@ -211,7 +211,7 @@ TEST_F(Annotations, MoveWithTheirLinesAndSayThatTheTextWasEdited) {
   const Json edited = annotations();
   EXPECT_EQ(edited["staleness"], "edited");
   EXPECT_EQ(edited["lines"][0]["line"], 14);
-  EXPECT_EQ(edited["lines"][0]["staleness"], "edited_elsewhere");
+  EXPECT_EQ(edited["lines"][0]["staleness"], "file_edited");
   EXPECT_TRUE(edited["lines"][0]["text"].get<std::string>().starts_with("✎ 1.00 µs × 1"));
   EXPECT_EQ(lenses()[0].first, 4);
   EXPECT_TRUE(lenses()[0].second.starts_with("(before your edit) mean")) << lenses()[0].second;
@@ -225,7 +225,7 @@ TEST_F(Annotations, MoveWithTheirLinesAndSayThatTheTextWasEdited) {
   EXPECT_TRUE(lenses()[0].second.starts_with("(changed since it was measured) mean"));
   EXPECT_TRUE(lenses()[1].second.starts_with("(before your edit) "));
   EXPECT_NE(hover(2).find("not what the measured program was built from"), std::string::npos);
-  EXPECT_EQ(annotations()["lines"][0]["staleness"], "edited_elsewhere");
+  EXPECT_EQ(annotations()["lines"][0]["staleness"], "file_edited");
 
   insert(10, 0, "", 12, 0); // the line with the call
   EXPECT_TRUE(annotations()["lines"].empty());

@@ -120,9 +120,9 @@ std::string change_sentences(const std::optional<measure::Difference>& differenc
 
 std::string staleness_text(Staleness staleness) {
   switch (staleness) {
-  case Staleness::edited_elsewhere:
+  case Staleness::file_edited:
     return "before your edit";
-  case Staleness::newer_source:
+  case Staleness::newer:
     return "source newer than the program";
   case Staleness::edited:
     return "changed since it was measured";
@@ -137,10 +137,10 @@ std::string staleness_text(Staleness staleness) {
 
 std::string staleness_sentences(Staleness staleness) {
   switch (staleness) {
-  case Staleness::edited_elsewhere:
+  case Staleness::file_edited:
     return "Measured before your edit of this file; these lines are as they were measured. Measure "
            "again for figures of the present code.";
-  case Staleness::newer_source:
+  case Staleness::newer:
     return "This file was written after the measured program was built, so figures may be at the "
            "wrong lines. Measure again for figures of the present code.";
   case Staleness::edited:

@@ -76,9 +76,9 @@ std::string line_text(const AnnotatedFile& file, const AnnotatedLine& line,
   }
   switch (line.staleness) {
   case Staleness::edited:
-  case Staleness::edited_elsewhere:
+  case Staleness::file_edited:
     return "✎ " + text;
-  case Staleness::newer_source:
+  case Staleness::newer:
     return "? " + text;
   case Staleness::rebuilt:
     add(staleness_text(line.staleness));
