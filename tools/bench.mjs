@@ -1,7 +1,7 @@
 // npm run bench: traces of several kinds, made by `ptsim synth`, decoded by ptlens, by perf and by libipt's own decoders in
-// turn; medians, ratios, memory, sizes and times of questions, as tables in helper/bench/RESULTS.md.
+// turn. Writes medians, ratios, memory, sizes and times of queries as tables to helper/bench/RESULTS.md.
 //
-//   --mb N        size of each trace (16)           --runs N    of each contender, of which the median counts (3)
+//   --mb N        size of each trace (16)           --runs N    of each contender; the median counts (3)
 //   --linear N    largest trace of the table of sizes, MB (64)  --only A,B  these kinds of trace alone
 //   --perf PATH   another perf                      --dry       print only, write no RESULTS.md
 import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";

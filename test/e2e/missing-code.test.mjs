@@ -11,7 +11,7 @@ const event = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
 const skip = noPerf || (existsSync(simulator) ? false : `${simulator} is not built`);
 
 // The recording as if made on another machine, whose vdso nobody here has: the host's name in the
-// header (a length, then the name) is what tells.
+// header (a length, then the name) identifies it.
 function fromAnotherMachine(file) {
   const bytes = readFileSync(file);
   const name = Buffer.from(`${os.hostname()}\0`);

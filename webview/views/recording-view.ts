@@ -47,7 +47,7 @@ export function recordingView(recording: Recording): HTMLElement {
     recording.resolution_ns === null ? undefined : `± ${formatDuration(recording.resolution_ns)}`,
   ].filter((fact) => fact !== undefined);
   const summary = el("summary", {}, facts.join(" · "));
-  const notes = recording.notes.map((note) => el("li", {}, note));
+  const notes = recording.notes.map(({ text }) => el("li", {}, text));
   return el(
     "details",
     { className: "recording" },

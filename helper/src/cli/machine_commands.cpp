@@ -135,8 +135,7 @@ Result<void> record_command(const RecordOptions& options) {
     json["advice"] = summary.advice;
     json["notes"] = exporting::Json::array();
     for (const Note& note : outcome->manifest.notes) {
-      json["notes"].push_back(
-          {{"code", note.code}, {"arguments", note.arguments}, {"text", note.text}});
+      json["notes"].push_back(exporting::note_json(note));
     }
     std::cout << exporting::dump(json) << '\n';
     return {};

@@ -25,7 +25,7 @@ TEST(IntelPt, ARequestWithoutTheDeviceIsRefused) {
 }
 
 TEST(IntelPt, PtsimWritesARecording) {
-  const std::string ptsim = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
+  const std::string ptsim = PTLENS_BUILD_DIR "/ptsim/ptsim";
   if (find_program(ptsim).empty()) {
     GTEST_SKIP() << "ptsim is not built";
   }
@@ -53,7 +53,7 @@ TEST(IntelPt, PtsimWritesARecording) {
 
 // With a copy of the kernel's code, perf writes a folder instead of a file.
 TEST(IntelPt, TheCodeOfATracedKernelIsCopied) {
-  const std::string ptsim = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
+  const std::string ptsim = PTLENS_BUILD_DIR "/ptsim/ptsim";
   if (find_program(ptsim).empty()) {
     GTEST_SKIP() << "ptsim is not built";
   }
@@ -77,7 +77,7 @@ TEST(IntelPt, TheCodeOfATracedKernelIsCopied) {
 }
 
 TEST(IntelPt, AFailedRecordingOfAKernelLeavesNothingBehind) {
-  const std::string ptsim = std::string(PTLENS_BUILD_DIR) + "/ptsim/ptsim";
+  const std::string ptsim = PTLENS_BUILD_DIR "/ptsim/ptsim";
   if (find_program(ptsim).empty()) {
     GTEST_SKIP() << "ptsim is not built";
   }

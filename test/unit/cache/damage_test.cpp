@@ -157,7 +157,7 @@ TEST_F(Damage, AFullDiskIsNotAFailure) {
   const stacks::CallTable table = test::random_table(8, 20'000);
   const pid_t child = ::fork();
   if (child == 0) {
-    // A limit on the size of files stands in for a full disk: write() fails in the same way.
+    // A limit on the size of files simulates a full disk: write() fails in the same way.
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{.rlim_cur = 1U << 20U, .rlim_max = 1U << 20U};
     ::setrlimit(RLIMIT_FSIZE, &limit);

@@ -52,7 +52,7 @@ TEST_F(FindFunction, UsesTheBestKindOfMatch) {
 TEST_F(FindFunction, ListsSeveralMatchesWithBinaryAndAddress) {
   for (const char* name : {"ns::C::f", "C::f", "f"}) {
     const Error several = error(name);
-    EXPECT_EQ(several.kind, Error::Kind::bad_input);
+    EXPECT_EQ(several.kind, Error::Kind::ambiguous);
     EXPECT_NE(several.message.find("ns::C::f(int) (/bin/app:0x1000)"), std::string::npos);
     EXPECT_NE(several.message.find("ns::C::f(char) (/bin/app:0x1100)"), std::string::npos);
     EXPECT_NE(several.remedy.find("f@0x1000"), std::string::npos);
@@ -84,7 +84,7 @@ TEST_F(FindFunction, MatchesOnlyTheBinary) {
   EXPECT_EQ(found("helper", "/usr/lib/libtwo.so"), 5U); // exactly, not the one under /opt/old
   EXPECT_EQ(found("helper", "old/usr/lib/libtwo.so"), 8U);
   EXPECT_EQ(error("helper", "one.so").kind, Error::Kind::not_found);
-  EXPECT_EQ(error("helper", "libtwo.so").kind, Error::Kind::bad_input);
+  EXPECT_EQ(error("helper", "libtwo.so").kind, Error::Kind::ambiguous);
   const Error elsewhere = error("g", "libone.so");
   EXPECT_EQ(elsewhere.kind, Error::Kind::not_found);
   EXPECT_NE(elsewhere.remedy.find("/bin/app:0x1200"), std::string::npos);

@@ -1,5 +1,5 @@
-// Stands in for the rest of the helper: opens a measurement made by hand, and stops where a test
-// says.
+// Replaces the rest of the helper: opens a measurement made by hand, and stops where a test asks
+// for it.
 #pragma once
 
 #include "export/example.hpp"
