@@ -1,6 +1,8 @@
 // Converts calls to rows.
 #include "cache/thread_writer.hpp"
 
+#include "cache/checksum.hpp"
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -8,13 +10,27 @@
 
 namespace ptlens::cache {
 
+namespace {
+
+// Returns the block of the rows. Its bytes are in the encoder.
+MadeBlock make_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
+                     std::span<const Extra> extras, BlockEncoder& encoder) {
+  MadeBlock made{.edge = edge, .entry = {}, .sums = sums_of(rows, extras)};
+  made.entry = encoder.encode(rows, extras);
+  made.entry.thread = thread;
+  made.entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
+  return made;
+}
+
+} // namespace
+
 void ThreadWriter::submit() {
-  if (writer_->encoding_) {
+  if (encoding_) {
     std::vector<stacks::ClosedCall> next;
     next.reserve(calls_per_batch);
     std::swap(next, batch_);
-    writer_->encoding_->submit([this, batch = std::move(next)] { put_all(batch); },
-                               OrderedWorker::Begin::later);
+    encoding_->submit([this, batch = std::move(next)] { put_all(batch); },
+                      OrderedWorker::Begin::later);
   } else {
     put_all(batch_);
     batch_.clear();
@@ -53,7 +69,7 @@ void ThreadWriter::put_together(Calls calls) {
   while (edges_.size() > recent_.size() / 2 && recent_bits_ < most_recent_bits) {
     recent_.assign(std::size_t{1} << ++recent_bits_, {});
   }
-  if (waiting_.bytes() > writer_->memory_per_thread()) {
+  if (waiting_.bytes() > target_->memory_per_thread()) {
     make_room();
   }
 }
@@ -118,8 +134,7 @@ std::uint32_t ThreadWriter::note_late(const stacks::ClosedCall& call) {
     at->second = std::min(at->second, first);
   }
   if (call.late) {
-    const std::lock_guard lock(writer_->mutex_);
-    writer_->late_.push_back({.thread = thread_, .function = call.function});
+    target_->add_late(thread_, call.function);
   }
   return call.order - first;
 }
@@ -128,8 +143,8 @@ void ThreadWriter::write(std::uint32_t lane) {
   rows_.clear();
   extras_.clear();
   waiting_.take(lane, rows_, extras_);
-  const auto made = Writer::make_block(edges_[lane], thread_, rows_, extras_, encoder_);
-  writer_->add_block(made, encoder_.bytes());
+  const auto made = make_block(edges_[lane], thread_, rows_, extras_, encoder_);
+  target_->add_block(made, encoder_.bytes());
 }
 
 // Writes blocks of the fullest lanes.
@@ -140,7 +155,7 @@ void ThreadWriter::make_room() {
                     [this](std::uint32_t lane) { return waiting_.count(lane); });
   for (std::size_t next = 0; next < fullest.size();) {
     const std::uint32_t lane = fullest[next++];
-    if (waiting_.count(lane) == 0 || waiting_.bytes() <= writer_->memory_per_thread() / 2) {
+    if (waiting_.count(lane) == 0 || waiting_.bytes() <= target_->memory_per_thread() / 2) {
       return;
     }
     if (next != fullest.size()) {
@@ -151,7 +166,7 @@ void ThreadWriter::make_room() {
 }
 
 struct ThreadWriter::EncodedBlocks {
-  std::vector<Writer::MadeBlock> blocks;
+  std::vector<MadeBlock> blocks;
   std::vector<std::byte> bytes;
 };
 
@@ -170,7 +185,7 @@ ThreadWriter::EncodedBlocks ThreadWriter::make_blocks(std::uint32_t begin,
       rows.clear();
       extras.clear();
       waiting_.read(lane, rows, extras);
-      made.blocks.push_back(Writer::make_block(edges_[lane], thread_, rows, extras, encoder));
+      made.blocks.push_back(make_block(edges_[lane], thread_, rows, extras, encoder));
       made.bytes.insert(made.bytes.end(), encoder.bytes().begin(), encoder.bytes().end());
     }
   }
@@ -179,8 +194,8 @@ ThreadWriter::EncodedBlocks ThreadWriter::make_blocks(std::uint32_t begin,
 
 void ThreadWriter::add(const EncodedBlocks& made) {
   std::span<const std::byte> left(made.bytes);
-  for (const Writer::MadeBlock& block : made.blocks) {
-    writer_->add_block(block, left.first(block.entry.bytes));
+  for (const MadeBlock& block : made.blocks) {
+    target_->add_block(block, left.first(block.entry.bytes));
     left = left.subspan(block.entry.bytes);
   }
 }
@@ -193,12 +208,12 @@ void ThreadWriter::flush() {
     const std::uint32_t middle = std::min(lanes, begin + lanes_per_range);
     const std::uint32_t end = std::min(lanes, middle + lanes_per_range);
     EncodedBlocks others;
-    if (writer_->encoding_) {
-      writer_->encoding_->submit([&] { others = make_blocks(middle, end); });
+    if (encoding_) {
+      encoding_->submit([&] { others = make_blocks(middle, end); });
     }
     add(make_blocks(begin, middle));
-    if (writer_->encoding_) {
-      writer_->encoding_->finish();
+    if (encoding_) {
+      encoding_->finish();
     } else {
       others = make_blocks(middle, end);
     }

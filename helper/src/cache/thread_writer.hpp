@@ -8,9 +8,10 @@
 #pragma once
 
 #include "base/large_pages.hpp"
+#include "base/ordered_worker.hpp"
 #include "cache/block.hpp"
+#include "cache/block_target.hpp"
 #include "cache/waiting_rows.hpp"
-#include "cache/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
 
 #include <cstdint>
@@ -24,8 +25,10 @@ namespace ptlens::cache {
 
 class ThreadWriter final : public stacks::CallSink {
 public:
-  ThreadWriter(Writer& writer, std::uint32_t thread)
-      : writer_(&writer), thread_(thread), block_calls_(writer.options_.block_calls),
+  // `encoding`: the thread that encodes blocks; null: the caller's. Both must outlive the object.
+  ThreadWriter(BlockTarget& target, OrderedWorker* encoding, std::uint32_t thread,
+               std::uint32_t block_calls)
+      : target_(&target), encoding_(encoding), thread_(thread), block_calls_(block_calls),
         recent_(std::size_t{1} << least_recent_bits, Recent{}) {
     batch_.reserve(calls_per_batch);
   }
@@ -70,7 +73,8 @@ private:
   void add(const EncodedBlocks& made);
   void make_room();
 
-  Writer* writer_;
+  BlockTarget* target_;
+  OrderedWorker* encoding_;
   std::uint32_t thread_;
   std::uint32_t block_calls_;
   std::vector<stacks::ClosedCall>

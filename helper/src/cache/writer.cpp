@@ -82,7 +82,8 @@ stacks::CallSink& Writer::thread(std::uint32_t index) {
       return *thread;
     }
   }
-  threads_.push_back(std::make_unique<ThreadWriter>(*this, index));
+  threads_.push_back(std::make_unique<ThreadWriter>(static_cast<BlockTarget&>(*this),
+                                                    encoding_.get(), index, options_.block_calls));
   ++thread_count_;
   return *threads_.back();
 }
@@ -90,15 +91,6 @@ stacks::CallSink& Writer::thread(std::uint32_t index) {
 std::size_t Writer::memory_per_thread() const {
   constexpr std::size_t least = std::size_t{1} << 18U;
   return std::max(least, options_.memory_bytes / std::max<std::size_t>(1, thread_count_));
-}
-
-Writer::MadeBlock Writer::make_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
-                                     std::span<const Extra> extras, BlockEncoder& encoder) {
-  MadeBlock made{.edge = edge, .entry = {}, .sums = sums_of(rows, extras)};
-  made.entry = encoder.encode(rows, extras);
-  made.entry.thread = thread;
-  made.entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
-  return made;
 }
 
 void Writer::add_block(const MadeBlock& block, std::span<const std::byte> bytes) {
@@ -115,6 +107,11 @@ void Writer::add_block(const MadeBlock& block, std::span<const std::byte> bytes)
   blocks_.push_back({.entry = block.entry, .edge = at->second});
   blocks_.back().entry.offset = output_.size();
   output_.append(bytes);
+}
+
+void Writer::add_late(std::uint32_t thread, std::uint32_t function) {
+  const std::lock_guard lock(mutex_);
+  late_.push_back({.thread = thread, .function = function});
 }
 
 // Returns the blocks with calls of each element of `late_`, whose elements are sorted and differ.

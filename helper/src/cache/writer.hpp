@@ -4,6 +4,7 @@
 
 #include "base/ordered_worker.hpp"
 #include "cache/block.hpp"
+#include "cache/block_target.hpp"
 #include "cache/call_cache.hpp"
 #include "cache/format.hpp"
 #include "cache/output.hpp"
@@ -24,7 +25,7 @@ namespace ptlens::cache {
 
 class ThreadWriter;
 
-class Writer {
+class Writer : private BlockTarget {
 public:
   struct Options {
     std::string path = {};                              // of the cache; empty: in memory
@@ -41,7 +42,7 @@ public:
   Writer& operator=(const Writer&) = delete;
   Writer(Writer&&) = delete;
   Writer& operator=(Writer&&) = delete;
-  ~Writer();
+  ~Writer() override;
 
   // Returns the sink for the calls of the thread with that index, which lives until finish(). Each
   // sink may be used from another thread.
@@ -55,8 +56,6 @@ public:
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
 private:
-  friend class ThreadWriter;
-
   struct Block {
     BlockEntry entry;
     std::uint32_t edge = 0; // in edges_
@@ -67,16 +66,9 @@ private:
     auto operator<=>(const Late&) const = default;
   };
 
-  struct MadeBlock {
-    Edge edge;
-    BlockEntry entry; // without its offset
-    FunctionSums sums;
-  };
-  // The bytes of the block are in the encoder.
-  [[nodiscard]] static MadeBlock make_block(const Edge& edge, std::uint32_t thread,
-                                            std::vector<Row>& rows, std::span<const Extra> extras,
-                                            BlockEncoder& encoder);
-  void add_block(const MadeBlock& block, std::span<const std::byte> bytes);
+  void add_block(const MadeBlock& block, std::span<const std::byte> bytes) override;
+  void add_late(std::uint32_t thread, std::uint32_t function) override;
+  [[nodiscard]] std::size_t memory_per_thread() const override;
   [[nodiscard]] std::vector<std::vector<std::size_t>> blocks_of_late() const;
   void mark_inner(const Late& late, std::span<const std::size_t> blocks);
   struct Entries {
@@ -88,7 +80,6 @@ private:
   void write_header(FileHeader& header);
   void append_large_edges(FileHeader& header);
   void append_lists(const std::string& key, const Description& description, FileHeader& header);
-  [[nodiscard]] std::size_t memory_per_thread() const;
 
   Options options_;
   std::string trouble_;

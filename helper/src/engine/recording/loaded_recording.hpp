@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "base/note.hpp"
-#include "engine/engine.hpp"
 #include "engine/recording/open_options.hpp"
 #include "flow/switches/context_switches.hpp"
 #include "measure/measurement.hpp"

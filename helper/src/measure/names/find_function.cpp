@@ -42,7 +42,13 @@ Error ambiguous(const Measurement& measurement, const std::string& name,
   const bool addresses_differ = std::ranges::any_of(found, [&](std::uint32_t function) {
     return measurement.functions[function].address != first.address;
   });
-  return {.kind = Error::Kind::bad_input,
+  std::vector<Error::Candidate> listed;
+  for (const std::uint32_t index : found) {
+    const stacks::FunctionInfo& function = measurement.functions[index];
+    listed.push_back(
+        {.name = function.name, .binary = function.binary, .address = function.address});
+  }
+  return {.kind = Error::Kind::ambiguous,
           .message = message,
           .file = measurement.recording.path,
           .offset = std::nullopt,
@@ -50,7 +56,8 @@ Error ambiguous(const Measurement& measurement, const std::string& name,
               addresses_differ
                   ? fmt::format("give the address of one of them, as in {}@{:#x}, or use --all",
                                 symbols::shape_of(first.name).last(), first.address)
-                  : fmt::format("give the binary too, as in {}", first.binary)};
+                  : fmt::format("give the binary too, as in {}", first.binary),
+          .candidates = std::move(listed)};
 }
 
 } // namespace

@@ -6,64 +6,14 @@
 #pragma once
 
 #include "measure/measurement.hpp"
+#include "measure/report/report_figures.hpp"
 #include "measure/selection/selection.hpp"
-#include "measure/statistics/statistics.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace ptlens::measure {
-
-// A caller or a child, per (function, call site). Calls without a known caller (roots) are in no
-// row.
-struct RelatedRow {
-  std::uint32_t function = stacks::no_call; // no_call: unknown
-  std::uint32_t site = stacks::no_site;
-  LatencyStats latency;
-  OffCpuStats off_cpu;
-  double cpu_percent = 0;
-};
-
-struct ThreadRow {
-  std::uint32_t thread = 0;
-  std::uint64_t incomplete = 0;
-  std::uint64_t unwound = 0;
-  LatencyStats latency;
-  OffCpuStats off_cpu;
-};
-
-// One of several functions of a report.
-struct InstanceRow {
-  std::uint32_t function = 0;
-  std::uint64_t complete = 0;
-  std::uint64_t incomplete = 0;
-  std::uint64_t unwound = 0;
-  LatencyStats latency;
-};
-
-struct Report {
-  std::uint32_t function = 0;
-  std::uint64_t complete = 0;
-  std::uint64_t incomplete = 0;
-  std::uint64_t unwound = 0;
-  LatencyStats latency;
-  double on_cpu_mean = 0;
-  std::uint64_t on_cpu_total = 0;
-  OffCpuStats off_cpu;
-  // Time with tracing off: system calls, page faults, interrupts, and off-CPU time.
-  double outside_mean = 0;
-  std::uint64_t outside_total = 0;
-  double self_mean = 0;
-  std::uint64_t self_total = 0;
-  double cpu_percent = 0;           // outermost activations only
-  std::vector<Bucket> histogram;    // powers of two, ascending, from the first to the last in use
-  std::vector<RelatedRow> callers;  // most total latency first
-  std::vector<RelatedRow> children; // most total latency first
-  std::vector<ThreadRow> threads;   // with calls of any state; most complete ones first
-  // Only in a report about several functions, which starts with `function`; most calls first.
-  std::vector<InstanceRow> instances = {};
-};
 
 // Returns the report of the calls that the selection accepts. callers and threads group the
 // complete calls; children are the complete calls that any of the accepted calls made. The report

@@ -1,7 +1,7 @@
 // The parts of a report, made from figures.
 #pragma once
 
-#include "measure/report/report.hpp"
+#include "measure/report/report_figures.hpp"
 #include "measure/statistics/edge_figures.hpp"
 #include "measure/statistics/statistics.hpp"
 

@@ -2,22 +2,12 @@
 // only reads; it changes nothing.
 #pragma once
 
+#include "record/machine/finding.hpp"
+
 #include <string>
 #include <vector>
 
 namespace ptlens::record {
-
-struct Finding {
-  enum class State { fine, limited, missing };
-  std::string id = {};    // stable, for example "intel_pt", "perf", "paranoid"
-  std::string title = {}; // "Intel Processor Trace"
-  State state = State::fine;
-  std::string detail = {};    // what was found
-  std::string why = {};       // why it matters
-  std::string remedy = {};    // the exact command, or what to do; empty when the state is fine
-  std::string temporary = {}; // command that fixes it until the next reboot; empty: none exists
-  std::string permanent = {}; // command that fixes it permanently; empty: none exists
-};
 
 struct Diagnosis {
   std::string backend; // the best backend that works now: "intel_pt", "uprobe" or "none"

@@ -1,7 +1,7 @@
 // The findings of the doctor, one function each. They use facts that were read before.
 #pragma once
 
-#include "record/machine/doctor.hpp"
+#include "record/machine/finding.hpp"
 #include "record/machine/machine.hpp"
 
 #include <optional>
