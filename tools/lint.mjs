@@ -4,7 +4,9 @@ import { existsSync, readdirSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { at, isMain, main, onPath, root, run, say, StepError } from "./steps.mjs";
+import { checkProse } from "./prose.mjs";
 import { clangVersion, setUp } from "./setup.mjs";
+import { checkStructure } from "./structure.mjs";
 import { buildBundles, buildNative } from "./build.mjs";
 
 function sources(folder, endings) {
@@ -25,6 +27,8 @@ export const fastChecks = () => [
     skip: tool("clang-format") ? undefined : `clang-format-${clangVersion} is not installed`,
     run: () => run(tool("clang-format"), ["--dry-run", "--Werror", ...cpp([".cpp", ".hpp"])]),
   },
+  { name: "Modules, folders and files depend one way", run: checkStructure },
+  { name: "Texts are in plain English", run: checkProse },
   { name: "TypeScript passes the compiler", run: () => node("typescript/bin/tsc", "-p", root) },
   { name: "TypeScript passes ESLint", run: () => node("eslint/bin/eslint.js", "-c", at(".eslint.config.mjs"), root) },
 ];
