@@ -2,9 +2,9 @@
 // their times, following the code, building calls. PTLENS_BENCH_RECORDING is the recording.
 #include "engine/engine.hpp"
 #include "engine/recording/loaded_recording.hpp"
-#include "flow/segments/branch_source.hpp"
 #include "flow/packets/packet_parser.hpp"
 #include "flow/packets/packet_stream.hpp"
+#include "flow/segments/branch_source.hpp"
 
 #include <benchmark/benchmark.h>
 #include <cstdlib>
@@ -94,8 +94,8 @@ void follow_code(benchmark::State& state, flow::Decoder decoder) {
     return;
   }
   // The graph of basic blocks is built once, so that the benchmark measures following it.
-  flow::DecodeContext context(recording()->recording, *recording()->spaces, *recording()->context_switches,
-                              flow::Detail::calls);
+  flow::DecodeContext context(recording()->recording, *recording()->spaces,
+                              *recording()->context_switches, flow::Detail::calls);
   const auto follow = [&] {
     flow::BranchSource source(recording()->recording, context, nullptr, {.decoder = decoder});
     std::uint64_t branches = 0;

@@ -26,7 +26,7 @@ CodePlace place_at(const AddressSpaceVersion& space, std::uint64_t address) {
   place.part = function.part && place.function != *index;
   place.thunk = function.kind == Function::Kind::thunk;
   place.is_stub = place.thunk || function.kind == Function::Kind::plt_stub ||
-                 function.kind == Function::Kind::resolver;
+                  function.kind == Function::Kind::resolver;
   return place;
 }
 

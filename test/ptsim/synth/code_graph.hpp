@@ -81,7 +81,8 @@ public:
   [[nodiscard]] std::span<const FunctionNode> functions() const { return functions_; }
   [[nodiscard]] const FunctionNode& function(FunctionId id) const { return functions_[id]; }
 
-  // Functions that can be walked, by number, without stubs; and the functions among them that return soon.
+  // Functions that can be walked, by number, without stubs; and the functions among them that
+  // return soon.
   [[nodiscard]] std::span<const FunctionId> usable() const { return usable_; }
   [[nodiscard]] std::span<const FunctionId> cheap() const { return cheap_; }
   [[nodiscard]] bool can_be_walked(BlockId id) const {

@@ -280,7 +280,8 @@ TEST_F(Threads, ARunningProcessIsTracedWithItsNewThreads) {
 }
 
 TEST_F(Threads, TheOrderServerWhole) {
-  compile_file(PTSIM_SAMPLES "/../../extension/sample/order_server.cpp", folder_ / "order_server", "-pthread");
+  compile_file(PTSIM_SAMPLES "/../../extension/sample/order_server.cpp", folder_ / "order_server",
+               "-pthread");
   Background target;
   target.start(
       {folder_ / "order_server", "--orders", "4", "--threads", "2", "--rate", "0", "--wait"}, true);

@@ -1,4 +1,5 @@
-// Off-CPU intervals and owners of CPUs, from switch records. The expected sums are computed by hand.
+// Off-CPU intervals and owners of CPUs, from switch records. The expected sums are computed by
+// hand.
 #include "flow/switches/context_switches.hpp"
 
 #include <gtest/gtest.h>

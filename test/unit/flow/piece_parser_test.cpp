@@ -1,5 +1,5 @@
-// A piece of trace gives the same packets wherever it is cut into chunks. libipt's encoder makes the
-// packets.
+// A piece of trace gives the same packets wherever it is cut into chunks. libipt's encoder makes
+// the packets.
 #include "flow/packets/piece_parser.hpp"
 
 #include <gtest/gtest.h>

@@ -55,7 +55,8 @@ TEST(Staleness, OfAnUnknownTextDependsOnTheTimesOfTheFiles) {
   EXPECT_FALSE(RebuiltBinaries(sources).contains("/not/measured"));
 
   sources.binaries[binary].changed_ns -= 5'000'000'000;
-  EXPECT_EQ(ShownSource(sources, source, binaries, source, nullptr).text(), Staleness::newer_source);
+  EXPECT_EQ(ShownSource(sources, source, binaries, source, nullptr).text(),
+            Staleness::newer_source);
   EXPECT_TRUE(RebuiltBinaries(sources).contains(binary));
   std::filesystem::remove_all(folder);
 }

@@ -2,8 +2,8 @@
 // started, then compares branch by branch.
 #pragma once
 
-#include "flow/runs/run.hpp"
 #include "flow/reference/reference_decoder.hpp"
+#include "flow/runs/run.hpp"
 
 #include <cstdint>
 #include <deque>

@@ -113,8 +113,7 @@ void Threads::feed(Thread& thread, flow::Run& run) const {
 
 // Returns the version of the code during the whole run, if the run uses its numbering; null where
 // the code changed, or the thread executed another program meanwhile.
-const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread,
-                                                          const flow::Run& run,
+const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread, const flow::Run& run,
                                                           const stacks::PairedCalls& paired) const {
   flow::CodeTime code_time = thread.code_time;
   const std::uint64_t first_ns = run.begins_with_branch()
