@@ -2,6 +2,7 @@
 // bound of the memory for calls that wait.
 #pragma once
 
+#include "base/interface.hpp"
 #include "cache/block.hpp"
 #include "cache/format.hpp"
 
@@ -17,15 +18,8 @@ struct MadeBlock {
   FunctionSums sums;
 };
 
-class BlockTarget {
+class BlockTarget : public Interface {
 public:
-  BlockTarget() = default;
-  BlockTarget(const BlockTarget&) = delete;
-  BlockTarget& operator=(const BlockTarget&) = delete;
-  BlockTarget(BlockTarget&&) = delete;
-  BlockTarget& operator=(BlockTarget&&) = delete;
-  virtual ~BlockTarget() = default;
-
   // Appends an encoded block. May be called from several threads at once.
   virtual void add_block(const MadeBlock& block, std::span<const std::byte> bytes) = 0;
   // Notes a function whose calls may be nested in calls that were found late.

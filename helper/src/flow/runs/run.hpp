@@ -1,6 +1,7 @@
 // What a decoder hands out at a time: the branches of one thread.
 #pragma once
 
+#include "base/interface.hpp"
 #include "flow/branches/branch.hpp"
 #include "flow/code/code_points.hpp"
 
@@ -13,15 +14,8 @@ namespace ptlens::flow {
 
 // What the BranchConsumer of a decoder made of the branches that the run therefore does not list.
 // Its entries have positions between the branches of the run.
-class ConsumedBranches {
+class ConsumedBranches : public Interface {
 public:
-  ConsumedBranches() = default;
-  ConsumedBranches(const ConsumedBranches&) = delete;
-  ConsumedBranches& operator=(const ConsumedBranches&) = delete;
-  ConsumedBranches(ConsumedBranches&&) = delete;
-  ConsumedBranches& operator=(ConsumedBranches&&) = delete;
-  virtual ~ConsumedBranches() = default;
-
   [[nodiscard]] virtual bool empty() const = 0;
   // Returns the number of entries that count towards the length of a run.
   [[nodiscard]] virtual std::size_t size() const = 0;

@@ -2,6 +2,7 @@
 // nothing but TNT and TIP packets with exact times comes. stacks/pairing makes calls of them there.
 #pragma once
 
+#include "base/interface.hpp"
 #include "flow/code/code_graph.hpp"
 
 #include <functional>
@@ -11,15 +12,8 @@ namespace ptlens::flow {
 
 class PacketWalker;
 
-class BranchConsumer {
+class BranchConsumer : public Interface {
 public:
-  BranchConsumer() = default;
-  BranchConsumer(const BranchConsumer&) = delete;
-  BranchConsumer& operator=(const BranchConsumer&) = delete;
-  BranchConsumer(BranchConsumer&&) = delete;
-  BranchConsumer& operator=(BranchConsumer&&) = delete;
-  virtual ~BranchConsumer() = default;
-
   // Calls `walker.follow_exact(block, sink)`, where `sink` is what takes each branch: see
   // exact_walk.hpp. One virtual call for a stretch, so that the branches need none.
   virtual BlockId follow(PacketWalker& walker, BlockId block) = 0;

@@ -2,6 +2,7 @@
 // storage. Each thread has a sink of its own.
 #pragma once
 
+#include "base/interface.hpp"
 #include "stacks/calls/call.hpp"
 
 #include <cstdint>
@@ -31,15 +32,8 @@ struct ClosedCall {
   std::uint64_t preempted = 0; // ns off-CPU, runnable
 };
 
-class CallSink {
+class CallSink : public Interface {
 public:
-  CallSink() = default;
-  CallSink(const CallSink&) = delete;
-  CallSink& operator=(const CallSink&) = delete;
-  CallSink(CallSink&&) = delete;
-  CallSink& operator=(CallSink&&) = delete;
-  virtual ~CallSink() = default;
-
   // Takes a call that has closed. A late call, or a call that contains one, comes after all calls
   // inside it.
   virtual void take(const ClosedCall& call) = 0;

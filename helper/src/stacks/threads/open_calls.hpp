@@ -2,6 +2,7 @@
 // time. Each call is handed on when it closes. When calls open and close is decided by the users.
 #pragma once
 
+#include "base/interface.hpp"
 #include "flow/switches/context_switches.hpp"
 #include "stacks/calls/call.hpp"
 #include "stacks/calls/closed_call.hpp"
@@ -29,14 +30,8 @@ public:
   [[nodiscard]] std::uint32_t uncertainty() const { return uncertainty_ns_; }
 
   // Is notified of every call just before it closes.
-  class Listener {
+  class Listener : public Interface {
   public:
-    Listener() = default;
-    Listener(const Listener&) = delete;
-    Listener& operator=(const Listener&) = delete;
-    Listener(Listener&&) = delete;
-    Listener& operator=(Listener&&) = delete;
-    virtual ~Listener() = default;
     virtual void closing(std::uint32_t call, std::uint64_t end_ns, CallState state) = 0;
   };
   void set_listener(Listener* listener) { listener_ = listener; } // must outlive the object

@@ -2,6 +2,7 @@
 // FilteredCalls for a trace that was recorded with an address filter.
 #pragma once
 
+#include "base/interface.hpp"
 #include "flow/branches/branch.hpp"
 #include "stacks/pairing/paired_calls.hpp"
 #include "symbols/address_space.hpp"
@@ -13,15 +14,8 @@
 
 namespace ptlens::stacks {
 
-class ThreadCalls {
+class ThreadCalls : public Interface {
 public:
-  ThreadCalls() = default;
-  ThreadCalls(const ThreadCalls&) = delete;
-  ThreadCalls& operator=(const ThreadCalls&) = delete;
-  ThreadCalls(ThreadCalls&&) = delete;
-  ThreadCalls& operator=(ThreadCalls&&) = delete;
-  virtual ~ThreadCalls() = default;
-
   // Takes the next branch; `space` is the code of the process at that time.
   virtual void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) = 0;
   // Takes several branches in order of time.
