@@ -1,4 +1,4 @@
-// Commands that answer from a recording: functions, report, calls, flame, lines.
+// Commands that answer from a recording: functions, report, calls, flame, explain, lines.
 #include "cli/commands.hpp"
 #include "cli/progress_line.hpp"
 #include "engine/cache/cache_status.hpp"
@@ -6,10 +6,13 @@
 #include "engine/inlined/inlined_report.hpp"
 #include "engine/probes/probe_correction.hpp"
 #include "export/calls.hpp"
+#include "export/explain/explain_json.hpp"
+#include "export/explain/explain_text.hpp"
 #include "export/folded.hpp"
 #include "export/json/json.hpp"
 #include "export/line_times.hpp"
 #include "export/text/text.hpp"
+#include "measure/explain/explain.hpp"
 #include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/names/find_function.hpp"
@@ -299,6 +302,40 @@ Result<void> flame(const FlameOptions& options) {
     std::cout << exporting::dump(exporting::flame_json(*query->measurement, tree, time)) << '\n';
   } else {
     exporting::write_folded(std::cout, *query->measurement, tree);
+  }
+  return {};
+}
+
+Result<void> explain(const ExplainOptions& options) {
+  measure::SetChoice sets;
+  for (const auto& [text, range] :
+       {std::pair(&options.slow, &sets.slow), std::pair(&options.typical, &sets.typical)}) {
+    if (text->empty()) {
+      continue;
+    }
+    const auto parsed = measure::parse_latency_range(*text);
+    if (!parsed) {
+      return std::unexpected(parsed.error());
+    }
+    *range = *parsed;
+  }
+  const auto query = prepare(options.query);
+  if (!query) {
+    return std::unexpected(query.error());
+  }
+  const auto explanation =
+      measure::explain(*query->measurement, query->functions.front(), query->selection, sets);
+  if (ExplainOptions again = options; was_damaged(*query->measurement, again.query.source)) {
+    return explain(again);
+  }
+  if (!explanation) {
+    return std::unexpected(explanation.error());
+  }
+  if (options.query.source.json) {
+    std::cout << exporting::dump(exporting::explain_json(*query->measurement, *explanation))
+              << '\n';
+  } else {
+    std::cout << exporting::explain_text(*query->measurement, *explanation);
   }
   return {};
 }
