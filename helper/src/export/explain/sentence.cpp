@@ -50,8 +50,8 @@ std::string quoted(const measure::Measurement& measurement, const Part& part) {
 // Returns why a part that is called more often in slow calls costs more.
 std::string count_text(const measure::Measurement& measurement, const Part& part) {
   if (part.typical_presence == 0) {
-    return fmt::format("{} is called{}; typical calls do not call it", quoted(measurement, part),
-                       part.slow_count > 1 ? " " + times(part.slow_count) : std::string());
+    return fmt::format("they call {}{}, which typical calls do not", quoted(measurement, part),
+                       part.slow_count > 1.05 ? " " + times(part.slow_count) : std::string());
   }
   constexpr double same = 0.1;
   const double slow_cost = part.slow_mean / part.slow_count;
@@ -142,8 +142,8 @@ std::string cause_text(const measure::Measurement& measurement, const Component&
       if (end.key.kind == PartKind::blocked) {
         const Part* holder = steps.size() > 1 ? steps[steps.size() - 2] : nullptr;
         text += holder == nullptr || holder == step
-                    ? ", and waits there"
-                    : fmt::format(", and waits in {}", quoted(measurement, *holder));
+                    ? ", and it waits in its own code"
+                    : fmt::format(", and it waits in {}", quoted(measurement, *holder));
       }
       return text;
     }
