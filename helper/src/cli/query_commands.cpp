@@ -93,8 +93,8 @@ Result<measure::Selection> select(const measure::Measurement& measurement,
   return selection;
 }
 
-Result<std::vector<std::uint32_t>> find(const measure::Measurement& measurement,
-                                        const QueryOptions& options) {
+Result<std::vector<stacks::FunctionId>> find(const measure::Measurement& measurement,
+                                             const QueryOptions& options) {
   if (options.all) {
     return measure::find_functions(measurement, options.function, options.binary);
   }
@@ -107,7 +107,7 @@ Result<std::vector<std::uint32_t>> find(const measure::Measurement& measurement,
 
 struct Query {
   Measured measurement;
-  std::vector<std::uint32_t> functions; // empty: all
+  std::vector<stacks::FunctionId> functions; // empty: all
   measure::Selection selection;
 };
 
@@ -359,7 +359,7 @@ Result<std::vector<stacks::FunctionInfo>> timed_functions(const measure::Measure
   if (!named) {
     return std::unexpected(named.error());
   }
-  for (const std::uint32_t function : *named) {
+  for (const stacks::FunctionId function : *named) {
     if (measurement.functions[function].file == lines.file) {
       functions.push_back(measurement.functions[function]);
     }

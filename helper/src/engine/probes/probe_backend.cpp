@@ -137,12 +137,13 @@ private:
     return entry->second;
   }
 
-  // Returns the target function of a jump out of another function; no_call for a jump through a
+  // Returns the target function of a jump out of another function; none for a jump through a
   // register or a PLT stub.
-  std::uint32_t tail_target(const symbols::AddressSpaceVersion& space,
-                            const symbols::MappedCode& mapped, std::uint64_t function,
-                            std::uint64_t address) {
-    const auto [entry, added] = tail_of_.try_emplace({space.serial, address}, stacks::no_call);
+  stacks::FunctionId tail_target(const symbols::AddressSpaceVersion& space,
+                                 const symbols::MappedCode& mapped, std::uint64_t function,
+                                 std::uint64_t address) {
+    const auto [entry, added] =
+        tail_of_.try_emplace({space.serial, address}, stacks::FunctionId::none);
     if (added && mapped.binary) {
       const auto index = mapped.binary->function_entry(function);
       if (!index) {
@@ -151,16 +152,17 @@ private:
       for (const symbols::Exit& exit : mapped.binary->exit_points(*index)) {
         if (exit.address + mapped.bias == address && exit.target != 0) {
           const stacks::CodeLocation place = symbolizer_.resolve(space, exit.target + mapped.bias);
-          entry->second = place.is_stub ? stacks::no_call : place.function;
+          entry->second = place.is_stub ? stacks::FunctionId::none : place.function;
         }
       }
     }
     return entry->second;
   }
 
-  std::uint32_t call_site(const symbols::AddressSpaceVersion& space, std::uint64_t return_address) {
+  stacks::SiteId call_site(const symbols::AddressSpaceVersion& space,
+                           std::uint64_t return_address) {
     const auto [entry, added] =
-        site_of_.try_emplace({space.serial, return_address}, stacks::no_site);
+        site_of_.try_emplace({space.serial, return_address}, stacks::SiteId::none);
     if (added) {
       entry->second = symbolizer_.site_before(space, return_address);
     }
@@ -176,8 +178,8 @@ private:
   // The last hit of each thread, if it is an entry: the call may start at the next hit.
   std::vector<std::optional<stacks::ProbeHit>> entered_;
   std::unordered_map<std::int32_t, std::size_t> index_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> site_of_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> tail_of_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::SiteId> site_of_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> tail_of_;
 };
 
 } // namespace
