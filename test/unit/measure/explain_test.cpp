@@ -11,7 +11,6 @@
 namespace ptlens::measure {
 namespace {
 
-using stacks::no_call;
 using test::add_call;
 using test::add_function;
 
@@ -26,15 +25,15 @@ protected:
     sync_ = add_function(m_, "fsync");
   }
 
-  std::uint32_t begin(std::uint64_t latency, std::uint64_t blocked = 0) {
+  stacks::CallIndex begin(std::uint64_t latency, std::uint64_t blocked = 0) {
     at_ += 1'000'000;
     return add_call(m_, {.function = work_, .start = at_, .latency = latency, .blocked = blocked});
   }
-  std::uint32_t child(std::uint32_t function, std::uint32_t parent, std::uint64_t offset,
-                      std::uint64_t latency, std::uint64_t blocked = 0) {
+  stacks::CallIndex child(stacks::FunctionId function, stacks::CallIndex parent,
+                          std::uint64_t offset, std::uint64_t latency, std::uint64_t blocked = 0) {
     return add_call(m_, {.function = function,
                          .parent = parent,
-                         .start = m_.calls.start[parent] + offset,
+                         .start = m_.calls.start[index_of(parent)] + offset,
                          .latency = latency,
                          .blocked = blocked});
   }
@@ -45,16 +44,16 @@ protected:
   }
   // Nine more calls of lookup, each as long as ever: 28 us.
   void looks_up_ten_times() {
-    const std::uint32_t call = begin(28'000);
+    const stacks::CallIndex call = begin(28'000);
     for (std::uint64_t count = 0; count < 10; ++count) {
       child(lookup_, call, 1'000 + count * 2'000, 2'000);
     }
   }
   // write_audit waits for 100 us in fsync, which is called from it: 112 us.
   void audits() {
-    const std::uint32_t call = begin(112'000, 100'000);
+    const stacks::CallIndex call = begin(112'000, 100'000);
     child(lookup_, call, 1'000, 2'000);
-    const std::uint32_t audit = child(audit_, call, 5'000, 102'000, 100'000);
+    const stacks::CallIndex audit = child(audit_, call, 5'000, 102'000, 100'000);
     child(sync_, audit, 1'000, 101'000, 100'000);
   }
 
@@ -66,7 +65,7 @@ protected:
     return *result;
   }
   static const Component& find(const Explanation& explanation, PartKind kind,
-                               std::uint32_t function) {
+                               stacks::FunctionId function) {
     for (const Component& component : explanation.components) {
       if (component.part.key.kind == kind && component.part.key.function == function) {
         return component;
@@ -77,10 +76,10 @@ protected:
   }
 
   test::Recording m_ = test::empty_recording(10'000'000'000);
-  std::uint32_t work_ = 0;
-  std::uint32_t lookup_ = 0;
-  std::uint32_t audit_ = 0;
-  std::uint32_t sync_ = 0;
+  stacks::FunctionId work_{};
+  stacks::FunctionId lookup_{};
+  stacks::FunctionId audit_{};
+  stacks::FunctionId sync_{};
   std::uint64_t at_ = 0;
 };
 
@@ -215,7 +214,7 @@ TEST_P(ExplainRandom, SharesSumToOne) {
   SetChoice sets;
   sets.slow = *parse_latency_range("p80");
   sets.typical = *parse_latency_range("p0-p50");
-  for (std::uint32_t function = 0; function < m.functions.size(); ++function) {
+  for (const stacks::FunctionId function : m.functions.ids()) {
     const auto result = explain(m, function, {}, sets);
     if (!result || result->gap == 0) {
       continue;
@@ -229,10 +228,11 @@ TEST_P(ExplainRandom, SharesSumToOne) {
         std::accumulate(result->variance.begin(), result->variance.end(), 0.0,
                         [](double sum, const VariancePart& part) { return sum + part.share; });
     EXPECT_NEAR(variance, 1, 1e-9);
-    std::map<std::pair<std::uint32_t, std::uint32_t>, double> slow_means;
+    std::map<std::pair<stacks::FunctionId, stacks::SiteId>, double> slow_means;
     for (std::uint32_t call = 0; call < m.calls.size(); ++call) {
-      const std::uint32_t parent = m.calls.parent[call];
-      if (parent != no_call && m.calls.function[parent] == function &&
+      const stacks::CallIndex above = m.calls.parent[call];
+      const std::uint32_t parent = index_of(above);
+      if (above != stacks::CallIndex::none && m.calls.function[parent] == function &&
           m.calls.state[parent] == stacks::CallState::complete &&
           m.calls.latency[parent] >= result->slow.low) {
         slow_means[{m.calls.function[call], m.calls.site[call]}] +=

@@ -38,9 +38,9 @@ Json example_json(const std::optional<measure::ExampleCall>& example) {
 }
 
 Json key_json(const measure::Measurement& measurement, const measure::PartKey& key) {
-  const bool has_site = key.site < measurement.sites.size();
+  const bool has_site = measurement.sites.has(key.site);
   return {{"kind", word(key.kind)},
-          {"function", key.function < measurement.functions.size()
+          {"function", measurement.functions.has(key.function)
                            ? Json(measurement.functions[key.function].name)
                            : Json(nullptr)},
           {"call_site",

@@ -115,14 +115,14 @@ std::string guard_text(const Explanation& explanation) {
 
 } // namespace
 
-std::string short_name(const measure::Measurement& measurement, std::uint32_t function) {
-  return function < measurement.functions.size()
+std::string short_name(const measure::Measurement& measurement, stacks::FunctionId function) {
+  return measurement.functions.has(function)
              ? printable(symbols::last_component(measurement.functions[function].name))
              : "an unknown function";
 }
 
-std::string site_text(const measure::Measurement& measurement, std::uint32_t site) {
-  if (site >= measurement.sites.size() || measurement.sites[site].file.empty()) {
+std::string site_text(const measure::Measurement& measurement, stacks::SiteId site) {
+  if (!measurement.sites.has(site) || measurement.sites[site].file.empty()) {
     return "";
   }
   const stacks::CallSite& place = measurement.sites[site];

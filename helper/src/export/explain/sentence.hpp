@@ -10,10 +10,10 @@ namespace ptlens::exporting {
 
 // Returns "write_audit", or "an unknown function".
 [[nodiscard]] std::string short_name(const measure::Measurement& measurement,
-                                     std::uint32_t function);
+                                     stacks::FunctionId function);
 
 // Returns "order_server.cpp:183", the line of a call site; empty where it is not known.
-[[nodiscard]] std::string site_text(const measure::Measurement& measurement, std::uint32_t site);
+[[nodiscard]] std::string site_text(const measure::Measurement& measurement, stacks::SiteId site);
 
 // Returns what the component does, such as "`lookup` (order.cpp:88) ran 9.1 times instead of once,
 // each time as fast as ever".

@@ -13,19 +13,19 @@ namespace ptlens::measure {
 
 struct ScannedCall {
   std::uint32_t thread = 0;
-  std::uint32_t order = 0;                // number of opening in its thread
-  std::uint32_t parent = stacks::no_call; // an order
-  std::uint32_t uncertainty = 0;          // of the latency, ± ns
-  std::uint64_t start = 0;                // ns, perf's clock
-  std::uint64_t latency = 0;              // ns
-  std::uint64_t blocked = 0;              // ns
-  std::uint64_t preempted = 0;            // ns
+  stacks::CallId order{}; // number of opening in its thread
+  stacks::CallId parent = stacks::CallId::none;
+  std::uint32_t uncertainty = 0; // of the latency, ± ns
+  std::uint64_t start = 0;       // ns, perf's clock
+  std::uint64_t latency = 0;     // ns
+  std::uint64_t blocked = 0;     // ns
+  std::uint64_t preempted = 0;   // ns
   stacks::CallState state = stacks::CallState::complete;
 };
 
 // Gives every call of the edge of that index to `take`. Leaves out the calls of damaged blocks.
 template <class Take>
-void scan_calls(const cache::CallCache& cache, std::uint32_t edge, const Take& take) {
+void scan_calls(const cache::CallCache& cache, cache::EdgeId edge, const Take& take) {
   std::vector<std::uint32_t> orders;
   std::vector<std::uint64_t> starts;
   for (const cache::BlockEntry& entry : cache.blocks(edge)) {
@@ -42,8 +42,9 @@ void scan_calls(const cache::CallCache& cache, std::uint32_t edge, const Take& t
       const auto flags = static_cast<std::uint8_t>(block->flags[at]);
       const auto distance = static_cast<std::uint32_t>(block->distance[at]);
       ScannedCall call{.thread = entry.thread,
-                       .order = orders[at],
-                       .parent = distance == 0 ? stacks::no_call : orders[at] - distance,
+                       .order = stacks::CallId{orders[at]},
+                       .parent = distance == 0 ? stacks::CallId::none
+                                               : stacks::CallId{orders[at] - distance},
                        .uncertainty = static_cast<std::uint32_t>(block->uncertainty[at]),
                        .start = starts[at],
                        .latency = block->latency[at]};

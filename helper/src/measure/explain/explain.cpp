@@ -22,7 +22,7 @@ std::vector<Part> path_below(const PartReader& reader, const Level& level, const
   std::vector<Part> path;
   Part last = from.part;
   Level made = level;
-  std::uint32_t edge = from.edge;
+  cache::EdgeId edge = from.edge;
   while (last.key.kind == PartKind::child && path.size() < deepest) {
     made = reader.below(made, edge);
     const std::vector<PartValues> parts = reader.read(made);
@@ -39,7 +39,7 @@ std::vector<Part> path_below(const PartReader& reader, const Level& level, const
 
 } // namespace
 
-Result<Explanation> explain(const Measurement& measurement, std::uint32_t function,
+Result<Explanation> explain(const Measurement& measurement, stacks::FunctionId function,
                             const Selection& selection, const SetChoice& sets) {
   const auto calls = divide_calls(measurement, function, selection, sets);
   if (!calls) {

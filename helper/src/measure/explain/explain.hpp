@@ -31,8 +31,9 @@ enum class PartKind : std::uint8_t {
 // A part of a call. Parts of the same kind differ by function and call site.
 struct PartKey {
   PartKind kind = PartKind::self;
-  std::uint32_t function = stacks::no_call; // child: that is called; else: whose own time it is
-  std::uint32_t site = stacks::no_site;     // child: the call site
+  stacks::FunctionId function =
+      stacks::FunctionId::none;               // child: that is called; else: whose own time it is
+  stacks::SiteId site = stacks::SiteId::none; // child: the call site
 
   bool operator==(const PartKey&) const = default;
 };
@@ -106,7 +107,7 @@ struct VariancePart {
 };
 
 struct Explanation {
-  std::uint32_t function = 0;
+  stacks::FunctionId function{};
   CallSet slow;
   CallSet typical;
   std::uint64_t complete = 0;    // calls that slow and typical ones were chosen from
@@ -131,7 +132,8 @@ inline constexpr double least_followed_share = 0.05;
 // typical. Without a choice of slow calls, these are the calls that the selection accepts; and
 // where it accepts all, the calls at or above the 99th percentile. Errors: bad_input where no call
 // is slow or none is typical.
-[[nodiscard]] Result<Explanation> explain(const Measurement& measurement, std::uint32_t function,
-                                          const Selection& selection, const SetChoice& sets);
+[[nodiscard]] Result<Explanation> explain(const Measurement& measurement,
+                                          stacks::FunctionId function, const Selection& selection,
+                                          const SetChoice& sets);
 
 } // namespace ptlens::measure

@@ -27,9 +27,9 @@ struct Spent {
 // The facts about every call of the explained function that predicates are about.
 class Facts {
 public:
-  Facts(const Measurement& measurement, std::uint32_t function, const FunctionCalls& calls)
+  Facts(const Measurement& measurement, stacks::FunctionId function, const FunctionCalls& calls)
       : measurement_(measurement), cache_(*measurement.cache), function_(function), calls_(calls),
-        site_(calls.size(), stacks::no_site), first_(calls.size(), 0) {
+        site_(calls.size(), stacks::SiteId::none), first_(calls.size(), 0) {
     std::map<std::uint32_t, std::uint32_t> first_of; // by thread
     for (std::uint32_t call = 0; call < calls.size(); ++call) {
       const auto [entry, added] = first_of.emplace(calls.thread[call], call);
@@ -42,18 +42,17 @@ public:
     for (const auto& [thread, call] : first_of) {
       first_[call] = 1;
     }
-    const auto [begin, end] = cache_.edges_to(function);
-    for (std::uint32_t edge = begin; edge < end; ++edge) {
+    for (const cache::EdgeId edge : cache_.edges_to(function)) {
       scan_calls(cache_, edge, [&](const ScannedCall& call) {
         const std::uint32_t number = calls_.index.number(call.thread, call.order);
-        if (number != CallIndex::none) {
+        if (number != NumberedCalls::none) {
           site_[number] = cache_.edge(edge).site;
         }
       });
     }
   }
 
-  [[nodiscard]] std::uint32_t site(std::uint32_t call) const { return site_[call]; }
+  [[nodiscard]] stacks::SiteId site(std::uint32_t call) const { return site_[call]; }
   [[nodiscard]] bool is_first(std::uint32_t call) const { return first_[call] != 0; }
   // Returns the time from the first start of any call.
   [[nodiscard]] std::uint64_t since_first(std::uint32_t call) const {
@@ -67,26 +66,25 @@ public:
     if (part.part.key.kind == PartKind::child || part.part.key.kind == PartKind::unknown) {
       scan_calls(cache_, part.edge, [&](const ScannedCall& call) {
         const std::uint32_t parent = calls_.index.number(call.thread, call.parent);
-        if (parent != CallIndex::none) {
+        if (parent != NumberedCalls::none) {
           ++spent[parent].count;
           add(spent[parent], call);
         }
       });
       return spent;
     }
-    const auto [begin, end] = cache_.edges_to(function_);
-    for (std::uint32_t edge = begin; edge < end; ++edge) {
+    for (const cache::EdgeId edge : cache_.edges_to(function_)) {
       scan_calls(cache_, edge, [&](const ScannedCall& call) {
         const std::uint32_t number = calls_.index.number(call.thread, call.order);
-        if (number != CallIndex::none) {
+        if (number != NumberedCalls::none) {
           add(spent[number], call);
         }
       });
     }
-    for (const std::uint32_t edge : cache_.edges_from(function_)) {
+    for (const cache::EdgeId edge : cache_.edges_from(function_)) {
       scan_calls(cache_, edge, [&](const ScannedCall& call) {
         const std::uint32_t parent = calls_.index.number(call.thread, call.parent);
-        if (parent != CallIndex::none) {
+        if (parent != NumberedCalls::none) {
           subtract(spent[parent], call);
         }
       });
@@ -111,9 +109,9 @@ private:
 
   const Measurement& measurement_;
   const cache::CallCache& cache_;
-  std::uint32_t function_;
+  stacks::FunctionId function_;
   const FunctionCalls& calls_;
-  std::vector<std::uint32_t> site_;
+  std::vector<stacks::SiteId> site_;
   std::vector<std::uint8_t> first_;
   std::uint64_t first_start_ = UINT64_MAX;
   std::uint64_t last_start_ = 0;
@@ -203,10 +201,20 @@ private:
     }
   }
 
+  template <class Value>
+  [[nodiscard]] auto most_common(const Value& value) const {
+    std::map<decltype(value(0)), std::size_t> counts;
+    for (const std::uint32_t call : members_) {
+      ++counts[value(call)];
+    }
+    return std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; })
+        ->first;
+  }
+
   void consider_caller() {
-    const std::uint32_t site =
+    const stacks::SiteId site =
         most_common([this](std::uint32_t call) { return facts_.site(call); });
-    if (site != stacks::no_site) {
+    if (site != stacks::SiteId::none) {
       consider({.kind = Predicate::Kind::caller, .part = {.kind = PartKind::child, .site = site}},
                [this, site](std::uint32_t call) { return facts_.site(call) == site; });
     }
@@ -217,16 +225,6 @@ private:
         most_common([this](std::uint32_t call) { return calls_.thread[call]; });
     consider({.kind = Predicate::Kind::thread, .tid = measurement_.threads[thread].tid},
              [this, thread](std::uint32_t call) { return calls_.thread[call] == thread; });
-  }
-
-  template <class Value>
-  [[nodiscard]] std::uint32_t most_common(const Value& value) const {
-    std::map<std::uint32_t, std::size_t> counts;
-    for (const std::uint32_t call : members_) {
-      ++counts[value(call)];
-    }
-    return std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; })
-        ->first;
   }
 
   template <class Holds>
@@ -279,7 +277,7 @@ std::vector<std::vector<std::uint32_t>> groups_of(const Owners& owners,
 
 } // namespace
 
-std::vector<SlowKind> slow_kinds(const Measurement& measurement, std::uint32_t function,
+std::vector<SlowKind> slow_kinds(const Measurement& measurement, stacks::FunctionId function,
                                  const Owners& owners, std::span<const PartValues> parts) {
   const FunctionCalls& calls = *owners.calls;
   const auto groups = groups_of(owners, parts);

@@ -15,7 +15,7 @@ namespace ptlens::measure {
 // `parts`: those of the level of the explained function's calls; their indices are those of the
 // components.
 [[nodiscard]] std::vector<SlowKind> slow_kinds(const Measurement& measurement,
-                                               std::uint32_t function, const Owners& owners,
+                                               stacks::FunctionId function, const Owners& owners,
                                                std::span<const PartValues> parts);
 
 } // namespace ptlens::measure

@@ -36,24 +36,23 @@ Owners::Owners(const FunctionCalls& function_calls)
 PartReader::PartReader(const Measurement& measurement, const FunctionCalls& calls)
     : measurement_(measurement), cache_(*measurement.cache), calls_(calls), owners_(calls) {}
 
-Level PartReader::top(std::uint32_t function) const {
-  const auto [first, last] = cache_.edges_to(function);
-  std::vector<std::uint32_t> edges;
-  for (std::uint32_t edge = first; edge < last; ++edge) {
+Level PartReader::top(stacks::FunctionId function) const {
+  std::vector<cache::EdgeId> edges;
+  for (const cache::EdgeId edge : cache_.edges_to(function)) {
     edges.push_back(edge);
   }
   return {
       .function = function, .edges = std::move(edges), .index = calls_.index, .owner = owners_.of};
 }
 
-Level PartReader::below(const Level& level, std::uint32_t edge) const {
+Level PartReader::below(const Level& level, cache::EdgeId edge) const {
   Level made{.function = cache_.edge(edge).function,
              .edges = {edge},
-             .index = CallIndex(cache_.calls_by_thread()),
+             .index = NumberedCalls(cache_.calls_by_thread()),
              .owner = {}};
   const auto owner_of = [&level](const ScannedCall& call) {
     const std::uint32_t parent = level.index.number(call.thread, call.parent);
-    return parent == CallIndex::none ? Owners::none : level.owner[parent];
+    return parent == NumberedCalls::none ? Owners::none : level.owner[parent];
   };
   scan_calls(cache_, edge, [&](const ScannedCall& call) {
     if (owner_of(call) != Owners::none) {
@@ -63,17 +62,17 @@ Level PartReader::below(const Level& level, std::uint32_t edge) const {
   made.owner.resize(made.index.finish(), Owners::none);
   scan_calls(cache_, edge, [&](const ScannedCall& call) {
     const std::uint32_t number = made.index.number(call.thread, call.order);
-    if (number != CallIndex::none) {
+    if (number != NumberedCalls::none) {
       made.owner[number] = owner_of(call);
     }
   });
   return made;
 }
 
-PartKey part_key(const Measurement& measurement, std::uint32_t edge) {
+PartKey part_key(const Measurement& measurement, cache::EdgeId edge) {
   constexpr std::string_view unknown_binary = "[unknown]";
   const cache::Edge& between = measurement.cache->edge(edge);
-  const bool known = between.function < measurement.functions.size() &&
+  const bool known = measurement.functions.has(between.function) &&
                      measurement.functions[between.function].binary != unknown_binary;
   return {.kind = known ? PartKind::child : PartKind::unknown,
           .function = between.function,
@@ -82,10 +81,10 @@ PartKey part_key(const Measurement& measurement, std::uint32_t edge) {
 
 std::vector<PartValues> PartReader::read(const Level& level) const {
   std::vector<OwnTime> own(owners_.size());
-  for (const std::uint32_t edge : level.edges) {
+  for (const cache::EdgeId edge : level.edges) {
     scan_calls(cache_, edge, [&](const ScannedCall& call) {
       const std::uint32_t number = level.index.number(call.thread, call.order);
-      if (number == CallIndex::none || level.owner[number] == Owners::none) {
+      if (number == NumberedCalls::none || level.owner[number] == Owners::none) {
         return;
       }
       OwnTime& time = own[level.owner[number]];
@@ -97,11 +96,12 @@ std::vector<PartValues> PartReader::read(const Level& level) const {
   std::vector<PartValues> parts;
   std::vector<PartValue> sums(owners_.size());
   std::vector<std::uint32_t> touched;
-  for (const std::uint32_t edge : cache_.edges_from(level.function)) {
+  for (const cache::EdgeId edge : cache_.edges_from(level.function)) {
     touched.clear();
     scan_calls(cache_, edge, [&](const ScannedCall& call) {
       const std::uint32_t parent = level.index.number(call.thread, call.parent);
-      const std::uint32_t owner = parent == CallIndex::none ? Owners::none : level.owner[parent];
+      const std::uint32_t owner =
+          parent == NumberedCalls::none ? Owners::none : level.owner[parent];
       if (owner == Owners::none) {
         return;
       }

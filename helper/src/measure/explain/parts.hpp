@@ -3,8 +3,8 @@
 // calls of one function from one call site that a level made.
 #pragma once
 
-#include "measure/explain/call_index.hpp"
 #include "measure/explain/explain.hpp"
+#include "measure/explain/numbered_calls.hpp"
 #include "measure/explain/slow_and_typical.hpp"
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace ptlens::measure {
 
 // The slow and the typical calls of the explained function, numbered from 0.
 struct Owners {
-  static constexpr std::uint32_t none = CallIndex::none;
+  static constexpr std::uint32_t none = NumberedCalls::none;
 
   explicit Owners(const FunctionCalls& calls);
 
@@ -31,9 +31,9 @@ struct Owners {
 
 // The calls of a level.
 struct Level {
-  std::uint32_t function = 0;
-  std::vector<std::uint32_t> edges; // that the calls are on
-  CallIndex index;
+  stacks::FunctionId function{};
+  std::vector<cache::EdgeId> edges; // that the calls are on
+  NumberedCalls index;
   std::vector<std::uint32_t> owner; // by number of a call: in which call of the explained function
 };
 
@@ -46,12 +46,12 @@ struct PartValue {
 
 struct PartValues {
   Part part;
-  std::uint32_t edge = 0;        // child: that its calls are on
+  cache::EdgeId edge{};          // child: that its calls are on
   std::vector<PartValue> values; // those that are not 0
 };
 
 // Returns the key of the part that the calls on an edge are.
-[[nodiscard]] PartKey part_key(const Measurement& measurement, std::uint32_t edge);
+[[nodiscard]] PartKey part_key(const Measurement& measurement, cache::EdgeId edge);
 
 class PartReader {
 public:
@@ -60,9 +60,9 @@ public:
 
   [[nodiscard]] const Owners& owners() const { return owners_; }
   // Returns the level of the explained function's own calls.
-  [[nodiscard]] Level top(std::uint32_t function) const;
+  [[nodiscard]] Level top(stacks::FunctionId function) const;
   // Returns the level of the calls on an edge that the calls of `level` made.
-  [[nodiscard]] Level below(const Level& level, std::uint32_t edge) const;
+  [[nodiscard]] Level below(const Level& level, cache::EdgeId edge) const;
   // Returns the parts of the level's calls, largest delta first. They sum to the latencies of the
   // calls.
   [[nodiscard]] std::vector<PartValues> read(const Level& level) const;

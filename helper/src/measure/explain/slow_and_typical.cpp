@@ -60,14 +60,13 @@ Bounds bounds_of(const LatencyRange& range, const std::vector<std::uint64_t>& so
           .high = range.high >= most ? UINT64_MAX : static_cast<std::uint64_t>(range.high)};
 }
 
-void read_calls(const Measurement& measurement, std::uint32_t function,
+void read_calls(const Measurement& measurement, stacks::FunctionId function,
                 const cache::OrderSet* accepted, FunctionCalls& calls) {
   const cache::CallCache& cache = *measurement.cache;
-  const auto [first, last] = cache.edges_to(function);
   const auto is_accepted = [accepted](const ScannedCall& call) {
     return accepted == nullptr || accepted->has(call.thread, call.order);
   };
-  for (std::uint32_t edge = first; edge < last; ++edge) {
+  for (const cache::EdgeId edge : cache.edges_to(function)) {
     scan_calls(cache, edge, [&](const ScannedCall& call) {
       if (!is_accepted(call)) {
         return;
@@ -85,10 +84,10 @@ void read_calls(const Measurement& measurement, std::uint32_t function,
   calls.thread.resize(size);
   calls.set.resize(size);
   std::vector<std::uint32_t> uncertainties(size);
-  for (std::uint32_t edge = first; edge < last; ++edge) {
+  for (const cache::EdgeId edge : cache.edges_to(function)) {
     scan_calls(cache, edge, [&](const ScannedCall& call) {
       const std::uint32_t number = calls.index.number(call.thread, call.order);
-      if (number == CallIndex::none) {
+      if (number == NumberedCalls::none) {
         return;
       }
       calls.latency[number] = call.latency;
@@ -161,7 +160,7 @@ Result<LatencyRange> parse_latency_range(std::string_view text) {
                                                            : static_cast<double>(interval->high)};
 }
 
-Result<FunctionCalls> divide_calls(const Measurement& measurement, std::uint32_t function,
+Result<FunctionCalls> divide_calls(const Measurement& measurement, stacks::FunctionId function,
                                    const Selection& selection, const SetChoice& choice) {
   std::optional<cache::OrderSet> selected;
   if (!selection.accepts_all()) {
@@ -196,11 +195,10 @@ Result<FunctionCalls> divide_calls(const Measurement& measurement, std::uint32_t
                                             : FunctionCalls::Set::other;
   }
   if (selection_is_slow) {
-    const auto [first, last] = measurement.cache->edges_to(function);
-    for (std::uint32_t edge = first; edge < last; ++edge) {
+    for (const cache::EdgeId edge : measurement.cache->edges_to(function)) {
       scan_calls(*measurement.cache, edge, [&](const ScannedCall& call) {
         const std::uint32_t number = calls.index.number(call.thread, call.order);
-        if (number != CallIndex::none && selected->has(call.thread, call.order)) {
+        if (number != NumberedCalls::none && selected->has(call.thread, call.order)) {
           calls.set[number] =
               calls.is_typical(number) ? FunctionCalls::Set::both : FunctionCalls::Set::slow;
         }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "measure/explain/call_index.hpp"
+#include "measure/explain/numbered_calls.hpp"
 #include "measure/measurement.hpp"
 #include "measure/selection/selection.hpp"
 
@@ -36,13 +36,13 @@ struct CallSet {
   std::uint64_t high = 0; // greatest latency, ns
 };
 
-// The complete calls of a function, numbered by a CallIndex.
+// The complete calls of a function, numbered by a NumberedCalls.
 struct FunctionCalls {
   enum class Set : std::uint8_t { other, slow, typical, both };
 
   explicit FunctionCalls(const cache::CallCache& cache) : index(cache.calls_by_thread()) {}
 
-  CallIndex index;
+  NumberedCalls index;
   std::vector<std::uint64_t> latency; // ns, by number
   std::vector<std::uint64_t> start;   // ns
   std::vector<std::uint32_t> thread;
@@ -64,7 +64,8 @@ struct FunctionCalls {
 // Reads the complete calls of the function and divides them; see explain(). Errors: bad_input where
 // no call is slow or none is typical.
 [[nodiscard]] Result<FunctionCalls> divide_calls(const Measurement& measurement,
-                                                 std::uint32_t function, const Selection& selection,
+                                                 stacks::FunctionId function,
+                                                 const Selection& selection,
                                                  const SetChoice& choice);
 
 } // namespace ptlens::measure

@@ -7,8 +7,8 @@
 
 namespace ptlens::measure {
 
-std::vector<VariancePart> variance_parts(const Measurement& measurement, std::uint32_t function,
-                                         const FunctionCalls& calls) {
+std::vector<VariancePart> variance_parts(const Measurement& measurement,
+                                         stacks::FunctionId function, const FunctionCalls& calls) {
   const cache::CallCache& cache = *measurement.cache;
   double mean = 0;
   for (const std::uint64_t latency : calls.latency) {
@@ -28,22 +28,21 @@ std::vector<VariancePart> variance_parts(const Measurement& measurement, std::ui
   double self = variance;
   double blocked = 0;
   double preempted = 0;
-  const auto [first, last] = cache.edges_to(function);
-  for (std::uint32_t edge = first; edge < last; ++edge) {
+  for (const cache::EdgeId edge : cache.edges_to(function)) {
     scan_calls(cache, edge, [&](const ScannedCall& call) {
       const std::uint32_t number = calls.index.number(call.thread, call.order);
-      if (number != CallIndex::none) {
+      if (number != NumberedCalls::none) {
         blocked += static_cast<double>(call.blocked) * deviation(number);
         preempted += static_cast<double>(call.preempted) * deviation(number);
       }
     });
   }
-  for (const std::uint32_t edge : cache.edges_from(function)) {
+  for (const cache::EdgeId edge : cache.edges_from(function)) {
     double covariance = 0;
     bool any = false;
     scan_calls(cache, edge, [&](const ScannedCall& call) {
       const std::uint32_t parent = calls.index.number(call.thread, call.parent);
-      if (parent == CallIndex::none) {
+      if (parent == NumberedCalls::none) {
         return;
       }
       any = true;

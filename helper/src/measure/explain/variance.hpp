@@ -12,7 +12,8 @@ namespace ptlens::measure {
 
 // Returns the share of each part in the variance of the calls' latency, the largest first; nothing
 // where all latencies are equal.
-[[nodiscard]] std::vector<VariancePart>
-variance_parts(const Measurement& measurement, std::uint32_t function, const FunctionCalls& calls);
+[[nodiscard]] std::vector<VariancePart> variance_parts(const Measurement& measurement,
+                                                       stacks::FunctionId function,
+                                                       const FunctionCalls& calls);
 
 } // namespace ptlens::measure

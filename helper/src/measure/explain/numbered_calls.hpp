@@ -3,6 +3,8 @@
 // FOCS 1989).
 #pragma once
 
+#include "stacks/calls/call.hpp"
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -11,19 +13,20 @@
 
 namespace ptlens::measure {
 
-class CallIndex {
+class NumberedCalls {
 public:
   static constexpr std::uint32_t none = UINT32_MAX;
 
   // `sizes`: the number of all calls, by thread.
-  explicit CallIndex(std::span<const std::uint32_t> sizes) {
+  explicit NumberedCalls(std::span<const std::uint32_t> sizes) {
     for (const std::uint32_t size : sizes) {
       threads_.emplace_back((size + std::size_t{bits} - 1) / bits);
     }
   }
 
   // Adds a call. All calls must be added before number() is called.
-  void add(std::uint32_t thread, std::uint32_t order) {
+  void add(std::uint32_t thread, stacks::CallId id) {
+    const std::uint32_t order = index_of(id);
     if (thread < threads_.size() && order / bits < threads_[thread].size()) {
       threads_[thread][order / bits].calls |= std::uint64_t{1} << (order % bits);
     }
@@ -44,7 +47,8 @@ public:
   [[nodiscard]] std::uint32_t size() const { return size_; }
 
   // Returns the number of a call; none for a call that is not in the set.
-  [[nodiscard]] std::uint32_t number(std::uint32_t thread, std::uint32_t order) const {
+  [[nodiscard]] std::uint32_t number(std::uint32_t thread, stacks::CallId id) const {
+    const std::uint32_t order = index_of(id);
     if (thread >= threads_.size() || order / bits >= threads_[thread].size()) {
       return none;
     }
