@@ -35,7 +35,7 @@ function verdict(name, slower, slowerBpftrace, workload) {
   return "";
 }
 
-const isAboutTheBudget = ({ code }) => /budget|left_out|burst|slow/.test(code);
+const isAboutTheBudget = ({ code }) => /budget|callees|burst|patch|filtered/.test(code);
 
 function resultTable(workload, tools, taken) {
   const rateAlone = median(taken.get("alone").map((each) => rateOf(each)));
@@ -45,17 +45,17 @@ function resultTable(workload, tools, taken) {
   };
   const rows = tools.map(({ name }) => {
     const list = taken.get(name);
-    if (list.length === 0) return [name, ...Array(11).fill(""), "failed"];
+    if (list.length === 0) return [name, ...Array(13).fill(""), "failed"];
     const of = (value) => median(list.map(value));
     const rate = of((each) => rateOf(each, rateAlone));
     const window = ({ from, to, seconds }) => (from === undefined ? seconds : (to - from) / 1e9);
     return [
       name, number(rate), `${number((100 * rate) / rateAlone, 1)} %`, number(of((each) => rateOf(each, rateAlone) * window(each))), number(of(({ seen }) => seen)),
-      number(of(({ lost }) => lost)), number(of(({ truth }) => truth?.mean)), number(of(({ shown }) => shown?.mean)), number(of(({ truth }) => truth?.p99)), number(of(({ shown }) => shown?.p99)),
-      number(of(({ shown }) => shown?.uncertainty)), number(of(({ took }) => took), 1), verdict(name, slower(name), slower("bpftrace, entry and return"), workload.name),
+      number(of(({ estimated }) => estimated)), number(of(({ lost }) => lost)), number(of(({ truth }) => truth?.mean)), number(of(({ shown }) => shown?.mean)), number(of(({ truth }) => truth?.p99)), number(of(({ shown }) => shown?.p99)),
+      number(of(({ shown }) => shown?.uncertainty?.mean)), number(of(({ took }) => took), 1), number(of(({ slowdown }) => slowdown), 2), verdict(name, slower(name), slower("bpftrace, entry and return"), workload.name),
     ];
   });
-  const head = ["", "calls/s", "of alone", "calls meanwhile", "seen", "lost", "its own mean", "mean", "its own p99", "p99", "±", "took, s", "target"];
+  const head = ["", "calls/s", "of alone", "calls meanwhile", "seen", "estimated", "lost", "its own mean", "mean", "its own p99", "p99", "±", "took, s", "slower by, it says", "target"];
   const notes = taken.get("ptlens").at(-1)?.notes?.filter(isAboutTheBudget).map(({ text }) => `- ${text}`) ?? [];
   return `### ${workload.name}: \`${workload.measured}\`\n\n${table(head, rows)}\n${notes.length > 0 ? `\n${notes.join("\n")}\n` : ""}`;
 }

@@ -1,5 +1,5 @@
 // What `npm run bench -- live` measures a program with: nothing, PT Lens in its ways, and bpftrace. Each run resolves to the
-// program's account of it and { seen?, lost?, shown?, notes?, took? } of what measured it.
+// program's account of it and { seen?, estimated?, lost?, shown?, notes?, slowdown?, took? } of what measured it.
 import { rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,7 +21,9 @@ async function record(folder, measured, args) {
   if (asked.status !== 0) throw new StepError(`ptlens report ended with status ${asked.status}: ${asked.stderr.trim()}`);
   const report = JSON.parse(asked.stdout);
   const { complete, incomplete, unwound } = report.calls;
-  return { seen: complete + incomplete + unwound, lost: report.recording.lost_records ?? 0, shown: shownFigures(report), notes: report.recording.notes, took, output: output.join("\n") };
+  const { lost_records: lost = 0, notes, slowdown, estimate } = report.recording;
+  const estimated = estimate && complete * estimate.factor;
+  return { seen: complete + incomplete + unwound, estimated, lost, shown: shownFigures(report), notes, slowdown, took, output: output.join("\n") };
 }
 
 const attachedPtlens = (name, more) => ({

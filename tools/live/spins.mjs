@@ -29,9 +29,9 @@ function once(folder, program, { ns, calls, every }, run) {
 
 function row(folder, program, duration, runs, name) {
   const taken = Array.from({ length: runs }, (_, run) => once(folder, program, duration, `${name}-${duration.ns}-${run}`));
-  const within = (figure) => taken.filter(({ shown, truth }) => Math.abs(shown[figure] - truth[figure]) <= shown.uncertainty).length;
+  const within = (figure) => taken.filter(({ shown, truth }) => Math.abs(shown[figure] - truth[figure]) <= shown.uncertainty[figure]).length;
   const of = (value) => median(taken.map(value));
-  const uncertainty = of(({ shown }) => shown.uncertainty);
+  const uncertainty = of(({ shown }) => shown.uncertainty.mean);
   const verdict = [
     Math.min(within("p50"), within("mean")) >= share * runs ? "" : `less than ${Math.ceil(share * runs)} of ${runs} within`,
     name === "busy" || uncertainty <= allowed(duration.ns) ? "" : `uncertainty above ${number(allowed(duration.ns))} ns`,

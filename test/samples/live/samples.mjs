@@ -17,12 +17,12 @@ export const noCompiler = runs(compiler, "--version").status === 0 ? false : `${
 /** Why "queries" cannot be compiled, false where it can. */
 export const noSqlite = noCompiler || (runs(compiler, "-E", "-include", "sqlite3.h", "-xc++", "/dev/null").status === 0 ? false : "sqlite3.h is missing: install libsqlite3-dev");
 
-/** Compiles a sample into a folder, as users compile: -O2 -g. Returns the path of the program. */
-export function compile(name, target) {
-  const program = path.join(target, name);
+/** Compiles a sample into a folder, as users compile, -O2 -g, and with more options. Returns the path of the program. */
+export function compile(name, target, options = []) {
+  const program = path.join(target, name + options.join(""));
   if (existsSync(program)) return program;
   const libraries = name === "queries" ? ["-lsqlite3"] : [];
-  const { status, stderr } = runs(compiler, "-std=c++20", "-O2", "-g", "-pthread", "-o", program, path.join(folder, `${name}.cpp`), ...libraries);
+  const { status, stderr } = runs(compiler, "-std=c++20", "-O2", "-g", "-pthread", ...options, "-o", program, path.join(folder, `${name}.cpp`), ...libraries);
   if (status !== 0) throw new Error(`${compiler} cannot compile ${name}.cpp: ${stderr}`);
   return program;
 }
@@ -45,8 +45,9 @@ export function doneAt({ timeline }, ns) {
 /** Work per second between two times of CLOCK_MONOTONIC, in ns. */
 export const rateBetween = (truth, from, to) => ((doneAt(truth, to) - doneAt(truth, from)) * 1e9) / (to - from);
 
-/** The figures that users are shown, with their uncertainty in ns. */
-export function shownFigures({ latency, corrected }) {
-  const { mean, p50, p99, uncertainty = latency.resolution } = corrected ?? latency;
-  return { mean, p50, p99, uncertainty };
+/** The figures that users are shown: { mean, p50, p99, uncertainty: the same of each }, in ns. */
+export function shownFigures({ recording, latency }) {
+  const { mean, p50, p99 } = latency;
+  const { resolution_ns: all } = recording;
+  return { mean, p50, p99, uncertainty: { mean: all, p50: all, p99: all, ...latency.uncertainty } };
 }
