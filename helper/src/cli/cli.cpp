@@ -269,13 +269,26 @@ private:
         ->check([](const std::string& text) {
           return text.find('=', 1) == std::string::npos ? "write it as NAME=VALUE" : std::string();
         });
-    app->parse_complete_callback([&request] {
+    app->parse_complete_callback([this, &request] {
+      std::vector<record::WantedFunction> wanted;
+      for (const std::string& name : record_.functions) {
+        wanted.push_back({.name = name, .binary = record_.binary, .all = record_.all});
+      }
+      request.all = record_.all;
+      request.set_functions(std::move(wanted));
       if (const auto target = record::check_target(request); !target) {
         throw CLI::ParseError(target.error().one_line(), CLI::ExitCodes::RequiredError);
       }
     });
-    add_function(*app, request.function, request.binary, false);
-    add_all(*app, request.all);
+    app->add_option("--function", record_.functions,
+                    "function to measure: name, name without parameters, or NAME@0xADDRESS to "
+                    "choose one of several; repeatable")
+        ->type_name("F")
+        ->allow_extra_args(false);
+    app->add_option("--binary", record_.binary,
+                    "path of the binary that contains the functions, or the end of the path")
+        ->type_name("B");
+    add_all(*app, record_.all);
     app->add_option("--duration", request.duration_s, "seconds to record; default: until Ctrl-C")
         ->check(CLI::Range(0.001, 86400.0));
     app->add_option("--backend", request.backend, "auto, intel_pt or uprobe")

@@ -170,7 +170,7 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
                                      "omit --snapshot to measure every call with probes"});
   }
   manifest.ptlens_version = PTLENS_VERSION;
-  manifest.function = request.function;
+  manifest.function = request.function_names();
   manifest.binary = request.binary;
   manifest.pid = request.pid.value_or(-1);
   manifest.command = request.program;

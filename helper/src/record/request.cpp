@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace ptlens::record {
@@ -18,6 +19,36 @@ std::unexpected<Error> bad_request(std::string message, std::string remedy) {
 }
 
 } // namespace
+
+std::vector<WantedFunction> Request::functions() const {
+  std::vector<WantedFunction> wanted;
+  if (names_function()) {
+    wanted.push_back({.name = function, .binary = binary, .address = address, .all = all});
+  }
+  wanted.insert(wanted.end(), more_functions.begin(), more_functions.end());
+  return wanted;
+}
+
+std::string Request::function_names() const {
+  std::string names;
+  for (const WantedFunction& wanted : functions()) {
+    names += (names.empty() ? "" : ", ") + wanted.name;
+  }
+  return names;
+}
+
+void Request::set_functions(std::vector<WantedFunction> wanted) {
+  more_functions.clear();
+  if (wanted.empty()) {
+    return;
+  }
+  function = std::move(wanted.front().name);
+  binary = std::move(wanted.front().binary);
+  address = wanted.front().address;
+  all = wanted.front().all;
+  more_functions.assign(std::make_move_iterator(wanted.begin() + 1),
+                        std::make_move_iterator(wanted.end()));
+}
 
 Result<TargetKind> check_target(const Request& request) {
   const std::array<std::pair<bool, TargetKind>, 5> named = {
@@ -66,6 +97,16 @@ Result<TargetKind> check_request(const Request& request) {
     return bad_request("an address filter traces one function, and --all asks for several",
                        "omit --filter: everything is then traced, and `ptlens report --all` shows "
                        "all functions of the name");
+  }
+  if (!request.more_functions.empty() && request.filter) {
+    return bad_request("an address filter traces one function, and the request names several",
+                       "omit --filter: everything is then traced");
+  }
+  constexpr std::size_t most_functions = 64;
+  if (request.more_functions.size() >= most_functions) {
+    return bad_request(fmt::format("the request names {} functions, and a recording measures {}",
+                                   request.more_functions.size() + 1, most_functions),
+                       "record fewer functions at a time");
   }
   if (request.slower_than_ns != 0 && !request.snapshot) {
     return bad_request("a slow call can only be caught by a snapshot", "add --snapshot");

@@ -67,6 +67,13 @@ TEST(Request, RefusesContradictoryOptions) {
     r.function = "f";
     r.all = r.filter = true;
   }));
+  EXPECT_TRUE(refused([](Request& r) {
+    r.set_functions({{.name = "f"}, {.name = "g"}});
+    r.filter = true;
+  }));
+  EXPECT_TRUE(refused([](Request& r) {
+    r.set_functions(std::vector<WantedFunction>(65, WantedFunction{.name = "f"}));
+  }));
   EXPECT_TRUE(refused([](Request& r) { r.slower_than_ns = 1; }));
   EXPECT_TRUE(refused([](Request& r) {
     r.snapshot = true;

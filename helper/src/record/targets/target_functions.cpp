@@ -10,8 +10,10 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace ptlens::record {
 namespace {
@@ -21,11 +23,11 @@ using symbols::Binary;
 constexpr std::size_t listed_names = 5;
 
 // Returns the requested address, or the one in "0x1234" or "name@0x1234".
-std::optional<std::uint64_t> address_in(const Request& request) {
-  if (request.address) {
-    return request.address;
+std::optional<std::uint64_t> address_in(const WantedFunction& wanted) {
+  if (wanted.address) {
+    return wanted.address;
   }
-  std::string_view text = request.function;
+  std::string_view text = wanted.name;
   text = text.substr(text.rfind('@') + 1); // the whole text when it contains no @
   if (!text.starts_with("0x")) {
     return std::nullopt;
@@ -54,7 +56,7 @@ std::string described(const Place& place) {
   return text;
 }
 
-Error ambiguous(const Request& request, const std::vector<Place>& found) {
+Error ambiguous(const WantedFunction& wanted, const std::vector<Place>& found) {
   const bool one_file = std::ranges::all_of(
       found, [&](const Place& place) { return place.binary == found.front().binary; });
   std::string list;
@@ -74,7 +76,7 @@ Error ambiguous(const Request& request, const std::vector<Place>& found) {
   }
   return Error{
       .kind = Error::Kind::ambiguous,
-      .message = fmt::format("{} functions are named {}: {}", found.size(), request.function, list),
+      .message = fmt::format("{} functions are named {}: {}", found.size(), wanted.name, list),
       .file = one_file ? found.front().binary->path() : std::string(),
       .remedy = one_file ? "give the full name or the address as the function, or measure all of "
                            "them with --all"
@@ -84,7 +86,7 @@ Error ambiguous(const Request& request, const std::vector<Place>& found) {
 }
 
 // The error for a function that exists only as inlined code.
-Error inlined_everywhere(const Request& request, const Binary& binary,
+Error inlined_everywhere(const WantedFunction& wanted, const Binary& binary,
                          const std::vector<symbols::InlinedInstance>& places) {
   std::vector<std::string> holders;
   for (const symbols::InlinedInstance& place : places) {
@@ -100,7 +102,7 @@ Error inlined_everywhere(const Request& request, const Binary& binary,
   return Error{.kind = Error::Kind::not_found,
                .message = fmt::format(
                    "{} was inlined everywhere ({} {}), so it cannot be measured as a function",
-                   request.function, places.size(), places.size() == 1 ? "location" : "locations"),
+                   wanted.name, places.size(), places.size() == 1 ? "location" : "locations"),
                .file = binary.path(),
                .remedy = fmt::format(
                    "measure a function that it was inlined into: {}{}", fmt::join(holders, ", "),
@@ -114,16 +116,16 @@ Error replaced(const TargetFile& file) {
                .remedy = "restart the process"};
 }
 
-// A search for the requested functions. The results are in the order of the files.
+// A search for one requested function. The results are in the order of the files.
 class Search {
 public:
-  Search(const Request& request, TargetFiles& files)
-      : request_(request), files_(files), address_(address_in(request)) {}
+  Search(const WantedFunction& wanted, TargetFiles& files)
+      : wanted_(wanted), files_(files), address_(address_in(wanted)) {}
 
   Result<std::vector<Place>> run() {
     std::vector<TargetFile> candidates = files_.files();
-    if (!request_.binary.empty()) {
-      auto named = files_.named(request_.binary);
+    if (!wanted_.binary.empty()) {
+      auto named = files_.named(wanted_.binary);
       if (!named) {
         return std::unexpected(named.error());
       }
@@ -137,7 +139,7 @@ public:
     }
     for (std::size_t index = 0; index < candidates.size(); ++index) {
       // A definition in the executable takes precedence in its libraries as well.
-      const bool settled = !found_.empty() && !request_.all && in_executable_;
+      const bool settled = !found_.empty() && !wanted_.all && in_executable_;
       if (settled || (!found_.empty() && is_system_file(candidates[index].path))) {
         continue;
       }
@@ -164,7 +166,7 @@ private:
       const auto index = (*binary)->function_entry(*address_);
       indices = index ? std::vector<std::uint32_t>{*index} : std::vector<std::uint32_t>{};
     } else {
-      indices = distinct(**binary, (*binary)->find(request_.function));
+      indices = distinct(**binary, (*binary)->find(wanted_.name));
     }
     if (!indices.empty() && file.deleted) {
       return std::unexpected(replaced(file));
@@ -187,25 +189,24 @@ private:
                    .file = first.path(),
                    .remedy = "give the address of the first instruction, as nm prints it"};
     }
-    const std::string last = symbols::last_component(request_.function);
+    const std::string last = symbols::last_component(wanted_.name);
     for (const auto& binary : opened_) {
       if (std::ranges::binary_search(binary->inlined_names(), last)) {
-        if (const auto places = binary->inlined(request_.function); !places.empty()) {
-          return inlined_everywhere(request_, *binary, places);
+        if (const auto places = binary->inlined(wanted_.name); !places.empty()) {
+          return inlined_everywhere(wanted_, *binary, places);
         }
       }
     }
-    const std::vector<std::string> nearest = first.nearest_names(request_.function, listed_names);
+    const std::vector<std::string> nearest = first.nearest_names(wanted_.name, listed_names);
     return Error{.kind = Error::Kind::not_found,
-                 .message =
-                     fmt::format("the file contains no function named {}", request_.function),
+                 .message = fmt::format("the file contains no function named {}", wanted_.name),
                  .file = first.path(),
                  .remedy = nearest.empty()
                                ? "build the program with symbols, and do not strip it"
                                : fmt::format("the nearest names are {}", fmt::join(nearest, ", "))};
   }
 
-  const Request& request_;
+  const WantedFunction& wanted_;
   TargetFiles& files_;
   std::optional<std::uint64_t> address_;
   std::vector<Place> found_;
@@ -214,20 +215,37 @@ private:
   std::optional<Error> first_failure_;
 };
 
-} // namespace
-
-Result<std::vector<Place>> find_targets(const Request& request, TargetFiles& files) {
-  auto found = Search(request, files).run();
-  if (found && found->size() > 1 && !request.all) {
-    return std::unexpected(ambiguous(request, *found));
+Result<std::vector<Place>> find_wanted(const WantedFunction& wanted, TargetFiles& files) {
+  auto found = Search(wanted, files).run();
+  if (found && found->size() > 1 && !wanted.all) {
+    return std::unexpected(ambiguous(wanted, *found));
   }
   return found;
 }
 
+} // namespace
+
+Result<std::vector<Place>> find_targets(const Request& request, TargetFiles& files) {
+  std::vector<Place> targets;
+  std::set<std::pair<const Binary*, std::uint64_t>> seen;
+  for (const WantedFunction& wanted : request.functions()) {
+    const auto found = find_wanted(wanted, files);
+    if (!found) {
+      return std::unexpected(found.error());
+    }
+    for (const Place& place : *found) {
+      if (seen.emplace(place.binary.get(), place->address).second) { // two names of one function
+        targets.push_back(place);
+      }
+    }
+  }
+  return targets;
+}
+
 Result<Place> find_target(const Request& request, TargetFiles& files) {
-  Request one = request;
-  one.all = false;
-  const auto found = find_targets(one, files);
+  WantedFunction one{
+      .name = request.function, .binary = request.binary, .address = request.address};
+  const auto found = find_wanted(one, files);
   return found ? found->front() : Result<Place>(std::unexpected(found.error()));
 }
 
