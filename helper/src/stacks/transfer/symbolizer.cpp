@@ -21,9 +21,9 @@ std::uint32_t Symbolizer::function(const symbols::Binary& binary, const std::str
   }
   if (known[index] == no_call) {
     const symbols::Function& function = binary.functions()[index];
-    known[index] = add(
-        {function.name, path, function.address, function.file, function.line, function.end_line},
-        symbols::returns_twice(function));
+    known[index] = add({function.name, path, function.address, function.file, function.line,
+                        function.end_line, binary.linkage_names(index)},
+                       symbols::returns_twice(function));
   }
   return known[index];
 }
@@ -32,7 +32,7 @@ std::uint32_t Symbolizer::stand_in(const std::string& name, const std::string& b
   const auto [entry, added] =
       stand_ins_.try_emplace({name, binary}, static_cast<std::uint32_t>(functions_.size()));
   if (added) {
-    add({name, binary, 0, "", 0, 0}, false);
+    add({name, binary, 0, "", 0, 0, {}}, false);
   }
   return entry->second;
 }
