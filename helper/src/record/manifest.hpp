@@ -23,6 +23,9 @@ struct Manifest {
   std::vector<std::string> command; // of a started program
   double duration_s = 0;            // as requested
   std::vector<std::string> perf_command;
+  // Paths in the target's file system of files that have another content here, or do not exist. The
+  // recording's folder contains them.
+  std::vector<std::string> private_files;
   std::vector<Probe> probes;            // uprobe only
   std::vector<CostInTime> cost_in_time; // uprobe only, each thread once
   std::vector<Note> notes;              // the costs and the limits of the recording

@@ -1,10 +1,14 @@
 #include "record/request.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+#include <ctime>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace ptlens::record {
@@ -89,6 +93,21 @@ Result<TargetKind> check_request(const Request& request) {
     return bad_request(fmt::format("the backend {} does not exist", request.backend),
                        "use auto, intel_pt or uprobe");
   }
+  if (request.program.empty() &&
+      !(request.working_directory.empty() && request.environment.empty())) {
+    return bad_request(
+        fmt::format("{} is for a program that is started, and this request records {}",
+                    request.working_directory.empty() ? "--env" : "--cwd", target_text(request)),
+        "omit it, or start the program: ptlens record … -- PROGRAM");
+  }
+  if (!request.binary.empty() && !request.names_function()) {
+    return bad_request("--binary names the file of a function, and the request names no function",
+                       "add --function NAME");
+  }
+  if (request.filter && !request.names_function()) {
+    return bad_request("an address filter requires a function",
+                       "add --function NAME, or omit --filter");
+  }
   if (request.all && request.function.empty()) {
     return bad_request("--all measures every function of a name, and the request names no function",
                        "add --function NAME");
@@ -116,6 +135,41 @@ Result<TargetKind> check_request(const Request& request) {
                        "add --function NAME");
   }
   return target;
+}
+
+Result<void> check_backend(const Request& request, const std::string& backend, bool has_intel_pt) {
+  if (backend != "uprobe") {
+    return {};
+  }
+  const std::array<std::pair<bool, const char*>, 3> of_intel_pt = {
+      {{request.filter, "--filter"},
+       {request.kernel, "--kernel"},
+       {request.probe.value_or(false), "--probe"}}};
+  for (const auto& [is_given, option] : of_intel_pt) {
+    if (is_given) {
+      return std::unexpected(Error{
+          .kind = Error::Kind::unsupported,
+          .message = fmt::format(
+              "{} requires Intel Processor Trace, and this recording uses probes", option),
+          .remedy = has_intel_pt ? fmt::format("omit {}, or record with --backend intel_pt", option)
+                                 : fmt::format("omit {}: this machine has no Intel Processor Trace",
+                                               option)});
+    }
+  }
+  return {};
+}
+
+std::string new_folder_name() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  const std::string stem = fmt::format("ptlens-{:%Y%m%d-%H%M%S}", local);
+  std::string name = stem;
+  std::error_code ignored;
+  for (int attempt = 2; std::filesystem::exists(name, ignored); ++attempt) {
+    name = fmt::format("{}-{}", stem, attempt);
+  }
+  return name;
 }
 
 std::string target_text(const Request& request) {

@@ -74,6 +74,14 @@ struct Request {
 // Checks the target and every combination of options. Errors: bad_input.
 [[nodiscard]] Result<TargetKind> check_request(const Request& request);
 
+// Checks the options against the backend that was chosen. Errors: unsupported.
+[[nodiscard]] Result<void> check_backend(const Request& request, const std::string& backend,
+                                         bool has_intel_pt);
+
+// Returns the name of a folder in the working directory that does not exist: "ptlens-" and the
+// local date and time.
+[[nodiscard]] std::string new_folder_name();
+
 // Returns a text such as "process 42" or "program ./a". The request must have passed
 // check_target().
 [[nodiscard]] std::string target_text(const Request& request);

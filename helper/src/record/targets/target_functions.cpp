@@ -2,6 +2,7 @@
 
 #include "record/processes/process_maps.hpp"
 #include "symbols/names/name_shape.hpp"
+#include "symbols/names/telling_names.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -47,11 +48,12 @@ std::vector<std::uint32_t> distinct(const Binary& binary, std::vector<std::uint3
   return found;
 }
 
-std::string described(const Place& place) {
-  std::string text = fmt::format("{} at {:#x}", place->name, place->address);
+// Returns where the function is, for a person: its address and its source line.
+std::string place_of(const Place& place) {
+  std::string text = fmt::format("{:#x}", place->address);
   if (!place->file.empty()) {
-    text += fmt::format(" ({}:{})", std::filesystem::path(place->file).filename().string(),
-                        place->line);
+    text +=
+        fmt::format(", {}:{}", std::filesystem::path(place->file).filename().string(), place->line);
   }
   return text;
 }
@@ -59,27 +61,34 @@ std::string described(const Place& place) {
 Error ambiguous(const WantedFunction& wanted, const std::vector<Place>& found) {
   const bool one_file = std::ranges::all_of(
       found, [&](const Place& place) { return place.binary == found.front().binary; });
-  std::string list;
-  for (std::size_t index = 0; index < std::min(found.size(), listed_names); ++index) {
-    list += (index == 0 ? "" : ", ") + described(found[index]);
-    if (!one_file) {
-      list += " in " + found[index].binary->path();
-    }
-  }
-  if (found.size() > listed_names) {
-    list += fmt::format(" and {} more", found.size() - listed_names);
-  }
-  std::vector<Error::Candidate> candidates;
+  std::vector<symbols::NamedFunction> named;
   for (const Place& place : found) {
-    candidates.push_back(
-        {.name = place->name, .binary = place.binary->path(), .address = place->address});
+    named.push_back(
+        {.name = place->name, .linkage_name = place->linkage_name, .address = place->address});
   }
+  const std::vector<std::string> telling = symbols::telling_names(named);
+  std::vector<std::string> listed;
+  std::vector<Error::Candidate> candidates;
+  for (std::size_t at = 0; at < found.size(); ++at) {
+    const Place& place = found[at];
+    if (at < listed_names) {
+      listed.push_back(fmt::format("{} ({}{})", telling[at],
+                                   one_file ? "" : place.binary->path() + " ", place_of(place)));
+    }
+    candidates.push_back({.name = symbols::listed_name(named[at], telling[at]),
+                          .binary = place.binary->path(),
+                          .address = place->address});
+  }
+  const std::string more =
+      found.size() > listed_names ? fmt::format(" and {} more", found.size() - listed_names) : "";
   return Error{
       .kind = Error::Kind::ambiguous,
-      .message = fmt::format("{} functions are named {}: {}", found.size(), wanted.name, list),
+      .message = fmt::format("{} functions are named {}: {}{}", found.size(), wanted.name,
+                             fmt::join(listed, ", "), more),
       .file = one_file ? found.front().binary->path() : std::string(),
-      .remedy = one_file ? "give the full name or the address as the function, or measure all of "
-                           "them with --all"
+      .remedy = one_file ? fmt::format("name one of them, as in --function '{}', or measure all of "
+                                       "them with --all",
+                                       telling.front())
                          : "name one of the files with --binary, or measure all of them with "
                            "--all",
       .candidates = std::move(candidates)};
@@ -109,13 +118,6 @@ Error inlined_everywhere(const WantedFunction& wanted, const Binary& binary,
                    more == 0 ? std::string() : fmt::format(" and {} more", more))};
 }
 
-Error replaced(const TargetFile& file) {
-  return Error{.kind = Error::Kind::bad_input,
-               .message = "the file was replaced after the process started",
-               .file = file.path,
-               .remedy = "restart the process"};
-}
-
 // A search for one requested function. The results are in the order of the files.
 class Search {
 public:
@@ -143,9 +145,7 @@ public:
       if (settled || (!found_.empty() && is_system_file(candidates[index].path))) {
         continue;
       }
-      if (auto done = look_into(candidates[index], index == 0); !done) {
-        return std::unexpected(done.error());
-      }
+      look_into(candidates[index], index == 0);
       if (address_) {
         break; // an address refers to the first candidate
       }
@@ -154,11 +154,12 @@ public:
   }
 
 private:
-  Result<void> look_into(const TargetFile& file, bool executable) {
+  void look_into(const TargetFile& file, bool executable) {
     const auto binary = files_.open(file);
     if (!binary) {
       first_failure_ = first_failure_.value_or(binary.error());
-      return {};
+      executable_failed_ |= executable;
+      return;
     }
     opened_.push_back(*binary);
     std::vector<std::uint32_t> indices;
@@ -168,18 +169,14 @@ private:
     } else {
       indices = distinct(**binary, (*binary)->find(wanted_.name));
     }
-    if (!indices.empty() && file.deleted) {
-      return std::unexpected(replaced(file));
-    }
     in_executable_ |= executable && !indices.empty();
     for (const std::uint32_t index : indices) {
       found_.push_back(Place{.binary = *binary, .function = index});
     }
-    return {};
   }
 
   Error missing() const {
-    if (opened_.empty()) { // no file could be opened
+    if (executable_failed_ || opened_.empty()) { // the function may be in that file
       return first_failure_.value_or(Error{.message = "no binary could be read"});
     }
     const Binary& first = *opened_.front();
@@ -213,6 +210,7 @@ private:
   bool in_executable_ = false;
   std::vector<std::shared_ptr<const Binary>> opened_;
   std::optional<Error> first_failure_;
+  bool executable_failed_ = false;
 };
 
 Result<std::vector<Place>> find_wanted(const WantedFunction& wanted, TargetFiles& files) {
