@@ -88,7 +88,8 @@ function kindOf(property, where, input) {
     case "array": {
       if (Array.isArray(items)) fail(where, "lists of fixed entries are not supported");
       const item = kindOf(resolved(items), where, input);
-      if (input && item.type !== "std::string") fail(where, "only lists of strings are supported as parameters");
+      if (input && item.structure) return { type: `std::vector<${item.type}>`, item, most: property.maxItems ?? fail(where, "a list of structures needs maxItems"), nullable };
+      if (input && item.type !== "std::string") fail(where, "only lists of strings and of structures are supported as parameters");
       return { type: `std::vector<${item.type}>`, read: "texts", item, nullable };
     }
     default:
@@ -154,6 +155,9 @@ function reader(name) {
     }
     if (kind.choices) {
       return [...check, `  if (const auto value = fields.choice(${key}, names_of_${kind.choices})) {`, `    ${out} = static_cast<${kind.type}>(*value);`, "  }"];
+    }
+    if (kind.item?.structure) {
+      return [...check, `  for (const Fields& each : fields.children(${key}, ${kind.most})) {`, `    read(each, ${out}.emplace_back());`, "  }"];
     }
     const call = `fields.${kind.read}(${[key, ...(kind.arguments ?? [])].join(", ")})`;
     const value = kind.cast ? `static_cast<${kind.type}>(*value)` : "std::move(*value)";

@@ -113,6 +113,34 @@ describe("names of functions", { skip }, () => {
     }
   });
 
+  test("each candidate of an ambiguous name can be given back as --function", () => {
+    const pasted = (recording, name) =>
+      [...refused(recording, name).split('": ')[1].matchAll(/(.+?) \(\/\S+:(0x[0-9a-f]+)(?:, [^()]*)?\)(?:, |; )/g)].map(([, candidate, address]) => [candidate, address]);
+    for (const [recording, name, expected] of [
+      [foreign, "legacy::least", ["_ZN6legacy5least17hb77f7ec125e5fda4E", "_ZN6legacy5least17hecc3093d590b69d9E"]],
+      [foreign, "spellings::shop::largest", ["_RINvNtCskaE4D5CAPs_9spellings4shop7largestdEB4_", "_RINvNtCskaE4D5CAPs_9spellings4shop7largestyEB4_"]],
+      [cpp, "settle", ["_ZN4shop6settleEd", "_ZN4shop6settleEi"]],
+      [cpp, "largest", ["_ZN4shop7largestIiEET_S1_S1_", "_ZN4shop7largestIdEET_S1_S1_"]],
+      [cpp, "tick", ["_ZL4ticki"]],
+    ]) {
+      const candidates = pasted(recording, name);
+      const addresses = expected.flatMap((symbol) => recording.symbols.get(symbol) ?? assert.fail(symbol));
+      assert.deepEqual(candidates.map(([, address]) => address).sort(), addresses.sort(), name);
+      for (const [candidate, address] of candidates) assert.equal(report(recording, candidate).function.address, address, candidate);
+    }
+    assert.match(refused(foreign, "legacy::least"), /legacy::least::hb77f7ec125e5fda4 /);
+  });
+
+  test("recording: each candidate of an ambiguous name can be given back", { skip: noProbes }, () => {
+    const record = (name, output) => ptlens(["record", "--backend", "uprobe", "--function", name, "-o", output, "--", foreign.program]);
+    const { status, stderr } = record("legacy::least", path.join(folder, "ambiguous"));
+    assert.equal(status, 1);
+    const [candidate] = /legacy::least::h[0-9a-f]{16}/.exec(stderr) ?? assert.fail(stderr);
+    const recording = path.join(folder, "one-instance");
+    assert.equal(record(candidate, recording).status, 0);
+    assert.equal(report({ file: recording }, "legacy::least").function.address, foreign.symbols.get(`_ZN6legacy5least17${candidate.slice(-17)}E`)[0]);
+  });
+
   test("Go: packages with paths, methods of pointers and values, generic ones, closures", () => {
     const spellings = {
       "main.(*Cart).Add": ["main.(*Cart).Add", "(*Cart).Add", "Cart.Add", "main.Cart.Add", "Add"],

@@ -97,6 +97,17 @@ test("recursion: every activation is counted, inclusive time only once", { skip 
   assert.ok(row.inclusive <= recording.trace_ns);
 });
 
+test("several functions in one recording: each has all its calls", { skip }, async (t) => {
+  const [orders, threads] = [300, 2];
+  const counts = expectedCounts(orders, threads);
+  const folder = path.join(temporaryFolder(t), "recording");
+  const wanted = ["write_audit", "validate_order", "reserve_stock", "shop::reserve_stock"];
+  const program = [orderServer, "--orders", String(orders), "--threads", String(threads), "--rate", "0"];
+  output(helper, ["record", "--backend", "uprobe", ...wanted.flatMap((name) => ["--function", name]), "-o", folder, "--", ...program]);
+  for (const name of ["write_audit", "reserve_stock"]) assert.deepEqual(report(folder, name).calls, { complete: counts[name], incomplete: 0, unwound: 0 }, name);
+  assert.deepEqual(report(folder, "validate_order").calls, { complete: counts.validate_order - counts.rejected, incomplete: 0, unwound: counts.rejected });
+});
+
 test("attaching to a running process: the counts that it prints", { skip }, async (t) => {
   const [orders, threads] = [400, 4];
   const server = background(t, orderServer, ["--orders", String(orders), "--threads", String(threads), "--rate", "0", "--wait"]);

@@ -1,10 +1,12 @@
 // Every kind of request for an Intel PT recording: the simulator takes the command line that the helper
-// gives to perf, and the recording decodes to the calls that the program's arithmetic says.
+// gives to perf, and the recording decodes to the calls that the program's arithmetic says. Requests that
+// cannot be met are answered about what is wrong with them.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { background, helper, json, output, run, simulator, temporaryFolder, until } from "./support.mjs";
+import { background, helper, json, noPerf, noProbes, output, ptlens, run, simulator, temporaryFolder, until } from "./support.mjs";
 
 const compiler = process.env.CC ?? "gcc";
 const threads = 2;
@@ -115,4 +117,58 @@ describe("requests for a trace", { skip: whyNot() }, () => {
       assert.deepEqual([lost.truncated, lost.records], [0, 0]);
     });
   }
+});
+
+// What was typed, and what the answer must be about. Nothing is recorded.
+describe("requests that cannot be met", () => {
+  const here = String(process.pid);
+  const cases = [
+    [["record", "--fnction", "f", "--pid", here], 2, /no option --fnction; did you mean --function\?/],
+    [["record", "--fnction", "f"], 2, /no option --fnction; did you mean --function\?/],
+    [["record", "./program", "--depth", "3"], 2, /no option --depth; if it belongs to the program, write -- before the program/],
+    [["record", "-x", "--", "true"], 2, /no option -x/],
+    [["report", "--fnction", "f"], 2, /no option --fnction; did you mean --function\?/],
+    [["flame", "recording", "--formt=json"], 2, /no option --formt; did you mean --format\?/],
+    [["recrod", "--pid", here], 2, /no command recrod; did you mean record\?/],
+    [["--pid", here, "record"], 2, /no option --pid before the command/],
+    [["record"], 2, /names no target/],
+    [["record", "--pid", here, "--tid", here], 2, /names several/],
+    [["record", "--pid", "abc"], 2, /"abc" is not the number of a process/],
+    [["record", "--pid", "0"], 2, /"0" is not the number of a process/],
+    [["record", "--pid", here, "--duration", "2x"], 2, /--duration: "2x" has the unknown unit x; write a number and a unit/],
+    [["record", "--pid", here, "--duration", "soon"], 2, /--duration: "soon" is not a duration/],
+    [["record", "--pid", here, "--duration", "-1"], 2, /--duration: "-1" is not a duration/],
+    [["record", "--pid", here, "--duration", "0.1ms"], 2, /0\.1ms is not between 1 ms and 24 h/],
+    [["record", "--pid", here, "--duration", "25h"], 2, /25h is not between 1 ms and 24 h/],
+    [["record", "--pid", here, "--snapshot", "--function", "f", "--slower-than", "5"], 2, /--slower-than: "5" has no unit/],
+    [["record", "--pid", here, "--function", "f", "--slower-than", "5ms"], 2, /--slower-than requires --snapshot/],
+    [["record", "--pid", here, "--cwd", "/"], 1, /--cwd is for a program that is started, and this request records process/],
+    [["record", "--pid", here, "--env", "A=1"], 1, /--env is for a program that is started/],
+    [["record", "--pid", here, "--binary", "node"], 1, /--binary names the file of a function, and the request names no function; add --function/],
+    [["record", "--pid", here, "--all"], 1, /--all measures every function of a name, and the request names no function/],
+    [["record", "--pid", here, "--filter"], 1, /an address filter requires a function/],
+    [["record", "--pid", here, "--filter", "--function", "f", "--function", "g"], 1, /an address filter traces one function, and the request names several/],
+    ...["--filter", "--kernel", "--probe"].map((option) => [["record", "--backend", "uprobe", "--pid", here, "--function", "f", option], 1, new RegExp(`${option} requires Intel Processor Trace, and this recording uses probes`), noPerf]),
+    [["record", "--backend", "uprobe", "--pid", here], 1, /probes measure one function, and the request names none; add --function/, noPerf],
+    [["record", "--backend", "uprobe", "--pid", "2", "--function", "f"], 1, /process 2 is a thread of the kernel|does not exist/, noPerf || (existsSync("/proc/2/exe") ? "process 2 is a program here" : false)],
+  ];
+  for (const [args, status, message, skip] of cases) {
+    test(args.join(" ").replace(here, "PID"), { skip: skip ?? false }, () => {
+      const answer = ptlens(args, { cwd: os.tmpdir() });
+      assert.match(answer.stderr, message);
+      assert.equal(answer.status, status);
+      assert.equal(answer.stdout, "");
+    });
+  }
+
+  test("without -o the recording gets a folder of its own, which is printed", { skip: noProbes }, (t) => {
+    const folder = temporaryFolder(t);
+    writeFileSync(path.join(folder, "work.c"), "__attribute__((noinline)) void work(void) { __asm__ volatile(\"\" ::: \"memory\"); }\nint main(void) { work(); return 0; }\n");
+    output(compiler, ["-O1", "-g", "-o", path.join(folder, "work"), path.join(folder, "work.c")]);
+    const answer = JSON.parse(output(helper, ["record", "--json", "--backend", "uprobe", "--function", "work", "--duration", "2m", "--", path.join(folder, "work")], { cwd: folder }));
+    assert.match(path.basename(answer.path), /^ptlens-\d{8}-\d{6}$/);
+    assert.equal(realpathSync(path.dirname(answer.path)), realpathSync(folder));
+    assert.ok(existsSync(path.join(answer.path, "perf.data")));
+    assert.equal(answer.asked.seconds, 120);
+  });
 });

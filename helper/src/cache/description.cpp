@@ -34,6 +34,13 @@ public:
     put(at->second);
   }
 
+  void put(const std::vector<std::string>& texts) {
+    put(std::uint64_t{texts.size()});
+    for (const std::string& text : texts) {
+      put(text);
+    }
+  }
+
   std::vector<std::byte> finish() {
     Out table;
     table.put(std::uint64_t{strings_.size()});
@@ -106,6 +113,13 @@ public:
     }
   }
 
+  void get(std::vector<std::string>& texts) {
+    texts.resize(length(sizeof(std::uint32_t)));
+    for (std::string& text : texts) {
+      get(text);
+    }
+  }
+
   [[nodiscard]] bool good() const { return good_; }
   [[nodiscard]] bool at_end() const { return good_ && bytes_.empty(); }
 
@@ -124,6 +138,7 @@ void function_fields(Archive& archive, Function& function) {
   archive(function.file);
   archive(function.line);
   archive(function.end_line);
+  archive(function.linkage_names);
 }
 
 template <class Archive, class Site>
@@ -146,7 +161,7 @@ void thread_fields(Archive& archive, Thread& thread) {
   archive(thread.instructions);
 }
 
-constexpr std::size_t function_bytes = 28;
+constexpr std::size_t function_bytes = 36;
 constexpr std::size_t site_bytes = 20;
 constexpr std::size_t thread_bytes = 52;
 

@@ -1,4 +1,4 @@
-// The file of a call cache, version 3. All numbers are little-endian, all offsets count from the
+// The file of a call cache, version 4. All numbers are little-endian, all offsets count from the
 // start of the file, and every section begins at a multiple of eight.
 //
 //   FileHeader | blocks of calls | EdgeEntry[], BlockEntry[], callers' edges[] |
@@ -24,7 +24,7 @@
 namespace ptlens::cache {
 
 inline constexpr std::array<char, 8> file_magic = {'P', 'T', 'L', 'C', 'A', 'L', 'L', 'S'};
-inline constexpr std::uint32_t format_version = 3;
+inline constexpr std::uint32_t format_version = 4;
 inline constexpr std::size_t alignment = 8;
 
 struct FileHeader {

@@ -2,17 +2,21 @@
 #include "cli/cli.hpp"
 
 #include "cli/commands.hpp"
+#include "cli/durations.hpp"
+#include "cli/usage.hpp"
 #include "server/server.hpp"
 #include "symbols/dwarf/debuginfod.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
 #include <functional>
 #include <iostream>
 #include <limits>
-#include <map>
+#include <span>
+#include <system_error>
 #include <unistd.h>
 
 namespace ptlens::cli {
@@ -150,9 +154,31 @@ void add_all(CLI::App& command, bool& all) {
       "functions with equal names");
 }
 
-const CLI::Range& positive_id() {
-  static const CLI::Range range(1, std::numeric_limits<std::int32_t>::max());
-  return range;
+std::string positive_id(const std::string& text) {
+  std::int32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && rest == end && number > 0
+             ? std::string()
+             : fmt::format("\"{}\" is not the number of a process or thread: write a whole number "
+                           "above 0",
+                           text);
+}
+
+// Returns why --duration or --slower-than refuses the text; empty: it does not.
+std::string refused_duration(const std::string& text, bool unit_required) {
+  constexpr double shortest_s = 0.001;
+  constexpr double longest_s = 86400;
+  const auto seconds = parse_duration(text, unit_required);
+  if (!seconds) {
+    return seconds.error().one_line();
+  }
+  if (!unit_required && (*seconds < shortest_s || *seconds > longest_s)) {
+    return fmt::format("{} is not between 1 ms and 24 h", text);
+  }
+  return *seconds > 0 && *seconds <= longest_s
+             ? std::string()
+             : fmt::format("{} is not between 1 ns and 24 h", text);
 }
 
 void add_selection(CLI::App& command, SelectionOptions& options) {
@@ -165,7 +191,7 @@ void add_selection(CLI::App& command, SelectionOptions& options) {
       .add_option("--latency", options.latency,
                   "only calls with a latency in [A,B] (ns, or with a unit)")
       ->type_name("A,B");
-  command.add_option("--tid", options.tid, "only calls of this thread")->check(positive_id());
+  command.add_option("--tid", options.tid, "only calls of this thread")->check(positive_id);
   command
       .add_option("--ancestor", options.ancestor,
                   "only calls below a call of G that took between min and max")
@@ -200,6 +226,12 @@ public:
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
       // CLI11 reports bad usage with exceptions.
+      const std::span<const char* const> arguments(argv, static_cast<std::size_t>(argc));
+      if (const std::string unknown = unknown_name(app_, arguments.subspan(1));
+          error.get_exit_code() != 0 && !unknown.empty()) {
+        std::cerr << "ptlens: " << unknown << "\nRun with --help for more information.\n";
+        return status_usage;
+      }
       return app_.exit(error, std::cout, std::cerr) == 0 ? 0 : status_usage;
     }
     if (serve_) {
@@ -246,7 +278,7 @@ private:
                                    "list processes built from this source file first");
     source->type_name("FILE");
     app->add_option("--pid", processes_.pid, "list the threads of this process")
-        ->check(positive_id())
+        ->check(positive_id)
         ->excludes(source);
     add_json(*app, processes_.json);
   }
@@ -255,8 +287,8 @@ private:
     CLI::App* app = command("record", "record a running process, or start and record a program",
                             [this] { return record_command(record_); });
     record::Request& request = record_.request;
-    app->add_option("--pid", request.pid, "process to record")->check(positive_id());
-    app->add_option("--tid", request.tid, "thread to record")->check(positive_id());
+    app->add_option("--pid", request.pid, "process to record")->check(positive_id);
+    app->add_option("--tid", request.tid, "thread to record")->check(positive_id);
     app->add_option("--cpu", request.cpu, "record everything on this CPU")
         ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()));
     app->add_flag("-a,--all-cpus", request.all_cpus, "record everything on every CPU");
@@ -270,15 +302,35 @@ private:
         ->check([](const std::string& text) {
           return text.find('=', 1) == std::string::npos ? "write it as NAME=VALUE" : std::string();
         });
-    app->parse_complete_callback([&request] {
+    app->parse_complete_callback([this, &request] {
+      std::vector<record::WantedFunction> wanted;
+      for (const std::string& name : record_.functions) {
+        wanted.push_back({.name = name, .binary = record_.binary, .all = record_.all});
+      }
+      request.binary = record_.binary;
+      request.all = record_.all;
+      request.set_functions(std::move(wanted));
       if (const auto target = record::check_target(request); !target) {
         throw CLI::ParseError(target.error().one_line(), CLI::ExitCodes::RequiredError);
       }
     });
-    add_function(*app, request.function, request.binary, false);
-    add_all(*app, request.all);
-    app->add_option("--duration", request.duration_s, "seconds to record; default: until Ctrl-C")
-        ->check(CLI::Range(0.001, 86400.0));
+    app->add_option("--function", record_.functions,
+                    "function to measure: name, name without parameters, or NAME@0xADDRESS to "
+                    "choose one of several; repeatable")
+        ->type_name("F")
+        ->allow_extra_args(false);
+    app->add_option("--binary", record_.binary,
+                    "path of the binary that contains the functions, or the end of the path")
+        ->type_name("B");
+    add_all(*app, record_.all);
+    app->add_option_function<std::string>(
+           "--duration",
+           [&request](const std::string& text) {
+             request.duration_s = parse_duration(text, false).value_or(0);
+           },
+           "time to record: seconds, or with a unit, such as 500ms or 2m; default: until Ctrl-C")
+        ->type_name("TIME")
+        ->check([](const std::string& text) { return refused_duration(text, false); });
     app->add_option("--backend", request.backend, "auto, intel_pt or uprobe")
         ->check(CLI::IsMember({"auto", "intel_pt", "uprobe"}));
     app->add_option("--budget", request.budget,
@@ -300,15 +352,16 @@ private:
     auto* snapshot = app->add_flag(
         "--snapshot", request.snapshot,
         "keep only the last part of the trace; save it on SIGUSR2 and at the end (intel_pt)");
-    app->add_option(
-           "--slower-than", request.slower_than_ns,
+    app->add_option_function<std::string>(
+           "--slower-than",
+           [&request](const std::string& text) {
+             request.slower_than_ns =
+                 static_cast<std::uint64_t>(parse_duration(text, true).value_or(0) * 1e9);
+           },
            "save the snapshot and end when a call of the function takes longer, e.g. 5ms; probes "
            "watch the function, so this needs root")
         ->type_name("TIME")
-        ->transform(CLI::AsNumberWithUnit(
-            std::map<std::string, std::uint64_t>{
-                {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
-            CLI::AsNumberWithUnit::UNIT_REQUIRED))
+        ->check([](const std::string& text) { return refused_duration(text, true); })
         ->needs(snapshot);
     app->add_flag(
         "--probe,!--no-probe", request.probe,
@@ -316,9 +369,9 @@ private:
         "running processes; on by default)");
     app->add_flag("--kernel", request.kernel, "trace the kernel too (intel_pt)");
     app->add_option("--perf", request.perf, "perf program to use")->type_name("PATH");
-    app->add_option("-o,--output", request.output, "new directory for the recording")
-        ->type_name("DIR")
-        ->required();
+    app->add_option("-o,--output", request.output,
+                    "new directory for the recording; default: ptlens-DATE-TIME in this directory")
+        ->type_name("DIR");
     add_json(*app, record_.json);
   }
 
@@ -415,7 +468,7 @@ private:
     add_source(*app, decode_.source);
     app->add_option("--events", decode_.events, "calls or branches")
         ->check(CLI::IsMember({"calls", "branches"}));
-    app->add_option("--tid", decode_.tid, "only this thread")->check(positive_id());
+    app->add_option("--tid", decode_.tid, "only this thread")->check(positive_id);
   }
 
   void add_cache() {

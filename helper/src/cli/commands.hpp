@@ -106,6 +106,9 @@ struct ProcessesOptions {
 
 struct RecordOptions {
   record::Request request;
+  std::vector<std::string> functions; // names
+  std::string binary;                 // of all of them
+  bool all = false;
   bool json = false;
 };
 

@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "engine/engine.hpp"
 #include "engine/recording/copied_binaries.hpp"
+#include "export/json/json.hpp"
 #include "export/json/machine_json.hpp"
 #include "export/text/text.hpp"
 #include "export/text/units.hpp"
@@ -71,18 +72,25 @@ private:
   std::thread watcher_;
 };
 
+std::string functions_text(const std::string& names) {
+  if (names.empty()) {
+    return {};
+  }
+  return fmt::format(", {} {}", names.contains(", ") ? "functions" : "function",
+                     exporting::printable(names));
+}
+
 std::string summary_text(const record::Manifest& manifest, const record::Summary& summary) {
   const std::string asked = summary.asked_s > 0
                                 ? exporting::duration(summary.asked_s * exporting::ns_per_s)
                                 : "until it ends";
   const std::string what = summary.hits == 0 ? exporting::bytes(summary.traced_bytes) + " of trace"
                                              : exporting::count(summary.hits) + " probe hits";
-  std::string text = fmt::format(
-      "  asked:  {} of {}{}\n  traced: {} of {}, {} {}\n", asked,
-      exporting::printable(summary.target),
-      manifest.function.empty() ? "" : ", function " + exporting::printable(manifest.function),
-      exporting::duration(summary.traced_s * exporting::ns_per_s), what, summary.threads,
-      summary.threads == 1 ? "thread" : "threads");
+  std::string text =
+      fmt::format("  asked:  {} of {}{}\n  traced: {} of {}, {} {}\n", asked,
+                  exporting::printable(summary.target), functions_text(manifest.function),
+                  exporting::duration(summary.traced_s * exporting::ns_per_s), what,
+                  summary.threads, summary.threads == 1 ? "thread" : "threads");
   if (summary.truncated != 0 || summary.lost_records != 0) {
     text +=
         fmt::format("  lost:   trace buffer full {} times, {} perf records dropped\n",
@@ -112,7 +120,11 @@ Result<void> doctor(const DoctorOptions& options) {
 Result<void> record_command(const RecordOptions& options) {
   Progress progress;
   const StopOnSignal stop(progress);
-  auto outcome = record::record(options.request, progress);
+  record::Request request = options.request;
+  if (request.output.empty()) {
+    request.output = record::new_folder_name();
+  }
+  auto outcome = record::record(request, progress);
   if (!outcome) {
     return std::unexpected(outcome.error());
   }

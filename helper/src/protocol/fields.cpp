@@ -283,4 +283,20 @@ Fields Fields::child(const char* name) const {
   return {field == nullptr ? absent : *field, path_of(name), bad_};
 }
 
+std::vector<Fields> Fields::children(const char* name, std::size_t most) const {
+  const Input* field = find(name);
+  std::vector<Fields> entries;
+  if (field == nullptr) {
+    return entries;
+  }
+  if (!field->is_array() || field->size() > most) {
+    refuse(name, fmt::format("must be a list of at most {} objects", most));
+    return entries;
+  }
+  for (const Input& value : *field) {
+    entries.emplace_back(value, fmt::format("{}[{}]", path_of(name), entries.size()), bad_);
+  }
+  return entries;
+}
+
 } // namespace ptlens::protocol

@@ -45,6 +45,8 @@ public:
 
   [[nodiscard]] bool has(const char* name) const;
   [[nodiscard]] Fields child(const char* name) const;
+  // Returns the entries of a list of objects; none when the field is absent, null or refused.
+  [[nodiscard]] std::vector<Fields> children(const char* name, std::size_t most) const;
 
   // Refuses the message when the field is absent.
   void require(const char* name) const;

@@ -176,6 +176,9 @@ std::string read_fields(const json& object, Manifest& manifest) {
   reader.read("duration_s", &json::is_number, manifest.duration_s);
   reader.read_list("perf_command", &json::is_string, manifest.perf_command);
   reader.read("slowdown", &json::is_number, manifest.slowdown);
+  if (object.contains("private_files")) { // older recordings have none
+    reader.read_list("private_files", &json::is_string, manifest.private_files);
+  }
   std::string bad = reader.bad_field();
   bad = bad.empty() ? read_objects(object, "notes", read_note, manifest.notes) : bad;
   bad = bad.empty() ? read_objects(object, "probes", read_probe, manifest.probes) : bad;
@@ -219,6 +222,7 @@ Result<void> write_manifest(const std::string& directory, const Manifest& manife
                        {"command", manifest.command},
                        {"duration_s", manifest.duration_s},
                        {"perf_command", manifest.perf_command},
+                       {"private_files", manifest.private_files},
                        {"notes", to_json(manifest.notes)},
                        {"probes", to_json(manifest.probes)},
                        {"measured", to_json(manifest.measured)},

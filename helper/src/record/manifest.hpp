@@ -30,7 +30,10 @@ struct Manifest {
   std::vector<std::string> command;      // of a started program
   double duration_s = 0;                 // as requested
   std::vector<std::string> perf_command; // intel_pt only
-  std::vector<Probe> probes;             // uprobe only
+  // Paths in the target's file system of files that have another content here, or do not exist. The
+  // recording's folder contains them.
+  std::vector<std::string> private_files;
+  std::vector<Probe> probes; // uprobe only
   // uprobe only: when the function was measured, ascending. More than one: calls across the end of
   // an interval are incomplete, and totals of the whole recording are estimates.
   std::vector<Interval> measured;

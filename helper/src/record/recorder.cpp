@@ -6,6 +6,7 @@
 #include "record/machine/machine.hpp"
 #include "record/probes/probe_group.hpp"
 #include "record/processes/process_stat.hpp"
+#include "record/targets/private_files.hpp"
 #include "record/vdso.hpp"
 
 #include <fmt/format.h>
@@ -170,8 +171,12 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
                                    : "this machine does not support Intel Processor Trace: "
                                      "omit --snapshot to measure every call with probes"});
   }
+  if (auto checked = check_backend(request, manifest.backend, machine.intel_pt.has_value());
+      !checked) {
+    return std::unexpected(checked.error());
+  }
   manifest.ptlens_version = PTLENS_VERSION;
-  manifest.function = request.function;
+  manifest.function = request.function_names();
   manifest.binary = request.binary;
   manifest.pid = request.pid.value_or(-1);
   manifest.command = request.program;
@@ -183,6 +188,7 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
       manifest.notes.push_back(make_note("stale_probes", "{}", removed.error().one_line()));
     }
   }
+  copy_private_files(request, directory->path(), manifest);
   if (manifest.backend == "uprobe") {
     measured = record_uprobe(request, machine, directory->data_file(), progress, manifest);
   } else {
@@ -195,6 +201,7 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
     return std::unexpected(
         Error{.kind = Error::Kind::cancelled, .message = "the recording was cancelled"});
   }
+  copy_private_files(request, directory->path(), manifest); // those that were loaded meanwhile
   outcome.summary = std::move(*measured);
   if (auto written = write_manifest(directory->path(), manifest); !written) {
     return std::unexpected(written.error());

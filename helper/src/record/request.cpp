@@ -1,9 +1,14 @@
 #include "record/request.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace ptlens::record {
@@ -18,6 +23,36 @@ std::unexpected<Error> bad_request(std::string message, std::string remedy) {
 }
 
 } // namespace
+
+std::vector<WantedFunction> Request::functions() const {
+  std::vector<WantedFunction> wanted;
+  if (names_function()) {
+    wanted.push_back({.name = function, .binary = binary, .address = address, .all = all});
+  }
+  wanted.insert(wanted.end(), more_functions.begin(), more_functions.end());
+  return wanted;
+}
+
+std::string Request::function_names() const {
+  std::string names;
+  for (const WantedFunction& wanted : functions()) {
+    names += (names.empty() ? "" : ", ") + wanted.name;
+  }
+  return names;
+}
+
+void Request::set_functions(std::vector<WantedFunction> wanted) {
+  more_functions.clear();
+  if (wanted.empty()) {
+    return;
+  }
+  function = std::move(wanted.front().name);
+  binary = std::move(wanted.front().binary);
+  address = wanted.front().address;
+  all = wanted.front().all;
+  more_functions.assign(std::make_move_iterator(wanted.begin() + 1),
+                        std::make_move_iterator(wanted.end()));
+}
 
 Result<TargetKind> check_target(const Request& request) {
   const std::array<std::pair<bool, TargetKind>, 5> named = {
@@ -66,6 +101,21 @@ Result<TargetKind> check_request(const Request& request) {
     return bad_request(fmt::format("calls cannot be ended by {}", request.returns),
                        "use auto, exit or uretprobe");
   }
+  if (request.program.empty() &&
+      !(request.working_directory.empty() && request.environment.empty())) {
+    return bad_request(
+        fmt::format("{} is for a program that is started, and this request records {}",
+                    request.working_directory.empty() ? "--env" : "--cwd", target_text(request)),
+        "omit it, or start the program: ptlens record … -- PROGRAM");
+  }
+  if (!request.binary.empty() && !request.names_function()) {
+    return bad_request("--binary names the file of a function, and the request names no function",
+                       "add --function NAME");
+  }
+  if (request.filter && !request.names_function()) {
+    return bad_request("an address filter requires a function",
+                       "add --function NAME, or omit --filter");
+  }
   if (request.all && request.function.empty()) {
     return bad_request("--all measures every function of a name, and the request names no function",
                        "add --function NAME");
@@ -75,6 +125,16 @@ Result<TargetKind> check_request(const Request& request) {
                        "omit --filter: everything is then traced, and `ptlens report --all` shows "
                        "all functions of the name");
   }
+  if (!request.more_functions.empty() && request.filter) {
+    return bad_request("an address filter traces one function, and the request names several",
+                       "omit --filter: everything is then traced");
+  }
+  constexpr std::size_t most_functions = 64;
+  if (request.more_functions.size() >= most_functions) {
+    return bad_request(fmt::format("the request names {} functions, and a recording measures {}",
+                                   request.more_functions.size() + 1, most_functions),
+                       "record fewer functions at a time");
+  }
   if (request.slower_than_ns != 0 && !request.snapshot) {
     return bad_request("a slow call can only be caught by a snapshot", "add --snapshot");
   }
@@ -83,6 +143,41 @@ Result<TargetKind> check_request(const Request& request) {
                        "add --function NAME");
   }
   return target;
+}
+
+Result<void> check_backend(const Request& request, const std::string& backend, bool has_intel_pt) {
+  if (backend != "uprobe") {
+    return {};
+  }
+  const std::array<std::pair<bool, const char*>, 3> of_intel_pt = {
+      {{request.filter, "--filter"},
+       {request.kernel, "--kernel"},
+       {request.probe.value_or(false), "--probe"}}};
+  for (const auto& [is_given, option] : of_intel_pt) {
+    if (is_given) {
+      return std::unexpected(Error{
+          .kind = Error::Kind::unsupported,
+          .message = fmt::format(
+              "{} requires Intel Processor Trace, and this recording uses probes", option),
+          .remedy = has_intel_pt ? fmt::format("omit {}, or record with --backend intel_pt", option)
+                                 : fmt::format("omit {}: this machine has no Intel Processor Trace",
+                                               option)});
+    }
+  }
+  return {};
+}
+
+std::string new_folder_name() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  const std::string stem = fmt::format("ptlens-{:%Y%m%d-%H%M%S}", local);
+  std::string name = stem;
+  std::error_code ignored;
+  for (int attempt = 2; std::filesystem::exists(name, ignored); ++attempt) {
+    name = fmt::format("{}-{}", stem, attempt);
+  }
+  return name;
 }
 
 std::string target_text(const Request& request) {

@@ -13,6 +13,14 @@ namespace ptlens::record {
 
 enum class TargetKind { process, thread, cpu, all_cpus, program };
 
+// A function as a user names it.
+struct WantedFunction {
+  std::string name;                          // or NAME@0xADDRESS
+  std::string binary = {};                   // empty: the executable, then its libraries
+  std::optional<std::uint64_t> address = {}; // ELF address of the entry, instead of the name
+  bool all = false;                          // every function of that name
+};
+
 struct Request {
   // Exactly one of these five is set.
   std::optional<std::int32_t> pid;
@@ -29,8 +37,9 @@ struct Request {
   std::string function;                 // name, or NAME@0xADDRESS; required by the uprobe backend
   bool all = false;                     // every function of that name
   std::optional<std::uint64_t> address; // ELF address of the function's entry, instead of a name
-  std::string binary;    // that contains the function; empty: the executable, then its libraries
-  double duration_s = 0; // 0: until the target ends or Progress::finish() is called
+  std::string binary; // that contains the function; empty: the executable, then its libraries
+  std::vector<WantedFunction> more_functions; // measured together with the function above
+  double duration_s = 0;        // 0: until the target ends or Progress::finish() is called
   std::string backend = "auto"; // auto, intel_pt, uprobe
   bool filter = false;
   bool snapshot = false; // keep only the newest trace: at the end, or each time a snapshot is asked
@@ -55,6 +64,15 @@ struct Request {
   [[nodiscard]] std::optional<std::int32_t> attached() const { return pid ? pid : tid; }
 
   [[nodiscard]] bool names_function() const { return !function.empty() || address.has_value(); }
+
+  // Returns every requested function, in the order of the request.
+  [[nodiscard]] std::vector<WantedFunction> functions() const;
+
+  // Returns the names of the requested functions, separated by commas.
+  [[nodiscard]] std::string function_names() const;
+
+  // Sets the requested functions.
+  void set_functions(std::vector<WantedFunction> wanted);
 };
 
 // Returns the kind of the one target that the request names. Errors: bad_input when it names none
@@ -63,6 +81,14 @@ struct Request {
 
 // Checks the target and every combination of options. Errors: bad_input.
 [[nodiscard]] Result<TargetKind> check_request(const Request& request);
+
+// Checks the options against the backend that was chosen. Errors: unsupported.
+[[nodiscard]] Result<void> check_backend(const Request& request, const std::string& backend,
+                                         bool has_intel_pt);
+
+// Returns the name of a folder in the working directory that does not exist: "ptlens-" and the
+// local date and time.
+[[nodiscard]] std::string new_folder_name();
 
 // Returns a text such as "process 42" or "program ./a". The request must have passed
 // check_target().

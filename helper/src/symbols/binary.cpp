@@ -216,6 +216,18 @@ std::vector<std::uint32_t> Binary::find(std::string_view name) const {
   return find_by_name(contents_->table.get(), name);
 }
 
+std::vector<std::string> Binary::linkage_names(std::uint32_t index) const {
+  return linkage_names_of(contents_->table.get(), index);
+}
+
+std::optional<std::uint32_t> Binary::exported(std::string_view linkage_name) const {
+  return find_exported(contents_->table.get(), linkage_name);
+}
+
+std::optional<std::uint32_t> Binary::defined(std::string_view linkage_name) const {
+  return find_defined(contents_->table.get(), linkage_name);
+}
+
 std::vector<std::string> Binary::nearest_names(std::string_view name, std::size_t count) const {
   return names_near(contents_->table.get(), name, count);
 }

@@ -68,6 +68,13 @@ public:
   // demangled name, the name without parameters and template arguments, the last component, the
   // linkage name. "ns::f(int)" is found by "ns::f(int)", "ns::f" and "f". PLT stubs are not found.
   [[nodiscard]] std::vector<std::uint32_t> find(std::string_view name) const;
+  // Returns the linkage names of the function: its own and its aliases, with their versions.
+  [[nodiscard]] std::vector<std::string> linkage_names(std::uint32_t index) const;
+  // Returns the function to which the dynamic linker binds other files by this linkage name without
+  // a version; of several versions, the one that new programs get.
+  [[nodiscard]] std::optional<std::uint32_t> exported(std::string_view linkage_name) const;
+  // Returns the first function with this linkage name, exported or not, PLT stubs excepted.
+  [[nodiscard]] std::optional<std::uint32_t> defined(std::string_view linkage_name) const;
   // Returns up to `count` names with the smallest edit distance to `name`, nearest first.
   [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name,
                                                        std::size_t count) const;

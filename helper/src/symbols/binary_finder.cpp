@@ -84,6 +84,12 @@ std::shared_ptr<const Binary> BinaryFinder::find(const std::string& path,
     missing_.push_back({.path = path, .build_id = build_id_text(build_id), .reason = "not a file"});
     return nullptr;
   }
+  if (std::ranges::find(options_.certain, path) != options_.certain.end()) {
+    if (auto binary = Binary::open(joined(options_.recording_folder, path))) {
+      at->second = *std::move(binary);
+      return at->second;
+    }
+  }
   // The reported reason is the one for the best path at which a file exists.
   std::string reason;
   bool reason_is_of_a_file = false;

@@ -27,6 +27,9 @@ public:
     std::string symfs;            // empty: none
     std::string recording_folder; // empty: none
     bool made_here = false;       // the recording is from the running machine: its vdso is ours
+    // Paths whose files in the recording's folder are certainly the mapped ones. perf may have
+    // stored the build-id of another file of that name.
+    std::vector<std::string> certain = {};
   };
 
   explicit BinaryFinder(Options options);

@@ -1,3 +1,4 @@
+#include "record/processes/process_files.hpp"
 #include "record/processes/process_list.hpp"
 #include "record/processes/process_stat.hpp"
 #include "record_test_support.hpp"
@@ -23,11 +24,13 @@ TEST(Processes, FindsTheOneBuiltFromASource) {
   EXPECT_EQ(found->start_time, process_stat(running.pid())->start_time);
   EXPECT_GE(found->age_s, 0);
   EXPECT_TRUE(std::ranges::is_partitioned(list, &Process::has_source));
-  const auto binaries = mapped_binaries(running.pid());
+  const auto binaries = process_files(running.pid());
   ASSERT_TRUE(binaries);
-  EXPECT_EQ(binaries->front(), program);
-  EXPECT_TRUE(std::ranges::any_of(
-      *binaries, [](const std::string& path) { return path.find("libc") != std::string::npos; }));
+  EXPECT_EQ(binaries->front().path, program);
+  EXPECT_FALSE(binaries->front().elsewhere());
+  EXPECT_TRUE(std::ranges::any_of(*binaries, [](const ProcessFile& file) {
+    return file.open_path.find("libc") != std::string::npos;
+  }));
 
   const auto plain = processes("");
   EXPECT_TRUE(std::ranges::none_of(plain, &Process::has_source));
@@ -38,7 +41,7 @@ TEST(Processes, AnEndedProcessIsAnError) {
   Running running({"/bin/true"});
   const std::int32_t pid = running.pid();
   ASSERT_TRUE(running.wait());
-  const auto binaries = mapped_binaries(pid);
+  const auto binaries = process_files(pid);
   ASSERT_FALSE(binaries);
   EXPECT_EQ(binaries.error().kind, Error::Kind::gone);
 }

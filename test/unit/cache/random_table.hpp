@@ -27,7 +27,8 @@ inline Description description() {
                               .address = 0x1000 + i,
                               .file = i % 3 == 0 ? "" : "/src/file.cpp",
                               .line = i,
-                              .end_line = i + 9});
+                              .end_line = i + 9,
+                              .linkage_names = std::vector<std::string>(i % 3, "alias")});
   }
   for (std::uint32_t i = 0; i < sites; ++i) {
     made.sites.push_back({.function = i == 0 ? stacks::FunctionId::none : stacks::FunctionId{i},

@@ -76,6 +76,7 @@ TEST(RoundTrip, RestoresTheDescription) {
     EXPECT_EQ(found.functions[i].binary, expected.functions[i].binary);
     EXPECT_EQ(found.functions[i].address, expected.functions[i].address);
     EXPECT_EQ(found.functions[i].file, expected.functions[i].file);
+    EXPECT_EQ(found.functions[i].linkage_names, expected.functions[i].linkage_names);
     EXPECT_EQ(found.functions[i].line, expected.functions[i].line);
     EXPECT_EQ(found.functions[i].end_line, expected.functions[i].end_line);
   }

@@ -56,7 +56,7 @@ TEST_F(FindFunction, ListsSeveralMatchesWithBinaryAndAddress) {
     EXPECT_EQ(several.kind, Error::Kind::ambiguous);
     EXPECT_NE(several.message.find("ns::C::f(int) (/bin/app:0x1000)"), std::string::npos);
     EXPECT_NE(several.message.find("ns::C::f(char) (/bin/app:0x1100)"), std::string::npos);
-    EXPECT_NE(several.remedy.find("f@0x1000"), std::string::npos);
+    EXPECT_NE(several.remedy.find("--function 'ns::C::f(int)'"), std::string::npos);
   }
   for (int i = 0; i < 20; ++i) {
     add("many(int)", "/bin/app", 0x9000 + static_cast<std::uint64_t>(i));
@@ -77,6 +77,53 @@ TEST_F(FindFunction, AcceptsAddresses) {
   EXPECT_EQ(error("0x77").kind, Error::Kind::not_found);
   EXPECT_EQ(error("0x11112222333344445").kind, Error::Kind::not_found); // more than 64 bits
   EXPECT_EQ(error("f@0x").kind, Error::Kind::not_found);
+}
+
+TEST_F(FindFunction, KnowsAliasesAndVersions) {
+  // As in libc: nm -D lists cfree, free and __libc_free at one address, each with a version.
+  add("cfree", "/lib/libc.so", 0x3000);
+  m_.functions.back().linkage_names = {"cfree", "cfree@GLIBC_2.2.5", "free@@GLIBC_2.2.5",
+                                       "__libc_free@@GLIBC_2.2.5"};
+  add("wait", "/lib/libc.so", 0x3100);
+  m_.functions.back().linkage_names = {"wait@V1"};
+  add("wait", "/lib/libc.so", 0x3200);
+  m_.functions.back().linkage_names = {"wait", "wait@@V2"};
+  const std::uint32_t free = static_cast<std::uint32_t>(m_.functions.size()) - 3;
+  for (const char* name : {"free", "cfree", "__libc_free", "free@@GLIBC_2.2.5", "free@GLIBC_2.2.5",
+                           "free@plt", "cfree@0x3000", "free@0x3000"}) {
+    EXPECT_EQ(found(name), stacks::FunctionId{free}) << name;
+  }
+  EXPECT_EQ(error("free@@GLIBC_2.0").kind, Error::Kind::not_found);
+  EXPECT_EQ(found("wait"), stacks::FunctionId{free + 2}); // the version that new programs get
+  EXPECT_EQ(found("wait@@V2"), stacks::FunctionId{free + 2});
+  EXPECT_EQ(found("wait@V1"), stacks::FunctionId{free + 1});
+}
+
+TEST_F(FindFunction, ListsNamesThatCanBeGivenBack) {
+  const std::uint32_t first = static_cast<std::uint32_t>(m_.functions.size());
+  const auto add_linked = [this](const std::string& name, const std::string& linkage_name,
+                                 std::uint64_t address) {
+    add(name, "/bin/app", address);
+    m_.functions.back().linkage_names = {linkage_name};
+  };
+  add_linked("legacy::least", "_ZN6legacy5least17hb77f7ec125e5fda4E", 0x4000);
+  add_linked("legacy::least", "_ZN6legacy5least17hecc3093d590b69d9E", 0x4100);
+  add_linked("a::most::<u8>", "_RINvC1a4mosthE", 0x4200); // of two versions of a crate
+  add_linked("a::most::<u8>", "_RINvCs1_1a4mosthE", 0x4300);
+  add_linked("tick(int)", "_ZL4ticki", 0x4400); // static, in two files
+  add_linked("tick(int)", "_ZL4ticki", 0x4500);
+  const auto expect = [&](const char* asked, const std::vector<std::string>& listed,
+                          std::uint32_t at) {
+    const Error several = error(asked);
+    for (const std::string& name : listed) {
+      EXPECT_NE(several.message.find(name + " (/bin/app:"), std::string::npos) << several.message;
+      EXPECT_EQ(found(name), stacks::FunctionId{at++}) << name;
+    }
+  };
+  expect("least", {"legacy::least::hb77f7ec125e5fda4", "legacy::least::hecc3093d590b69d9"}, first);
+  expect("most", {"_RINvC1a4mosthE", "_RINvCs1_1a4mosthE"}, first + 2);
+  expect("tick", {"tick@0x4400", "tick@0x4500"}, first + 4);
+  EXPECT_EQ(error("least::h0000000000000000").kind, Error::Kind::not_found);
 }
 
 TEST_F(FindFunction, MatchesOnlyTheBinary) {

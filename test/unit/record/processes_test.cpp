@@ -40,6 +40,21 @@ TEST(Proc, ListsExecutableFilesOnce) {
   EXPECT_TRUE(files[1].deleted);
   EXPECT_EQ(files[2].path, "/tmp/new\nline");
   EXPECT_EQ(files[2].range, "700000-701000"); // as map_files names it, without leading zeros
+  EXPECT_EQ(files[2].inode, 3U);
+}
+
+TEST(Proc, ListsTheMappingsOfFiles) {
+  const auto ranges =
+      parse_file_ranges("00400000-00401000 r--p 00000000 08:01 1 /bin/a b\n"
+                        "00401000-00403000 r-xp 00001000 08:01 1                  /bin/a b\n"
+                        "00500000-00501000 rw-p 00001000 08:01 2 /tmp/old (deleted)\n"
+                        "7ffc0000-7ffc1000 r-xp 00000000 00:00 0 [vdso]\n"
+                        "damaged\n");
+  ASSERT_EQ(ranges.size(), 3U);
+  EXPECT_EQ(ranges[1].start, 0x401000U);
+  EXPECT_EQ(ranges[1].end, 0x403000U);
+  EXPECT_EQ(ranges[1].path, "/bin/a b");
+  EXPECT_EQ(ranges[2].path, "/tmp/old");
 }
 
 TEST(Machine, ReadsRightsFromStatusAndFiles) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace ptlens::record::test {
@@ -67,11 +69,54 @@ TEST(Request, RefusesContradictoryOptions) {
     r.function = "f";
     r.all = r.filter = true;
   }));
+  EXPECT_TRUE(refused([](Request& r) {
+    r.set_functions({{.name = "f"}, {.name = "g"}});
+    r.filter = true;
+  }));
+  EXPECT_TRUE(refused([](Request& r) {
+    r.set_functions(std::vector<WantedFunction>(65, WantedFunction{.name = "f"}));
+  }));
   EXPECT_TRUE(refused([](Request& r) { r.slower_than_ns = 1; }));
   EXPECT_TRUE(refused([](Request& r) {
     r.snapshot = true;
     r.slower_than_ns = 1;
   }));
+}
+
+TEST(Request, RefusesOptionsOfAnotherKindOfTarget) {
+  const auto message = [](const std::function<void(Request&)>& change) {
+    Request request;
+    request.pid = 42;
+    change(request);
+    const auto checked = check_request(request);
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_NE(message([](Request& r) { r.working_directory = "/"; }).find("--cwd"),
+            std::string::npos);
+  EXPECT_NE(message([](Request& r) { r.environment = {"A=1"}; }).find("--env"), std::string::npos);
+  EXPECT_NE(message([](Request& r) { r.binary = "a"; }).find("--binary"), std::string::npos);
+  EXPECT_NE(message([](Request& r) { r.filter = true; }).find("address filter"), std::string::npos);
+}
+
+TEST(Request, RefusesWhatTheBackendCannotDo) {
+  const std::vector<std::pair<const char*, std::function<void(Request&)>>> cases = {
+      {"--filter", [](Request& r) { r.filter = true; }},
+      {"--kernel", [](Request& r) { r.kernel = true; }},
+      {"--probe", [](Request& r) { r.probe = true; }}};
+  for (const auto& [option, change] : cases) {
+    Request request;
+    change(request);
+    for (const bool has_intel_pt : {false, true}) {
+      EXPECT_TRUE(check_backend(request, "intel_pt", has_intel_pt));
+      const auto checked = check_backend(request, "uprobe", has_intel_pt);
+      ASSERT_FALSE(checked) << option;
+      EXPECT_TRUE(checked.error().message.starts_with(option));
+      EXPECT_EQ(checked.error().remedy.contains("--backend intel_pt"), has_intel_pt);
+    }
+  }
+  Request untried;
+  untried.probe = false; // nothing is tried first anyway
+  EXPECT_TRUE(check_backend(untried, "uprobe", false));
 }
 
 } // namespace

@@ -203,6 +203,31 @@ TEST(Parameters, ARecordRequest) {
   EXPECT_FALSE(request.pid);
 }
 
+TEST(Parameters, ARecordRequestOfSeveralFunctions) {
+  const auto read = request_of<protocol::RecordParams>(
+      R"({"pid":1,"functions":[{"name":"f","binary":"/p"},{"name":"g","address":"0x10"}]})");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->request.function, "f");
+  EXPECT_EQ(read->request.binary, "/p");
+  ASSERT_EQ(read->request.more_functions.size(), 1U);
+  EXPECT_EQ(read->request.more_functions[0].name, "g");
+  EXPECT_EQ(read->request.more_functions[0].address, 16U);
+  const auto both = request_of<protocol::RecordParams>(
+      R"({"pid":1,"function":{"name":"f"},"functions":[{"name":"g","all":true}]})");
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->request.function_names(), "f, g");
+  EXPECT_FALSE(both->request.all);
+  EXPECT_TRUE(both->request.more_functions[0].all);
+  EXPECT_EQ(bad_path("record", R"({"pid":1,"functions":[{"name":"f"},{}]})"), "functions[1].name");
+  EXPECT_EQ(bad_path("record", R"({"pid":1,"functions":[null]})"), "functions[0].name");
+  EXPECT_EQ(bad_path("record", R"({"pid":1,"functions":{"name":"f"}})"), "functions");
+  std::string many = R"({"name":"f"})";
+  for (int count = 1; count < 64; ++count) {
+    many += R"(,{"name":"f"})";
+  }
+  EXPECT_EQ(bad_path("record", (R"({"pid":1,"functions":[)" + many + "]}").c_str()), "functions");
+}
+
 TEST(Parameters, AnOpenRequest) {
   const auto read = request_of<protocol::OpenParams>(
       R"({"path":"/r","symfs":"/s","kallsyms":"/k","kcore":"/c","pid":7})");

@@ -1,7 +1,7 @@
 // Copies measured binaries into a recording's folder.
 #include "engine/recording/copied_binaries.hpp"
 
-#include "base/file_descriptor.hpp"
+#include "base/copy_file.hpp"
 #include "engine/recording/loaded_recording.hpp"
 #include "symbols/elf/elf_file.hpp"
 #include "symbols/elf/elf_image.hpp"
@@ -9,14 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <fcntl.h>
 #include <filesystem>
-#include <linux/fs.h>
 #include <map>
 #include <set>
 #include <string_view>
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include <vector>
 
 namespace ptlens::engine {
@@ -44,25 +40,6 @@ bool has_debug_information(const std::string& path, std::uint64_t size) {
   return std::ranges::any_of(sections, [](const symbols::Section& section) {
     return section.name == ".debug_info" || section.name == ".zdebug_info";
   });
-}
-
-bool share(const fs::path& from, const fs::path& to) {
-  const FileDescriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
-  const FileDescriptor target(
-      ::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  return source.valid() && target.valid() && ::ioctl(target.get(), FICLONE, source.get()) == 0;
-}
-
-void copy(const fs::path& from, const fs::path& to) {
-  std::error_code failed;
-  fs::create_directories(to.parent_path(), failed);
-  if (failed || share(from, to)) {
-    return;
-  }
-  fs::copy_file(from, to, fs::copy_options::overwrite_existing, failed);
-  if (failed) { // an incomplete copy would look like a damaged binary
-    fs::remove(to, failed);
-  }
 }
 
 } // namespace
@@ -95,7 +72,7 @@ void keep_binaries(const std::string& recording) {
       continue;
     }
     bytes += size;
-    copy(path, recording + path);
+    copy_file(path, recording + path);
   }
 }
 

@@ -106,7 +106,8 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
                                  ? path
                                  : std::filesystem::path(file).parent_path().string();
   auto store = std::make_unique<symbols::BinaryFinder>(symbols::BinaryFinder::Options{
-      options.symfs, folder, recording->hostname() == own_hostname()});
+      options.symfs, folder, recording->hostname() == own_hostname(),
+      manifest ? manifest->private_files : std::vector<std::string>()});
   auto kernel = open_kernel(*recording, file, options);
   if (!kernel) {
     return std::unexpected(kernel.error());

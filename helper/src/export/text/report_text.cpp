@@ -6,6 +6,7 @@
 #include "measure/names/names.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +32,9 @@ std::string heading(const measure::Measurement& measurement, stacks::FunctionId 
                                  printable(info.binary));
   if (!info.file.empty()) {
     text += fmt::format(", {}:{}", printable(info.file), info.line);
+  }
+  if (const auto others = measure::other_names(info); !others.empty()) {
+    text += fmt::format("\n  also named {}", printable(fmt::format("{}", fmt::join(others, ", "))));
   }
   return text + '\n';
 }

@@ -1,7 +1,7 @@
 // The errors list functions that the user may have meant.
 #include "measure/names/find_function.hpp"
 
-#include "symbols/names/name_shape.hpp"
+#include "symbols/names/telling_names.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,36 +28,44 @@ std::string place_of(const stacks::FunctionInfo& function) {
 
 Error ambiguous(const Measurement& measurement, const std::string& name,
                 const std::vector<stacks::FunctionId>& found) {
-  const auto candidates = found | std::views::take(listed_candidates) |
-                          std::views::transform([&](stacks::FunctionId index) {
-                            const stacks::FunctionInfo& function = measurement.functions[index];
-                            return fmt::format("{} ({})", function.name, place_of(function));
-                          });
-  std::string message = fmt::format("{} functions match \"{}\": {}", found.size(),
-                                    name.substr(0, shown_bytes), fmt::join(candidates, ", "));
-  if (found.size() > listed_candidates) {
-    message += ", ...";
-  }
-  const stacks::FunctionInfo& first = measurement.functions[found.front()];
-  const bool addresses_differ = std::ranges::any_of(found, [&](stacks::FunctionId function) {
-    return measurement.functions[function].address != first.address;
-  });
-  std::vector<Error::Candidate> listed;
+  const auto function_of = [&](stacks::FunctionId index) -> const stacks::FunctionInfo& {
+    return measurement.functions[index];
+  };
+  std::vector<symbols::NamedFunction> named;
   for (const stacks::FunctionId index : found) {
-    const stacks::FunctionInfo& function = measurement.functions[index];
-    listed.push_back(
-        {.name = function.name, .binary = function.binary, .address = function.address});
+    const stacks::FunctionInfo& function = function_of(index);
+    named.push_back({.name = function.name,
+                     .linkage_name = function.linkage_names.empty()
+                                         ? std::string()
+                                         : function.linkage_names.front(),
+                     .address = function.address});
   }
+  const std::vector<std::string> telling = symbols::telling_names(named);
+  std::vector<std::string> listed;
+  std::vector<Error::Candidate> candidates;
+  for (std::size_t at = 0; at < found.size(); ++at) {
+    const stacks::FunctionInfo& function = function_of(found[at]);
+    if (at < listed_candidates) {
+      listed.push_back(fmt::format("{} ({})", telling[at], place_of(function)));
+    }
+    candidates.push_back({.name = symbols::listed_name(named[at], telling[at]),
+                          .binary = function.binary,
+                          .address = function.address});
+  }
+  std::vector<std::string> sorted = telling;
+  std::ranges::sort(sorted);
+  const bool distinct = std::ranges::adjacent_find(sorted) == sorted.end();
   return {.kind = Error::Kind::ambiguous,
-          .message = message,
+          .message = fmt::format("{} functions match \"{}\": {}{}", found.size(),
+                                 name.substr(0, shown_bytes), fmt::join(listed, ", "),
+                                 found.size() > listed_candidates ? ", ..." : ""),
           .file = measurement.recording.path,
           .offset = std::nullopt,
-          .remedy =
-              addresses_differ
-                  ? fmt::format("give the address of one of them, as in {}@{:#x}, or use --all",
-                                symbols::shape_of(first.name).last(), first.address)
-                  : fmt::format("give the binary too, as in {}", first.binary),
-          .candidates = std::move(listed)};
+          .remedy = distinct ? fmt::format("name one of them, as in --function '{}', or use --all",
+                                           telling[0])
+                             : fmt::format("give the binary too, as in --binary {}, or use --all",
+                                           function_of(found.front()).binary),
+          .candidates = std::move(candidates)};
 }
 
 } // namespace

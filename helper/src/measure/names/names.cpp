@@ -1,6 +1,7 @@
 // A name is matched against all functions; only the best kind of match counts.
 #include "measure/names/names.hpp"
 
+#include "symbols/names/demangle.hpp"
 #include "symbols/names/name_shape.hpp"
 #include "symbols/names/wanted_name.hpp"
 
@@ -91,7 +92,8 @@ std::vector<stacks::FunctionId> functions_named(std::span<const stacks::Function
       continue;
     }
     const std::optional<std::size_t> kind =
-        selector.name.empty() ? std::optional<std::size_t>(0) : wanted.match(function.name, {});
+        selector.name.empty() ? std::optional<std::size_t>(0)
+                              : wanted.match(function.name, function.linkage_names);
     if (!kind || *kind > best) {
       continue;
     }
@@ -105,6 +107,17 @@ std::vector<stacks::FunctionId> functions_named(std::span<const stacks::Function
     keep_nearest_binary(functions, binary, found);
   }
   return found;
+}
+
+std::vector<std::string> other_names(const stacks::FunctionInfo& function) {
+  std::vector<std::string> names;
+  for (const std::string& linkage_name : function.linkage_names) {
+    std::string name = symbols::demangle(linkage_name);
+    if (name != function.name && std::ranges::find(names, name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+  }
+  return names;
 }
 
 std::size_t shared_path_end(std::string_view one, std::string_view other) {

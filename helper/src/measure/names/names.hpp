@@ -30,6 +30,10 @@ struct FunctionSelector {
 functions_named(std::span<const stacks::FunctionInfo> functions, const FunctionSelector& selector,
                 std::string_view binary);
 
+// Returns the other names of the function, demangled and without versions: "free" and "__libc_free"
+// for "cfree".
+[[nodiscard]] std::vector<std::string> other_names(const stacks::FunctionInfo& function);
+
 // The number of candidates that an error message lists.
 inline constexpr std::size_t listed_candidates = 10;
 

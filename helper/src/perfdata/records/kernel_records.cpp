@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <linux/perf_event.h>
+#include <string_view>
 #include <sys/mman.h>
 #include <utility>
 
@@ -28,6 +29,13 @@ std::vector<std::uint8_t> copy_of(std::span<const std::byte> bytes) {
   return copy;
 }
 
+// The kernel adds the ending to the path of a file that was removed or replaced.
+std::string_view without_deleted(std::string_view path) {
+  constexpr std::string_view ending = " (deleted)";
+  const bool deleted = path.starts_with('/') && path.ends_with(ending);
+  return path.substr(0, path.size() - (deleted ? ending.size() : 0));
+}
+
 Mapping mapping_start(Body& body) {
   Mapping mapping;
   mapping.time_ns = body.id.time_ns;
@@ -42,7 +50,7 @@ Mapping mapping_start(Body& body) {
 
 void read_mmap(Body& body, SideBand& side_band) {
   Mapping mapping = mapping_start(body);
-  mapping.path = body.fields.rest_as_text();
+  mapping.path = without_deleted(body.fields.rest_as_text());
   if (!body.fields.failed() && !body.flag(PERF_RECORD_MISC_MMAP_DATA)) {
     side_band.mappings.push_back(std::move(mapping));
   }
@@ -61,7 +69,7 @@ void read_mmap2(Body& body, SideBand& side_band) {
   }
   const auto protection = body.fields.read<std::uint32_t>();
   body.fields.skip(sizeof(std::uint32_t)); // MAP_SHARED and the like
-  mapping.path = body.fields.rest_as_text();
+  mapping.path = without_deleted(body.fields.rest_as_text());
   if (!body.fields.failed() && (protection & PROT_EXEC) != 0) {
     side_band.mappings.push_back(std::move(mapping));
   }

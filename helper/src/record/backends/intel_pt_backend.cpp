@@ -129,7 +129,7 @@ void describe(const Request& request, const Machine& machine, bool copy_kernel,
 // Returns true when an address filter can be added. A filter accepts one range of code, and a
 // function with hot and cold parts has several.
 bool may_filter(const Request& request, const Machine& machine) {
-  if (request.filter || !request.names_function() || !can_filter(machine)) {
+  if (request.filter || request.functions().size() != 1 || !can_filter(machine)) {
     return false;
   }
   auto files = TargetFiles::of(request);

@@ -55,8 +55,9 @@ public:
     }
     const Place& target = targets->front();
     const std::string named =
-        targets->size() == 1 ? target->name
-                             : fmt::format("{} ({} functions)", request_.function, targets->size());
+        targets->size() == 1
+            ? target->name
+            : fmt::format("{} ({} functions)", request_.function_names(), targets->size());
     const StubResolver resolve = [&files](std::string_view name) { return files->resolve(name); };
     std::vector<Note> notes;
     auto plan =

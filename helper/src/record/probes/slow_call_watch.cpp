@@ -62,7 +62,7 @@ Result<SlowCallWatch> SlowCallWatch::start(const Request& request, const Machine
   SlowCallWatch watch(std::move(*group), std::move(*reader), std::move(entries));
   watch.pid_ = request.pid;
   watch.tid_ = request.tid;
-  watch.function_ = targets->size() == 1 ? targets->front()->name : request.function;
+  watch.function_ = targets->size() == 1 ? targets->front()->name : request.function_names();
   watch.slower_than_ns_ = request.slower_than_ns;
   return watch;
 }

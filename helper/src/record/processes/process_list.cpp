@@ -4,6 +4,7 @@
 #include "record/processes/process_list.hpp"
 
 #include "record/processes/files.hpp"
+#include "record/processes/process_files.hpp"
 #include "record/processes/process_maps.hpp"
 #include "record/processes/process_stat.hpp"
 #include "record/processes/rights.hpp"
@@ -145,14 +146,11 @@ void look_for_source(Process& process, const std::string& source, std::uint64_t&
   if (!files) {
     return;
   }
-  const std::string root = root_of(process.pid);
   for (const MappedFile& file : *files) {
     if (is_system_file(file.path)) {
       continue;
     }
-    const std::string path = file.deleted
-                                 ? fmt::format("/proc/{}/map_files/{}", process.pid, file.range)
-                                 : root + file.path;
+    const std::string path = reachable_path(process.pid, file, &file == &files->front());
     if (index.has_source(path, source, budget).value_or(false)) {
       process.has_source = true;
       process.rebuilt = file.deleted;
@@ -248,20 +246,6 @@ Result<std::vector<Thread>> threads(std::int32_t pid) {
   }
   std::ranges::stable_sort(list, std::greater(), &Thread::cpu_percent);
   return list;
-}
-
-Result<std::vector<std::string>> mapped_binaries(std::int32_t pid) {
-  const auto files = mapped_files(pid);
-  if (!files) {
-    return std::unexpected(files.error());
-  }
-  const std::string root = root_of(pid);
-  std::vector<std::string> paths;
-  paths.reserve(files->size());
-  for (const MappedFile& file : *files) {
-    paths.push_back(root + file.path);
-  }
-  return paths;
 }
 
 } // namespace ptlens::record

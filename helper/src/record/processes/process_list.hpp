@@ -38,8 +38,4 @@ struct Thread {
 // Returns the threads of a process, the busiest first. Errors: gone.
 [[nodiscard]] Result<std::vector<Thread>> threads(std::int32_t pid);
 
-// Returns the paths of the files that a process has mapped executable, its executable first.
-// Errors: gone, no_rights.
-[[nodiscard]] Result<std::vector<std::string>> mapped_binaries(std::int32_t pid);
-
 } // namespace ptlens::record

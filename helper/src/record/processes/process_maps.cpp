@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <unistd.h>
 
 namespace ptlens::record {
 namespace {
@@ -32,6 +33,8 @@ struct MapsLine {
   std::uint64_t start = 0;
   std::uint64_t end = 0; // exclusive
   bool executable = false;
+  std::uint64_t inode = 0;
+  bool deleted = false;
   std::string path = {}; // of a file, or a name such as "[vdso]"; empty: anonymous memory
 };
 
@@ -50,40 +53,58 @@ std::optional<MapsLine> parse_maps_line(std::string_view line) {
   }
   next_field(line); // offset
   next_field(line); // device
-  next_field(line); // inode
+  const auto inode = to_number<std::uint64_t>(next_field(line));
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  return MapsLine{
-      .start = *start, .end = *end, .executable = permissions[2] == 'x', .path = unescape(line)};
+  MapsLine mapping{.start = *start,
+                   .end = *end,
+                   .executable = permissions[2] == 'x',
+                   .inode = inode.value_or(0),
+                   .deleted = line.ends_with(deleted_suffix)};
+  line.remove_suffix(mapping.deleted ? deleted_suffix.size() : 0);
+  mapping.path = unescape(line);
+  return mapping;
+}
+
+// Returns the lines that map files, in the order of the text.
+std::vector<MapsLine> parse_maps(std::string_view text) {
+  std::vector<MapsLine> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    auto line = parse_maps_line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line && line->path.starts_with('/')) {
+      lines.push_back(std::move(*line));
+    }
+  }
+  return lines;
 }
 
 } // namespace
 
 std::vector<MappedFile> parse_executable_maps(std::string_view text) {
   std::vector<MappedFile> files;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    auto line = parse_maps_line(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!line || !line->executable || !line->path.starts_with('/')) {
-      continue;
-    }
-    MappedFile file;
-    file.deleted = line->path.ends_with(deleted_suffix);
-    if (file.deleted) {
-      line->path.resize(line->path.size() - deleted_suffix.size());
-    }
-    file.path = std::move(line->path);
-    file.range = fmt::format("{:x}-{:x}", line->start, line->end);
-    if (std::ranges::find(files, file.path, &MappedFile::path) == files.end()) {
-      files.push_back(std::move(file));
+  for (MapsLine& line : parse_maps(text)) {
+    if (line.executable && std::ranges::find(files, line.path, &MappedFile::path) == files.end()) {
+      files.push_back({.path = std::move(line.path),
+                       .deleted = line.deleted,
+                       .range = fmt::format("{:x}-{:x}", line.start, line.end),
+                       .inode = line.inode});
     }
   }
   return files;
 }
 
+std::vector<MappedRange> parse_file_ranges(std::string_view text) {
+  std::vector<MappedRange> ranges;
+  for (MapsLine& line : parse_maps(text)) {
+    ranges.push_back({.start = line.start, .end = line.end, .path = std::move(line.path)});
+  }
+  return ranges;
+}
+
 Result<std::vector<MappedFile>> mapped_files(std::int32_t pid) {
   const std::string maps = fmt::format("/proc/{}/maps", pid);
-  const std::optional<std::string> text = read_text(maps, std::size_t{64} << 20);
+  const std::optional<std::string> text = read_text(maps, longest_maps);
   if (!text) {
     if (!process_stat(pid)) {
       return std::unexpected(process_is_gone(pid));
@@ -93,7 +114,10 @@ Result<std::vector<MappedFile>> mapped_files(std::int32_t pid) {
         .message =
             fmt::format("the memory map of process {} cannot be read: permission denied", pid),
         .file = maps,
-        .remedy = "choose a process of your own user, or run the same command with sudo"});
+        .remedy = ::geteuid() == 0
+                      ? "even root may not read this one: the kernel protects it, or a security "
+                        "policy (Yama, SELinux, AppArmor, a container). Choose another process"
+                      : "choose a process of your own user, or run the same command with sudo"});
   }
   std::vector<MappedFile> files = parse_executable_maps(*text);
   std::string executable = link_target(fmt::format("/proc/{}/exe", pid));

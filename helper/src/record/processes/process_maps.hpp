@@ -16,7 +16,20 @@ struct MappedFile {
   std::string path;       // in the target's file system
   bool deleted = false;   // the file was removed or replaced after it was mapped
   std::string range = {}; // the name of its first executable mapping in /proc/PID/map_files
+  std::uint64_t inode = 0;
 };
+
+// A mapping of a file.
+struct MappedRange {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0; // exclusive
+  std::string path = {};
+};
+
+inline constexpr std::size_t longest_maps = std::size_t{64} << 20U; // bytes read of the file
+
+// Returns the mappings of files according to the text of /proc/PID/maps, in its order.
+[[nodiscard]] std::vector<MappedRange> parse_file_ranges(std::string_view text);
 
 // Returns the files that are mapped executable according to the text of /proc/PID/maps, each once,
 // in the order of the text.

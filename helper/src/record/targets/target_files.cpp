@@ -2,7 +2,8 @@
 
 #include "record/machine/machine.hpp"
 #include "record/processes/files.hpp"
-#include "record/processes/process_maps.hpp"
+#include "record/processes/process_files.hpp"
+#include "record/targets/link_order.hpp"
 #include "record/targets/loader.hpp"
 
 #include <fmt/format.h>
@@ -29,22 +30,33 @@ std::string canonical_path(const fs::path& path) {
   return failed ? path.string() : result.string();
 }
 
+// Leaves the executable in front.
+void sort_by_link_order(std::int32_t pid, std::vector<TargetFile>& files) {
+  const std::vector<std::string> order = link_order(pid);
+  if (files.empty() || order.empty()) {
+    return;
+  }
+  std::ranges::stable_sort(files.begin() + 1, files.end(), {}, [&order](const TargetFile& file) {
+    return std::ranges::find(order, file.path) - order.begin();
+  });
+}
+
 } // namespace
 
 Result<TargetFiles> TargetFiles::of(const Request& request) {
   TargetFiles result;
   if (request.attached()) {
     const std::int32_t pid = *request.attached();
-    auto mapped = mapped_files(pid);
+    auto mapped = process_files(pid);
     if (!mapped) {
       return std::unexpected(mapped.error());
     }
-    const std::string root = root_of(pid);
     result.folder_ = link_target(fmt::format("/proc/{}/cwd", pid));
-    for (MappedFile& file : *mapped) {
-      TargetFile target{.path = file.path, .open_path = root + file.path, .deleted = file.deleted};
-      result.files_.push_back(std::move(target));
+    for (ProcessFile& file : *mapped) {
+      result.files_.push_back(
+          {.path = std::move(file.path), .open_path = std::move(file.open_path)});
     }
+    sort_by_link_order(pid, result.files_);
     return result;
   }
   if (!request.program.empty()) {
@@ -72,8 +84,9 @@ Result<TargetFiles> TargetFiles::of(const Request& request) {
 }
 
 Result<TargetFile> TargetFiles::named(const std::string& binary) const {
-  const auto found = std::ranges::find_if(
-      files_, [&binary](const TargetFile& file) { return names_file(file.path, binary); });
+  const auto found = std::ranges::find_if(files_, [&binary](const TargetFile& file) {
+    return names_file(file.path, binary) || file.open_path == binary;
+  });
   if (found != files_.end()) {
     return *found;
   }
@@ -100,6 +113,14 @@ Result<std::shared_ptr<const Binary>> TargetFiles::open(const TargetFile& file) 
       std::ranges::find(opened_, file.path, [](const Opened& opened) { return opened.file.path; });
   if (known != opened_.end()) {
     return known->binary;
+  }
+  if (file.open_path.empty()) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::no_rights,
+              .message = "the file was removed or replaced after the process started, and only "
+                         "root can read the old one",
+              .file = file.path,
+              .remedy = "restart the process, or run the same command with sudo"});
   }
   auto binary = Binary::open(file.open_path);
   if (binary) {
@@ -128,21 +149,17 @@ const ElfSymbols& TargetFiles::symbols_of(const TargetFile& file) {
 }
 
 std::optional<Place> TargetFiles::resolve(std::string_view linkage_name) {
-  const std::string name(linkage_name.substr(0, linkage_name.find('@'))); // "memcpy@GLIBC_2.14"
-  for (const TargetFile& file : files_) {
-    if (file.deleted) {
-      continue;
-    }
-    // The symbol's name can be an alias of the name that the function has in the binary.
-    const auto& defined = symbols_of(file).defined;
-    const auto found = defined.find(name);
-    if (found == defined.end()) {
-      continue;
-    }
-    const auto binary = open(file);
-    const auto index = binary ? (*binary)->function_entry(found->second) : std::nullopt;
-    if (index) {
-      return Place{.binary = *binary, .function = *index};
+  // What a file does not export is bound by no linker, but its own stubs lead to it: those of a
+  // static program, and those that the linker fills with the address of a resolver (IRELATIVE).
+  for (const auto find : {&Binary::exported, &Binary::defined}) {
+    for (const TargetFile& file : files_) {
+      const auto binary = open(file);
+      if (!binary) {
+        continue;
+      }
+      if (const auto index = ((**binary).*find)(linkage_name)) {
+        return Place{.binary = *binary, .function = *index};
+      }
     }
   }
   return std::nullopt;

@@ -19,11 +19,12 @@ namespace ptlens::record {
 // A file that the target has mapped, or will map when it starts.
 struct TargetFile {
   std::string path = {};      // in the target's file system, as perf records it
-  std::string open_path = {}; // the path that opens it from here
-  bool deleted = false;       // replaced since it was mapped
+  std::string open_path = {}; // the path that opens it from here; empty: the file was removed or
+                              // replaced, and the rights do not suffice to open the old one
 };
 
-// The files that can contain the function: the executable first, then the libraries.
+// The files that can contain the function: the executable first, then the libraries in the order in
+// which the dynamic linker searches them.
 class TargetFiles {
 public:
   // Returns the files of the requested process, of the thread's process, or of the program. A CPU
@@ -32,7 +33,8 @@ public:
 
   [[nodiscard]] const std::vector<TargetFile>& files() const { return files_; }
 
-  // Returns the mapped file whose path is `binary` or ends with it, or else the file with that
+  // Returns the mapped file whose path is `binary` or ends with it, or that `binary` opens, or else
+  // the file with that
   // path. Errors: not_found.
   [[nodiscard]] Result<TargetFile> named(const std::string& binary) const;
 

@@ -10,14 +10,14 @@
 
 namespace ptlens::record {
 
-// Returns the requested function. Errors: bad_input when the request names none, when several
+// Returns the first requested function. Errors: bad_input when the request names none, when several
 // functions have the name in one file or in several of the program's own files, or when the file
 // was replaced; not_found with the nearest names, or with the functions that it was inlined into.
 [[nodiscard]] Result<Place> find_target(const Request& request, TargetFiles& files);
 
-// Returns, with request.all, every function of the name: in the first file that has one, and in all
-// files that do not belong to the system. Otherwise it returns the function of find_target. Errors:
-// the same.
+// Returns the requested functions in the order of the request, each once. Where all functions of a
+// name are requested, these are the ones in the first file that has one, and in all files that do
+// not belong to the system. Errors: the same.
 [[nodiscard]] Result<std::vector<Place>> find_targets(const Request& request, TargetFiles& files);
 
 } // namespace ptlens::record

@@ -1,6 +1,7 @@
 // Which function is at a source line.
 #include "server/host/functions_at.hpp"
 
+#include "record/processes/process_files.hpp"
 #include "symbols/binary.hpp"
 #include "symbols/names/name_shape.hpp"
 
@@ -62,29 +63,30 @@ BinaryCache& binary_cache() {
   return cache;
 }
 
-// Returns the paths to search, each once, in order.
-Result<std::vector<std::string>> binaries_to_search(const protocol::FunctionAtParams& request) {
+// Returns the files to search, each once, in order.
+Result<std::vector<record::ProcessFile>>
+binaries_to_search(const protocol::FunctionAtParams& request) {
   if (request.pid) {
-    return record::mapped_binaries(*request.pid);
+    return record::process_files(*request.pid);
   }
   if (!request.program.empty()) {
-    return std::vector{request.program};
+    return std::vector{record::ProcessFile{.path = request.program, .open_path = request.program}};
   }
-  std::vector<std::string> paths;
+  std::vector<record::ProcessFile> files;
   std::set<std::string> seen;
   for (const record::Process& process : record::processes(request.file)) {
     if (!process.has_source) {
       continue;
     }
     // A process may end meanwhile; the search goes on with the others.
-    for (std::string& path :
-         record::mapped_binaries(process.pid).value_or(std::vector<std::string>{})) {
-      if (seen.insert(path).second) {
-        paths.push_back(std::move(path));
+    for (record::ProcessFile& file :
+         record::process_files(process.pid).value_or(std::vector<record::ProcessFile>{})) {
+      if (seen.insert(file.open_path).second) {
+        files.push_back(std::move(file));
       }
     }
   }
-  return paths;
+  return files;
 }
 
 struct Group {
@@ -179,6 +181,23 @@ void search(const symbols::Binary& binary, const protocol::FunctionAtParams& req
   }
 }
 
+// Names each binary by its path in the file system of its process, as recordings do.
+void name_by_their_processes(const std::vector<record::ProcessFile>& files, Group& group) {
+  const auto rename = [&files](std::vector<stacks::FunctionInfo>& functions) {
+    for (stacks::FunctionInfo& function : functions) {
+      const auto file = std::ranges::find(files, function.binary, &record::ProcessFile::open_path);
+      function.binary = file == files.end() ? function.binary : file->path;
+    }
+  };
+  for (auto* functions : {&group.both, &group.by_name, &group.by_name_elsewhere, &group.declared,
+                          &group.at_line, &group.by_symbol}) {
+    rename(*functions);
+  }
+  if (group.inlined) {
+    rename(group.inlined->holders);
+  }
+}
+
 std::string searched_in(const protocol::FunctionAtParams& request) {
   if (request.pid) {
     return fmt::format("process {}", *request.pid);
@@ -202,14 +221,17 @@ std::string reason_for_none(const protocol::FunctionAtParams& request, bool some
 } // namespace
 
 Result<FunctionsAt> functions_at(const protocol::FunctionAtParams& request) {
-  const auto paths = binaries_to_search(request);
-  if (!paths) {
-    return std::unexpected(paths.error());
+  const auto files = binaries_to_search(request);
+  if (!files) {
+    return std::unexpected(files.error());
   }
   Group group;
   bool some_source = false;
-  for (const std::string& path : *paths) {
-    auto binary = binary_cache().open(path);
+  for (const record::ProcessFile& file : *files) {
+    if (file.open_path.empty()) {
+      continue;
+    }
+    auto binary = binary_cache().open(file.open_path);
     if (!binary) {
       if (!request.program.empty()) {
         return std::unexpected(std::move(binary.error()));
@@ -219,6 +241,7 @@ Result<FunctionsAt> functions_at(const protocol::FunctionAtParams& request) {
     some_source = some_source || (*binary)->has_source(request.file);
     search(**binary, request, group);
   }
+  name_by_their_processes(*files, group);
   const auto line = [](const stacks::FunctionInfo& function) { return function.line; };
   std::ranges::stable_sort(group.at_line, std::greater(), line);
   for (auto* candidates : {&group.both, &group.by_name, &group.by_name_elsewhere}) {

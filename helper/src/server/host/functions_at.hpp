@@ -11,7 +11,7 @@ namespace ptlens::server {
 // 1. functions at the line that have the name; 2. functions of the name, because the cursor is on a
 // call, first in binaries built from the file; 3. functions declared on the line of the language
 // server's symbol; 4. functions at the line, the innermost (a lambda) first; 5. functions of the
-// symbol's name. Errors: those of record::mapped_binaries and, for `program`, of
+// symbol's name. Errors: those of record::process_files and, for `program`, of
 // symbols::Binary::open.
 [[nodiscard]] Result<FunctionsAt> functions_at(const protocol::FunctionAtParams& request);
 

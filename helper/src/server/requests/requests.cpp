@@ -121,11 +121,16 @@ Read<RecordRequest> to_request(protocol::RecordParams params) {
   request.working_directory = std::move(params.cwd);
   request.environment = std::move(*environment);
   if (params.function) {
-    request.function = std::move(params.function->name);
-    request.binary = std::move(params.function->binary);
-    request.address = params.function->address;
-    request.all = params.function->all;
+    params.functions.insert(params.functions.begin(), std::move(*params.function));
   }
+  std::vector<record::WantedFunction> functions;
+  for (FunctionSelector& wanted : params.functions) {
+    functions.push_back({.name = std::move(wanted.name),
+                         .binary = std::move(wanted.binary),
+                         .address = wanted.address,
+                         .all = wanted.all});
+  }
+  request.set_functions(std::move(functions));
   request.duration_s = params.duration;
   request.backend = protocol::name_of(params.backend);
   request.perf = std::move(params.perf);

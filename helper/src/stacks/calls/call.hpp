@@ -32,6 +32,8 @@ struct FunctionInfo {
   std::string file;          // empty without debug information
   std::uint32_t line = 0;
   std::uint32_t end_line = 0;
+  // Its own linkage name, then its aliases, with their versions; empty where no symbol is known.
+  std::vector<std::string> linkage_names = {};
 };
 
 // The instruction that a call was made from.

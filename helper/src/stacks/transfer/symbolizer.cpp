@@ -21,9 +21,9 @@ FunctionId Symbolizer::function(const symbols::Binary& binary, const std::string
   }
   if (known[index] == FunctionId::none) {
     const symbols::Function& function = binary.functions()[index];
-    known[index] = add(
-        {function.name, path, function.address, function.file, function.line, function.end_line},
-        symbols::returns_twice(function));
+    known[index] = add({function.name, path, function.address, function.file, function.line,
+                        function.end_line, binary.linkage_names(index)},
+                       symbols::returns_twice(function));
   }
   return known[index];
 }
@@ -31,7 +31,7 @@ FunctionId Symbolizer::function(const symbols::Binary& binary, const std::string
 FunctionId Symbolizer::stand_in(const std::string& name, const std::string& binary) {
   const auto [entry, added] = stand_ins_.try_emplace({name, binary}, functions_.next_id());
   if (added) {
-    add({name, binary, 0, "", 0, 0}, false);
+    add({name, binary, 0, "", 0, 0, {}}, false);
   }
   return entry->second;
 }

@@ -1,6 +1,8 @@
 // Symbol tables, read by libelf. Layout: System V gABI, chapter 4, "Symbol Table".
 #include "symbols/elf/symbol_table.hpp"
 
+#include "symbols/elf/symbol_versions.hpp"
+
 #include <gelf.h>
 
 #include <algorithm>
@@ -30,8 +32,9 @@ bool is_exported_label(const GElf_Sym& symbol, std::string_view name) {
          !name.starts_with('$');
 }
 
+// `versions`: of .dynsym; nullptr for .symtab.
 void read_table(Elf* elf, const Section& section, const ElfImage& image,
-                std::vector<Symbol>& symbols) {
+                const SymbolVersions* versions, std::vector<Symbol>& symbols) {
   Elf_Scn* scn = elf_getscn(elf, section.index);
   GElf_Shdr header = {};
   Elf_Data* data = scn == nullptr ? nullptr : elf_getdata(scn, nullptr);
@@ -73,7 +76,9 @@ void read_table(Elf* elf, const Section& section, const ElfImage& image,
          .section_end = last->end(),
          .source_file = GELF_ST_BIND(symbol.st_info) == STB_LOCAL ? source_file : 0,
          .binding = binding_of(symbol),
-         .indirect = type == STT_GNU_IFUNC});
+         .indirect = type == STT_GNU_IFUNC,
+         .exported = versions != nullptr && GELF_ST_BIND(symbol.st_info) != STB_LOCAL,
+         .version = versions == nullptr ? std::string() : versions->of(at)});
   }
 }
 
@@ -87,10 +92,11 @@ std::vector<Symbol> read_function_symbols(Elf* elf, std::uint64_t file_size,
                                           const ElfImage& image) {
   std::vector<Symbol> symbols;
   const std::vector<Section> sections = read_sections(elf, file_size);
+  const SymbolVersions versions(elf, file_size);
   for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
     const auto table = std::ranges::find(sections, type, &Section::type);
     if (table != sections.end()) {
-      read_table(elf, *table, image, symbols);
+      read_table(elf, *table, image, type == SHT_DYNSYM ? &versions : nullptr, symbols);
     }
   }
   return symbols;

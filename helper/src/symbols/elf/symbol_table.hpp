@@ -18,7 +18,9 @@ struct Symbol {
   std::uint64_t section_end = 0; // end of the section with the symbol
   std::uint32_t source_file = 0; // number of the STT_FILE before a local symbol, 0: none
   Binding binding = Binding::local;
-  bool indirect = false; // STT_GNU_IFUNC
+  bool indirect = false;    // STT_GNU_IFUNC
+  bool exported = false;    // in .dynsym: the dynamic linker can bind other files to it
+  std::string version = {}; // of an exported one, as SymbolVersions::of spells it
 };
 
 // Returns the symbols of functions in executable sections of `image`: STT_FUNC, STT_GNU_IFUNC, and

@@ -111,16 +111,18 @@ void FunctionBuilder::add_symbols(std::span<const Symbol> symbols,
       end = std::min({framed ? frame->high : best.section_end, next,
                       cold != cold_starts.end() ? *cold : UINT64_MAX});
     }
+    const bool old_version = best.version.starts_with('@') && !best.version.starts_with("@@");
     Function function{.name = demangle(best.name),
-                      .linkage_name = best.name,
+                      .linkage_name = old_version ? best.name + best.version : best.name,
                       .address = best.address,
                       .ranges = {{.low = best.address, .high = end}},
                       .kind = best.indirect ? Function::Kind::indirect : Function::Kind::code};
     for (; at < after; ++at) {
-      names_.push_back({.linkage_name = sorted[at]->name,
+      names_.push_back({.linkage_name = sorted[at]->name + sorted[at]->version,
                         .entry = best.address,
                         .source_file = sorted[at]->source_file,
-                        .binding = sorted[at]->binding});
+                        .binding = sorted[at]->binding,
+                        .exported = sorted[at]->exported});
       if (names_resolver(sorted[at]->name)) {
         function.kind = Function::Kind::resolver;
       }

@@ -41,10 +41,11 @@ public:
   [[nodiscard]] std::map<std::uint64_t, Function> take() { return std::move(functions_); }
 
   struct NamedEntry {
-    std::string linkage_name;
+    std::string linkage_name; // with its version
     std::uint64_t entry = 0;
     std::uint32_t source_file = 0;
     Symbol::Binding binding = Symbol::Binding::local;
+    bool exported = false;
   };
   [[nodiscard]] std::span<const NamedEntry> names() const { return names_; }
 

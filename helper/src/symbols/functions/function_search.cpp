@@ -42,10 +42,25 @@ std::vector<std::uint32_t> find_by_name(const FunctionTable& table, std::string_
   };
   for (std::uint32_t index = 0; index < table.functions().size(); ++index) {
     const Function& function = table.functions()[index];
-    look_at(index, function.name, function.linkage_name);
+    if (!wanted.has_version()) {
+      look_at(index, function.name, function.linkage_name);
+      continue;
+    }
+    for (const std::string& name : linkage_names_of(table, index)) {
+      if (wanted.may_match(name)) {
+        look_at(index, demangle(name), name);
+      }
+    }
   }
   for (const Alias& alias : table.aliases()) {
-    look_at(alias.function, demangle(alias.linkage_name), alias.linkage_name);
+    const Function& function = table.functions()[alias.function];
+    if (wanted.has_version() || alias.linkage_name == function.linkage_name ||
+        !wanted.may_match(alias.linkage_name)) {
+      continue;
+    }
+    const bool same = without_version(alias.linkage_name) == without_version(function.linkage_name);
+    look_at(alias.function, same ? function.name : demangle(alias.linkage_name),
+            alias.linkage_name);
   }
   for (std::vector<std::uint32_t>& indices : found) {
     if (indices.empty()) {
@@ -104,6 +119,52 @@ std::vector<std::string> names_near(const FunctionTable& table, std::string_view
     names.push_back(std::move(std::get<2>(rank)));
   }
   return names;
+}
+
+std::vector<std::string> linkage_names_of(const FunctionTable& table, std::uint32_t index) {
+  std::vector<std::string> names = {table.functions()[index].linkage_name};
+  for (const Alias& alias : table.aliases_of(index)) {
+    // .symtab has names without versions, .dynsym the same ones with them.
+    const auto same = std::ranges::find_if(names, [&](const std::string& name) {
+      return name == alias.linkage_name || name == without_version(alias.linkage_name) ||
+             without_version(name) == alias.linkage_name;
+    });
+    if (same == names.end()) {
+      names.push_back(alias.linkage_name);
+    } else if (version_of(*same).empty()) {
+      *same = alias.linkage_name;
+    }
+  }
+  return names;
+}
+
+std::optional<std::uint32_t> find_exported(const FunctionTable& table,
+                                           std::string_view linkage_name) {
+  std::optional<std::uint32_t> old;
+  for (const Alias& alias : table.aliases()) {
+    if (alias.exported && without_version(alias.linkage_name) == linkage_name) {
+      if (!is_old_version(alias.linkage_name)) {
+        return alias.function;
+      }
+      old = old.value_or(alias.function);
+    }
+  }
+  return old;
+}
+
+std::optional<std::uint32_t> find_defined(const FunctionTable& table,
+                                          std::string_view linkage_name) {
+  for (std::uint32_t index = 0; index < table.functions().size(); ++index) {
+    const Function& function = table.functions()[index];
+    if (function.kind != Function::Kind::plt_stub &&
+        without_version(function.linkage_name) == linkage_name) {
+      return index;
+    }
+  }
+  const auto alias = std::ranges::find_if(table.aliases(), [&](const Alias& each) {
+    return without_version(each.linkage_name) == linkage_name;
+  });
+  return alias == table.aliases().end() ? std::nullopt : std::optional(alias->function);
 }
 
 } // namespace ptlens::symbols

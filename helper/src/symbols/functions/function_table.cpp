@@ -26,10 +26,12 @@ FunctionTable::FunctionTable(const ElfImage& image, const FunctionSources& sourc
 
   for (const FunctionBuilder::NamedEntry& name : builder.names()) {
     const std::optional<std::uint32_t> function = entry(name.entry);
-    if (function && functions_[*function].linkage_name != name.linkage_name) {
-      aliases_.push_back({.linkage_name = name.linkage_name, .function = *function});
+    if (function && (name.exported || functions_[*function].linkage_name != name.linkage_name)) {
+      aliases_.push_back(
+          {.linkage_name = name.linkage_name, .function = *function, .exported = name.exported});
     }
   }
+  std::ranges::stable_sort(aliases_, {}, &Alias::function);
   for (const PltStub& stub : sources.stubs) {
     const std::optional<std::uint32_t> function = entry(stub.address);
     if (function && !stub.target.empty()) {
@@ -125,6 +127,10 @@ std::optional<std::uint32_t> FunctionTable::entry(std::uint64_t address) const {
     return std::nullopt;
   }
   return static_cast<std::uint32_t>(found - functions_.begin());
+}
+
+std::span<const Alias> FunctionTable::aliases_of(std::uint32_t index) const {
+  return std::ranges::equal_range(aliases_, index, {}, &Alias::function);
 }
 
 std::optional<std::string> FunctionTable::stub_target(std::uint32_t index) const {

@@ -22,9 +22,11 @@ struct FunctionSources {
   std::vector<AddressRange> unwind_ranges;
 };
 
-struct Alias { // another symbol at the entry of a function
-  std::string linkage_name;
+// A symbol at the entry of a function: another name of it, or its own where that is exported.
+struct Alias {
+  std::string linkage_name; // with its version, as in "free@@GLIBC_2.2.5"
   std::uint32_t function = 0;
+  bool exported = false; // the dynamic linker can bind other files to it
 };
 
 class FunctionTable {
@@ -32,7 +34,8 @@ public:
   FunctionTable(const ElfImage& image, const FunctionSources& sources, const DebugInfo& debug_info);
 
   [[nodiscard]] std::span<const Function> functions() const { return functions_; }
-  [[nodiscard]] std::span<const Alias> aliases() const { return aliases_; }
+  [[nodiscard]] std::span<const Alias> aliases() const { return aliases_; } // by function
+  [[nodiscard]] std::span<const Alias> aliases_of(std::uint32_t index) const;
   [[nodiscard]] std::optional<std::uint32_t> at(std::uint64_t address) const;
   [[nodiscard]] std::optional<std::uint32_t> entry(std::uint64_t address) const;
   [[nodiscard]] std::optional<std::string> stub_target(std::uint32_t index) const;

@@ -35,11 +35,6 @@ std::optional<std::string> demangle_with_libiberty(const std::string& name) {
   return std::string(text.get());
 }
 
-std::string_view without_version(std::string_view name) {
-  const std::size_t at = name.find('@');
-  return at == std::string_view::npos || at == 0 ? name : name.substr(0, at);
-}
-
 std::string_view without_llvm_suffix(std::string_view name) {
   constexpr std::string_view mark = ".llvm.";
   const std::size_t at = name.rfind(mark);
@@ -83,6 +78,42 @@ std::string spell_clones(std::string_view name) {
 }
 
 } // namespace
+
+std::string_view without_version(std::string_view linkage_name) {
+  const std::size_t at = linkage_name.find('@');
+  return at == std::string_view::npos || at == 0 ? linkage_name : linkage_name.substr(0, at);
+}
+
+std::string_view version_of(std::string_view linkage_name) {
+  std::string_view version = linkage_name.substr(without_version(linkage_name).size());
+  version.remove_prefix(std::min(version.find_first_not_of('@'), version.size()));
+  return version;
+}
+
+bool is_old_version(std::string_view linkage_name) {
+  const std::string_view version = linkage_name.substr(without_version(linkage_name).size());
+  return version.starts_with('@') && !version.starts_with("@@");
+}
+
+std::string_view rust_hash(std::string_view linkage_name) {
+  constexpr std::string_view length = "17"; // of "h" and 16 digits
+  constexpr std::size_t hash_size = 17;
+  const std::string_view name = without_llvm_suffix(without_version(linkage_name));
+  if (!name.starts_with("_ZN") || !name.ends_with('E') ||
+      name.size() < hash_size + length.size() + 1) {
+    return {};
+  }
+  const std::string_view hash = name.substr(name.size() - 1 - hash_size, hash_size);
+  const bool counted =
+      name.substr(name.size() - 1 - hash_size - length.size(), length.size()) == length;
+  return counted && is_rust_hash(hash) ? hash : std::string_view{};
+}
+
+bool is_rust_hash(std::string_view text) {
+  constexpr std::size_t hash_size = 17;
+  return text.size() == hash_size && text.starts_with('h') &&
+         text.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
+}
 
 std::string demangle(std::string_view linkage_name) {
   const std::string_view name = without_llvm_suffix(without_version(linkage_name));

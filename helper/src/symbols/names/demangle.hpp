@@ -11,6 +11,18 @@ namespace ptlens::symbols {
 // legacy and Rust v0.
 [[nodiscard]] std::string demangle(std::string_view linkage_name);
 
+// Returns "free" for "free@@GLIBC_2.2.5" and "free@GLIBC_2.0".
+[[nodiscard]] std::string_view without_version(std::string_view linkage_name);
+// Returns "GLIBC_2.2.5" for both; empty for a name without a version.
+[[nodiscard]] std::string_view version_of(std::string_view linkage_name);
+// Checks for a version to which no new program is bound: one "@" instead of two.
+[[nodiscard]] bool is_old_version(std::string_view linkage_name);
+
+// Returns the hash in which the legacy names of Rust's instances of one generic function differ:
+// "h08e6b6b8d9ee3681" for "_ZN6legacy5least17h08e6b6b8d9ee3681E". Empty for other names.
+[[nodiscard]] std::string_view rust_hash(std::string_view linkage_name);
+[[nodiscard]] bool is_rust_hash(std::string_view text); // "h" and 16 hexadecimal digits
+
 [[nodiscard]] bool is_clone(std::string_view demangled_name);
 
 // Returns the name of the function that a cold part belongs to: "f" for "f.cold" and "f.cold.3",
