@@ -1,4 +1,4 @@
-// Names that tell functions with one name apart.
+// Names that distinguish functions of one name.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct NamedFunction {
 };
 
 // Returns for each function a name that matches it and none of the others: its demangled name, the
-// same with Rust's hash, its linkage name, or "f@0xADDRESS". The last does not tell functions of
-// equal addresses in different files apart.
+// same with Rust's hash, its linkage name, or "f@0xADDRESS". The last form does not distinguish
+// functions with equal addresses in different files.
 [[nodiscard]] std::vector<std::string> telling_names(std::span<const NamedFunction> functions);
 
-// Returns the telling name for a list that shows addresses beside the names: the name with Rust's
-// hash, or else the demangled name.
+// Returns the name for a list that shows addresses beside the names: the demangled name, with
+// Rust's hash where the unique name has it.
 [[nodiscard]] std::string listed_name(const NamedFunction& function, const std::string& telling);
 
 } // namespace ptlens::symbols
