@@ -17,9 +17,10 @@ export const programs = mkdtempSync(path.join(os.tmpdir(), "ptlens-live-"));
 process.on("exit", () => rmSync(programs, { recursive: true, force: true }));
 
 // uftrace 0.13 does not patch functions of unmodified programs that have a cold part, as those that clean up after exceptions.
+// It records some 80,000 calls of memcmp in each round of "words", so that few rounds are enough.
 export const engines = [
-  { backend: "uprobe", skip: noCompiler || noProbes, options: [] },
-  { backend: "uftrace", skip: noCompiler || whyNoUftrace(), options: ["-fpatchable-function-entry=5"] },
+  { backend: "uprobe", skip: noCompiler || noProbes, options: [], rounds: 40 },
+  { backend: "uftrace", skip: noCompiler || whyNoUftrace(), options: ["-fpatchable-function-entry=5"], rounds: 4 },
 ];
 
 /** What a sample says of itself when nothing measures it. */

@@ -31,7 +31,7 @@ for (const engine of engines) {
       const truth = alone(t, "words", []);
       const ways = Object.keys(truth.functions);
       assert.equal(ways.length, 4);
-      const shown = ways.map((name) => [name, measured(t, engine, "words", name).shown.p50]);
+      const shown = ways.map((name) => [name, measured(t, engine, "words", name, ["--rounds", String(engine.rounds)]).shown.p50]);
       assert.deepEqual(ranked(Object.fromEntries(shown)), ranked(Object.fromEntries(ways.map((name) => [name, truth.functions[name].p50]))));
     });
 
