@@ -15,7 +15,7 @@ std::map<std::string, std::vector<std::uint8_t>> build_ids_of(const TargetFiles&
   }
   for (const TargetFile& file : files.files()) {
     const Descriptor opened(::open(file.open_path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!opened.valid() || file.deleted) {
+    if (!opened.valid()) {
       continue;
     }
     const std::unique_ptr<Elf, int (*)(Elf*)> elf(elf_begin(opened.get(), ELF_C_READ_MMAP, nullptr),
