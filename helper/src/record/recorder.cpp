@@ -171,6 +171,9 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
   }
   manifest.ptlens_version = PTLENS_VERSION;
   manifest.function = request.function_names();
+  for (const WantedFunction& wanted : request.functions()) {
+    manifest.functions.push_back(wanted.name);
+  }
   manifest.binary = request.binary;
   manifest.pid = request.pid.value_or(-1);
   manifest.command = request.program;

@@ -2,6 +2,7 @@
 #include "server/host/functions_at.hpp"
 
 #include "symbols/binary.hpp"
+#include "symbols/elf/build_id.hpp"
 #include "symbols/names/name_shape.hpp"
 
 #include <fmt/format.h>
@@ -88,13 +89,12 @@ Result<std::vector<std::string>> binaries_to_search(const protocol::FunctionAtPa
 }
 
 struct Group {
-  std::vector<stacks::FunctionInfo> both;    // at the line, and with the name
-  std::vector<stacks::FunctionInfo> by_name; // in binaries built from the file
-  std::vector<stacks::FunctionInfo> by_name_elsewhere;
-  std::vector<stacks::FunctionInfo>
-      declared; // on the line where the language server found the symbol
-  std::vector<stacks::FunctionInfo> at_line; // innermost first
-  std::vector<stacks::FunctionInfo> by_symbol;
+  std::vector<FunctionOfBinary> both;    // at the line, and with the name
+  std::vector<FunctionOfBinary> by_name; // in binaries built from the file
+  std::vector<FunctionOfBinary> by_name_elsewhere;
+  std::vector<FunctionOfBinary> declared; // on the line where the language server found the symbol
+  std::vector<FunctionOfBinary> at_line;  // innermost first
+  std::vector<FunctionOfBinary> by_symbol;
   std::optional<InlinedAt> inlined;
 };
 
@@ -103,14 +103,18 @@ bool measurable(const symbols::Function& function) {
          function.kind == symbols::Function::Kind::indirect;
 }
 
-stacks::FunctionInfo info_of(const symbols::Binary& binary, std::uint32_t index) {
+FunctionOfBinary info_of(const symbols::Binary& binary, std::uint32_t index) {
   const symbols::Function& function = binary.functions()[index];
-  return {.name = function.name,
-          .binary = binary.path(),
-          .address = function.address,
-          .file = function.file,
-          .line = function.line,
-          .end_line = function.end_line};
+  FunctionOfBinary info;
+  info.name = function.name;
+  info.binary = binary.path();
+  info.address = function.address;
+  info.file = function.file;
+  info.line = function.line;
+  info.end_line = function.end_line;
+  info.linkage_name = function.linkage_name;
+  info.build_id = symbols::build_id_text(binary.build_id());
+  return info;
 }
 
 // Adds the places where the function was inlined, when no code of it exists on its own.
@@ -124,8 +128,8 @@ void search_inlined(const symbols::Binary& binary, const std::string& name, Grou
     found.name = place.name;
     ++found.places;
     if (place.function && measurable(binary.functions()[*place.function])) {
-      stacks::FunctionInfo holder = info_of(binary, *place.function);
-      const bool known = std::ranges::any_of(found.holders, [&](const stacks::FunctionInfo& other) {
+      FunctionOfBinary holder = info_of(binary, *place.function);
+      const bool known = std::ranges::any_of(found.holders, [&](const FunctionOfBinary& other) {
         return other.address == holder.address && other.binary == holder.binary;
       });
       if (!known) {
@@ -219,7 +223,7 @@ Result<FunctionsAt> functions_at(const protocol::FunctionAtParams& request) {
     some_source = some_source || (*binary)->has_source(request.file);
     search(**binary, request, group);
   }
-  const auto line = [](const stacks::FunctionInfo& function) { return function.line; };
+  const auto line = [](const FunctionOfBinary& function) { return function.line; };
   std::ranges::stable_sort(group.at_line, std::greater(), line);
   for (auto* candidates : {&group.both, &group.by_name, &group.by_name_elsewhere}) {
     if (!candidates->empty()) {
