@@ -21,7 +21,7 @@ export function notCalledView({ recording, function: shown }: Report): HTMLEleme
     }),
     el("h1", { title: shown.binary }, shown.name),
     el("p", { className: "location" }, sourceLink(shown.file, shown.line, baseName(shown.binary))),
-    el("p", { className: "caught", role: "status" }, l10n.t("Not called in {0}. Measure again while the program does what calls it?", formatDuration(recording.trace_ns))),
+    el("p", { className: "caught", role: "status" }, l10n.t("Not called in {0}. Measure again?", formatDuration(recording.trace_ns))),
     el("p", {}, again),
     recordingView(recording),
   );

@@ -1,5 +1,6 @@
 // A measurement as a user makes it: right-click, picker, progress, code lenses, line texts, flame graph.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ask, newestRecording, probesOf, sampleSource } from "../live.mjs";
 import {
@@ -136,6 +137,7 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
           await page.waitForTimeout(800);
           return (await page.getByText(new RegExp(`Ln ${definedAt(name)}, Col`)).count()) > 0;
         });
+        await frame.locator(".deeper").getByRole("button", { name: "Go Deeper" }).waitFor(patience);
         await frame.getByRole("button", { name: "Reset zoom" }).click();
       }
     },
@@ -184,21 +186,23 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
   );
 
   await test(
-    "a function that is not called has an answer, not an error and not the function before",
+    "Measure Selected Functions makes one recording of all of them",
     async () => {
-      await goToLine(page, definedAt("main"));
-      await runCommand(page, "PT Lens: Measure Latency");
+      await goToLine(page, definedAt("accept_order"));
+      for (let line = definedAt("accept_order"); line <= definedAt("write_audit"); line += 1) await page.keyboard.press("Shift+ArrowDown");
+      const before = newestRecording(stateHome);
+      await runCommand(page, "PT Lens: Measure Selected Functions");
+      await page.locator(".quick-input-title", { hasText: "Measure latency" }).waitFor(patience);
       await pickSample(page, sample);
       await stopWhenRecording();
-      const frame = panelFrame(page);
-      await frame.locator("h1", { hasText: "main" }).waitFor(patience);
-      await frame.getByText(/Not called in [\d.]+ m?s/).waitFor(patience);
-      await frame.getByRole("button", { name: "Measure Again" }).waitFor(patience);
-      const message = page.locator(".notification-toast", { hasText: "main was not called in" });
-      await message.getByRole("button", { name: "Measure Again" }).waitFor(patience);
-      await shot("not-called");
-      await message.hover();
-      await message.getByRole("button", { name: /Clear Notification/ }).click();
+      await panelFrame(page).locator("h1", { hasText: "functions" }).waitFor(patience);
+      const recording = newestRecording(stateHome);
+      assert.notEqual(recording, before);
+      const { functions } = JSON.parse(readFileSync(path.join(recording, "manifest.json"), "utf8"));
+      assert.deepEqual(functions.map((name) => name.replace(/\(.*/, "")), ["shop::accept_order", "shop::write_audit"]);
+      const { calls } = ask("report", recording, "--function", "accept_order");
+      assert.ok(calls.complete > 0);
+      await until("its lens", async () => (await lensTexts(page)).some((text) => text.includes(`${count(calls.complete)} calls`)));
     },
     page,
   );
@@ -213,6 +217,27 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
       const panel = panelFrame(page);
       await panel.locator("table").last().scrollIntoViewIfNeeded();
       await shot("panel-light");
+    },
+    page,
+  );
+
+  await test(
+    "a function that is not called has an answer, not an error and not the function before",
+    async () => {
+      await goToLine(page, definedAt("main"));
+      await runCommand(page, "PT Lens: Measure Latency");
+      await page.locator(".quick-input-title", { hasText: "Measure latency" }).waitFor(patience);
+      await pickSample(page, sample);
+      await stopWhenRecording();
+      const frame = panelFrame(page);
+      await frame.locator("h1", { hasText: "main" }).waitFor(patience);
+      await frame.getByText(/Not called in [\d.]+ m?s/).waitFor(patience);
+      await frame.getByRole("button", { name: "Measure Again" }).waitFor(patience);
+      const message = page.locator(".notification-toast", { hasText: "main was not called in" });
+      await message.getByRole("button", { name: "Measure Again" }).waitFor(patience);
+      await shot("not-called");
+      await message.hover();
+      await message.getByRole("button", { name: /Clear Notification/ }).click();
     },
     page,
   );
