@@ -36,6 +36,8 @@ Json json_of(const measure::RecordingInfo& info) {
           {"decode_errors", info.decode_errors},
           {"trace_bytes", info.trace_bytes},
           {"lost_records", info.lost_records},
+          {"slowdown", info.slowdown},
+          {"bursts", info.bursts},
           {"resolution_ns", info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json()},
           {"off_cpu_known", info.off_cpu_known},
           {"notes", std::move(notes)},
@@ -63,6 +65,11 @@ public:
     } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
       if (field != nullptr && all_strings(*field)) {
         value = field->get<std::vector<std::string>>();
+        return;
+      }
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (field != nullptr && field->is_number()) {
+        value = field->get<double>();
         return;
       }
     } else if (field != nullptr && field->is_number_unsigned()) {
@@ -101,6 +108,8 @@ std::optional<measure::RecordingInfo> info_of(const Json& json) {
   reader.read("decode_errors", info.decode_errors);
   reader.read("trace_bytes", info.trace_bytes);
   reader.read("lost_records", info.lost_records);
+  reader.read("slowdown", info.slowdown);
+  reader.read("bursts", info.bursts);
   reader.read("off_cpu_known", info.off_cpu_known);
   if (const Json* const field = reader.find("resolution_ns");
       field != nullptr && !field->is_null()) {

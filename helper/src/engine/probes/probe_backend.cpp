@@ -8,10 +8,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
 
 namespace ptlens::engine {
@@ -24,6 +27,20 @@ struct Payload { // record/manifest.hpp
   std::uint64_t stack_pointer = 0;
   std::uint64_t return_address = 0; // entry probes only
 };
+
+// The payload of a return probe, whose stack pointer is behind the return address.
+std::optional<Payload> read_returned(std::span<const std::byte> raw) {
+  constexpr std::size_t stack_pointer = 24;
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  if (raw.size() < stack_pointer + word) {
+    return std::nullopt;
+  }
+  Payload payload;
+  std::memcpy(&payload.address, raw.data() + 8, word);
+  std::memcpy(&payload.stack_pointer, raw.data() + stack_pointer, word);
+  payload.stack_pointer -= word;
+  return payload;
+}
 
 std::optional<Payload> read_payload(std::span<const std::byte> raw) {
   constexpr std::size_t common = 8;
@@ -45,11 +62,20 @@ public:
   ProbeThreads(const LoadedRecording& loaded, measure::Measurement& measurement,
                cache::Writer& writer)
       : loaded_(&loaded), measurement_(&measurement), writer_(&writer),
-        table_(loaded.manifest.value_or(record::Manifest{}).probes) {}
+        table_(loaded.manifest.value_or(record::Manifest{}).probes) {
+    for (const record::Probe& probe : table_.probes()) {
+      if (probe.kind == record::Probe::Kind::returned) {
+        returned_events_.insert(probe.event_id);
+        returning_.emplace(probe.binary, probe.function);
+      }
+    }
+  }
 
   // Returns false when the sample belongs to none of our probes.
   bool add(const perfdata::Sample& sample) {
-    const auto payload = read_payload(sample.raw);
+    const std::uint64_t event = loaded_->recording.attributes()[sample.attribute].config;
+    const auto payload =
+        returned_events_.contains(event) ? read_returned(sample.raw) : read_payload(sample.raw);
     if (!payload) {
       return false;
     }
@@ -61,7 +87,6 @@ public:
     if (mapped == nullptr) {
       return false;
     }
-    const std::uint64_t event = loaded_->recording.attributes()[sample.attribute].config;
     const record::Probe* probe = table_.find(event, mapped->path, payload->address - mapped->bias);
     if (probe == nullptr) {
       return false;
@@ -71,42 +96,49 @@ public:
     hit.stack_pointer = payload->stack_pointer;
     hit.function = symbolizer_.resolve(space, probe->function + mapped->bias).function;
     hit.entry = probe->kind == record::Probe::Kind::entry;
+    hit.returns = hit.entry ? returning_.contains({probe->binary, probe->function})
+                            : probe->kind == record::Probe::Kind::returned;
     hit.tail_exit = probe->tail_call;
     if (hit.tail_exit) {
       hit.site = symbolizer_.site(space, payload->address);
-      hit.tail_target = tail_target(space, *mapped, probe->function, payload->address);
+      hit.tail_target = tail_target(space, *mapped, *probe, payload->address);
     }
     if (hit.entry) {
       hit.site = call_site(space, payload->return_address);
       hit.return_address = payload->return_address;
     }
+    go_on_to(sample.time_ns);
     const std::size_t index = thread(sample);
     stacks::ThreadInfo& info = measurement_->threads[index];
     info.last_ns = std::max(info.last_ns, sample.time_ns);
-    std::optional<stacks::ProbeHit>& entered = entered_[index];
-    if (probe->kind == record::Probe::Kind::after_entry) {
-      if (entered && entered->function == hit.function) {
-        entered->time_ns = sample.time_ns;
-      }
-      hand_over(index);
-      return true;
-    }
-    hand_over(index);
-    if (probe->kind == record::Probe::Kind::after_exit) {
-      return true;
-    }
-    if (hit.entry) {
-      entered = hit;
-    } else {
-      threads_[index].add(hit);
-    }
+    threads_[index].add(hit);
     return true;
+  }
+
+  // Ends the open calls of intervals that ended before this time: their ends were not recorded.
+  void go_on_to(std::uint64_t time_ns) {
+    const std::vector<record::Interval>& measured = intervals();
+    while (interval_ + 1 < measured.size() && measured[interval_ + 1].begin_ns <= time_ns) {
+      for (stacks::ProbeCalls& calls : threads_) {
+        calls.finish(measured[interval_].end_ns, false);
+      }
+      ++interval_;
+    }
+  }
+
+  // Returns the times in which nothing was measured.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps() const {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
+    const std::vector<record::Interval>& measured = intervals();
+    for (std::size_t next = 1; next < measured.size(); ++next) {
+      gaps.emplace_back(measured[next - 1].end_ns, measured[next].begin_ns);
+    }
+    return gaps;
   }
 
   void finish(std::uint64_t first_ns, std::uint64_t last_ns) {
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
-      hand_over(i);
       const bool exited = loaded_->exited(info, info.first_ns);
       threads_[i].finish(exited ? info.last_ns : last_ns, exited);
       // The probes watch every thread while they are enabled, with or without hits.
@@ -119,11 +151,9 @@ public:
   }
 
 private:
-  void hand_over(std::size_t index) {
-    if (std::optional<stacks::ProbeHit>& entered = entered_[index]) {
-      threads_[index].add(*entered);
-      entered.reset();
-    }
+  [[nodiscard]] const std::vector<record::Interval>& intervals() const {
+    static const std::vector<record::Interval> none;
+    return loaded_->manifest ? loaded_->manifest->measured : none;
   }
 
   std::size_t thread(const perfdata::Sample& sample) {
@@ -132,21 +162,22 @@ private:
       stacks::ThreadInfo info = loaded_->thread(sample.pid, sample.tid);
       info.first_ns = sample.time_ns;
       measurement_->threads.push_back(std::move(info));
-      entered_.emplace_back();
       threads_.emplace_back(writer_->thread(static_cast<std::uint32_t>(entry->second)),
                             *loaded_->context_switches, sample.tid);
     }
     return entry->second;
   }
 
-  // Returns the target function of a jump out of another function; no_call for a jump through a
-  // register or a PLT stub.
+  // Returns the target function of a jump out of another function; no_call where it is unknown.
   std::uint32_t tail_target(const symbols::AddressSpaceVersion& space,
-                            const symbols::MappedCode& mapped, std::uint64_t function,
+                            const symbols::MappedCode& mapped, const record::Probe& probe,
                             std::uint64_t address) {
     const auto [entry, added] = tail_of_.try_emplace({space.serial, address}, stacks::no_call);
-    if (added && mapped.binary) {
-      const auto index = mapped.binary->function_entry(function);
+    const auto to = std::ranges::find(space.code, probe.to_binary, &symbols::MappedCode::path);
+    if (added && to != space.code.end()) {
+      entry->second = symbolizer_.resolve(space, probe.to_function + to->bias).function;
+    } else if (added && mapped.binary) {
+      const auto index = mapped.binary->function_entry(probe.function);
       if (!index) {
         return entry->second;
       }
@@ -175,9 +206,10 @@ private:
   record::ProbeTable table_;
   stacks::Symbolizer symbolizer_;
   std::deque<stacks::ProbeCalls> threads_;
-  // The last hit of each thread, if it is an entry: the call may start at the next hit.
-  std::vector<std::optional<stacks::ProbeHit>> entered_;
+  std::set<std::uint64_t> returned_events_;                   // of return probes
+  std::set<std::pair<std::string, std::uint64_t>> returning_; // functions with return probes
   std::unordered_map<std::int32_t, std::size_t> index_;
+  std::size_t interval_ = 0; // of the hits so far
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> site_of_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> tail_of_;
 };
@@ -219,8 +251,10 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
     extend(record.time_ns);
   }
   threads.finish(first == UINT64_MAX ? 0 : first, last);
-  sum_up(measurement, {});
+  sum_up(measurement, threads.gaps());
   measure::RecordingInfo& info = measurement.recording;
+  info.slowdown = loaded.manifest ? loaded.manifest->slowdown : 1;
+  info.bursts = loaded.manifest ? loaded.manifest->measured.size() : 0;
   info.uncertainty_ns = 1; // perf's clock counts nanoseconds
   if (foreign != 0) {
     info.notes.push_back(

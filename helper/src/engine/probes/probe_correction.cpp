@@ -56,19 +56,7 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
       })) {
     return std::nullopt;
   }
-  measure::CostInTime in_time(measurement.threads.size());
-  for (std::size_t index = 0; index < in_time.size(); ++index) {
-    const auto of_thread = std::ranges::find(manifest->cost_in_time, measurement.threads[index].tid,
-                                             &record::CostInTime::tid);
-    for (std::size_t at = 0;
-         of_thread != manifest->cost_in_time.end() && at < of_thread->from_ns.size(); ++at) {
-      in_time[index].push_back({.from_ns = of_thread->from_ns[at],
-                                .scale = of_thread->scale[at],
-                                .hit_scale = of_thread->hit_scale[at],
-                                .uncertainty = of_thread->uncertainty[at]});
-    }
-  }
-  return measure::corrected_latency(measurement, functions, selection, probed, std::move(in_time));
+  return measure::corrected_latency(measurement, functions, selection, probed);
 }
 
 } // namespace ptlens::engine

@@ -2,7 +2,6 @@
 
 #include "perfdata/recording.hpp"
 #include "record/backends/summarize.hpp"
-#include "record/probes/cost_in_time.hpp"
 #include "record/probes/probe_sample.hpp"
 
 #include <fmt/format.h>
@@ -44,8 +43,6 @@ Hits summarize_hits(const perfdata::Recording& recording, const Manifest& manife
   constexpr std::uint64_t in_page = 0xfff;
   const auto entries = target_entries_in_page(manifest);
   const auto event = event_of(manifest.probes, Probe::Kind::entry);
-  const auto after_entry = event_of(manifest.probes, Probe::Kind::after_entry);
-  const auto after_exit = event_of(manifest.probes, Probe::Kind::after_exit);
   struct Last {
     std::uint64_t time_ns = 0;
     std::uint64_t ip = 0;
@@ -55,9 +52,6 @@ Hits summarize_hits(const perfdata::Recording& recording, const Manifest& manife
   for (const perfdata::Sample& sample : recording.samples()) {
     const std::uint64_t ip = instruction_pointer(sample.raw).value_or(0);
     const std::uint64_t config = recording.attributes()[sample.attribute].config;
-    if (config == after_entry || config == after_exit) {
-      continue;
-    }
     hits.target_entered |= config == event && entries.contains(ip & in_page);
     const auto [before, first] = last.try_emplace(sample.tid);
     if (!first && before->second.ip != ip && sample.time_ns > before->second.time_ns) {
@@ -130,10 +124,6 @@ Result<Summary> finish_recording(const FinishedSession& finished, const Machine&
   }
   if (manifest.backend == "uprobe") {
     note_hits(*recording, finished, manifest);
-    if (finished.probe_cost) {
-      manifest.cost_in_time = cost_in_time(recording->samples(), recording->attributes(),
-                                           manifest.probes, *finished.probe_cost);
-    }
   } else if (recording->trace_bytes() == 0) {
     manifest.notes.push_back(make_note(
         "no_trace",

@@ -20,6 +20,8 @@ struct ProbeHit {
   bool entry = false;
   bool tail_exit = false;              // leaves by a jump out of the function
   std::uint32_t tail_target = no_call; // function that the jump goes to, no_call where unknown
+  bool returns = false; // entry: the end of the call is seen after its return, by a hit of its own.
+                        // Otherwise: this is such a hit
 };
 
 class ProbeCalls {
@@ -29,7 +31,7 @@ public:
 
   // Takes the next hit in order of time.
   void add(const ProbeHit& hit);
-  // Closes the open calls; `exited`: the thread ended.
+  // Closes the open calls; `exited`: the thread ended. More hits may follow after a time without.
   void finish(std::uint64_t end_ns, bool exited);
 
 private:
@@ -39,7 +41,8 @@ private:
     std::uint64_t stack_pointer = 0;
     std::uint64_t return_address = 0;
     bool tail = false;
-    bool left = false; // by a jump: the call ends with the tail callee
+    bool returns = false; // see ProbeHit
+    bool left = false;    // by a jump: the call ends with the tail callee
     std::uint32_t left_to = no_call;
     std::uint32_t left_site = no_site;
     std::uint64_t left_ns = 0;
