@@ -162,14 +162,6 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
   outcome.directory = directory->path();
   Manifest& manifest = outcome.manifest;
   manifest.backend = backend;
-  if (manifest.backend == "uprobe" && request.snapshot) {
-    return std::unexpected(Error{
-        .kind = Error::Kind::unsupported,
-        .message = "a snapshot requires Intel Processor Trace, and this recording uses probes",
-        .remedy = machine.intel_pt ? "omit --backend uprobe"
-                                   : "this machine does not support Intel Processor Trace: "
-                                     "omit --snapshot to measure every call with probes"});
-  }
   manifest.ptlens_version = PTLENS_VERSION;
   manifest.function = request.function_names();
   for (const WantedFunction& wanted : request.functions()) {

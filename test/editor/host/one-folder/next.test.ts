@@ -19,7 +19,7 @@ __attribute__((noipa)) void added(long amount) { for (long i = 0; i < amount; ++
 #endif
 __attribute__((noipa)) void inner(long amount) { sum += amount; }
 __attribute__((noipa)) void work(long amount) { inner(amount); inner(amount + 1); }
-__attribute__((noipa)) void other(long amount) { sum -= amount; }
+__attribute__((noipa)) void other(long amount) { sum -= amount; if (amount % 100 == 99) usleep(20000); }
 __attribute__((noipa)) void quiet(long amount) { sum ^= amount; }
 int main(int count, char **arguments) {
   for (long number = 0;; ++number) {
@@ -113,6 +113,20 @@ describe("what a user does next", () => {
     assert.deepEqual(after.functions.map(({ name }) => name), ["inner"]);
     assert.equal(after.measuredWith?.pid, running?.pid);
     assert.ok(reportJson(after.path, "inner").calls.complete > 0);
+  });
+
+  it("a slow call is caught without Intel PT too, with the calls before it", async () => {
+    const { session } = await activeApi();
+    const slowerThan = 10_000_000;
+    let errors: string[] = [];
+    const messages = await shownMessages(async () => {
+      errors = await shownErrors(() =>
+        vscode.commands.executeCommand("ptlens.catchSlowCall", { pid: running?.pid, file: source, line: lineOf("other"), slowerThan, duration: 60 }),
+      );
+    });
+    assert.deepEqual([...errors, ...messages], [], "the panel found the call");
+    const calls = helperJson("calls", session.active?.path ?? "", "--function", "other", "--json-lines") as { latency: number; state: string }[];
+    assert.ok(calls.some(({ latency, state }) => state === "complete" && latency > slowerThan));
   });
 
   it("a function that is not called is an answer, with an offer to measure again", async () => {
