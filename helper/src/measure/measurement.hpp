@@ -53,8 +53,8 @@ struct RecordingInfo {
 struct Measurement {
   RecordingInfo recording;
   std::vector<stacks::ThreadInfo> threads;
-  std::vector<stacks::FunctionInfo> functions;
-  std::vector<stacks::CallSite> sites;
+  stacks::Functions functions;
+  stacks::CallSites sites;
   std::shared_ptr<const cache::CallCache> cache; // all calls; never null once it is complete
   // The names of functions that were inlined somewhere in binaries whose code ran: last components,
   // without template arguments, ascending.

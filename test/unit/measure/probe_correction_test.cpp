@@ -14,11 +14,11 @@ using namespace test; // NOLINT(google-build-using-namespace): the helpers of th
 
 TEST(ProbeCorrection, SubtractsOwnProbesAndAllHitsBelow) {
   test::Recording made = empty_recording(2000);
-  const std::uint32_t outer = add_function(made, "outer");
-  const std::uint32_t inner = add_function(made, "inner", "/bin/app", 0x10);
-  const std::uint32_t silent = add_function(made, "silent", "/bin/app", 0x20);
-  const std::uint32_t first = add_call(made, {.function = outer, .start = 0, .latency = 1000});
-  const std::uint32_t middle =
+  const auto outer = add_function(made, "outer");
+  const auto inner = add_function(made, "inner", "/bin/app", 0x10);
+  const auto silent = add_function(made, "silent", "/bin/app", 0x20);
+  const auto first = add_call(made, {.function = outer, .start = 0, .latency = 1000});
+  const auto middle =
       add_call(made, {.function = inner, .parent = first, .start = 100, .latency = 100});
   add_call(made, {.function = inner, .parent = middle, .start = 110, .latency = 40});
   add_call(made, {.function = inner, .parent = first, .start = 300, .latency = 100});
@@ -26,7 +26,7 @@ TEST(ProbeCorrection, SubtractsOwnProbesAndAllHitsBelow) {
   add_call(
       made,
       {.function = outer, .start = 1200, .latency = 700, .state = stacks::CallState::incomplete});
-  const std::vector<ProbedFunction> probed = {
+  const ProbedFunctions probed = {
       {.own = 50, .hits = 80, .own_uncertainty = 5, .hits_uncertainty = 8},
       {.own = 30, .hits = 60, .own_uncertainty = 2, .hits_uncertainty = 3},
       {}};
@@ -50,13 +50,13 @@ TEST(ProbeCorrection, SubtractsOwnProbesAndAllHitsBelow) {
 
 TEST(ProbeCorrection, SubtractsTheCostOfHitsAtTheirTime) {
   test::Recording made = empty_recording(4000);
-  const std::uint32_t outer = add_function(made, "outer");
-  const std::uint32_t inner = add_function(made, "inner", "/bin/app", 0x10);
+  const auto outer = add_function(made, "outer");
+  const auto inner = add_function(made, "inner", "/bin/app", 0x10);
   for (const std::uint64_t start : {100U, 1500U, 3000U}) {
-    const std::uint32_t call = add_call(made, {.function = outer, .start = start, .latency = 1000});
+    const auto call = add_call(made, {.function = outer, .start = start, .latency = 1000});
     add_call(made, {.function = inner, .parent = call, .start = start + 500, .latency = 100});
   }
-  const std::vector<ProbedFunction> probed = {
+  const ProbedFunctions probed = {
       {.own = 50, .hits = 80, .own_uncertainty = 5, .hits_uncertainty = 8},
       {.own = 30, .hits = 60, .own_uncertainty = 2, .hits_uncertainty = 3}};
   // The first call is before all that is known, and the inner call of the second after a change.
@@ -73,13 +73,13 @@ TEST(ProbeCorrection, SubtractsTheCostOfHitsAtTheirTime) {
 
 TEST(ProbeCorrection, BoundsTheCostOfHitsByShortCalls) {
   test::Recording made = empty_recording(20'000);
-  const std::uint32_t outer = add_function(made, "outer");
-  const std::uint32_t inner = add_function(made, "inner", "/bin/app", 0x10);
-  const std::uint32_t call = add_call(made, {.function = outer, .start = 100, .latency = 10'000});
+  const auto outer = add_function(made, "outer");
+  const auto inner = add_function(made, "inner", "/bin/app", 0x10);
+  const auto call = add_call(made, {.function = outer, .start = 100, .latency = 10'000});
   for (std::uint64_t start = 1000; start < 9000; start += 1000) {
     add_call(made, {.function = inner, .parent = call, .start = start, .latency = 33});
   }
-  const std::vector<ProbedFunction> probed = {{.own = 50, .hits = 80}, {.own = 30, .hits = 60}};
+  const ProbedFunctions probed = {{.own = 50, .hits = 80}, {.own = 30, .hits = 60}};
   const CostInTime in_time = {{{.from_ns = 0, .scale = 2, .hit_scale = 2}}};
   // An inner call shows 33 of 30 ns: its hits took 1.1 times 60, not twice that.
   EXPECT_EQ(corrected_latency(made, {&outer, 1}, {}, probed, in_time).latency.total,
@@ -88,7 +88,7 @@ TEST(ProbeCorrection, BoundsTheCostOfHitsByShortCalls) {
 
 TEST(ProbeCorrection, IsNeverNegative) {
   test::Recording made = empty_recording(2000);
-  const std::uint32_t function = add_function(made, "f");
+  const auto function = add_function(made, "f");
   add_call(made, {.function = function, .start = 0, .latency = 20});
   const CorrectedLatency corrected =
       corrected_latency(made, {&function, 1}, {}, {{.own = 50, .hits = 80}});

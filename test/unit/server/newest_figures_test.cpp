@@ -29,7 +29,7 @@ protected:
       measurement.recording.path = request.path;
       measurement.recording.backend = "uprobe";
       if (request.path.ends_with("rebuilt")) {
-        measurement.functions[1].address = moved;
+        measurement.functions[stacks::FunctionId{1}].address = moved;
       }
       return std::make_shared<const measure::Measurement>(std::move(measurement));
     };

@@ -27,7 +27,7 @@ Result<FunctionReport> inlined_only(SharedInlined measured, const std::string& n
 
 } // namespace
 
-Result<FunctionReport> report(const measure::Measurement& measurement, std::uint32_t function,
+Result<FunctionReport> report(const measure::Measurement& measurement, stacks::FunctionId function,
                               const measure::Selection& selection,
                               const MeasureInlined& measure_inlined) {
   FunctionReport result{.report = measure::report(measurement, function, selection)};

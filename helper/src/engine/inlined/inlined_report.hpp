@@ -43,7 +43,7 @@ struct FunctionReport {
 // Reports a function by its index. Of a function that was not called, the executions of its inlined
 // code are reported where there are some.
 [[nodiscard]] Result<FunctionReport> report(const measure::Measurement& measurement,
-                                            std::uint32_t function,
+                                            stacks::FunctionId function,
                                             const measure::Selection& selection,
                                             const MeasureInlined& measure_inlined);
 

@@ -168,11 +168,12 @@ private:
     return entry->second;
   }
 
-  // Returns the target function of a jump out of another function; no_call where it is unknown.
-  std::uint32_t tail_target(const symbols::AddressSpaceVersion& space,
-                            const symbols::MappedCode& mapped, const record::Probe& probe,
-                            std::uint64_t address) {
-    const auto [entry, added] = tail_of_.try_emplace({space.serial, address}, stacks::no_call);
+  // Returns the target function of a jump out of another function; none where it is unknown.
+  stacks::FunctionId tail_target(const symbols::AddressSpaceVersion& space,
+                                 const symbols::MappedCode& mapped, const record::Probe& probe,
+                                 std::uint64_t address) {
+    const auto [entry, added] =
+        tail_of_.try_emplace({space.serial, address}, stacks::FunctionId::none);
     const auto to = std::ranges::find(space.code, probe.to_binary, &symbols::MappedCode::path);
     if (added && to != space.code.end()) {
       entry->second = symbolizer_.resolve(space, probe.to_function + to->bias).function;
@@ -184,16 +185,17 @@ private:
       for (const symbols::Exit& exit : mapped.binary->exit_points(*index)) {
         if (exit.address + mapped.bias == address && exit.target != 0) {
           const stacks::CodeLocation place = symbolizer_.resolve(space, exit.target + mapped.bias);
-          entry->second = place.is_stub ? stacks::no_call : place.function;
+          entry->second = place.is_stub ? stacks::FunctionId::none : place.function;
         }
       }
     }
     return entry->second;
   }
 
-  std::uint32_t call_site(const symbols::AddressSpaceVersion& space, std::uint64_t return_address) {
+  stacks::SiteId call_site(const symbols::AddressSpaceVersion& space,
+                           std::uint64_t return_address) {
     const auto [entry, added] =
-        site_of_.try_emplace({space.serial, return_address}, stacks::no_site);
+        site_of_.try_emplace({space.serial, return_address}, stacks::SiteId::none);
     if (added) {
       entry->second = symbolizer_.site_before(space, return_address);
     }
@@ -209,9 +211,9 @@ private:
   std::set<std::uint64_t> returned_events_;                   // of return probes
   std::set<std::pair<std::string, std::uint64_t>> returning_; // functions with return probes
   std::unordered_map<std::int32_t, std::size_t> index_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::SiteId> site_of_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> tail_of_;
   std::size_t interval_ = 0; // of the hits so far
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> site_of_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> tail_of_;
 };
 
 } // namespace

@@ -11,9 +11,10 @@
 
 namespace ptlens::engine {
 
-std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measurement& measurement,
-                                                           std::span<const std::uint32_t> functions,
-                                                           const measure::Selection& selection) {
+std::optional<measure::CorrectedLatency>
+corrected_latency(const measure::Measurement& measurement,
+                  std::span<const stacks::FunctionId> functions,
+                  const measure::Selection& selection) {
   if (measurement.recording.backend != "uprobe") {
     return std::nullopt;
   }
@@ -40,8 +41,8 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
       costs.exit_uncertainty = std::max(costs.exit_uncertainty, probe.uncertainty_ns);
     }
   }
-  std::vector<measure::ProbedFunction> probed(measurement.functions.size());
-  for (std::size_t index = 0; index < probed.size(); ++index) {
+  measure::ProbedFunctions probed(measurement.functions.size());
+  for (const stacks::FunctionId index : probed.ids()) {
     const stacks::FunctionInfo& info = measurement.functions[index];
     if (const auto found = known.find({info.binary, info.address}); found != known.end()) {
       const Costs& costs = found->second;
@@ -51,8 +52,8 @@ std::optional<measure::CorrectedLatency> corrected_latency(const measure::Measur
                        .hits_uncertainty = costs.entry_uncertainty + costs.exit_uncertainty};
     }
   }
-  if (std::ranges::none_of(functions, [&](std::uint32_t function) {
-        return function < probed.size() && probed[function].own > 0;
+  if (std::ranges::none_of(functions, [&](stacks::FunctionId function) {
+        return probed.has(function) && probed[function].own > 0;
       })) {
     return std::nullopt;
   }

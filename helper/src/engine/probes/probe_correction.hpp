@@ -14,7 +14,8 @@ namespace ptlens::engine {
 // Returns the corrected latency of all calls of the functions. Nothing where the recording was not
 // made with probes, or their cost was not measured.
 [[nodiscard]] std::optional<measure::CorrectedLatency>
-corrected_latency(const measure::Measurement& measurement, std::span<const std::uint32_t> functions,
+corrected_latency(const measure::Measurement& measurement,
+                  std::span<const stacks::FunctionId> functions,
                   const measure::Selection& selection);
 
 } // namespace ptlens::engine

@@ -44,8 +44,8 @@ void add_named(const LoadedRecording& loaded, const std::string& name,
   }
 }
 
-bool has_calls(const measure::Measurement& measurement, std::uint32_t function) {
-  if (function >= measurement.cache->function_count()) {
+bool has_calls(const measure::Measurement& measurement, stacks::FunctionId function) {
+  if (index_of(function) >= measurement.cache->function_count()) {
     return false;
   }
   return std::ranges::any_of(measurement.cache->sums(function).calls,
@@ -67,16 +67,17 @@ void add_asked_functions(const LoadedRecording& loaded, stacks::Symbolizer& symb
   }
 }
 
-std::optional<std::vector<std::uint32_t>> asked_functions(const measure::Measurement& measurement) {
+std::optional<std::vector<stacks::FunctionId>>
+asked_functions(const measure::Measurement& measurement) {
   if (measurement.recording.backend != "uprobe") {
     return std::nullopt;
   }
-  std::vector<std::uint32_t> asked;
+  std::vector<stacks::FunctionId> asked;
   const auto manifest = record::read_manifest(measurement.recording.path);
   if (!manifest) {
     return asked;
   }
-  for (std::uint32_t index = 0; index < measurement.functions.size(); ++index) {
+  for (const stacks::FunctionId index : measurement.functions.ids()) {
     const stacks::FunctionInfo& function = measurement.functions[index];
     if (std::ranges::any_of(manifest->probes, [&](const Probe& probe) {
           return probe.target && probe.function == function.address &&
@@ -88,7 +89,7 @@ std::optional<std::vector<std::uint32_t>> asked_functions(const measure::Measure
   return asked;
 }
 
-bool was_not_called(const measure::Measurement& measurement, std::uint32_t function) {
+bool was_not_called(const measure::Measurement& measurement, stacks::FunctionId function) {
   if (has_calls(measurement, function)) {
     return false;
   }

@@ -18,10 +18,11 @@ void add_asked_functions(const LoadedRecording& loaded, stacks::Symbolizer& symb
 
 // Returns the functions of the measurement that the recording was made to measure, ascending;
 // nothing where it contains the calls of all functions.
-[[nodiscard]] std::optional<std::vector<std::uint32_t>>
+[[nodiscard]] std::optional<std::vector<stacks::FunctionId>>
 asked_functions(const measure::Measurement& measurement);
 
 // Returns whether the function had no call although the recording contains all calls of it.
-[[nodiscard]] bool was_not_called(const measure::Measurement& measurement, std::uint32_t function);
+[[nodiscard]] bool was_not_called(const measure::Measurement& measurement,
+                                  stacks::FunctionId function);
 
 } // namespace ptlens::engine

@@ -14,8 +14,8 @@ namespace ptlens::exporting {
 
 namespace {
 
-bool known(const measure::Measurement& measurement, std::uint32_t function) {
-  return function < measurement.functions.size();
+bool known(const measure::Measurement& measurement, stacks::FunctionId function) {
+  return measurement.functions.has(function);
 }
 
 // Calls `use` with the name and the value of each field.
@@ -97,8 +97,8 @@ Json call_counts_json(const measure::Report& report) {
           {"unwound", report.unwound}};
 }
 
-Json site_address_json(const measure::Measurement& measurement, std::uint32_t site) {
-  if (site >= measurement.sites.size()) {
+Json site_address_json(const measure::Measurement& measurement, stacks::SiteId site) {
+  if (!measurement.sites.has(site)) {
     return nullptr;
   }
   return hexadecimal(measurement.sites[site].address);
@@ -113,7 +113,8 @@ void each_field(const stacks::FunctionInfo& info, const Use& use) {
 }
 
 template <class Use>
-void each_field(const measure::Measurement& measurement, std::uint32_t function, const Use& use) {
+void each_field(const measure::Measurement& measurement, stacks::FunctionId function,
+                const Use& use) {
   if (known(measurement, function)) {
     each_field(measurement.functions[function], use);
     return;
@@ -131,16 +132,17 @@ Json identified(const Function&... function) {
   return json;
 }
 
-void add_identity(JsonRows& rows, const measure::Measurement& measurement, std::uint32_t function) {
+void add_identity(JsonRows& rows, const measure::Measurement& measurement,
+                  stacks::FunctionId function) {
   each_field(measurement, function,
              [&](const char* name, const auto& value) { rows.field(name, value); });
 }
 
-template <class Place> // with file and line
-void add_place(JsonRows& rows, std::span<const Place> places, std::uint32_t index) {
-  const bool has = index < places.size();
-  rows.field("file", has ? std::string_view(places[index].file) : std::string_view());
-  rows.field("line", std::uint64_t{has ? places[index].line : 0});
+template <Id I, class Place> // with file and line
+void add_place(JsonRows& rows, const IdVector<I, Place>& places, I id) {
+  const bool has = places.has(id);
+  rows.field("file", has ? std::string_view(places[id].file) : std::string_view());
+  rows.field("line", std::uint64_t{has ? places[id].line : 0});
 }
 
 Json related_json(const measure::Measurement& measurement,
@@ -149,12 +151,12 @@ Json related_json(const measure::Measurement& measurement,
   for (const measure::RelatedRow& row : related) {
     rows.begin();
     add_identity(rows, measurement, row.function);
-    if (row.site < measurement.sites.size()) {
+    if (measurement.sites.has(row.site)) {
       rows.field("call_site", hexadecimal(measurement.sites[row.site].address));
     } else {
       rows.field("call_site", nullptr);
     }
-    add_place(rows, std::span(measurement.sites), row.site);
+    add_place(rows, measurement.sites, row.site);
     rows.field("calls", row.latency.calls);
     add(rows, "latency", row.latency);
     add(rows, "off_cpu", row.off_cpu);
@@ -198,7 +200,7 @@ public:
   explicit FunctionTable(const measure::Measurement& measurement) : measurement_(measurement) {}
 
   // -1 for none; measure::outside_user_code is one.
-  std::int64_t index(std::uint32_t function) {
+  std::int64_t index(stacks::FunctionId function) {
     const bool outside = function == measure::outside_user_code;
     if (!outside && !known(measurement_, function)) {
       return -1;
@@ -215,7 +217,7 @@ public:
 
 private:
   const measure::Measurement& measurement_;
-  std::unordered_map<std::uint32_t, std::int64_t> numbers_;
+  std::unordered_map<stacks::FunctionId, std::int64_t> numbers_;
   Json list_ = Json::array();
 };
 
@@ -293,7 +295,7 @@ Json recording_json(const measure::Measurement& measurement) {
   return json;
 }
 
-Json function_json(const measure::Measurement& measurement, std::uint32_t function) {
+Json function_json(const measure::Measurement& measurement, stacks::FunctionId function) {
   Json json = identified(measurement, function);
   const bool is_known = known(measurement, function);
   json["file"] = is_known ? measurement.functions[function].file : "";
@@ -393,7 +395,7 @@ Json functions_json(const measure::Measurement& measurement,
   for (const measure::FunctionRow& row : functions) {
     rows.begin();
     add_identity(rows, measurement, row.function);
-    add_place(rows, std::span(measurement.functions), row.function);
+    add_place(rows, measurement.functions, row.function);
     rows.field("complete", row.complete);
     rows.field("incomplete", row.incomplete);
     rows.field("unwound", row.unwound);
@@ -473,14 +475,14 @@ Json calls_json(const measure::Measurement& measurement, const measure::CallSubs
                   {"caller", Json::array()},  {"call_site", Json::array()},
                   {"state", Json::array()},   {"tail_call", Json::array()}};
   for (const std::uint32_t call : calls) {
-    const std::uint32_t caller = measure::caller_of(measurement, part, call);
+    const stacks::FunctionId caller = measure::caller_of(measurement, part, call);
     columns["tid"].push_back(measurement.threads[table.thread[call]].tid);
     columns["start"].push_back(table.start[call]);
     columns["latency"].push_back(table.latency[call]);
     columns["resolution"].push_back(table.uncertainty[call]);
     columns["off_cpu"].push_back(table.off_cpu(call));
     columns["self"].push_back(table.self(call));
-    columns["caller"].push_back(caller == stacks::no_call ? -1 : functions.index(caller));
+    columns["caller"].push_back(caller == stacks::FunctionId::none ? -1 : functions.index(caller));
     columns["call_site"].push_back(site_address_json(measurement, table.site[call]));
     columns["state"].push_back(word(table.state[call]));
     columns["tail_call"].push_back(table.tail_call[call] != 0);

@@ -55,22 +55,22 @@ std::optional<std::size_t> time_of(const CostInTime& in_time, const stacks::Call
 
 // Bounds the cost of a hit by the shortest calls: a call that does nothing takes no less time than
 // its own probes.
-void bound_by_short_calls(const stacks::CallTable& calls, std::span<const std::uint32_t> functions,
-                          const std::vector<ProbedFunction>& probed, CostInTime& in_time) {
+void bound_by_short_calls(const stacks::CallTable& calls,
+                          std::span<const stacks::FunctionId> functions,
+                          const ProbedFunctions& probed, CostInTime& in_time) {
   constexpr std::size_t least_calls = 7;
   constexpr double shortest = 0.25;
   std::vector<std::vector<std::vector<double>>> shown(in_time.size());
   for (std::size_t thread = 0; thread < in_time.size(); ++thread) {
     shown[thread].resize(in_time[thread].size());
   }
-  std::vector<bool> is_bound(probed.size());
-  for (std::size_t of = 0; of < probed.size(); ++of) {
+  IdVector<stacks::FunctionId, bool> is_bound(probed.size());
+  for (const stacks::FunctionId of : probed.ids()) {
     is_bound[of] = probed[of].own > 0 && std::ranges::find(functions, of) == functions.end();
   }
   for (std::size_t call = 0; call < calls.size(); ++call) {
-    const std::uint32_t of = calls.function[call];
-    if (of >= is_bound.size() || !is_bound[of] ||
-        calls.state[call] != stacks::CallState::complete) {
+    const stacks::FunctionId of = calls.function[call];
+    if (!is_bound.has(of) || !is_bound[of] || calls.state[call] != stacks::CallState::complete) {
       continue;
     }
     if (const auto at = time_of(in_time, calls, call)) {
@@ -104,11 +104,11 @@ ProbedFunction at_the_time(ProbedFunction of, const CostInTime& in_time,
 } // namespace
 
 CorrectedLatency corrected_latency(const Measurement& measurement,
-                                   std::span<const std::uint32_t> functions,
-                                   const Selection& selection,
-                                   const std::vector<ProbedFunction>& probed, CostInTime in_time) {
+                                   std::span<const stacks::FunctionId> functions,
+                                   const Selection& selection, const ProbedFunctions& probed,
+                                   CostInTime in_time) {
   CallsNeeded needed(measurement);
-  for (const std::uint32_t function : functions) {
+  for (const stacks::FunctionId function : functions) {
     needed.add_calls_below(function);
   }
   const CallSubset subset = needed.read();
@@ -118,24 +118,24 @@ CorrectedLatency corrected_latency(const Measurement& measurement,
   std::vector<double> below(calls.size(), 0);
   std::vector<double> uncertain_below(calls.size(), 0);
   for (std::size_t call = calls.size(); call-- > 0;) {
-    const std::uint32_t parent = calls.parent[call];
-    if (parent != stacks::no_call && calls.function[call] < probed.size()) {
+    const stacks::CallIndex parent = calls.parent[call];
+    if (parent != stacks::CallIndex::none && probed.has(calls.function[call])) {
       const ProbedFunction of = at_the_time(probed[calls.function[call]], in_time, calls, call);
-      below[parent] += below[call] + of.hits;
-      uncertain_below[parent] += uncertain_below[call] + of.hits_uncertainty;
+      below[index_of(parent)] += below[call] + of.hits;
+      uncertain_below[index_of(parent)] += uncertain_below[call] + of.hits_uncertainty;
     }
   }
   std::vector<std::uint64_t> latencies;
   double removed = 0;
   double uncertain = 0;
   for (std::uint32_t call = 0; call < calls.size(); ++call) {
-    const std::uint32_t function = calls.function[call];
+    const stacks::FunctionId function = calls.function[call];
     if (calls.state[call] != stacks::CallState::complete ||
         std::ranges::find(functions, function) == functions.end() ||
         !selected.has(calls.thread[call], subset.order(call))) {
       continue;
     }
-    const ProbedFunction costs = function < probed.size() ? probed[function] : ProbedFunction{};
+    const ProbedFunction costs = probed.has(function) ? probed[function] : ProbedFunction{};
     const auto raw = static_cast<double>(calls.latency[call]);
     const ProbedFunction own = at_the_time(costs, in_time, calls, call);
     const double corrected = std::max(0.0, raw - own.own - below[call]);

@@ -26,6 +26,7 @@ struct CostFrom { // factors for the costs from a time on
   double hit_scale = 1;   // for ProbedFunction::hits
   double uncertainty = 0; // share of a product
 };
+using ProbedFunctions = IdVector<stacks::FunctionId, ProbedFunction>;
 using CostInTime = std::vector<std::vector<CostFrom>>; // by thread, ascending; may be shorter
 
 struct CorrectedLatency {
@@ -34,13 +35,13 @@ struct CorrectedLatency {
   double uncertainty = 0; // mean uncertainty of that time, either way, ns per call
 };
 
-// Returns the corrected latency of all calls of the functions, which must differ. `probed` is by
-// index of function. Where a quarter of the calls below are shorter than the cost of their own
-// probes, those calls bound the cost of the hits of that time.
+// Returns the corrected latency of all calls of the functions, which must differ. Where a quarter
+// of the calls below are shorter than the cost of their own probes, those calls bound the cost of
+// the hits of that time.
 [[nodiscard]] CorrectedLatency corrected_latency(const Measurement& measurement,
-                                                 std::span<const std::uint32_t> functions,
+                                                 std::span<const stacks::FunctionId> functions,
                                                  const Selection& selection,
-                                                 const std::vector<ProbedFunction>& probed,
+                                                 const ProbedFunctions& probed,
                                                  CostInTime in_time = {});
 
 } // namespace ptlens::measure

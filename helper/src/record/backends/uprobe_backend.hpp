@@ -1,6 +1,7 @@
 // Measures with probes, and with the context switches that perf_event_open(2) records.
 #pragma once
 
+#include "base/progress.hpp"
 #include "record/machine/machine.hpp"
 #include "record/manifest.hpp"
 #include "record/request.hpp"

@@ -6,6 +6,7 @@
 #include "base/note.hpp"
 #include "base/progress.hpp"
 #include "record/manifest.hpp"
+#include "record/perf/perf_command.hpp"
 #include "record/perf/session.hpp"
 #include "record/probes/late_calls.hpp"
 #include "record/probes/probe_load.hpp"

@@ -49,7 +49,7 @@ Rank rank_of(const AnnotatedFile& file, const AnnotatedFunction& function) {
 
 // The calls of a line are complete where the function around the line was measured.
 Rank rank_of(const AnnotatedFile& file, const AnnotatedLine& line) {
-  const bool measured = std::ranges::any_of(line.row->holders, [&](std::uint32_t function) {
+  const bool measured = std::ranges::any_of(line.row->holders, [&](stacks::FunctionId function) {
     return file.recording->was_asked_for(function);
   });
   if (measured) {

@@ -25,10 +25,10 @@ struct OpenRecording {
   OpenRequest source;              // the request that opened it
   source::MeasuredSources sources; // the sources as they were measured
   // The functions that the recording was made to measure, ascending; nothing: all.
-  std::optional<std::vector<std::uint32_t>> asked_for = {};
+  std::optional<std::vector<stacks::FunctionId>> asked_for = {};
 
   // Returns whether the recording was made to measure the function, so that it has all its calls.
-  [[nodiscard]] bool was_asked_for(std::uint32_t function) const {
+  [[nodiscard]] bool was_asked_for(stacks::FunctionId function) const {
     return !asked_for || std::ranges::binary_search(*asked_for, function);
   }
 

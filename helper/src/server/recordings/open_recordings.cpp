@@ -37,22 +37,22 @@ Error stopped() {
 }
 
 // Finds a function by its name and its place in the source.
-Result<std::uint32_t> moved_function(const measure::Measurement& measurement,
-                                     const FunctionSelector& selector) {
+Result<stacks::FunctionId> moved_function(const measure::Measurement& measurement,
+                                          const FunctionSelector& selector) {
   const auto named = measure::find_functions(measurement, selector.name, selector.binary);
   if (!named) {
     return std::unexpected(named.error());
   }
-  const auto in_file = std::ranges::find_if(*named, [&](std::uint32_t index) {
+  const auto in_file = std::ranges::find_if(*named, [&](stacks::FunctionId index) {
     return !selector.file.empty() && measurement.functions[index].file == selector.file;
   });
   return in_file != named->end()
-             ? Result<std::uint32_t>(*in_file)
+             ? Result<stacks::FunctionId>(*in_file)
              : measure::find_function(measurement, selector.name, selector.binary);
 }
 
-Result<std::uint32_t> function_index(const measure::Measurement& measurement,
-                                     const FunctionSelector& selector) {
+Result<stacks::FunctionId> function_index(const measure::Measurement& measurement,
+                                          const FunctionSelector& selector) {
   if (!selector.address) {
     return measure::find_function(measurement, selector.name, selector.binary);
   }
@@ -63,7 +63,7 @@ Result<std::uint32_t> function_index(const measure::Measurement& measurement,
                (selector.build_id.empty() || function.name == selector.name);
       });
   if (at != measurement.functions.end()) {
-    return static_cast<std::uint32_t>(at - measurement.functions.begin());
+    return stacks::FunctionId{static_cast<std::uint32_t>(at - measurement.functions.begin())};
   }
   if (!selector.build_id.empty()) { // the binary may have been rebuilt since
     return moved_function(measurement, selector);
@@ -73,8 +73,8 @@ Result<std::uint32_t> function_index(const measure::Measurement& measurement,
 }
 
 // Returns all functions with the name where the selector asks for all.
-Result<std::vector<std::uint32_t>> function_indices(const measure::Measurement& measurement,
-                                                    const FunctionSelector& selector) {
+Result<std::vector<stacks::FunctionId>> function_indices(const measure::Measurement& measurement,
+                                                         const FunctionSelector& selector) {
   if (selector.all) {
     return measure::find_functions(measurement, selector.name, selector.binary);
   }
@@ -550,7 +550,7 @@ Result<Json> Session::flame_once(const FlameRequest& request) {
     return std::unexpected(std::move(recording.error()));
   }
   const measure::Measurement& measurement = *(*recording)->measurement;
-  std::vector<std::uint32_t> roots;
+  std::vector<stacks::FunctionId> roots;
   if (request.function) {
     auto functions = function_indices(measurement, *request.function);
     if (!functions) {

@@ -13,13 +13,13 @@ namespace ptlens::stacks {
 
 struct ProbeHit {
   std::uint64_t time_ns = 0;
-  std::uint64_t stack_pointer = 0;  // at the first instruction, or at the one that leaves
-  std::uint32_t function = no_call; // index into functions
-  std::uint32_t site = no_site;     // of the call; of the jump for a tail exit
+  std::uint64_t stack_pointer = 0; // at the first instruction, or at the one that leaves
+  FunctionId function = FunctionId::none;
+  SiteId site = SiteId::none;       // of the call; of the jump for a tail exit
   std::uint64_t return_address = 0; // entry only
   bool entry = false;
-  bool tail_exit = false;              // leaves by a jump out of the function
-  std::uint32_t tail_target = no_call; // function that the jump goes to, no_call where unknown
+  bool tail_exit = false;                    // leaves by a jump out of the function
+  FunctionId tail_target = FunctionId::none; // function that the jump goes to, none where unknown
   bool returns = false; // entry: the end of the call is seen after its return, by a hit of its own.
                         // Otherwise: this is such a hit
 };
@@ -36,15 +36,15 @@ public:
 
 private:
   struct Frame {
-    std::uint32_t call = no_call;
-    std::uint32_t function = no_call;
+    OpenCallId call = OpenCallId::none;
+    FunctionId function = FunctionId::none;
     std::uint64_t stack_pointer = 0;
     std::uint64_t return_address = 0;
     bool tail = false;
     bool returns = false; // see ProbeHit
     bool left = false;    // by a jump: the call ends with the tail callee
-    std::uint32_t left_to = no_call;
-    std::uint32_t left_site = no_site;
+    FunctionId left_to = FunctionId::none;
+    SiteId left_site = SiteId::none;
     std::uint64_t left_ns = 0;
   };
 
