@@ -19,6 +19,7 @@ const written = [
   "ErrorData",
   "FinishResult",
   "FunctionAtResult",
+  "IdentifyResult",
   "InvalidParamsData",
   "PresentLineResult",
   "ProcessesResult",

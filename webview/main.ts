@@ -5,6 +5,7 @@ import { el } from "./base/dom";
 import { post, translations } from "./base/host";
 import { FlameSection } from "./flame/flame-section";
 import { functionHead, functionTables } from "./views/function-view";
+import { notCalledView } from "./views/not-called-view";
 import { overviewHead, overviewTable } from "./views/overview";
 import { partialView } from "./views/partial-view";
 import "./style.css";
@@ -22,6 +23,10 @@ function show(message: ToPanel): void {
       return;
     case "function":
       functionName = message.report.function.name;
+      if (message.report.not_called === true) {
+        view.replaceChildren(notCalledView(message.report));
+        return;
+      }
       view.replaceChildren(functionHead(message.report, message.slowCall), flame.element, ...functionTables(message.report, message.slowCall));
       return;
     case "partial":
@@ -35,6 +40,7 @@ function show(message: ToPanel): void {
       goTo(message.section);
       return;
     case "failed":
+      if (message.instead === true) view.replaceChildren();
       view.prepend(el("p", { className: "failed", role: "alert" }, message.text));
       return;
   }

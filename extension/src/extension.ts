@@ -14,6 +14,7 @@ import { FunctionsView } from "./functions/functions-view";
 import { Client } from "./helper/client";
 import { DoctorCommand } from "./machine/doctor-command";
 import { grantPermissions } from "./machine/grant-permissions";
+import { GoDeeper } from "./measure/go-deeper";
 import { reportHelperExit } from "./measure/helper-exit";
 import { MeasureAgain } from "./measure/measure-again";
 import { MeasureCommand } from "./measure/measure-command";
@@ -59,6 +60,7 @@ export function activate(context: vscode.ExtensionContext): Api {
 
   const measure = new MeasureCommand(client, recorder, panel, debuggees, log);
   const measureAgain = new MeasureAgain(client, session, recorder, panel, log);
+  const goDeeper = new GoDeeper(client, session, recorder, panel, measureAgain, log);
   const measureSelected = new MeasureSelected(client, measure, recorder, panel, log);
   const open = new OpenCommand(client, session, panel, log);
   const bundle = new BundleCommand(client, session, recordings.view, log);
@@ -93,6 +95,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     command("measureLatency", (argument) => measure.run(argument)),
     command("measureFunction", (argument) => measure.run(namedFunction(argument))),
     command("measureAgain", (argument) => measureAgain.run(keyOf(argument))),
+    command("goDeeper", (argument) => goDeeper.run(argument)),
     command("measureSelected", (argument) => measureSelected.run(functionList(argument))),
     command("measureSample", () => measureSample(context, recorder, panel, log)),
     command("recordSnapshot", (argument) => measure.recordSnapshot(argument)),
@@ -106,9 +109,11 @@ export function activate(context: vscode.ExtensionContext): Api {
 
     command("showFlameGraph", () => log.attempt("show the results", () => panel.reveal())),
     command("showFunction", (argument) =>
-      log.attempt("show the function", () =>
-        panel.showFunction(selectorOf(functionRef(argument, "ptlens.showFunction")), { section: panelSection(argument) }),
-      ),
+      log.attempt("show the function", async () => {
+        const { id } = asRecord(argument);
+        await session.activateId(typeof id === "string" ? id : undefined);
+        await panel.showFunction(selectorOf(functionRef(argument, "ptlens.showFunction")), { section: panelSection(argument) });
+      }),
     ),
     command("showLineTime", () => lineTime.run()),
     command("showLog", () => {

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { background, helper, json, noProbes, output, ptlens, root, run, simulator } from "./support.mjs";
+import { helper, json, noProbes, output, ptlens, root, run, simulator } from "./support.mjs";
 
 const compiler = process.env.CXX ?? "g++";
 const event = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
@@ -178,12 +178,5 @@ describe("names of functions", { skip }, () => {
     assert.match(stderr, /mix was inlined everywhere \(2 locations\)/);
     assert.match(stderr, /stirs\(int\)/);
     assert.match(stderr, /blends\(int\)/);
-  });
-
-  test("a snapshot by probes is refused", { skip: noProbes }, (t) => {
-    const { child } = background(t, "sleep", ["60"]);
-    const { status, stderr } = ptlens(["record", "--backend", "uprobe", "--budget", "100", "--pid", String(child.pid), "--function", "nanosleep", "--snapshot", "-o", path.join(folder, "snapshot")]);
-    assert.equal(status, 1);
-    assert.match(stderr, /a snapshot requires Intel Processor Trace, and this recording uses probes/);
   });
 });

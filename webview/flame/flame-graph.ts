@@ -116,6 +116,12 @@ export class FlameGraph {
   }
 }
 
+/** Returns the node of the frame that contains an element of the graph. */
+export function frameOf(target: EventTarget | null): FlameNode | undefined {
+  const frame = target instanceof Element ? target.closest<SVGGElement>("g.frame") : null;
+  return frame === null ? undefined : select<SVGGElement, Frame>(frame).datum().data;
+}
+
 /** "price_order: 12.3 ms, 45 % of all, 1,000 calls, self 1.20 ms". */
 function details(node: FlameNode, total: number): string {
   const share = l10n.t("{0} of all", formatPercent(percentOf(node.value, total)));

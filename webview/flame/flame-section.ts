@@ -4,7 +4,8 @@ import { formatCount } from "../../extension/src/base/units";
 import type { FlameResult, FlameScope, FlameView, TimeKind } from "../../extension/src/panel/panel-messages";
 import { asSection, el } from "../base/dom";
 import { post, reveal } from "../base/host";
-import { FlameGraph } from "./flame-graph";
+import { deeperButton, menuContext } from "../base/links";
+import { FlameGraph, frameOf } from "./flame-graph";
 import { hierarchyOf, maxDepth } from "./hierarchy";
 
 const times = (): readonly (readonly [TimeKind, string, string])[] => [
@@ -23,7 +24,8 @@ export class FlameSection {
     this.#graph?.dispose();
     const graph = el("div", { className: "graph", ariaLabel: l10n.t("Flame graph") });
     const details = el("p", { className: "details" }, hint());
-    this.element.replaceChildren(el("h2", {}, l10n.t("Flame graph")), this.#toolbar(result, view, functionName), graph, details);
+    const deeper = el("span", { className: "deeper" });
+    this.element.replaceChildren(el("h2", {}, l10n.t("Flame graph")), this.#toolbar(result, view, functionName), graph, details, deeper);
     const { root, omitted } = hierarchyOf(result);
     if (root.value === 0 && root.children.length === 0) {
       graph.replaceWith(el("p", { className: "apart" }, l10n.t("The recording contains no time of this kind.")));
@@ -38,12 +40,21 @@ export class FlameSection {
       graph,
       root,
       (node) => {
-        if (node.function !== undefined) reveal(node.function.file, node.function.line);
+        if (node.function === undefined) return;
+        reveal(node.function.file, node.function.line);
+        const probes = result.recording.backend === "uprobe" && node.function.address !== null;
+        deeper.replaceChildren(...(probes ? [deeperButton(node.function)] : []));
       },
       (text) => {
         details.textContent = text ?? hint();
       },
     );
+    // VS Code reads the context when the event reaches the document.
+    graph.addEventListener("contextmenu", (event) => {
+      const node = frameOf(event.target);
+      if (node?.function !== undefined && result.recording.backend === "uprobe") graph.dataset.vscodeContext = menuContext(node.function);
+      else delete graph.dataset.vscodeContext;
+    });
   }
 
   #toolbar(result: FlameResult, view: FlameView, functionName: string): HTMLElement {

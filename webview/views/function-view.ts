@@ -4,7 +4,7 @@ import { formatCalls, formatCount, formatDuration, formatPercent, percentOf } fr
 import type { CallRow, Report, SlowCall } from "../../extension/src/panel/panel-messages";
 import { asSection, baseName, el, link } from "../base/dom";
 import { post } from "../base/host";
-import { functionLink, sourceLink } from "../base/links";
+import { deeperButton, functionLink, sourceLink, withMenu } from "../base/links";
 import { table, type Row } from "../base/table";
 import { histogramView } from "./histogram";
 import { lossView, recordingView } from "./recording-view";
@@ -75,7 +75,8 @@ export function functionTables(report: Report, slowCall?: SlowCall): HTMLElement
   const { off_cpu_known: known } = report.recording;
   const time = timeFormat(report.recording);
   const heads = [l10n.t("call site"), l10n.t("calls"), l10n.t("mean"), "p99", l10n.t("total"), l10n.t("off-CPU"), l10n.t("CPU")];
-  const rows = (related: readonly Related[]): Row[] => related.map((row) => relatedRow(row, known, time));
+  const rows = (related: readonly Related[], deeper = false): Row[] => related.map((row) => relatedRow(row, known, time, deeper));
+  const probes = report.recording.backend === "uprobe";
   const threads = report.threads.map((row) => ({
     cells: [
       `${row.comm} (${String(row.tid)})`,
@@ -94,7 +95,7 @@ export function functionTables(report: Report, slowCall?: SlowCall): HTMLElement
     ...instancesTable(report),
     asSection("histogram", histogramView(report.histogram, known)),
     asSection("callers", table(l10n.t("Callers"), 2, [l10n.t("caller"), ...heads], rows(report.callers))),
-    asSection("children", table(l10n.t("Callees"), 2, [l10n.t("callee"), ...heads], rows(report.children))),
+    asSection("children", table(l10n.t("Callees"), 2, [l10n.t("callee"), ...heads], rows(report.children, probes))),
     ...inlinedTable(report, time),
     table(l10n.t("Threads"), 1, [l10n.t("thread"), l10n.t("calls"), l10n.t("mean"), "p99", l10n.t("total"), l10n.t("off-CPU"), l10n.t("incomplete"), l10n.t("unwound"), l10n.t("lost")], threads),
   ];
@@ -186,10 +187,12 @@ function incomplete({ calls }: Report): HTMLElement | undefined {
   return parts.length === 0 ? undefined : el("p", { className: "apart" }, parts.join("; "));
 }
 
-function relatedRow(row: Related, offCpuKnown: boolean, time: (ns: number) => string): Row {
+/** `deeper`: with a button that measures the function. */
+function relatedRow(row: Related, offCpuKnown: boolean, time: (ns: number) => string, deeper: boolean): Row {
+  const name = row.address === null ? row.name : functionLink(row);
   return {
     cells: [
-      row.address === null ? row.name : functionLink(row),
+      deeper && row.address !== null ? withMenu(el("span", { className: "function" }, name, " ", deeperButton(row)), row) : name,
       sourceLink(row.file, row.line, row.call_site ?? ""),
       formatCount(row.calls),
       time(row.latency.mean),

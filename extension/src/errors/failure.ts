@@ -19,17 +19,39 @@ export type FailureKind =
   /** A command that cannot run now; its message says why. */
   | "not_now";
 
+/** Actions that a message offers as buttons. */
+export type ErrorButton =
+  | "checkMachine"
+  | "chooseProcess"
+  | "grantPermissions"
+  | "manageTrust"
+  | "measure"
+  | "openRecording"
+  | "openSettings"
+  | "restartHelper"
+  | "showActions"
+  | "stop"
+  /** Runs the failed command again. */
+  | "tryAgain";
+
+/** `chooseFunction` needs no button: the candidates are shown at once (see functions/candidates.ts). */
+export type ErrorAction = ErrorButton | "chooseFunction";
+
 /** A function that an ambiguous name may mean. */
 export type Candidate = NonNullable<ErrorData["candidates"]>[number];
 
 /** An error with a kind, raised by the extension. Its message is a translated sentence for the user. */
 export class ExtensionError extends Error {
+  /** Actions that its message offers. Absent: those of the kind. */
+  readonly actions: readonly ErrorAction[] | undefined;
+
   constructor(
     readonly kind: FailureKind,
     message: string,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly actions?: readonly ErrorAction[] },
   ) {
     super(message, options);
+    this.actions = options?.actions;
   }
 }
 
@@ -39,6 +61,8 @@ export interface Failure {
   readonly remedy: string;
   /** Empty unless the kind is "ambiguous". */
   readonly candidates: readonly Candidate[];
+  /** Absent: the kind decides. */
+  readonly actions?: readonly ErrorAction[];
 }
 
 /** A record, so that the compiler notices a kind that the protocol adds. */
@@ -67,7 +91,9 @@ export function failureOf(error: unknown): Failure {
   const { message: text, code, data } = asRecord(error);
   const message = typeof text === "string" && text !== "" ? text : String(error);
   const failure = { message, remedy: "", candidates: [] };
-  if (error instanceof ExtensionError) return { ...failure, kind: error.kind };
+  if (error instanceof ExtensionError) {
+    return { ...failure, kind: error.kind, ...(error.actions === undefined ? {} : { actions: error.actions }) };
+  }
   if (code === requestCancelled) return { ...failure, kind: "cancelled" };
   const { kind, file, offset, remedy, candidates } = asRecord(data);
   if (!isHelperKind(kind)) return { ...failure, kind: badRequests.has(code) ? "bad_request" : "failed" };

@@ -17,8 +17,11 @@ export class Log implements vscode.Disposable {
     return text;
   }
 
-  /** Logs a failure and shows it with its actions. A cancellation, and the end of the helper, show no message here. */
-  report(operation: string, error: unknown): void {
+  /**
+   * Logs a failure and shows it with its actions. A cancellation, and the end of the helper, show no message here.
+   * `repeat` runs the failed command again.
+   */
+  report(operation: string, error: unknown, repeat?: () => Promise<void>): void {
     const failure = failureOf(error);
     if (failure.kind === "helper_ended") {
       this.channel.warn(`${operation}: ${failure.message}`);
@@ -30,11 +33,12 @@ export class Log implements vscode.Disposable {
     }
     const text = failureText(failure);
     this.channel.error(`${operation}: ${text}`);
-    const buttons = errorButtons(failure.kind);
+    const buttons = errorButtons(failure, repeat !== undefined);
     const message = `PT Lens: ${withoutLinks(text)} ${showLogLink()}`;
     void vscode.window.showErrorMessage(message, ...buttons.map(({ label }) => label)).then((choice) => {
       const chosen = buttons.find(({ label }) => label === choice);
-      if (chosen !== undefined) void vscode.commands.executeCommand(chosen.command, ...chosen.arguments);
+      if (chosen?.command !== undefined) void vscode.commands.executeCommand(chosen.command, ...chosen.arguments);
+      else if (chosen !== undefined) void repeat?.();
     });
   }
 
@@ -43,7 +47,7 @@ export class Log implements vscode.Disposable {
     try {
       await work();
     } catch (error) {
-      this.report(operation, error);
+      this.report(operation, error, () => this.attempt(operation, work));
     }
   }
 

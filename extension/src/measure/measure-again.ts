@@ -1,4 +1,5 @@
-// Measure Again: the same function with the same settings, in the same process or in the one that replaced it.
+// Measure Again: the same functions with the same settings, in the same process or in the one that replaced it. After a
+// rebuild, the helper finds the functions by their names: see functions/function-selector.ts.
 import * as vscode from "vscode";
 import { ExtensionError } from "../errors/failure";
 import type { Log } from "../errors/log";
@@ -22,13 +23,13 @@ export class MeasureAgain {
     return this.log.attempt("measure again", async () => {
       const item = this.#earlier(key);
       if (item?.measuredWith === undefined) {
-        throw new ExtensionError("not_now", vscode.l10n.t("There is no measurement to repeat. Place the cursor on a function and measure it."));
+        throw new ExtensionError("not_now", vscode.l10n.t("There is no measurement to repeat. Place the cursor on a function and measure it."), { actions: ["measure"] });
       }
       requireTrust();
-      const params = await this.#currentParams(item, item.measuredWith);
+      const params = await this.currentParams(item, item.measuredWith);
       if (params === undefined) return;
       await this.recorder.measure(params, { functions: item.functions, target: item.target });
-      await this.panel.showMeasured(item.functions.slice(0, 1));
+      await this.panel.showMeasured(item.functions);
     });
   }
 
@@ -38,7 +39,7 @@ export class MeasureAgain {
   }
 
   /** Returns the parameters for the process that runs now; undefined if the user cancels. */
-  async #currentParams(item: RecordingItem, params: RecordParams): Promise<RecordParams | undefined> {
+  async currentParams(item: RecordingItem, params: RecordParams): Promise<RecordParams | undefined> {
     if (params.pid === undefined) return params;
     const { processes } = await this.client.request("ptlens/processes", {});
     const process = await this.#currentProcess(item, params, processes);

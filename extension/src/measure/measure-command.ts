@@ -16,7 +16,7 @@ import type { ProgramTarget } from "../targets/program-target";
 import { pickTarget, type Target } from "../targets/target-picker";
 import { runTask, workspacePrograms } from "../targets/workspace-programs";
 import { measureArguments, parseThreshold, type MeasureArguments, type Mode } from "./measure-arguments";
-import { settingsParams, settingsResource, targetParams } from "./record-params";
+import { settingsParams, settingsResource, targetParams, withFunctions } from "./record-params";
 import { requireTrust, type Recorder } from "./recorder";
 import { runningProcess } from "./running-process";
 
@@ -67,10 +67,10 @@ export class MeasureCommand {
     const shared = { ...settingsParams(settingsResource(target, location?.file)), ...targetParams(target), ...modeParams(given, mode) };
     const measured = await withCandidates(chosen, async (selector) => {
       const options = { ...title(selector, mode), snapshot: mode.kind !== "all" };
-      await this.recorder.measure({ ...shared, function: selector }, { functions: [selector], target: targetName }, options);
+      await this.recorder.measure(withFunctions(shared, [selector]), { functions: [selector], target: targetName }, options);
       return selector;
     });
-    await (mode.kind === "slowCall" ? this.panel.showSlowCall(measured, mode.slowerThan) : this.panel.showFunction(measured));
+    await (mode.kind === "slowCall" ? this.panel.showSlowCall(measured, mode.slowerThan) : this.panel.showMeasured([measured]));
   }
 
   async #target(given: MeasureArguments, location: SourceLocation | undefined, mode: Mode): Promise<Target | undefined> {
@@ -106,7 +106,7 @@ async function prepare({ preLaunchTask, folder }: ProgramTarget): Promise<boolea
   const question = vscode.l10n.t("This launch configuration runs the task {0} first.", preLaunchTask);
   const answer = await vscode.window.showInformationMessage(question, { modal: true }, run, skip);
   if (answer === run && !(await runTask(preLaunchTask, folder))) {
-    throw new ExtensionError("not_now", vscode.l10n.t("The task {0} failed or does not exist. See its terminal.", preLaunchTask));
+    throw new ExtensionError("not_now", vscode.l10n.t("The task {0} failed or does not exist. See its terminal.", preLaunchTask), { actions: ["tryAgain"] });
   }
   return answer !== undefined;
 }

@@ -33,7 +33,7 @@ export function measureSample(extension: vscode.ExtensionContext, recorder: Reco
     const selector = { name: measured };
     const params = { ...settingsParams(), program, arguments: ["--threads", "2", "--rate", "500"], function: selector, duration };
     await recorder.measure(params, { functions: [selector], target: "order_server" });
-    await panel.showFunction(selector);
+    await panel.showMeasured([selector]);
   });
 }
 

@@ -1,22 +1,23 @@
-// Measure Selected Functions: those in the selection of the editor, or chosen in the list of functions. A trace contains
-// every function, so one recording shows all of them. Probes are set for one function at a time, so with probes each
-// function is measured in its own recording.
+// Measure Selected Functions: those in the selection of the editor, or chosen in the list of functions. One recording
+// measures all of them.
+import path from "node:path";
 import * as vscode from "vscode";
-import { readSettings } from "../base/settings";
 import { ExtensionError } from "../errors/failure";
 import type { Log } from "../errors/log";
 import { functionKey, selectorOf } from "../functions/function-selector";
 import type { Client } from "../helper/client";
-import { askDoctor } from "../machine/doctor";
 import type { Panel } from "../panel/panel";
 import type { FunctionSelector, RecordParams } from "../protocol/protocol";
 import { outlineFunctions } from "../source/outline";
 import type { MeasureCommand } from "./measure-command";
-import { settingsParams, settingsResource, targetParams } from "./record-params";
+import { settingsParams, settingsResource, targetParams, withFunctions } from "./record-params";
 import { requireTrust, type Recorder } from "./recorder";
 
 /** Most lines of a selection that are looked up without a language server. */
 const mostLines = 500;
+
+/** Most functions of one recording, as in RecordParams. */
+const mostFunctions = 64;
 
 interface SelectedLine {
   /** 1-based. */
@@ -46,33 +47,16 @@ export class MeasureSelected {
       if (target === undefined) return;
       const params = { ...settingsParams(settingsResource(target, editor?.document.uri.fsPath)), ...targetParams(target) };
       const functions = given.length > 0 || editor === undefined ? given : await this.#selected(editor, params);
+      if (functions.length > mostFunctions) {
+        throw new ExtensionError("not_now", vscode.l10n.t("At most {0} functions can be measured together. Select fewer.", mostFunctions));
+      }
       if (functions.length === 0) {
-        throw new ExtensionError("not_now", vscode.l10n.t("The selection contains no function of this program. Select the functions to measure."));
+        throw new ExtensionError("not_now", vscode.l10n.t("The selection contains no function of this program. Select the functions to measure."), { actions: ["measure"] });
       }
-      const name = target.kind === "process" ? target.process.name : (params.program ?? "");
-      if (functions.length === 1 || !(await this.#usesProbes())) {
-        const single = functions.length === 1 ? functions[0] : undefined;
-        await this.recorder.measure(single === undefined ? params : { ...params, function: single }, { functions, target: name });
-        await this.panel.showMeasured(functions);
-        return;
-      }
-      await this.#measureEach(functions, params, name);
+      const name = target.kind === "process" ? target.process.name : path.basename(target.program.program);
+      await this.recorder.measure(withFunctions(params, functions), { functions, target: name });
+      await this.panel.showMeasured(functions);
     });
-  }
-
-  async #measureEach(functions: readonly FunctionSelector[], params: RecordParams, target: string): Promise<void> {
-    const measure = vscode.l10n.t("Make {0} Recordings", functions.length);
-    const question = vscode.l10n.t("Without Intel PT, PT Lens measures one function at a time. It makes {0} recordings, one after another.", functions.length);
-    if ((await vscode.window.showInformationMessage(question, { modal: true }, measure)) !== measure) return;
-    for (const each of functions) {
-      await this.recorder.measure({ ...params, function: each }, { functions: [each], target });
-      await this.panel.showFunction(each);
-    }
-  }
-
-  async #usesProbes(): Promise<boolean> {
-    const { backend } = readSettings();
-    return (backend === "auto" ? (await askDoctor(this.client)).backend : backend) === "uprobe";
   }
 
   async #selected(editor: vscode.TextEditor, params: RecordParams): Promise<FunctionSelector[]> {

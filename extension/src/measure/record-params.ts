@@ -1,7 +1,7 @@
 // Parameters of ptlens/record: from the settings and from the chosen target.
 import * as vscode from "vscode";
 import { readSettings } from "../base/settings";
-import type { RecordParams } from "../protocol/protocol";
+import type { FunctionSelector, RecordParams } from "../protocol/protocol";
 import type { Target } from "../targets/target-picker";
 
 /** Returns the parameters that the settings determine: those of the folder that contains `resource`, or the open file. */
@@ -24,6 +24,15 @@ export function targetParams(target: Target): RecordParams {
     ...(Object.keys(env).length === 0 ? {} : { environment: { ...env } }),
     ...(cwd === "" ? {} : { cwd }),
   };
+}
+
+/** Returns the parameters for these functions, all in one recording; none: every function, which needs a trace. */
+export function withFunctions(params: RecordParams, [first, ...others]: readonly FunctionSelector[]): RecordParams {
+  const shared = { ...params };
+  delete shared.function;
+  delete shared.functions;
+  if (first === undefined) return shared;
+  return { ...shared, function: first, ...(others.length === 0 ? {} : { functions: others }) };
 }
 
 /** Returns the resource whose settings apply: the folder of the program, else the source file. */

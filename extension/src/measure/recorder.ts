@@ -60,7 +60,7 @@ export class Recorder {
   /** Measures and shows the recording. Rejects in a folder that is not trusted, and while another measurement runs. */
   async measure(params: RecordParams, subject: Subject, options: RecorderOptions = {}): Promise<RecordingItem> {
     requireTrust();
-    if (this.#running !== undefined) throw new ExtensionError("not_now", vscode.l10n.t("Another measurement is running. Stop it first."));
+    if (this.#running !== undefined) throw new ExtensionError("not_now", vscode.l10n.t("Another measurement is running. Stop it first."), { actions: ["stop"] });
     const running: Running = { token: this.client.newProgressToken(), begun: false, stopRequested: false };
     this.#running = running;
     const attempt: Attempt = { repeat: () => this.measure(params, subject) };

@@ -48,7 +48,8 @@ export type ToPanel =
   | { readonly type: "partial"; readonly report: PartialReport }
   | { readonly type: "flame"; readonly view: FlameView; readonly flame: FlameResult }
   | { readonly type: "goTo"; readonly section: PanelSection }
-  | { readonly type: "failed"; readonly text: string };
+  /** `instead`: nothing else is left to show. */
+  | { readonly type: "failed"; readonly text: string; readonly instead?: boolean };
 
 export type FromPanel =
   | { readonly type: "ready" }
@@ -56,6 +57,8 @@ export type FromPanel =
   /** `inlined`: also counts inlined executions of a function that has calls. */
   | { readonly type: "function"; readonly function: FunctionRef; readonly inlined?: boolean }
   | { readonly type: "flame"; readonly view: FlameView }
+  | { readonly type: "goDeeper"; readonly function: FunctionRef }
+  | { readonly type: "measureAgain" }
   | { readonly type: "reveal"; readonly file: string; readonly line: number };
 
 /** Sections of the panel that a link can name. */

@@ -10,6 +10,7 @@ import type { FunctionSelector, Params, PartialReport, Recording, Report } from 
 import type { ResultView } from "../recordings/result-view";
 import type { Session } from "../recordings/session";
 import { revealSource } from "../source/reveal";
+import { offerToRepeat } from "./not-called";
 import { panelHtml } from "./panel-html";
 import type { FlameView, FromPanel, PanelSection, SlowCall, ToPanel } from "./panel-messages";
 import { findSlowCall } from "./slow-call";
@@ -70,25 +71,44 @@ export class Panel implements ResultView, vscode.Disposable {
     await this.#showMain("PT Lens", { type: "overview", functions }, undefined);
   }
 
-  /** Shows one function, or all functions unless exactly one was measured. */
-  async showMeasured([first, ...others]: readonly FunctionSelector[]): Promise<void> {
-    await (first !== undefined && others.length === 0 ? this.showFunction(first) : this.showOverview());
+  /** Shows a new measurement: its function, or all functions unless exactly one was measured. Says which were not called. */
+  async showMeasured(functions: readonly FunctionSelector[]): Promise<void> {
+    const [first, ...others] = functions;
+    if (first !== undefined && others.length === 0) {
+      const report = await this.showFunction(first);
+      offerToRepeat(report === undefined ? [] : [report]);
+      return;
+    }
+    await this.showOverview();
+    const recording = this.session.recording;
+    if (recording === undefined) return;
+    const reports = await Promise.allSettled(functions.map((each) => this.client.request("ptlens/report", { id: recording.id, function: each })));
+    offerToRepeat(reports.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));
   }
 
-  /** `inlined`: also counts inlined executions; `section`: scrolls to it. */
+  /** Shows a function and returns its report. `inlined`: also counts inlined executions; `section`: scrolls to it. */
   async showFunction(
     selector: FunctionSelector,
     { inlined = false, section }: { inlined?: boolean; section?: PanelSection | undefined } = {},
-  ): Promise<void> {
+  ): Promise<Report | undefined> {
     const recording = await this.session.ready();
-    if (recording === undefined) return;
+    if (recording === undefined) return undefined;
     const [report, chosen] = await withCandidates(selector, async (each) => {
       const params = { id: recording.id, function: each, ...(inlined ? { inlined } : {}) };
       return [await this.client.request("ptlens/report", params), each] as const;
+    }).catch((error: unknown) => {
+      this.#showFailure(error);
+      throw error;
     });
-    if (!this.#isCurrent(recording)) return;
+    if (!this.#isCurrent(recording)) return undefined;
     await this.#showReport(report.function.name, report, { selector: chosen, calls: {} });
     if (section !== undefined) this.#goTo(section);
+    return report;
+  }
+
+  /** Shows the failure in place of the results of another recording, which an open panel still shows. */
+  #showFailure(error: unknown): void {
+    if (this.#main === undefined) this.#post({ type: "failed", text: failureText(failureOf(error)), instead: true });
   }
 
   /** Shows the call that took longer than `threshold` ns: its figures, its flame graph, and the calls before it. */
@@ -98,7 +118,8 @@ export class Panel implements ResultView, vscode.Disposable {
     const slowCall = await findSlowCall(this.client, recording.id, selector, threshold);
     if (slowCall === undefined) {
       void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: No call took that long before the recording ended. The panel shows all recorded calls."));
-      return this.showFunction(selector);
+      await this.showMeasured([selector]);
+      return;
     }
     const calls: CallFilter = { latency: [slowCall.latency, slowCall.latency], tid: slowCall.tid };
     const report = await this.client.request("ptlens/report", { id: recording.id, function: selector, ...calls });
@@ -137,7 +158,7 @@ export class Panel implements ResultView, vscode.Disposable {
 
   async #showReport(name: string, report: Report, shown: ShownFunction, slowCall?: SlowCall): Promise<void> {
     const message: ToPanel = { type: "function", report, ...(slowCall === undefined ? {} : { slowCall }) };
-    await this.#showMain(`PT Lens: ${name}`, message, report.called === false ? undefined : shown);
+    await this.#showMain(`PT Lens: ${name}`, message, report.called === false || report.not_called === true ? undefined : shown);
   }
 
   async #showMain(title: string, message: ToPanel, shown: ShownFunction | undefined): Promise<void> {
@@ -220,7 +241,14 @@ export class Panel implements ResultView, vscode.Disposable {
       case "overview":
         return this.showOverview();
       case "function":
-        return this.showFunction(selectorOf(message.function), { inlined: message.inlined ?? false });
+        await this.showFunction(selectorOf(message.function), { inlined: message.inlined ?? false });
+        return;
+      case "goDeeper":
+        await vscode.commands.executeCommand("ptlens.goDeeper", message.function);
+        return;
+      case "measureAgain":
+        await vscode.commands.executeCommand("ptlens.measureAgain", this.#recording);
+        return;
       case "flame":
         this.#view = message.view;
         return this.#showFlame();

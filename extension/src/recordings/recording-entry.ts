@@ -135,15 +135,10 @@ function figuresFromJson(value: unknown): Figures | undefined {
 }
 
 function selectorFromJson(value: unknown): FunctionSelector[] {
-  const { name, binary, address } = asRecord(value);
+  const { name, binary, address, all, build_id, linkage_name, file, line } = asRecord(value);
   if (typeof name !== "string" || name === "") return [];
-  return [
-    {
-      name,
-      ...(typeof binary === "string" ? { binary } : {}),
-      ...(typeof address === "string" ? { address } : {}),
-    },
-  ];
+  const texts = Object.entries({ binary, address, build_id, linkage_name, file }).filter(([, text]) => typeof text === "string");
+  return [{ name, ...Object.fromEntries(texts), ...(typeof line === "number" ? { line } : {}), ...(typeof all === "boolean" ? { all } : {}) }];
 }
 
 /** Reads the fields that are present and have the right type. */

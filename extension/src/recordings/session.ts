@@ -1,6 +1,7 @@
-// The recordings of this window: those that were measured or opened here, also before a reload. Lenses, lines and the panel
-// show the active one; another may be the baseline that it is compared with. A recording is open in the helper only
-// while it is used: it is opened again when it is needed, also after a reload or after the helper ended.
+// The recordings of this window: those that were measured or opened here, also before a reload. The panel shows the active
+// one; lenses and lines also show the functions of earlier measurements (shown-recordings.ts). Another recording may be the
+// baseline that the active one is compared with. A recording is open in the helper only while it is used: it is opened
+// again when it is needed, also after a reload or after the helper ended.
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import path from "node:path";
@@ -10,6 +11,7 @@ import { ExtensionError } from "../errors/failure";
 import type { Log } from "../errors/log";
 import type { Client } from "../helper/client";
 import type { Recording } from "../protocol/protocol";
+import { alsoShown } from "./shown-recordings";
 import { openRecording } from "./open-recording";
 import {
   defaultName,
@@ -143,6 +145,12 @@ export class Session implements vscode.Disposable {
     });
   }
 
+  /** Makes the open recording with this id of the helper active. Does nothing if it is active, or if there is none. */
+  async activateId(id: string | undefined): Promise<void> {
+    const item = this.#items.find(({ open }) => open !== undefined && open.id === id);
+    if (item !== undefined && item.key !== this.#active) await this.activate(item.key);
+  }
+
   /** Opens a recording if it is not open, without making it active. */
   opened(key: string): Promise<Recording> {
     return this.#inTurn(async () => {
@@ -184,12 +192,7 @@ export class Session implements vscode.Disposable {
     if (item === undefined || item.open !== undefined || item.problem !== undefined) return;
     if (item.missing || !(await this.#exists(item))) return;
     try {
-      const { cached, recording_bytes } = await this.client.request("ptlens/cache", {
-        path: item.path,
-        ...item.openedWith,
-        source_map: readSettings().sourceMap,
-      });
-      if (!cached && recording_bytes > largestAutomatic) {
+      if (!(await this.#isQuickToOpen(item))) {
         this.#change(item.key, { problem: vscode.l10n.t("Large recording: select it to decode it again.") });
         this.#listChanged.fire();
         return;
@@ -269,9 +272,31 @@ export class Session implements vscode.Disposable {
     }
   }
 
+  /** Opens the recordings that are shown besides the active one, if that is open. */
+  async #openAlsoShown(): Promise<void> {
+    if (this.recording === undefined || !this.client.isRunning) return;
+    for (const item of alsoShown(this.active, this.#items)) {
+      if (item.open !== undefined || item.problem !== undefined || !(await this.#exists(item))) continue;
+      try {
+        if (await this.#isQuickToOpen(item)) await this.#open(item.key, vscode.ProgressLocation.Window);
+      } catch (error) {
+        this.#change(item.key, { problem: this.log.warn("open an earlier measurement", error) });
+      }
+    }
+  }
+
+  async #isQuickToOpen({ path: recording, openedWith }: RecordingItem): Promise<boolean> {
+    const params = { path: recording, ...openedWith, source_map: readSettings().sourceMap };
+    const { cached, recording_bytes: bytes } = await this.client.request("ptlens/cache", params);
+    return cached || bytes <= largestAutomatic;
+  }
+
   /** Updates the helper, the stored state and all views after a change. */
   async #settle(): Promise<void> {
-    const idle = this.#items.filter((item) => item.open !== undefined && item.key !== this.#active && item.key !== this.#baseline);
+    await this.#openAlsoShown();
+    const shown = this.recording === undefined ? [] : alsoShown(this.active, this.#items);
+    const used = new Set([this.#active, this.#baseline, ...shown.map(({ key }) => key)]);
+    const idle = this.#items.filter((item) => item.open !== undefined && !used.has(item.key));
     for (const { key, open } of idle.slice(mostIdle)) {
       this.#change(key, { open: undefined });
       if (open !== undefined) await this.#close(open.id);
@@ -280,6 +305,7 @@ export class Session implements vscode.Disposable {
       await this.client.request("ptlens/activate", {
         id: this.recording?.id ?? "",
         baseline: this.baselineRecording?.id ?? "",
+        others: shown.flatMap(({ open }) => (open === undefined ? [] : [open.id])),
       });
     }
     this.#announce();

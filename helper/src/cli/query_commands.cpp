@@ -134,9 +134,12 @@ Result<Query> prepare(const QueryOptions& options) {
 
 void print(const measure::Measurement& measurement, const measure::Report& report,
            const std::optional<measure::CorrectedLatency>& corrected,
-           const std::optional<measure::InlinedPart>& inlined, bool as_json) {
+           const std::optional<measure::InlinedPart>& inlined, bool not_called, bool as_json) {
   if (as_json) {
     auto json = exporting::report_json(measurement, report);
+    if (not_called) {
+      json["not_called"] = true;
+    }
     if (corrected) {
       exporting::add_corrected(json, *corrected);
     }
@@ -145,6 +148,9 @@ void print(const measure::Measurement& measurement, const measure::Report& repor
     }
     std::cout << exporting::dump(json) << '\n';
     return;
+  }
+  if (not_called) {
+    std::cout << exporting::not_called_text(measurement, report);
   }
   std::cout << exporting::report_text(measurement, report,
                                       inlined.value_or(measure::InlinedPart{}));
@@ -204,7 +210,7 @@ Result<bool> report_all(const QueryOptions& options) {
   }
   const auto corrected =
       engine::corrected_latency(*query->measurement, query->functions, query->selection);
-  print(*query->measurement, report, corrected, {}, options.source.json);
+  print(*query->measurement, report, corrected, {}, false, options.source.json);
   return true;
 }
 
@@ -243,7 +249,7 @@ Result<void> report(const QueryOptions& options) {
       report->inlined
           ? std::nullopt
           : engine::corrected_latency(measurement, {&report->report.function, 1}, *selection);
-  print(shown, report->report, corrected, report->inlined, options.source.json);
+  print(shown, report->report, corrected, report->inlined, report->not_called, options.source.json);
   return {};
 }
 

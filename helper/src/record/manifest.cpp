@@ -170,6 +170,9 @@ std::string read_fields(const json& object, Manifest& manifest) {
   reader.read("backend", &json::is_string, manifest.backend);
   reader.read("ptlens_version", &json::is_string, manifest.ptlens_version);
   reader.read("function", &json::is_string, manifest.function);
+  if (object.contains("functions")) { // a recording of an earlier version has none
+    reader.read_list("functions", &json::is_string, manifest.functions);
+  }
   reader.read("binary", &json::is_string, manifest.binary);
   reader.read("pid", &json::is_number_integer, manifest.pid);
   reader.read_list("command", &json::is_string, manifest.command);
@@ -217,6 +220,7 @@ Result<void> write_manifest(const std::string& directory, const Manifest& manife
                        {"backend", manifest.backend},
                        {"ptlens_version", manifest.ptlens_version},
                        {"function", manifest.function},
+                       {"functions", manifest.functions},
                        {"binary", manifest.binary},
                        {"pid", manifest.pid},
                        {"command", manifest.command},

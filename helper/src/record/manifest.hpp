@@ -24,7 +24,8 @@ struct Interval {
 struct Manifest {
   std::string backend; // "intel_pt" or "uprobe"
   std::string ptlens_version;
-  std::string function; // as requested; empty: none
+  std::string function;               // as requested; empty: none
+  std::vector<std::string> functions; // the same, each name
   std::string binary;
   std::int32_t pid = -1;
   std::vector<std::string> command;      // of a started program

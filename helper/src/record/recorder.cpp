@@ -163,20 +163,15 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
   outcome.directory = directory->path();
   Manifest& manifest = outcome.manifest;
   manifest.backend = backend;
-  if (manifest.backend == "uprobe" && request.snapshot) {
-    return std::unexpected(Error{
-        .kind = Error::Kind::unsupported,
-        .message = "a snapshot requires Intel Processor Trace, and this recording uses probes",
-        .remedy = machine.intel_pt ? "omit --backend uprobe"
-                                   : "this machine does not support Intel Processor Trace: "
-                                     "omit --snapshot to measure every call with probes"});
-  }
   if (auto checked = check_backend(request, manifest.backend, machine.intel_pt.has_value());
       !checked) {
     return std::unexpected(checked.error());
   }
   manifest.ptlens_version = PTLENS_VERSION;
   manifest.function = request.function_names();
+  for (const WantedFunction& wanted : request.functions()) {
+    manifest.functions.push_back(wanted.name);
+  }
   manifest.binary = request.binary;
   manifest.pid = request.pid.value_or(-1);
   manifest.command = request.program;

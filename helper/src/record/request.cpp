@@ -27,7 +27,8 @@ std::unexpected<Error> bad_request(std::string message, std::string remedy) {
 std::vector<WantedFunction> Request::functions() const {
   std::vector<WantedFunction> wanted;
   if (names_function()) {
-    wanted.push_back({.name = function, .binary = binary, .address = address, .all = all});
+    wanted.push_back(
+        {.name = function, .binary = binary, .address = address, .all = all, .origin = origin});
   }
   wanted.insert(wanted.end(), more_functions.begin(), more_functions.end());
   return wanted;
@@ -50,6 +51,7 @@ void Request::set_functions(std::vector<WantedFunction> wanted) {
   binary = std::move(wanted.front().binary);
   address = wanted.front().address;
   all = wanted.front().all;
+  origin = std::move(wanted.front().origin);
   more_functions.assign(std::make_move_iterator(wanted.begin() + 1),
                         std::make_move_iterator(wanted.end()));
 }

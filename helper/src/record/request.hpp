@@ -13,12 +13,21 @@ namespace ptlens::record {
 
 enum class TargetKind { process, thread, cpu, all_cpus, program };
 
+// The build in which a function was chosen, and how it is found in another one.
+struct FunctionOrigin {
+  std::string build_id = {}; // hex; the address counts only there; empty: it counts in every build
+  std::string linkage_name = {}; // mangled; empty: unknown
+  std::string file = {};         // source file of the declaration; empty: unknown
+  std::uint32_t line = 0;        // of the declaration; 0: unknown
+};
+
 // A function as a user names it.
 struct WantedFunction {
   std::string name;                          // or NAME@0xADDRESS
   std::string binary = {};                   // empty: the executable, then its libraries
   std::optional<std::uint64_t> address = {}; // ELF address of the entry, instead of the name
   bool all = false;                          // every function of that name
+  FunctionOrigin origin = {};
 };
 
 struct Request {
@@ -37,7 +46,8 @@ struct Request {
   std::string function;                 // name, or NAME@0xADDRESS; required by the uprobe backend
   bool all = false;                     // every function of that name
   std::optional<std::uint64_t> address; // ELF address of the function's entry, instead of a name
-  std::string binary; // that contains the function; empty: the executable, then its libraries
+  std::string binary;    // that contains the function; empty: the executable, then its libraries
+  FunctionOrigin origin; // of that function
   std::vector<WantedFunction> more_functions; // measured together with the function above
   double duration_s = 0;        // 0: until the target ends or Progress::finish() is called
   std::string backend = "auto"; // auto, intel_pt, uprobe

@@ -8,7 +8,7 @@ export async function run(): Promise<void> {
   const { default: Mocha } = await import("mocha");
   const mocha = new Mocha({ ui: "bdd", timeout: 120_000, slow: 5_000, color: false });
   const suite = path.join(__dirname, environment("PTLENS_TEST_SUITE"));
-  for (const name of readdirSync(suite).filter((file) => file.endsWith(".test.js"))) {
+  for (const name of readdirSync(suite).filter((file) => file.endsWith(".test.js") && file.startsWith(process.env.PTLENS_TEST_ONLY ?? ""))) {
     mocha.addFile(path.join(suite, name));
   }
   const lines: string[] = [];

@@ -20,7 +20,7 @@ const sourceLines = readFileSync(sampleSource, "utf8").split("\n");
 
 /** 1-based line of a function's definition in the sample. */
 export function definedAt(name) {
-  return 1 + sourceLines.findIndex((line) => line.startsWith("OWN_FUNCTION") && line.includes(` ${name}(`));
+  return 1 + sourceLines.findIndex((line) => /^(OWN_FUNCTION|int main)/.test(line) && line.includes(` ${name}(`));
 }
 
 export async function until(what, probe) {

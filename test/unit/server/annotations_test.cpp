@@ -395,6 +395,8 @@ TEST_F(Annotations, LeaveInlayHintsAndCommandsToOurExtension) {
   client.call("o", "ptlens/open", {{"path", "/r/one"}});
   EXPECT_NE(hover(2).find("](command:ptlens.showFunction?%5B%7B%22"), std::string::npos)
       << hover(2);
+  EXPECT_NE(hover(11).find("[Go Deeper](command:ptlens.goDeeper?%5B%7B%22"), std::string::npos)
+      << hover(11);
 }
 
 } // namespace

@@ -178,7 +178,8 @@ TEST_F(Conversation, TheMachineAndItsProcesses) {
                                  {{"file", "/s/a.cpp"}, {"line", 5}, {"name", "f"}})["result"];
   EXPECT_EQ(found.dump(), R"({"candidates":[{"name":"f","binary":"/bin/app",)"
                           R"("address":"0xffffffffff600000","file":"/s/a.cpp","line":5,)"
-                          R"("spelling":"f"}],"message":"","inlined":null})");
+                          R"("spelling":"f","linkage_name":"_Z1fv","build_id":"abcd"}],)"
+                          R"("message":"","inlined":null})");
   EXPECT_EQ(
       client.call(4, "ptlens/functionAt", {{"file", "/s/a.cpp"}, {"line", 1}})["result"]["message"],
       "nothing there");

@@ -140,13 +140,15 @@ inline Host fake_host(const std::shared_ptr<FakeState>& state) {
     if (request.line == 1) {
       return FunctionsAt{.candidates = {}, .message = "nothing there"};
     }
-    return FunctionsAt{.candidates = {{.name = request.name,
-                                       .binary = "/bin/app",
-                                       .address = 0xffffffffff600000,
-                                       .file = request.file,
-                                       .line = static_cast<std::uint32_t>(request.line),
-                                       .end_line = 0}},
-                       .message = {}};
+    FunctionOfBinary found{{.name = request.name,
+                            .binary = "/bin/app",
+                            .address = 0xffffffffff600000,
+                            .file = request.file,
+                            .line = static_cast<std::uint32_t>(request.line),
+                            .end_line = 0},
+                           "_Z1fv",
+                           "abcd"};
+    return FunctionsAt{.candidates = {std::move(found)}, .message = {}};
   };
   return host;
 }

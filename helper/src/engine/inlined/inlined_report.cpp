@@ -1,17 +1,47 @@
 // The report comes from the measurement of calls, of inlined code, or of both.
 #include "engine/inlined/inlined_report.hpp"
 
+#include "engine/recording/asked_functions.hpp"
 #include "measure/names/find_function.hpp"
 #include "symbols/names/demangle.hpp"
 #include "symbols/names/name_shape.hpp"
 
 namespace ptlens::engine {
+namespace {
+
+// Reports the executions of inlined code alone.
+Result<FunctionReport> inlined_only(SharedInlined measured, const std::string& name,
+                                    const measure::Selection& selection) {
+  const auto inlined = measure::choose_inlined(*measured, name);
+  if (!inlined) {
+    return std::unexpected(inlined.error());
+  }
+  FunctionReport result{.report = measure::report(measured->measurement, *inlined, selection),
+                        .inlined = measure::InlinedPart{
+                            .rows = measure::inlined_rows(*measured, {{*inlined}}, selection),
+                            .called = false,
+                            .filtered = measured->filtered}};
+  result.measured = std::move(measured);
+  return result;
+}
+
+} // namespace
 
 Result<FunctionReport> report(const measure::Measurement& measurement, stacks::FunctionId function,
                               const measure::Selection& selection,
                               const MeasureInlined& measure_inlined) {
   FunctionReport result{.report = measure::report(measurement, function, selection)};
   const stacks::FunctionInfo& info = measurement.functions[function];
+  result.not_called = was_not_called(measurement, function);
+  if (result.not_called && measure_inlined) {
+    const std::string name = symbols::without_parameters(info.name);
+    if (auto measured = measure_inlined(name, {}); measured && *measured != nullptr) {
+      if (auto inlined = inlined_only(std::move(*measured), name, selection)) {
+        return inlined;
+      }
+    }
+    return result;
+  }
   if (!measure_inlined) {
     return result;
   }
@@ -50,18 +80,11 @@ Result<FunctionReport> report(const measure::Measurement& measurement, const std
   if (*measured == nullptr) {
     return std::unexpected(std::move(function.error()));
   }
-  const auto inlined = measure::choose_inlined(**measured, name);
-  if (!inlined) {
-    const bool nowhere = inlined.error().kind == Error::Kind::not_found;
-    return std::unexpected(nowhere ? function.error() : inlined.error());
+  auto inlined = inlined_only(std::move(*measured), name, selection);
+  if (!inlined && inlined.error().kind == Error::Kind::not_found) {
+    return std::unexpected(std::move(function.error()));
   }
-  FunctionReport result{.report = measure::report((*measured)->measurement, *inlined, selection),
-                        .inlined = measure::InlinedPart{
-                            .rows = measure::inlined_rows(**measured, {{*inlined}}, selection),
-                            .called = false,
-                            .filtered = (*measured)->filtered}};
-  result.measured = std::move(*measured);
-  return result;
+  return inlined;
 }
 
 } // namespace ptlens::engine

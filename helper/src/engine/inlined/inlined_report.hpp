@@ -25,6 +25,7 @@ struct FunctionReport {
   measure::Report report = {};
   std::optional<measure::InlinedPart> inlined = {}; // nothing: not requested, or inlined nowhere
   SharedInlined measured = {};                      // the measurement of the rows
+  bool not_called = false; // the recording contains all calls of the function, and there was none
 
   // Returns the measurement to which the report's indices refer.
   [[nodiscard]] const measure::Measurement& source(const measure::Measurement& calls) const {
@@ -39,7 +40,8 @@ struct FunctionReport {
                                             const measure::Selection& selection,
                                             const MeasureInlined& measure_inlined);
 
-// Reports a function that was called, by its index.
+// Reports a function by its index. Of a function that was not called, the executions of its inlined
+// code are reported where there are some.
 [[nodiscard]] Result<FunctionReport> report(const measure::Measurement& measurement,
                                             stacks::FunctionId function,
                                             const measure::Selection& selection,

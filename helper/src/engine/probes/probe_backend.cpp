@@ -2,6 +2,7 @@
 // payload gives the call site.
 #include "engine/probes/probe_backend.hpp"
 
+#include "engine/recording/asked_functions.hpp"
 #include "stacks/threads/probe_calls.hpp"
 #include "stacks/transfer/symbolizer.hpp"
 
@@ -144,6 +145,7 @@ public:
       info.first_ns = first_ns;
       info.last_ns = std::max(info.last_ns, last_ns);
     }
+    add_asked_functions(*loaded_, symbolizer_);
     measurement_->functions = std::move(symbolizer_.functions());
     measurement_->sites = std::move(symbolizer_.sites());
   }

@@ -3,6 +3,7 @@
 
 #include "base/cancellation.hpp"
 #include "cache/call_rows.hpp"
+#include "engine/recording/asked_functions.hpp"
 #include "engine/trace/trace_threads.hpp"
 #include "stacks/calls/call_table.hpp"
 #include "stacks/pairing/call_pairing.hpp"
@@ -215,7 +216,8 @@ Result<measure::Measurement> measure_trace(const LoadedRecording& loaded, cache:
   return measure_calls(
       loaded, nullptr,
       [&](std::uint32_t thread) -> stacks::CallSink& { return writer.thread(thread); },
-      [](stacks::Symbolizer&) {}, watch, progress);
+      [&](stacks::Symbolizer& symbolizer) { add_asked_functions(loaded, symbolizer); }, watch,
+      progress);
 }
 
 Result<measure::InlinedMeasurement>

@@ -243,6 +243,14 @@ std::string inlined_table(const measure::Measurement& measurement,
 
 } // namespace
 
+std::string not_called_text(const measure::Measurement& measurement,
+                            const measure::Report& report) {
+  return fmt::format("{} was not called in {}. Measure again while the program does what calls "
+                     "it, or for longer.\n\n",
+                     printable(measurement.functions[report.function].name),
+                     duration(as_double(measurement.recording.trace_ns)));
+}
+
 std::string corrected_text(const measure::CorrectedLatency& corrected) {
   const measure::LatencyStats& latency = corrected.latency;
   return fmt::format("\nWithout the time of the probes (mean {} ± {} per call)\n"

@@ -16,6 +16,9 @@
 namespace ptlens::exporting {
 
 // Returns the lines below a report with the latency without the time of the probes.
+// Returns the sentence "f was not called in 5.00 s.", for a report without calls.
+[[nodiscard]] std::string not_called_text(const measure::Measurement& measurement,
+                                          const measure::Report& report);
 [[nodiscard]] std::string corrected_text(const measure::CorrectedLatency& corrected);
 
 // Returns the report on one function: losses, excluded calls, figures, histogram, callers,

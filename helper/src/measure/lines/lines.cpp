@@ -148,6 +148,7 @@ private:
   void add_callees() {
     PairMap<std::uint32_t, stacks::FunctionId> callees; // (row, function)
     std::vector<Tally> tallies;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> excluded; // incomplete, unwound
     const std::vector<cache::EdgeTally> made = cache::edge_tallies(cache_, {}, edges_);
     for (std::size_t at = 0; at < edges_.size(); ++at) {
       const auto& states = made[at].states;
@@ -155,7 +156,10 @@ private:
         const std::uint32_t callee =
             callees.number(calls_[at].set, cache_.edge(edges_[at]).function);
         tallies.resize(callees.size());
+        excluded.resize(callees.size());
         tallies[callee].add(made[at].tally);
+        excluded[callee].first += states[static_cast<std::size_t>(CallState::incomplete)];
+        excluded[callee].second += states[static_cast<std::size_t>(CallState::unwound)];
       }
     }
     for (std::size_t callee = 0; callee < callees.size(); ++callee) {
@@ -163,7 +167,9 @@ private:
       const Tally& tally = tallies[callee];
       lines_[row].callees.push_back({.function = function,
                                      .calls = tally.calls,
-                                     .mean = mean_of(tally.latency, tally.calls)});
+                                     .mean = mean_of(tally.latency, tally.calls),
+                                     .incomplete = excluded[callee].first,
+                                     .unwound = excluded[callee].second});
     }
     for (LineRow& line : lines_) {
       std::ranges::sort(line.callees, {}, [](const LineCallee& callee) {

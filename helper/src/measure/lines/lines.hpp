@@ -15,6 +15,8 @@ struct LineCallee {
   stacks::FunctionId function{};
   std::uint64_t calls = 0; // complete
   double mean = 0;         // ns, over them
+  std::uint64_t incomplete = 0;
+  std::uint64_t unwound = 0;
 };
 
 struct LineRow {

@@ -6,6 +6,7 @@
 #include "record/perf/session.hpp"
 #include "record/perf/trace_settings.hpp"
 #include "record/perf/volume.hpp"
+#include "record/probes/late_calls.hpp"
 #include "record/probes/slow_call_watch.hpp"
 #include "record/processes/child.hpp"
 #include "record/processes/process_stat.hpp"
@@ -185,7 +186,8 @@ public:
       return std::unexpected(end.error());
     }
     if (watch) {
-      describe_catch(*watch, slow);
+      manifest_.notes.push_back(
+          slow_call_note(watch->function(), slow, watch->calls(), request_.slower_than_ns));
     }
     const FinishedSession finished{.end = *end,
                                    .data_file = copy_kernel_ ? data_file_ + "/" + data_in_folder
@@ -267,26 +269,6 @@ private:
       request_.start_time = stat ? std::optional(stat->start_time) : std::nullopt;
     }
     manifest_.notes.insert(manifest_.notes.end(), choice.reasons.begin(), choice.reasons.end());
-  }
-
-  void describe_catch(const SlowCallWatch& watch, const std::optional<SlowCall>& slow) {
-    const auto in_ms = [](std::uint64_t ns) {
-      constexpr double ns_per_ms = 1e6;
-      return fmt::format("{:.3f}", static_cast<double>(ns) / ns_per_ms);
-    };
-    if (slow) {
-      manifest_.notes.push_back(make_note("slow_call_caught",
-                                          "a call of {} took {} ms on thread {}, after {} calls. "
-                                          "This time was measured with probes",
-                                          watch.function(), in_ms(slow->latency_ns), slow->tid,
-                                          watch.calls()));
-    } else {
-      manifest_.notes.push_back(
-          make_note("no_slow_call",
-                    "none of the {} calls of {} took longer than {} ms, so no snapshot was "
-                    "stored for one",
-                    watch.calls(), watch.function(), in_ms(request_.slower_than_ns)));
-    }
   }
 
   Request request_;

@@ -263,6 +263,11 @@ private:
     if (!request_.callees.empty()) {
       session.callees.clear(); // the user asked for them
     }
+    if (request_.snapshot) {
+      const bool one = request_.functions().size() == 1;
+      session.snapshot.emplace(one ? plan.probes.front().place->name : request_.function_names(),
+                               attempt.probes, request_.slower_than_ns);
+    }
     auto ended = run_hit_session(session, progress_);
     auto removed = group->remove();
     if (!ended) {

@@ -5,6 +5,7 @@
 
 #include "record/probes/data_file.hpp"
 #include "record/probes/hit_events.hpp"
+#include "record/probes/hit_ring.hpp"
 #include "record/probes/process_records.hpp"
 #include "record/probes/record_order.hpp"
 #include "record/processes/child.hpp"
@@ -41,7 +42,8 @@ constexpr double least_duty = 0.002;
 class HitRun {
 public:
   HitRun(const HitSession& session, const Progress& progress)
-      : session_(session), request_(*session.request), progress_(progress), duty_(session.duty) {}
+      : session_(session), request_(*session.request), progress_(progress), late_(session.snapshot),
+        duty_(session.duty) {}
 
   Result<HitSessionEnd> go() {
     if (auto begun = begin(); !begun) {
@@ -214,9 +216,52 @@ private:
     order_.add(record, time_ns);
   }
 
+  // Takes a record in the order of time.
+  void keep(std::span<const std::byte> record) {
+    if (!late_) {
+      file_->append(record);
+      return;
+    }
+    constexpr std::size_t tid_at = 20;
+    constexpr std::size_t raw_at = 44;
+    perf_event_header header{};
+    std::memcpy(&header, record.data(), sizeof header);
+    const std::uint64_t time_ns = time_of_record(record);
+    if (header.type == PERF_RECORD_SAMPLE) { // its size was checked by take()
+      std::int32_t tid = -1;
+      std::memcpy(&tid, record.data() + tid_at, sizeof tid);
+      late_->add(tid, time_ns, record.subspan(raw_at));
+    }
+    ring_.add(record, time_ns);
+  }
+
   void drain() {
     events_->drain([this](std::span<const std::byte> record) { take(record); });
-    order_.hand_on([this](std::span<const std::byte> record) { file_->append(record); });
+    if (late_) { // a call may take longer than the ring is long
+      ring_.protect(late_->oldest_start());
+    }
+    order_.hand_on([this](std::span<const std::byte> record) { keep(record); });
+  }
+
+  // Stores what the ring contains, and describes it.
+  void store_snapshot() {
+    if (!late_) {
+      return;
+    }
+    ring_.finish();
+    const std::uint64_t first_ns = ring_.first_stored_ns();
+    std::erase_if(measured_, [&](const Interval& each) { return each.end_ns < first_ns; });
+    if (!measured_.empty()) {
+      measured_.front().begin_ns = std::max(measured_.front().begin_ns, first_ns);
+    }
+    if (ring_.dropped() != 0) {
+      notes_.push_back(make_note("snapshot_of_probes",
+                                 "this is a snapshot. It contains only the last {} s",
+                                 fmt::format("{:.1f}", ring_.stored_s())));
+    }
+    if (request_.slower_than_ns != 0) {
+      notes_.push_back(late_->note());
+    }
   }
 
   // Returns 0 where it is unknown.
@@ -340,7 +385,8 @@ private:
     }
     const bool target_ended = request_.attached() && request_.start_time &&
                               !is_running(*request_.attached(), *request_.start_time);
-    return progress_.finish_asked() || target_ended ||
+    const bool has_snapshot = late_ && (late_->caught() || progress_.snapshots_asked() != 0);
+    return progress_.finish_asked() || target_ended || has_snapshot ||
            (request_.duration_s > 0 && done_s >= request_.duration_s);
   }
 
@@ -360,7 +406,8 @@ private:
       result.end.last_line = program_->last_line();
     }
     drain();
-    order_.hand_on_all([this](std::span<const std::byte> record) { file_->append(record); });
+    order_.hand_on_all([this](std::span<const std::byte> record) { keep(record); });
+    store_snapshot();
     if (auto written = file_->finish({.events = events_->described(),
                                       .build_ids = session_.build_ids,
                                       .command_line = {"ptlens", "record"}});
@@ -388,6 +435,8 @@ private:
   std::set<std::uint64_t> removed_; // events
   std::optional<DataFile> file_;
   RecordOrder order_;
+  std::optional<LateCalls> late_; // nothing: everything is stored
+  HitRing ring_ = HitRing({}, [this](std::span<const std::byte> record) { file_->append(record); });
   std::vector<Interval> measured_;
   std::vector<Note> notes_;
   ProbeLoad window_;

@@ -8,11 +8,13 @@
 #include "record/manifest.hpp"
 #include "record/perf/perf_command.hpp"
 #include "record/perf/session.hpp"
+#include "record/probes/late_calls.hpp"
 #include "record/probes/probe_load.hpp"
 #include "record/request.hpp"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +31,9 @@ struct HitSession {
   std::size_t pages = 1; // of each buffer
   std::string data_file = {};
   std::map<std::string, std::vector<std::uint8_t>> build_ids = {}; // by path
+  // Where set, only the last seconds are stored, and the recording ends when a call took too long
+  // or a snapshot is asked for.
+  std::optional<LateCalls> snapshot = {};
 };
 
 struct HitSessionEnd {

@@ -4,6 +4,8 @@
 #include "record/probes/probe_plan.hpp"
 #include "record/targets/target_functions.hpp"
 
+#include <algorithm>
+
 namespace ptlens::record {
 
 std::optional<std::uint64_t> CallTimer::add(std::int32_t tid, std::uint64_t stack_pointer,
@@ -25,6 +27,14 @@ std::optional<std::uint64_t> CallTimer::add(std::int32_t tid, std::uint64_t stac
   const std::uint64_t start = stack.back().start_ns;
   stack.pop_back();
   return time_ns > start ? time_ns - start : 0;
+}
+
+std::uint64_t CallTimer::oldest_start() const {
+  std::uint64_t oldest = UINT64_MAX;
+  for (const auto& [tid, stack] : open_) {
+    oldest = stack.empty() ? oldest : std::min(oldest, stack.front().start_ns);
+  }
+  return oldest;
 }
 
 Result<SlowCallWatch> SlowCallWatch::start(const Request& request, const Machine& machine) {

@@ -29,6 +29,9 @@ public:
   std::optional<std::uint64_t> add(std::int32_t tid, std::uint64_t stack_pointer, bool entry,
                                    std::uint64_t time_ns);
 
+  // Returns when the oldest open call began; UINT64_MAX where none is open.
+  [[nodiscard]] std::uint64_t oldest_start() const;
+
 private:
   struct Open {
     std::uint64_t stack_pointer = 0;

@@ -1,6 +1,7 @@
 #include "record/targets/target_functions.hpp"
 
 #include "record/processes/process_maps.hpp"
+#include "record/targets/same_function.hpp"
 #include "symbols/names/name_shape.hpp"
 #include "symbols/names/telling_names.hpp"
 
@@ -163,9 +164,11 @@ private:
     }
     opened_.push_back(*binary);
     std::vector<std::uint32_t> indices;
-    if (address_) {
+    if (address_ && is_of_build(wanted_, **binary)) {
       const auto index = (*binary)->function_entry(*address_);
       indices = index ? std::vector<std::uint32_t>{*index} : std::vector<std::uint32_t>{};
+    } else if (!wanted_.origin.build_id.empty() && !wanted_.all) {
+      indices = distinct(**binary, same_functions(wanted_, **binary));
     } else {
       indices = distinct(**binary, (*binary)->find(wanted_.name));
     }
@@ -180,7 +183,7 @@ private:
       return first_failure_.value_or(Error{.message = "no binary could be read"});
     }
     const Binary& first = *opened_.front();
-    if (address_) {
+    if (address_ && wanted_.origin.build_id.empty()) {
       return Error{.kind = Error::Kind::not_found,
                    .message = fmt::format("no function starts at {:#x}", *address_),
                    .file = first.path(),
@@ -241,8 +244,10 @@ Result<std::vector<Place>> find_targets(const Request& request, TargetFiles& fil
 }
 
 Result<Place> find_target(const Request& request, TargetFiles& files) {
-  WantedFunction one{
-      .name = request.function, .binary = request.binary, .address = request.address};
+  WantedFunction one{.name = request.function,
+                     .binary = request.binary,
+                     .address = request.address,
+                     .origin = request.origin};
   const auto found = find_wanted(one, files);
   return found ? found->front() : Result<Place>(std::unexpected(found.error()));
 }

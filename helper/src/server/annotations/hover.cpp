@@ -2,6 +2,7 @@
 #include "server/annotations/hover.hpp"
 
 #include "engine/probes/probe_correction.hpp"
+#include "export/json/json.hpp"
 #include "export/text/units.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "measure/selection/select_calls.hpp"
@@ -239,7 +240,21 @@ std::string function_hover(const AnnotatedFile& file, const AnnotatedFunction& f
   return text;
 }
 
-std::string line_hover(const AnnotatedFile& file, const AnnotatedLine& line) {
+// Returns a link that measures the function with probes of its own; with a trace, which contains
+// what the function does, the link shows it.
+std::string deeper_link(const AnnotatedFile& file, stacks::FunctionId function) {
+  const stacks::FunctionInfo& info = file.measurement().functions[function];
+  if (!info.binary.starts_with('/')) {
+    return {};
+  }
+  Json argument = exporting::function_json(file.measurement(), function);
+  argument["id"] = file.recording->id;
+  return fmt::format(" · [Go Deeper](command:ptlens.goDeeper?{})",
+                     percent_encoded(exporting::dump(Json::array({argument}))));
+}
+
+std::string line_hover(const AnnotatedFile& file, const AnnotatedLine& line,
+                       const HoverStyle& style) {
   const measure::Measurement& measurement = file.measurement();
   const measure::LineRow& row = *line.row;
   const bool timed = measurement.recording.uncertainty_ns.has_value();
@@ -266,6 +281,8 @@ std::string line_hover(const AnnotatedFile& file, const AnnotatedLine& line) {
     if (callee.calls > 0 && timed) {
       text += fmt::format(", mean {}", duration(callee.mean));
     }
+    text += excluded_calls(callee.incomplete, callee.unwound);
+    text += style.links ? deeper_link(file, callee.function) : std::string();
   }
   if (row.callees.size() > most_callees) {
     text += fmt::format("\n- and {} more", count(row.callees.size() - most_callees));
@@ -284,7 +301,7 @@ Json hover(const AnnotatedFile& file, std::uint32_t line, const HoverStyle& styl
   }
   for (const AnnotatedLine& row : file.rows) {
     if (row.line == line) {
-      text += (text.empty() ? "" : "\n\n---\n\n") + line_hover(file, row);
+      text += (text.empty() ? "" : "\n\n---\n\n") + line_hover(file, row, style);
     }
   }
   if (text.empty()) {

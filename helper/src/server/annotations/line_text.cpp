@@ -5,11 +5,14 @@
 #include "export/text/table.hpp"
 #include "export/text/units.hpp"
 #include "server/annotations/annotation_text.hpp"
+#include "symbols/names/name_shape.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace ptlens::server {
 namespace {
@@ -44,6 +47,29 @@ std::string line_time_text(const AnnotatedFile& file, const AnnotatedLine& line)
                      lines);
 }
 
+// Returns " (f, g)": the functions that the line called and that have no call in its figures.
+std::string names_without_figures(const AnnotatedFile& file, const measure::LineRow& row) {
+  constexpr std::size_t most_names = 2;
+  std::vector<std::string> names;
+  std::size_t more = 0;
+  for (const measure::LineCallee& callee : row.callees) {
+    if (callee.calls != 0) {
+      continue;
+    }
+    if (names.size() < most_names) {
+      const std::string& name = file.measurement().functions[callee.function].name;
+      names.push_back(exporting::printable(symbols::last_component(name)));
+    } else {
+      ++more;
+    }
+  }
+  if (names.empty()) {
+    return {};
+  }
+  return fmt::format(" ({}{})", fmt::join(names, ", "),
+                     more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
 } // namespace
 
 std::string line_calls_text(const measure::RecordingInfo& recording, const measure::LineRow& row,
@@ -66,7 +92,8 @@ std::string line_calls_text(const measure::RecordingInfo& recording, const measu
 
 std::string line_text(const AnnotatedFile& file, const AnnotatedLine& line,
                       const FigureWidths& widths) {
-  std::string text = line_calls_text(file.measurement().recording, *line.row, widths);
+  std::string text = line_calls_text(file.measurement().recording, *line.row, widths) +
+                     names_without_figures(file, *line.row);
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : " · ") + more; };
   if (line.time != nullptr) {
     add(line_time_text(file, line));

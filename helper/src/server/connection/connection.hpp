@@ -2,8 +2,8 @@
 // output and workers handle bytes and threads; the session and annotations make the answers.
 #pragma once
 
-#include "server/annotations/annotated_file.hpp"
 #include "server/annotations/documents.hpp"
+#include "server/annotations/newest_figures.hpp"
 #include "server/host/host.hpp"
 #include "server/recordings/open_recordings.hpp"
 #include "server/rpc/json_rpc.hpp"
@@ -98,7 +98,7 @@ private:
   [[nodiscard]] Answer compare(const Input& params, Progress& progress);
   [[nodiscard]] Answer show_function(const Input& params);
   [[nodiscard]] Result<Json> function_at(const protocol::FunctionAtParams& request);
-  [[nodiscard]] Result<AnnotatedFile> annotated(const std::string& path);
+  [[nodiscard]] Result<NewestFigures> annotated(const std::string& path);
 
   const Host host_;
   Output& output_;

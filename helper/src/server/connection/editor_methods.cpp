@@ -3,9 +3,7 @@
 #include "base/cancellation.hpp"
 #include "engine/cache/cache_location.hpp"
 #include "server/annotations/annotated_file.hpp"
-#include "server/annotations/code_lens.hpp"
-#include "server/annotations/hover.hpp"
-#include "server/annotations/line_annotations.hpp"
+#include "server/annotations/newest_figures.hpp"
 #include "server/connection/ask.hpp"
 #include "server/connection/connection.hpp"
 #include "server/requests/text_params.hpp"
@@ -31,8 +29,8 @@ Answer ask_text(const Read<Params>& params, const Use& use) {
 
 } // namespace
 
-Result<AnnotatedFile> Connection::annotated(const std::string& path) {
-  return annotate(session_.active(), session_.baseline(), path, documents_);
+Result<NewestFigures> Connection::annotated(const std::string& path) {
+  return newest_figures(session_.shown(), session_.baseline(), path, documents_);
 }
 
 void Connection::add_editor_methods() {

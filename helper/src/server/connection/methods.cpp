@@ -3,7 +3,6 @@
 #include "export/json/machine_json.hpp"
 #include "server/connection/ask.hpp"
 #include "server/connection/connection.hpp"
-#include "symbols/names/name_shape.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -18,15 +17,10 @@ Session::PartialListener partial_to(Pending& pending) {
 }
 
 std::vector<protocol::FoundFunction>
-found_functions(const std::vector<stacks::FunctionInfo>& functions) {
+found_functions(const std::vector<FunctionOfBinary>& functions) {
   std::vector<protocol::FoundFunction> list;
-  for (const stacks::FunctionInfo& function : functions) {
-    list.push_back({.name = function.name,
-                    .binary = function.binary,
-                    .address = function.address,
-                    .file = function.file,
-                    .line = function.line,
-                    .spelling = symbols::without_parameters(function.name)});
+  for (const FunctionOfBinary& function : functions) {
+    list.push_back(found_function(function, function.linkage_name, function.build_id));
   }
   return list;
 }
@@ -125,6 +119,10 @@ void Connection::add_query_methods() {
   add("ptlens/functions", [this](Pending&, const Input& params) {
     return ask<protocol::FunctionsParams>(
         params, [this](const auto& request) { return session_.functions(request.id); });
+  });
+  add("ptlens/identify", [this](Pending&, const Input& params) {
+    return ask<protocol::IdentifyParams>(
+        params, [this](const auto& request) { return session_.identify(request); });
   });
   add("ptlens/report", [this](Pending& pending, const Input& params) {
     return ask<protocol::ReportParams>(params, [&](const ReportRequest& request) {

@@ -3,6 +3,7 @@
 
 #include "record/processes/process_files.hpp"
 #include "symbols/binary.hpp"
+#include "symbols/elf/build_id.hpp"
 #include "symbols/names/name_shape.hpp"
 
 #include <fmt/format.h>
@@ -90,13 +91,12 @@ binaries_to_search(const protocol::FunctionAtParams& request) {
 }
 
 struct Group {
-  std::vector<stacks::FunctionInfo> both;    // at the line, and with the name
-  std::vector<stacks::FunctionInfo> by_name; // in binaries built from the file
-  std::vector<stacks::FunctionInfo> by_name_elsewhere;
-  std::vector<stacks::FunctionInfo>
-      declared; // on the line where the language server found the symbol
-  std::vector<stacks::FunctionInfo> at_line; // innermost first
-  std::vector<stacks::FunctionInfo> by_symbol;
+  std::vector<FunctionOfBinary> both;    // at the line, and with the name
+  std::vector<FunctionOfBinary> by_name; // in binaries built from the file
+  std::vector<FunctionOfBinary> by_name_elsewhere;
+  std::vector<FunctionOfBinary> declared; // on the line where the language server found the symbol
+  std::vector<FunctionOfBinary> at_line;  // innermost first
+  std::vector<FunctionOfBinary> by_symbol;
   std::optional<InlinedAt> inlined;
 };
 
@@ -105,14 +105,18 @@ bool measurable(const symbols::Function& function) {
          function.kind == symbols::Function::Kind::indirect;
 }
 
-stacks::FunctionInfo info_of(const symbols::Binary& binary, std::uint32_t index) {
+FunctionOfBinary info_of(const symbols::Binary& binary, std::uint32_t index) {
   const symbols::Function& function = binary.functions()[index];
-  return {.name = function.name,
-          .binary = binary.path(),
-          .address = function.address,
-          .file = function.file,
-          .line = function.line,
-          .end_line = function.end_line};
+  FunctionOfBinary info;
+  info.name = function.name;
+  info.binary = binary.path();
+  info.address = function.address;
+  info.file = function.file;
+  info.line = function.line;
+  info.end_line = function.end_line;
+  info.linkage_name = function.linkage_name;
+  info.build_id = symbols::build_id_text(binary.build_id());
+  return info;
 }
 
 // Adds the places where the function was inlined, when no code of it exists on its own.
@@ -126,8 +130,8 @@ void search_inlined(const symbols::Binary& binary, const std::string& name, Grou
     found.name = place.name;
     ++found.places;
     if (place.function && measurable(binary.functions()[*place.function])) {
-      stacks::FunctionInfo holder = info_of(binary, *place.function);
-      const bool known = std::ranges::any_of(found.holders, [&](const stacks::FunctionInfo& other) {
+      FunctionOfBinary holder = info_of(binary, *place.function);
+      const bool known = std::ranges::any_of(found.holders, [&](const FunctionOfBinary& other) {
         return other.address == holder.address && other.binary == holder.binary;
       });
       if (!known) {
@@ -183,7 +187,7 @@ void search(const symbols::Binary& binary, const protocol::FunctionAtParams& req
 
 // Names each binary by its path in the file system of its process, as recordings do.
 void name_by_their_processes(const std::vector<record::ProcessFile>& files, Group& group) {
-  const auto rename = [&files](std::vector<stacks::FunctionInfo>& functions) {
+  const auto rename = [&files](auto& functions) {
     for (stacks::FunctionInfo& function : functions) {
       const auto file = std::ranges::find(files, function.binary, &record::ProcessFile::open_path);
       function.binary = file == files.end() ? function.binary : file->path;
@@ -242,7 +246,7 @@ Result<FunctionsAt> functions_at(const protocol::FunctionAtParams& request) {
     search(**binary, request, group);
   }
   name_by_their_processes(*files, group);
-  const auto line = [](const stacks::FunctionInfo& function) { return function.line; };
+  const auto line = [](const FunctionOfBinary& function) { return function.line; };
   std::ranges::stable_sort(group.at_line, std::greater(), line);
   for (auto* candidates : {&group.both, &group.by_name, &group.by_name_elsewhere}) {
     if (!candidates->empty()) {

@@ -24,15 +24,21 @@
 
 namespace ptlens::server {
 
+// A function of a binary, and how it is found again after the binary was rebuilt.
+struct FunctionOfBinary : stacks::FunctionInfo {
+  std::string linkage_name = {}; // mangled
+  std::string build_id = {};     // of the binary, hex; empty: none
+};
+
 struct InlinedAt {
   std::string name;
   std::size_t places = 0;
-  std::vector<stacks::FunctionInfo> holders; // functions that contain them, each once
+  std::vector<FunctionOfBinary> holders; // functions that contain them, each once
 };
 
 struct FunctionsAt {
-  std::vector<stacks::FunctionInfo> candidates; // best match first
-  std::string message;                          // why there is no candidate
+  std::vector<FunctionOfBinary> candidates; // best match first
+  std::string message;                      // why there is no candidate
   // The named function, when the compiler inlined all of it.
   std::optional<InlinedAt> inlined = {};
 };

@@ -2,6 +2,7 @@
 #include "server/recordings/open_recording.hpp"
 
 #include "base/cancellation.hpp"
+#include "symbols/names/name_shape.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,18 @@ namespace ptlens::server {
 
 Error cancelled_question() {
   return {.kind = Error::Kind::cancelled, .message = "the question was cancelled"};
+}
+
+protocol::FoundFunction found_function(const stacks::FunctionInfo& function,
+                                       std::string linkage_name, std::string build_id) {
+  return {.name = function.name,
+          .binary = function.binary,
+          .address = function.address,
+          .file = function.file,
+          .line = function.line,
+          .spelling = symbols::without_parameters(function.name),
+          .linkage_name = std::move(linkage_name),
+          .build_id = std::move(build_id)};
 }
 
 Json with_id(const OpenRecording& recording, Json result) {

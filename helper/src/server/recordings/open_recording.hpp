@@ -7,10 +7,13 @@
 #include "server/requests/requests.hpp"
 #include "source/measured_sources.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,13 @@ struct OpenRecording {
   std::shared_ptr<const measure::Measurement> measurement;
   OpenRequest source;              // the request that opened it
   source::MeasuredSources sources; // the sources as they were measured
+  // The functions that the recording was made to measure, ascending; nothing: all.
+  std::optional<std::vector<stacks::FunctionId>> asked_for = {};
+
+  // Returns whether the recording was made to measure the function, so that it has all its calls.
+  [[nodiscard]] bool was_asked_for(stacks::FunctionId function) const {
+    return !asked_for || std::ranges::binary_search(*asked_for, function);
+  }
 
   // Returns whether cached calls could not be read, so that answers are incomplete.
   [[nodiscard]] bool damaged() const {
@@ -54,6 +64,11 @@ private:
   std::map<std::string, std::shared_ptr<const measure::FileLines>> lines_;
   std::map<std::string, SharedLineTimes> line_times_; // by recorded name
 };
+
+// Returns the function as results of the protocol name it.
+[[nodiscard]] protocol::FoundFunction found_function(const stacks::FunctionInfo& function,
+                                                     std::string linkage_name,
+                                                     std::string build_id);
 
 // Returns the result with the recording's id as the first field of `recording`.
 [[nodiscard]] Json with_id(const OpenRecording& recording, Json result);

@@ -4,6 +4,7 @@
 #include "base/cancellation.hpp"
 #include "engine/inlined/inlined_report.hpp"
 #include "engine/probes/probe_correction.hpp"
+#include "engine/recording/asked_functions.hpp"
 #include "export/calls.hpp"
 #include "export/line_times.hpp"
 #include "export/text/text.hpp"
@@ -35,6 +36,21 @@ Error stopped() {
   return {.kind = Error::Kind::cancelled, .message = "the helper is shutting down"};
 }
 
+// Finds a function by its name and its place in the source.
+Result<stacks::FunctionId> moved_function(const measure::Measurement& measurement,
+                                          const FunctionSelector& selector) {
+  const auto named = measure::find_functions(measurement, selector.name, selector.binary);
+  if (!named) {
+    return std::unexpected(named.error());
+  }
+  const auto in_file = std::ranges::find_if(*named, [&](stacks::FunctionId index) {
+    return !selector.file.empty() && measurement.functions[index].file == selector.file;
+  });
+  return in_file != named->end()
+             ? Result<stacks::FunctionId>(*in_file)
+             : measure::find_function(measurement, selector.name, selector.binary);
+}
+
 Result<stacks::FunctionId> function_index(const measure::Measurement& measurement,
                                           const FunctionSelector& selector) {
   if (!selector.address) {
@@ -43,13 +59,17 @@ Result<stacks::FunctionId> function_index(const measure::Measurement& measuremen
   const auto at =
       std::ranges::find_if(measurement.functions, [&](const stacks::FunctionInfo& function) {
         return function.address == *selector.address &&
-               (selector.binary.empty() || function.binary == selector.binary);
+               (selector.binary.empty() || function.binary == selector.binary) &&
+               (selector.build_id.empty() || function.name == selector.name);
       });
-  if (at == measurement.functions.end()) {
-    return measure::find_function(
-        measurement, fmt::format("{}@{:#x}", selector.name, *selector.address), selector.binary);
+  if (at != measurement.functions.end()) {
+    return stacks::FunctionId{static_cast<std::uint32_t>(at - measurement.functions.begin())};
   }
-  return stacks::FunctionId{static_cast<std::uint32_t>(at - measurement.functions.begin())};
+  if (!selector.build_id.empty()) { // the binary may have been rebuilt since
+    return moved_function(measurement, selector);
+  }
+  return measure::find_function(
+      measurement, fmt::format("{}@{:#x}", selector.name, *selector.address), selector.binary);
 }
 
 // Returns all functions with the name where the selector asks for all.
@@ -134,6 +154,7 @@ Result<Json> Session::load(const OpenRequest& request, const PartialListener& pa
   if (host_.sources) {
     opened->sources = host_.sources(request, *opened->measurement);
   }
+  opened->asked_for = engine::asked_functions(*opened->measurement);
   {
     const std::lock_guard lock(mutex_);
     opened->id = fmt::format("{}", ++last_id_);
@@ -141,6 +162,7 @@ Result<Json> Session::load(const OpenRequest& request, const PartialListener& pa
     if (request.activate) {
       activated_.push_back(opened->id);
       baseline_.clear();
+      others_.clear();
     }
   }
   return with_id(*opened, {{"recording", exporting::recording_json(*opened->measurement)}});
@@ -186,6 +208,7 @@ Result<Json> Session::close(const std::string& id) {
     return std::unexpected(not_open(id));
   }
   std::erase(activated_, id);
+  std::erase(others_, id);
   if (baseline_ == id) {
     baseline_.clear();
   }
@@ -194,14 +217,19 @@ Result<Json> Session::close(const std::string& id) {
 
 Result<Json> Session::activate(const protocol::ActivateParams& request) {
   const std::lock_guard lock(mutex_);
-  for (const std::string& id : {request.id, request.baseline}) {
+  std::vector<std::string> named = request.others;
+  named.push_back(request.id);
+  named.push_back(request.baseline);
+  for (const std::string& id : named) {
     if (!id.empty() && open_one(id) == nullptr) {
       return std::unexpected(not_open(id));
     }
   }
+  others_ = request.others;
   if (request.id.empty()) {
     activated_.clear();
     baseline_.clear();
+    others_.clear();
     return Json::object();
   }
   std::erase(activated_, request.id);
@@ -252,6 +280,22 @@ Result<std::shared_ptr<OpenRecording>> Session::find(const std::string& id) cons
 std::shared_ptr<OpenRecording> Session::active() const {
   const std::lock_guard lock(mutex_);
   return activated_.empty() ? nullptr : open_one(activated_.back());
+}
+
+std::vector<std::shared_ptr<OpenRecording>> Session::shown() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<OpenRecording>> recordings;
+  if (activated_.empty()) {
+    return recordings;
+  }
+  recordings.push_back(open_one(activated_.back()));
+  for (const std::string& id : others_) {
+    if (id != activated_.back()) {
+      recordings.push_back(open_one(id));
+    }
+  }
+  std::erase(recordings, nullptr);
+  return recordings;
 }
 
 std::shared_ptr<OpenRecording> Session::baseline() const {
@@ -310,6 +354,7 @@ Result<void> Session::reopen(const OpenRecording& damaged) {
   opened->measurement = std::move(*measurement);
   opened->source = damaged.source;
   opened->sources = damaged.sources;
+  opened->asked_for = damaged.asked_for;
   opened->id = damaged.id;
   const std::lock_guard lock(mutex_);
   for (auto& each : open_) {
@@ -374,6 +419,24 @@ Result<Json> Session::functions(const std::string& id) {
                  exporting::functions_json(measurement, measure::functions(measurement)));
 }
 
+Result<Json> Session::identify(const protocol::IdentifyParams& request) {
+  const auto recording = find(request.id);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
+  const measure::Measurement& measurement = *(*recording)->measurement;
+  const auto index = function_index(measurement, request.function);
+  if (!index) {
+    return std::unexpected(index.error());
+  }
+  const stacks::FunctionInfo& function = measurement.functions[*index];
+  const auto& binaries = (*recording)->sources.binaries;
+  const auto binary = binaries.find(function.binary);
+  return to_json(protocol::IdentifyResult{
+      .function = found_function(
+          function, {}, binary == binaries.end() ? std::string() : binary->second.build_id)});
+}
+
 Result<Json> Session::report_once(const ReportRequest& request, Progress& progress) {
   auto recording = find(request.id);
   if (!recording) {
@@ -411,7 +474,9 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
   if (!function && (request.function.address || !host_.inlined)) {
     return std::unexpected(function.error());
   }
-  const bool wanted = request.inlined && host_.inlined;
+  const bool wanted =
+      host_.inlined &&
+      (request.inlined || (function && engine::was_not_called(measurement, *function)));
   const auto report =
       function ? engine::report(measurement, *function, request.selection,
                                 wanted ? measure_inlined : nullptr)
@@ -426,6 +491,9 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
               ? std::nullopt
               : engine::corrected_latency(measurement, {&*function, 1}, request.selection)) {
     exporting::add_corrected(json, *corrected);
+  }
+  if (report->not_called) {
+    json["not_called"] = true;
   }
   if (const auto& inlined = report->inlined) {
     exporting::add_inlined(json, report->source(measurement), *inlined);

@@ -30,7 +30,7 @@ public:
   [[nodiscard]] Result<Json> record(const RecordRequest& request, const PartialListener& partial,
                                     Progress& progress);
   [[nodiscard]] Result<Json> close(const std::string& id);
-  // Selects the open recording that lenses and hovers show, and its baseline.
+  // Selects the open recordings that lenses and hovers show, and the baseline.
   [[nodiscard]] Result<Json> activate(const protocol::ActivateParams& request);
   // Returns the state of a recording's cache, whether it is open or not; removes the cache first on
   // request.
@@ -40,6 +40,7 @@ public:
   [[nodiscard]] Result<Json> bundle(const BundleRequest& request, Progress& progress);
 
   [[nodiscard]] Result<Json> functions(const std::string& id);
+  [[nodiscard]] Result<Json> identify(const protocol::IdentifyParams& request);
   [[nodiscard]] Result<Json> report(const ReportRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> lines(const std::string& id, const std::string& file,
                                    Progress& progress);
@@ -52,6 +53,9 @@ public:
 
   // Returns the recording that was activated last and is still open; nullptr when there is none.
   [[nodiscard]] std::shared_ptr<OpenRecording> active() const;
+  // Returns the recordings whose figures the source shows, the active one first; none without an
+  // active one.
+  [[nodiscard]] std::vector<std::shared_ptr<OpenRecording>> shown() const;
   // Returns the baseline of the active recording; nullptr when there is none.
   [[nodiscard]] std::shared_ptr<OpenRecording> baseline() const;
 
@@ -84,6 +88,7 @@ private:
   std::vector<std::shared_ptr<OpenRecording>> open_;
   std::vector<std::string> activated_; // ids, the last is active
   std::string baseline_;               // id
+  std::vector<std::string> others_;    // ids, shown where the active one has no figures
   std::uint64_t last_id_ = 0;
   std::map<Progress*, bool> running_; // true: the work makes a recording
   bool stopping_ = false;

@@ -128,7 +128,11 @@ Read<RecordRequest> to_request(protocol::RecordParams params) {
     functions.push_back({.name = std::move(wanted.name),
                          .binary = std::move(wanted.binary),
                          .address = wanted.address,
-                         .all = wanted.all});
+                         .all = wanted.all,
+                         .origin = {.build_id = std::move(wanted.build_id),
+                                    .linkage_name = std::move(wanted.linkage_name),
+                                    .file = std::move(wanted.file),
+                                    .line = static_cast<std::uint32_t>(wanted.line)}});
   }
   request.set_functions(std::move(functions));
   request.duration_s = params.duration;

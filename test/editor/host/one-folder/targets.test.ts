@@ -75,7 +75,7 @@ describe("the location of the cursor", () => {
   });
 });
 
-const found = (name: string, spelling: string, address: string): FoundFunction => ({ name, spelling, binary: "/bin/shop", address, file: "/src/a.cpp", line: 3 });
+const found = (name: string, spelling: string, address: string): FoundFunction => ({ name, spelling, binary: "/bin/shop", address, file: "/src/a.cpp", line: 3, linkage_name: "", build_id: "" });
 
 describe("the function picker", () => {
   it("offers the instances of a template together and each", () => {
