@@ -54,7 +54,7 @@ void add_debuginfod(CLI::App& command) {
 void add_recording(CLI::App& command, RecordingOptions& options) {
   command
       .add_option("RECORDING", options.recording,
-                  "perf.data file, directory from record, or bundle")
+                  "perf.data file, directory from record, uftrace.data folder, or bundle")
       ->required();
   command.add_option("--symfs", options.symfs, "look for every mapped binary under DIR first")
       ->type_name("DIR");
@@ -148,6 +148,14 @@ void add_all(CLI::App& command, bool& all) {
       "--all", all,
       "report all functions of that name together: template instances, overloads, static "
       "functions with equal names");
+}
+
+// Reads "5ms" as ns.
+CLI::AsNumberWithUnit time_in_ns() {
+  return CLI::AsNumberWithUnit(
+      std::map<std::string, std::uint64_t>{
+          {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
+      CLI::AsNumberWithUnit::UNIT_REQUIRED);
 }
 
 const CLI::Range& positive_id() {
@@ -278,9 +286,22 @@ private:
     add_all(*app, request.all);
     app->add_option("--duration", request.duration_s, "seconds to record; default: until Ctrl-C")
         ->check(CLI::Range(0.001, 86400.0));
-    app->add_option("--backend", request.backend, "auto, intel_pt or uprobe")
-        ->check(CLI::IsMember({"auto", "intel_pt", "uprobe"}));
-    app->add_flag("--filter", request.filter, "trace only the function (intel_pt)");
+    app->add_option("--backend", request.backend, "auto, intel_pt, uftrace or uprobe")
+        ->check(CLI::IsMember({"auto", "intel_pt", "uftrace", "uprobe"}));
+    app->add_flag(
+        "--filter", request.filter,
+        "trace only the function (intel_pt), or the function and what it calls (uftrace)");
+    app->add_option("--min-latency", request.shortest_ns,
+                    "leave out shorter calls, e.g. 1us (uftrace)")
+        ->type_name("TIME")
+        ->transform(time_in_ns());
+    app->add_option("--depth", request.depth, "leave out calls that are deeper (uftrace)")
+        ->check(CLI::Range(1U, 1024U));
+    app->add_option("--max-data", request.most_bytes,
+                    "end the recording when its data has so many bytes, e.g. 500MB; default: 1GB "
+                    "(uftrace)")
+        ->type_name("SIZE")
+        ->transform(CLI::AsSizeValue(false));
     auto* snapshot = app->add_flag(
         "--snapshot", request.snapshot,
         "keep only the last part of the trace; save it on SIGUSR2 and at the end (intel_pt)");
@@ -289,10 +310,7 @@ private:
            "save the snapshot and end when a call of the function takes longer, e.g. 5ms; probes "
            "watch the function, so this needs root")
         ->type_name("TIME")
-        ->transform(CLI::AsNumberWithUnit(
-            std::map<std::string, std::uint64_t>{
-                {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
-            CLI::AsNumberWithUnit::UNIT_REQUIRED))
+        ->transform(time_in_ns())
         ->needs(snapshot);
     app->add_flag(
         "--probe,!--no-probe", request.probe,

@@ -22,7 +22,7 @@ struct MissingCode {
 
 struct RecordingInfo {
   std::string path;
-  std::string backend; // "intel_pt" or "uprobe"
+  std::string backend; // "intel_pt", "uftrace" or "uprobe"
   std::uint64_t trace_ns = 0;
   std::uint64_t lost_ns = 0;
   std::uint64_t gaps = 0;
@@ -31,7 +31,8 @@ struct RecordingInfo {
   std::uint64_t lost_records = 0;              // side-band records or samples that perf dropped
   std::optional<std::uint64_t> uncertainty_ns; // nothing: the recording has no timing
   bool off_cpu_known = false;                  // false: the recording has no switch records
-  std::vector<Note> notes;                     // what the measurement costs and cannot see
+  std::optional<double> slowdown; // estimated time with the measurement over time without it, ≥ 1
+  std::vector<Note> notes;        // what the measurement costs and cannot see
   std::vector<MissingCode> missing;
 };
 

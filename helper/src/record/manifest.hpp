@@ -15,7 +15,7 @@ namespace ptlens::record {
 // The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (the stack
 // pointer at the probe), and for entry probes u64 return address.
 struct Manifest {
-  std::string backend; // "intel_pt" or "uprobe"
+  std::string backend; // "intel_pt", "uftrace" or "uprobe"
   std::string ptlens_version;
   std::string function; // as requested; empty: none
   std::string binary;
@@ -29,6 +29,8 @@ struct Manifest {
 };
 
 inline constexpr const char* manifest_name = "manifest.json";
+// The folder of uftrace in a recording that was made with it.
+inline constexpr const char* uftrace_name = "uftrace.data";
 
 Result<void> write_manifest(const std::string& directory, const Manifest& manifest);
 Result<Manifest> read_manifest(const std::string& directory);

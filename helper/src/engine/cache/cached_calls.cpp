@@ -38,6 +38,7 @@ Json json_of(const measure::RecordingInfo& info) {
           {"lost_records", info.lost_records},
           {"resolution_ns", info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json()},
           {"off_cpu_known", info.off_cpu_known},
+          {"slowdown", info.slowdown ? Json(*info.slowdown) : Json()},
           {"notes", std::move(notes)},
           {"missing", std::move(missing)}};
 }
@@ -105,6 +106,12 @@ std::optional<measure::RecordingInfo> info_of(const Json& json) {
   if (const Json* const field = reader.find("resolution_ns");
       field != nullptr && !field->is_null()) {
     reader.read("resolution_ns", info.uncertainty_ns.emplace());
+  }
+  if (const Json* const field = reader.find("slowdown"); field != nullptr && !field->is_null()) {
+    if (!field->is_number()) {
+      return std::nullopt;
+    }
+    info.slowdown = field->get<double>();
   }
   const Json* const notes = reader.find("notes");
   if (notes == nullptr || !notes->is_array()) {

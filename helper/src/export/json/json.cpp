@@ -278,6 +278,9 @@ Json recording_json(const measure::Measurement& measurement) {
   json["resolution_ns"] = info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json(nullptr);
   json["lost_records"] = info.lost_records;
   json["off_cpu_known"] = info.off_cpu_known;
+  if (info.slowdown) {
+    json["slowdown"] = *info.slowdown;
+  }
   json["notes"] = Json::array();
   for (const Note& note : info.notes) {
     json["notes"].push_back(note_json(note));

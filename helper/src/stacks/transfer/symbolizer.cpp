@@ -37,6 +37,15 @@ std::uint32_t Symbolizer::stand_in(const std::string& name, const std::string& b
   return entry->second;
 }
 
+std::uint32_t Symbolizer::named(const FunctionInfo& function) {
+  const auto [entry, added] = named_.try_emplace({function.binary, function.address},
+                                                 static_cast<std::uint32_t>(functions_.size()));
+  if (added) {
+    add(function, false);
+  }
+  return entry->second;
+}
+
 std::uint32_t Symbolizer::signal() {
   return stand_in("[signal]", "[kernel]");
 }

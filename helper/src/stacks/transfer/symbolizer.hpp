@@ -137,6 +137,9 @@ public:
   [[nodiscard]] std::uint32_t function(const symbols::Binary& binary, const std::string& path,
                                        std::uint32_t index);
 
+  // Returns the number of a function whose name is known from elsewhere, by binary and address.
+  [[nodiscard]] std::uint32_t named(const FunctionInfo& function);
+
   [[nodiscard]] std::vector<FunctionInfo>& functions() { return functions_; }
   [[nodiscard]] const std::vector<FunctionInfo>& functions() const { return functions_; }
   [[nodiscard]] std::vector<CallSite>& sites() { return sites_; }
@@ -156,7 +159,8 @@ private:
   };
   std::unordered_map<const symbols::Binary*, OfBinary> of_binary_; // nullptr: of no binary
   std::map<std::pair<std::string, std::string>, std::uint32_t> stand_ins_;
-  struct Numbered { // what is known of an id
+  std::map<std::pair<std::string, std::uint64_t>, std::uint32_t> named_; // by binary and address
+  struct Numbered {                                                      // what is known of an id
     CodeLocation to;
     std::uint32_t from = no_call;
     std::uint32_t site = no_site;
