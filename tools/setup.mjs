@@ -17,6 +17,7 @@ const testPackages = ["libgtest-dev", "binutils", "xz-utils"];
 const benchPackages = ["libbenchmark-dev"];
 const liveBenchPackages = ["libsqlite3-dev"];
 const editorPackages = ["fonts-dejavu-core"];
+const measurePackages = ["uftrace"];
 
 const isUbuntu = () => existsSync("/etc/os-release") && /^ID=ubuntu$/m.test(readFileSync("/etc/os-release", "utf8"));
 const works = (program, ...args) => capture(program, args).status === 0;
@@ -43,13 +44,14 @@ function useAnyPerf() {
 }
 
 // The packages that are missing for what is asked, in the order of the lists above.
-function missingPackages({ test, editor, lint, bench, liveBench }) {
+function missingPackages({ test, editor, lint, bench, liveBench, measure }) {
   const wanted = [
     ...buildPackages,
     ...(test || lint ? testPackages : []),
     ...(bench || lint ? benchPackages : []),
     ...(liveBench ? liveBenchPackages : []),
     ...(editor ? editorPackages : []),
+    ...(test || measure ? measurePackages : []),
   ];
   const has = installed(wanted);
   const missing = wanted.filter((name) => !has(name));
@@ -85,9 +87,9 @@ async function installPackages(wants) {
     throw new StepError(`apt-get ${words[0]} failed: ${(reasons.length > 0 ? reasons : messages.slice(-3)).join(" ")}; try by hand: ${line}`);
   };
   await aptGet("update");
-  // Without clang the checks that need it are skipped; the build does not need it.
-  const optional = (name) => name.startsWith("clang-") && !known(name);
-  missing.filter(optional).forEach((name) => say(`Set-up: this release has no package ${name}; the checks that need it are skipped`));
+  // Without clang and uftrace what needs them is skipped; the build does not need them.
+  const optional = (name) => (name.startsWith("clang-") || measurePackages.includes(name)) && !known(name);
+  missing.filter(optional).forEach((name) => say(`Set-up: this release has no package ${name}; what needs it is skipped`));
   const wanted = missing.filter((name) => !optional(name));
   if (wanted.length > 0) await aptGet("install", "-y", "--no-install-recommends", ...wanted);
   if (!useAnyPerf()) say("Set-up: perf does not run on this kernel; install a perf that does to measure");
@@ -150,7 +152,7 @@ function checkNode() {
 }
 
 // Installs the Debian and the npm packages at the same time. wants: node (npm packages), test, editor (a browser and a
-// VS Code in it), lint, bench, liveBench (a library to measure), measure (probes can be set).
+// VS Code in it), lint, bench, liveBench (a library to measure), measure (uftrace, and probes can be set).
 export async function setUp(wants = {}) {
   checkNode();
   const needsNode = wants.node || wants.test || wants.lint || wants.editor;

@@ -31,8 +31,27 @@ async function startServer() {
   return server.pid;
 }
 
+// Without Intel PT, uftrace shows the whole tree of calls, of a server that it starts itself.
+function worksWithUftrace() {
+  const { stdout } = spawnSync(helper, ["doctor", "--json"], { encoding: "utf8" });
+  try {
+    const { backend, findings } = JSON.parse(stdout);
+    return backend !== "intel_pt" && findings.some(({ id, state }) => id === "uftrace" && state === "fine");
+  } catch {
+    return false;
+  }
+}
+
 // The ways to a recording, best first. Root is asked for one command and only where there is no other way.
 function* ways(pid) {
+  if (worksWithUftrace()) {
+    yield {
+      command: [
+        helper, "record", "--backend", "uftrace", "--function", measured, "--duration", String(seconds), "-o", recording,
+        "--", sample, "--threads", "4",
+      ],
+    };
+  }
   const live = [helper, "record", "--pid", String(pid), "--function", measured, "--duration", String(seconds), "-o", recording];
   yield { command: live };
   const elevated = asRoot(live);
@@ -56,7 +75,8 @@ function* ways(pid) {
 async function measure(pid) {
   const reasons = [];
   for (const { note, before, command, then } of ways(pid)) {
-    if (note) say(`${reasons.at(-1)}\n${note}`);
+    if (reasons.length > 0) say(reasons.at(-1));
+    if (note) say(note);
     await before?.();
     rmSync(recording, { recursive: true, force: true });
     const [program, ...args] = command;

@@ -6,8 +6,10 @@ import { projectRoot } from "./rig.mjs";
 
 const run = (program, args, options) => execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], ...options });
 
+// Call sites are wanted, which uftrace does not record.
 function record(program, functionName, output) {
-  run(process.env.PTLENS_HELPER, ["record", "--function", functionName, "-o", output, "--", program]);
+  const { backend } = JSON.parse(run(process.env.PTLENS_HELPER, ["doctor", "--json"]));
+  run(process.env.PTLENS_HELPER, ["record", "--backend", backend === "intel_pt" ? "intel_pt" : "uprobe", "--function", functionName, "-o", output, "--", program]);
 }
 
 export const longLines = 20_000;

@@ -31,7 +31,7 @@ export class LineTimeCommand {
         this.client.requestWithProgress("ptlens/lineTime", { id, file: file.fsPath }, onProgress, token),
       );
       if (times === null) {
-        void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: Line time needs Intel PT. This recording was made with probes."));
+        void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: Line time needs Intel PT. This recording was made without it."));
       } else {
         this.decorations.refresh();
       }

@@ -66,7 +66,7 @@ function openParams(argument: unknown): Partial<Params<"ptlens/open">> {
 
 async function askForPath(): Promise<string | undefined> {
   const file = { label: `$(file) ${vscode.l10n.t("File…")}`, description: vscode.l10n.t("perf.data or a bundle") };
-  const folder = { label: `$(folder) ${vscode.l10n.t("Folder…")}`, description: vscode.l10n.t("written by ptlens record") };
+  const folder = { label: `$(folder) ${vscode.l10n.t("Folder…")}`, description: vscode.l10n.t("written by ptlens record or uftrace record") };
   const kind = await vscode.window.showQuickPick([folder, file], { title: vscode.l10n.t("Open Recording") });
   if (kind === undefined) return undefined;
   const chosen = await vscode.window.showOpenDialog({

@@ -121,7 +121,7 @@ function entryFromJson(value: unknown): RecordingEntry[] {
 function figuresFromJson(value: unknown): Figures | undefined {
   const stored = asRecord(value);
   const { backend } = stored;
-  if (backend !== "intel_pt" && backend !== "uprobe") return undefined;
+  if (backend !== "intel_pt" && backend !== "uftrace" && backend !== "uprobe") return undefined;
   const number = (name: string): number => (typeof stored[name] === "number" ? stored[name] : 0);
   return {
     backend,

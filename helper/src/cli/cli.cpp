@@ -58,7 +58,7 @@ void add_debuginfod(CLI::App& command) {
 void add_recording(CLI::App& command, RecordingOptions& options) {
   command
       .add_option("RECORDING", options.recording,
-                  "perf.data file, directory from record, or bundle")
+                  "perf.data file, directory from record, uftrace.data folder, or bundle")
       ->required();
   command.add_option("--symfs", options.symfs, "look for every mapped binary under DIR first")
       ->type_name("DIR");
@@ -179,6 +179,14 @@ std::string refused_duration(const std::string& text, bool unit_required) {
   return *seconds > 0 && *seconds <= longest_s
              ? std::string()
              : fmt::format("{} is not between 1 ns and 24 h", text);
+}
+
+// Reads "5ms" as ns.
+CLI::AsNumberWithUnit time_in_ns() {
+  return CLI::AsNumberWithUnit(
+      std::map<std::string, std::uint64_t>{
+          {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
+      CLI::AsNumberWithUnit::UNIT_REQUIRED);
 }
 
 void add_selection(CLI::App& command, SelectionOptions& options) {
@@ -331,8 +339,8 @@ private:
            "time to record: seconds, or with a unit, such as 500ms or 2m; default: until Ctrl-C")
         ->type_name("TIME")
         ->check([](const std::string& text) { return refused_duration(text, false); });
-    app->add_option("--backend", request.backend, "auto, intel_pt or uprobe")
-        ->check(CLI::IsMember({"auto", "intel_pt", "uprobe"}));
+    app->add_option("--backend", request.backend, "auto, intel_pt, uftrace or uprobe")
+        ->check(CLI::IsMember({"auto", "intel_pt", "uftrace", "uprobe"}));
     app->add_option("--budget", request.budget,
                     "percent of its time that the program may lose to probes; default: 5; 100: no "
                     "limit")
@@ -348,7 +356,20 @@ private:
                     "how probes see the ends of calls: exit, uretprobe (faster, but ends programs "
                     "that unwind), or auto")
         ->check(CLI::IsMember({"auto", "exit", "uretprobe"}));
-    app->add_flag("--filter", request.filter, "trace only the function (intel_pt)");
+    app->add_flag(
+        "--filter", request.filter,
+        "trace only the function (intel_pt), or the function and what it calls (uftrace)");
+    app->add_option("--min-latency", request.shortest_ns,
+                    "leave out shorter calls, e.g. 1us (uftrace)")
+        ->type_name("TIME")
+        ->transform(time_in_ns());
+    app->add_option("--depth", request.depth, "leave out calls that are deeper (uftrace)")
+        ->check(CLI::Range(1U, 1024U));
+    app->add_option("--max-data", request.most_bytes,
+                    "end the recording when its data has so many bytes, e.g. 500MB; default: 1GB "
+                    "(uftrace)")
+        ->type_name("SIZE")
+        ->transform(CLI::AsSizeValue(false));
     auto* snapshot = app->add_flag(
         "--snapshot", request.snapshot,
         "keep only the last part of the trace; save it on SIGUSR2 and at the end (intel_pt)");

@@ -12,6 +12,7 @@
 #include "engine/trace/line_time_backend.hpp"
 #include "engine/trace/load_trace.hpp"
 #include "engine/trace/trace_backend.hpp"
+#include "engine/uftrace/uftrace_backend.hpp"
 #include "symbols/elf/opened_files.hpp"
 
 namespace ptlens::engine {
@@ -21,7 +22,8 @@ Error nothing_to_measure(const LoadedRecording& loaded) {
   return {.kind = Error::Kind::bad_input,
           .message = "the recording contains neither an Intel PT trace nor probes of ptlens",
           .file = loaded.recording.path(),
-          .remedy = "record with 'ptlens record' or 'perf record -e intel_pt//u'"};
+          .remedy =
+              "record with 'ptlens record', 'perf record -e intel_pt//u' or 'uftrace record'"};
 }
 
 Error cancelled() {
@@ -39,7 +41,7 @@ Result<LoadedRecording> load_to_measure(const std::string& recording, const Open
   if (progress.cancelled()) {
     return std::unexpected(cancelled());
   }
-  if (loaded && !loaded->has_trace() && !loaded->has_probes()) {
+  if (loaded && !loaded->has_trace() && !loaded->has_probes() && !loaded->hooked) {
     return std::unexpected(nothing_to_measure(*loaded));
   }
   return loaded;
@@ -69,6 +71,7 @@ Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std
   }
   cache::Writer writer(std::move(output));
   auto measured = loaded.has_trace() ? measure_trace(loaded, writer, options.watch, progress)
+                  : loaded.hooked    ? measure_hooks(loaded, writer, progress)
                                      : measure_probes(loaded, writer, progress);
   if (!measured) {
     return std::unexpected(measured.error());

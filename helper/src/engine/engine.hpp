@@ -19,9 +19,9 @@
 
 namespace ptlens::engine {
 
-// Opens a perf.data file, a directory that `ptlens record` wrote, or a bundle. Errors: those of
-// perfdata::Recording::open, and bad_input when it contains neither a PT trace nor one of our
-// probes.
+// Opens a perf.data file, a folder that `ptlens record` or `uftrace record` wrote, or a bundle.
+// Errors: those of load(), and bad_input when it contains neither a PT trace, nor one of our
+// probes, nor function records of uftrace.
 [[nodiscard]] Result<std::shared_ptr<const measure::Measurement>>
 open(const std::string& recording, const OpenOptions& options, const Progress& progress);
 

@@ -22,7 +22,7 @@ struct MissingCode {
 
 struct RecordingInfo {
   std::string path;
-  std::string backend; // "intel_pt" or "uprobe"
+  std::string backend; // "intel_pt", "uftrace" or "uprobe"
   std::uint64_t trace_ns = 0;
   std::uint64_t lost_ns = 0;
   std::uint64_t gaps = 0;

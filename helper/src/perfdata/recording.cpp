@@ -15,28 +15,32 @@
 namespace ptlens::perfdata {
 
 struct Recording::Contents {
-  Contents(std::string path, MappedFile file) : path(std::move(path)), file(std::move(file)) {}
+  Contents(std::string path, std::optional<MappedFile> file)
+      : path(std::move(path)), file(std::move(file)) {}
 
   std::string path;
-  MappedFile file;
+  std::optional<MappedFile> file;
   AttributeTable attributes;
   SideBand side_band;
   std::vector<AuxBuffer> aux_buffers;
 
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return file ? file->bytes() : std::span<const std::byte>{};
+  }
+
   Result<void> read() {
-    const auto header = read_file_header(file.bytes());
+    const auto header = read_file_header(bytes());
     if (!header) {
       return std::unexpected(header.error());
     }
-    if (auto done = read_attribute_section(file.bytes(), *header, attributes); !done) {
+    if (auto done = read_attribute_section(bytes(), *header, attributes); !done) {
       return done;
     }
     AuxChunks aux_chunks;
-    if (auto done = read_data_section(file.bytes(), *header, attributes, side_band, aux_chunks);
-        !done) {
+    if (auto done = read_data_section(bytes(), *header, attributes, side_band, aux_chunks); !done) {
       return done;
     }
-    if (auto done = read_feature_sections(file.bytes(), *header, attributes, side_band); !done) {
+    if (auto done = read_feature_sections(bytes(), *header, attributes, side_band); !done) {
       return done;
     }
     aux_buffers = aux_chunks.take();
@@ -67,6 +71,12 @@ Result<Recording> Recording::open(const std::string& path) {
   }
 }
 
+Recording Recording::from(std::string path, SideBand side_band) {
+  auto contents = std::make_unique<Contents>(std::move(path), std::nullopt);
+  contents->side_band = std::move(side_band);
+  return Recording(std::move(contents));
+}
+
 Recording::Recording(std::unique_ptr<Contents> contents) : contents_(std::move(contents)) {}
 Recording::Recording(Recording&&) noexcept = default;
 Recording& Recording::operator=(Recording&&) noexcept = default;
@@ -76,7 +86,7 @@ const std::string& Recording::path() const {
   return contents_->path;
 }
 std::uint64_t Recording::file_size() const {
-  return contents_->file.bytes().size();
+  return contents_->bytes().size();
 }
 
 std::span<const Attribute> Recording::attributes() const {
@@ -152,11 +162,13 @@ std::uint64_t Recording::trace_bytes() const {
 }
 
 void Recording::forget(std::span<const std::byte> bytes) const {
-  contents_->file.forget(bytes);
+  if (contents_->file) {
+    contents_->file->forget(bytes);
+  }
 }
 
 std::span<const std::byte> Recording::bytes(const AuxChunk& chunk) const {
-  const auto file = contents_->file.bytes();
+  const auto file = contents_->bytes();
   if (chunk.file_offset > file.size() || chunk.size > file.size() - chunk.file_offset) {
     return {};
   }

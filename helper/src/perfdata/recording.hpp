@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "perfdata/contents/records.hpp"
+#include "perfdata/contents/side_band.hpp"
 #include "perfdata/contents/time_conversion.hpp"
 
 #include <memory>
@@ -23,6 +24,9 @@ public:
   // Errors: not_found, no_rights, unsupported (big-endian, pipe mode, a newer header), bad_input
   // (empty, not a perf.data, truncated; with offset and remedy).
   static Result<Recording> open(const std::string& path);
+  // Returns a recording without a file: its records, ordered by time, come from another format.
+  // `path` names it. It has neither trace nor samples.
+  static Recording from(std::string path, SideBand side_band);
 
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;

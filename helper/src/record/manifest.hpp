@@ -22,7 +22,7 @@ struct Interval {
 // pointer at the probe), and for entry probes u64 return address. Return probes: u64 ip of the
 // probe, u64 address returned to, u64 stack pointer after the return.
 struct Manifest {
-  std::string backend; // "intel_pt" or "uprobe"
+  std::string backend; // "intel_pt", "uftrace" or "uprobe"
   std::string ptlens_version;
   std::string function;               // as requested; empty: none
   std::vector<std::string> functions; // the same, each name
@@ -44,6 +44,8 @@ struct Manifest {
 };
 
 inline constexpr const char* manifest_name = "manifest.json";
+// The folder of uftrace in a recording that was made with it.
+inline constexpr const char* uftrace_name = "uftrace.data";
 
 Result<void> write_manifest(const std::string& directory, const Manifest& manifest);
 Result<Manifest> read_manifest(const std::string& directory);

@@ -2,6 +2,7 @@
 
 #include "record/backends/finish.hpp"
 #include "record/backends/intel_pt_backend.hpp"
+#include "record/backends/uftrace_backend.hpp"
 #include "record/backends/uprobe_backend.hpp"
 #include "record/machine/machine.hpp"
 #include "record/probes/probe_group.hpp"
@@ -34,7 +35,8 @@ public:
     std::error_code failed;
     OutputDirectory result;
     result.path_ = fs::absolute(path, failed);
-    if (fs::exists(result.path_ / data_name, failed)) {
+    if (fs::exists(result.path_ / data_name, failed) ||
+        fs::exists(result.path_ / uftrace_name, failed)) {
       return std::unexpected(Error{.kind = Error::Kind::bad_input,
                                    .message = "the directory already contains a recording",
                                    .file = path,
@@ -71,7 +73,7 @@ public:
       fs::remove_all(path_, ignored);
       return;
     }
-    for (const char* name : {data_name, "perf.data.old", manifest_name, vdso_name}) {
+    for (const char* name : {data_name, "perf.data.old", manifest_name, vdso_name, uftrace_name}) {
       fs::remove_all(path_ / name,
                      ignored); // the data file is a folder when it contains the kernel's code
     }
@@ -128,7 +130,26 @@ std::string backend_for(const Request& request, const Machine& machine) {
   if (request.backend != "auto") {
     return request.backend;
   }
-  return machine.intel_pt ? "intel_pt" : "uprobe";
+  if (machine.intel_pt) {
+    return "intel_pt";
+  }
+  const bool hooks = !request.snapshot && !request.kernel && check_uftrace(request);
+  return hooks ? "uftrace" : "uprobe";
+}
+
+// Returns the bytes of the data in the folder, or of the file.
+std::uint64_t bytes_of(const fs::path& data) {
+  std::error_code failed;
+  if (!fs::is_directory(data, failed)) {
+    const std::uintmax_t size = fs::file_size(data, failed);
+    return failed ? 0 : size;
+  }
+  std::uint64_t sum = 0;
+  for (fs::directory_iterator at(data, failed), end; !failed && at != end; at.increment(failed)) {
+    std::error_code ignored;
+    sum += at->is_regular_file(ignored) ? at->file_size(ignored) : 0;
+  }
+  return sum;
 }
 
 } // namespace
@@ -144,7 +165,7 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
   const auto perf = find_perf(requested);
   const Machine machine = read_machine(perf.value_or(""));
   const std::string backend = backend_for(requested, machine);
-  if (!perf && (backend != "uprobe" || !requested.perf.empty())) {
+  if (!perf && (backend == "intel_pt" || !requested.perf.empty())) {
     return std::unexpected(perf.error());
   }
   auto directory = OutputDirectory::make(requested.output);
@@ -184,7 +205,11 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
     }
   }
   copy_private_files(request, directory->path(), manifest);
-  if (manifest.backend == "uprobe") {
+  fs::path data = directory->data_file();
+  if (manifest.backend == "uftrace") {
+    data = fs::path(directory->path()) / uftrace_name;
+    measured = record_uftrace(request, data.string(), progress, manifest);
+  } else if (manifest.backend == "uprobe") {
     measured = record_uprobe(request, machine, directory->data_file(), progress, manifest);
   } else {
     measured = record_intel_pt(request, machine, *perf, directory->data_file(), progress, manifest);
@@ -201,9 +226,8 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
   if (auto written = write_manifest(directory->path(), manifest); !written) {
     return std::unexpected(written.error());
   }
-  std::error_code failed;
-  const fs::path data = directory->data_file();
-  outcome.bytes = fs::file_size(fs::is_directory(data) ? data / data_in_folder : data, failed);
+  const bool copied_kernel = manifest.backend != "uftrace" && fs::is_directory(data);
+  outcome.bytes = bytes_of(copied_kernel ? data / data_in_folder : data);
   directory->keep();
   return outcome;
 }

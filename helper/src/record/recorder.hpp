@@ -1,5 +1,5 @@
-// Makes a recording: picks the backend, runs `perf record`, writes DIR/perf.data and
-// DIR/manifest.json.
+// Makes a recording: picks the backend, runs `perf record` or `uftrace record`, writes
+// DIR/perf.data or DIR/uftrace.data, and DIR/manifest.json.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,7 +16,7 @@ namespace ptlens::record {
 struct Outcome {
   std::string directory;
   Manifest manifest;
-  std::uint64_t bytes = 0; // of perf.data
+  std::uint64_t bytes = 0; // of perf.data or uftrace.data
   Summary summary = {};
 };
 

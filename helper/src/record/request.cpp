@@ -91,9 +91,22 @@ Result<TargetKind> check_request(const Request& request) {
     return bad_request("the duration is not a number of seconds",
                        "give a positive number, for example --duration 2");
   }
-  if (request.backend != "auto" && request.backend != "intel_pt" && request.backend != "uprobe") {
+  if (request.backend != "auto" && request.backend != "intel_pt" && request.backend != "uftrace" &&
+      request.backend != "uprobe") {
     return bad_request(fmt::format("the backend {} does not exist", request.backend),
-                       "use auto, intel_pt or uprobe");
+                       "use auto, intel_pt, uftrace or uprobe");
+  }
+  if (request.backend != "uftrace" && (request.shortest_ns != 0 || request.depth != 0)) {
+    return bad_request("--min-latency and --depth belong to the uftrace backend",
+                       "add --backend uftrace, or omit them");
+  }
+  constexpr std::uint64_t longest_filter_ns = 999'000'000'000;
+  if (request.shortest_ns > longest_filter_ns) {
+    return bad_request("--min-latency is longer than 999 s", "give a shorter time");
+  }
+  if (request.backend == "uftrace" && request.filter && !request.names_function()) {
+    return bad_request("--filter records one function, and the request names none",
+                       "add --function NAME");
   }
   if (!std::isfinite(request.budget) || request.budget <= 0 || request.budget > 100) {
     return bad_request("the budget is not a percentage above 0",
@@ -148,6 +161,15 @@ Result<TargetKind> check_request(const Request& request) {
 }
 
 Result<void> check_backend(const Request& request, const std::string& backend, bool has_intel_pt) {
+  if (backend == "uftrace" && (request.snapshot || request.kernel)) {
+    return std::unexpected(Error{
+        .kind = Error::Kind::unsupported,
+        .message = request.kernel
+                       ? "uftrace measures the program, not the kernel"
+                       : "uftrace records whole runs, and the request asks for a snapshot",
+        .remedy = request.kernel ? "omit --kernel"
+                                 : "omit --backend uftrace to take the snapshot with probes"});
+  }
   if (backend != "uprobe") {
     return {};
   }

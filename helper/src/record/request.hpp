@@ -50,12 +50,16 @@ struct Request {
   FunctionOrigin origin; // of that function
   std::vector<WantedFunction> more_functions; // measured together with the function above
   double duration_s = 0;        // 0: until the target ends or Progress::finish() is called
-  std::string backend = "auto"; // auto, intel_pt, uprobe
+  std::string backend = "auto"; // auto, intel_pt, uftrace, uprobe
   bool filter = false;
   bool snapshot = false; // keep only the newest trace: at the end, or each time a snapshot is asked
   std::uint64_t slower_than_ns = 0; // with snapshot: take one and end the recording when a call of
                                     // the function takes longer; 0: off
   bool kernel = false;
+  // These bound the data of the uftrace backend.
+  std::uint64_t shortest_ns = 0;                         // leave out shorter calls
+  std::uint32_t depth = 0;                               // calls in calls; 0: no limit
+  std::uint64_t most_bytes = std::uint64_t{1024} << 20U; // then the recording ends
   // Record for a short time first to measure the data rate, and reduce the request where the data
   // would not fit. Not set: only on a machine with Intel PT.
   std::optional<bool> probe;

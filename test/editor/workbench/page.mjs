@@ -1,5 +1,5 @@
 // Actions and queries of the workbench tests.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { ask, probesOf, sampleSource } from "../live.mjs";
 
@@ -139,8 +139,19 @@ export async function runCommand(page, title) {
   await page.keyboard.press("Enter");
 }
 
+/** Returns whether a process of uftrace runs, which PT Lens starts for programs where it has no Intel PT. */
+function uftraceRuns() {
+  return readdirSync("/proc").some((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/comm`, "utf8") === "uftrace\n";
+    } catch {
+      return false;
+    }
+  });
+}
+
 /** Returns a function that checks whether data is being recorded. With probes, it looks for them in the kernel; with Intel PT, the progress is enough. */
 export function recordingRunsIn(rig) {
   const usesProbes = ask("doctor").backend === "uprobe";
-  return () => !usesProbes || probesOf(rig.scratch).length > 0;
+  return () => !usesProbes || probesOf(rig.scratch).length > 0 || uftraceRuns();
 }

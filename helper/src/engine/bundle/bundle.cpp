@@ -164,7 +164,19 @@ std::vector<std::pair<std::string, std::string>> own_files(const std::string& re
   const fs::path folder = fs::path(data).parent_path();
   const bool of_perf =
       fs::path(data).filename() == "data" && fs::exists(folder / "kcore_dir", ignored);
-  files.emplace_back(of_perf ? "perf.data/data" : "perf.data", data);
+  if (fs::is_directory(data, ignored)) { // of uftrace
+    for (fs::directory_iterator at(data, ignored), end; !ignored && at != end;
+         at.increment(ignored)) {
+      std::error_code failed;
+      if (at->is_regular_file(failed)) {
+        const std::string name = at->path().filename().string();
+        files.emplace_back(fmt::format("{}/{}", record::uftrace_name, name), at->path());
+      }
+    }
+    std::ranges::sort(files);
+  } else {
+    files.emplace_back(of_perf ? "perf.data/data" : "perf.data", data);
+  }
   if (of_perf) {
     for (const char* name : {"kcore", "kallsyms", "modules"}) {
       if (fs::exists(folder / "kcore_dir" / name, ignored)) {

@@ -23,11 +23,26 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// Returns size, time and inode of a file; null where it does not exist.
+// Returns size, time and inode of a file, or of all files in a folder; null where it does not
+// exist.
 Json state_of(const std::string& path) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0) {
     return nullptr;
+  }
+  if (S_ISDIR(status.st_mode)) {
+    std::set<std::string> names;
+    std::error_code ended;
+    for (fs::directory_iterator at(path, ended), end; !ended && at != end; at.increment(ended)) {
+      names.insert(at->path().filename().string());
+    }
+    Json files = Json::array();
+    for (const std::string& name : names) {
+      const fs::path file = fs::path(path) / name;
+      files.push_back(
+          Json::array({name, fs::is_directory(file, ended) ? Json() : state_of(file.string())}));
+    }
+    return files;
   }
   return Json::array({static_cast<std::int64_t>(status.st_size),
                       static_cast<std::int64_t>(status.st_mtim.tv_sec),

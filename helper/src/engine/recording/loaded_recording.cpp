@@ -67,10 +67,56 @@ Result<void> check_process(const perfdata::Recording& recording, std::optional<s
 
 } // namespace
 
+namespace {
+
+// Returns the folder that uftrace wrote: the path itself, or one in a folder that `ptlens record`
+// wrote.
+std::optional<std::string> uftrace_folder(const std::string& path) {
+  std::filesystem::path whole(path);
+  if (!whole.has_filename()) {
+    whole = whole.parent_path(); // "uftrace.data/"
+  }
+  const std::filesystem::path inside = whole / record::uftrace_name;
+  std::error_code ignored;
+  for (const auto& candidate : {whole, inside}) {
+    if (std::filesystem::is_directory(candidate, ignored) &&
+        uftrace::is_folder(candidate.string())) {
+      return candidate.string();
+    }
+  }
+  return std::nullopt;
+}
+
+struct Opened {
+  perfdata::Recording recording;
+  std::optional<uftrace::Folder> hooked = {};
+};
+
+Result<Opened> open_data(const std::string& path, const std::string& file) {
+  if (uftrace_folder(path)) {
+    auto folder = uftrace::open_folder(file);
+    if (!folder) {
+      return std::unexpected(folder.error());
+    }
+    auto recording = perfdata::Recording::from(file, std::move(folder->side_band));
+    return Opened{std::move(recording), std::move(*folder)};
+  }
+  auto recording = perfdata::Recording::open(file);
+  if (!recording) {
+    return std::unexpected(recording.error());
+  }
+  return Opened{std::move(*recording)};
+}
+
+} // namespace
+
 std::string data_file(const std::string& folder) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {
     return folder;
+  }
+  if (const auto hooked = uftrace_folder(folder)) {
+    return *hooked;
   }
   const std::filesystem::path own = std::filesystem::path(folder) / "perf.data";
   const std::filesystem::path perf_data = std::filesystem::path(folder) / "data";
@@ -95,10 +141,11 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
       manifest = std::move(*read);
     }
   }
-  auto recording = perfdata::Recording::open(file);
-  if (!recording) {
-    return std::unexpected(recording.error());
+  auto opened = open_data(path, file);
+  if (!opened) {
+    return std::unexpected(opened.error());
   }
+  perfdata::Recording* const recording = &opened->recording;
   if (auto checked = check_process(*recording, options.pid); !checked) {
     return std::unexpected(checked.error());
   }
@@ -127,7 +174,8 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
                          {.decoder = options.decoder,
                           .workers = options.workers != 0 ? options.workers : cores(),
                           .segment_bytes = options.segment_bytes,
-                          .memory_bytes = memory_bound(options) / 2}};
+                          .memory_bytes = memory_bound(options) / 2},
+                         std::move(opened->hooked)};
 }
 
 std::uint64_t memory_bound(const OpenOptions& options) {

@@ -1,4 +1,4 @@
-// What both backends read: the recording, the manifest beside it, the binaries that it names, and
+// What all backends read: the recording, the manifest beside it, the binaries that it names, and
 // the context switches.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "stacks/calls/call.hpp"
 #include "symbols/address_space.hpp"
 #include "symbols/binary_finder.hpp"
+#include "uftrace/folder.hpp"
 
 #include <memory>
 #include <optional>
@@ -30,6 +31,8 @@ struct LoadedRecording {
   std::unique_ptr<flow::ContextSwitches> context_switches;
   std::optional<std::int32_t> pid = {}; // only this process is measured
   flow::DecodeOptions decode = {};
+  std::optional<uftrace::Folder> hooked =
+      {}; // a recording of uftrace; its side-band is `recording`
 
   [[nodiscard]] bool has_trace() const { return recording.trace_bytes() != 0; }
   // Returns the address filter of the trace, as perf writes it; empty: none.
@@ -44,10 +47,11 @@ struct LoadedRecording {
 };
 
 // Returns the file with the trace: the path itself, or in a folder the file that `ptlens record` or
-// perf wrote there.
+// perf wrote there. For a recording of uftrace, its folder.
 [[nodiscard]] std::string data_file(const std::string& path);
 
-// Opens the recording. Errors: those of perfdata::Recording::open and record::read_manifest,
+// Opens the recording. Errors: those of perfdata::Recording::open, uftrace::open_folder and
+// record::read_manifest,
 // not_found where it has no process with the requested pid.
 [[nodiscard]] Result<LoadedRecording> load(const std::string& path, const OpenOptions& options);
 

@@ -39,6 +39,9 @@ Diagnosis diagnose(const Checkup& checkup) {
   add(find_lockdown(facts));
   add(find_tracefs(facts));
   add(find_uprobes(facts));
+  if (checkup.root.empty()) { // programs of this machine
+    add(find_uftrace());
+  }
   add(find_disk_space(checkup.folder));
   if (!checkup.binary.empty()) {
     add(find_debug_information(checkup.binary));
@@ -53,6 +56,9 @@ Diagnosis diagnose(const Checkup& checkup) {
     diagnosis.backend = "intel_pt";
   } else if (perf && works("tracefs") && works("uprobes")) {
     diagnosis.backend = "uprobe";
+  } else if (const auto uftrace = std::ranges::find(findings, "uftrace", &Finding::id);
+             uftrace != findings.end() && uftrace->state == State::fine) {
+    diagnosis.backend = "uftrace";
   } else {
     diagnosis.backend = "none";
   }

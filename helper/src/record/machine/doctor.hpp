@@ -10,7 +10,7 @@
 namespace ptlens::record {
 
 struct Diagnosis {
-  std::string backend; // the best backend that works now: "intel_pt", "uprobe" or "none"
+  std::string backend; // the best backend that works now: "intel_pt", "uprobe", "uftrace" or "none"
   std::vector<Finding> findings;
 };
 

@@ -81,7 +81,8 @@ std::optional<PerfVersion> parse_perf_version(std::string_view text) {
 }
 
 Finding find_perf(const Facts& facts) {
-  Finding finding{.id = "perf", .title = "perf", .why = "both backends record with perf"};
+  Finding finding{
+      .id = "perf", .title = "perf", .why = "Intel PT and probes are recorded with perf"};
   const auto version = facts.perf.empty() ? Result<std::string>(std::unexpected(Error{}))
                                           : run({facts.perf, "--version"}, patience);
   if (version && parse_perf_version(*version)) {
@@ -204,6 +205,34 @@ Finding find_uprobes(const Facts& facts) {
     finding.remedy = finding.temporary = "sudo ptlens record ...";
   } else {
     finding.detail = fmt::format("{} is writable", file);
+  }
+  return finding;
+}
+
+Finding find_uftrace() {
+  constexpr const char* install = "sudo apt-get install uftrace";
+  Finding finding{.id = "uftrace",
+                  .title = "uftrace",
+                  .why =
+                      "without Intel PT, uftrace measures all functions of a program that ptlens "
+                      "starts; it needs no root"};
+  const std::string program = find_program("uftrace");
+  const auto version = program.empty() ? Result<std::string>(std::unexpected(Error{}))
+                                       : run({program, "--version"}, patience);
+  if (program.empty()) {
+    finding.state = State::limited;
+    finding.detail = "uftrace was not found on PATH";
+    finding.remedy = finding.permanent = install;
+  } else if (!version || !version->starts_with("uftrace ")) {
+    finding.state = State::limited;
+    finding.detail = fmt::format("{} does not run", program);
+    finding.remedy = finding.permanent = install;
+  } else if (version->find("dynamic") == std::string::npos) {
+    finding.state = State::limited;
+    finding.detail = fmt::format("{} cannot patch programs: {}", program, stripped(*version));
+    finding.remedy = "build the program with -pg, or use a uftrace that was built with capstone";
+  } else {
+    finding.detail = fmt::format("{}: {}", program, stripped(*version));
   }
   return finding;
 }

@@ -157,7 +157,9 @@ std::string corrected(const measure::Measurement& measurement, stacks::FunctionI
 
 // Returns how the recording was made and what it lost.
 std::string method(const measure::RecordingInfo& recording) {
-  const char* const means = recording.backend == "uprobe" ? "probes" : "Intel Processor Trace";
+  const char* const means = recording.backend == "uprobe"    ? "probes"
+                            : recording.backend == "uftrace" ? "uftrace"
+                                                             : "Intel Processor Trace";
   std::string text = fmt::format("\n\nMeasured with {}, {} traced, ", means,
                                  duration(as_double(recording.trace_ns)));
   if (recording.gaps == 0 && recording.lost_records == 0 && recording.lost_ns == 0) {

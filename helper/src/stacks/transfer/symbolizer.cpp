@@ -36,6 +36,15 @@ FunctionId Symbolizer::stand_in(const std::string& name, const std::string& bina
   return entry->second;
 }
 
+FunctionId Symbolizer::named(const FunctionInfo& function) {
+  const auto [entry, added] =
+      named_.try_emplace({function.binary, function.address}, functions_.next_id());
+  if (added) {
+    add(function, false);
+  }
+  return entry->second;
+}
+
 FunctionId Symbolizer::signal() {
   return stand_in("[signal]", "[kernel]");
 }

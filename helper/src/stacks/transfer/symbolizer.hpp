@@ -135,6 +135,9 @@ public:
   [[nodiscard]] FunctionId function(const symbols::Binary& binary, const std::string& path,
                                     std::uint32_t index);
 
+  // Returns the number of a function whose name is known from elsewhere, by binary and address.
+  [[nodiscard]] FunctionId named(const FunctionInfo& function);
+
   [[nodiscard]] Functions& functions() { return functions_; }
   [[nodiscard]] const Functions& functions() const { return functions_; }
   [[nodiscard]] CallSites& sites() { return sites_; }
@@ -154,7 +157,8 @@ private:
   };
   std::unordered_map<const symbols::Binary*, OfBinary> of_binary_; // nullptr: of no binary
   std::map<std::pair<std::string, std::string>, FunctionId> stand_ins_;
-  struct Numbered { // what is known of an id
+  std::map<std::pair<std::string, std::uint64_t>, FunctionId> named_; // by binary and address
+  struct Numbered {                                                   // what is known of an id
     CodeLocation to;
     FunctionId from = FunctionId::none;
     SiteId site = SiteId::none;

@@ -113,7 +113,7 @@ describe("annotations of a file", () => {
     for (const bucket of report.histogram.filter((each) => each.calls > 0)) {
       assert.match(text, new RegExp(`${duration(bucket.low).replace(".", "\\.")} │.*│ ${count(bucket.calls)}`));
     }
-    assert.ok(text.includes(report.recording.backend === "uprobe" ? "Measured with probes" : "Measured with Intel"), text);
+    assert.ok(text.includes(`Measured with ${{ uprobe: "probes", uftrace: "uftrace" }[report.recording.backend as string] ?? "Intel"}`), text);
     if (report.corrected !== undefined) assert.ok(text.includes(`mean ${duration(report.corrected.mean)}`), text);
     for (const view of ["flame", "histogram", "callers"]) assert.ok(text.includes(`%22view%22%3A%22${view}%22`), view);
   });

@@ -69,6 +69,6 @@ describe("line time", function () {
     const { session } = await activeApi();
     if (session.recording?.backend !== "uprobe") return;
     const shown = await shownMessages(() => vscode.commands.executeCommand("ptlens.showLineTime"));
-    assert.deepEqual(shown, ["PT Lens: Line time needs Intel PT. This recording was made with probes."]);
+    assert.deepEqual(shown, ["PT Lens: Line time needs Intel PT. This recording was made without it."]);
   });
 });

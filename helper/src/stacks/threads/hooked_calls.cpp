@@ -1,0 +1,91 @@
+#include "stacks/threads/hooked_calls.hpp"
+
+#include <algorithm>
+
+namespace ptlens::stacks {
+
+void HookedCalls::pop(std::uint64_t time_ns, CallState state) {
+  const Frame frame = stack_.back();
+  stack_.pop_back();
+  if (frame.part) {
+    if (!stack_.empty()) {
+      stack_.back().hooks_ns += frame.hooks_ns + cost_.call();
+    }
+    return;
+  }
+  constexpr std::uint64_t most = UINT32_MAX;
+  const std::uint64_t uncertainty = std::min(most, frame.hooks_ns + cost_.inside);
+  calls_.set_uncertainty(static_cast<std::uint32_t>(uncertainty));
+  calls_.close(frame.call, time_ns, frame.gap ? CallState::incomplete : state);
+  calls_.set_uncertainty(0);
+  if (!stack_.empty()) {
+    stack_.back().hooks_ns += frame.hooks_ns + cost_.call();
+  }
+}
+
+void HookedCalls::end_gap(std::uint64_t time_ns) {
+  if (in_gap_) {
+    in_gap_ = false;
+    lost_ns_ += time_ns > last_ns_ ? time_ns - last_ns_ : 0;
+  }
+}
+
+void HookedCalls::enter(const Hook& hook) {
+  end_gap(hook.time_ns);
+  // They were left without an exit: after the thread's last hook.
+  while (!stack_.empty() && stack_.back().depth >= hook.depth) {
+    pop(last_ns_, CallState::unwound);
+  }
+  Frame frame{.function = hook.function, .depth = hook.depth};
+  const bool same = !stack_.empty() && stack_.back().function == hook.function;
+  if (same && (hook.part || stack_.back().stub)) {
+    frame.part = true;
+    frame.call = stack_.back().call;
+    frame.gap = stack_.back().gap;
+  } else {
+    frame.call = calls_.open(hook.function, innermost(), SiteId::none, hook.time_ns, false);
+    frame.stub = hook.stub;
+  }
+  if (!stack_.empty()) {
+    stack_.back().stub = false;
+  }
+  stack_.push_back(frame);
+}
+
+void HookedCalls::leave(const Hook& hook) {
+  end_gap(hook.time_ns);
+  while (!stack_.empty() && stack_.back().depth > hook.depth) {
+    pop(last_ns_, CallState::unwound);
+  }
+  if (!stack_.empty() && stack_.back().depth == hook.depth) {
+    if (stack_.back().function == hook.function) {
+      pop(hook.time_ns, CallState::complete);
+      return;
+    }
+    pop(last_ns_, CallState::unwound);
+  }
+  if (hook.returns_twice) {
+    return; // longjmp came back to it
+  }
+  // Entered before the thread's first hook (a forked process begins inside its parent's calls), or
+  // in a gap.
+  const std::uint64_t start = stack_.empty() ? first_ns_ : last_ns_;
+  const OpenCallId call = calls_.open(hook.function, innermost(), SiteId::none, start, false);
+  calls_.close(call, hook.time_ns, CallState::incomplete);
+}
+
+void HookedCalls::add_gap() {
+  for (Frame& frame : stack_) {
+    frame.gap = true;
+  }
+  in_gap_ = true;
+  ++gaps_;
+}
+
+void HookedCalls::finish(std::uint64_t end_ns, bool exited) {
+  while (!stack_.empty()) {
+    pop(std::max(end_ns, last_ns_), exited ? CallState::unwound : CallState::incomplete);
+  }
+}
+
+} // namespace ptlens::stacks

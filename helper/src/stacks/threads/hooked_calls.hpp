@@ -1,0 +1,89 @@
+// Turns entries and exits of functions, of one thread, into calls: for programs with a hook at each
+// function. A hook knows how many calls are open; frames that were left without an exit (longjmp,
+// exec, lost records) follow from that depth.
+#pragma once
+
+#include "flow/switches/context_switches.hpp"
+#include "stacks/threads/open_calls.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace ptlens::stacks {
+
+// What a hook costs, ns: between the times of an entry and its exit, and around them.
+struct HookCost {
+  std::uint32_t inside = 0;
+  std::uint32_t around = 0;
+
+  [[nodiscard]] std::uint64_t call() const { return std::uint64_t{inside} + around; }
+};
+
+struct Hook {
+  std::uint64_t time_ns = 0;
+  std::uint32_t depth = 0; // calls that are open, without this one
+  FunctionId function = FunctionId::none;
+  bool entry = false;
+  bool part = false;          // the function's own code continues there: no call
+  bool returns_twice = false; // setjmp and its like: may exit again
+  bool stub = false;          // a call through the PLT: the function itself may have a hook as well
+};
+
+class HookedCalls {
+public:
+  HookedCalls(CallSink& sink, const flow::ContextSwitches& context_switches, std::int32_t tid,
+              HookCost cost)
+      : calls_(sink, context_switches, tid), cost_(cost) {}
+
+  // Takes the next hook in order of time.
+  void add(const Hook& hook) {
+    if (!started_) {
+      started_ = true;
+      first_ns_ = hook.time_ns;
+    }
+    if (hook.entry) {
+      enter(hook);
+    } else {
+      leave(hook);
+    }
+    last_ns_ = std::max(last_ns_, hook.time_ns);
+  }
+  // Hooks are missing here: the open calls are incomplete.
+  void add_gap();
+  // Closes the open calls; `exited`: the thread ended, or its program was replaced.
+  void finish(std::uint64_t end_ns, bool exited);
+
+  [[nodiscard]] std::uint64_t gaps() const { return gaps_; }
+  [[nodiscard]] std::uint64_t lost_ns() const { return lost_ns_; }
+
+private:
+  struct Frame {
+    OpenCallId call = OpenCallId::none; // of the caller for a part
+    FunctionId function = FunctionId::none;
+    std::uint32_t depth = 0;
+    std::uint64_t hooks_ns = 0; // in the calls that it made
+    bool part = false;
+    bool stub = false; // and has made no call yet
+    bool gap = false;  // hooks are missing since it began
+  };
+
+  void enter(const Hook& hook);
+  void leave(const Hook& hook);
+  void pop(std::uint64_t time_ns, CallState state);
+  void end_gap(std::uint64_t time_ns);
+  [[nodiscard]] OpenCallId innermost() const {
+    return stack_.empty() ? OpenCallId::none : stack_.back().call;
+  }
+
+  OpenCalls calls_;
+  HookCost cost_;
+  std::vector<Frame> stack_;
+  bool started_ = false;
+  bool in_gap_ = false;
+  std::uint64_t first_ns_ = 0;
+  std::uint64_t last_ns_ = 0;
+  std::uint64_t gaps_ = 0;
+  std::uint64_t lost_ns_ = 0;
+};
+
+} // namespace ptlens::stacks
