@@ -46,7 +46,11 @@ describe("a recording that was opened", () => {
       if (row.calls > 0 && known && row.off_cpu.total > 0) parts.push(`off-CPU ${duration(row.off_cpu.total)} total`);
       if (row.unwound > 0) parts.push(`${count(row.unwound)} unwound`);
       if (row.incomplete > 0) parts.push(`${count(row.incomplete)} incomplete`);
-      return parts.length === 0 ? [] : [[row.line, parts.join(" · ")]];
+      // Functions that have no call in the figures are named.
+      const names = row.callees.filter((callee) => callee.calls === 0).map((callee) => callee.name.replace(/\(.*$/, "").split("::").pop() ?? "");
+      const more = names.length > 2 ? ` and ${count(names.length - 2)} more` : "";
+      const unnamed = names.length > 0 ? ` (${names.slice(0, 2).join(", ")}${more})` : "";
+      return parts.length === 0 ? [] : [[row.line, parts.join(" · ") + unnamed]];
     });
     assert.ok(texts.length >= 2, "the function calls others on at least two lines");
     const drawn = await decorations.options(document);
