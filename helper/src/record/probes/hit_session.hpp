@@ -7,11 +7,13 @@
 #include "base/progress.hpp"
 #include "record/manifest.hpp"
 #include "record/perf/session.hpp"
+#include "record/probes/hit_events.hpp"
 #include "record/probes/probe_load.hpp"
 #include "record/request.hpp"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +37,10 @@ struct HitSessionEnd {
   std::vector<Interval> measured = {}; // when all probes were set and enabled
   double slowdown = 1;
   std::vector<Note> notes = {};
+  // What still holds the probes, disabled. On a busy machine the kernel can need seconds to remove
+  // them, so that the caller does it while the recording is read.
+  std::optional<HitEvents> events = {};
+  std::vector<Descriptor> held = {};
 };
 
 // Errors: cancelled, gone, no_rights, and the errors of Child::start.

@@ -22,6 +22,8 @@ struct ProbeHit {
   std::uint32_t tail_target = no_call; // function that the jump goes to, no_call where unknown
   bool returns = false; // entry: the end of the call is seen after its return, by a hit of its own.
                         // Otherwise: this is such a hit
+  bool callee = false;  // counts only inside a call of the function that calls it
+  std::uint32_t caller = no_call; // entry of a callee: function that contains the return address
 };
 
 class ProbeCalls {
