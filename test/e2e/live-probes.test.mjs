@@ -1,7 +1,7 @@
 // Real processes measured with probes, judged by the order server's own counts and by the kernel's list
 // of probes.
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -202,4 +202,29 @@ test("a forked child is measured with its parent, each under its own process", {
   const { calls, threads } = report(recording, "work");
   assert.deepEqual(calls, { complete: 150, incomplete: 0, unwound: 0 });
   assert.deepEqual(threads.map((thread) => thread.calls).sort((one, other) => one - other), [70, 80]);
+});
+
+test("one thread of several is measured alone", { skip }, async (t) => {
+  const folder = temporaryFolder(t);
+  const file = path.join(folder, "threads.c");
+  writeFileSync(file, `
+    #define _GNU_SOURCE
+    #include <pthread.h>
+    #include <stdio.h>
+    #include <unistd.h>
+    __attribute__((noipa)) int work(int x) { return x + 1; }
+    static void* run(void* unused) { for (int x = 0;; x = work(x)) usleep(2000); return unused; }
+    int main(void) { pthread_t thread; pthread_create(&thread, NULL, run, NULL); run(NULL); return 0; }`);
+  const program = path.join(folder, "threads");
+  output(process.env.CC ?? "gcc", ["-O2", "-g", "-pthread", "-o", program, file]);
+  const running = background(t, program, []);
+  const threads = () => readdirSync(`/proc/${running.child.pid}/task`).map(Number);
+  await until("both threads run", () => threads().length === 2);
+  const tid = threads().find((each) => each !== running.child.pid);
+  const recording = path.join(folder, "recording");
+  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--tid", String(tid), "--function", "work", "--duration", "0.5", "-o", recording]);
+  const answer = report(recording, "work");
+  assert.ok(answer.calls.complete > 0);
+  assert.equal(answer.calls.unwound, 0);
+  assert.deepEqual(answer.threads.map((thread) => thread.tid), [tid]);
 });

@@ -37,7 +37,13 @@ struct Recording::Contents {
       return done;
     }
     AuxChunks aux_chunks;
-    if (auto done = read_data_section(bytes(), *header, attributes, side_band, aux_chunks); !done) {
+    const auto forget = [this](std::span<const std::byte> part) {
+      if (file) {
+        file->forget(part);
+      }
+    };
+    if (auto done = read_data_section(bytes(), *header, attributes, side_band, aux_chunks, forget);
+        !done) {
       return done;
     }
     if (auto done = read_feature_sections(bytes(), *header, attributes, side_band); !done) {
@@ -45,6 +51,7 @@ struct Recording::Contents {
     }
     aux_buffers = aux_chunks.take();
     side_band.order_by_time();
+    order_samples(side_band, attributes);
     return {};
   }
 };
@@ -125,8 +132,27 @@ std::span<const TextPoke> Recording::text_pokes() const {
 std::span<const AuxTraceError> Recording::trace_errors() const {
   return contents_->side_band.trace_errors;
 }
-std::span<const Sample> Recording::samples() const {
-  return contents_->side_band.samples;
+SampleView Recording::samples() const {
+  return {contents_->side_band.samples, contents_->attributes};
+}
+
+void Recording::each_sample(const std::function<bool(const Sample&)>& visit) const {
+  constexpr std::size_t between = std::size_t{1} << 16U;
+  const auto forget = [this] {
+    if (contents_->file) {
+      contents_->file->forget(contents_->bytes());
+    }
+  };
+  std::size_t count = 0;
+  for (const SampleRecord& record : contents_->side_band.samples) {
+    if (++count % between == 0) {
+      forget();
+    }
+    if (!visit(decode_sample(record, contents_->attributes))) {
+      return;
+    }
+  }
+  forget();
 }
 std::span<const AuxBuffer> Recording::aux_buffers() const {
   return contents_->aux_buffers;

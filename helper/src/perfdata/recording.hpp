@@ -9,7 +9,9 @@
 #include "perfdata/contents/records.hpp"
 #include "perfdata/contents/side_band.hpp"
 #include "perfdata/contents/time_conversion.hpp"
+#include "perfdata/records/sample_view.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,7 +51,10 @@ public:
   [[nodiscard]] std::span<const KernelSymbol> kernel_symbols() const;
   [[nodiscard]] std::span<const TextPoke> text_pokes() const;
   [[nodiscard]] std::span<const AuxTraceError> trace_errors() const;
-  [[nodiscard]] std::span<const Sample> samples() const;
+  [[nodiscard]] SampleView samples() const;
+  // Calls `visit` with each sample, in order of time, until it returns false. Releases the memory
+  // of samples that were visited.
+  void each_sample(const std::function<bool(const Sample&)>& visit) const;
   [[nodiscard]] std::span<const AuxBuffer> aux_buffers() const;
   [[nodiscard]] std::span<const BuildIdEntry> build_ids() const;
 

@@ -125,6 +125,76 @@ TEST_F(ProbeCallsTest, AConditionalJumpThatWasNotTakenIsNoExit) {
   EXPECT_EQ(table_.latency[0], 20U);
 }
 
+TEST_F(ProbeCallsTest, ReturnProbesEndATailCallAndThenItsCaller) {
+  const auto hit = [this](std::uint64_t time, FunctionId function, bool entry) {
+    calls_.add({.time_ns = time,
+                .stack_pointer = 1000,
+                .function = function,
+                .return_address = 0x100,
+                .entry = entry,
+                .returns = true});
+  };
+  hit(10, f, true);
+  hit(20, g, true); // f jumped to g
+  hit(50, g, false);
+  hit(51, f, false);
+  hit(60, f, true); // called again from the same place
+  hit(70, f, false);
+  finish(80, false);
+  ASSERT_EQ(table_.size(), 3U);
+  EXPECT_EQ(table_.latency, (std::vector<std::uint64_t>{41, 30, 10}));
+  EXPECT_EQ(table_.tail_call, (std::vector<std::uint8_t>{0, 1, 0}));
+  EXPECT_EQ(count(f, CallState::complete), 2U);
+  EXPECT_EQ(count(g, CallState::complete), 1U);
+}
+
+TEST_F(ProbeCallsTest, ACallerWithAReturnProbeOutlivesTheExitOfItsTailCallee) {
+  calls_.add({.time_ns = 10, .stack_pointer = 1000, .function = f, .entry = true, .returns = true});
+  enter(20, g, 1000);
+  leave(50, g, 1000);
+  calls_.add({.time_ns = 55, .stack_pointer = 1000, .function = f, .returns = true});
+  finish(80, false);
+  EXPECT_EQ(table_.latency, (std::vector<std::uint64_t>{45, 30}));
+  EXPECT_EQ(count(f, CallState::complete), 1U);
+  EXPECT_EQ(count(f, CallState::incomplete), 0U);
+}
+
+TEST_F(ProbeCallsTest, ACalleeCountsOnlyWhereTheMeasuredFunctionCallsIt) {
+  const auto callee = [this](std::uint64_t time, std::uint64_t stack_pointer, bool entry,
+                             FunctionId caller) {
+    calls_.add({.time_ns = time,
+                .stack_pointer = stack_pointer,
+                .function = g,
+                .entry = entry,
+                .callee = true,
+                .caller = caller});
+  };
+  callee(10, 900, true, 7_fn); // from elsewhere
+  callee(15, 900, false, FunctionId::none);
+  enter(20, f, 1000);
+  callee(30, 900, true, f);
+  callee(40, 900, false, FunctionId::none);
+  callee(50, 800, true, 7_fn); // from a function between
+  callee(60, 800, false, FunctionId::none);
+  leave(70, f, 1000);
+  finish(80, false);
+  ASSERT_EQ(table_.size(), 2U);
+  EXPECT_EQ(count(g, CallState::complete), 1U);
+  EXPECT_EQ(table_.latency, (std::vector<std::uint64_t>{50, 10}));
+}
+
+TEST_F(ProbeCallsTest, CallsAcrossTheEndOfABurstAreIncomplete) {
+  enter(10, f, 1000);
+  calls_.finish(20, false); // the burst ends
+  leave(110, f, 1000);      // of the same call, or of another one
+  enter(120, f, 1000);
+  leave(130, f, 1000);
+  finish(200, false);
+  EXPECT_EQ(count(f, CallState::incomplete), 2U);
+  EXPECT_EQ(count(f, CallState::complete), 1U);
+  EXPECT_EQ(table_.latency, (std::vector<std::uint64_t>{10, 0, 10}));
+}
+
 TEST_F(ProbeCallsTest, FramesBelowTheStackPointerWereUnwound) {
   enter(10, f, 1000);
   enter(20, g, 900);

@@ -98,6 +98,7 @@ public:
     hit.entry = probe->kind == record::Probe::Kind::entry;
     hit.returns = hit.entry ? returning_.contains({probe->binary, probe->function})
                             : probe->kind == record::Probe::Kind::returned;
+    hit.callee = !probe->target;
     hit.tail_exit = probe->tail_call;
     if (hit.tail_exit) {
       hit.site = symbolizer_.site(space, payload->address);
@@ -106,6 +107,9 @@ public:
     if (hit.entry) {
       hit.site = call_site(space, payload->return_address);
       hit.return_address = payload->return_address;
+      if (hit.callee) {
+        hit.caller = caller(space, payload->return_address);
+      }
     }
     go_on_to(sample.time_ns);
     const std::size_t index = thread(sample);
@@ -202,6 +206,16 @@ private:
     return entry->second;
   }
 
+  stacks::FunctionId caller(const symbols::AddressSpaceVersion& space,
+                            std::uint64_t return_address) {
+    const auto [entry, added] =
+        caller_of_.try_emplace({space.serial, return_address}, stacks::FunctionId::none);
+    if (added && return_address != 0) { // a call can be the last instruction of its function
+      entry->second = symbolizer_.resolve(space, return_address - 1).function;
+    }
+    return entry->second;
+  }
+
   const LoadedRecording* loaded_;
   measure::Measurement* measurement_;
   cache::Writer* writer_;
@@ -214,6 +228,7 @@ private:
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::SiteId> site_of_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> tail_of_;
   std::size_t interval_ = 0; // of the hits so far
+  std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> caller_of_;
 };
 
 } // namespace
@@ -224,20 +239,8 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
   measurement.recording = describe(loaded);
   measurement.recording.backend = "uprobe";
   ProbeThreads threads(loaded, measurement, writer);
-  const auto samples = loaded.recording.samples();
+  const std::size_t samples = loaded.recording.samples().size();
   std::uint64_t foreign = 0;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (i % samples_a_check == 0) {
-      if (progress.cancelled()) {
-        return std::unexpected(
-            Error{.kind = Error::Kind::cancelled, .message = "reading was cancelled"});
-      }
-      progress.report({"reading", i, samples.size(), "samples"});
-    }
-    if (!threads.add(samples[i])) {
-      ++foreign;
-    }
-  }
   std::uint64_t first = UINT64_MAX;
   std::uint64_t last = 0;
   const auto extend = [&](std::uint64_t time_ns) {
@@ -246,11 +249,30 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
       last = std::max(last, time_ns);
     }
   };
-  for (const perfdata::Sample& sample : samples) {
+  std::size_t read = 0;
+  loaded.recording.each_sample([&](const perfdata::Sample& sample) {
+    if (read++ % samples_a_check == 0) {
+      if (progress.cancelled()) {
+        return false;
+      }
+      progress.report({"reading", read, samples, "samples"});
+    }
     extend(sample.time_ns);
+    if (!threads.add(sample)) {
+      ++foreign;
+    }
+    return true;
+  });
+  if (progress.cancelled()) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::cancelled, .message = "reading was cancelled"});
   }
   for (const perfdata::Switch& record : loaded.recording.switches()) {
     extend(record.time_ns);
+  }
+  if (loaded.manifest && !loaded.manifest->measured.empty()) {
+    first = loaded.manifest->measured.front().begin_ns; // mappings were recorded before
+    last = loaded.manifest->measured.back().end_ns;
   }
   threads.finish(first == UINT64_MAX ? 0 : first, last);
   sum_up(measurement, threads.gaps());

@@ -42,7 +42,6 @@ void SideBand::order_by_time() {
   order(kernel_symbols);
   order(text_pokes);
   order(trace_errors);
-  order(samples);
 }
 
 } // namespace ptlens::perfdata

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,13 @@ private:
   std::vector<std::vector<std::byte>> blocks_;
 };
 
+// Where the payload of a sample is: in the mapped file, or in SideBand::bytes.
+struct SampleRecord {
+  const std::byte* payload = nullptr;
+  std::uint32_t size = 0;      // bytes
+  std::uint32_t attribute = 0; // index into Recording::attributes()
+};
+
 struct SideBand {
   std::vector<Mapping> mappings;
   std::vector<ThreadName> thread_names;
@@ -37,7 +45,9 @@ struct SideBand {
   std::vector<KernelSymbol> kernel_symbols;
   std::vector<TextPoke> text_pokes;
   std::vector<AuxTraceError> trace_errors;
-  std::vector<Sample> samples;
+  std::deque<SampleRecord> samples; // a deque never needs the memory twice
+  bool samples_in_order = true;     // of time
+  std::uint64_t latest_sample_ns = 0;
   std::vector<BuildIdEntry> build_ids;
   std::optional<IntelPtInfo> intel_pt;
   TimeConversion time_conversion;
@@ -45,10 +55,10 @@ struct SideBand {
   std::string cpu_id;
   std::vector<std::string> command_line;
   std::vector<std::uint64_t> record_counts = std::vector<std::uint64_t>(record_types);
-  ByteArena bytes; // raw payloads of compressed samples
+  ByteArena bytes; // payloads of compressed samples
 
-  // Orders each list by time, because perf writes the records of several buffers one buffer after
-  // the other. Records of equal time keep their order in the file.
+  // Orders each list by time, except the samples, because perf writes the records of several
+  // buffers one buffer after the other. Records of equal time keep their order in the file.
   void order_by_time();
 };
 

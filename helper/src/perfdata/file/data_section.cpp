@@ -19,19 +19,26 @@ namespace {
 class Walk {
 public:
   Walk(const FileHeader& header, AttributeTable& attributes, SideBand& side_band,
-       AuxChunks& aux_chunks)
-      : header_(header), attributes_(attributes), side_band_(side_band), aux_chunks_(aux_chunks) {}
+       AuxChunks& aux_chunks, const Forget& forget)
+      : header_(header), attributes_(attributes), side_band_(side_band), aux_chunks_(aux_chunks),
+        forget_(forget) {}
 
   Result<void> run(std::span<const std::byte> file) {
     ByteReader reader(file.subspan(header_.data.offset, header_.data.size));
     std::uint64_t offset = header_.data.offset;
     constexpr std::uint64_t records_per_check = 1024;
+    constexpr std::uint64_t bytes_kept = std::uint64_t{32} << 20U;
+    std::uint64_t forgotten = offset;
     for (std::uint64_t records = 0; reader.remaining() != 0; ++records) {
       if (records % records_per_check == 0 && cancel_asked()) {
         return std::unexpected(Error{.kind = Error::Kind::cancelled,
                                      .message = "reading the recording was cancelled"});
       }
       offset = header_.data.offset + reader.position();
+      if (offset - forgotten > bytes_kept) {
+        forget_(file.subspan(forgotten, offset - forgotten));
+        forgotten = offset;
+      }
       const auto record = next(reader, offset);
       if (!record) {
         return end_within_record(offset, "the record here is incomplete");
@@ -124,6 +131,7 @@ private:
   AttributeTable& attributes_;
   SideBand& side_band_;
   AuxChunks& aux_chunks_;
+  const Forget& forget_;
   CompressedRecords compressed_;
 };
 
@@ -131,8 +139,8 @@ private:
 
 Result<void> read_data_section(std::span<const std::byte> file, const FileHeader& header,
                                AttributeTable& attributes, SideBand& side_band,
-                               AuxChunks& aux_chunks) {
-  return Walk(header, attributes, side_band, aux_chunks).run(file);
+                               AuxChunks& aux_chunks, const Forget& forget) {
+  return Walk(header, attributes, side_band, aux_chunks, forget).run(file);
 }
 
 } // namespace ptlens::perfdata

@@ -8,14 +8,20 @@
 #include "perfdata/records/attribute_table.hpp"
 #include "perfdata/records/aux_chunks.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <span>
 
 namespace ptlens::perfdata {
 
-// Reads all records. Where perf was killed (header.unfinished), the last record may be incomplete
-// and is then left out. Errors: bad_input at the record that does not fit.
+using Forget = std::function<void(std::span<const std::byte>)>;
+
+// Reads all records, and calls `forget` with ranges that were read. Where perf was killed
+// (header.unfinished), the last record may be incomplete and is then left out. Errors: bad_input at
+// the record that does not fit.
 [[nodiscard]] Result<void> read_data_section(std::span<const std::byte> file,
                                              const FileHeader& header, AttributeTable& attributes,
-                                             SideBand& side_band, AuxChunks& aux_chunks);
+                                             SideBand& side_band, AuxChunks& aux_chunks,
+                                             const Forget& forget);
 
 } // namespace ptlens::perfdata

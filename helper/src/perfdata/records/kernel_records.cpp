@@ -184,14 +184,14 @@ Result<void> read_sample(const Record& record, const AttributeTable& attributes,
   if (reader.failed()) {
     return std::unexpected(malformed(record, "is shorter than its fields"));
   }
-  side_band.samples.push_back(
-      {.time_ns = fields.id.time_ns,
-       .pid = fields.id.pid,
-       .tid = fields.id.tid,
-       .cpu = fields.id.cpu,
-       .ip = fields.ip,
-       .attribute = *attribute,
-       .raw = record.compressed ? side_band.bytes.keep(fields.raw) : fields.raw});
+  const std::span<const std::byte> payload =
+      record.compressed ? side_band.bytes.keep(record.payload) : record.payload;
+  side_band.samples.push_back({.payload = payload.data(),
+                               .size = static_cast<std::uint32_t>(payload.size()),
+                               .attribute = *attribute});
+  side_band.samples_in_order =
+      side_band.samples_in_order && fields.id.time_ns >= side_band.latest_sample_ns;
+  side_band.latest_sample_ns = fields.id.time_ns;
   return {};
 }
 

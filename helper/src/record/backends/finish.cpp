@@ -49,7 +49,7 @@ Hits summarize_hits(const perfdata::Recording& recording, const Manifest& manife
   };
   std::map<std::int32_t, Last> last;
   Hits hits;
-  for (const perfdata::Sample& sample : recording.samples()) {
+  recording.each_sample([&](const perfdata::Sample& sample) {
     const std::uint64_t ip = instruction_pointer(sample.raw).value_or(0);
     const std::uint64_t config = recording.attributes()[sample.attribute].config;
     hits.target_entered |= config == event && entries.contains(ip & in_page);
@@ -58,7 +58,8 @@ Hits summarize_hits(const perfdata::Recording& recording, const Manifest& manife
       hits.shortest_ns = std::min(hits.shortest_ns, sample.time_ns - before->second.time_ns);
     }
     before->second = {.time_ns = sample.time_ns, .ip = ip};
-  }
+    return true;
+  });
   return hits;
 }
 

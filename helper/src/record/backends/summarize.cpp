@@ -51,9 +51,10 @@ Summary summarize(const Request& request, const Machine& machine, const SessionE
   for (const perfdata::TraceStart& start : recording.trace_starts()) {
     threads.insert(start.tid);
   }
-  for (const perfdata::Sample& sample : recording.samples()) {
+  recording.each_sample([&threads](const perfdata::Sample& sample) {
     threads.insert(sample.tid);
-  }
+    return true;
+  });
   summary.threads = threads.size();
   summary.truncated = static_cast<std::uint64_t>(
       std::ranges::count_if(recording.aux_writes(), &perfdata::AuxWrite::truncated));

@@ -1,24 +1,21 @@
-// Counts calls for a moment to plan within the budget, records, and sums up.
+// Plans within the budget, records, and sums up.
 #include "record/backends/uprobe_backend.hpp"
 
 #include "record/backends/finish.hpp"
+#include "record/backends/probe_budget.hpp"
+#include "record/backends/return_probes.hpp"
 #include "record/perf/trace_settings.hpp"
-#include "record/probes/budget_plan.hpp"
-#include "record/probes/call_counts.hpp"
 #include "record/probes/hit_session.hpp"
 #include "record/probes/kept_cost.hpp"
 #include "record/probes/probe_events.hpp"
 #include "record/probes/probe_group.hpp"
 #include "record/targets/build_ids.hpp"
 #include "record/targets/target_functions.hpp"
-#include "record/targets/unwinding.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <future>
 #include <optional>
 #include <system_error>
@@ -30,7 +27,15 @@ struct Attempt {
   HitSessionEnd session;
   std::vector<Probe> probes;
   std::vector<Note> notes;
+  std::future<Result<void>> removal; // of the probes
 };
+
+Result<void> remove(std::optional<HitEvents> events, std::vector<Descriptor> held,
+                    ProbeGroup group) {
+  events.reset();
+  held.clear();
+  return group.remove();
+}
 
 class UprobeRecorder {
 public:
@@ -61,7 +66,8 @@ public:
     const StubResolver resolve = [&files](std::string_view name) { return files->resolve(name); };
     std::vector<Note> notes;
     auto plan =
-        plan_probes(*targets, resolve, PlanLimits{.return_probe = return_probes(*files, notes)});
+        plan_probes(*targets, resolve,
+                    PlanLimits{.return_probe = choose_return_probes(request_, *files, notes)});
     if (!plan) {
       return std::unexpected(plan.error());
     }
@@ -72,13 +78,11 @@ public:
       return std::unexpected(cost.error());
     }
     append(notes, plan->notes);
-    double duty = 1;
-    if (auto kept = keep_within_budget(*plan, *files, notes)) {
-      duty = *kept;
-    } else {
-      return std::unexpected(kept.error());
+    const auto within = keep_within_budget(request_, machine_, cost_, *files, *plan, notes);
+    if (!within) {
+      return std::unexpected(within.error());
     }
-    auto attempt = run(*plan, *files, duty);
+    auto attempt = run(*plan, *files, within->duty);
     const bool more_than_target = !std::ranges::all_of(plan->probes, &PlannedProbe::target);
     if (!attempt && attempt.error().kind == Error::Kind::failed && more_than_target) {
       notes.push_back(make_note("callees_not_probed",
@@ -87,7 +91,7 @@ public:
                                 named, attempt.error().one_line()));
       std::error_code ignored;
       std::filesystem::remove(data_file_, ignored);
-      attempt = run(target_only(*plan), *files, duty);
+      attempt = run(target_only(*plan), *files, within->duty);
     }
     if (!attempt) {
       return std::unexpected(attempt.error());
@@ -109,134 +113,17 @@ public:
     append(manifest.notes, notes);
     append(manifest.notes, attempt->notes);
     append(manifest.notes, attempt->session.notes);
-    return finish_recording(
+    auto summary = finish_recording(
         {.end = attempt->session.end, .data_file = data_file_, .request = &request_}, machine_,
         manifest);
+    if (const auto removed = attempt->removal.get(); !removed) {
+      manifest.notes.push_back(make_note("probes_not_removed", "{}", removed.error().one_line()));
+    }
+    return summary;
   }
 
 private:
-  // Returns which functions get return probes, and notes why.
-  std::function<bool(const Place&)> return_probes(TargetFiles& files,
-                                                  std::vector<Note>& notes) const {
-    if (request_.returns == "exit") {
-      return {};
-    }
-    const std::string danger = why_unwound(files, request_);
-    if (request_.returns == "uretprobe") {
-      if (!danger.empty()) {
-        notes.push_back(make_note("return_probes_forced",
-                                  "return probes were used because the request asks for them. They "
-                                  "end a program that unwinds through a measured function, and {}",
-                                  danger));
-      }
-      return [](const Place&) { return true; };
-    }
-    if (danger.empty()) {
-      notes.push_back(make_note(
-          "return_probes", "the ends of calls were seen by return probes, because nothing that "
-                           "the program has loaded unwinds or switches stacks"));
-      return [](const Place&) { return true; };
-    }
-    notes.push_back(make_note("exit_probes",
-                              "the ends of calls were seen by probes at the exits, because return "
-                              "probes would endanger the program: {}",
-                              danger));
-    if (contains_go(files)) {
-      return {};
-    }
-    return [](const Place& place) { return is_leaf(place); };
-  }
-
   [[nodiscard]] double budget() const { return request_.budget / 100; }
-
-  // Removes from the plan what the request or the budget leaves out. Returns the share of the time
-  // in which the rest may be measured.
-  Result<double> keep_within_budget(ProbePlan& plan, const TargetFiles& files,
-                                    std::vector<Note>& notes) {
-    const std::vector<std::string>& wanted = request_.callees;
-    if (wanted.size() == 1 && wanted.front() == "none") {
-      plan = target_only(plan);
-    }
-    if (!cost_ || budget() >= 1 || !request_.attached()) {
-      return 1; // without limit, or only while it is recorded
-    }
-    auto counted = count_calls(plan, files, machine_.tracefs, *request_.attached());
-    if (!counted) {
-      return std::unexpected(counted.error());
-    }
-    std::vector<Candidate> candidates;
-    std::vector<const symbols::Function*> functions;
-    for (const PlannedProbe& probe : plan.probes) {
-      const HitCost& hit = cost_->of(is_emulated(probe.place.binary->code_at(probe.address)));
-      if (probe.kind == Probe::Kind::entry) {
-        const std::string& name = probe.place->name;
-        const double calls = counted->calls_a_s[candidates.size()];
-        const bool forced = std::ranges::any_of(wanted, [&](const std::string& each) {
-          return each == "all" || each == name || each == probe.place->linkage_name;
-        });
-        candidates.push_back({.name = name,
-                              .target = probe.target,
-                              .forced = forced,
-                              .tail = ends_calls(plan, probe.place),
-                              .calls_a_s = calls,
-                              .cost_ns = hit.hit_ns});
-        functions.push_back(&*probe.place);
-        entry_ns_ = hit.hit_ns;
-      } else if (!candidates.empty()) { // a call ends at one exit
-        const double exit_ns =
-            probe.kind == Probe::Kind::returned ? cost_->returned.hit_ns : hit.hit_ns;
-        candidates.back().cost_ns = std::max(candidates.back().cost_ns, entry_ns_ + exit_ns);
-      }
-    }
-    const BudgetPlan within = plan_within(candidates, budget(), counted->cpus);
-    std::vector<std::string> left_out;
-    std::erase_if(plan.probes, [&](const PlannedProbe& probe) {
-      const auto at = std::ranges::find(functions, &*probe.place);
-      return at != functions.end() &&
-             !within.chosen[static_cast<std::size_t>(at - functions.begin())];
-    });
-    for (std::size_t index = 0; index < candidates.size(); ++index) {
-      if (!within.chosen[index]) {
-        left_out.push_back(fmt::format("{} ({:.0f} calls/s)", candidates[index].name,
-                                       candidates[index].calls_a_s));
-      }
-    }
-    note_plan(candidates, within, left_out, notes);
-    removal_ = std::async(
-        std::launch::async,
-        [counts = std::make_shared<CallCounts>(std::move(*counted))]() mutable { counts.reset(); });
-    return within.duty;
-  }
-
-  static bool ends_calls(const ProbePlan& plan, const Place& place) {
-    return std::ranges::any_of(plan.probes, [&place](const PlannedProbe& probe) {
-      return probe.leads_to && &**probe.leads_to == &*place;
-    });
-  }
-
-  void note_plan(const std::vector<Candidate>& candidates, const BudgetPlan& within,
-                 std::vector<std::string> left_out, std::vector<Note>& notes) const {
-    constexpr std::size_t shown = 8;
-    const std::string budget = fmt::format("{:g}", request_.budget);
-    if (!left_out.empty()) {
-      const std::size_t more = left_out.size() > shown ? left_out.size() - shown : 0;
-      left_out.resize(left_out.size() - more);
-      const std::string rest = more == 0 ? std::string() : fmt::format(" and {} more", more);
-      notes.push_back(make_note("callees_left_out",
-                                "not measured, to slow the program by at most {} %: {}{}. To "
-                                "measure them too, add --budget 100 or --callees NAME",
-                                budget, fmt::to_string(fmt::join(left_out, ", ")), rest));
-    }
-    if (within.duty < 1) {
-      notes.push_back(make_note(
-          "bursts",
-          "{} is called {} times a second, and measuring every call would slow the program by {} "
-          "%. It is measured in bursts, {} % of the time. To measure every call, add --budget 100",
-          candidates.front().name, fmt::format("{:.0f}", candidates.front().calls_a_s),
-          fmt::format("{:.0f}", 100 * std::min(within.share, 0.99)),
-          fmt::format("{:.1f}", 100 * within.duty)));
-    }
-  }
 
   Result<Attempt> run(const ProbePlan& plan, const TargetFiles& files, double duty) {
     auto group = ProbeGroup::make(machine_.tracefs);
@@ -269,14 +156,12 @@ private:
                                attempt.probes, request_.slower_than_ns);
     }
     auto ended = run_hit_session(session, progress_);
-    auto removed = group->remove();
     if (!ended) {
       return std::unexpected(ended.error());
     }
+    attempt.removal = std::async(std::launch::async, remove, std::move(ended->events),
+                                 std::move(ended->held), std::move(*group));
     attempt.session = std::move(*ended);
-    if (!removed) {
-      attempt.notes.push_back(make_note("probes_not_removed", "{}", removed.error().one_line()));
-    }
     return attempt;
   }
 
@@ -299,7 +184,11 @@ private:
         probe.hit_ns = cost_->returned.hit_ns;
         probe.uncertainty_ns = cost_->returned.uncertainty_ns;
       } else if (probe.kind == Probe::Kind::entry) {
-        probe.latency_ns = hit.latency_ns + (returns(probe) ? cost_->returned.latency_ns : 0);
+        probe.latency_ns = hit.latency_ns;
+        if (returns(probe)) {
+          probe.latency_ns += cost_->returned.latency_ns;
+          probe.uncertainty_ns = std::max(hit.uncertainty_ns, cost_->returned.uncertainty_ns);
+        }
       }
     }
   }
@@ -329,8 +218,7 @@ private:
         "of {} and of its callers",
         target));
     notes.push_back(make_note("probe_scope",
-                              "only calls of {} and of the functions that it calls directly are "
-                              "recorded, from any caller. "
+                              "only calls of {}, and those that it makes directly, are recorded. "
                               "Inlined calls are not recorded",
                               target));
     notes.push_back(
@@ -343,8 +231,6 @@ private:
   const std::string& data_file_;
   const Progress& progress_;
   std::optional<ProbeCost> cost_;
-  double entry_ns_ = 0;
-  std::future<void> removal_; // of the probes that counted calls
 };
 
 } // namespace

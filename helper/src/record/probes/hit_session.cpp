@@ -8,6 +8,7 @@
 #include "record/probes/hit_ring.hpp"
 #include "record/probes/process_records.hpp"
 #include "record/probes/record_order.hpp"
+#include "record/probes/watched_target.hpp"
 #include "record/processes/child.hpp"
 #include "record/processes/process_stat.hpp"
 
@@ -64,26 +65,7 @@ public:
   }
 
 private:
-  [[nodiscard]] Watched watched() const {
-    Watched watched;
-    const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
-    for (int cpu = 0; cpu < cpus; ++cpu) {
-      if (request_.cpu.value_or(cpu) == cpu) {
-        watched.cpus.push_back(cpu);
-      }
-    }
-    if (program_) {
-      watched.threads = {program_->pid()};
-    } else if (request_.tid) {
-      watched.threads = {*request_.tid};
-    } else if (request_.pid) {
-      watched.threads = threads_of(*request_.pid);
-      if (watched.threads.empty()) {
-        watched.threads = {*request_.pid};
-      }
-    }
-    return watched;
-  }
+  [[nodiscard]] std::int32_t pid() const { return program_ ? program_->pid() : -1; }
 
   Result<void> begin() {
     if (!request_.program.empty()) {
@@ -96,7 +78,7 @@ private:
       }
       program_ = std::move(*started);
     }
-    auto events = HitEvents::open(watched(), session_.pages);
+    auto events = HitEvents::open(watched_by(request_, pid()), session_.pages);
     if (!events) {
       return std::unexpected(events.error());
     }
@@ -118,7 +100,9 @@ private:
       return std::unexpected(file.error());
     }
     file_ = std::move(*file);
-    write_processes();
+    for (const auto& record : program_ ? Records() : records_of(request_)) {
+      file_->append(record);
+    }
     began_ns_ = event_clock_ns();
     next_burst_ns_ = static_cast<double>(began_ns_);
     begin_window();
@@ -126,29 +110,14 @@ private:
     return program_ ? program_->release() : Result<void>();
   }
 
-  void write_processes() {
-    std::vector<std::int32_t> processes;
-    if (request_.attached()) {
-      processes = {*request_.attached()};
-    } else if (!program_) {
-      processes = all_processes();
-    }
-    for (const std::int32_t pid : processes) {
-      for (const auto& record : process_records(pid)) {
-        file_->append(record);
-      }
-    }
-  }
-
   Result<void> set_probes() {
-    // Threads that start meanwhile inherit the events of the thread that started them, or are found
-    // the second time.
-    const Watched first = watched();
+    // Threads that start later inherit the events of the thread that started them.
+    const Watched now = watched_by(request_, pid());
     for (const ProbeEvent& event : session_.events) {
       if (removed_.contains(event.id)) {
         continue;
       }
-      if (auto added = events_->add(event, first); !added) {
+      if (auto added = events_->add(event, now); !added) {
         return added;
       }
     }
@@ -264,12 +233,8 @@ private:
     }
   }
 
-  // Returns 0 where it is unknown.
   [[nodiscard]] double cpu_time_ns() const {
-    const std::int32_t pid = program_ ? program_->pid() : request_.attached().value_or(-1);
-    const auto stat = pid > 0 ? process_stat(pid) : std::nullopt;
-    const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-    return stat && ticks > 0 ? static_cast<double>(stat->cpu_time) * ns_per_s / ticks : 0;
+    return cpu_time_of(program_ ? pid() : request_.attached().value_or(-1));
   }
 
   void begin_window() {
@@ -391,7 +356,7 @@ private:
   }
 
   Result<HitSessionEnd> end() {
-    remove_probes();
+    end_interval();
     const std::uint64_t ended_ns = event_clock_ns();
     HitSessionEnd result;
     if (program_) {
@@ -421,6 +386,8 @@ private:
     result.slowdown =
         slowdown(whole_.share(whole_ns, program_ ? 0 : cpu_time_ns() - cpu_began_ns_));
     result.notes = std::move(notes_);
+    result.events = std::move(events_);
+    result.held = std::move(held_);
     return result;
   }
 

@@ -8,6 +8,7 @@
 #include "record/manifest.hpp"
 #include "record/perf/perf_command.hpp"
 #include "record/perf/session.hpp"
+#include "record/probes/hit_events.hpp"
 #include "record/probes/late_calls.hpp"
 #include "record/probes/probe_load.hpp"
 #include "record/request.hpp"
@@ -41,6 +42,10 @@ struct HitSessionEnd {
   std::vector<Interval> measured = {}; // when all probes were set and enabled
   double slowdown = 1;
   std::vector<Note> notes = {};
+  // What still holds the probes, disabled. On a busy machine the kernel can need seconds to remove
+  // them, so that the caller does it while the recording is read.
+  std::optional<HitEvents> events = {};
+  std::vector<Descriptor> held = {};
 };
 
 // Errors: cancelled, gone, no_rights, and the errors of Child::start.

@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t cost_format = 1;
+constexpr std::uint64_t cost_format = 3;
 constexpr std::size_t largest_cost_file = 4096;
 constexpr double least_cost_ns = -1e5; // a return probe can take less time than a breakpoint
 constexpr double most_cost_ns = 1e7;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -22,9 +23,11 @@
 namespace ptlens::record {
 namespace {
 
-// The cost of a hit in another process, or at another time, differs by up to this share, as
-// measured on loaded and unloaded virtual machines.
-constexpr double cost_drift = 0.5;
+// The cost of a hit in another process, or at another time, differs by up to this share from the
+// cost that was measured, as observed on loaded and unloaded virtual machines: of a hit whose
+// instruction the kernel emulates, and of what it costs more to step over another instruction.
+constexpr double trap_drift = 0.6;
+constexpr double step_drift = 0.2;
 
 // The times of the hits of one function, ns.
 struct SpinHits {
@@ -34,51 +37,68 @@ struct SpinHits {
 
 // One value per turn, ns.
 struct Turns {
-  std::vector<double> latencies; // from the entry to the exit, without the time in the function
-  std::vector<double> calls;     // from entry to entry, without the time in the function
+  std::vector<double> quick; // of quick calls: from the entry to the exit, without the time between
+  std::vector<double> slow;  // of the others
+  std::vector<double> calls; // from entry to entry of quick calls, without the time in the function
 };
 
 Turns in_turns(const SpinHits& hits, std::span<const std::uint64_t> ticks, double ticks_a_ns) {
   Turns turns;
   for (std::size_t turn = 0; turn < spin_turns; ++turn) {
-    std::vector<double> latencies;
+    std::vector<double> quick;
+    std::vector<double> slow;
     std::vector<double> calls;
     const std::size_t begin = turn * spin_calls_a_turn;
     for (std::size_t call = begin; call < begin + spin_calls_a_turn; ++call) {
       const double inside = static_cast<double>(ticks[call]) / ticks_a_ns;
-      latencies.push_back(static_cast<double>(hits.exits[call] - hits.entries[call]) - inside);
-      if (call + 1 < begin + spin_calls_a_turn) {
+      const bool is_quick = call - begin < spin_quick_calls;
+      (is_quick ? quick : slow)
+          .push_back(static_cast<double>(hits.exits[call] - hits.entries[call]) - inside);
+      if (call + 1 < begin + spin_quick_calls) {
         calls.push_back(static_cast<double>(hits.entries[call + 1] - hits.entries[call]) - inside);
       }
     }
-    turns.latencies.push_back(median(latencies));
+    turns.quick.push_back(median(quick));
+    turns.slow.push_back(median(slow));
     turns.calls.push_back(median(calls));
   }
   return turns;
 }
 
-// Half of the range of nine tenths of the values, or the usual cost_drift where that is more.
-double uncertainty_of(std::vector<double> values) {
-  const double range = quantile(values, 0.95) - quantile(values, 0.05);
-  return std::max(range / 2, cost_drift * median(values));
+double middle(std::vector<double> values) {
+  return median(values);
 }
 
-ProbeCost cost_of(std::array<Turns, spin_function_count> turns) {
+// Half of the range of nine tenths of the values.
+double spread(std::vector<double> values) {
+  return (quantile(values, 0.95) - quantile(values, 0.05)) / 2;
+}
+
+// Most programs do other work between two calls of a function, as between the slow calls. The
+// uncertainty includes the quick ones. `trap_ns`: latency of an emulated entry.
+HitCost cost_after_work(const Turns& turns, double hit_ns, double trap_ns) {
+  const double quick = middle(turns.quick);
+  const double slow = middle(turns.slow);
+  const double drift =
+      trap_drift * std::min(slow, trap_ns) + step_drift * std::max(0.0, slow - trap_ns);
+  return {.latency_ns = slow,
+          .hit_ns = quick > 0 ? hit_ns * slow / quick : hit_ns,
+          .uncertainty_ns =
+              std::max({drift, std::abs(slow - quick), spread(turns.quick), spread(turns.slow)})};
+}
+
+ProbeCost cost_of(const std::array<Turns, spin_function_count>& turns) {
   const auto& [emulated, stepped, returned] = turns;
-  const auto middle = [](std::vector<double> values) { return median(values); };
   // The exits of the first two are a ret, which the kernel steps over like the entry of the second.
   const double stepped_ns = middle(stepped.calls) / 2;
   const double emulated_ns = std::max(0.0, middle(emulated.calls) - stepped_ns);
   ProbeCost cost;
-  cost.emulated = {.latency_ns = middle(emulated.latencies),
-                   .hit_ns = emulated_ns,
-                   .uncertainty_ns = uncertainty_of(emulated.latencies)};
-  cost.stepped = {.latency_ns = middle(stepped.latencies),
-                  .hit_ns = stepped_ns,
-                  .uncertainty_ns = uncertainty_of(stepped.latencies)};
-  cost.returned = {.latency_ns = middle(returned.latencies) - cost.emulated.latency_ns,
-                   .hit_ns = std::max(0.0, middle(returned.calls) - emulated_ns),
-                   .uncertainty_ns = uncertainty_of(returned.latencies)};
+  const double trap_ns = middle(emulated.slow);
+  cost.emulated = cost_after_work(emulated, emulated_ns, trap_ns);
+  cost.stepped = cost_after_work(stepped, stepped_ns, trap_ns);
+  cost.returned =
+      cost_after_work(returned, std::max(0.0, middle(returned.calls) - emulated_ns), trap_ns);
+  cost.returned.latency_ns -= cost.emulated.latency_ns;
   return cost;
 }
 
@@ -170,7 +190,7 @@ Result<ProbeCost> measure_probe_cost(const Machine& machine) {
     }
     turns[index] = in_turns(of, caller->spent().ticks[index], caller->spent().ticks_a_ns);
   }
-  return cost_of(std::move(turns));
+  return cost_of(turns);
 }
 
 } // namespace ptlens::record

@@ -76,8 +76,10 @@ double monotonic_ns() {
 
 void call_all(const std::array<SpinFunction, spin_function_count>& functions, Spent& spent) {
   constexpr double rate_over_ns = 2e6;
-  constexpr double spin_ns = 2000;
+  constexpr double quick_ns = 2000;
+  constexpr double slow_ns = 60'000;
   constexpr timespec pause = {.tv_sec = 0, .tv_nsec = 1'000'000};
+  constexpr timespec short_pause = {.tv_sec = 0, .tv_nsec = 60'000};
   const double begin_ns = monotonic_ns();
   const std::uint64_t begin = __builtin_ia32_rdtsc();
   double now_ns = begin_ns;
@@ -85,11 +87,16 @@ void call_all(const std::array<SpinFunction, spin_function_count>& functions, Sp
     now_ns = monotonic_ns();
   }
   spent.ticks_a_ns = static_cast<double>(__builtin_ia32_rdtsc() - begin) / (now_ns - begin_ns);
-  const auto ticks = static_cast<std::uint64_t>(spin_ns * spent.ticks_a_ns);
+  const auto quick = static_cast<std::uint64_t>(quick_ns * spent.ticks_a_ns);
+  const auto slow = static_cast<std::uint64_t>(slow_ns * spent.ticks_a_ns);
   for (std::size_t turn = 0; turn < spin_calls; turn += spin_calls_a_turn) {
     for (std::size_t index = 0; index < functions.size(); ++index) {
       for (std::size_t call = turn; call < turn + spin_calls_a_turn; ++call) {
-        spent.ticks[index][call] = functions[index].function(ticks);
+        const bool is_quick = call - turn < spin_quick_calls;
+        if (!is_quick) {
+          ::nanosleep(&short_pause, nullptr);
+        }
+        spent.ticks[index][call] = functions[index].function(is_quick ? quick : slow);
       }
     }
     ::nanosleep(&pause, nullptr);

@@ -35,6 +35,9 @@ constexpr std::size_t spin_function_count = 3;
 // The functions are called in turns. During a turn the cost of a hit is constant.
 constexpr std::size_t spin_turns = 30;
 constexpr std::size_t spin_calls_a_turn = 20;
+// So many calls of a turn follow one another and are short. Each of the others is long and follows
+// a pause: the caches then contain other data, and the hits take longer.
+constexpr std::size_t spin_quick_calls = 12;
 constexpr std::size_t spin_calls = spin_turns * spin_calls_a_turn; // of each function
 
 // The durations that the child measures, in shared memory.

@@ -60,6 +60,9 @@ void ProbeCalls::enter(const ProbeHit& hit) {
     }
     pop(hit.time_ns, CallState::unwound);
   }
+  if (hit.callee && !tail && (stack_.empty() || stack_.back().function != hit.caller)) {
+    return; // called by a function that is not measured
+  }
   const OpenCallId parent = stack_.empty() ? OpenCallId::none : stack_.back().call;
   Frame frame;
   frame.call = calls_.open(hit.function, parent, site, hit.time_ns, tail);
@@ -75,8 +78,8 @@ void ProbeCalls::leave(const ProbeHit& hit) {
   drop_dead(hit.stack_pointer, hit.time_ns);
   if (stack_.empty() || stack_.back().stack_pointer != hit.stack_pointer ||
       stack_.back().function != hit.function) {
-    // Entered before the first hit of the thread.
-    if (!hit.tail_exit) {
+    // Entered before the first hit of the thread, or left out.
+    if (!hit.tail_exit && !hit.callee) {
       const OpenCallId parent = stack_.empty() ? OpenCallId::none : stack_.back().call;
       const std::uint64_t start = stack_.empty() ? first_ns_ : hit.time_ns;
       const OpenCallId call = calls_.open(hit.function, parent, SiteId::none, start, false);

@@ -22,6 +22,9 @@ struct ProbeHit {
   FunctionId tail_target = FunctionId::none; // function that the jump goes to, none where unknown
   bool returns = false; // entry: the end of the call is seen after its return, by a hit of its own.
                         // Otherwise: this is such a hit
+  bool callee = false;  // counts only inside a call of the function that calls it
+  FunctionId caller =
+      FunctionId::none; // entry of a callee: function that contains the return address
 };
 
 class ProbeCalls {

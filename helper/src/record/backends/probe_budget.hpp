@@ -1,0 +1,32 @@
+// Counts calls for a moment, and plans what is probed within the budget.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/note.hpp"
+#include "record/machine/machine.hpp"
+#include "record/probes/probe_cost.hpp"
+#include "record/probes/probe_plan.hpp"
+#include "record/request.hpp"
+#include "record/targets/target_files.hpp"
+
+#include <future>
+#include <optional>
+#include <vector>
+
+namespace ptlens::record {
+
+struct WithinBudget {
+  double duty = 1;                // share of the time in which the plan may be measured
+  std::future<void> removal = {}; // of the probes that counted calls
+};
+
+// Removes from the plan what the request or the budget leaves out, and notes it. A program that is
+// not running yet cannot be counted. `cost`: nothing where it is unknown. Errors: those of
+// count_calls.
+[[nodiscard]] Result<WithinBudget> keep_within_budget(const Request& request,
+                                                      const Machine& machine,
+                                                      const std::optional<ProbeCost>& cost,
+                                                      const TargetFiles& files, ProbePlan& plan,
+                                                      std::vector<Note>& notes);
+
+} // namespace ptlens::record
