@@ -6,6 +6,7 @@
 #include "cache/call_cache.hpp"
 #include "stacks/calls/call.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,6 +24,8 @@ struct MissingCode {
 struct RecordingInfo {
   std::string path;
   std::string backend; // "intel_pt" or "uprobe"
+  // How many times slower probes made the program; nothing where there were none.
+  std::optional<double> slowdown;
   std::uint64_t trace_ns = 0;
   std::uint64_t lost_ns = 0;
   std::uint64_t gaps = 0;
@@ -40,10 +43,18 @@ struct Measurement {
   std::vector<stacks::ThreadInfo> threads;
   std::vector<stacks::FunctionInfo> functions;
   std::vector<stacks::CallSite> sites;
+  // Functions whose self time is unknown, because not all that they call was measured; ascending.
+  std::vector<std::uint32_t> self_unknown;
   std::shared_ptr<const cache::CallCache> cache; // all calls; never null once it is complete
   // The names of functions that were inlined somewhere in binaries whose code ran: last components,
   // without template arguments, ascending.
   std::vector<std::string> inlined_names;
+
+  // Returns whether latencies are without the time of probes.
+  [[nodiscard]] bool is_corrected() const { return recording.backend == "uprobe"; }
+  [[nodiscard]] bool self_known(std::uint32_t function) const {
+    return !std::ranges::binary_search(self_unknown, function);
+  }
 };
 
 } // namespace ptlens::measure

@@ -187,6 +187,9 @@ std::string read_fields(const json& object, Manifest& manifest) {
   reader.read_list("command", &json::is_string, manifest.command);
   reader.read("duration_s", &json::is_number, manifest.duration_s);
   reader.read_list("perf_command", &json::is_string, manifest.perf_command);
+  if (object.contains("slowdown")) {
+    reader.read("slowdown", &json::is_number, manifest.slowdown.emplace());
+  }
   std::string bad = reader.bad_field();
   bad = bad.empty() ? read_objects(object, "notes", read_note, manifest.notes) : bad;
   bad = bad.empty() ? read_objects(object, "probes", read_probe, manifest.probes) : bad;
@@ -212,19 +215,22 @@ Error bad_manifest(const std::string& path, std::string message) {
 } // namespace
 
 Result<void> write_manifest(const std::string& directory, const Manifest& manifest) {
-  const json object = {{"format", "ptlens-manifest"},
-                       {"version", format_version},
-                       {"backend", manifest.backend},
-                       {"ptlens_version", manifest.ptlens_version},
-                       {"function", manifest.function},
-                       {"binary", manifest.binary},
-                       {"pid", manifest.pid},
-                       {"command", manifest.command},
-                       {"duration_s", manifest.duration_s},
-                       {"perf_command", manifest.perf_command},
-                       {"notes", to_json(manifest.notes)},
-                       {"probes", to_json(manifest.probes)},
-                       {"cost_in_time", to_json(manifest.cost_in_time)}};
+  json object = {{"format", "ptlens-manifest"},
+                 {"version", format_version},
+                 {"backend", manifest.backend},
+                 {"ptlens_version", manifest.ptlens_version},
+                 {"function", manifest.function},
+                 {"binary", manifest.binary},
+                 {"pid", manifest.pid},
+                 {"command", manifest.command},
+                 {"duration_s", manifest.duration_s},
+                 {"perf_command", manifest.perf_command},
+                 {"notes", to_json(manifest.notes)},
+                 {"probes", to_json(manifest.probes)},
+                 {"cost_in_time", to_json(manifest.cost_in_time)}};
+  if (manifest.slowdown) {
+    object["slowdown"] = *manifest.slowdown;
+  }
   const std::string path = directory + "/" + manifest_name;
   const std::string temporary = path + ".new";
   {

@@ -7,6 +7,7 @@
 #include "record/probe_table.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Manifest {
   std::vector<std::string> perf_command;
   std::vector<Probe> probes;            // uprobe only
   std::vector<CostInTime> cost_in_time; // uprobe only, each thread once
+  std::optional<double> slowdown;       // how many times slower probes made the program, >= 1
   std::vector<Note> notes;              // the costs and the limits of the recording
 };
 

@@ -38,6 +38,7 @@ Json json_of(const measure::RecordingInfo& info) {
           {"lost_records", info.lost_records},
           {"resolution_ns", info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json()},
           {"off_cpu_known", info.off_cpu_known},
+          {"slowdown", info.slowdown ? Json(*info.slowdown) : Json()},
           {"notes", std::move(notes)},
           {"missing", std::move(missing)}};
 }
@@ -106,6 +107,9 @@ std::optional<measure::RecordingInfo> info_of(const Json& json) {
       field != nullptr && !field->is_null()) {
     reader.read("resolution_ns", info.uncertainty_ns.emplace());
   }
+  if (const Json* const field = reader.find("slowdown"); field != nullptr && field->is_number()) {
+    info.slowdown = field->get<double>();
+  }
   const Json* const notes = reader.find("notes");
   if (notes == nullptr || !notes->is_array()) {
     return std::nullopt;
@@ -132,6 +136,17 @@ std::optional<measure::RecordingInfo> info_of(const Json& json) {
                             .reason = each[2].get<std::string>()});
   }
   return reader.good() ? std::optional(std::move(info)) : std::nullopt;
+}
+
+// Reads Measurement::self_unknown.
+bool read_functions(const Json& json, const char* name, measure::Measurement& measurement) {
+  const auto list = json.find(name);
+  if (list == json.end() || !list->is_array() ||
+      !std::ranges::all_of(*list, [](const Json& each) { return each.is_number_unsigned(); })) {
+    return false;
+  }
+  measurement.self_unknown = list->get<std::vector<std::uint32_t>>();
+  return std::ranges::is_sorted(measurement.self_unknown);
 }
 
 std::string cbor(const Json& json) {
@@ -189,6 +204,9 @@ std::optional<CachedMeasurement> open_cached(const std::string& recording, const
     cached.measurement.threads = std::move(description.threads);
     cached.measurement.functions = std::move(description.functions);
     cached.measurement.sites = std::move(description.sites);
+    if (!read_functions(more, "self_unknown", cached.measurement)) {
+      continue;
+    }
     Reader reader(more);
     reader.read("inlined_names", cached.measurement.inlined_names);
     cached.names_known = reader.good();
@@ -207,6 +225,7 @@ std::optional<CachedMeasurement> open_cached(const std::string& recording, const
 Result<void> finish_cache(measure::Measurement& measurement, cache::Writer& writer,
                           const std::string& key, bool names_known) {
   Json more = json_of(measurement.recording);
+  more["self_unknown"] = measurement.self_unknown;
   if (names_known) {
     more["inlined_names"] = measurement.inlined_names;
   }

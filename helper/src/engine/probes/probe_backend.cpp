@@ -2,15 +2,19 @@
 // payload gives the call site.
 #include "engine/probes/probe_backend.hpp"
 
+#include "engine/probes/probe_costs.hpp"
+#include "engine/probes/unmeasured_callees.hpp"
 #include "stacks/threads/probe_calls.hpp"
 #include "stacks/transfer/symbolizer.hpp"
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 namespace ptlens::engine {
@@ -44,7 +48,7 @@ public:
   ProbeThreads(const LoadedRecording& loaded, measure::Measurement& measurement,
                cache::Writer& writer)
       : loaded_(&loaded), measurement_(&measurement), writer_(&writer),
-        table_(loaded.manifest.value_or(record::Manifest{}).probes) {}
+        table_(loaded.manifest.value_or(record::Manifest{}).probes), costs_(table_.probes()) {}
 
   // Returns false when the sample belongs to none of our probes.
   bool add(const perfdata::Sample& sample) {
@@ -71,6 +75,7 @@ public:
     hit.function = symbolizer_.resolve(space, probe->function + mapped->bias).function;
     hit.entry = probe->kind == record::Probe::Kind::entry;
     hit.tail_exit = probe->tail_call;
+    hit.cost = costs_.of_hit(*probe);
     if (hit.tail_exit) {
       hit.site = symbolizer_.site(space, payload->address);
       hit.tail_target = tail_target(space, *mapped, probe->function, payload->address);
@@ -78,6 +83,7 @@ public:
     if (hit.entry) {
       hit.site = call_site(space, payload->return_address);
       hit.return_address = payload->return_address;
+      hit.excess = costs_.excess(*probe);
     }
     const std::size_t index = thread(sample);
     stacks::ThreadInfo& info = measurement_->threads[index];
@@ -103,6 +109,7 @@ public:
   }
 
   void finish(std::uint64_t first_ns, std::uint64_t last_ns) {
+    std::set<std::uint32_t> self_unknown;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
       hand_over(i);
@@ -111,12 +118,46 @@ public:
       // The probes watch every thread while they are enabled, with or without hits.
       info.first_ns = first_ns;
       info.last_ns = std::max(info.last_ns, last_ns);
+      self_unknown.insert(threads_[i].callers_of_unseen().begin(),
+                          threads_[i].callers_of_unseen().end());
     }
     measurement_->functions = std::move(symbolizer_.functions());
     measurement_->sites = std::move(symbolizer_.sites());
+    const std::vector<std::uint32_t> unmeasured = with_unmeasured_callees(
+        measurement_->functions, table_.probes(), callees_stopped(), loaded_->spaces->binaries());
+    self_unknown.insert(unmeasured.begin(), unmeasured.end());
+    measurement_->self_unknown.assign(self_unknown.begin(), self_unknown.end());
+  }
+
+  [[nodiscard]] const ProbeCosts& costs() const { return costs_; }
+
+  // Returns how many times longer the hits made the threads run; nothing where none was hit.
+  [[nodiscard]] std::optional<double> slowdown() const {
+    constexpr double most = 1000;
+    double with_probes = 0;
+    double spent = 0;
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      const stacks::ThreadInfo& info = measurement_->threads[i];
+      const std::uint64_t off_cpu =
+          loaded_->context_switches->off_cpu(info.tid, info.first_ns, info.last_ns).total_ns();
+      const std::uint64_t traced = info.last_ns - info.first_ns;
+      with_probes += static_cast<double>(traced - std::min(traced, off_cpu));
+      spent += threads_[i].spent().ns;
+    }
+    if (with_probes <= 0) {
+      return std::nullopt;
+    }
+    return with_probes / std::max(with_probes - spent, with_probes / most);
   }
 
 private:
+  // Returns whether the recording went on without the probes of callees.
+  [[nodiscard]] bool callees_stopped() const {
+    return loaded_->manifest && std::ranges::any_of(loaded_->manifest->notes, [](const Note& note) {
+             return note.code == "callees_stopped";
+           });
+  }
+
   void hand_over(std::size_t index) {
     if (std::optional<stacks::ProbeHit>& entered = entered_[index]) {
       threads_[index].add(*entered);
@@ -171,6 +212,7 @@ private:
   measure::Measurement* measurement_;
   cache::Writer* writer_;
   record::ProbeTable table_;
+  ProbeCosts costs_;
   stacks::Symbolizer symbolizer_;
   std::deque<stacks::ProbeCalls> threads_;
   // The last hit of each thread, if it is an entry: the call may start at the next hit.
@@ -179,6 +221,23 @@ private:
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> site_of_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> tail_of_;
 };
+
+void note_costs(bool measured, measure::RecordingInfo& info) {
+  constexpr double slowed = 1.1;
+  if (!measured) {
+    info.notes.push_back(make_note(
+        "probe_cost_assumed",
+        "the cost of a probe hit was not measured. The figures assume 0 to 20 µs for each, "
+        "and their uncertainty contains this"));
+  }
+  if (info.slowdown.value_or(1) > slowed && info.off_cpu_known) {
+    info.notes.push_back(make_note(
+        "waits_with_probes",
+        "off-CPU time is as measured and cannot be corrected: where the program waited for its own "
+        "threads, which the probes made {} times slower, it waited longer than it does alone",
+        fmt::format("{:.2f}", *info.slowdown)));
+  }
+}
 
 } // namespace
 
@@ -219,7 +278,12 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
   threads.finish(first == UINT64_MAX ? 0 : first, last);
   sum_up(measurement, {});
   measure::RecordingInfo& info = measurement.recording;
-  info.uncertainty_ns = 1; // perf's clock counts nanoseconds
+  info.uncertainty_ns = threads.costs().resolution_ns();
+  info.slowdown = loaded.manifest ? loaded.manifest->slowdown : std::nullopt;
+  if (!info.slowdown || !std::isfinite(*info.slowdown) || *info.slowdown < 1) {
+    info.slowdown = threads.slowdown();
+  }
+  note_costs(threads.costs().measured(), info);
   if (foreign != 0) {
     info.notes.push_back(
         make_note("foreign_samples", "{} samples belong to no probe of this recording", foreign));

@@ -15,6 +15,7 @@ struct LineCallee {
   std::uint32_t function = 0;
   std::uint64_t calls = 0; // complete
   double mean = 0;         // ns, over them
+  double within = 0;       // ± ns; 0 where no time of probes was removed
 };
 
 struct LineRow {

@@ -84,9 +84,7 @@ public:
       set_costs(*cost, *files, manifest);
     } else {
       manifest.notes.push_back(make_note(
-          "probe_cost_unknown",
-          "the cost of a probe on this machine could not be measured, so latencies are not "
-          "corrected: {}",
+          "probe_cost_unknown", "the cost of a probe on this machine could not be measured: {}",
           cost.error().one_line()));
     }
     append(manifest.notes, notes);
@@ -155,14 +153,6 @@ private:
         probe.hit_ns += cost.timed_emulated.exit_between_ns;
       }
     }
-    const auto in_ns = [](double ns) { return fmt::format("{:.0f}", ns); };
-    manifest.notes.push_back(make_note(
-        "probe_cost",
-        "measured on this machine just before the recording: a hit takes {} ns ({} ns at an "
-        "instruction that the kernel emulates), and adds {} ns ({} ns) to a latency. The corrected "
-        "latency excludes this",
-        in_ns(cost.stepped.hit_ns), in_ns(cost.emulated.hit_ns), in_ns(cost.stepped.latency_ns),
-        in_ns(cost.emulated.latency_ns)));
   }
 
   [[nodiscard]] FinishedSession finished(const Attempt& attempt) const {
@@ -174,21 +164,10 @@ private:
   }
 
   static void describe(const std::string& target, std::vector<Note>& notes) {
-    notes.push_back(make_note(
-        "probes",
-        "recorded with kernel probes. Each call of a probed function stops its thread at the entry "
-        "and at the exit, for a microsecond or more each time. That time is included in the "
-        "latencies "
-        "of {} and of its callers",
-        target));
     notes.push_back(make_note("probe_scope",
                               "only calls of {} and of the functions that it calls directly are "
-                              "recorded, from any caller. "
-                              "Inlined calls are not recorded",
+                              "recorded, and no inlined calls",
                               target));
-    notes.push_back(
-        make_note("calls_at_the_ends",
-                  "calls that were running when the recording started or stopped are incomplete"));
   }
 
   const Request& request_;

@@ -29,6 +29,8 @@ void put(CallTable& table, std::uint32_t base, const ClosedCall& row) {
   table.state[at] = row.state;
   table.tail_call[at] = row.tail_call ? 1 : 0;
   table.inner[at] = row.inner ? 1 : 0;
+  table.removed[at] = row.removed;
+  table.end_unknown[at] = row.end_unknown ? 1 : 0;
 }
 
 } // namespace
@@ -45,8 +47,10 @@ ClosedCall closed_call(const CallTable& table, std::size_t call, std::size_t fir
           .state = table.state[call],
           .tail_call = table.tail_call[call] != 0,
           .inner = table.inner[call] != 0,
+          .end_unknown = table.end_unknown[call] != 0,
           .start = table.start[call],
           .latency = table.latency[call],
+          .removed = table.removed[call],
           .children = table.children[call],
           .outside = table.outside[call],
           .blocked = table.blocked[call],
@@ -121,7 +125,7 @@ void mark_inner(CallTable& table) {
     NestingSweep nesting;
     std::uint32_t outer = no_call;
   };
-  const auto end = [&](std::uint32_t call) { return table.start[call] + table.latency[call]; };
+  const auto end = [&](std::uint32_t call) { return table.start[call] + table.wall(call); };
   std::vector<Sweep> sweeps; // by function
   for (std::uint32_t call = 0; call < table.size(); ++call) {
     const std::uint32_t function = table.function[call];
@@ -141,7 +145,7 @@ void mark_inner(CallTable& table) {
       return above == outer;
     };
     const bool inner =
-        sweep.nesting.is_nested(table.start[call], table.latency[call], is_inside_outer);
+        sweep.nesting.is_nested(table.start[call], table.wall(call), is_inside_outer);
     table.inner[call] = inner ? 1 : 0;
     sweep.outer = inner ? outer : call;
   }

@@ -7,6 +7,7 @@
 #include "stacks/threads/open_calls.hpp"
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace ptlens::stacks {
@@ -20,6 +21,8 @@ struct ProbeHit {
   bool entry = false;
   bool tail_exit = false;              // leaves by a jump out of the function
   std::uint32_t tail_target = no_call; // function that the jump goes to, no_call where unknown
+  ProbeTime cost = {};                 // that the hit takes from the thread
+  ProbeTime excess = {}; // entry only: what this hit and the exit's add to the call's own latency
 };
 
 class ProbeCalls {
@@ -32,6 +35,14 @@ public:
   // Closes the open calls; `exited`: the thread ended.
   void finish(std::uint64_t end_ns, bool exited);
 
+  // Returns the time that the hits so far took from the thread.
+  [[nodiscard]] const ProbeTime& spent() const { return spent_; }
+  // Returns the functions that called one whose end was not seen: how long that ran is unknown, and
+  // so is the self time of its caller.
+  [[nodiscard]] const std::set<std::uint32_t>& callers_of_unseen() const {
+    return callers_of_unseen_;
+  }
+
 private:
   struct Frame {
     std::uint32_t call = no_call;
@@ -43,16 +54,23 @@ private:
     std::uint32_t left_to = no_call;
     std::uint32_t left_site = no_site;
     std::uint64_t left_ns = 0;
+    ProbeTime excess = {};
+    ProbeTime spent_before = {}; // by the hits of the thread up to the entry
+    ProbeTime spent_when_left = {};
   };
 
   void enter(const ProbeHit& hit);
   void leave(const ProbeHit& hit);
   void pop(std::uint64_t time_ns, CallState state);
+  void pop_unseen(std::uint64_t time_ns);
+  void drop_last(bool end_seen);
   // Returns true where the entry is the target of the frame's last jump: a tail call.
   [[nodiscard]] static bool follows(const ProbeHit& entry, const Frame& frame);
   void drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns);
 
   OpenCalls calls_;
+  ProbeTime spent_; // by all hits so far
+  std::set<std::uint32_t> callers_of_unseen_;
   std::vector<Frame> stack_;
   bool started_ = false;
   std::uint64_t first_ns_ = 0;
