@@ -1,6 +1,6 @@
 // Checks the structure of the sources by their imports:
 // - a module of helper/src includes only the modules before it, in the order in which data flows;
-// - neither files nor folders import each other in a circle, in helper/src, extension/src and webview;
+// - neither files nor folders import each other in a circle, in helper/src, test/ptsim, extension/src and webview;
 // - each file that CONTRIBUTING.md names exists, and the files that its picture joins by an arrow import each other.
 // A C++ file and its header are one node. Cycles: Tarjan, "Depth-first search and linear graph algorithms" (1972).
 import { existsSync, readFileSync } from "node:fs";
@@ -20,12 +20,12 @@ function addEdge(graph, from, to) {
   if (from !== to) graph.get(from).add(to);
 }
 
-function helperImports() {
+function nativeImports(folder) {
   const graph = new Map();
-  for (const file of listed("helper/src/*.cpp", "helper/src/*.hpp")) {
+  for (const file of listed(`${folder}/*.cpp`, `${folder}/*.hpp`)) {
     addEdge(graph, nodeOf(file), nodeOf(file));
     for (const [, included] of read(file).matchAll(/^#include "([^"]+)"/gm)) {
-      const target = `helper/src/${included}`;
+      const target = `${folder}/${included}`;
       if (existsSync(at(target))) addEdge(graph, nodeOf(file), nodeOf(target));
     }
   }
@@ -110,10 +110,10 @@ function pictureProblems(graph) {
 }
 
 export function checkStructure() {
-  const helper = helperImports();
+  const helper = nativeImports("helper/src");
   const extension = scriptImports("extension/src");
   const problems = [...upwardIncludes(helper)];
-  for (const graph of [helper, extension, scriptImports("webview")]) {
+  for (const graph of [helper, nativeImports("test/ptsim"), extension, scriptImports("webview")]) {
     for (const group of cycles(graph)) problems.push(`files import each other in a circle: ${group.join(", ")}`);
     for (const group of cycles(foldersOf(graph))) problems.push(`folders import each other in a circle: ${group.join(", ")}`);
   }

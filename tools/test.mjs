@@ -1,5 +1,6 @@
 // npm test: sets up, builds, and runs every ring of tests. The last line is the total,
-// "N passed, N failed, N skipped"; the exit status is 1 when anything failed.
+// "N passed, N failed, N skipped"; the exit status is 1 when anything failed. The editor's tests mostly wait for the
+// editor, so they run beside the other rings; each ring's output is printed when the ring ends.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -8,16 +9,15 @@ import { installEditor, setUp } from "./setup.mjs";
 import { buildBundles, buildNative } from "./build.mjs";
 import { fastChecks } from "./lint.mjs";
 
-const indent = (line) => say(`  ${line}`);
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
 // GoogleTest programs through ctest. Each case counts; a program that dies counts as one failure.
-async function unitTests(scratch) {
+async function unitTests(scratch, print) {
   const folder = path.join(scratch, "unit") + path.sep;
   const status = await runLines(
     "ctest",
     ["--test-dir", at("helper/build"), "--output-on-failure", "--no-tests=error", "--timeout", "600"],
-    indent,
+    print,
     { env: { ...process.env, GTEST_OUTPUT: `json:${folder}` } },
   );
   const total = { passed: 0, failed: 0, skipped: 0 };
@@ -25,7 +25,7 @@ async function unitTests(scratch) {
     for (const test of readJson(path.join(folder, name)).testsuites.flatMap((suite) => suite.testsuite)) {
       if (test.result === "SKIPPED" || test.status === "NOTRUN") {
         total.skipped += 1;
-        indent(`skipped: ${test.classname}.${test.name}`);
+        print(`skipped: ${test.classname}.${test.name}`);
       } else if (test.failures) {
         total.failed += 1;
       } else {
@@ -38,39 +38,39 @@ async function unitTests(scratch) {
 }
 
 // A runner of our own: its last "N passed, N failed[, N skipped]" counts.
-async function runner(program, args) {
+async function runner(program, args, print) {
   let total;
   const status = await runLines(program, args, (line) => {
     const found = /(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/.exec(line);
     if (found) total = { passed: Number(found[1]), failed: Number(found[2]), skipped: Number(found[3] ?? 0) };
-    indent(line);
+    print(line);
   });
   total ??= { passed: status === 0 ? 1 : 0, failed: 0, skipped: 0 };
   if (status !== 0 && total.failed === 0) total.failed = 1;
   return total;
 }
 
-async function mochaTests(folder) {
+async function mochaTests(folder, print) {
   const files = readdirSync(folder).filter((name) => name.endsWith(".test.js"));
   const total = { passed: 0, failed: 0, skipped: 0 };
   const mocha = at("node_modules/mocha/bin/mocha.js");
   const status = await runLines(process.execPath, [mocha, "--reporter", "spec", ...files.map((name) => path.join(folder, name))], (line) => {
     const found = /^\s+(\d+) (passing|failing|pending)\b/.exec(line);
     if (found) total[{ passing: "passed", failing: "failed", pending: "skipped" }[found[2]]] = Number(found[1]);
-    indent(line);
+    print(line);
   });
   if (status !== 0 && total.failed === 0) total.failed = 1;
   return total;
 }
 
 // The end-to-end tests, with Node's own test runner; counts come from its TAP stream.
-async function endToEnd(scratch) {
+async function endToEnd(scratch, print) {
   const total = { passed: 0, failed: 0, skipped: 0 };
   const folder = at("test/e2e");
   for (const name of readdirSync(folder).filter((file) => file.endsWith(".test.mjs"))) {
     const tap = path.join(scratch, `${name}.tap`);
     const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=tap", `--test-reporter-destination=${tap}`];
-    const status = await runLines(process.execPath, ["--test", ...reporters, path.join(folder, name)], indent);
+    const status = await runLines(process.execPath, ["--test", ...reporters, path.join(folder, name)], print);
     const text = existsSync(tap) ? readFileSync(tap, "utf8") : "";
     const count = (what) => Number(new RegExp(`^# ${what} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
     const failed = count("fail") + count("cancelled");
@@ -81,7 +81,7 @@ async function endToEnd(scratch) {
   return total;
 }
 
-async function styleChecks(sampleBefore) {
+async function styleChecks(sampleBefore, print) {
   const total = { passed: 0, failed: 0, skipped: 0 };
   const sampleIsUntouched = {
     name: "The tests left the sample program as it was",
@@ -92,17 +92,17 @@ async function styleChecks(sampleBefore) {
   for (const { name, skip, run: check } of [...fastChecks(), sampleIsUntouched]) {
     if (skip) {
       total.skipped += 1;
-      indent(`skipped: ${name}: ${skip}`);
+      print(`skipped: ${name}: ${skip}`);
       continue;
     }
     try {
       check();
       total.passed += 1;
-      indent(`passed: ${name}`);
+      print(`passed: ${name}`);
     } catch (error) {
       if (!(error instanceof StepError)) throw error;
       total.failed += 1;
-      indent(`FAILED: ${name}`);
+      print(`FAILED: ${name}`);
     }
   }
   return total;
@@ -110,38 +110,57 @@ async function styleChecks(sampleBefore) {
 
 const text = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
+const seconds = (begin) => Math.round((Date.now() - begin) / 1000);
+
 async function timed(name, work) {
   const begin = Date.now();
   await work();
-  say(`${name}: ${Math.round((Date.now() - begin) / 1000)} s`);
+  say(`${name}: ${seconds(begin)} s`);
+}
+
+// Runs the rings of a lane in order. Returns the sum of their counts.
+async function runLane(rings) {
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  for (const [name, ring] of rings) {
+    const lines = [];
+    const begin = Date.now();
+    say(`${name}: running`);
+    const counts = await ring((line) => lines.push(`  ${line}`));
+    for (const key of Object.keys(sum)) sum[key] += counts[key];
+    say(["", name, ...lines, `${name}: ${text(counts)} in ${seconds(begin)} s`].join("\n"));
+  }
+  return sum;
 }
 
 async function test() {
+  const begin = Date.now();
   await timed("Set-up", () => setUp({ test: true, editor: true }));
-  await timed("Build", () => together(buildNative({ tests: true }), buildBundles({ tests: true }), installEditor()));
+  await timed("Build", () => together(buildNative({ targets: ["ptlens", "ptsim"] }), buildBundles({ tests: true }), installEditor()));
   const sampleBefore = readFileSync(sampleSource, "utf8");
   const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-test-"));
-  const rings = [
-    ["Unit tests of the helper", () => unitTests(scratch)],
-    ["Unit tests of the extension", () => mochaTests(at("out/extension-unit"))],
-    ["End to end: the built helper, judged from outside", () => endToEnd(scratch)],
-    ["Golden JSON-RPC sessions", () => runner(process.execPath, [at("test/golden/run.mjs")])],
-    ["The editor: Mocha in the extension host, Playwright on the workbench", () => runner(process.execPath, [at("test/editor/run.mjs")])],
-    ["Style", () => styleChecks(sampleBefore)],
+  const editor = [
+    ["The editor: Mocha in the extension host, Playwright on the workbench", (print) => runner(process.execPath, [at("test/editor/run.mjs")], print)],
+  ];
+  const others = [
+    ["Unit tests of the extension", (print) => mochaTests(at("out/extension-unit"), print)],
+    ["Golden JSON-RPC sessions", (print) => runner(process.execPath, [at("test/golden/run.mjs")], print)],
+    ["End to end: the built helper, judged from outside", (print) => endToEnd(scratch, print)],
   ];
   const total = { passed: 0, failed: 0, skipped: 0 };
+  const add = (counts) => {
+    for (const key of Object.keys(total)) total[key] += counts[key];
+  };
+  const native = async () => {
+    await timed("Build of the unit tests", () => buildNative({ tests: true }));
+    add(await runLane([["Unit tests of the helper", (print) => unitTests(scratch, print)], ...others]));
+  };
   try {
-    for (const [name, ring] of rings) {
-      say(`\n${name}`);
-      const begin = Date.now();
-      const counts = await ring();
-      for (const key of Object.keys(total)) total[key] += counts[key];
-      say(`${name}: ${text(counts)} in ${Math.round((Date.now() - begin) / 1000)} s`);
-    }
+    await together(runLane(editor).then(add), native());
+    add(await runLane([["Style", (print) => styleChecks(sampleBefore, print)]]));
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
-  say("");
+  say(`\nAll tests: ${seconds(begin)} s`);
   say(text(total));
   if (total.failed > 0) process.exitCode = 1;
 }

@@ -49,14 +49,16 @@ void walk(std::uint64_t count, const Take& take) {
     if (opened < count && (open.empty() || (open.size() < deepest && dice >> 62U != 0))) {
       stacks::ClosedCall call;
       const std::uint32_t choice = (dice >> 20U) % 4;
-      const std::uint32_t caller = open.empty() ? stacks::no_call : open.back().function;
-      call.function = (dice >> 30U) % 50 == 0 ? 0
-                      : open.empty()          ? 1
-                                              : (caller * 3 + choice * 7 + 1) % function_count;
+      const auto caller = open.empty() ? stacks::FunctionId::none : open.back().function;
+      call.function = stacks::FunctionId{
+          (dice >> 30U) % 50 == 0 ? 0
+          : open.empty()          ? 1
+                         : (ptlens::index_of(caller) * 3 + choice * 7 + 1) % function_count};
       call.caller = caller;
-      call.site = open.empty() ? stacks::no_site : caller * 4 + choice;
-      call.order = opened++;
-      call.parent = open.empty() ? stacks::no_call : open.back().order;
+      call.site = open.empty() ? stacks::SiteId::none
+                               : stacks::SiteId{ptlens::index_of(caller) * 4 + choice};
+      call.order = stacks::CallId{opened++};
+      call.parent = open.empty() ? stacks::CallId::none : open.back().order;
       call.uncertainty = 10 + dice % 32;
       call.start = now;
       call.state = stacks::CallState::complete;
@@ -88,7 +90,8 @@ cache::Description description() {
                               .line = 0,
                               .end_line = 0});
     for (std::uint32_t site = 0; site < 4; ++site) {
-      made.sites.push_back({.function = function, .address = site, .file = "", .line = 0});
+      made.sites.push_back(
+          {.function = stacks::FunctionId{function}, .address = site, .file = "", .line = 0});
     }
   }
   made.threads.push_back({.pid = 1, .tid = 1, .comm = "app", .first_ns = 1, .last_ns = 2});
@@ -165,14 +168,14 @@ void all_functions(benchmark::State& state) {
 void read_rows_of_one(benchmark::State& state) {
   ask(state, [](benchmark::State& running, const measure::Measurement& measurement) {
     measure::CallsNeeded needed(measurement);
-    needed.add_calls_of(0);
+    needed.add_calls_of(stacks::FunctionId{0});
     running.counters["calls_read"] = static_cast<double>(needed.read().calls().size());
   });
 }
 
 void report_of_one(benchmark::State& state) {
   ask(state, [](benchmark::State& running, const measure::Measurement& measurement) {
-    const measure::Report report = measure::report(measurement, 0, {});
+    const measure::Report report = measure::report(measurement, stacks::FunctionId{0}, {});
     running.counters["calls_reported"] = static_cast<double>(report.complete);
   });
 }

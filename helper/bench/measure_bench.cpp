@@ -42,7 +42,7 @@ public:
                                    .line = 10 * function,
                                    .end_line = 10 * function + 9});
       for (std::uint32_t site = 0; site < sites_per_function; ++site) {
-        result_.sites.push_back({.function = function,
+        result_.sites.push_back({.function = stacks::FunctionId{function},
                                  .address = 0x1000 + 64 * std::uint64_t{function} + site,
                                  .file = file,
                                  .line = 10 * function + site});
@@ -65,8 +65,8 @@ public:
 
   // Makes every call a root call of function 0.
   void flatten() {
-    std::ranges::fill(calls_.function, 0U);
-    std::ranges::fill(calls_.parent, stacks::no_call);
+    std::ranges::fill(calls_.function, stacks::FunctionId{});
+    std::ranges::fill(calls_.parent, stacks::CallIndex::none);
     std::ranges::fill(calls_.inner, std::uint8_t{0});
   }
 
@@ -79,7 +79,7 @@ private:
       const std::uint32_t call = open.back();
       stacks::CallTable& table = calls_;
       table.latency[call] = now_ - table.start[call];
-      --activations[table.function[call]];
+      --activations[ptlens::index_of(table.function[call])];
       open.pop_back();
       if (!open.empty()) {
         table.children[open.back()] += table.latency[call];
@@ -110,16 +110,17 @@ private:
   void enter(std::uint32_t thread, std::vector<std::uint32_t>& open,
              std::vector<std::uint32_t>& activations) {
     stacks::CallTable& table = calls_;
-    const std::uint32_t caller = open.empty() ? 0 : table.function[open.back()];
+    const std::uint32_t caller = open.empty() ? 0 : ptlens::index_of(table.function[open.back()]);
     const auto site = // each half as likely as the one before
         static_cast<std::uint32_t>(std::countr_zero(random_() | 1U << (sites_per_function - 1)));
     const std::uint32_t stride = recursive_ ? site : site + 1;
     const std::uint32_t function = open.empty() ? 0 : (caller + stride * stride) % function_count;
     const std::uint64_t off = random_() % 100 == 0 ? 1 + random_() % 50'000 : 0;
     table.thread.push_back(thread);
-    table.function.push_back(function);
-    table.parent.push_back(open.empty() ? stacks::no_call : open.back());
-    table.site.push_back(open.empty() ? stacks::no_site : caller * sites_per_function + site);
+    table.function.push_back(stacks::FunctionId{function});
+    table.parent.push_back(open.empty() ? stacks::CallIndex::none : stacks::CallIndex{open.back()});
+    table.site.push_back(open.empty() ? stacks::SiteId::none
+                                      : stacks::SiteId{caller * sites_per_function + site});
     table.start.push_back(now_);
     table.latency.push_back(0);
     table.uncertainty.push_back(0);
@@ -167,7 +168,8 @@ void ask(benchmark::State& state, const Question& question) {
 }
 
 void report_of_one_function(benchmark::State& state) {
-  ask(state, [](const measure::Measurement& m) { return measure::report(m, 7, {}); });
+  ask(state,
+      [](const measure::Measurement& m) { return measure::report(m, stacks::FunctionId{7}, {}); });
 }
 
 // All calls are calls of one function and none is nested: the largest possible report.
@@ -176,7 +178,7 @@ void report_of_every_call(benchmark::State& state) {
   walk.flatten();
   const measure::Measurement m = walk.take();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(measure::report(m, 0, {}));
+    benchmark::DoNotOptimize(measure::report(m, stacks::FunctionId{0}, {}));
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
@@ -185,7 +187,9 @@ void report_below_an_ancestor(benchmark::State& state) {
   measure::Selection selection;
   selection.ancestor = "function_3";
   selection.latency = measure::Interval{.low = 100, .high = 1'000'000};
-  ask(state, [&](const measure::Measurement& m) { return measure::report(m, 7, selection); });
+  ask(state, [&](const measure::Measurement& m) {
+    return measure::report(m, stacks::FunctionId{7}, selection);
+  });
 }
 
 void all_functions(benchmark::State& state) {
@@ -203,7 +207,7 @@ void flame_graph(benchmark::State& state, measure::FlameTime time) {
 
 void flame_graph_of_one_function(benchmark::State& state) {
   ask(state, [](const measure::Measurement& m) {
-    return measure::flame(m, 7, {}, measure::FlameTime::wall, 0.0005);
+    return measure::flame(m, stacks::FunctionId{7}, {}, measure::FlameTime::wall, 0.0005);
   });
 }
 

@@ -49,7 +49,7 @@
 // second. The truth files are those of record, with start_seen, with the state "lost" for calls
 // that the trace does not contain, and with lines for lost trace (loss, start, end). See ptsim
 // synth --help.
-#include "options.hpp"
+#include "command/options.hpp"
 #include "session.hpp"
 #include "synth/synth.hpp"
 

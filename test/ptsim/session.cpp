@@ -1,9 +1,9 @@
 // The order of things in a recording.
 #include "session.hpp"
 
-#include "launch.hpp"
+#include "stepping/launch.hpp"
+#include "stepping/threads.hpp"
 #include "synth/kernel.hpp"
-#include "threads.hpp"
 
 #include <fmt/format.h>
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "control.hpp"
-#include "options.hpp"
-#include "recorder.hpp"
-#include "signals.hpp"
-#include "start_point.hpp"
-#include "stepper.hpp"
+#include "command/control.hpp"
+#include "command/options.hpp"
+#include "recording/recorder.hpp"
+#include "stepping/signals.hpp"
+#include "stepping/start_point.hpp"
+#include "stepping/stepper.hpp"
 
 #include <cstdint>
 #include <fstream>

@@ -8,10 +8,11 @@ namespace ptlens::cache {
 namespace {
 
 std::uint64_t distance_to_parent(const Row& row) {
-  if (row.parent == stacks::no_call) {
+  if (row.parent == stacks::CallId::none) {
     return 0;
   }
-  return static_cast<std::uint64_t>(std::int64_t{row.order} - std::int64_t{row.parent});
+  return static_cast<std::uint64_t>(std::int64_t{index_of(row.order)} -
+                                    std::int64_t{index_of(row.parent)});
 }
 
 // Returns the end of the call, at most 2^64 - 1.
@@ -107,7 +108,7 @@ BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> e
   const std::size_t count = rows.size();
   BlockEntry entry;
   entry.calls = static_cast<std::uint16_t>(count);
-  entry.first_order = rows.front().order;
+  entry.first_order = index_of(rows.front().order);
   entry.first_start = UINT64_MAX;
   for (const Row& row : rows) {
     entry.first_start = std::min(entry.first_start, row.start);
@@ -128,11 +129,11 @@ BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> e
     at[count] = row.start - last_start;
     at[2 * count] = row.latency;
     at[3 * count] = row.children;
-    at[4 * count] = row.order - last_order;
+    at[4 * count] = index_of(row.order) - last_order;
     at[5 * count] = distance_to_parent(row);
     at[6 * count] = row.uncertainty;
     last_start = row.start;
-    last_order = row.order;
+    last_order = index_of(row.order);
     extra += (row.flags & extra_bit) != 0 ? 1U : 0U;
     inner += (row.flags & inner_bit) != 0 ? 1U : 0U;
     ++at;
@@ -192,13 +193,13 @@ void Block::read_rows(const BlockEntry& entry, std::vector<Row>& rows,
     Row row{.start = starts[i],
             .latency = latency[i],
             .children = children[i],
-            .order = orders[i],
-            .parent = stacks::no_call,
+            .order = stacks::CallId{orders[i]},
+            .parent = stacks::CallId::none,
             .uncertainty = static_cast<std::uint32_t>(uncertainty[i]),
             .extra = 0,
             .flags = static_cast<std::uint8_t>(flags[i])};
     if (const auto away = static_cast<std::uint32_t>(distance[i]); away != 0) {
-      row.parent = row.order - away;
+      row.parent = stacks::CallId{orders[i] - away};
     }
     if ((row.flags & extra_bit) != 0 && seen < entry.extras) {
       row.extra = static_cast<std::uint32_t>(extras.size());

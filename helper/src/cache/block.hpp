@@ -33,8 +33,8 @@ struct Row {
   std::uint64_t start = 0;
   std::uint64_t latency = 0;
   std::uint64_t children = 0;
-  std::uint32_t order = 0;
-  std::uint32_t parent = stacks::no_call; // an order
+  stacks::CallId order{};
+  stacks::CallId parent = stacks::CallId::none;
   std::uint32_t uncertainty = 0;
   std::uint32_t extra = 0; // index, valid if the flags have the extra bit
   std::uint8_t flags = 0;

@@ -29,9 +29,10 @@ void BlockReader::find_admitted(const BlockEntry& entry) {
   }
   taken_.resize(entry.calls);
   for (std::size_t i = 0; i < entry.calls; ++i) {
-    const bool accepted =
-        (filter_.calls == nullptr || filter_.calls->has(entry.thread, block_orders_[i])) &&
-        (filter_.made_in == nullptr || filter_.made_in->has(entry.thread, block_parents_[i]));
+    const bool accepted = (filter_.calls == nullptr ||
+                           filter_.calls->has(entry.thread, stacks::CallId{block_orders_[i]})) &&
+                          (filter_.made_in == nullptr ||
+                           filter_.made_in->has(entry.thread, stacks::CallId{block_parents_[i]}));
     const std::size_t state = state_of(flags_[i]);
     states_.at(state) += accepted ? 1 : 0;
     taken_[i] = accepted && state == 0 ? 1 : 0;
@@ -111,7 +112,7 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     read(block->distance, block_parents_);
     for (std::size_t i = 0; i < entry.calls; ++i) {
       const std::uint32_t away = block_parents_[i];
-      block_parents_[i] = away == 0 ? stacks::no_call : block_orders_[i] - away;
+      block_parents_[i] = away == 0 ? index_of(stacks::CallId::none) : block_orders_[i] - away;
     }
   }
   find_admitted(entry);

@@ -23,7 +23,7 @@ public:
   // Appends an encoded block. May be called from several threads at once.
   virtual void add_block(const MadeBlock& block, std::span<const std::byte> bytes) = 0;
   // Notes a function whose calls may be nested in calls that were found late.
-  virtual void add_late(std::uint32_t thread, std::uint32_t function) = 0;
+  virtual void add_late(std::uint32_t thread, stacks::FunctionId function) = 0;
   // Returns the bytes that the waiting calls of one thread may take.
   [[nodiscard]] virtual std::size_t memory_per_thread() const = 0;
 };

@@ -174,10 +174,10 @@ bool CallCache::read_entries(const DirectoryHeader& counts, std::uint64_t end) {
   const auto blocks = edges ? take<BlockEntry>(left, counts.blocks) : std::nullopt;
   // Their number is even: the last may be padding.
   const auto called = blocks && counts.callers <= counts.edges
-                          ? take<std::uint32_t>(left, counts.callers + counts.callers % 2)
+                          ? take<EdgeId>(left, counts.callers + counts.callers % 2)
                           : std::nullopt;
-  if (!called || !left.empty() || edges->size() >= stacks::no_call || blocks->size() > UINT32_MAX ||
-      (counts.callers % 2 != 0 && called->back() != 0)) {
+  if (!called || !left.empty() || edges->size() >= index_of(EdgeId::none) ||
+      blocks->size() > UINT32_MAX || (counts.callers % 2 != 0 && called->back() != EdgeId{})) {
     return false;
   }
   edges_ = *edges;
@@ -207,60 +207,61 @@ bool CallCache::counts_agree() {
               : functions_.front().first_edge == 0 && functions_.front().first_called == 0);
 }
 
-bool CallCache::agrees(std::size_t edge) const {
-  const EdgeEntry& entry = edges_[edge];
+bool CallCache::agrees(EdgeId edge) const {
+  const EdgeEntry& entry = edges_[index_of(edge)];
   const Edge& between = entry.edge;
-  if (between.function >= functions_.size() ||
-      (between.caller != stacks::no_call && between.caller >= functions_.size()) ||
-      (between.site != stacks::no_site && between.site >= sites_) ||
+  if (index_of(between.function) >= functions_.size() ||
+      (between.caller != stacks::FunctionId::none &&
+       index_of(between.caller) >= functions_.size()) ||
+      (between.site != stacks::SiteId::none && index_of(between.site) >= sites_) ||
       entry.first_block > blocks_.size() || entry.blocks > blocks_.size() - entry.first_block) {
     return false;
   }
-  const auto [first, last] = edges_to(between.function);
   const auto blocks = blocks_.subspan(entry.first_block, entry.blocks);
-  return edge >= first && edge < last && checksum_of(entry, blocks) == entry.checksum &&
-         std::ranges::all_of(
-             blocks,
-             [this](const BlockEntry& block) {
-               return block.thread < thread_calls_.size() && block.calls != 0 &&
-                      block.first_start <= block.last_end && block.extras <= block.calls &&
-                      block.inner <= block.calls && block.offset >= sizeof(FileHeader) &&
-                      block.offset <= blocks_end_ &&
-                      block.bytes + column_padding <= blocks_end_ - block.offset;
-             });
+  return edges_to(between.function).has(edge) && checksum_of(entry, blocks) == entry.checksum &&
+         std::ranges::all_of(blocks, [this](const BlockEntry& block) {
+           return block.thread < thread_calls_.size() && block.calls != 0 &&
+                  block.first_start <= block.last_end && block.extras <= block.calls &&
+                  block.inner <= block.calls && block.offset >= sizeof(FileHeader) &&
+                  block.offset <= blocks_end_ &&
+                  block.bytes + column_padding <= blocks_end_ - block.offset;
+         });
 }
 
-std::pair<std::uint32_t, std::uint32_t> CallCache::range_of(std::uint32_t function,
+std::pair<std::uint32_t, std::uint32_t> CallCache::range_of(stacks::FunctionId function,
                                                             std::uint32_t FunctionEntry::* first,
                                                             std::size_t all) const {
-  if (function >= functions_.size()) {
+  const std::size_t index = index_of(function);
+  if (index >= functions_.size()) {
     return {0, 0};
   }
-  const std::size_t last = function + 1 < functions_.size() ? functions_[function + 1].*first : all;
-  return {functions_[function].*first, static_cast<std::uint32_t>(last)};
+  const std::size_t last = index + 1 < functions_.size() ? functions_[index + 1].*first : all;
+  return {functions_[index].*first, static_cast<std::uint32_t>(last)};
 }
 
-std::pair<std::uint32_t, std::uint32_t> CallCache::edges_to(std::uint32_t function) const {
-  return range_of(function, &FunctionEntry::first_edge, edges_.size());
+IdRange<EdgeId> CallCache::edges_to(stacks::FunctionId function) const {
+  const auto [first, last] = range_of(function, &FunctionEntry::first_edge, edges_.size());
+  return {EdgeId{first}, EdgeId{last}};
 }
 
-std::span<const std::uint32_t> CallCache::edges_from(std::uint32_t function) const {
-  if (function >= functions_.size()) {
+std::span<const EdgeId> CallCache::edges_from(stacks::FunctionId function) const {
+  if (index_of(function) >= functions_.size()) {
     return {};
   }
   const auto [first, last] = range_of(function, &FunctionEntry::first_called, called_.size());
   const auto called = called_.subspan(first, last - first);
-  const bool good = is_whole(called_checked_, function, [&] {
+  const bool good = is_whole(called_checked_, index_of(function), [&] {
     return static_cast<std::uint32_t>(checksum(std::as_bytes(called))) ==
-               functions_[function].called_checksum &&
-           std::ranges::all_of(called, [&](std::uint32_t edge) {
-             return edge < edges_.size() && edges_[edge].edge.caller == function;
+               functions_[index_of(function)].called_checksum &&
+           std::ranges::all_of(called, [&](EdgeId edge) {
+             return index_of(edge) < edges_.size() &&
+                    edges_[index_of(edge)].edge.caller == function;
            });
   });
-  return good ? called : std::span<const std::uint32_t>{};
+  return good ? called : std::span<const EdgeId>{};
 }
 
-const LargeEdge* CallCache::large_edge(std::size_t edge) const {
+const LargeEdge* CallCache::large_edge(EdgeId edge) const {
   if (!is_whole(large_checked_, 0, [&] {
         return checksum(std::as_bytes(large_edges_)) == large_checksum_ &&
                std::ranges::is_sorted(large_edges_, {}, &LargeEdge::edge);

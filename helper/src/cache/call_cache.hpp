@@ -42,27 +42,29 @@ public:
   [[nodiscard]] Description take_description() { return std::move(description_); }
 
   [[nodiscard]] std::size_t edge_count() const { return edges_.size(); }
-  // Returns the edge of that index; where its entry is damaged, an edge without a caller.
-  [[nodiscard]] const Edge& edge(std::size_t index) const {
-    static constexpr Edge none{.function = 0};
-    return is_whole(index) ? edges_[index].edge : none;
+  [[nodiscard]] IdRange<EdgeId> edges() const { return first_ids<EdgeId>(edges_.size()); }
+  // Returns the edge; where its entry is damaged, an edge without a caller.
+  [[nodiscard]] const Edge& edge(EdgeId id) const {
+    static constexpr Edge none{.function = stacks::FunctionId{}};
+    return is_whole(id) ? edges_[index_of(id)].edge : none;
   }
-  // Returns the blocks of the edge of that index.
-  [[nodiscard]] std::span<const BlockEntry> blocks(std::size_t edge) const {
-    return is_whole(edge) ? blocks_.subspan(edges_[edge].first_block, edges_[edge].blocks)
+  // Returns the blocks of the edge.
+  [[nodiscard]] std::span<const BlockEntry> blocks(EdgeId edge) const {
+    const EdgeEntry& entry = edges_[index_of(edge)];
+    return is_whole(edge) ? blocks_.subspan(entry.first_block, entry.blocks)
                           : std::span<const BlockEntry>{};
   }
   [[nodiscard]] std::size_t function_count() const { return functions_.size(); }
-  [[nodiscard]] const FunctionSums& sums(std::size_t function) const {
-    return functions_[function].sums;
+  [[nodiscard]] const FunctionSums& sums(stacks::FunctionId function) const {
+    return functions_[index_of(function)].sums;
   }
-  // Returns the edges to the function, as the index of the first and one past the last.
-  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> edges_to(std::uint32_t function) const;
-  // Returns the indices of the edges whose caller is that function, ascending.
-  [[nodiscard]] std::span<const std::uint32_t> edges_from(std::uint32_t function) const;
+  // Returns the edges to the function.
+  [[nodiscard]] IdRange<EdgeId> edges_to(stacks::FunctionId function) const;
+  // Returns the edges whose caller is that function, ascending.
+  [[nodiscard]] std::span<const EdgeId> edges_from(stacks::FunctionId function) const;
 
-  // Returns the stored figures of the edge of that index; null where there are none.
-  [[nodiscard]] const LargeEdge* large_edge(std::size_t edge) const;
+  // Returns the stored figures of the edge; null where there are none.
+  [[nodiscard]] const LargeEdge* large_edge(EdgeId edge) const;
 
   // Returns nothing where the block is damaged, or the work is cancelled. The entry must be one of
   // blocks().
@@ -102,7 +104,8 @@ private:
   // Returns [first, last) of the function's entries, of `all` entries; empty for an unknown
   // function.
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t>
-  range_of(std::uint32_t function, std::uint32_t FunctionEntry::* first, std::size_t all) const;
+  range_of(stacks::FunctionId function, std::uint32_t FunctionEntry::* first,
+           std::size_t all) const;
   // The result of checking an entry, which happens once.
   enum Checked : std::uint8_t { unknown, whole, broken };
   using CheckResults = std::unique_ptr<std::atomic<std::uint8_t>[]>;
@@ -119,10 +122,10 @@ private:
     }
     return known == whole;
   }
-  [[nodiscard]] bool is_whole(std::size_t edge) const {
-    return is_whole(edges_checked_, edge, [&] { return agrees(edge); });
+  [[nodiscard]] bool is_whole(EdgeId edge) const {
+    return is_whole(edges_checked_, index_of(edge), [&] { return agrees(edge); });
   }
-  [[nodiscard]] bool agrees(std::size_t edge) const;
+  [[nodiscard]] bool agrees(EdgeId edge) const;
 
   std::optional<perfdata::MappedFile> file_;
   std::vector<std::byte> memory_;
@@ -130,7 +133,7 @@ private:
   std::string_view key_;
   std::span<const EdgeEntry> edges_;
   std::span<const BlockEntry> blocks_;
-  std::span<const std::uint32_t> called_; // indices of edges, by caller
+  std::span<const EdgeId> called_; // by caller
   std::span<const FunctionEntry> functions_;
   std::span<const std::uint32_t> thread_calls_;
   std::span<const LargeEdge> large_edges_;

@@ -15,8 +15,9 @@
 namespace ptlens::cache {
 namespace {
 
+using stacks::CallId;
+using stacks::CallIndex;
 using stacks::CallTable;
-using stacks::no_call;
 
 struct Source {
   const BlockEntry* entry = nullptr;
@@ -66,8 +67,8 @@ public:
     }
     // Parents come first even in a damaged file, so that no chain of parents is endless.
     for (std::size_t call = base_; call < calls.size(); ++call) {
-      if (calls.parent[call] != no_call && calls.parent[call] >= call) {
-        calls.parent[call] = no_call;
+      if (calls.parent[call] != CallIndex::none && index_of(calls.parent[call]) >= call) {
+        calls.parent[call] = CallIndex::none;
       }
     }
     return true;
@@ -88,7 +89,7 @@ private:
       calls.function[call] = source.edge.function;
       calls.site[call] = source.edge.site;
       into_->caller[call] = source.edge.caller;
-      into_->order[call] = orders[i];
+      into_->order[call] = CallId{orders[i]};
       calls.start[call] = starts_[i];
       calls.latency[call] = block.latency[i];
       calls.children[call] = block.children[i];
@@ -101,8 +102,9 @@ private:
       const auto distance = static_cast<std::uint32_t>(block.distance[i]);
       const std::uint32_t parent =
           distance == 0 ? OrderIndex::none : index.rank(orders[i] - distance);
-      calls.parent[call] =
-          parent == OrderIndex::none ? no_call : static_cast<std::uint32_t>(base_ + parent);
+      calls.parent[call] = parent == OrderIndex::none
+                               ? CallIndex::none
+                               : CallIndex{static_cast<std::uint32_t>(base_ + parent)};
       if ((flags & extra_bit) != 0 && extra < entry.extras) {
         calls.outside[call] = block.outside[extra];
         calls.blocked[call] = block.blocked[extra];
@@ -124,7 +126,7 @@ private:
     std::vector<std::uint32_t> places(orders_.size());
     std::iota(places.begin(), places.end(), 0U);
     std::ranges::sort(places, {}, [&](std::uint32_t place) {
-      const std::uint32_t order = order_of[place];
+      const std::uint32_t order = index_of(order_of[place]);
       const auto at = before_.find(order);
       const std::uint32_t before = at == before_.end() ? 0 : at->second;
       return std::tuple(calls.start[base_ + place], order - before, before == 0,
@@ -144,8 +146,8 @@ private:
     permute(into_->caller);
     permute(into_->order);
     for (std::size_t call = base_; call < calls.size(); ++call) {
-      if (std::uint32_t& parent = calls.parent[call]; parent != no_call) {
-        parent = static_cast<std::uint32_t>(base_ + moved[parent - base_]);
+      if (CallIndex& parent = calls.parent[call]; parent != CallIndex::none) {
+        parent = CallIndex{static_cast<std::uint32_t>(base_ + moved[index_of(parent) - base_])};
       }
     }
   }
@@ -160,9 +162,9 @@ private:
 
 } // namespace
 
-CallRows read_calls(const CallCache& cache, std::span<const std::uint32_t> edges) {
+CallRows read_calls(const CallCache& cache, std::span<const EdgeId> edges) {
   std::vector<std::vector<Source>> threads(cache.thread_count());
-  for (const std::uint32_t edge : edges) {
+  for (const EdgeId edge : edges) {
     const Edge& between = cache.edge(edge);
     for (const BlockEntry& block : cache.blocks(edge)) {
       if (const auto parsed = cache.block(block)) {
@@ -180,8 +182,8 @@ CallRows read_calls(const CallCache& cache, std::span<const std::uint32_t> edges
 }
 
 CallRows read_all_calls(const CallCache& cache) {
-  std::vector<std::uint32_t> edges(cache.edge_count());
-  std::iota(edges.begin(), edges.end(), 0U);
+  const IdRange<EdgeId> all = cache.edges();
+  const std::vector<EdgeId> edges(all.begin(), all.end());
   return read_calls(cache, edges);
 }
 

@@ -13,15 +13,16 @@ namespace ptlens::cache {
 
 struct CallRows {
   // Ordered by thread, then by start, parents before their children. A parent that was not read is
-  // no_call.
+  // none.
   stacks::CallTable calls;
-  std::vector<std::uint32_t> caller; // function of each call's parent, whether that was read or not
-  std::vector<std::uint32_t> order;  // of each call: its number of opening in its thread
+  // The function of each call's parent, whether that was read or not.
+  std::vector<stacks::FunctionId> caller;
+  std::vector<stacks::CallId> order;
 };
 
-// Reads the calls of the edges, which are indices in ascending order. Leaves out calls of damaged
+// Reads the calls of the edges, which ascend. Leaves out calls of damaged
 // blocks.
-[[nodiscard]] CallRows read_calls(const CallCache& cache, std::span<const std::uint32_t> edges);
+[[nodiscard]] CallRows read_calls(const CallCache& cache, std::span<const EdgeId> edges);
 
 // Reads every call.
 [[nodiscard]] CallRows read_all_calls(const CallCache& cache);

@@ -20,6 +20,11 @@ public:
     std::memcpy(&bytes_[begin], &value, sizeof value);
   }
 
+  template <Id I>
+  void put(I id) {
+    put(index_of(id));
+  }
+
   void put(const std::string& text) {
     const auto [at, added] =
         numbers_.try_emplace(text, static_cast<std::uint32_t>(strings_.size()));
@@ -82,6 +87,13 @@ public:
     }
     std::memcpy(&value, bytes_.data(), sizeof value);
     bytes_ = bytes_.subspan(sizeof value);
+  }
+
+  template <Id I>
+  void get(I& id) {
+    std::uint32_t number = 0;
+    get(number);
+    id = I{number};
   }
 
   void get(std::string& text) {
@@ -174,7 +186,7 @@ std::optional<Description> description_from(std::span<const std::byte> bytes) {
   description.sites.resize(in.length(site_bytes));
   for (stacks::CallSite& site : description.sites) {
     site_fields(get, site);
-    if (site.function != stacks::no_call && site.function >= description.functions.size()) {
+    if (site.function != stacks::FunctionId::none && !description.functions.has(site.function)) {
       return std::nullopt;
     }
   }

@@ -13,8 +13,8 @@
 namespace ptlens::cache {
 
 struct Description {
-  std::vector<stacks::FunctionInfo> functions;
-  std::vector<stacks::CallSite> sites;
+  stacks::Functions functions;
+  stacks::CallSites sites;
   std::vector<stacks::ThreadInfo> threads;
   std::string more; // further data
 };

@@ -46,7 +46,7 @@ std::uint64_t calls_of(std::span<const BlockEntry> blocks) {
   return calls;
 }
 
-LargeEdge stored(std::uint32_t edge, const EdgeTally& made) {
+LargeEdge stored(EdgeId edge, const EdgeTally& made) {
   const Tally& tally = made.tally;
   return {.edge = edge,
           .calls = made.states,
@@ -99,7 +99,7 @@ public:
   EdgeTallier(const CallCache& cache, const CallFilter& filter, bool forgets)
       : cache_(cache), reader_(cache, filter), forgets_(forgets) {}
 
-  [[nodiscard]] EdgeTally tally(std::size_t edge) {
+  [[nodiscard]] EdgeTally tally(EdgeId edge) {
     const auto blocks = cache_.blocks(edge);
     const std::uint64_t calls = calls_of(blocks);
     EdgeTally made;
@@ -206,7 +206,7 @@ Tally tally_of(const BlockReader& block) {
 }
 
 std::vector<EdgeTally> edge_tallies(const CallCache& cache, const CallFilter& filter,
-                                    std::span<const std::uint32_t> edges) {
+                                    std::span<const EdgeId> edges) {
   std::vector<EdgeTally> made(edges.size());
   each_edge(
       EdgeTallier(cache, filter, false), edges.size(), [&](EdgeTallier& tallier, std::size_t at) {
@@ -217,8 +217,8 @@ std::vector<EdgeTally> edge_tallies(const CallCache& cache, const CallFilter& fi
 }
 
 std::vector<LargeEdge> large_edges(const CallCache& cache, std::uint64_t least_calls) {
-  std::vector<std::uint32_t> large;
-  for (std::uint32_t edge = 0; edge < cache.edge_count(); ++edge) {
+  std::vector<EdgeId> large;
+  for (const EdgeId edge : cache.edges()) {
     if (calls_of(cache.blocks(edge)) >= least_calls) {
       large.push_back(edge);
     }

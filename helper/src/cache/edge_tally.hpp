@@ -26,7 +26,7 @@ struct EdgeTally {
 // figures of large edges, which are used where every call is accepted. Blocks that cannot be read
 // count as empty, and the cache reports the damage.
 [[nodiscard]] std::vector<EdgeTally> edge_tallies(const CallCache& cache, const CallFilter& filter,
-                                                  std::span<const std::uint32_t> edges);
+                                                  std::span<const EdgeId> edges);
 
 // Returns the figures to store for edges with at least so many calls. Empty where a block cannot be
 // read, or the work is cancelled.

@@ -52,10 +52,12 @@ struct DirectoryHeader {
   std::uint64_t description_bytes = 0;
 };
 
+enum class EdgeId : std::uint32_t { none = UINT32_MAX }; // index of an edge in the file
+
 struct Edge {
-  std::uint32_t function = stacks::no_call;
-  std::uint32_t caller = stacks::no_call; // no_call for roots
-  std::uint32_t site = stacks::no_site;   // no_site where unknown
+  stacks::FunctionId function = stacks::FunctionId::none;
+  stacks::FunctionId caller = stacks::FunctionId::none; // none for roots
+  stacks::SiteId site = stacks::SiteId::none;           // none where unknown
 
   auto operator<=>(const Edge&) const = default;
 };
@@ -64,7 +66,8 @@ struct EdgeHash {
   std::size_t operator()(const Edge& edge) const {
     constexpr std::uint64_t golden = 0x9e3779b97f4a7c15; // Fibonacci hashing
     const std::uint64_t key =
-        (std::uint64_t{edge.site} << 32U | edge.function) ^ (std::uint64_t{edge.caller} << 16U);
+        (std::uint64_t{index_of(edge.site)} << 32U | index_of(edge.function)) ^
+        (std::uint64_t{index_of(edge.caller)} << 16U);
     return ((key ^ key >> 32U) * golden) >> 20U;
   }
 };
@@ -135,7 +138,7 @@ struct FunctionEntry {
 
 // The figures of all calls of an edge, ordered by edge: see EdgeTally.
 struct LargeEdge {
-  std::uint32_t edge = 0; // index
+  EdgeId edge{};
   std::uint32_t unused = 0;
   std::array<std::uint64_t, 3> calls = {}; // by CallState; the other figures are of complete calls
   std::uint64_t least = 0;                 // latency, ns

@@ -1,6 +1,8 @@
 // A set of calls, identified by thread and number of opening, with one bit per call.
 #pragma once
 
+#include "stacks/calls/call.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,13 +19,15 @@ public:
     }
   }
 
-  void add(std::uint32_t thread, std::uint32_t order) {
+  void add(std::uint32_t thread, stacks::CallId call) {
+    const std::uint32_t order = index_of(call);
     if (order / bits < words_[thread].size()) {
       words_[thread][order / bits] |= std::uint64_t{1} << (order % bits);
     }
   }
 
-  [[nodiscard]] bool has(std::uint32_t thread, std::uint32_t order) const {
+  [[nodiscard]] bool has(std::uint32_t thread, stacks::CallId call) const {
+    const std::uint32_t order = index_of(call);
     return order / bits < words_[thread].size() &&
            ((words_[thread][order / bits] >> (order % bits)) & 1) != 0;
   }

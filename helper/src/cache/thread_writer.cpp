@@ -86,7 +86,7 @@ std::uint32_t ThreadWriter::find_lane(const Edge& edge) {
 void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
   std::uint32_t before = 0;
   if (call.order <= last_late_parent_ || call.late ||
-      (call.parent != stacks::no_call && call.parent > call.order)) [[unlikely]] {
+      (call.parent != stacks::CallId::none && call.parent > call.order)) [[unlikely]] {
     before = note_late(call);
   }
   auto flags = static_cast<std::uint8_t>(call.state);
@@ -124,14 +124,14 @@ void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
 // Returns how much lower the order of the first call in this one is. Passes that call on to the
 // parent, which needs it too.
 std::uint32_t ThreadWriter::note_late(const stacks::ClosedCall& call) {
-  std::uint32_t first = call.order;
+  stacks::CallId first = call.order;
   if (!first_inside_.empty()) {
     if (const auto at = first_inside_.find(call.order); at != first_inside_.end()) {
       first = std::min(first, at->second);
       first_inside_.erase(at);
     }
   }
-  if (call.parent != stacks::no_call && call.parent > first) {
+  if (call.parent != stacks::CallId::none && call.parent > first) {
     const auto [at, added] = first_inside_.try_emplace(call.parent, first);
     last_late_parent_ = std::max(last_late_parent_, call.parent);
     at->second = std::min(at->second, first);
@@ -139,7 +139,7 @@ std::uint32_t ThreadWriter::note_late(const stacks::ClosedCall& call) {
   if (call.late) {
     target_->add_late(thread_, call.function);
   }
-  return call.order - first;
+  return index_of(call.order) - index_of(first);
 }
 
 void ThreadWriter::write(std::uint32_t lane) {

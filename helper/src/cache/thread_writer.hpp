@@ -59,7 +59,8 @@ private:
   // Returns the slot that remembers the lane of an edge. Multiplicative hashing: Knuth, TAOCP vol.
   // 3, 6.4.
   [[nodiscard]] Recent& recent_of(const stacks::ClosedCall& call) {
-    const std::uint32_t hash = call.function * 0x9e3779b1U ^ call.site * 0x85ebca77U;
+    const std::uint32_t hash =
+        index_of(call.function) * 0x9e3779b1U ^ index_of(call.site) * 0x85ebca77U;
     return recent_[hash >> (32 - recent_bits_)];
   }
   void put_all(Calls calls);
@@ -89,8 +90,8 @@ private:
   std::vector<Row> rows_;   // of the block being written
   std::vector<Extra> extras_;
   BlockEncoder encoder_;
-  std::unordered_map<std::uint32_t, std::uint32_t> first_inside_; // by order of a late parent
-  std::uint32_t last_late_parent_ = 0;                            // the highest of these orders
+  std::unordered_map<stacks::CallId, stacks::CallId> first_inside_; // by late parent
+  stacks::CallId last_late_parent_{};                               // the highest of these
 };
 
 } // namespace ptlens::cache

@@ -76,8 +76,8 @@ private:
     std::uint64_t start = 0;
     std::uint32_t latency = 0;
     std::uint32_t children = 0;
-    std::uint32_t order = 0;
-    std::uint32_t parent = stacks::no_call;
+    stacks::CallId order{};
+    stacks::CallId parent = stacks::CallId::none;
     std::uint32_t uncertainty = 0;
     std::uint8_t flags = 0;
     std::uint8_t wide = 0; // 1: the lane's next Wide has the rest

@@ -16,10 +16,9 @@ constexpr std::uint64_t calls_per_visit = 8;
 
 } // namespace
 
-ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const std::uint32_t> edges,
-                       std::uint32_t thread)
+ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, std::uint32_t thread)
     : cache_(cache), size_(cache.calls_by_thread()[thread]) {
-  for (const std::uint32_t edge : edges) {
+  for (const EdgeId edge : edges) {
     for (const BlockEntry& entry : cache.blocks(edge)) {
       if (entry.thread != thread) {
         continue;
@@ -36,7 +35,7 @@ ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const std::uint32_t> ed
     }
   }
   std::ranges::sort(late_, {}, [](const WalkedCall& call) {
-    return std::tuple(call.start, call.order - call.before, ~call.order);
+    return std::tuple(call.start, index_of(call.order) - call.before, ~index_of(call.order));
   });
   std::ranges::stable_sort(waiting_, std::greater<>(),
                            [](const Cursor& cursor) { return cursor.entry->first_order; });
@@ -48,7 +47,7 @@ WalkedCall ThreadWalk::step(Cursor& cursor, const Block& block) {
   cursor.order += static_cast<std::uint32_t>(block.order_step[at]);
   cursor.start += block.start_step[at];
   WalkedCall call;
-  call.order = cursor.order;
+  call.order = stacks::CallId{cursor.order};
   call.edge = cursor.edge;
   call.start = cursor.start;
   call.latency = block.latency[at];
@@ -56,7 +55,7 @@ WalkedCall ThreadWalk::step(Cursor& cursor, const Block& block) {
   call.uncertainty = block.uncertainty[at];
   call.end_unknown = (block.flags[at] & end_unknown_bit) != 0;
   if (const auto distance = static_cast<std::uint32_t>(block.distance[at]); distance != 0) {
-    call.parent = call.order - distance;
+    call.parent = stacks::CallId{cursor.order - distance};
   }
   if (cursor.entry->extras != 0 && (block.flags[at] & extra_bit) != 0 &&
       cursor.next_extra < cursor.entry->extras) {
@@ -89,11 +88,12 @@ std::vector<WalkedCall> ThreadWalk::collect() {
   std::vector<WalkedCall> all = late_;
   for (std::uint64_t begin = 0; begin < size_ && read_stretch(begin); begin += stretch_) {
     std::ranges::copy_if(calls_, std::back_inserter(all),
-                         [](const WalkedCall& call) { return call.edge != no_edge; });
+                         [](const WalkedCall& call) { return call.edge != EdgeId::none; });
   }
   std::ranges::sort(all, {}, [](const WalkedCall& call) {
     const bool late = call.before != 0;
-    return std::tuple(call.start, call.order - call.before, !late, late ? ~call.order : call.order);
+    const std::uint32_t order = index_of(call.order);
+    return std::tuple(call.start, order - call.before, !late, late ? ~order : order);
   });
   return all;
 }
@@ -104,7 +104,7 @@ bool ThreadWalk::read_stretch(std::uint64_t begin) {
   }
   const std::uint64_t end = std::min<std::uint64_t>(size_, begin + stretch_);
   WalkedCall none;
-  none.edge = no_edge;
+  none.edge = EdgeId::none;
   calls_.assign(end - begin, none);
   while (!waiting_.empty() && waiting_.back().entry->first_order < end) {
     open_.push_back(waiting_.back());
@@ -129,7 +129,7 @@ void ThreadWalk::read_on(Cursor& cursor, std::uint64_t begin, std::uint64_t end)
       return;
     }
     const WalkedCall call = step(cursor, *block);
-    if (order < begin || order >= size_ || calls_[order - begin].edge != no_edge) {
+    if (order < begin || order >= size_ || calls_[order - begin].edge != EdgeId::none) {
       cache_.note_damage(); // two calls have one number, or the numbers do not ascend
     } else if (call.before == 0) {
       calls_[order - begin] = call;
@@ -138,7 +138,8 @@ void ThreadWalk::read_on(Cursor& cursor, std::uint64_t begin, std::uint64_t end)
 }
 
 bool ThreadWalk::comes_before(const WalkedCall& late, const WalkedCall& other) {
-  return std::pair(late.start, late.order - late.before) <= std::pair(other.start, other.order);
+  return std::pair(late.start, index_of(late.order) - late.before) <=
+         std::pair(other.start, index_of(other.order));
 }
 
 } // namespace ptlens::cache

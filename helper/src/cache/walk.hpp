@@ -15,10 +15,10 @@
 namespace ptlens::cache {
 
 struct WalkedCall {
-  std::uint32_t order = 0;                // number of opening
-  std::uint32_t parent = stacks::no_call; // an order
-  std::uint32_t edge = 0;                 // index
-  std::uint32_t before = 0;               // how much lower the order of the first call in it is
+  stacks::CallId order{};
+  stacks::CallId parent = stacks::CallId::none;
+  EdgeId edge{};
+  std::uint32_t before = 0; // how much lower the order of the first call in it is
   std::uint64_t start = 0;
   std::uint64_t latency = 0;
   std::uint64_t children = 0;
@@ -30,8 +30,8 @@ struct WalkedCall {
 
 class ThreadWalk {
 public:
-  // `edges`: indices, ascending. Leaves out the calls of damaged blocks.
-  ThreadWalk(const CallCache& cache, std::span<const std::uint32_t> edges, std::uint32_t thread);
+  // `edges` ascend. Leaves out the calls of damaged blocks.
+  ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, std::uint32_t thread);
 
   // Returns the upper bound of the numbers of opening.
   [[nodiscard]] std::uint32_t orders() const { return size_; }
@@ -47,7 +47,7 @@ public:
         break;
       }
       for (const WalkedCall& call : calls_) {
-        if (call.edge == no_edge) {
+        if (call.edge == EdgeId::none) {
           continue;
         }
         if (call.start < last) {
@@ -76,11 +76,9 @@ public:
   }
 
 private:
-  static constexpr std::uint32_t no_edge = UINT32_MAX;
-
   struct Cursor { // in a block with calls of this stretch or a later one
     const BlockEntry* entry = nullptr;
-    std::uint32_t edge = 0;
+    EdgeId edge{};
     std::uint32_t next = 0;       // call of the block
     std::uint32_t next_extra = 0; // call of the block with extra columns
     std::uint32_t order = 0;      // of the previous call

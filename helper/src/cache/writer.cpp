@@ -39,7 +39,7 @@ std::vector<const Placed*> mark_nested(std::vector<Placed>& all, std::span<const
   std::ranges::sort(all, {}, [&](const Placed& placed) {
     const Row& row = placed.row;
     const std::uint32_t before = (row.flags & extra_bit) != 0 ? extras[row.extra].before : 0;
-    return std::tuple(row.start, row.order - before, before == 0, ~row.order);
+    return std::tuple(row.start, index_of(row.order) - before, before == 0, ~index_of(row.order));
   });
   std::vector<const Placed*> changed;
   stacks::NestingSweep nesting;
@@ -100,8 +100,8 @@ void Writer::add_block(const MadeBlock& block, std::span<const std::byte> bytes)
   if (added) {
     edges_.push_back(block.edge);
   }
-  if (block.edge.function >= sums_.size()) {
-    sums_.resize(std::size_t{block.edge.function} + 1);
+  if (!sums_.has(block.edge.function)) {
+    sums_.resize(std::size_t{index_of(block.edge.function)} + 1);
   }
   sums_[block.edge.function].add(block.sums);
   blocks_.push_back({.entry = block.entry, .edge = at->second});
@@ -109,7 +109,7 @@ void Writer::add_block(const MadeBlock& block, std::span<const std::byte> bytes)
   output_.append(bytes);
 }
 
-void Writer::add_late(std::uint32_t thread, std::uint32_t function) {
+void Writer::add_late(std::uint32_t thread, stacks::FunctionId function) {
   const std::lock_guard lock(mutex_);
   late_.push_back({.thread = thread, .function = function});
 }
@@ -174,13 +174,13 @@ void Writer::mark_inner(const Late& late, std::span<const std::size_t> blocks) {
 
 // Returns whether all functions, sites and threads of calls are in the description.
 bool Writer::is_described(const Description& description) const {
-  const std::size_t functions = description.functions.size();
-  return sums_.size() <= functions &&
+  return sums_.size() <= description.functions.size() &&
          std::ranges::all_of(edges_,
                              [&](const Edge& edge) {
-                               return (edge.caller == stacks::no_call || edge.caller < functions) &&
-                                      (edge.site == stacks::no_site ||
-                                       edge.site < description.sites.size());
+                               return (edge.caller == stacks::FunctionId::none ||
+                                       description.functions.has(edge.caller)) &&
+                                      (edge.site == stacks::SiteId::none ||
+                                       description.sites.has(edge.site));
                              }) &&
          std::ranges::all_of(blocks_, [&](const Block& block) {
            return block.entry.thread < description.threads.size();
@@ -242,21 +242,22 @@ void Writer::append_lists(const std::string& key, const Description& description
     thread_calls[block.thread] += block.calls;
     counts.first_start = std::min(counts.first_start, block.first_start);
   }
-  std::vector<std::vector<std::uint32_t>> called_by(counts.functions);
-  std::vector<FunctionEntry> functions(counts.functions);
+  IdVector<stacks::FunctionId, std::vector<EdgeId>> called_by(counts.functions);
+  IdVector<stacks::FunctionId, FunctionEntry> functions(counts.functions);
   std::uint32_t edge = 0;
-  for (std::uint32_t function = 0; function < functions.size(); ++function) {
-    functions[function].sums = function < sums_.size() ? sums_[function] : FunctionSums{};
+  for (const stacks::FunctionId function : functions.ids()) {
+    functions[function].sums = sums_.has(function) ? sums_[function] : FunctionSums{};
     functions[function].first_edge = edge;
     for (; edge < made.edges.size() && made.edges[edge].edge.function == function; ++edge) {
-      if (const std::uint32_t caller = made.edges[edge].edge.caller; caller != stacks::no_call) {
-        called_by[caller].push_back(edge);
+      if (const stacks::FunctionId caller = made.edges[edge].edge.caller;
+          caller != stacks::FunctionId::none) {
+        called_by[caller].push_back(EdgeId{edge});
       }
     }
   }
-  std::vector<std::uint32_t> called;
-  for (std::uint32_t function = 0; function < functions.size(); ++function) {
-    const std::vector<std::uint32_t>& own = called_by[function];
+  std::vector<EdgeId> called;
+  for (const stacks::FunctionId function : functions.ids()) {
+    const std::vector<EdgeId>& own = called_by[function];
     functions[function].first_called = static_cast<std::uint32_t>(called.size());
     functions[function].called_checksum =
         static_cast<std::uint32_t>(checksum(std::as_bytes(std::span(own))));
@@ -267,7 +268,7 @@ void Writer::append_lists(const std::string& key, const Description& description
   counts.description_bytes = text.size();
   output_.append(padded(std::span<const EdgeEntry>(made.edges)));
   output_.append(padded(std::span<const BlockEntry>(made.blocks)));
-  output_.append(padded(std::span<const std::uint32_t>(called)));
+  output_.append(padded(std::span<const EdgeId>(called)));
   std::vector<std::byte> directory = padded(std::span<const DirectoryHeader>(&counts, 1));
   const auto add = [&directory](const std::vector<std::byte>& part) {
     directory.insert(directory.end(), part.begin(), part.end());

@@ -62,12 +62,12 @@ private:
   };
   struct Late { // a function whose calls may be nested in calls that were found late
     std::uint32_t thread = 0;
-    std::uint32_t function = 0;
+    stacks::FunctionId function{};
     auto operator<=>(const Late&) const = default;
   };
 
   void add_block(const MadeBlock& block, std::span<const std::byte> bytes) override;
-  void add_late(std::uint32_t thread, std::uint32_t function) override;
+  void add_late(std::uint32_t thread, stacks::FunctionId function) override;
   [[nodiscard]] std::size_t memory_per_thread() const override;
   [[nodiscard]] std::vector<std::vector<std::size_t>> blocks_of_late() const;
   void mark_inner(const Late& late, std::span<const std::size_t> blocks);
@@ -88,7 +88,7 @@ private:
   tsl::robin_map<Edge, std::uint32_t, EdgeHash> edge_numbers_;
   std::vector<Edge> edges_;
   std::vector<Block> blocks_;
-  std::vector<FunctionSums> sums_;
+  IdVector<stacks::FunctionId, FunctionSums> sums_;
   std::vector<Late> late_;
   std::deque<std::unique_ptr<ThreadWriter>> threads_;
   std::atomic<std::size_t> thread_count_ = 0;

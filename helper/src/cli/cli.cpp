@@ -185,6 +185,7 @@ public:
     add_report();
     add_calls();
     add_flame();
+    add_explain();
     add_lines();
     add_diff();
     add_decode();
@@ -353,6 +354,22 @@ private:
     app->add_flag("--off", flame_.off, "count only off-CPU time")->excludes(on);
   }
 
+  void add_explain() {
+    CLI::App* app = command("explain", "explain why the slow calls of a function are slow",
+                            [this] { return explain(explain_); });
+    add_source(*app, explain_.query.source);
+    add_no_cache(*app, explain_.query.source);
+    add_function(*app, explain_.query.function, explain_.query.binary, true);
+    add_selection(*app, explain_.query.selection);
+    app->add_option("--slow", explain_.slow,
+                    "the slow calls: p99, '>5ms' or A,B; default: the selection, else p99")
+        ->type_name("RANGE");
+    app->add_option("--typical", explain_.typical,
+                    "the calls to compare them with; default: p40-p60")
+        ->type_name("RANGE");
+    add_json(*app, explain_.query.source.json);
+  }
+
   void add_lines() {
     CLI::App* app = command("lines", "show the functions and call sites of one source file",
                             [this] { return lines(lines_); });
@@ -442,6 +459,7 @@ private:
   QueryOptions report_;
   CallsOptions calls_;
   FlameOptions flame_;
+  ExplainOptions explain_;
   LinesOptions lines_;
   DiffOptions diff_;
   BundleOptions bundle_;

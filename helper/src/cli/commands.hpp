@@ -55,6 +55,12 @@ struct FlameOptions {
   bool off = false;
 };
 
+struct ExplainOptions {
+  QueryOptions query;
+  std::string slow;    // as typed; empty: not given
+  std::string typical; // the same
+};
+
 struct DiffOptions {
   RecordingOptions source;
   std::string base;
@@ -113,6 +119,7 @@ Result<void> functions(const RecordingOptions& options);
 Result<void> report(const QueryOptions& options);
 Result<void> calls(const CallsOptions& options);
 Result<void> flame(const FlameOptions& options);
+Result<void> explain(const ExplainOptions& options);
 Result<void> lines(const LinesOptions& options);
 Result<void> diff(const DiffOptions& options);
 Result<void> cache(const CacheOptions& options);

@@ -19,8 +19,8 @@ Result<measure::RecordingDifference> one_function(const measure::Measurement& ba
   measure::RecordingDifference result;
   const auto here = measure::find_function(now, options.function, options.binary);
   if (here) {
-    const std::uint32_t there = measure::same_function(base, now, *here);
-    if (there == stacks::no_call) {
+    const stacks::FunctionId there = measure::same_function(base, now, *here);
+    if (there == stacks::FunctionId::none) {
       result.only_now.push_back(measure::report(now, *here, {}));
     } else {
       result.both.push_back(measure::differences_of(base, there, now, *here));

@@ -1,14 +1,17 @@
-// Commands that answer from a recording: functions, report, calls, flame, lines.
+// Commands that answer from a recording: functions, report, calls, flame, explain, lines.
 #include "cli/commands.hpp"
 #include "cli/progress_line.hpp"
 #include "engine/cache/cache_status.hpp"
 #include "engine/engine.hpp"
 #include "engine/inlined/inlined_report.hpp"
 #include "export/calls.hpp"
+#include "export/explain/explain_json.hpp"
+#include "export/explain/explain_text.hpp"
 #include "export/folded.hpp"
 #include "export/json/json.hpp"
 #include "export/line_times.hpp"
 #include "export/text/text.hpp"
+#include "measure/explain/explain.hpp"
 #include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/names/find_function.hpp"
@@ -89,8 +92,8 @@ Result<measure::Selection> select(const measure::Measurement& measurement,
   return selection;
 }
 
-Result<std::vector<std::uint32_t>> find(const measure::Measurement& measurement,
-                                        const QueryOptions& options) {
+Result<std::vector<stacks::FunctionId>> find(const measure::Measurement& measurement,
+                                             const QueryOptions& options) {
   if (options.all) {
     return measure::find_functions(measurement, options.function, options.binary);
   }
@@ -103,7 +106,7 @@ Result<std::vector<std::uint32_t>> find(const measure::Measurement& measurement,
 
 struct Query {
   Measured measurement;
-  std::vector<std::uint32_t> functions; // empty: all
+  std::vector<stacks::FunctionId> functions; // empty: all
   measure::Selection selection;
 };
 
@@ -295,6 +298,40 @@ Result<void> flame(const FlameOptions& options) {
   return {};
 }
 
+Result<void> explain(const ExplainOptions& options) {
+  measure::SetChoice sets;
+  for (const auto& [text, range] :
+       {std::pair(&options.slow, &sets.slow), std::pair(&options.typical, &sets.typical)}) {
+    if (text->empty()) {
+      continue;
+    }
+    const auto parsed = measure::parse_latency_range(*text);
+    if (!parsed) {
+      return std::unexpected(parsed.error());
+    }
+    *range = *parsed;
+  }
+  const auto query = prepare(options.query);
+  if (!query) {
+    return std::unexpected(query.error());
+  }
+  const auto explanation =
+      measure::explain(*query->measurement, query->functions.front(), query->selection, sets);
+  if (ExplainOptions again = options; was_damaged(*query->measurement, again.query.source)) {
+    return explain(again);
+  }
+  if (!explanation) {
+    return std::unexpected(explanation.error());
+  }
+  if (options.query.source.json) {
+    std::cout << exporting::dump(exporting::explain_json(*query->measurement, *explanation))
+              << '\n';
+  } else {
+    std::cout << exporting::explain_text(*query->measurement, *explanation);
+  }
+  return {};
+}
+
 namespace {
 
 using SharedLineTimes = std::shared_ptr<const line_time::LineTimes>;
@@ -314,7 +351,7 @@ Result<std::vector<stacks::FunctionInfo>> timed_functions(const measure::Measure
   if (!named) {
     return std::unexpected(named.error());
   }
-  for (const std::uint32_t function : *named) {
+  for (const stacks::FunctionId function : *named) {
     if (measurement.functions[function].file == lines.file) {
       functions.push_back(measurement.functions[function]);
     }

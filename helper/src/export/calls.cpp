@@ -16,14 +16,14 @@ namespace {
 
 const stacks::FunctionInfo* caller_info(const measure::Measurement& measurement,
                                         const measure::CallSubset& part, std::uint32_t call) {
-  const std::uint32_t function = measure::caller_of(measurement, part, call);
-  return function < measurement.functions.size() ? &measurement.functions[function] : nullptr;
+  const stacks::FunctionId function = measure::caller_of(measurement, part, call);
+  return measurement.functions.has(function) ? &measurement.functions[function] : nullptr;
 }
 
 const stacks::CallSite* site_of(const measure::Measurement& measurement,
                                 const measure::CallSubset& part, std::uint32_t call) {
-  const std::uint32_t site = part.calls().site[call];
-  return site < measurement.sites.size() ? &measurement.sites[site] : nullptr;
+  const stacks::SiteId site = part.calls().site[call];
+  return measurement.sites.has(site) ? &measurement.sites[site] : nullptr;
 }
 
 std::string csv_field(std::optional<std::uint64_t> figure) {

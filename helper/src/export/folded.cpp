@@ -9,7 +9,7 @@ namespace ptlens::exporting {
 
 namespace {
 
-std::string frame_name(const measure::Measurement& measurement, std::uint32_t function) {
+std::string frame_name(const measure::Measurement& measurement, stacks::FunctionId function) {
   std::string name = measure::frame_function(measurement, function).name;
   if (name.empty()) {
     return "[unknown]";

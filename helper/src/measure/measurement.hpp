@@ -41,10 +41,10 @@ struct RecordingInfo {
 struct Measurement {
   RecordingInfo recording;
   std::vector<stacks::ThreadInfo> threads;
-  std::vector<stacks::FunctionInfo> functions;
-  std::vector<stacks::CallSite> sites;
+  stacks::Functions functions;
+  stacks::CallSites sites;
   // Functions whose self time is unknown, because not all that they call was measured; ascending.
-  std::vector<std::uint32_t> self_unknown;
+  std::vector<stacks::FunctionId> self_unknown;
   std::shared_ptr<const cache::CallCache> cache; // all calls; never null once it is complete
   // The names of functions that were inlined somewhere in binaries whose code ran: last components,
   // without template arguments, ascending.
@@ -52,7 +52,7 @@ struct Measurement {
 
   // Returns whether latencies are without the time of probes.
   [[nodiscard]] bool is_corrected() const { return recording.backend == "uprobe"; }
-  [[nodiscard]] bool self_known(std::uint32_t function) const {
+  [[nodiscard]] bool self_known(stacks::FunctionId function) const {
     return !std::ranges::binary_search(self_unknown, function);
   }
 };

@@ -90,7 +90,7 @@ MeasuredSources read_sources(const std::string& data, const measure::Measurement
     files[function.binary].insert(function.file);
   }
   for (const stacks::CallSite& site : measurement.sites) {
-    if (site.function < measurement.functions.size()) {
+    if (measurement.functions.has(site.function)) {
       files[measurement.functions[site.function].binary].insert(site.file);
     }
   }

@@ -218,7 +218,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await until("lines with the change", async () => (await textsOf(page)).filter((text) => /· \u2212\d+ %/.test(text)).length >= 2);
       await goTo(page, report.function.line);
       const hover = await showHover(page);
-      await hover.getByText("Against the baseline the mean is \u2212").first().waitFor(patience);
+      await hover.getByText("Compared with the baseline, the mean is \u2212").first().waitFor(patience);
       await page.keyboard.press("Escape");
       await shot("baseline-dark");
       await runCommand(page, "PT Lens: Show Recording");

@@ -100,10 +100,10 @@ public:
   [[nodiscard]] std::vector<std::string> calls() const {
     std::vector<std::string> lines;
     for (std::size_t call = 0; call < table_.size(); ++call) {
-      const std::uint32_t parent = table_.parent[call];
+      const CallIndex parent = table_.parent[call];
       static constexpr const char* states[] = {"complete", "incomplete", "unwound"};
       lines.push_back(fmt::format("{} in {}: {} {}+{}", name(call),
-                                  parent == no_call ? "-" : name(parent),
+                                  parent == CallIndex::none ? "-" : name(index_of(parent)),
                                   states[static_cast<std::size_t>(table_.state[call])],
                                   table_.start[call], table_.latency[call]));
     }

@@ -134,7 +134,7 @@ TEST_F(CallRows, HotAndColdPartsAndCopiesAreOneFunction) {
     }
     expect_calls(run, edges);
     for (const char* name : {"split", "partial", "reshaped", "fixed"}) {
-      std::set<std::uint32_t> functions;
+      std::set<FunctionId> functions;
       for (const std::uint32_t call : run.calls(name)) {
         functions.insert(run.measurement->calls.function[call]);
       }

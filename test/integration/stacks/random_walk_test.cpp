@@ -116,16 +116,18 @@ void expect_time_is_divided(const Tape& tape) {
   const CallTable& table = tape.table();
   const std::uint64_t traced = tape.builder().last_ns() - tape.builder().first_ns();
   EXPECT_EQ(tape.self(), traced);
-  std::map<std::uint32_t, std::uint64_t> inclusive;
-  std::map<std::uint32_t, std::uint64_t> sibling_end; // by parent
+  std::map<FunctionId, std::uint64_t> inclusive;
+  std::map<CallIndex, std::uint64_t> sibling_end; // by parent
   for (std::size_t call = 0; call < table.size(); ++call) {
     inclusive[table.function[call]] += table.inner[call] == 0 ? table.latency[call] : 0;
     bool inside_itself = false;
-    for (std::uint32_t above = table.parent[call]; above != no_call; above = table.parent[above]) {
-      inside_itself = inside_itself || table.function[above] == table.function[call];
+    for (CallIndex above = table.parent[call]; above != CallIndex::none;
+         above = table.parent[index_of(above)]) {
+      inside_itself = inside_itself || table.function[index_of(above)] == table.function[call];
     }
     ASSERT_EQ(table.inner[call] != 0, inside_itself) << tape.calls()[call];
-    if (const std::uint32_t parent = table.parent[call]; parent != no_call) {
+    if (table.parent[call] != CallIndex::none) {
+      const std::uint32_t parent = index_of(table.parent[call]);
       ASSERT_LT(parent, call);
       ASSERT_GE(table.start[call], table.start[parent]);
       ASSERT_LE(table.start[call] + table.latency[call],
@@ -152,8 +154,9 @@ void check(const Walk& walk) {
     if (table.state[call] != CallState::complete) {
       continue;
     }
-    const std::uint32_t parent = table.parent[call];
-    const Walk::Call found{walk.tape.name(call), parent == no_call ? "" : walk.tape.name(parent),
+    const CallIndex parent = table.parent[call];
+    const Walk::Call found{walk.tape.name(call),
+                           parent == CallIndex::none ? "" : walk.tape.name(index_of(parent)),
                            table.start[call], table.latency[call]};
     const auto same = left.find(found);
     ASSERT_NE(same, left.end()) << walk.tape.calls()[call] << " did not happen";

@@ -283,7 +283,7 @@ std::vector<std::string> SampleRun::symbols() const {
 
 std::set<std::string> SampleRun::called() const {
   std::set<std::string> names;
-  for (const std::uint32_t function : measurement->calls.function) {
+  for (const FunctionId function : measurement->calls.function) {
     names.insert(measurement->functions[function].name);
   }
   return names;
@@ -300,10 +300,11 @@ std::vector<std::uint32_t> SampleRun::calls(const std::string& function) const {
 }
 
 std::string SampleRun::caller(std::uint32_t call) const {
-  const std::uint32_t parent = measurement->calls.parent[call];
-  return parent == no_call
+  const CallIndex parent = measurement->calls.parent[call];
+  return parent == CallIndex::none
              ? ""
-             : source_name(measurement->functions[measurement->calls.function[parent]].name);
+             : source_name(
+                   measurement->functions[measurement->calls.function[index_of(parent)]].name);
 }
 
 std::uint64_t SampleRun::end(std::uint32_t call) const {
@@ -380,11 +381,12 @@ void expect_truth(const SampleRun& run) {
   for (std::uint32_t call = 0; call < table.size(); ++call) {
     const FunctionInfo& function = measurement.functions[table.function[call]];
     const std::string symbol = symbol_at(function.binary, function.address);
-    if (symbol.empty() || table.parent[call] == no_call ||
-        (table.site[call] == no_site && table.state[call] == CallState::incomplete)) {
+    if (symbol.empty() || table.parent[call] == CallIndex::none ||
+        (table.site[call] == SiteId::none && table.state[call] == CallState::incomplete)) {
       continue;
     }
-    const FunctionInfo& caller = measurement.functions[table.function[table.parent[call]]];
+    const FunctionInfo& caller =
+        measurement.functions[table.function[index_of(table.parent[call])]];
     if (!in_program(function.binary) && !in_program(caller.binary)) {
       continue;
     }
@@ -414,15 +416,17 @@ void expect_time_adds_up(const SampleRun& run) {
   const measure::test::MeasuredCalls& measurement = *run.measurement;
   const CallTable& table = measurement.calls;
   std::vector<std::uint64_t> self(measurement.threads.size());
-  std::vector<std::vector<std::uint64_t>> inclusive(
-      measurement.threads.size(), std::vector<std::uint64_t>(measurement.functions.size()));
+  using ByFunction = IdVector<FunctionId, std::uint64_t>;
+  std::vector<ByFunction> inclusive(measurement.threads.size(),
+                                    ByFunction(measurement.functions.size()));
   for (std::uint32_t call = 0; call < table.size(); ++call) {
     ASSERT_LE(table.children[call], table.latency[call]) << call;
     self[table.thread[call]] += table.self(call);
     if (table.inner[call] == 0) {
       inclusive[table.thread[call]][table.function[call]] += table.latency[call];
     }
-    if (const std::uint32_t parent = table.parent[call]; parent != no_call) {
+    if (table.parent[call] != CallIndex::none) {
+      const std::uint32_t parent = index_of(table.parent[call]);
       EXPECT_LT(parent, call);
       EXPECT_GE(table.start[call], table.start[parent]);
       EXPECT_LE(run.end(call), run.end(parent));
@@ -432,7 +436,7 @@ void expect_time_adds_up(const SampleRun& run) {
     const ThreadInfo& info = measurement.threads[thread];
     const std::uint64_t traced = info.last_ns - info.first_ns;
     EXPECT_EQ(self[thread], traced);
-    for (std::size_t function = 0; function < measurement.functions.size(); ++function) {
+    for (const FunctionId function : measurement.functions.ids()) {
       EXPECT_LE(inclusive[thread][function], traced) << measurement.functions[function].name;
     }
   }

@@ -1,6 +1,6 @@
 // From the bytes of functions to blocks: a linear sweep over each part of a function finds its
 // instructions, direct branches and what follows a branch begin blocks.
-#include "instruction.hpp"
+#include "code/instruction.hpp"
 #include "synth/code_graph.hpp"
 #include "synth/random.hpp"
 

@@ -2,7 +2,7 @@
 // 2).
 #include "synth/kernel.hpp"
 
-#include "synth/walker.hpp"
+#include "synth/seat.hpp"
 
 #include <fmt/format.h>
 

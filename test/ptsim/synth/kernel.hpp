@@ -4,10 +4,10 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "branch_log.hpp"
 #include "synth/call_stack.hpp"
 #include "synth/random.hpp"
-#include "trace_unit.hpp"
+#include "trace/trace_unit.hpp"
+#include "truth/branch_log.hpp"
 
 #include <array>
 #include <cstddef>

@@ -3,8 +3,8 @@
 // whose clock is behind, so that the threads' times and the records agree.
 #pragma once
 
-#include "aux_buffer.hpp"
-#include "perf_data_writer.hpp"
+#include "file/perf_data_writer.hpp"
+#include "recording/aux_buffer.hpp"
 #include "synth/call_stack.hpp"
 #include "synth/synth_options.hpp"
 #include "synth/walker.hpp"

@@ -2,7 +2,7 @@
 // them.
 #pragma once
 
-#include "mappings.hpp"
+#include "code/mappings.hpp"
 #include "synth/code_graph.hpp"
 
 #include <cstdint>

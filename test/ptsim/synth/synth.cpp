@@ -1,7 +1,7 @@
 // The order of things in a made-up recording.
 #include "synth/synth.hpp"
 
-#include "perf_data_writer.hpp"
+#include "file/perf_data_writer.hpp"
 #include "synth/behaviour.hpp"
 #include "synth/machine.hpp"
 #include "synth/random.hpp"

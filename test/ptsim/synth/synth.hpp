@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "clock.hpp"
 #include "synth/call_stack.hpp"
 #include "synth/process.hpp"
 #include "synth/synth_options.hpp"
+#include "trace/clock.hpp"
 
 #include <cstdint>
 #include <functional>

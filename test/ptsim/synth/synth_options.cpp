@@ -1,7 +1,7 @@
 // Command line by CLI11.
 #include "synth/synth_options.hpp"
 
-#include "options.hpp"
+#include "command/options.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

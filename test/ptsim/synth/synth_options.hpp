@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "synth/behaviour.hpp"
-#include "trace_unit.hpp"
+#include "trace/trace_unit.hpp"
 
 #include <cstdint>
 #include <optional>

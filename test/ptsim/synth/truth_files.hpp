@@ -1,10 +1,10 @@
 // The truth as files: every call as a JSON line, and sums of each function of each thread.
 #pragma once
 
-#include "clock.hpp"
 #include "synth/call_stack.hpp"
 #include "synth/kernel.hpp"
 #include "synth/process.hpp"
+#include "trace/clock.hpp"
 
 #include <fmt/format.h>
 

@@ -2,15 +2,16 @@
 // the call stack. The bottom of the stack is a loop that never ends.
 #pragma once
 
-#include "branch_log.hpp"
-#include "clock.hpp"
-#include "packet_writer.hpp"
 #include "synth/behaviour.hpp"
 #include "synth/call_stack.hpp"
 #include "synth/kernel.hpp"
 #include "synth/process.hpp"
 #include "synth/random.hpp"
-#include "trace_unit.hpp"
+#include "synth/seat.hpp"
+#include "trace/clock.hpp"
+#include "trace/packet_writer.hpp"
+#include "trace/trace_unit.hpp"
+#include "truth/branch_log.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -26,13 +27,6 @@ struct AddressFilter { // process addresses of code that is traced
   [[nodiscard]] bool holds(std::uint64_t address) const {
     return address >= begin && address < end;
   }
-};
-
-// The processor that a thread runs on.
-struct Seat {
-  Clock* clock = nullptr;
-  TraceUnit* unit = nullptr;
-  PacketWriter* packets = nullptr;
 };
 
 struct WalkerConfig {

@@ -1,5 +1,5 @@
 // The simulated clocks against arithmetic by hand: 3.6 GHz core, 3 GHz TSC, 24 MHz crystal.
-#include "clock.hpp"
+#include "trace/clock.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The command line: what perf's means, and what is refused.
+#include "command/options.hpp"
 #include "harness.hpp"
-#include "options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Packets as written, read back by libipt's packet decoder: every field as it was given, every
 // address after decompression.
-#include "packet_writer.hpp"
+#include "trace/packet_writer.hpp"
 
 #include <gtest/gtest.h>
 #include <intel-pt.h>

@@ -1,6 +1,6 @@
 // Several lanes in one file, read by perf: order, ownership and faults of records.
+#include "file/perf_data_writer.hpp"
 #include "harness.hpp"
-#include "perf_data_writer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -174,7 +174,7 @@ std::string check_self_times(const measure::test::MeasuredCalls& measurement) {
 
 // A function's inclusive time: its outermost activations.
 std::string check_inclusive_times(const measure::test::MeasuredCalls& measurement) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> inclusive;
+  std::map<std::pair<std::uint32_t, stacks::FunctionId>, std::uint64_t> inclusive;
   const stacks::CallTable& calls = measurement.calls;
   for (std::size_t call = 0; call < calls.size(); ++call) {
     if (calls.inner[call] == 0) {

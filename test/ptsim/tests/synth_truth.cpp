@@ -136,7 +136,7 @@ View view_of(const measure::test::MeasuredCalls& measurement) {
   for (std::size_t index = 0; index < calls.size(); ++index) {
     const stacks::FunctionInfo& function = measurement.functions[calls.function[index]];
     ThreadView& thread = view[measurement.threads[calls.thread[index]].tid];
-    if (calls.site[index] != stacks::no_site) {
+    if (calls.site[index] != stacks::SiteId::none) {
       thread.calls.push_back({function.binary, function.address,
                               measurement.sites[calls.site[index]].address, calls.state[index],
                               calls.tail_call[index] != 0, calls.start[index], calls.latency[index],

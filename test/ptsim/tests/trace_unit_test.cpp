@@ -1,5 +1,5 @@
 // Packets of the simulated trace hardware, read back by libipt's packet decoder.
-#include "trace_unit.hpp"
+#include "trace/trace_unit.hpp"
 
 #include <gtest/gtest.h>
 #include <intel-pt.h>

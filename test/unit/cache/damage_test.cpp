@@ -4,6 +4,7 @@
 #include "cache/random_table.hpp"
 #include "cache/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -60,10 +61,10 @@ bool is_whole(const std::vector<std::byte>& bytes) {
     return false;
   }
   (void)read_all_calls(**cache);
-  for (std::uint32_t function = 0; function < (*cache)->function_count(); ++function) {
+  for (const auto function : first_ids<stacks::FunctionId>((*cache)->function_count())) {
     (void)(*cache)->edges_from(function);
   }
-  (void)(*cache)->large_edge(0);
+  (void)(*cache)->large_edge(EdgeId{0});
   return !(*cache)->damaged();
 }
 
@@ -98,16 +99,16 @@ TEST_F(Damage, OfTheLengthIsDetected) {
 
 TEST_F(Damage, CallsOfUnknownFunctionsAreRefused) {
   stacks::ClosedCall call;
-  call.function = test::functions; // one too high
+  call.function = stacks::FunctionId{test::functions}; // one too high
   Writer of_function({});
   of_function.thread(0).take(call);
   EXPECT_FALSE(of_function.finish({}, test::description()).has_value());
-  call.function = 0;
-  call.site = test::sites;
+  call.function = 0_fn;
+  call.site = stacks::SiteId{test::sites};
   Writer of_site({});
   of_site.thread(0).take(call);
   EXPECT_FALSE(of_site.finish({}, test::description()).has_value());
-  call.site = 0;
+  call.site = 0_site;
   Writer of_thread({});
   of_thread.thread(test::threads).take(call);
   EXPECT_FALSE(of_thread.finish({}, test::description()).has_value());

@@ -35,10 +35,10 @@ TEST(LargeEdge, AgreesWithItsCalls) {
     SCOPED_TRACE(seed);
     const auto cache = written(test::random_table(seed, 40 * seed + 1), 1);
     ASSERT_NE(cache, nullptr);
-    for (std::uint32_t edge = 0; edge < cache->edge_count(); ++edge) {
+    for (const EdgeId edge : cache->edges()) {
       const LargeEdge* const large = cache->large_edge(edge);
       ASSERT_NE(large, nullptr);
-      const std::array<std::uint32_t, 1> one = {edge};
+      const std::array<EdgeId, 1> one = {edge};
       const stacks::CallTable calls = read_calls(*cache, one).calls;
       std::array<std::uint64_t, 3> states{};
       std::vector<std::uint64_t> latencies;
@@ -98,9 +98,9 @@ TEST(LargeEdge, SmallEdgesAreRead) {
   const auto kept = written(test::random_table(3, 500), 1);
   ASSERT_TRUE(cache != nullptr && kept != nullptr);
   ASSERT_EQ(cache->edge_count(), kept->edge_count());
-  for (std::uint32_t edge = 0; edge < cache->edge_count(); ++edge) {
+  for (const EdgeId edge : cache->edges()) {
     EXPECT_EQ(cache->large_edge(edge), nullptr);
-    const std::array<std::uint32_t, 1> one = {edge};
+    const std::array<EdgeId, 1> one = {edge};
     const EdgeTally read = edge_tallies(*cache, {}, one).front();
     const EdgeTally stored = edge_tallies(*kept, {}, one).front();
     EXPECT_EQ(read.states, stored.states);

@@ -30,7 +30,7 @@ inline Description description() {
                               .end_line = i + 9});
   }
   for (std::uint32_t i = 0; i < sites; ++i) {
-    made.sites.push_back({.function = i == 0 ? stacks::no_call : i,
+    made.sites.push_back({.function = i == 0 ? stacks::FunctionId::none : stacks::FunctionId{i},
                           .address = 0xffffffffff600000 + i,
                           .file = "/src/file.cpp",
                           .line = i});
@@ -78,12 +78,15 @@ inline stacks::CallTable random_table(std::uint32_t seed, std::uint32_t calls_a_
       now += random.chance(30) ? 0 : random.below(widest);
       const bool off = random.chance(5);
       table.thread.push_back(thread);
-      table.function.push_back(static_cast<std::uint32_t>(random.below(functions)));
-      table.parent.push_back(
-          root ? stacks::no_call
-               : call - 1 - static_cast<std::uint32_t>(random.below(std::min(call - first, 9U))));
-      table.site.push_back(random.chance(20) ? stacks::no_site
-                                             : static_cast<std::uint32_t>(random.below(sites)));
+      table.function.push_back(
+          stacks::FunctionId{static_cast<std::uint32_t>(random.below(functions))});
+      table.parent.push_back(root ? stacks::CallIndex::none
+                                  : stacks::CallIndex{call - 1 -
+                                                      static_cast<std::uint32_t>(random.below(
+                                                          std::min(call - first, 9U)))});
+      table.site.push_back(random.chance(20)
+                               ? stacks::SiteId::none
+                               : stacks::SiteId{static_cast<std::uint32_t>(random.below(sites))});
       table.start.push_back(now);
       table.latency.push_back(random.chance(95) ? random.below(widest) : random.any());
       table.uncertainty.push_back(random.chance(99) ? static_cast<std::uint32_t>(random.below(100))
@@ -127,7 +130,7 @@ inline void expect_equal(const stacks::CallTable& one, const stacks::CallTable& 
 // cache must not rely upon: `backwards` hands over each thread's last call first.
 template <class Take>
 void hand_over(const stacks::CallTable& table, bool backwards, const Take& take) {
-  std::vector<std::uint32_t> first(threads, stacks::no_call);
+  std::vector<std::uint32_t> first(threads, UINT32_MAX);
   for (std::uint32_t call = 0; call < table.size(); ++call) {
     std::uint32_t& of_thread = first[table.thread[call]];
     of_thread = std::min(of_thread, call);

@@ -4,6 +4,7 @@
 #include "cache/random_table.hpp"
 #include "cache/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,8 +20,10 @@
 namespace ptlens::cache {
 namespace {
 
+using stacks::CallId;
+using stacks::CallIndex;
 using stacks::CallTable;
-using stacks::no_call;
+using stacks::FunctionId;
 
 struct Folder {
   Folder() { std::filesystem::create_directory(path); }
@@ -68,7 +71,7 @@ TEST(RoundTrip, RestoresTheDescription) {
   const Description found = cache->take_description();
   EXPECT_EQ(found.more, expected.more);
   ASSERT_EQ(found.functions.size(), expected.functions.size());
-  for (std::size_t i = 0; i < expected.functions.size(); ++i) {
+  for (const stacks::FunctionId i : expected.functions.ids()) {
     EXPECT_EQ(found.functions[i].name, expected.functions[i].name);
     EXPECT_EQ(found.functions[i].binary, expected.functions[i].binary);
     EXPECT_EQ(found.functions[i].address, expected.functions[i].address);
@@ -77,7 +80,7 @@ TEST(RoundTrip, RestoresTheDescription) {
     EXPECT_EQ(found.functions[i].end_line, expected.functions[i].end_line);
   }
   ASSERT_EQ(found.sites.size(), expected.sites.size());
-  for (std::size_t i = 0; i < expected.sites.size(); ++i) {
+  for (const stacks::SiteId i : expected.sites.ids()) {
     EXPECT_EQ(found.sites[i].function, expected.sites[i].function);
     EXPECT_EQ(found.sites[i].address, expected.sites[i].address);
     EXPECT_EQ(found.sites[i].file, expected.sites[i].file);
@@ -100,10 +103,9 @@ TEST(RoundTrip, ReadsTheRequestedEdges) {
   const CallTable table = test::random_table(3, 400);
   const auto cache = written(table, {}, false);
   ASSERT_NE(cache, nullptr);
-  for (std::uint32_t function = 0; function < test::functions; ++function) {
-    const auto [first, last] = cache->edges_to(function);
-    std::vector<std::uint32_t> edges(last - first);
-    std::iota(edges.begin(), edges.end(), first);
+  for (const auto function : first_ids<FunctionId>(test::functions)) {
+    const auto range = cache->edges_to(function);
+    const std::vector<EdgeId> edges(range.begin(), range.end());
     const CallRows gathered = read_calls(*cache, edges);
     std::size_t at = 0;
     for (std::size_t call = 0; call < table.size(); ++call) {
@@ -114,15 +116,17 @@ TEST(RoundTrip, ReadsTheRequestedEdges) {
       EXPECT_EQ(gathered.calls.function[at], function);
       EXPECT_EQ(gathered.calls.start[at], table.start[call]);
       EXPECT_EQ(gathered.calls.latency[at], table.latency[call]);
-      const std::uint32_t parent = table.parent[call];
-      EXPECT_EQ(gathered.caller[at], parent == no_call ? no_call : table.function[parent]);
-      const bool parent_there = parent != no_call && table.function[parent] == function;
-      EXPECT_EQ(gathered.calls.parent[at] != no_call, parent_there);
+      const CallIndex parent = table.parent[call];
+      EXPECT_EQ(gathered.caller[at],
+                parent == CallIndex::none ? FunctionId::none : table.function[index_of(parent)]);
+      const bool parent_there =
+          parent != CallIndex::none && table.function[index_of(parent)] == function;
+      EXPECT_EQ(gathered.calls.parent[at] != CallIndex::none, parent_there);
       ++at;
     }
     EXPECT_EQ(at, gathered.calls.size());
-    std::vector<std::uint32_t> called;
-    for (std::uint32_t edge = 0; edge < cache->edge_count(); ++edge) {
+    std::vector<EdgeId> called;
+    for (const EdgeId edge : cache->edges()) {
       if (cache->edge(edge).caller == function) {
         called.push_back(edge);
       }
@@ -147,7 +151,7 @@ TEST(RoundTrip, SumsFunctionsByTheirDefinition) {
   const CallTable table = test::random_table(5, 300);
   const auto cache = written(table, {}, true);
   ASSERT_NE(cache, nullptr);
-  for (std::uint32_t function = 0; function < test::functions; ++function) {
+  for (const auto function : first_ids<FunctionId>(test::functions)) {
     std::array<std::uint64_t, 3> calls = {};
     __extension__ unsigned __int128 inclusive = 0;
     __extension__ unsigned __int128 self = 0;
@@ -183,7 +187,7 @@ TEST(RoundTrip, StaysWithinItsMemory) {
   EXPECT_FALSE(cache->in_memory());
   // 60,000 calls of some 56 bytes do not fit into 3 x 256 KiB: blocks were written early.
   std::size_t blocks = 0;
-  for (std::size_t edge = 0; edge < cache->edge_count(); ++edge) {
+  for (const EdgeId edge : cache->edges()) {
     blocks += cache->blocks(edge).size();
   }
   EXPECT_GT(blocks, cache->edge_count());
@@ -195,9 +199,8 @@ TEST(RoundTrip, StaysWithinItsMemory) {
 TEST(RoundTrip, PutsCallersFoundLateBeforeTheCallsInThem) {
   Writer writer(Writer::Options{});
   stacks::CallSink& sink = writer.thread(0);
-  const auto take = [&](std::uint32_t function, std::uint32_t caller, std::uint32_t order,
-                        std::uint32_t parent, std::uint64_t start, std::uint64_t latency,
-                        bool late) {
+  const auto take = [&](FunctionId function, FunctionId caller, CallId order, CallId parent,
+                        std::uint64_t start, std::uint64_t latency, bool late) {
     stacks::ClosedCall call;
     call.function = function;
     call.caller = caller;
@@ -209,18 +212,19 @@ TEST(RoundTrip, PutsCallersFoundLateBeforeTheCallsInThem) {
     call.late = late;
     sink.take(call);
   };
-  take(1, 2, 1, 0, 10, 5, false);             // function 1 in function 2
-  take(2, 0, 0, 2, 10, 20, false);            // function 2 in function 0, at the start of the trace
-  take(0, 1, 3, 4, 50, 10, false);            // function 0, in the next: not known to be inner
-  take(1, 0, 4, 2, 40, 30, false);            // function 1 in function 0
-  take(0, no_call, 2, no_call, 10, 90, true); // function 0, from the start of the trace
+  take(1_fn, 2_fn, 1_call, 0_call, 10, 5, false);  // function 1 in function 2
+  take(2_fn, 0_fn, 0_call, 2_call, 10, 20, false); // 2 in 0, at the start of the trace
+  take(0_fn, 1_fn, 3_call, 4_call, 50, 10, false); // function 0, in the next: not known to be inner
+  take(1_fn, 0_fn, 4_call, 2_call, 40, 30, false); // function 1 in function 0
+  // Function 0, from the start of the trace.
+  take(0_fn, FunctionId::none, 2_call, CallId::none, 10, 90, true);
   const auto cache = writer.finish({}, test::description());
   ASSERT_TRUE(cache.has_value());
   const CallRows all = read_all_calls(**cache);
-  EXPECT_EQ(all.calls.function, (std::vector<std::uint32_t>{0, 2, 1, 1, 0}));
-  EXPECT_EQ(all.calls.parent, (std::vector<std::uint32_t>{no_call, 0, 1, 0, 3}));
+  EXPECT_EQ(all.calls.function, (std::vector{0_fn, 2_fn, 1_fn, 1_fn, 0_fn}));
+  EXPECT_EQ(all.calls.parent, (std::vector{CallIndex::none, 0_row, 1_row, 0_row, 3_row}));
   EXPECT_EQ(all.calls.inner, (std::vector<std::uint8_t>{0, 0, 0, 0, 1}));
-  EXPECT_EQ((*cache)->sums(0).inclusive.low, 90U); // the outer one alone
+  EXPECT_EQ((*cache)->sums(0_fn).inclusive.low, 90U); // the outer one alone
 }
 
 TEST(RoundTrip, NeedsFewBytesPerCall) {

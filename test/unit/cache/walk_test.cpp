@@ -5,24 +5,24 @@
 #include "cache/walk.hpp"
 #include "cache/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 namespace ptlens::cache {
 namespace {
 
-using stacks::no_call;
+using stacks::CallId;
+using stacks::CallIndex;
 
-std::vector<std::uint32_t> every_edge(const CallCache& cache) {
-  std::vector<std::uint32_t> edges(cache.edge_count());
-  std::iota(edges.begin(), edges.end(), 0U);
-  return edges;
+std::vector<EdgeId> every_edge(const CallCache& cache) {
+  const auto edges = cache.edges();
+  return {edges.begin(), edges.end()};
 }
 
 std::shared_ptr<CallCache> written(const stacks::CallTable& table, std::size_t block_calls,
@@ -36,15 +36,15 @@ std::shared_ptr<CallCache> written(const stacks::CallTable& table, std::size_t b
   return writer.finish("key", test::description()).value_or(nullptr);
 }
 
-void expect_walk_of(const CallCache& cache, std::span<const std::uint32_t> edges) {
+void expect_walk_of(const CallCache& cache, std::span<const EdgeId> edges) {
   const stacks::CallTable table = read_calls(cache, edges).calls;
   std::size_t at = 0;
   for (std::uint32_t thread = 0; thread < cache.thread_count(); ++thread) {
-    std::map<std::uint32_t, std::uint32_t> places; // by order
+    std::map<CallId, CallIndex> places;
     ThreadWalk walk(cache, edges, thread);
     EXPECT_TRUE(walk.run([&](const WalkedCall& call) {
       ASSERT_LT(at, table.size());
-      EXPECT_LT(call.order, walk.orders());
+      EXPECT_LT(index_of(call.order), walk.orders());
       EXPECT_EQ(table.thread[at], thread);
       EXPECT_EQ(table.function[at], cache.edge(call.edge).function);
       EXPECT_EQ(table.start[at], call.start);
@@ -53,8 +53,8 @@ void expect_walk_of(const CallCache& cache, std::span<const std::uint32_t> edges
       EXPECT_EQ(table.outside[at], call.outside);
       EXPECT_EQ(table.off_cpu(at), call.off_cpu);
       const auto parent = places.find(call.parent);
-      EXPECT_EQ(table.parent[at], parent == places.end() ? no_call : parent->second);
-      places[call.order] = static_cast<std::uint32_t>(at);
+      EXPECT_EQ(table.parent[at], parent == places.end() ? CallIndex::none : parent->second);
+      places[call.order] = CallIndex{static_cast<std::uint32_t>(at)};
       ++at;
     }));
   }
@@ -68,8 +68,8 @@ TEST(Walk, VisitsEveryCallInOrder) {
     const auto cache = written(table, seed % 3 == 0 ? 1 : seed % 3 == 1 ? 16 : 4096, seed % 2 == 1);
     ASSERT_NE(cache, nullptr);
     expect_walk_of(*cache, every_edge(*cache));
-    std::vector<std::uint32_t> some = every_edge(*cache);
-    std::erase_if(some, [](std::uint32_t edge) { return edge % 3 == 0; });
+    std::vector<EdgeId> some = every_edge(*cache);
+    std::erase_if(some, [](EdgeId edge) { return index_of(edge) % 3 == 0; });
     expect_walk_of(*cache, some);
   }
 }
@@ -83,7 +83,7 @@ TEST(Walk, VisitsSeveralStretches) {
 TEST(Walk, PutsCallersFoundLateBeforeTheCallsInThem) {
   Writer writer(Writer::Options{});
   stacks::CallSink& sink = writer.thread(0);
-  const auto take = [&](std::uint32_t function, std::uint32_t order, std::uint32_t parent,
+  const auto take = [&](stacks::FunctionId function, CallId order, CallId parent,
                         std::uint64_t start) {
     stacks::ClosedCall call;
     call.function = function;
@@ -91,21 +91,21 @@ TEST(Walk, PutsCallersFoundLateBeforeTheCallsInThem) {
     call.parent = parent;
     call.start = start;
     call.latency = 5;
-    call.late = parent == no_call;
+    call.late = parent == CallId::none;
     sink.take(call);
   };
-  take(1, 0, 3, 10);
-  take(2, 1, 3, 20);
-  take(3, 2, 4, 30);
-  take(4, 3, 5, 10); // holds 0 and 1
-  take(5, 4, 5, 25); // holds 2
-  take(6, 5, no_call, 10);
+  take(1_fn, 0_call, 3_call, 10);
+  take(2_fn, 1_call, 3_call, 20);
+  take(3_fn, 2_call, 4_call, 30);
+  take(4_fn, 3_call, 5_call, 10); // holds 0 and 1
+  take(5_fn, 4_call, 5_call, 25); // holds 2
+  take(6_fn, 5_call, CallId::none, 10);
   const auto cache = writer.finish({}, test::description());
   ASSERT_TRUE(cache.has_value());
-  std::vector<std::uint32_t> orders;
+  std::vector<CallId> orders;
   ThreadWalk walk(**cache, every_edge(**cache), 0);
   EXPECT_TRUE(walk.run([&](const WalkedCall& call) { orders.push_back(call.order); }));
-  EXPECT_EQ(orders, (std::vector<std::uint32_t>{5, 3, 0, 1, 4, 2}));
+  EXPECT_EQ(orders, (std::vector{5_call, 3_call, 0_call, 1_call, 4_call, 2_call}));
   expect_walk_of(**cache, every_edge(**cache));
 }
 
@@ -116,7 +116,7 @@ TEST(Walk, ReportsAndSortsCallsThatDoNotStartInTheOrderOfOpening) {
   const auto cache = written(table, 16, false);
   ASSERT_NE(cache, nullptr);
   EXPECT_FALSE(ThreadWalk(*cache, every_edge(*cache), 0).run([](const WalkedCall&) {}));
-  std::vector<std::uint32_t> sorted;
+  std::vector<CallId> sorted;
   ThreadWalk(*cache, every_edge(*cache), 0).run_sorted([&](const WalkedCall& call) {
     sorted.push_back(call.order);
   });

@@ -1,5 +1,6 @@
 // Where sources are: whole directories only, the first that fits.
 #include "engine/recording/source_map.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,13 +39,13 @@ TEST(SourceMap, IsParsedFromFromEqualsTo) {
 TEST(SourceMap, ChangesFunctionsAndCallSites) {
   measure::Measurement measurement;
   measurement.functions.resize(2);
-  measurement.functions[0].file = "/build/a.cpp";
+  measurement.functions[0_fn].file = "/build/a.cpp";
   measurement.sites.resize(1);
-  measurement.sites[0].file = "/build/b.cpp";
+  measurement.sites[0_site].file = "/build/b.cpp";
   map_sources(map_of({"/build=/src"}), measurement);
-  EXPECT_EQ(measurement.functions[0].file, "/src/a.cpp");
-  EXPECT_EQ(measurement.functions[1].file, "");
-  EXPECT_EQ(measurement.sites[0].file, "/src/b.cpp");
+  EXPECT_EQ(measurement.functions[0_fn].file, "/src/a.cpp");
+  EXPECT_EQ(measurement.functions[1_fn].file, "");
+  EXPECT_EQ(measurement.sites[0_site].file, "/src/b.cpp");
 }
 
 } // namespace

@@ -4,14 +4,15 @@
 #include "cache/call_rows.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/report.hpp"
+#include "support/ids.hpp"
 
 namespace ptlens::exporting {
 
 struct CallRow {
   std::uint32_t thread;
-  std::uint32_t function;
-  std::uint32_t parent;
-  std::uint32_t site;
+  stacks::FunctionId function;
+  stacks::CallIndex parent;
+  stacks::SiteId site;
   std::uint64_t start;
   std::uint64_t latency;
   std::uint64_t children;
@@ -92,15 +93,15 @@ inline measure::Measurement example() {
                   .file = "",
                   .line = 0,
                   .end_line = 0}};
-  m.sites = {{.function = 0, .address = 0x1010, .file = "/s/a.cpp", .line = 12},
-             {.function = 1, .address = 0x2020, .file = "", .line = 0}};
-  const auto none = stacks::no_call;
+  m.sites = {{.function = 0_fn, .address = 0x1010, .file = "/s/a.cpp", .line = 12},
+             {.function = 1_fn, .address = 0x2020, .file = "", .line = 0}};
+  constexpr auto root = stacks::CallIndex::none;
   stacks::CallTable calls;
-  add(calls, {0, 0, none, stacks::no_site, 1'000, 9'000, 3'000, 0, 0, incomplete, false});
-  add(calls, {0, 1, 0, 0, 1'500, 1'000, 100, 200, 0, complete, false});
-  add(calls, {0, 2, 1, 1, 1'600, 100, 0, 0, 0, complete, true});
-  add(calls, {0, 1, 0, 0, 4'000, 2'000, 0, 0, 50, unwound, false});
-  add(calls, {1, 1, none, stacks::no_site, 1'200, 3'000, 0, 0, 0, complete, false});
+  add(calls, {0, 0_fn, root, stacks::SiteId::none, 1'000, 9'000, 3'000, 0, 0, incomplete, false});
+  add(calls, {0, 1_fn, 0_row, 0_site, 1'500, 1'000, 100, 200, 0, complete, false});
+  add(calls, {0, 2_fn, 1_row, 1_site, 1'600, 100, 0, 0, 0, complete, true});
+  add(calls, {0, 1_fn, 0_row, 0_site, 4'000, 2'000, 0, 0, 50, unwound, false});
+  add(calls, {1, 1_fn, root, stacks::SiteId::none, 1'200, 3'000, 0, 0, 0, complete, false});
   m.cache =
       cache::cache_of(
           calls, {.functions = m.functions, .sites = m.sites, .threads = m.threads, .more = {}})
@@ -110,7 +111,7 @@ inline measure::Measurement example() {
 
 inline measure::Report example_report() {
   measure::Report report;
-  report.function = 1;
+  report.function = 1_fn;
   report.complete = 2;
   report.incomplete = 1;
   report.unwound = 1;
@@ -143,18 +144,21 @@ inline measure::Report example_report() {
   report.histogram = {{.low = 512, .high = 1024, .calls = 1, .off_cpu_calls = 1},
                       {.low = 1024, .high = 2048, .calls = 0, .off_cpu_calls = 0},
                       {.low = 2048, .high = 4096, .calls = 4, .off_cpu_calls = 0}};
-  report.callers = {{.function = 0,
-                     .site = 0,
+  report.callers = {{.function = 0_fn,
+                     .site = 0_site,
                      .latency = report.latency,
                      .off_cpu = report.off_cpu,
                      .cpu_percent = 8},
-                    {.function = stacks::no_call,
-                     .site = stacks::no_site,
+                    {.function = stacks::FunctionId::none,
+                     .site = stacks::SiteId::none,
                      .latency = report.latency,
                      .off_cpu = {},
                      .cpu_percent = 0}};
-  report.children = {
-      {.function = 2, .site = 1, .latency = report.latency, .off_cpu = {}, .cpu_percent = 1}};
+  report.children = {{.function = 2_fn,
+                      .site = 1_site,
+                      .latency = report.latency,
+                      .off_cpu = {},
+                      .cpu_percent = 1}};
   report.threads = {{.thread = 1, .latency = report.latency, .off_cpu = report.off_cpu}};
   return report;
 }

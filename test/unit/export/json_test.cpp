@@ -4,6 +4,7 @@
 #include "export/folded.hpp"
 #include "export/json/json.hpp"
 #include "export/json/machine_json.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -139,7 +140,7 @@ TEST(ReportJson, OfProbesSaysHowWellEachFigureIsKnown) {
 }
 
 TEST(FunctionsJson, OneRowAFunction) {
-  const std::vector<measure::FunctionRow> rows{{.function = 0,
+  const std::vector<measure::FunctionRow> rows{{.function = 0_fn,
                                                 .complete = 1,
                                                 .incomplete = 2,
                                                 .unwound = 3,
@@ -158,13 +159,13 @@ TEST(FunctionsJson, OneRowAFunction) {
 TEST(LinesJson, FunctionsAndLines) {
   measure::FileLines lines;
   lines.file = "/s/a.cpp";
-  lines.functions = {{.function = 1, .report = example_report()}};
+  lines.functions = {{.function = 1_fn, .report = example_report()}};
   lines.lines = {{.line = 12,
                   .latency = example_report().latency,
                   .off_cpu = example_report().off_cpu,
                   .incomplete = 1,
                   .unwound = 0,
-                  .callees = {{.function = 1, .calls = 2, .mean = 2000}}}};
+                  .callees = {{.function = 1_fn, .calls = 2, .mean = 2000}}}};
   const Json json = lines_json(example(), lines);
   EXPECT_EQ(keys(json), (Names{"recording", "file", "functions", "lines"}));
   EXPECT_EQ(keys(json["functions"][0]),
@@ -182,7 +183,7 @@ TEST(LinesJson, FunctionsAndLines) {
 
 measure::FlameTree example_tree() {
   return {.parent = {0, 0, 1, 2},
-          .function = {stacks::no_call, 2, 1, 2},
+          .function = {stacks::FunctionId::none, 2_fn, 1_fn, 2_fn},
           .inclusive = {100, 100, 60, 10},
           .self = {0, 40, 50, 10},
           .calls = {0, 1, 2, 3},
@@ -299,7 +300,7 @@ TEST(FlameJson, DeepStacksAreFlat) {
   const std::uint32_t depth = 100'000;
   for (std::uint32_t node = 0; node < depth; ++node) {
     tree.parent.push_back(node == 0 ? 0 : node - 1);
-    tree.function.push_back(node == 0 ? stacks::no_call : 0);
+    tree.function.push_back(node == 0 ? stacks::FunctionId::none : 0_fn);
     tree.inclusive.push_back(1);
     tree.self.push_back(node + 1 == depth ? 1 : 0);
     tree.calls.push_back(1);

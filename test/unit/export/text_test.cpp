@@ -2,6 +2,7 @@
 #include "export/example.hpp"
 #include "export/text/table.hpp"
 #include "export/text/text.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -130,7 +131,7 @@ TEST(ReportText, UnknownOffCpuIsNotZero) {
 
 TEST(ReportText, NamesCannotWriteToTheTerminal) {
   measure::Measurement measurement = example();
-  measurement.functions[1].name = "evil\x1b[2J";
+  measurement.functions[1_fn].name = "evil\x1b[2J";
   measurement.threads[1].comm = "\x1b]0;t";
   const std::string text = report_text(measurement, example_report());
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
@@ -141,7 +142,7 @@ TEST(FunctionsText, OneLineAFunction) {
   measurement.recording = {};
   measurement.recording.uncertainty_ns = 42;
   measurement.recording.off_cpu_known = true;
-  const std::vector<measure::FunctionRow> rows{{.function = 0,
+  const std::vector<measure::FunctionRow> rows{{.function = 0_fn,
                                                 .complete = 1000,
                                                 .incomplete = 2,
                                                 .unwound = 0,
@@ -149,7 +150,7 @@ TEST(FunctionsText, OneLineAFunction) {
                                                 .inclusive = 1'500'000,
                                                 .self = 700,
                                                 .off_cpu = 0},
-                                               {.function = 1,
+                                               {.function = 1_fn,
                                                 .complete = 0,
                                                 .incomplete = 1,
                                                 .unwound = 0,
@@ -169,14 +170,14 @@ TEST(FunctionsText, OneLineAFunction) {
 TEST(LinesText, FunctionsAndLines) {
   measure::FileLines lines;
   lines.file = "/s/a.cpp";
-  lines.functions = {{.function = 1, .report = example_report()}};
+  lines.functions = {{.function = 1_fn, .report = example_report()}};
   lines.lines = {{.line = 12,
                   .latency = example_report().latency,
                   .off_cpu = example_report().off_cpu,
                   .incomplete = 1,
                   .unwound = 0,
-                  .callees = {{.function = 1, .calls = 2, .mean = 2000},
-                              {.function = 2, .calls = 1, .mean = 1}}}};
+                  .callees = {{.function = 1_fn, .calls = 2, .mean = 2000},
+                              {.function = 2_fn, .calls = 1, .mean = 1}}}};
   const std::string text = lines_text(example(), lines);
   EXPECT_NE(text.find("     3      2  2.00 µs  1.00 µs  3.00 µs   100 ns           1  "
                       "ns::work<int, char>\n"),

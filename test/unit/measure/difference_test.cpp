@@ -1,6 +1,7 @@
 // What counts as a change between two recordings: worked out by hand.
 #include "measure/recordings.hpp"
 #include "measure/report/difference.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -69,12 +70,13 @@ test::Recording recording(const std::vector<Made>& functions, std::uint64_t late
   test::Recording m = test::empty_recording(1'000'000);
   m.recording.uncertainty_ns = 1;
   for (const Made& made : functions) {
-    const std::uint32_t function = test::add_function(m, made.name);
+    const auto function = test::add_function(m, made.name);
     m.functions[function].binary = made.binary;
     m.functions[function].file = made.file;
     for (std::uint64_t call = 0; call < 10; ++call) {
-      test::add_call(
-          m, {.function = function, .start = 1000 * (function * 10 + call), .latency = latency});
+      test::add_call(m, {.function = function,
+                         .start = 1000 * (index_of(function) * 10 + call),
+                         .latency = latency});
     }
   }
   return m;
@@ -91,10 +93,10 @@ TEST(Difference, PairsFunctionsByNameAndBinary) {
                                      {"f", "/new/app", "a.c"},
                                      {"g", "/new/lib.so", "a.c"}},
                                     300);
-  EXPECT_EQ(same_function(base, now, 0), stacks::no_call);
-  EXPECT_EQ(same_function(base, now, 1), 3U);
-  EXPECT_EQ(same_function(base, now, 2), 0U);
-  EXPECT_EQ(same_function(base, now, 3), stacks::no_call); // in another binary
+  EXPECT_EQ(same_function(base, now, 0_fn), stacks::FunctionId::none);
+  EXPECT_EQ(same_function(base, now, 1_fn), 3_fn);
+  EXPECT_EQ(same_function(base, now, 2_fn), 0_fn);
+  EXPECT_EQ(same_function(base, now, 3_fn), stacks::FunctionId::none); // in another binary
 
   const RecordingDifference all = differences(base, now);
   ASSERT_EQ(all.both.size(), 2U);

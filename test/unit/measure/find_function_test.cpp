@@ -2,6 +2,7 @@
 #include "measure/names/find_function.hpp"
 #include "measure/recordings.hpp"
 #include "measure/selection/selection.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,14 +27,14 @@ protected:
     test::add_function(m_, name, binary, address);
   }
 
-  std::uint32_t found(const std::string& name, const std::string& binary = {}) {
-    const Result<std::uint32_t> result = find_function(m_, name, binary);
+  stacks::FunctionId found(const std::string& name, const std::string& binary = {}) {
+    const Result<stacks::FunctionId> result = find_function(m_, name, binary);
     EXPECT_TRUE(result) << result.error().one_line();
-    return result.value_or(stacks::no_call);
+    return result.value_or(stacks::FunctionId::none);
   }
 
   Error error(const std::string& name, const std::string& binary = {}) {
-    const Result<std::uint32_t> result = find_function(m_, name, binary);
+    const Result<stacks::FunctionId> result = find_function(m_, name, binary);
     EXPECT_FALSE(result) << name;
     return result ? Error{} : result.error();
   }
@@ -42,11 +43,11 @@ protected:
 };
 
 TEST_F(FindFunction, UsesTheBestKindOfMatch) {
-  EXPECT_EQ(found("ns::C::f(int)"), 0U);
-  EXPECT_EQ(found("g"), 2U); // not other::g(int), which only ends in it
-  EXPECT_EQ(found("other::g"), 3U);
-  EXPECT_EQ(found("other::g(int)"), 3U);
-  EXPECT_EQ(found("only"), 6U);
+  EXPECT_EQ(found("ns::C::f(int)"), 0_fn);
+  EXPECT_EQ(found("g"), 2_fn); // not other::g(int), which only ends in it
+  EXPECT_EQ(found("other::g"), 3_fn);
+  EXPECT_EQ(found("other::g(int)"), 3_fn);
+  EXPECT_EQ(found("only"), 6_fn);
 }
 
 TEST_F(FindFunction, ListsSeveralMatchesWithBinaryAndAddress) {
@@ -67,10 +68,10 @@ TEST_F(FindFunction, ListsSeveralMatchesWithBinaryAndAddress) {
 }
 
 TEST_F(FindFunction, AcceptsAddresses) {
-  EXPECT_EQ(found("f@0x1100"), 1U);
-  EXPECT_EQ(found("0x1100"), 1U);
-  EXPECT_EQ(found("0X1100"), 1U);
-  EXPECT_EQ(found("malloc@plt"), 7U);
+  EXPECT_EQ(found("f@0x1100"), 1_fn);
+  EXPECT_EQ(found("0x1100"), 1_fn);
+  EXPECT_EQ(found("0X1100"), 1_fn);
+  EXPECT_EQ(found("malloc@plt"), 7_fn);
   EXPECT_EQ(error("g@0x1100").kind, Error::Kind::not_found);
   EXPECT_NE(error("g@0x1100").remedy.find("/bin/app:0x1200"), std::string::npos);
   EXPECT_EQ(error("0x77").kind, Error::Kind::not_found);
@@ -79,10 +80,10 @@ TEST_F(FindFunction, AcceptsAddresses) {
 }
 
 TEST_F(FindFunction, MatchesOnlyTheBinary) {
-  EXPECT_EQ(found("helper", "libone.so"), 4U);
-  EXPECT_EQ(found("helper", "/usr/lib/libone.so"), 4U);
-  EXPECT_EQ(found("helper", "/usr/lib/libtwo.so"), 5U); // exactly, not the one under /opt/old
-  EXPECT_EQ(found("helper", "old/usr/lib/libtwo.so"), 8U);
+  EXPECT_EQ(found("helper", "libone.so"), 4_fn);
+  EXPECT_EQ(found("helper", "/usr/lib/libone.so"), 4_fn);
+  EXPECT_EQ(found("helper", "/usr/lib/libtwo.so"), 5_fn); // exactly, not the one under /opt/old
+  EXPECT_EQ(found("helper", "old/usr/lib/libtwo.so"), 8_fn);
   EXPECT_EQ(error("helper", "one.so").kind, Error::Kind::not_found);
   EXPECT_EQ(error("helper", "libtwo.so").kind, Error::Kind::ambiguous);
   const Error elsewhere = error("g", "libone.so");

@@ -2,6 +2,7 @@
 #include "measure/flame/flame.hpp"
 #include "measure/naive.hpp"
 #include "measure/recordings.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 using naive::Calls;
 using naive::Path;
-using stacks::no_call;
+using stacks::FunctionId;
 
 std::map<Path, naive::Frame> frames_of(const FlameTree& tree) {
   std::map<Path, naive::Frame> frames;
@@ -46,7 +47,7 @@ void expect_same(const FlameTree& tree, const std::map<Path, naive::Frame>& expe
 void expect_sums(const FlameTree& tree) {
   ASSERT_GE(tree.size(), 1U);
   EXPECT_EQ(tree.parent[0], 0U);
-  EXPECT_EQ(tree.function[0], no_call);
+  EXPECT_EQ(tree.function[0], FunctionId::none);
   std::vector<std::uint64_t> below(tree.size(), 0);
   for (std::size_t node = tree.size(); node-- > 1;) {
     EXPECT_EQ(tree.inclusive[node], tree.self[node] + below[node]);
@@ -88,9 +89,9 @@ test::Recording with_time_outside() {
   m.threads.resize(1);
   stacks::CallTable& c = m.calls;
   c.thread = {0, 0};
-  c.function = {0, 1};
-  c.parent = {no_call, 0};
-  c.site = {stacks::no_site, stacks::no_site};
+  c.function = {0_fn, 1_fn};
+  c.parent = {stacks::CallIndex::none, 0_row};
+  c.site = {stacks::SiteId::none, stacks::SiteId::none};
   c.start = {1000, 1010};
   c.latency = {100, 40};
   c.uncertainty = {0, 0};
@@ -113,23 +114,23 @@ TEST(Flame, CallsWithoutAnEndAreOnlyInTheStacksOfTheirCalls) {
   for (const char* name : {"outer", "throws", "checks"}) {
     test::add_function(m, name);
   }
-  const auto outer = test::add_call(m, {.function = 0, .start = 0, .latency = 1000});
-  const auto throws = test::add_call(m, {.function = 1,
+  const auto outer = test::add_call(m, {.function = 0_fn, .start = 0, .latency = 1000});
+  const auto throws = test::add_call(m, {.function = 1_fn,
                                          .parent = outer,
                                          .start = 100,
                                          .latency = 30,
                                          .state = stacks::CallState::unwound,
                                          .uncertainty = 800,
                                          .end_unknown = true});
-  test::add_call(m, {.function = 2, .parent = throws, .start = 110, .latency = 30});
-  test::add_call(m, {.function = 1,
+  test::add_call(m, {.function = 2_fn, .parent = throws, .start = 110, .latency = 30});
+  test::add_call(m, {.function = 1_fn,
                      .parent = outer,
                      .start = 900,
                      .state = stacks::CallState::unwound,
                      .uncertainty = 90,
                      .end_unknown = true});
   const FlameTree tree = flame(m, std::nullopt, {}, FlameTime::wall, 0);
-  EXPECT_EQ(tree.function, (std::vector<std::uint32_t>{stacks::no_call, 0, 1, 2}));
+  EXPECT_EQ(tree.function, (std::vector{FunctionId::none, 0_fn, 1_fn, 2_fn}));
   EXPECT_EQ(tree.inclusive, (std::vector<std::uint64_t>{1000, 1000, 30, 30}));
   EXPECT_EQ(tree.self, (std::vector<std::uint64_t>{0, 970, 0, 30}));
   EXPECT_EQ(tree.calls, (std::vector<std::uint64_t>{0, 1, 0, 1}));
@@ -140,19 +141,19 @@ TEST(Flame, NamesTimeOutsideUserCode) {
   const FlameTree wall = flame(m, std::nullopt, {}, FlameTime::wall, 0);
   expect_sums(wall);
   const std::map<Path, naive::Frame> frames = frames_of(wall);
-  EXPECT_EQ(frames.at({0}).self, 30U);
-  EXPECT_EQ(frames.at({0, outside_user_code}).self, 30U);
-  EXPECT_EQ(frames.at({0, 1}).self, 15U);
-  EXPECT_EQ(frames.at({0, 1, outside_user_code}).self, 25U);
+  EXPECT_EQ(frames.at({0_fn}).self, 30U);
+  EXPECT_EQ(frames.at({0_fn, outside_user_code}).self, 30U);
+  EXPECT_EQ(frames.at({0_fn, 1_fn}).self, 15U);
+  EXPECT_EQ(frames.at({0_fn, 1_fn, outside_user_code}).self, 25U);
   EXPECT_EQ(wall.inclusive[0], 100U);
   const std::map<Path, naive::Frame> on =
       frames_of(flame(m, std::nullopt, {}, FlameTime::on_cpu, 0));
-  EXPECT_EQ(on.at({0, 1, outside_user_code}).self, 10U);
-  EXPECT_EQ(on.at({0, 1}).self, 15U);
+  EXPECT_EQ(on.at({0_fn, 1_fn, outside_user_code}).self, 10U);
+  EXPECT_EQ(on.at({0_fn, 1_fn}).self, 15U);
   const std::map<Path, naive::Frame> off =
       frames_of(flame(m, std::nullopt, {}, FlameTime::off_cpu, 0));
   EXPECT_EQ(off.size(), 2U);
-  EXPECT_EQ(off.at({0, 1}).self, 15U);
+  EXPECT_EQ(off.at({0_fn, 1_fn}).self, 15U);
   EXPECT_EQ(frame_function(m, outside_user_code).name, "[outside user code]");
 }
 
@@ -171,7 +172,7 @@ TEST_P(RandomFlame, MergesAllStacks) {
 }
 
 TEST_P(RandomFlame, BeginsAtTheOutermostCallsOfAFunction) {
-  for (std::uint32_t function = 0; function < m_.functions.size(); ++function) {
+  for (const FunctionId function : m_.functions.ids()) {
     const Calls top = naive::calls_of(m_, function);
     for (const auto& [time, naive_time] : times) {
       const FlameTree tree = flame(asked_, function, {}, time, 0);
@@ -205,8 +206,8 @@ TEST_P(RandomFlame, CountsOnlySelectedCalls) {
 
   Calls top;
   std::ranges::copy_if(admitted, std::back_inserter(top),
-                       [&](std::uint32_t call) { return m_.calls.function[call] == 0; });
-  expect_same(flame(asked_, 0, selection, FlameTime::wall, 0),
+                       [&](std::uint32_t call) { return m_.calls.function[call] == 0_fn; });
+  expect_same(flame(asked_, 0_fn, selection, FlameTime::wall, 0),
               naive::stacks_of(m_, with_below(m_, top), &top, naive::Time::wall));
 }
 
@@ -230,10 +231,10 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomFlame, testing::Range(100U, 108U));
 
 TEST(Flame, SplitsOnAndOffCpuByWhereTheTimeWasSpent) {
   test::Recording m = test::empty_recording(100);
-  const std::uint32_t outer = test::add_function(m, "outer");
-  const std::uint32_t inner = test::add_function(m, "inner");
+  const auto outer = test::add_function(m, "outer");
+  const auto inner = test::add_function(m, "inner");
   // 100 ns, off-CPU 30; 40 of them in inner, off-CPU 25 there: 5 off-CPU are outer's own.
-  const std::uint32_t call = test::add_call(m, {.function = outer, .latency = 100, .blocked = 30});
+  const auto call = test::add_call(m, {.function = outer, .latency = 100, .blocked = 30});
   test::add_call(m, {.function = inner, .parent = call, .start = 10, .latency = 40, .blocked = 25});
   const FlameTree wall = flame(m, std::nullopt, {}, FlameTime::wall, 0);
   EXPECT_EQ(wall.self, (std::vector<std::uint64_t>{0, 60, 40}));
@@ -246,7 +247,7 @@ TEST(Flame, SplitsOnAndOffCpuByWhereTheTimeWasSpent) {
 
 TEST(Flame, OfNoCallsIsItsRoot) {
   const test::Recording m = test::empty_recording(100);
-  for (const std::optional<std::uint32_t> function : {std::optional<std::uint32_t>(), {7U}}) {
+  for (const std::optional<FunctionId> function : {std::optional<FunctionId>(), {7_fn}}) {
     const FlameTree tree = flame(m, function, {}, FlameTime::on_cpu, 0.5);
     EXPECT_EQ(tree.size(), 1U);
     EXPECT_EQ(tree.inclusive[0], 0U);

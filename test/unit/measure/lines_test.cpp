@@ -2,6 +2,7 @@
 #include "measure/lines/lines.hpp"
 #include "measure/naive.hpp"
 #include "measure/recordings.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,22 +15,22 @@ using stacks::CallState;
 
 test::Recording three_files() {
   test::Recording m = test::empty_recording(1000);
-  const std::uint32_t run = test::add_function(m, "run");
-  const std::uint32_t work = test::add_function(m, "work");
+  const auto run = test::add_function(m, "run");
+  const auto work = test::add_function(m, "work");
   test::add_function(m, "elsewhere");
-  const std::uint32_t never = test::add_function(m, "never");
+  const auto never = test::add_function(m, "never");
   m.functions[run].file = m.functions[work].file = m.functions[never].file = "/src/a/main.cpp";
   m.functions[run].line = 30;
   m.functions[work].line = 10;
-  m.functions[2].file = "/src/b/main.cpp";
+  m.functions[2_fn].file = "/src/b/main.cpp";
   m.sites = {{.function = run, .address = 1, .file = "/src/a/main.cpp", .line = 32},
              {.function = run, .address = 2, .file = "/src/a/main.cpp", .line = 32},
              {.function = run, .address = 3, .file = "/src/a/main.cpp", .line = 31},
              {.function = run, .address = 4, .file = "/src/a/header.hpp", .line = 5},
              {.function = run, .address = 5, .file = "/src/a/main.cpp", .line = 0}};
-  const std::uint32_t root = test::add_call(m, {.function = run, .latency = 500});
-  const auto call = [&](std::uint32_t function, std::uint64_t start, std::uint64_t latency,
-                        std::uint32_t site, CallState state) {
+  const auto root = test::add_call(m, {.function = run, .latency = 500});
+  const auto call = [&](stacks::FunctionId function, std::uint64_t start, std::uint64_t latency,
+                        stacks::SiteId site, CallState state) {
     test::add_call(m, {.function = function,
                        .parent = root,
                        .start = start,
@@ -38,13 +39,13 @@ test::Recording three_files() {
                        .state = state,
                        .site = site});
   };
-  call(work, 0, 10, 0, CallState::complete);
-  call(work, 20, 20, 1, CallState::complete);
-  call(2, 50, 60, 1, CallState::complete);
-  call(work, 150, 7, 2, CallState::unwound);
-  call(work, 160, 9, 2, CallState::incomplete);
-  call(work, 170, 11, 3, CallState::complete);
-  call(work, 190, 11, 4, CallState::complete);
+  call(work, 0, 10, 0_site, CallState::complete);
+  call(work, 20, 20, 1_site, CallState::complete);
+  call(2_fn, 50, 60, 1_site, CallState::complete);
+  call(work, 150, 7, 2_site, CallState::unwound);
+  call(work, 160, 9, 2_site, CallState::incomplete);
+  call(work, 170, 11, 3_site, CallState::complete);
+  call(work, 190, 11, 4_site, CallState::complete);
   return m;
 }
 
@@ -67,17 +68,17 @@ TEST(Lines, GroupsCallsByTheLineOfTheCallSite) {
   EXPECT_EQ(second.latency.p99, 60U);
   EXPECT_EQ(second.off_cpu.total, 45U);
   ASSERT_EQ(second.callees.size(), 2U);
-  EXPECT_EQ(second.callees[0].function, 1U);
+  EXPECT_EQ(second.callees[0].function, 1_fn);
   EXPECT_EQ(second.callees[0].calls, 2U);
   EXPECT_DOUBLE_EQ(second.callees[0].mean, 15);
-  EXPECT_EQ(second.callees[1].function, 2U);
+  EXPECT_EQ(second.callees[1].function, 2_fn);
   EXPECT_DOUBLE_EQ(second.callees[1].mean, 60);
 
   ASSERT_EQ(result->functions.size(), 2U); // by line; never was not called
-  EXPECT_EQ(result->functions[0].function, 1U);
+  EXPECT_EQ(result->functions[0].function, 1_fn);
   EXPECT_EQ(result->functions[0].report.complete, 4U);
   EXPECT_EQ(result->functions[0].report.latency.total, 52U);
-  EXPECT_EQ(result->functions[1].function, 0U);
+  EXPECT_EQ(result->functions[1].function, 0_fn);
   EXPECT_TRUE(result->functions[1].report.children.empty());
 }
 
@@ -115,7 +116,7 @@ TEST_P(RandomLines, AgreeWithTheReportAndTheDefinition) {
     }
     std::map<std::uint32_t, naive::Calls> expected;
     for (std::uint32_t call = 0; call < m.calls.size(); ++call) {
-      if (m.calls.site[call] != stacks::no_site && m.sites[m.calls.site[call]].file == file) {
+      if (m.calls.site[call] != stacks::SiteId::none && m.sites[m.calls.site[call]].file == file) {
         expected[m.sites[m.calls.site[call]].line].push_back(call);
       }
     }

@@ -6,7 +6,7 @@
 
 namespace ptlens::measure::naive {
 
-using stacks::no_call;
+using stacks::CallIndex;
 
 std::uint64_t percentile(const test::Recording& m, const Calls& calls, std::uint64_t per_mille) {
   std::uint64_t best = 0;
@@ -60,9 +60,9 @@ double stddev(const test::Recording& m, const Calls& calls) {
 }
 
 bool is_inside(const test::Recording& m, std::uint32_t call, std::uint32_t outer) {
-  for (std::uint32_t above = m.calls.parent[call]; above != no_call;
-       above = m.calls.parent[above]) {
-    if (above == outer) {
+  for (CallIndex above = m.calls.parent[call]; above != CallIndex::none;
+       above = m.calls.parent[index_of(above)]) {
+    if (above == CallIndex{outer}) {
       return true;
     }
   }
@@ -82,7 +82,7 @@ std::uint64_t outermost_on_cpu(const test::Recording& m, const Calls& calls) {
   return sum;
 }
 
-Calls calls_of(const test::Recording& m, std::uint32_t function) {
+Calls calls_of(const test::Recording& m, stacks::FunctionId function) {
   Calls calls;
   for (std::uint32_t call = 0; call < m.calls.size(); ++call) {
     if (m.calls.function[call] == function) {
@@ -100,27 +100,25 @@ Calls only_complete(const test::Recording& m, const Calls& calls) {
   return complete;
 }
 
-std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> by_caller(const test::Recording& m,
-                                                                   const Calls& calls) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> rows;
+CallsByPlace by_caller(const test::Recording& m, const Calls& calls) {
+  CallsByPlace rows;
   for (const std::uint32_t call : calls) {
-    const std::uint32_t parent = m.calls.parent[call];
-    const std::uint32_t site = m.calls.site[call];
-    if (parent != no_call) {
-      rows[{m.calls.function[parent], site}].push_back(call);
-    } else if (site != stacks::no_site) {
+    const CallIndex parent = m.calls.parent[call];
+    const stacks::SiteId site = m.calls.site[call];
+    if (parent != CallIndex::none) {
+      rows[{m.calls.function[index_of(parent)], site}].push_back(call);
+    } else if (site != stacks::SiteId::none) {
       rows[{m.sites[site].function, site}].push_back(call);
     }
   }
   return rows;
 }
 
-std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> children_of(const test::Recording& m,
-                                                                     const Calls& calls) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> rows;
+CallsByPlace children_of(const test::Recording& m, const Calls& calls) {
+  CallsByPlace rows;
   for (std::uint32_t call = 0; call < m.calls.size(); ++call) {
     if (m.calls.state[call] == stacks::CallState::complete &&
-        std::ranges::find(calls, m.calls.parent[call]) != calls.end()) {
+        std::ranges::find(calls, index_of(m.calls.parent[call])) != calls.end()) {
       rows[{m.calls.function[call], m.calls.site[call]}].push_back(call);
     }
   }
@@ -133,7 +131,8 @@ std::map<Path, Frame> stacks_of(const test::Recording& m, const Calls& counted, 
   for (const std::uint32_t call : counted) {
     Path path;
     std::size_t from_top = 0;
-    for (std::uint32_t at = call; at != no_call; at = m.calls.parent[at]) {
+    for (std::uint32_t at = call; at != index_of(CallIndex::none);
+         at = index_of(m.calls.parent[at])) {
       path.push_back(m.calls.function[at]);
       if (top != nullptr && std::ranges::find(*top, at) != top->end()) {
         from_top = path.size();
@@ -145,7 +144,7 @@ std::map<Path, Frame> stacks_of(const test::Recording& m, const Calls& counted, 
     std::ranges::reverse(path);
     Calls own_children;
     for (std::uint32_t child = 0; child < m.calls.size(); ++child) {
-      if (m.calls.parent[child] == call) {
+      if (m.calls.parent[child] == CallIndex{call}) {
         own_children.push_back(child);
       }
     }

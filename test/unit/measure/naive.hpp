@@ -11,8 +11,9 @@
 
 namespace ptlens::measure::naive {
 
-using Calls = std::vector<std::uint32_t>;
-using Path = std::vector<std::uint32_t>; // functions, outermost first
+using Calls = std::vector<std::uint32_t>; // rows
+using CallsByPlace = std::map<std::pair<stacks::FunctionId, stacks::SiteId>, Calls>;
+using Path = std::vector<stacks::FunctionId>; // functions, outermost first
 
 std::uint64_t percentile(const test::Recording& m, const Calls& calls, std::uint64_t per_mille);
 double mean(const test::Recording& m, const Calls& calls);
@@ -25,13 +26,11 @@ bool is_inside(const test::Recording& m, std::uint32_t call, std::uint32_t outer
 // On-CPU time of those calls that are in none of the others of the same function.
 std::uint64_t outermost_on_cpu(const test::Recording& m, const Calls& calls);
 
-Calls calls_of(const test::Recording& m, std::uint32_t function);
+Calls calls_of(const test::Recording& m, stacks::FunctionId function);
 Calls only_complete(const test::Recording& m, const Calls& calls);
 
-std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> by_caller(const test::Recording& m,
-                                                                   const Calls& calls);
-std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> children_of(const test::Recording& m,
-                                                                     const Calls& calls);
+CallsByPlace by_caller(const test::Recording& m, const Calls& calls);
+CallsByPlace children_of(const test::Recording& m, const Calls& calls);
 
 struct Frame {
   std::uint64_t self = 0;

@@ -3,6 +3,7 @@
 #include "measure/lines/lines.hpp"
 #include "measure/recordings.hpp"
 #include "measure/report/report.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ test::Recording hundred_calls() {
   test::Recording m = probed();
   for (std::uint32_t call = 0; call < 100; ++call) {
     const std::uint32_t uncertainty = call < 80 ? 10 : call < 95 ? 20 : call < 99 ? 30 : 400;
-    test::add_call(m, {.function = 0,
+    test::add_call(m, {.function = 0_fn,
                        .start = 10'000 * std::uint64_t{call},
                        .latency = 1001 + std::uint64_t{call},
                        .removed = 5000,
@@ -32,7 +33,7 @@ test::Recording hundred_calls() {
 }
 
 TEST(ProbeFigures, AnUncertaintyDoesNotAverageOut) {
-  const LatencyStats latency = report(hundred_calls(), 0, {}).latency;
+  const LatencyStats latency = report(hundred_calls(), 0_fn, {}).latency;
   EXPECT_TRUE(latency.corrected);
   EXPECT_DOUBLE_EQ(latency.mean, 1050.5);
   EXPECT_DOUBLE_EQ(latency.within.mean, (80 * 10 + 15 * 20 + 4 * 30 + 400) / 100.0);
@@ -49,7 +50,7 @@ TEST(ProbeFigures, AnUncertaintyDoesNotAverageOut) {
 
 TEST(ProbeFigures, RawOnesContainTheTimeOfProbes) {
   const test::Recording m = hundred_calls();
-  const std::vector<std::uint32_t> functions = {0};
+  const std::vector functions = {0_fn};
   const auto raw = raw_latency(m, functions, {});
   ASSERT_TRUE(raw);
   EXPECT_DOUBLE_EQ(raw->mean, 6050.5);
@@ -73,14 +74,14 @@ TEST(ProbeFigures, RawOnesContainTheTimeOfProbes) {
 TEST(ProbeFigures, BelowTheResolutionOnlyTheBoundIsKnown) {
   test::Recording m = probed();
   for (std::uint64_t call = 0; call < 3; ++call) {
-    test::add_call(m, {.function = 0,
+    test::add_call(m, {.function = 0_fn,
                        .start = 10'000 * call,
                        .latency = 30,
                        .removed = 5000,
                        .uncertainty = 500});
   }
-  test::add_call(m, {.function = 0, .start = 90'000, .removed = 4000, .uncertainty = 1500});
-  const Report made = report(m, 0, {});
+  test::add_call(m, {.function = 0_fn, .start = 90'000, .removed = 4000, .uncertainty = 1500});
+  const Report made = report(m, 0_fn, {});
   const LatencyStats& latency = made.latency;
   EXPECT_TRUE(is_below_resolution(latency.mean, latency.within.mean));
   EXPECT_DOUBLE_EQ(latency.mean + latency.within.mean, 22.5 + 750);
@@ -108,31 +109,31 @@ TEST(ProbeFigures, BelowTheResolutionOnlyTheBoundIsKnown) {
 TEST(ProbeFigures, CallsAreNestedByTheirWallTime) {
   test::Recording m = probed();
   const auto outer = test::add_call(
-      m, {.function = 0, .start = 0, .latency = 100, .removed = 900, .uncertainty = 1});
-  test::add_call(m, {.function = 0,
+      m, {.function = 0_fn, .start = 0, .latency = 100, .removed = 900, .uncertainty = 1});
+  test::add_call(m, {.function = 0_fn,
                      .parent = outer,
                      .start = 500,
                      .latency = 40,
                      .removed = 100,
                      .uncertainty = 1});
-  const Report made = report(m, 0, {});
+  const Report made = report(m, 0_fn, {});
   EXPECT_DOUBLE_EQ(made.cpu_percent, 100 * 100 / 1e9); // not 140 ns
 }
 
 TEST(ProbeFigures, SelfTimeIsUnknownWhereACalleeWasNotMeasured) {
   test::Recording m = hundred_calls();
   Measurement measurement = m;
-  EXPECT_TRUE(report(measurement, 0, {}).self_known);
-  measurement.self_unknown = {0};
-  EXPECT_FALSE(report(measurement, 0, {}).self_known);
+  EXPECT_TRUE(report(measurement, 0_fn, {}).self_known);
+  measurement.self_unknown = {0_fn};
+  EXPECT_FALSE(report(measurement, 0_fn, {}).self_known);
   EXPECT_FALSE(functions(measurement)[0].self_known);
 }
 
 TEST(ProbeFigures, OfATraceAreAsBefore) {
   test::Recording m = test::empty_recording(1000);
   test::add_function(m, "f");
-  test::add_call(m, {.function = 0, .start = 0, .latency = 10, .uncertainty = 40});
-  const LatencyStats latency = report(m, 0, {}).latency;
+  test::add_call(m, {.function = 0_fn, .start = 0, .latency = 10, .uncertainty = 40});
+  const LatencyStats latency = report(m, 0_fn, {}).latency;
   EXPECT_FALSE(latency.corrected);
   EXPECT_DOUBLE_EQ(latency.mean, 10);
   EXPECT_EQ(latency.p50, 10U);

@@ -19,8 +19,9 @@ namespace ptlens::measure {
 namespace {
 
 using naive::Calls;
+using stacks::CallIndex;
 using stacks::CallState;
-using stacks::no_call;
+using stacks::FunctionId;
 
 constexpr std::uint32_t seeds = 12;
 
@@ -29,8 +30,8 @@ std::vector<std::array<std::uint64_t, 5>> identities(const stacks::CallTable& ta
                                                      const Calls& calls) {
   std::vector<std::array<std::uint64_t, 5>> all;
   for (const std::uint32_t call : calls) {
-    all.push_back({table.thread[call], table.start[call], table.latency[call], table.site[call],
-                   table.off_cpu(call)});
+    all.push_back({table.thread[call], table.start[call], table.latency[call],
+                   index_of(table.site[call]), table.off_cpu(call)});
   }
   return all;
 }
@@ -78,8 +79,7 @@ protected:
     }
   }
 
-  void expect_rows(const std::vector<RelatedRow>& rows,
-                   const std::map<std::pair<std::uint32_t, std::uint32_t>, Calls>& expected) const {
+  void expect_rows(const std::vector<RelatedRow>& rows, const naive::CallsByPlace& expected) const {
     ASSERT_EQ(rows.size(), expected.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto calls = expected.find({rows[i].function, rows[i].site});
@@ -92,7 +92,7 @@ protected:
 };
 
 TEST_P(RandomRecording, ReportAgreesWithTheDefinitions) {
-  for (std::uint32_t function = 0; function < m_.functions.size(); ++function) {
+  for (const FunctionId function : m_.functions.ids()) {
     const Report r = report(asked_, function, {});
     const Calls all = naive::calls_of(m_, function);
     const Calls complete = naive::only_complete(m_, all);
@@ -113,8 +113,8 @@ TEST_P(RandomRecording, ReportAgreesWithTheDefinitions) {
 
     const auto children = naive::children_of(m_, all);
     expect_rows(r.children, children);
-    std::map<std::uint32_t, Calls> by_child; // a function's outermost calls, whatever their site
-    std::map<std::uint32_t, double> child_percent;
+    std::map<FunctionId, Calls> by_child; // a function's outermost calls, whatever their site
+    std::map<FunctionId, double> child_percent;
     for (const auto& [key, calls] : children) {
       by_child[key.first].insert(by_child[key.first].end(), calls.begin(), calls.end());
     }
@@ -128,12 +128,14 @@ TEST_P(RandomRecording, ReportAgreesWithTheDefinitions) {
 }
 
 TEST_P(RandomRecording, GroupsEveryCompleteCallOnce) {
-  for (std::uint32_t function = 0; function < m_.functions.size(); ++function) {
+  for (const FunctionId function : m_.functions.ids()) {
     const Report r = report(asked_, function, {});
     std::uint64_t with_caller = 0;
     for (const std::uint32_t call : naive::only_complete(m_, naive::calls_of(m_, function))) {
       with_caller +=
-          m_.calls.parent[call] != no_call || m_.calls.site[call] != stacks::no_site ? 1 : 0;
+          m_.calls.parent[call] != CallIndex::none || m_.calls.site[call] != stacks::SiteId::none
+              ? 1
+              : 0;
     }
     const auto calls_in = [](const auto& rows) {
       return std::accumulate(
@@ -170,7 +172,7 @@ TEST_P(RandomRecording, SelfTimesAddUpToTheRootsOfEachThread) {
   std::uint64_t all_roots = 0;
   for (std::uint32_t call = 0; call < m_.calls.size(); ++call) {
     self[m_.calls.thread[call]] += m_.calls.self(call);
-    if (m_.calls.parent[call] == no_call) {
+    if (m_.calls.parent[call] == CallIndex::none) {
       roots[m_.calls.thread[call]] += m_.calls.latency[call];
       all_roots += m_.calls.latency[call];
     }
@@ -218,7 +220,7 @@ TEST_P(RandomRecording, SelectionsAcceptExactlyTheCallsWithinTheirBounds) {
     Selection selection;
     const std::uint64_t low = upto(200);
     const std::uint64_t early = upto(m_.recording.trace_ns / 2);
-    const auto ancestor = static_cast<std::uint32_t>(upto(m_.functions.size() - 1));
+    const FunctionId ancestor{static_cast<std::uint32_t>(upto(m_.functions.size() - 1))};
     if (upto(1) == 0) {
       selection.latency = Interval{.low = low, .high = low + upto(400)};
     }
@@ -235,13 +237,14 @@ TEST_P(RandomRecording, SelectionsAcceptExactlyTheCallsWithinTheirBounds) {
     const auto within = [](const std::optional<Interval>& interval, std::uint64_t value) {
       return !interval || (interval->low <= value && value <= interval->high);
     };
-    for (std::uint32_t function = 0; function < m_.functions.size(); ++function) {
+    for (const FunctionId function : m_.functions.ids()) {
       Calls expected;
       for (const std::uint32_t call : naive::calls_of(m_, function)) {
         bool below = selection.ancestor.empty();
-        for (std::uint32_t up = m_.calls.parent[call]; up != no_call; up = m_.calls.parent[up]) {
-          below |= m_.calls.function[up] == ancestor &&
-                   within(selection.ancestor_latency, m_.calls.latency[up]);
+        for (CallIndex up = m_.calls.parent[call]; up != CallIndex::none;
+             up = m_.calls.parent[index_of(up)]) {
+          below |= m_.calls.function[index_of(up)] == ancestor &&
+                   within(selection.ancestor_latency, m_.calls.latency[index_of(up)]);
         }
         const std::int32_t tid = m_.threads[m_.calls.thread[call]].tid;
         if (below && within(selection.latency, m_.calls.latency[call]) &&

@@ -12,18 +12,18 @@
 
 namespace ptlens::measure::test {
 
+using stacks::CallIndex;
 using stacks::CallState;
-using stacks::no_call;
-using stacks::no_site;
+using stacks::FunctionId;
 
-std::uint32_t add_function(Recording& measurement, const std::string& name,
-                           const std::string& binary, std::uint64_t address) {
+FunctionId add_function(Recording& measurement, const std::string& name, const std::string& binary,
+                        std::uint64_t address) {
   stacks::FunctionInfo function;
   function.name = name;
   function.binary = binary;
   function.address = address;
   measurement.functions.push_back(function);
-  return static_cast<std::uint32_t>(measurement.functions.size() - 1);
+  return FunctionId{static_cast<std::uint32_t>(measurement.functions.size() - 1)};
 }
 
 Recording empty_recording(std::uint64_t trace_ns) {
@@ -39,9 +39,9 @@ Recording empty_recording(std::uint64_t trace_ns) {
   return measurement;
 }
 
-std::uint32_t add_call(Recording& measurement, const CallSpec& call) {
+CallIndex add_call(Recording& measurement, const CallSpec& call) {
   stacks::CallTable& calls = measurement.calls;
-  const auto index = static_cast<std::uint32_t>(calls.size());
+  const CallIndex index{static_cast<std::uint32_t>(calls.size())};
   calls.thread.push_back(call.thread);
   calls.function.push_back(call.function);
   calls.parent.push_back(call.parent);
@@ -59,12 +59,13 @@ std::uint32_t add_call(Recording& measurement, const CallSpec& call) {
   calls.removed.push_back(call.removed);
   calls.end_unknown.push_back(call.end_unknown ? 1 : 0);
   std::uint8_t inner = 0;
-  for (std::uint32_t above = call.parent; above != no_call; above = calls.parent[above]) {
-    inner |= static_cast<std::uint8_t>(calls.function[above] == call.function);
+  for (CallIndex above = call.parent; above != CallIndex::none;
+       above = calls.parent[index_of(above)]) {
+    inner |= static_cast<std::uint8_t>(calls.function[index_of(above)] == call.function);
   }
   calls.inner.push_back(inner);
-  if (call.parent != no_call) {
-    calls.children[call.parent] += call.latency;
+  if (call.parent != CallIndex::none) {
+    calls.children[index_of(call.parent)] += call.latency;
   }
   return index;
 }
@@ -84,11 +85,11 @@ public:
     }
     constexpr std::uint32_t sites_a_function = 3;
     for (std::uint32_t site = 0; site < shape.functions * sites_a_function; ++site) {
-      const std::uint32_t function = site / sites_a_function;
+      const FunctionId function{site / sites_a_function};
       // Two sites in three share a line.
       measurement_.sites.push_back(
           {.function = function,
-           .address = 0x1000 + 16 * function + site % sites_a_function,
+           .address = 0x1000 + 16 * index_of(function) + site % sites_a_function,
            .file = measurement_.functions[function].file,
            .line = measurement_.functions[function].line + (site % sites_a_function) / 2});
     }
@@ -104,7 +105,7 @@ public:
       const std::uint64_t first = now;
       while (left_ > 0) {
         now += upto(20);
-        now = call(no_call, 0, now);
+        now = call(CallIndex::none, 0, now);
       }
       stacks::ThreadInfo info;
       info.pid = 100;
@@ -135,12 +136,12 @@ private:
   bool chance(std::uint64_t percent) { return upto(99) < percent; }
 
   // Makes one call and what it calls; returns when it ended.
-  std::uint64_t call(std::uint32_t parent, std::uint32_t depth, std::uint64_t start) {
+  std::uint64_t call(CallIndex parent, std::uint32_t depth, std::uint64_t start) {
     --left_;
     const auto index = static_cast<std::uint32_t>(drafts_.size());
     Draft draft;
     draft.depth = depth;
-    draft.spec.function = static_cast<std::uint32_t>(upto(shape_.functions - 1));
+    draft.spec.function = FunctionId{static_cast<std::uint32_t>(upto(shape_.functions - 1))};
     draft.spec.parent = parent;
     draft.spec.thread = thread_;
     draft.spec.start = start;
@@ -148,9 +149,10 @@ private:
                        : chance(5) ? CallState::unwound
                                    : CallState::complete;
     if (chance(85)) {
-      const std::uint64_t function =
-          parent == no_call ? upto(shape_.functions - 1) : drafts_[parent].spec.function;
-      draft.spec.site = static_cast<std::uint32_t>(function * 3 + upto(2));
+      const std::uint64_t function = parent == CallIndex::none
+                                         ? upto(shape_.functions - 1)
+                                         : index_of(drafts_[index_of(parent)].spec.function);
+      draft.spec.site = stacks::SiteId{static_cast<std::uint32_t>(function * 3 + upto(2))};
     }
     drafts_.push_back(draft);
 
@@ -169,7 +171,7 @@ private:
     spend();
     while (left_ > 0 && depth < shape_.deepest && chance(60)) {
       const auto child = static_cast<std::uint32_t>(drafts_.size());
-      now = call(index, depth + 1, now);
+      now = call(CallIndex{index}, depth + 1, now);
       drafts_[index].spec.blocked += drafts_[child].spec.blocked;
       drafts_[index].spec.preempted += drafts_[child].spec.preempted;
       drafts_[index].switches += drafts_[child].switches;
@@ -196,9 +198,11 @@ private:
     }
     for (const std::uint32_t i : order) {
       CallSpec spec = drafts_[i].spec;
-      spec.parent = spec.parent == no_call ? no_call : place[spec.parent];
-      const std::uint32_t call = add_call(measurement_, spec);
-      measurement_.calls.switches[call] = drafts_[i].switches;
+      if (spec.parent != CallIndex::none) {
+        spec.parent = CallIndex{place[index_of(spec.parent)]};
+      }
+      const CallIndex call = add_call(measurement_, spec);
+      measurement_.calls.switches[index_of(call)] = drafts_[i].switches;
     }
   }
 

@@ -13,8 +13,8 @@ namespace ptlens::measure::test {
 struct Recording {
   RecordingInfo recording;
   std::vector<stacks::ThreadInfo> threads;
-  std::vector<stacks::FunctionInfo> functions;
-  std::vector<stacks::CallSite> sites;
+  stacks::Functions functions;
+  stacks::CallSites sites;
   stacks::CallTable calls;
 
   // Returns the measurement with the calls in a cache in memory.
@@ -23,14 +23,14 @@ struct Recording {
 
 // A call for add_call; times in ns.
 struct CallSpec {
-  std::uint32_t function = 0;
-  std::uint32_t parent = stacks::no_call;
+  stacks::FunctionId function{};
+  stacks::CallIndex parent = stacks::CallIndex::none;
   std::uint64_t start = 0;
   std::uint64_t latency = 0;
   std::uint64_t blocked = 0;
   std::uint64_t preempted = 0;
   stacks::CallState state = stacks::CallState::complete;
-  std::uint32_t site = stacks::no_site;
+  stacks::SiteId site = stacks::SiteId::none;
   std::uint32_t thread = 0;
   std::uint64_t removed = 0; // by which probes made it longer than `latency`
   std::uint32_t uncertainty = 0;
@@ -39,10 +39,10 @@ struct CallSpec {
 
 // Appends the call, adds its latency to its parent's `children`, and computes its `inner`. Returns
 // its index. Calls must be added in the order of a CallTable.
-std::uint32_t add_call(Recording& measurement, const CallSpec& call);
+stacks::CallIndex add_call(Recording& measurement, const CallSpec& call);
 
-std::uint32_t add_function(Recording& measurement, const std::string& name,
-                           const std::string& binary = "/bin/app", std::uint64_t address = 0);
+stacks::FunctionId add_function(Recording& measurement, const std::string& name,
+                                const std::string& binary = "/bin/app", std::uint64_t address = 0);
 
 // One thread (pid 1, tid 1) traced over [0, trace_ns).
 Recording empty_recording(std::uint64_t trace_ns);

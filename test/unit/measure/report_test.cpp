@@ -4,6 +4,7 @@
 #include "measure/recordings.hpp"
 #include "measure/report/report.hpp"
 #include "stacks/calls/self_nesting.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,14 +15,15 @@
 namespace ptlens::measure {
 namespace {
 
+using stacks::CallIndex;
 using stacks::CallState;
-using stacks::no_call;
-using stacks::no_site;
+using stacks::FunctionId;
+using stacks::SiteId;
 
 // Calls of one function, one after the other, with these latencies.
 test::Recording calls_of(const std::vector<std::uint64_t>& latencies) {
   test::Recording m = test::empty_recording(1'000'000);
-  const std::uint32_t function = test::add_function(m, "f");
+  const auto function = test::add_function(m, "f");
   std::uint64_t now = 0;
   for (const std::uint64_t latency : latencies) {
     test::add_call(m, {.function = function, .start = now, .latency = latency});
@@ -31,7 +33,7 @@ test::Recording calls_of(const std::vector<std::uint64_t>& latencies) {
 }
 
 TEST(Report, MeanOfOneOneZeroIsTwoThirds) {
-  const Report r = report(calls_of({1, 1, 0}), 0, {});
+  const Report r = report(calls_of({1, 1, 0}), 0_fn, {});
   EXPECT_DOUBLE_EQ(r.latency.mean, 2.0 / 3.0);
   EXPECT_DOUBLE_EQ(r.latency.stddev, std::sqrt(2.0) / 3.0); // variance (1/9 + 1/9 + 4/9) / 3
   EXPECT_EQ(r.latency.min, 0U);
@@ -44,7 +46,7 @@ TEST(Report, PercentilesAreByNearestRank) {
   for (std::uint64_t latency = 1000; latency > 0; --latency) {
     latencies.push_back(latency);
   }
-  const LatencyStats thousand = report(calls_of(latencies), 0, {}).latency;
+  const LatencyStats thousand = report(calls_of(latencies), 0_fn, {}).latency;
   EXPECT_EQ(thousand.p50, 500U);
   EXPECT_EQ(thousand.p90, 900U);
   EXPECT_EQ(thousand.p99, 990U);
@@ -54,11 +56,11 @@ TEST(Report, PercentilesAreByNearestRank) {
   EXPECT_NEAR(thousand.stddev, std::sqrt((1000.0 * 1000.0 - 1) / 12), 1e-9);
 
   // Ranks ceil(2.5), ceil(4.5), ceil(4.95), ceil(4.995) of five.
-  const LatencyStats five = report(calls_of({15, 20, 35, 40, 50}), 0, {}).latency;
+  const LatencyStats five = report(calls_of({15, 20, 35, 40, 50}), 0_fn, {}).latency;
   EXPECT_EQ(five.p50, 35U);
   EXPECT_EQ(five.p90, 50U);
   EXPECT_EQ(five.p999, 50U);
-  EXPECT_EQ(report(calls_of({7}), 0, {}).latency.p50, 7U);
+  EXPECT_EQ(report(calls_of({7}), 0_fn, {}).latency.p50, 7U);
 }
 
 TEST(Report, ThreadsCountCallsOfEveryState) {
@@ -67,7 +69,7 @@ TEST(Report, ThreadsCountCallsOfEveryState) {
   m.calls.thread = {0, 0, 0, 1};
   m.calls.state = {CallState::complete, CallState::incomplete, CallState::unwound,
                    CallState::incomplete};
-  const std::vector<ThreadRow> threads = report(m, 0, {}).threads;
+  const std::vector<ThreadRow> threads = report(m, 0_fn, {}).threads;
   ASSERT_EQ(threads.size(), 2U);
   EXPECT_EQ(threads[0].latency.calls, 1U);
   EXPECT_EQ(threads[0].incomplete, 1U);
@@ -81,25 +83,26 @@ TEST(Report, UncertaintyHoldsForNineteenOfTwentyCalls) {
   for (std::uint32_t call = 0; call < 40; ++call) {
     m.calls.uncertainty[call] = 40 - call; // 40, 39, ... 1: rank 38
   }
-  EXPECT_EQ(report(m, 0, {}).latency.uncertainty, 38U);
-  EXPECT_EQ(report(calls_of({}), 0, {}).latency.uncertainty, 0U);
+  EXPECT_EQ(report(m, 0_fn, {}).latency.uncertainty, 38U);
+  EXPECT_EQ(report(calls_of({}), 0_fn, {}).latency.uncertainty, 0U);
 }
 
 TEST(Report, DeviationOfLongTimesThatHardlyDiffer) {
   constexpr std::uint64_t base = 1'000'000'000'000'000'000; // squares of it lose such differences
-  const LatencyStats stats = report(calls_of({base, base + 2, base + 4}), 0, {}).latency;
+  const LatencyStats stats = report(calls_of({base, base + 2, base + 4}), 0_fn, {}).latency;
   EXPECT_NEAR(stats.stddev, std::sqrt(8.0 / 3.0), 1e-12);
 }
 
 TEST(Report, SumsBeyond64BitsKeepTheirMean) {
-  const LatencyStats stats = report(calls_of({UINT64_MAX, UINT64_MAX, UINT64_MAX}), 0, {}).latency;
+  const LatencyStats stats =
+      report(calls_of({UINT64_MAX, UINT64_MAX, UINT64_MAX}), 0_fn, {}).latency;
   EXPECT_DOUBLE_EQ(stats.mean, 18446744073709551615.0);
   EXPECT_EQ(stats.total, UINT64_MAX);
   EXPECT_DOUBLE_EQ(stats.stddev, 0);
 }
 
 TEST(Report, BucketsArePowersOfTwoWithoutHoles) {
-  const Report r = report(calls_of({0, 1, 2, 3, 4, 7, 8, 1023, 1024}), 0, {});
+  const Report r = report(calls_of({0, 1, 2, 3, 4, 7, 8, 1023, 1024}), 0_fn, {});
   ASSERT_EQ(r.histogram.size(), 12U); // [0,1) [1,2) [2,4) ... [1024,2048)
   const std::vector<std::uint64_t> expected = {1, 1, 2, 2, 1, 0, 0, 0, 0, 0, 1, 1};
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -110,7 +113,7 @@ TEST(Report, BucketsArePowersOfTwoWithoutHoles) {
   EXPECT_EQ(r.histogram[2].low, 2U);
   EXPECT_EQ(r.histogram[2].high, 4U);
 
-  const std::vector<Bucket> longest = report(calls_of({UINT64_MAX}), 0, {}).histogram;
+  const std::vector<Bucket> longest = report(calls_of({UINT64_MAX}), 0_fn, {}).histogram;
   ASSERT_EQ(longest.size(), 1U);
   EXPECT_EQ(longest[0].low, std::uint64_t{1} << 63);
   EXPECT_EQ(longest[0].high, UINT64_MAX);
@@ -118,9 +121,9 @@ TEST(Report, BucketsArePowersOfTwoWithoutHoles) {
 
 TEST(Report, ThreeRecursiveActivationsAreThreeCallsAndOneTime) {
   test::Recording m = test::empty_recording(200);
-  const std::uint32_t f = test::add_function(m, "f");
-  const std::uint32_t first = test::add_call(m, {.function = f, .latency = 100});
-  const std::uint32_t second =
+  const auto f = test::add_function(m, "f");
+  const auto first = test::add_call(m, {.function = f, .latency = 100});
+  const auto second =
       test::add_call(m, {.function = f, .parent = first, .start = 10, .latency = 50});
   test::add_call(m, {.function = f, .parent = second, .start = 20, .latency = 20});
   const Report r = report(m, f, {});
@@ -135,7 +138,7 @@ TEST(Report, ThreeRecursiveActivationsAreThreeCallsAndOneTime) {
   EXPECT_EQ(rows[0].self, 100U);
 
   // The outer call has no end: the next one is the outermost that counts.
-  m.calls.state[first] = CallState::incomplete;
+  m.calls.state[index_of(first)] = CallState::incomplete;
   const Report without_outer = report(m, f, {});
   EXPECT_EQ(without_outer.complete, 2U);
   EXPECT_EQ(without_outer.incomplete, 1U);
@@ -148,7 +151,7 @@ TEST(Report, ProcessorShareLeavesOutLostTimeAndNeverDividesByNothing) {
   m.calls.preempted = {0, 30};
   m.recording.trace_ns = 1000;
   m.recording.lost_ns = 600;
-  const Report r = report(m, 0, {});
+  const Report r = report(m, 0_fn, {});
   EXPECT_DOUBLE_EQ(r.cpu_percent, 30); // 120 of 400
   EXPECT_EQ(r.on_cpu_total, 120U);
   EXPECT_DOUBLE_EQ(r.on_cpu_mean, 60);
@@ -157,42 +160,43 @@ TEST(Report, ProcessorShareLeavesOutLostTimeAndNeverDividesByNothing) {
   EXPECT_EQ(r.off_cpu.preempted, 30U);
   for (const std::uint64_t lost : {1000U, 1001U}) {
     m.recording.lost_ns = lost;
-    EXPECT_EQ(report(m, 0, {}).cpu_percent, 0);
+    EXPECT_EQ(report(m, 0_fn, {}).cpu_percent, 0);
   }
 }
 
 TEST(Report, DistinguishesCallersAndChildrenByCallSite) {
   test::Recording m = test::empty_recording(1000);
-  const std::uint32_t caller = test::add_function(m, "caller");
-  const std::uint32_t f = test::add_function(m, "f");
-  const std::uint32_t child = test::add_function(m, "child");
+  const auto caller = test::add_function(m, "caller");
+  const auto f = test::add_function(m, "f");
+  const auto child = test::add_function(m, "child");
   m.sites = {{.function = caller, .address = 0x10, .file = {}, .line = 1},
              {.function = caller, .address = 0x20, .file = {}, .line = 2},
              {.function = f, .address = 0x30, .file = {}, .line = 3}};
-  const std::uint32_t root =
+  const auto root =
       test::add_call(m, {.function = caller, .latency = 500, .state = CallState::incomplete});
-  const std::uint32_t one =
-      test::add_call(m, {.function = f, .parent = root, .start = 1, .latency = 10, .site = 0});
-  test::add_call(m, {.function = child, .parent = one, .start = 2, .latency = 4, .site = 2});
-  test::add_call(m, {.function = f, .parent = root, .start = 20, .latency = 30, .site = 1});
-  const std::uint32_t lost = test::add_call(m, {.function = f,
-                                                .parent = root,
-                                                .start = 60,
-                                                .latency = 40,
-                                                .state = CallState::incomplete,
-                                                .site = 1});
-  test::add_call(m, {.function = child, .parent = lost, .start = 61, .latency = 6, .site = 2});
-  test::add_call(m, {.function = f, .start = 600, .latency = 5, .site = 0}); // its caller: by site
-  test::add_call(m, {.function = f, .start = 700, .latency = 1});            // a root
+  const auto one =
+      test::add_call(m, {.function = f, .parent = root, .start = 1, .latency = 10, .site = 0_site});
+  test::add_call(m, {.function = child, .parent = one, .start = 2, .latency = 4, .site = 2_site});
+  test::add_call(m, {.function = f, .parent = root, .start = 20, .latency = 30, .site = 1_site});
+  const auto lost = test::add_call(m, {.function = f,
+                                       .parent = root,
+                                       .start = 60,
+                                       .latency = 40,
+                                       .state = CallState::incomplete,
+                                       .site = 1_site});
+  test::add_call(m, {.function = child, .parent = lost, .start = 61, .latency = 6, .site = 2_site});
+  test::add_call(
+      m, {.function = f, .start = 600, .latency = 5, .site = 0_site}); // its caller: by site
+  test::add_call(m, {.function = f, .start = 700, .latency = 1});      // a root
 
   const Report r = report(m, f, {});
   EXPECT_EQ(r.complete, 4U);
   EXPECT_EQ(r.incomplete, 1U);
   ASSERT_EQ(r.callers.size(), 2U);
   EXPECT_EQ(r.callers[0].function, caller);
-  EXPECT_EQ(r.callers[0].site, 1U);
+  EXPECT_EQ(r.callers[0].site, 1_site);
   EXPECT_EQ(r.callers[0].latency.total, 30U);
-  EXPECT_EQ(r.callers[1].site, 0U);
+  EXPECT_EQ(r.callers[1].site, 0_site);
   EXPECT_EQ(r.callers[1].latency.calls, 2U);
   EXPECT_EQ(r.callers[1].latency.total, 15U);
   ASSERT_EQ(r.children.size(), 1U);
@@ -202,7 +206,7 @@ TEST(Report, DistinguishesCallersAndChildrenByCallSite) {
 
 TEST(Report, OfNoCallsIsAllZero) {
   const test::Recording m = calls_of({1});
-  const Report r = report(m, 77, {});
+  const Report r = report(m, 77_fn, {});
   EXPECT_EQ(r.complete, 0U);
   EXPECT_EQ(r.latency.calls, 0U);
   EXPECT_EQ(r.latency.min, 0U);
@@ -217,14 +221,14 @@ TEST(Report, FunctionsOfEqualTimeAreOrderedByName) {
   for (const char* name : {"b", "a", "never_called", "c"}) {
     test::add_function(m, name);
   }
-  for (const std::uint32_t function : {0U, 1U, 3U}) {
-    test::add_call(m, {.function = function, .start = function, .latency = 1});
+  for (const FunctionId function : {0_fn, 1_fn, 3_fn}) {
+    test::add_call(m, {.function = function, .start = index_of(function), .latency = 1});
   }
   const std::vector<FunctionRow> rows = functions(m);
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[0].function, 1U);
-  EXPECT_EQ(rows[1].function, 0U);
-  EXPECT_EQ(rows[2].function, 3U);
+  EXPECT_EQ(rows[0].function, 1_fn);
+  EXPECT_EQ(rows[1].function, 0_fn);
+  EXPECT_EQ(rows[2].function, 3_fn);
 }
 
 // `even` and `odd` call each other, and each calls `leaf`, `depth` levels deep, on the columns
@@ -235,12 +239,12 @@ test::Recording mutual_recursion(std::uint32_t depth) {
     test::add_function(m, name);
   }
   stacks::CallTable& c = m.calls;
-  const auto add = [&](std::uint32_t function, std::uint32_t parent, std::uint64_t start,
+  const auto add = [&](FunctionId function, CallIndex parent, std::uint64_t start,
                        std::uint64_t latency, std::uint64_t children, bool inner) {
     c.thread.push_back(0);
     c.function.push_back(function);
     c.parent.push_back(parent);
-    c.site.push_back(no_site);
+    c.site.push_back(SiteId::none);
     c.start.push_back(start);
     c.latency.push_back(latency);
     c.uncertainty.push_back(0);
@@ -255,13 +259,13 @@ test::Recording mutual_recursion(std::uint32_t depth) {
     c.end_unknown.push_back(0);
     c.inner.push_back(inner ? 1 : 0);
   };
-  std::uint32_t parent = no_call;
+  CallIndex parent = CallIndex::none;
   for (std::uint32_t level = 0; level < depth; ++level) {
     const std::uint64_t latency = 4 * std::uint64_t{depth - level};
-    const auto call = static_cast<std::uint32_t>(c.size());
-    add(level % 2, parent, 2 * std::uint64_t{level}, latency, level + 1 < depth ? latency - 3 : 1,
-        level > 1);
-    add(2, call, 2 * std::uint64_t{level} + 1, 1, 0, false);
+    const CallIndex call{static_cast<std::uint32_t>(c.size())};
+    add(FunctionId{level % 2}, parent, 2 * std::uint64_t{level}, latency,
+        level + 1 < depth ? latency - 3 : 1, level > 1);
+    add(2_fn, call, 2 * std::uint64_t{level} + 1, 1, 0, false);
     parent = call;
   }
   return m;
@@ -270,17 +274,17 @@ test::Recording mutual_recursion(std::uint32_t depth) {
 TEST(Report, StacksOfAHundredThousandLevels) {
   constexpr std::uint32_t depth = 100'000;
   const test::Recording m = mutual_recursion(depth);
-  const Report r = report(m, 0, {});
+  const Report r = report(m, 0_fn, {});
   EXPECT_EQ(r.complete, depth / 2);
   EXPECT_DOUBLE_EQ(r.cpu_percent, 100);
   ASSERT_EQ(r.children.size(), 2U);
-  EXPECT_EQ(r.children[0].function, 1U);
+  EXPECT_EQ(r.children[0].function, 1_fn);
   EXPECT_DOUBLE_EQ(r.children[0].cpu_percent, 100.0 * (depth - 1) / depth);
   EXPECT_EQ(r.children[1].latency.total, depth / 2);
 
   Selection below_odd;
   below_odd.ancestor = "odd";
-  EXPECT_EQ(report(m, 0, below_odd).complete, depth / 2 - 1);
+  EXPECT_EQ(report(m, 0_fn, below_odd).complete, depth / 2 - 1);
 
   const FlameTree tree = flame(m, std::nullopt, {}, FlameTime::wall, 0);
   EXPECT_EQ(tree.size(), 2 * depth + 1);
@@ -302,7 +306,7 @@ TEST(NestingSweep, FindsTheCallsInsideAnotherCallOfTheirFunction) {
         counted.push_back(call);
       }
     }
-    std::vector<stacks::NestingSweep> sweeps(m.functions.size());
+    IdVector<FunctionId, stacks::NestingSweep> sweeps(m.functions.size());
     for (const std::uint32_t call : counted) {
       const bool expected = std::ranges::any_of(counted, [&](std::uint32_t other) {
         return m.calls.function[other] == m.calls.function[call] &&
@@ -320,15 +324,15 @@ TEST(Report, OfSeveralFunctionsIsThatOfOneFunctionWithAllTheirCalls) {
   for (std::uint32_t seed = 300; seed < 306; ++seed) {
     const test::Recording m = test::random_recording({.seed = seed});
     test::Recording folded = m;
-    for (std::uint32_t& function : folded.calls.function) {
-      function = function == 2 ? 1 : function;
+    for (FunctionId& function : folded.calls.function) {
+      function = function == 2_fn ? 1_fn : function;
     }
     for (std::uint32_t call = 0; call < folded.calls.size(); ++call) {
       folded.calls.inner[call] = 0;
-      for (std::uint32_t above = folded.calls.parent[call]; above != no_call;
-           above = folded.calls.parent[above]) {
-        folded.calls.inner[call] |=
-            static_cast<std::uint8_t>(folded.calls.function[above] == folded.calls.function[call]);
+      for (CallIndex above = folded.calls.parent[call]; above != CallIndex::none;
+           above = folded.calls.parent[index_of(above)]) {
+        folded.calls.inner[call] |= static_cast<std::uint8_t>(
+            folded.calls.function[index_of(above)] == folded.calls.function[call]);
       }
     }
     Selection slow;
@@ -336,8 +340,8 @@ TEST(Report, OfSeveralFunctionsIsThatOfOneFunctionWithAllTheirCalls) {
     Selection below;
     below.ancestor = "function_0";
     for (const Selection& selection : {Selection{}, slow, below}) {
-      const Report together = report(m, {1, 2}, selection);
-      const Report one = report(folded, 1, selection);
+      const Report together = report(m, {1_fn, 2_fn}, selection);
+      const Report one = report(folded, 1_fn, selection);
       EXPECT_EQ(together.complete, one.complete);
       EXPECT_EQ(together.incomplete, one.incomplete);
       EXPECT_EQ(together.unwound, one.unwound);

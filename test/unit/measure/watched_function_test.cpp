@@ -1,5 +1,6 @@
 // Reports on a function while a recording is decoded; the expected numbers were computed by hand.
 #include "measure/report/watched_function.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +26,8 @@ stacks::FunctionInfo named(const char* name, const char* binary) {
   return info;
 }
 
-stacks::ClosedCall call(std::uint32_t function, std::uint64_t latency, std::uint64_t blocked = 0,
+stacks::ClosedCall call(stacks::FunctionId function, std::uint64_t latency,
+                        std::uint64_t blocked = 0,
                         stacks::CallState state = stacks::CallState::complete) {
   stacks::ClosedCall made;
   made.function = function;
@@ -47,17 +49,17 @@ struct Heard {
 TEST(WatchedFunction, CountsItsCallsAndPassesAllOn) {
   Heard heard;
   const Watch watch = heard.watch("f");
-  std::vector<stacks::FunctionInfo> functions = {named("g", "/a"), named("ns::f(int)", "/a")};
+  stacks::Functions functions = {named("g", "/a"), named("ns::f(int)", "/a")};
   WatchedFunction watched(watch, functions, Clock::time_point());
   Passed passed;
   stacks::CallSink& sink = watched.before(passed);
-  sink.take(call(0, 7));
-  sink.take(call(1, 100));
-  sink.take(call(1, 40, 8));
+  sink.take(call(0_fn, 7));
+  sink.take(call(1_fn, 100));
+  sink.take(call(1_fn, 40, 8));
   functions.push_back(named("h", "/a")); // known only now
-  sink.take(call(2, 9));
-  sink.take(call(1, 1000, 0, stacks::CallState::incomplete));
-  sink.take(call(1, 1, 0, stacks::CallState::unwound));
+  sink.take(call(2_fn, 9));
+  sink.take(call(1_fn, 1000, 0, stacks::CallState::incomplete));
+  sink.take(call(1_fn, 1, 0, stacks::CallState::unwound));
   EXPECT_EQ(passed.calls.size(), 6U);
 
   const auto report = watched.report();
@@ -82,7 +84,7 @@ TEST(WatchedFunction, CountsItsCallsAndPassesAllOn) {
 TEST(WatchedFunction, ReportsAfterASecondThenTwiceASecond) {
   Heard heard;
   const Watch watch = heard.watch("f");
-  const std::vector<stacks::FunctionInfo> functions = {named("f", "/a")};
+  const stacks::Functions functions = {named("f", "/a")};
   const Clock::time_point begin;
   WatchedFunction watched(watch, functions, begin);
   watched.report_if_due(begin + milliseconds(999), 1, 10);
@@ -100,7 +102,7 @@ TEST(WatchedFunction, ReportsAfterASecondThenTwiceASecond) {
 
 TEST(WatchedFunction, ReportsNothingForAnUnknownOrAmbiguousName) {
   Heard heard;
-  std::vector<stacks::FunctionInfo> functions = {named("a::f", "/a"), named("b::f", "/b")};
+  stacks::Functions functions = {named("a::f", "/a"), named("b::f", "/b")};
   const Watch both = heard.watch("f");
   EXPECT_FALSE(WatchedFunction(both, functions, Clock::time_point()).report().has_value());
   const Watch unknown = heard.watch("k");

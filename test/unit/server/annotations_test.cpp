@@ -3,6 +3,7 @@
 // line 3, from line 12.
 #include "server/client.hpp"
 #include "server/fake_host.hpp"
+#include "support/ids.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -355,8 +356,8 @@ TEST(AnnotationsOfTheOldBinary, AreMarkedInFunctionsWithoutFiguresToo) {
                   const Progress&) -> Result<std::shared_ptr<const measure::Measurement>> {
     auto measurement = exporting::example();
     measurement.recording.path = request.path;
-    measurement.functions[0].binary = binary; // main, which makes the call
-    measurement.functions[0].file.clear();
+    measurement.functions[0_fn].binary = binary; // main, which makes the call
+    measurement.functions[0_fn].file.clear();
     return std::make_shared<const measure::Measurement>(std::move(measurement));
   };
   host.sources = [&](const OpenRequest&, const measure::Measurement&) {

@@ -2,6 +2,7 @@
 // every address belongs to one function, so that calls nest as the branches do.
 #include "stacks/calls/call_table.hpp"
 #include "stacks/threads/inlined_calls.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +17,7 @@ namespace {
 using flow::Branch;
 using flow::BranchKind;
 
-constexpr std::uint32_t mix = 1000; // the inlined function
+constexpr FunctionId mix = 1000_fn; // the inlined function
 constexpr std::uint8_t size = 2;    // of every branch instruction
 
 // A place at [0x110, 0x120) and [0x124, 0x140), entry 0x110.
@@ -25,7 +26,7 @@ protected:
   InlinedCallsTest()
       : places_(std::vector<CountedPlace>{{.binary = nullptr,
                                            .function = mix,
-                                           .site = 0,
+                                           .site = 0_site,
                                            .entry = 0x110,
                                            .ranges = {{0x110, 0x120}, {0x124, 0x140}},
                                            .home = {{0x100, 0x200}},
@@ -99,7 +100,7 @@ TEST_F(InlinedCallsTest, CallsOutAndBackAndLoopsInsideBelongToTheExecution) {
   const std::uint32_t row = executions().front();
   std::size_t children = 0;
   for (std::uint32_t call = 0; call < table_.size(); ++call) {
-    children += table_.parent[call] == row ? 1 : 0;
+    children += table_.parent[call] == CallIndex{row} ? 1 : 0;
   }
   EXPECT_EQ(children, 2U);
   EXPECT_EQ(table_.children[row], 20U);
@@ -136,7 +137,7 @@ TEST_F(InlinedCallsTest, RecursionThroughCallsNestsExecutions) {
   ASSERT_EQ(executions().size(), 2U);
   const std::uint32_t inner = executions().back();
   // The inner one was made in the call that the outer one made.
-  EXPECT_EQ(table_.parent[table_.parent[inner]], executions().front());
+  EXPECT_EQ(table_.parent[index_of(table_.parent[inner])], CallIndex{executions().front()});
   EXPECT_EQ(table_.inner[inner], 1U);
   EXPECT_EQ(table_.inner[executions().front()], 0U);
 }
@@ -154,7 +155,7 @@ TEST_F(InlinedCallsTest, TimeOutsideUserCodeBelongsToTheExecutionAndTheCallAroun
   ASSERT_EQ(executions().size(), 1U);
   const std::uint32_t row = executions().front();
   EXPECT_EQ(table_.outside[row], 10U); // the first of two system calls
-  EXPECT_EQ(table_.outside[table_.parent[row]], 20U);
+  EXPECT_EQ(table_.outside[index_of(table_.parent[row])], 20U);
   EXPECT_EQ(table_.latency[row], 30U);
 }
 

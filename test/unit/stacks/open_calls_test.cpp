@@ -1,6 +1,7 @@
 // The calls that OpenCalls hands on, and the final order of the table.
 #include "stacks/calls/call_table.hpp"
 #include "stacks/threads/open_calls.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,19 +20,19 @@ TEST(Order, PutsLateParentsBeforeTheirChildren) {
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(calls.thread(0), context_switches, 1);
   // Tracing begins inside c; c returns into b, b into a; b had called d meanwhile.
-  const std::uint32_t c = open_calls.open(2, no_call, no_site, 100, false);
-  const std::uint32_t b = open_calls.open(1, no_call, no_site, 100, false);
+  const OpenCallId c = open_calls.open(2_fn, OpenCallId::none, SiteId::none, 100, false);
+  const OpenCallId b = open_calls.open(1_fn, OpenCallId::none, SiteId::none, 100, false);
   open_calls.reparent(c, b);
   open_calls.close(c, 110, CallState::incomplete);
-  const std::uint32_t d = open_calls.open(3, b, no_site, 120, false);
+  const OpenCallId d = open_calls.open(3_fn, b, SiteId::none, 120, false);
   open_calls.close(d, 130, CallState::complete);
-  const std::uint32_t a = open_calls.open(0, no_call, no_site, 100, false);
+  const OpenCallId a = open_calls.open(0_fn, OpenCallId::none, SiteId::none, 100, false);
   open_calls.reparent(b, a);
   open_calls.close(b, 140, CallState::incomplete);
   open_calls.close(a, 200, CallState::incomplete);
   const CallTable table = calls.take();
-  EXPECT_EQ(table.function, (std::vector<std::uint32_t>{0, 1, 2, 3}));
-  EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, 1, 1}));
+  EXPECT_EQ(table.function, (std::vector{0_fn, 1_fn, 2_fn, 3_fn}));
+  EXPECT_EQ(table.parent, (std::vector{CallIndex::none, 0_row, 1_row, 1_row}));
   // Self times sum to the whole: 200 - 100.
   std::uint64_t self = 0;
   for (std::size_t call = 0; call < table.size(); ++call) {
@@ -45,34 +46,35 @@ TEST(Order, KeepsThreadsApartAndStartsAscending) {
   const flow::ContextSwitches context_switches({});
   OpenCalls one(calls.thread(1), context_switches, 11);
   OpenCalls zero(calls.thread(0), context_switches, 10);
-  const auto late = one.open(5, no_call, no_site, 10, false);
-  const auto early = zero.open(6, no_call, no_site, 50, false);
-  const auto inner = zero.open(7, early, no_site, 50, false);
+  const auto late = one.open(5_fn, OpenCallId::none, SiteId::none, 10, false);
+  const auto early = zero.open(6_fn, OpenCallId::none, SiteId::none, 50, false);
+  const auto inner = zero.open(7_fn, early, SiteId::none, 50, false);
   zero.close(inner, 60, CallState::complete);
   zero.close(early, 60, CallState::complete);
   one.close(late, 20, CallState::complete);
   const CallTable table = calls.take();
-  EXPECT_EQ(table.function, (std::vector<std::uint32_t>{6, 7, 5}));
-  EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, no_call}));
+  EXPECT_EQ(table.function, (std::vector{6_fn, 7_fn, 5_fn}));
+  EXPECT_EQ(table.parent, (std::vector{CallIndex::none, 0_row, CallIndex::none}));
 }
 
 TEST(Order, InnerActivationsAreInsideAnotherActivationOfTheirFunction) {
   CallTableBuilder calls;
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(calls.thread(0), context_switches, 1);
-  const std::uint32_t root = open_calls.open(0, no_call, no_site, 100, false);
-  const std::uint32_t first = open_calls.open(1, root, no_site, 100, false);
-  const std::uint32_t recursive = open_calls.open(1, first, no_site, 110, false);
+  const OpenCallId root = open_calls.open(0_fn, OpenCallId::none, SiteId::none, 100, false);
+  const OpenCallId first = open_calls.open(1_fn, root, SiteId::none, 100, false);
+  const OpenCallId recursive = open_calls.open(1_fn, first, SiteId::none, 110, false);
   open_calls.close(recursive, 120, CallState::complete);
   open_calls.close(first, 150, CallState::complete);
   // One after the other, in no time, the second with another inside.
-  open_calls.close(open_calls.open(1, root, no_site, 150, false), 150, CallState::complete);
-  const std::uint32_t within = open_calls.open(1, root, no_site, 150, false);
-  open_calls.close(open_calls.open(1, within, no_site, 150, false), 150, CallState::complete);
+  open_calls.close(open_calls.open(1_fn, root, SiteId::none, 150, false), 150, CallState::complete);
+  const OpenCallId within = open_calls.open(1_fn, root, SiteId::none, 150, false);
+  open_calls.close(open_calls.open(1_fn, within, SiteId::none, 150, false), 150,
+                   CallState::complete);
   open_calls.close(within, 150, CallState::complete);
-  const std::uint32_t coroutine = open_calls.open(1, no_call, no_site, 180, false);
-  const std::uint32_t another =
-      open_calls.open(1, no_call, no_site, 190, false); // on a third stack
+  const OpenCallId coroutine = open_calls.open(1_fn, OpenCallId::none, SiteId::none, 180, false);
+  const OpenCallId another =
+      open_calls.open(1_fn, OpenCallId::none, SiteId::none, 190, false); // on a third stack
   open_calls.close(root, 200, CallState::complete);
   open_calls.close(coroutine, 220, CallState::complete);
   open_calls.close(another, 230, CallState::complete);
@@ -84,16 +86,18 @@ TEST(OpenCalls, MarksInnerActivationsAndLateCallers) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
-  const std::uint32_t child = open_calls.open(1, no_call, no_site, 100, false);
-  open_calls.close(open_calls.open(2, child, no_site, 110, false), 120, CallState::complete);
-  const std::uint32_t found = open_calls.open(2, no_call, no_site, 100, false);
+  const OpenCallId child = open_calls.open(1_fn, OpenCallId::none, SiteId::none, 100, false);
+  open_calls.close(open_calls.open(2_fn, child, SiteId::none, 110, false), 120,
+                   CallState::complete);
+  const OpenCallId found = open_calls.open(2_fn, OpenCallId::none, SiteId::none, 100, false);
   open_calls.reparent(child, found);
   open_calls.close(child, 130, CallState::incomplete);
-  open_calls.close(open_calls.open(2, found, no_site, 140, false), 150, CallState::complete);
+  open_calls.close(open_calls.open(2_fn, found, SiteId::none, 140, false), 150,
+                   CallState::complete);
   open_calls.close(found, 160, CallState::incomplete);
   ASSERT_EQ(taken.calls.size(), 4U);
   EXPECT_FALSE(taken.calls[0].inner); // not known then
-  EXPECT_EQ(taken.calls[1].caller, 2U);
+  EXPECT_EQ(taken.calls[1].caller, 2_fn);
   EXPECT_EQ(taken.calls[1].parent, taken.calls[3].order);
   EXPECT_TRUE(taken.calls[2].inner);
   EXPECT_FALSE(taken.calls[2].late);
@@ -105,13 +109,14 @@ TEST(OpenCalls, CallsFromAStubAreHandedOnOnceItsFunctionIsKnown) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
-  constexpr std::uint32_t stub = 7;
-  constexpr std::uint32_t linker = 8;
-  constexpr std::uint32_t strcmp = 9;
-  const std::uint32_t call = open_calls.open(stub, no_call, no_site, 100, false);
+  constexpr FunctionId stub = 7_fn;
+  constexpr FunctionId linker = 8_fn;
+  constexpr FunctionId strcmp = 9_fn;
+  const OpenCallId call = open_calls.open(stub, OpenCallId::none, SiteId::none, 100, false);
   open_calls.set_provisional(call);
-  const std::uint32_t fixup = open_calls.open(linker, call, no_site, 110, false);
-  open_calls.close(open_calls.open(strcmp, fixup, no_site, 112, false), 114, CallState::complete);
+  const OpenCallId fixup = open_calls.open(linker, call, SiteId::none, 110, false);
+  open_calls.close(open_calls.open(strcmp, fixup, SiteId::none, 112, false), 114,
+                   CallState::complete);
   open_calls.close(fixup, 120, CallState::complete);
   EXPECT_TRUE(taken.calls.empty());
   open_calls.rename(call, strcmp);
@@ -130,9 +135,9 @@ TEST(OpenCalls, TimeOutsideUserCodeBelongsToTheCallersToo) {
   Taken taken;
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
-  const std::uint32_t outer = open_calls.open(1, no_call, no_site, 100, false);
+  const OpenCallId outer = open_calls.open(1_fn, OpenCallId::none, SiteId::none, 100, false);
   open_calls.spend_outside(outer, 5);
-  const std::uint32_t inner = open_calls.open(2, outer, no_site, 110, false);
+  const OpenCallId inner = open_calls.open(2_fn, outer, SiteId::none, 110, false);
   open_calls.spend_outside(inner, 30);
   open_calls.close(inner, 150, CallState::complete);
   open_calls.close(outer, 160, CallState::complete);
@@ -145,9 +150,9 @@ TEST(OpenCalls, UncertaintyOfALatencyIsTheSumOfBothEnds) {
   const flow::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
   open_calls.set_uncertainty(7);
-  const std::uint32_t outer = open_calls.open(1, no_call, no_site, 100, false);
+  const OpenCallId outer = open_calls.open(1_fn, OpenCallId::none, SiteId::none, 100, false);
   open_calls.set_uncertainty(2);
-  const std::uint32_t inner = open_calls.open(2, outer, no_site, 110, false);
+  const OpenCallId inner = open_calls.open(2_fn, outer, SiteId::none, 110, false);
   open_calls.set_uncertainty(4'294'967'290);
   open_calls.close(inner, 120, CallState::complete);
   open_calls.set_uncertainty(3);

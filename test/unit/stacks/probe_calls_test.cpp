@@ -1,28 +1,30 @@
 // Probe hits with the stack pointers of a program whose calls are known.
 #include "stacks/calls/call_table.hpp"
 #include "stacks/threads/probe_calls.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
 namespace ptlens::stacks {
 namespace {
 
-constexpr std::uint32_t f = 0;
-constexpr std::uint32_t g = 1;
+constexpr FunctionId f = 0_fn;
+constexpr FunctionId g = 1_fn;
 
 class ProbeCallsTest : public ::testing::Test {
 protected:
-  void enter(std::uint64_t time, std::uint32_t function, std::uint64_t stack_pointer,
+  void enter(std::uint64_t time, FunctionId function, std::uint64_t stack_pointer,
              std::uint64_t return_address = 0x100) {
-    calls_.add({time, stack_pointer, function, no_site, return_address, true, false, no_call});
+    calls_.add({time, stack_pointer, function, SiteId::none, return_address, true, false,
+                FunctionId::none});
   }
-  void leave(std::uint64_t time, std::uint32_t function, std::uint64_t stack_pointer,
-             bool tail = false, std::uint32_t tail_target = no_call) {
-    calls_.add({time, stack_pointer, function, no_site, 0, false, tail, tail_target});
+  void leave(std::uint64_t time, FunctionId function, std::uint64_t stack_pointer,
+             bool tail = false, FunctionId tail_target = FunctionId::none) {
+    calls_.add({time, stack_pointer, function, SiteId::none, 0, false, tail, tail_target});
   }
   // Hits that take 60 ± 6 ns from their thread at an entry and 40 ± 4 ns at an exit; 50 ± 5 ns of
   // that is in the latency of the call itself.
-  void enter_at_cost(std::uint64_t time, std::uint32_t function, std::uint64_t stack_pointer) {
+  void enter_at_cost(std::uint64_t time, FunctionId function, std::uint64_t stack_pointer) {
     calls_.add({.time_ns = time,
                 .stack_pointer = stack_pointer,
                 .function = function,
@@ -31,8 +33,8 @@ protected:
                 .cost = {60, 6},
                 .excess = {50, 5}});
   }
-  void leave_at_cost(std::uint64_t time, std::uint32_t function, std::uint64_t stack_pointer,
-                     bool tail = false, std::uint32_t tail_target = no_call) {
+  void leave_at_cost(std::uint64_t time, FunctionId function, std::uint64_t stack_pointer,
+                     bool tail = false, FunctionId tail_target = FunctionId::none) {
     calls_.add({.time_ns = time,
                 .stack_pointer = stack_pointer,
                 .function = function,
@@ -40,7 +42,7 @@ protected:
                 .tail_target = tail_target,
                 .cost = {40, 4}});
   }
-  std::size_t count(std::uint32_t function, CallState state) const {
+  std::size_t count(FunctionId function, CallState state) const {
     std::size_t count = 0;
     for (std::size_t call = 0; call < table_.size(); ++call) {
       count += table_.function[call] == function && table_.state[call] == state ? 1 : 0;
@@ -68,7 +70,7 @@ TEST_F(ProbeCallsTest, NestedCallsHaveParentsAndSelfTime) {
   ASSERT_EQ(table_.size(), 2U);
   EXPECT_EQ(table_.latency[0], 100U);
   EXPECT_EQ(table_.self(0), 70U);
-  EXPECT_EQ(table_.parent[1], 0U);
+  EXPECT_EQ(table_.parent[1], 0_row);
   EXPECT_EQ(table_.latency[1], 30U);
   EXPECT_EQ(count(f, CallState::complete), 1U);
 }
@@ -118,7 +120,7 @@ TEST_F(ProbeCallsTest, ACallAtTheSameSlotThatIsNotTheJumpsTargetIsNoTailCall) {
   leave(50, g, 1000);
   finish(60, false);
   EXPECT_EQ(table_.tail_call[1], 0);
-  EXPECT_EQ(table_.parent[1], no_call);
+  EXPECT_EQ(table_.parent[1], CallIndex::none);
   EXPECT_EQ(count(f, CallState::incomplete), 1U);
 }
 
@@ -168,7 +170,7 @@ TEST_F(ProbeCallsTest, TheEndOfTheThreadUnwindsAndTheEndOfTheRecordingCuts) {
 
   CallTableBuilder builder;
   ProbeCalls exited(builder.thread(0), context_switches_, 1);
-  exited.add({10, 1000, f, no_site, 0x100, true, false, no_call});
+  exited.add({10, 1000, f, SiteId::none, 0x100, true, false, FunctionId::none});
   exited.finish(60, true);
   EXPECT_EQ(builder.take().state[0], CallState::unwound);
 }

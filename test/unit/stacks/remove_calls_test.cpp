@@ -2,6 +2,7 @@
 #include "stacks/calls/call_table.hpp"
 #include "stacks/calls/remove_calls.hpp"
 #include "stacks/threads/open_calls.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,21 +15,21 @@ TEST(RemoveCalls, GivesChildrenAndSelfTimeToTheParent) {
   OpenCalls log(calls.thread(0), context_switches, 1);
   // root [0, 100) > gone [10, 90) > gone [20, 80) > kept [30, 40), which was outside for 3 ns; the
   // outer removed call has another child, [82, 85).
-  const std::uint32_t root = log.open(0, no_call, no_site, 0, false);
-  const std::uint32_t outer = log.open(1, root, no_site, 10, false);
-  const std::uint32_t inner = log.open(2, outer, no_site, 20, false);
-  const std::uint32_t kept = log.open(3, inner, no_site, 30, false);
+  const OpenCallId root = log.open(0_fn, OpenCallId::none, SiteId::none, 0, false);
+  const OpenCallId outer = log.open(1_fn, root, SiteId::none, 10, false);
+  const OpenCallId inner = log.open(2_fn, outer, SiteId::none, 20, false);
+  const OpenCallId kept = log.open(3_fn, inner, SiteId::none, 30, false);
   log.spend_outside(kept, 3);
   log.close(kept, 40, CallState::complete);
   log.close(inner, 80, CallState::complete);
-  const std::uint32_t second = log.open(4, outer, no_site, 82, false);
+  const OpenCallId second = log.open(4_fn, outer, SiteId::none, 82, false);
   log.close(second, 85, CallState::unwound);
   log.close(outer, 90, CallState::complete);
   log.close(root, 100, CallState::complete);
   CallTable table = calls.take();
   remove_calls(table, {0, 1, 1, 0, 0});
-  EXPECT_EQ(table.function, (std::vector<std::uint32_t>{0, 3, 4}));
-  EXPECT_EQ(table.parent, (std::vector<std::uint32_t>{no_call, 0, 0}));
+  EXPECT_EQ(table.function, (std::vector{0_fn, 3_fn, 4_fn}));
+  EXPECT_EQ(table.parent, (std::vector{CallIndex::none, 0_row, 0_row}));
   EXPECT_EQ(table.latency, (std::vector<std::uint64_t>{100, 10, 3}));
   EXPECT_EQ(table.children, (std::vector<std::uint64_t>{13, 0, 0}));
   EXPECT_EQ(table.outside, (std::vector<std::uint64_t>{3, 3, 0}));
@@ -39,7 +40,7 @@ TEST(RemoveCalls, DoesNotChangeATableWithNothingToRemove) {
   CallTableBuilder calls;
   const flow::ContextSwitches context_switches({});
   OpenCalls log(calls.thread(0), context_switches, 1);
-  const std::uint32_t root = log.open(7, no_call, no_site, 5, false);
+  const OpenCallId root = log.open(7_fn, OpenCallId::none, SiteId::none, 5, false);
   log.close(root, 9, CallState::complete);
   CallTable table = calls.take();
   remove_calls(table, {0});

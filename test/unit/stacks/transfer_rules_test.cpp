@@ -1,5 +1,6 @@
 // The rules of transfer, case by case.
 #include "stacks/transfer/transfer_rules.hpp"
+#include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,8 @@
 namespace ptlens::stacks {
 namespace {
 
-constexpr std::uint32_t own = 1; // the function that control comes from
-constexpr std::uint32_t other = 2;
+constexpr FunctionId own = 1_fn; // the function that control comes from
+constexpr FunctionId other = 2_fn;
 
 constexpr CodeLocation unknown{.function = other};
 constexpr CodeLocation entry{.function = other, .known = true, .entry = true};

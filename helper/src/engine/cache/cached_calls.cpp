@@ -145,7 +145,9 @@ bool read_functions(const Json& json, const char* name, measure::Measurement& me
       !std::ranges::all_of(*list, [](const Json& each) { return each.is_number_unsigned(); })) {
     return false;
   }
-  measurement.self_unknown = list->get<std::vector<std::uint32_t>>();
+  for (const Json& each : *list) {
+    measurement.self_unknown.push_back(stacks::FunctionId{each.get<std::uint32_t>()});
+  }
   return std::ranges::is_sorted(measurement.self_unknown);
 }
 
@@ -225,7 +227,10 @@ std::optional<CachedMeasurement> open_cached(const std::string& recording, const
 Result<void> finish_cache(measure::Measurement& measurement, cache::Writer& writer,
                           const std::string& key, bool names_known) {
   Json more = json_of(measurement.recording);
-  more["self_unknown"] = measurement.self_unknown;
+  more["self_unknown"] = Json::array();
+  for (const stacks::FunctionId function : measurement.self_unknown) {
+    more["self_unknown"].push_back(index_of(function));
+  }
   if (names_known) {
     more["inlined_names"] = measurement.inlined_names;
   }

@@ -29,18 +29,18 @@ void InlinedPlaces::add(const symbols::MappedCode& code, const std::string& name
   for (symbols::InlinedInstance& place : code.binary->inlined(name)) {
     const std::uint32_t function = function_of(code.path, place);
     const auto site = static_cast<std::uint32_t>(sites_.size());
-    sites_.push_back({.function = stacks::no_call,
+    sites_.push_back({.function = stacks::FunctionId::none,
                       .address = place.entry,
                       .file = std::move(place.call_file),
                       .line = place.call_line});
-    holders_.push_back({.code = &code, .function = place.function.value_or(stacks::no_call)});
+    holders_.push_back({.code = &code, .function = place.function});
     std::vector<symbols::AddressRange> home = place.ranges;
     if (place.function) {
       home = code.binary->functions()[*place.function].ranges;
     }
     places_.push_back({.binary = code.binary.get(),
-                       .function = first_number + function,
-                       .site = first_number + site,
+                       .function = stacks::FunctionId{first_number + function},
+                       .site = stacks::SiteId{first_number + site},
                        .entry = place.entry,
                        .ranges = std::move(place.ranges),
                        .home = std::move(home),
@@ -71,24 +71,30 @@ void InlinedPlaces::finish(stacks::CallTable& calls, stacks::Symbolizer& symboli
   result_.called_functions = symbolizer.functions().size();
   result_.called_sites = symbolizer.sites().size();
   for (std::size_t place = 0; place < holders_.size(); ++place) {
-    if (const Holder& holder = holders_[place]; holder.function != stacks::no_call) {
+    if (const Holder& holder = holders_[place]; holder.function) {
       sites_[place].function =
-          symbolizer.function(*holder.code->binary, holder.code->path, holder.function);
+          symbolizer.function(*holder.code->binary, holder.code->path, *holder.function);
     }
   }
   const auto function_base = static_cast<std::uint32_t>(symbolizer.functions().size());
   const auto site_base = static_cast<std::uint32_t>(symbolizer.sites().size());
+  const auto final_function = [&](stacks::FunctionId function) {
+    return stacks::FunctionId{index_of(function) - first_number + function_base};
+  };
+  const auto final_site = [&](stacks::SiteId site) {
+    return stacks::SiteId{index_of(site) - first_number + site_base};
+  };
   for (std::size_t row = 0; row < calls.size(); ++row) {
-    if (calls.function[row] >= first_number) {
-      calls.function[row] = calls.function[row] - first_number + function_base;
-      calls.site[row] = calls.site[row] - first_number + site_base;
+    if (index_of(calls.function[row]) >= first_number) {
+      calls.function[row] = final_function(calls.function[row]);
+      calls.site[row] = final_site(calls.site[row]);
     }
   }
   const auto& places = counted_.places();
   for (std::uint32_t place = 0; place < places.size(); ++place) {
-    result_.places.push_back({.function = places[place].function - first_number + function_base,
+    result_.places.push_back({.function = final_function(places[place].function),
                               .holder = sites_[place].function,
-                              .site = places[place].site - first_number + site_base,
+                              .site = final_site(places[place].site),
                               .countable = !result_.filtered && counted_.countable(place)});
   }
   auto& functions = symbolizer.functions();

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -38,7 +39,7 @@ public:
 private:
   struct Holder { // the function that contains a place
     const symbols::MappedCode* code = nullptr;
-    std::uint32_t function = stacks::no_call; // index in the binary
+    std::optional<std::uint32_t> function; // index in the binary
   };
 
   void add(const symbols::MappedCode& code, const std::string& name);

@@ -7,7 +7,7 @@
 
 namespace ptlens::engine {
 
-Result<FunctionReport> report(const measure::Measurement& measurement, std::uint32_t function,
+Result<FunctionReport> report(const measure::Measurement& measurement, stacks::FunctionId function,
                               const measure::Selection& selection,
                               const MeasureInlined& measure_inlined) {
   FunctionReport result{.report = measure::report(measurement, function, selection)};

@@ -41,7 +41,7 @@ struct FunctionReport {
 
 // Reports a function that was called, by its index.
 [[nodiscard]] Result<FunctionReport> report(const measure::Measurement& measurement,
-                                            std::uint32_t function,
+                                            stacks::FunctionId function,
                                             const measure::Selection& selection,
                                             const MeasureInlined& measure_inlined);
 

@@ -109,7 +109,7 @@ public:
   }
 
   void finish(std::uint64_t first_ns, std::uint64_t last_ns) {
-    std::set<std::uint32_t> self_unknown;
+    std::set<stacks::FunctionId> self_unknown;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
       hand_over(i);
@@ -123,7 +123,7 @@ public:
     }
     measurement_->functions = std::move(symbolizer_.functions());
     measurement_->sites = std::move(symbolizer_.sites());
-    const std::vector<std::uint32_t> unmeasured = with_unmeasured_callees(
+    const std::vector<stacks::FunctionId> unmeasured = with_unmeasured_callees(
         measurement_->functions, table_.probes(), callees_stopped(), loaded_->spaces->binaries());
     self_unknown.insert(unmeasured.begin(), unmeasured.end());
     measurement_->self_unknown.assign(self_unknown.begin(), self_unknown.end());
@@ -178,12 +178,13 @@ private:
     return entry->second;
   }
 
-  // Returns the target function of a jump out of another function; no_call for a jump through a
+  // Returns the target function of a jump out of another function; none for a jump through a
   // register or a PLT stub.
-  std::uint32_t tail_target(const symbols::AddressSpaceVersion& space,
-                            const symbols::MappedCode& mapped, std::uint64_t function,
-                            std::uint64_t address) {
-    const auto [entry, added] = tail_of_.try_emplace({space.serial, address}, stacks::no_call);
+  stacks::FunctionId tail_target(const symbols::AddressSpaceVersion& space,
+                                 const symbols::MappedCode& mapped, std::uint64_t function,
+                                 std::uint64_t address) {
+    const auto [entry, added] =
+        tail_of_.try_emplace({space.serial, address}, stacks::FunctionId::none);
     if (added && mapped.binary) {
       const auto index = mapped.binary->function_entry(function);
       if (!index) {
@@ -192,16 +193,17 @@ private:
       for (const symbols::Exit& exit : mapped.binary->exit_points(*index)) {
         if (exit.address + mapped.bias == address && exit.target != 0) {
           const stacks::CodeLocation place = symbolizer_.resolve(space, exit.target + mapped.bias);
-          entry->second = place.is_stub ? stacks::no_call : place.function;
+          entry->second = place.is_stub ? stacks::FunctionId::none : place.function;
         }
       }
     }
     return entry->second;
   }
 
-  std::uint32_t call_site(const symbols::AddressSpaceVersion& space, std::uint64_t return_address) {
+  stacks::SiteId call_site(const symbols::AddressSpaceVersion& space,
+                           std::uint64_t return_address) {
     const auto [entry, added] =
-        site_of_.try_emplace({space.serial, return_address}, stacks::no_site);
+        site_of_.try_emplace({space.serial, return_address}, stacks::SiteId::none);
     if (added) {
       entry->second = symbolizer_.site_before(space, return_address);
     }
@@ -218,8 +220,8 @@ private:
   // The last hit of each thread, if it is an entry: the call may start at the next hit.
   std::vector<std::optional<stacks::ProbeHit>> entered_;
   std::unordered_map<std::int32_t, std::size_t> index_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> site_of_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> tail_of_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::SiteId> site_of_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> tail_of_;
 };
 
 void note_costs(bool measured, measure::RecordingInfo& info) {

@@ -103,13 +103,13 @@ private:
 
 } // namespace
 
-std::vector<std::uint32_t>
-with_unmeasured_callees(std::span<const stacks::FunctionInfo> functions,
-                        std::span<const record::Probe> probes, bool callees_stopped,
+std::vector<stacks::FunctionId>
+with_unmeasured_callees(const stacks::Functions& functions, std::span<const record::Probe> probes,
+                        bool callees_stopped,
                         const std::vector<const symbols::MappedCode*>& binaries) {
   const Callees callees(probes, callees_stopped, binaries);
-  std::vector<std::uint32_t> found;
-  for (std::uint32_t index = 0; index < functions.size(); ++index) {
+  std::vector<stacks::FunctionId> found;
+  for (const stacks::FunctionId index : functions.ids()) {
     if (callees.is_probed(functions[index]) && !callees.all_measured(functions[index])) {
       found.push_back(index);
     }

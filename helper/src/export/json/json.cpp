@@ -14,8 +14,8 @@ namespace ptlens::exporting {
 
 namespace {
 
-bool known(const measure::Measurement& measurement, std::uint32_t function) {
-  return function < measurement.functions.size();
+bool known(const measure::Measurement& measurement, stacks::FunctionId function) {
+  return measurement.functions.has(function);
 }
 
 // Calls `use` with the name and the value of each field.
@@ -183,8 +183,8 @@ Json call_counts_json(const measure::Report& report) {
           {"unwound", report.unwound}};
 }
 
-Json site_address_json(const measure::Measurement& measurement, std::uint32_t site) {
-  if (site >= measurement.sites.size()) {
+Json site_address_json(const measure::Measurement& measurement, stacks::SiteId site) {
+  if (!measurement.sites.has(site)) {
     return nullptr;
   }
   return hexadecimal(measurement.sites[site].address);
@@ -199,7 +199,8 @@ void each_field(const stacks::FunctionInfo& info, const Use& use) {
 }
 
 template <class Use>
-void each_field(const measure::Measurement& measurement, std::uint32_t function, const Use& use) {
+void each_field(const measure::Measurement& measurement, stacks::FunctionId function,
+                const Use& use) {
   if (known(measurement, function)) {
     each_field(measurement.functions[function], use);
     return;
@@ -217,16 +218,17 @@ Json identified(const Function&... function) {
   return json;
 }
 
-void add_identity(JsonRows& rows, const measure::Measurement& measurement, std::uint32_t function) {
+void add_identity(JsonRows& rows, const measure::Measurement& measurement,
+                  stacks::FunctionId function) {
   each_field(measurement, function,
              [&](const char* name, const auto& value) { rows.field(name, value); });
 }
 
-template <class Place> // with file and line
-void add_place(JsonRows& rows, std::span<const Place> places, std::uint32_t index) {
-  const bool has = index < places.size();
-  rows.field("file", has ? std::string_view(places[index].file) : std::string_view());
-  rows.field("line", std::uint64_t{has ? places[index].line : 0});
+template <Id I, class Place> // with file and line
+void add_place(JsonRows& rows, const IdVector<I, Place>& places, I id) {
+  const bool has = places.has(id);
+  rows.field("file", has ? std::string_view(places[id].file) : std::string_view());
+  rows.field("line", std::uint64_t{has ? places[id].line : 0});
 }
 
 Json related_json(const measure::Measurement& measurement,
@@ -235,12 +237,12 @@ Json related_json(const measure::Measurement& measurement,
   for (const measure::RelatedRow& row : related) {
     rows.begin();
     add_identity(rows, measurement, row.function);
-    if (row.site < measurement.sites.size()) {
+    if (measurement.sites.has(row.site)) {
       rows.field("call_site", hexadecimal(measurement.sites[row.site].address));
     } else {
       rows.field("call_site", nullptr);
     }
-    add_place(rows, std::span(measurement.sites), row.site);
+    add_place(rows, measurement.sites, row.site);
     rows.field("calls", row.latency.calls);
     add(rows, "latency", row.latency);
     add(rows, "off_cpu", row.off_cpu);
@@ -284,7 +286,7 @@ public:
   explicit FunctionTable(const measure::Measurement& measurement) : measurement_(measurement) {}
 
   // -1 for none; measure::outside_user_code is one.
-  std::int64_t index(std::uint32_t function) {
+  std::int64_t index(stacks::FunctionId function) {
     const bool outside = function == measure::outside_user_code;
     if (!outside && !known(measurement_, function)) {
       return -1;
@@ -305,7 +307,7 @@ public:
 
 private:
   const measure::Measurement& measurement_;
-  std::unordered_map<std::uint32_t, std::int64_t> numbers_;
+  std::unordered_map<stacks::FunctionId, std::int64_t> numbers_;
   Json list_ = Json::array();
 };
 
@@ -380,7 +382,7 @@ Json recording_json(const measure::Measurement& measurement) {
   return json;
 }
 
-Json function_json(const measure::Measurement& measurement, std::uint32_t function) {
+Json function_json(const measure::Measurement& measurement, stacks::FunctionId function) {
   Json json = identified(measurement, function);
   const bool is_known = known(measurement, function);
   json["file"] = is_known ? measurement.functions[function].file : "";
@@ -485,7 +487,7 @@ Json functions_json(const measure::Measurement& measurement,
   for (const measure::FunctionRow& row : functions) {
     rows.begin();
     add_identity(rows, measurement, row.function);
-    add_place(rows, std::span(measurement.functions), row.function);
+    add_place(rows, measurement.functions, row.function);
     rows.field("complete", row.complete);
     rows.field("incomplete", row.incomplete);
     rows.field("unwound", row.unwound);
@@ -599,7 +601,7 @@ Json calls_json(const measure::Measurement& measurement, const measure::CallSubs
     columns["bounds"] = Json::array();
   }
   for (const std::uint32_t call : calls) {
-    const std::uint32_t caller = measure::caller_of(measurement, part, call);
+    const stacks::FunctionId caller = measure::caller_of(measurement, part, call);
     const CallFigures figures = figures_of(measurement, table, call);
     columns["tid"].push_back(measurement.threads[table.thread[call]].tid);
     columns["start"].push_back(table.start[call]);
@@ -607,7 +609,7 @@ Json calls_json(const measure::Measurement& measurement, const measure::CallSubs
     columns["resolution"].push_back(figures.within);
     columns["off_cpu"].push_back(table.off_cpu(call));
     columns["self"].push_back(json_of(figures.self));
-    columns["caller"].push_back(caller == stacks::no_call ? -1 : functions.index(caller));
+    columns["caller"].push_back(caller == stacks::FunctionId::none ? -1 : functions.index(caller));
     columns["call_site"].push_back(site_address_json(measurement, table.site[call]));
     columns["state"].push_back(word(table.state[call]));
     columns["tail_call"].push_back(table.tail_call[call] != 0);

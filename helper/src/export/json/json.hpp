@@ -25,8 +25,9 @@ namespace ptlens::exporting {
 
 [[nodiscard]] Json recording_json(const measure::Measurement& measurement);
 
-// Returns {name, binary, address, file, line}; stacks::no_call means the unknown function.
-[[nodiscard]] Json function_json(const measure::Measurement& measurement, std::uint32_t function);
+// Returns {name, binary, address, file, line}; FunctionId::none means the unknown function.
+[[nodiscard]] Json function_json(const measure::Measurement& measurement,
+                                 stacks::FunctionId function);
 
 [[nodiscard]] Json latency_json(const measure::LatencyStats& stats);
 [[nodiscard]] Json off_cpu_json(const measure::OffCpuStats& stats);

@@ -23,8 +23,8 @@ std::string location(const std::string& file, std::uint32_t line) {
   return file.empty() ? "" : fmt::format("{}:{}", printable(base_name(file)), line);
 }
 
-std::string heading(const measure::Measurement& measurement, std::uint32_t function) {
-  if (function >= measurement.functions.size()) {
+std::string heading(const measure::Measurement& measurement, stacks::FunctionId function) {
+  if (!measurement.functions.has(function)) {
     return "[unknown]\n";
   }
   const stacks::FunctionInfo& info = measurement.functions[function];
@@ -163,9 +163,9 @@ std::string related(const measure::Measurement& measurement, const char* title,
                {"call site", Align::left}});
   const bool off_known = measurement.recording.off_cpu_known;
   for (const measure::RelatedRow& row : rows) {
-    const bool has_function = row.function < measurement.functions.size();
+    const bool has_function = measurement.functions.has(row.function);
     std::string site;
-    if (row.site < measurement.sites.size()) {
+    if (measurement.sites.has(row.site)) {
       const stacks::CallSite& info = measurement.sites[row.site];
       site = info.file.empty() ? hexadecimal(info.address) : location(info.file, info.line);
     }

@@ -17,13 +17,13 @@ namespace {
 
 using Align = Table::Align;
 
-std::string name_of(const measure::Measurement& measurement, std::uint32_t function) {
-  return function < measurement.functions.size() ? printable(measurement.functions[function].name)
-                                                 : "[unknown]";
+std::string name_of(const measure::Measurement& measurement, stacks::FunctionId function) {
+  return measurement.functions.has(function) ? printable(measurement.functions[function].name)
+                                             : "[unknown]";
 }
 
-std::string binary_of(const measure::Measurement& measurement, std::uint32_t function) {
-  return function < measurement.functions.size()
+std::string binary_of(const measure::Measurement& measurement, stacks::FunctionId function) {
+  return measurement.functions.has(function)
              ? printable(base_name(measurement.functions[function].binary))
              : "";
 }

@@ -16,9 +16,9 @@ namespace ptlens::measure {
 
 namespace {
 
-using stacks::no_call;
+using stacks::FunctionId;
 
-constexpr std::uint32_t no_node = no_call;
+constexpr std::uint32_t no_node = UINT32_MAX;
 
 std::uint64_t subtract(std::uint64_t from, std::uint64_t what) {
   return from > what ? from - what : 0;
@@ -26,11 +26,11 @@ std::uint64_t subtract(std::uint64_t from, std::uint64_t what) {
 
 class Builder {
 public:
-  Builder() { add(0, no_call, 0); }
+  Builder() { add(0, FunctionId::none, 0); }
 
   // Returns the node's child for the function. The nodes of the tree are ordered by the least
   // `place` that each was requested with; a parent's is lower than its children's.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t function, std::uint64_t place) {
+  std::uint32_t child(std::uint32_t parent, FunctionId function, std::uint64_t place) {
     Last& last = last_child_[parent];
     if (last.function != function || last.node == no_node) {
       const std::uint32_t node = edges_.number(parent, function) + 1;
@@ -72,11 +72,11 @@ public:
 
 private:
   struct Last { // the child that was last requested
-    std::uint32_t function = no_call;
+    FunctionId function = FunctionId::none;
     std::uint32_t node = no_node;
   };
 
-  void add(std::uint32_t parent, std::uint32_t function, std::uint64_t place) {
+  void add(std::uint32_t parent, FunctionId function, std::uint64_t place) {
     place_.push_back(place);
     last_child_.emplace_back();
     tree_.parent.push_back(parent);
@@ -137,7 +137,7 @@ private:
   }
 
   FlameTree tree_;
-  PairMap edges_; // (parent, function) of the node with that number + 1
+  PairMap<std::uint32_t, FunctionId> edges_; // (parent, function) of the node with that number + 1
   std::vector<std::uint64_t> place_;
   std::vector<Last> last_child_; // by node
 };
@@ -145,12 +145,12 @@ private:
 // Takes the calls, one thread after the other and parents before their children.
 class FlameWalk {
 public:
-  FlameWalk(const Measurement& measurement, const std::vector<std::uint32_t>& functions,
+  FlameWalk(const Measurement& measurement, const std::vector<FunctionId>& functions,
             const cache::OrderSet* selected, FlameTime time)
       : cache_(*measurement.cache), some_(!functions.empty()), selected_(selected), time_(time),
         requested_(measurement.functions.size(), functions.empty() ? 1 : 0) {
-    for (const std::uint32_t function : functions) {
-      if (function < requested_.size()) {
+    for (const FunctionId function : functions) {
+      if (requested_.has(function)) {
         requested_[function] = 1;
       }
     }
@@ -164,12 +164,13 @@ public:
   }
 
   void take(const cache::WalkedCall& call) {
-    const std::uint32_t function = cache_.edge(call.edge).function;
+    const FunctionId function = cache_.edge(call.edge).function;
     const std::uint64_t place = 2 * ++taken_; // odd numbers are for time outside user code
-    State& state = states_[call.order];
-    const State* const parent = call.parent < states_.size() && states_[call.parent].taken
-                                    ? &states_[call.parent]
-                                    : nullptr;
+    State& state = states_[index_of(call.order)];
+    const State* const parent =
+        index_of(call.parent) < states_.size() && states_[index_of(call.parent)].taken
+            ? &states_[index_of(call.parent)]
+            : nullptr;
     state.taken = true;
     state.counted = (parent != nullptr && parent->counted) ||
                     (requested_[function] != 0 &&
@@ -244,7 +245,7 @@ private:
   bool some_;                       // some functions are requested, not all
   const cache::OrderSet* selected_; // null: every call
   FlameTime time_;
-  std::vector<std::uint8_t> requested_; // by function
+  IdVector<FunctionId, std::uint8_t> requested_;
   Builder builder_;
   std::uint64_t taken_ = 0;
   std::uint32_t thread_ = 0;
@@ -255,7 +256,7 @@ private:
 // Returns nothing where the calls of a thread did not start in the order of their opening, unless
 // `sorted` asks to sort them.
 std::optional<FlameTree> flame_of(const cache::CallCache& cache,
-                                  std::span<const std::uint32_t> edges, FlameWalk walk,
+                                  std::span<const cache::EdgeId> edges, FlameWalk walk,
                                   double smallest, bool sorted) {
   for (std::uint32_t thread = 0; thread < cache.thread_count(); ++thread) {
     cache::ThreadWalk calls(cache, edges, thread);
@@ -273,43 +274,43 @@ std::optional<FlameTree> flame_of(const cache::CallCache& cache,
 
 } // namespace
 
-stacks::FunctionInfo frame_function(const Measurement& measurement, std::uint32_t function) {
+stacks::FunctionInfo frame_function(const Measurement& measurement, FunctionId function) {
   if (function == outside_user_code) {
     stacks::FunctionInfo outside;
     outside.name = "[outside user code]";
     outside.binary = "[kernel]";
     return outside;
   }
-  return function < measurement.functions.size() ? measurement.functions[function]
-                                                 : stacks::FunctionInfo{};
+  return measurement.functions.has(function) ? measurement.functions[function]
+                                             : stacks::FunctionInfo{};
 }
 
-FlameTree flame(const Measurement& measurement, std::optional<std::uint32_t> function,
+FlameTree flame(const Measurement& measurement, std::optional<FunctionId> function,
                 const Selection& selection, FlameTime time, double smallest) {
   return flame(measurement,
-               function ? std::vector<std::uint32_t>{*function} : std::vector<std::uint32_t>{},
-               selection, time, smallest);
+               function ? std::vector<FunctionId>{*function} : std::vector<FunctionId>{}, selection,
+               time, smallest);
 }
 
-FlameTree flame(const Measurement& measurement, const std::vector<std::uint32_t>& functions,
+FlameTree flame(const Measurement& measurement, const std::vector<FunctionId>& functions,
                 const Selection& selection, FlameTime time, double smallest) {
   const cache::CallCache& cache = *measurement.cache;
   CallsNeeded needed(measurement);
-  for (const std::uint32_t function : functions) {
+  for (const FunctionId function : functions) {
     needed.add_calls_below(function);
   }
-  std::vector<std::uint32_t> selectable = functions;
+  std::vector<FunctionId> selectable = functions;
   if (functions.empty()) {
     needed.add_all_calls();
-    selectable.resize(measurement.functions.size());
-    std::iota(selectable.begin(), selectable.end(), 0U);
+    const auto all = measurement.functions.ids();
+    selectable.assign(all.begin(), all.end());
   }
   std::optional<cache::OrderSet> selected;
   if (!selection.accepts_all()) {
     selected = select_calls(measurement, selectable, selection);
   }
   const FlameWalk walk(measurement, functions, selected ? &*selected : nullptr, time);
-  const std::vector<std::uint32_t> edges = needed.edges();
+  const std::vector<cache::EdgeId> edges = needed.edges();
   auto tree = flame_of(cache, edges, walk, smallest, false);
   if (!tree) {
     tree = flame_of(cache, edges, walk, smallest, true);

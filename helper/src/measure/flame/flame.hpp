@@ -14,16 +14,16 @@ namespace ptlens::measure {
 enum class FlameTime { wall, on_cpu, off_cpu };
 
 // Represents time outside user code as a function: the kernel, as far as it was not traced.
-inline constexpr std::uint32_t outside_user_code = stacks::no_call - 1;
+inline constexpr stacks::FunctionId outside_user_code{UINT32_MAX - 1};
 
 // Returns the function of a frame other than the root.
 [[nodiscard]] stacks::FunctionInfo frame_function(const Measurement& measurement,
-                                                  std::uint32_t function);
+                                                  stacks::FunctionId function);
 
-// Node 0 is the root ("all"); its function is no_call. Parents come before their children.
+// Node 0 is the root ("all"); its function is none. Parents come before their children.
 struct FlameTree {
   std::vector<std::uint32_t> parent;
-  std::vector<std::uint32_t> function;
+  std::vector<stacks::FunctionId> function;
   std::vector<std::uint64_t> inclusive; // ns
   std::vector<std::uint64_t> self;      // ns
   std::vector<std::uint64_t> calls;
@@ -40,11 +40,12 @@ struct FlameTree {
 // outside user code is a leaf of its own, except in off_cpu, which consists of such time. Nodes
 // below `smallest` (share of the root's time, 0 keeps all) are merged into their parent's self
 // time.
-[[nodiscard]] FlameTree flame(const Measurement& measurement, std::optional<std::uint32_t> function,
+[[nodiscard]] FlameTree flame(const Measurement& measurement,
+                              std::optional<stacks::FunctionId> function,
                               const Selection& selection, FlameTime time, double smallest);
 // With several functions, the outermost selected calls of any of them are the first level.
 [[nodiscard]] FlameTree flame(const Measurement& measurement,
-                              const std::vector<std::uint32_t>& functions,
+                              const std::vector<stacks::FunctionId>& functions,
                               const Selection& selection, FlameTime time, double smallest);
 
 } // namespace ptlens::measure

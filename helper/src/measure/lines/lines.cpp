@@ -23,7 +23,7 @@ namespace {
 
 using stacks::CallState;
 
-constexpr std::uint32_t no_row = stacks::no_call;
+constexpr std::uint32_t no_row = UINT32_MAX;
 
 Error unknown_file(const Measurement& measurement, const std::string& file,
                    const std::set<std::string_view>& known) {
@@ -78,15 +78,15 @@ Result<std::string> source_file(const Measurement& measurement, const std::strin
 }
 
 std::vector<FileFunction> file_functions(const Measurement& measurement, const std::string& file) {
-  std::vector<std::uint32_t> wanted;
-  for (std::size_t function = 0; function < measurement.functions.size(); ++function) {
+  std::vector<stacks::FunctionId> wanted;
+  for (const stacks::FunctionId function : measurement.functions.ids()) {
     if (measurement.functions[function].file == file) {
-      wanted.push_back(static_cast<std::uint32_t>(function));
+      wanted.push_back(function);
     }
   }
   std::vector<FileFunction> functions;
   for (Report& report : function_figures(measurement, wanted)) {
-    const std::uint32_t function = report.function;
+    const stacks::FunctionId function = report.function;
     functions.push_back({.function = function, .report = std::move(report)});
   }
   std::ranges::sort(functions, {}, [&](const FileFunction& function) {
@@ -105,9 +105,9 @@ public:
     }
     lines_.resize(rows_.size());
     add_holders(measurement.sites);
-    for (std::uint32_t edge = 0; edge < cache_.edge_count(); ++edge) {
-      const std::uint32_t site = cache_.edge(edge).site;
-      if (site < row_of_site_.size() && row_of_site_[site] != no_row) {
+    for (const cache::EdgeId edge : cache_.edges()) {
+      const stacks::SiteId site = cache_.edge(edge).site;
+      if (row_of_site_.has(site) && row_of_site_[site] != no_row) {
         edges_.push_back(edge);
         calls_.push_back({.edge = edge, .set = row_of_site_[site]});
       }
@@ -132,9 +132,9 @@ public:
   }
 
 private:
-  void add_holders(const std::vector<stacks::CallSite>& sites) {
-    for (std::size_t site = 0; site < sites.size(); ++site) {
-      if (row_of_site_[site] != no_row && sites[site].function != stacks::no_call) {
+  void add_holders(const stacks::CallSites& sites) {
+    for (const stacks::SiteId site : sites.ids()) {
+      if (row_of_site_[site] != no_row && sites[site].function != stacks::FunctionId::none) {
         lines_[row_of_site_[site]].holders.push_back(sites[site].function);
       }
     }
@@ -146,7 +146,7 @@ private:
   }
 
   void add_callees() {
-    PairMap callees; // (row, function)
+    PairMap<std::uint32_t, stacks::FunctionId> callees; // (row, function)
     std::vector<Tally> tallies;
     const std::vector<cache::EdgeTally> tallied = cache::edge_tallies(cache_, {}, edges_);
     for (std::size_t at = 0; at < edges_.size(); ++at) {
@@ -177,10 +177,10 @@ private:
   }
 
   const cache::CallCache& cache_;
-  PairMap rows_;                           // (line, 0)
-  std::vector<std::uint32_t> row_of_site_; // no_row: in another file
+  PairMap<std::uint32_t, std::uint32_t> rows_;          // (line, 0)
+  IdVector<stacks::SiteId, std::uint32_t> row_of_site_; // no_row: in another file
   std::vector<LineRow> lines_;
-  std::vector<std::uint32_t> edges_;
+  std::vector<cache::EdgeId> edges_;
   std::vector<EdgeCalls> calls_; // by edge
 };
 

@@ -12,7 +12,7 @@
 namespace ptlens::measure {
 
 struct LineCallee {
-  std::uint32_t function = 0;
+  stacks::FunctionId function{};
   std::uint64_t calls = 0; // complete
   double mean = 0;         // ns, over them
   double within = 0;       // ± ns; 0 where no time of probes was removed
@@ -24,12 +24,12 @@ struct LineRow {
   OffCpuStats off_cpu;
   std::uint64_t incomplete = 0;
   std::uint64_t unwound = 0;
-  std::vector<LineCallee> callees;         // most calls first
-  std::vector<std::uint32_t> holders = {}; // the functions that make the calls, ascending
+  std::vector<LineCallee> callees;              // most calls first
+  std::vector<stacks::FunctionId> holders = {}; // the functions that make the calls, ascending
 };
 
 struct FileFunction {
-  std::uint32_t function = 0;
+  stacks::FunctionId function{};
   Report report; // without callers, children and threads
 };
 

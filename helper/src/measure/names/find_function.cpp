@@ -27,23 +27,23 @@ std::string place_of(const stacks::FunctionInfo& function) {
 }
 
 Error ambiguous(const Measurement& measurement, const std::string& name,
-                const std::vector<std::uint32_t>& found) {
-  const auto candidates =
-      found | std::views::take(listed_candidates) | std::views::transform([&](std::uint32_t index) {
-        const stacks::FunctionInfo& function = measurement.functions[index];
-        return fmt::format("{} ({})", function.name, place_of(function));
-      });
+                const std::vector<stacks::FunctionId>& found) {
+  const auto candidates = found | std::views::take(listed_candidates) |
+                          std::views::transform([&](stacks::FunctionId index) {
+                            const stacks::FunctionInfo& function = measurement.functions[index];
+                            return fmt::format("{} ({})", function.name, place_of(function));
+                          });
   std::string message = fmt::format("{} functions match \"{}\": {}", found.size(),
                                     name.substr(0, shown_bytes), fmt::join(candidates, ", "));
   if (found.size() > listed_candidates) {
     message += ", ...";
   }
   const stacks::FunctionInfo& first = measurement.functions[found.front()];
-  const bool addresses_differ = std::ranges::any_of(found, [&](std::uint32_t function) {
+  const bool addresses_differ = std::ranges::any_of(found, [&](stacks::FunctionId function) {
     return measurement.functions[function].address != first.address;
   });
   std::vector<Error::Candidate> listed;
-  for (const std::uint32_t index : found) {
+  for (const stacks::FunctionId index : found) {
     const stacks::FunctionInfo& function = measurement.functions[index];
     listed.push_back(
         {.name = function.name, .binary = function.binary, .address = function.address});
@@ -72,7 +72,7 @@ Error no_such_function(const Measurement& measurement, const std::string& name,
   error.message += binary.empty()
                        ? std::string(" in the recording")
                        : fmt::format(" of \"{}\" in the recording", binary.substr(0, shown_bytes));
-  std::vector<std::uint32_t> elsewhere;
+  std::vector<stacks::FunctionId> elsewhere;
   if (!binary.empty()) {
     elsewhere = functions_named(measurement, selector, {});
   }
@@ -81,7 +81,7 @@ Error no_such_function(const Measurement& measurement, const std::string& name,
   }
   if (!elsewhere.empty()) {
     const auto places = elsewhere | std::views::take(listed_candidates) |
-                        std::views::transform([&](std::uint32_t function) {
+                        std::views::transform([&](stacks::FunctionId function) {
                           return place_of(measurement.functions[function]);
                         });
     error.remedy = fmt::format("it is at {}", fmt::join(places, ", "));
@@ -97,18 +97,18 @@ Error no_such_function(const Measurement& measurement, const std::string& name,
   return error;
 }
 
-Result<std::vector<std::uint32_t>>
+Result<std::vector<stacks::FunctionId>>
 find_functions(const Measurement& measurement, const std::string& name, const std::string& binary) {
   const FunctionSelector selector = parse_selector(name);
-  std::vector<std::uint32_t> found = functions_named(measurement, selector, binary);
+  std::vector<stacks::FunctionId> found = functions_named(measurement, selector, binary);
   if (found.empty()) {
     return std::unexpected(no_such_function(measurement, name, selector, binary));
   }
   return found;
 }
 
-Result<std::uint32_t> find_function(const Measurement& measurement, const std::string& name,
-                                    const std::string& binary) {
+Result<stacks::FunctionId> find_function(const Measurement& measurement, const std::string& name,
+                                         const std::string& binary) {
   const auto found = find_functions(measurement, name, binary);
   if (!found) {
     return std::unexpected(found.error());

@@ -17,12 +17,12 @@ namespace ptlens::measure {
 // in that order. "0x1234" and "name@0x1234" match the ELF address. Errors: not_found with the
 // nearest names in the remedy; bad_input when several functions match, up to ten of them listed
 // with binary and address.
-[[nodiscard]] Result<std::uint32_t>
+[[nodiscard]] Result<stacks::FunctionId>
 find_function(const Measurement& measurement, const std::string& name, const std::string& binary);
 
 // Returns all functions that match: instances of a template, overloads, statics of equal names.
 // Ascending.
-[[nodiscard]] Result<std::vector<std::uint32_t>>
+[[nodiscard]] Result<std::vector<stacks::FunctionId>>
 find_functions(const Measurement& measurement, const std::string& name, const std::string& binary);
 
 // Returns the error of a name that matches no function, with the nearest names in the remedy.

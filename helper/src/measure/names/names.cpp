@@ -41,16 +41,16 @@ std::vector<std::string_view> path_components(std::string_view path) {
 // Removes all but the functions whose binary is exactly `binary`; where there are none, all but
 // those whose path shares most components with it.
 void keep_nearest_binary(std::span<const stacks::FunctionInfo> functions, std::string_view binary,
-                         std::vector<std::uint32_t>& found) {
-  const auto nearness = [&](std::uint32_t function) {
-    const std::string& path = functions[function].binary;
+                         std::vector<stacks::FunctionId>& found) {
+  const auto nearness = [&](stacks::FunctionId function) {
+    const std::string& path = functions[index_of(function)].binary;
     return path == binary ? std::string_view::npos : shared_path_end(path, binary);
   };
   std::size_t best = 0;
-  for (const std::uint32_t function : found) {
+  for (const stacks::FunctionId function : found) {
     best = std::max(best, nearness(function));
   }
-  std::erase_if(found, [&](std::uint32_t function) { return nearness(function) < best; });
+  std::erase_if(found, [&](stacks::FunctionId function) { return nearness(function) < best; });
 }
 
 } // namespace
@@ -67,16 +67,16 @@ FunctionSelector parse_selector(std::string_view text) {
   return {.name = std::string(text), .address = std::nullopt};
 }
 
-std::vector<std::uint32_t> functions_named(const Measurement& measurement,
-                                           const FunctionSelector& selector,
-                                           std::string_view binary) {
+std::vector<stacks::FunctionId> functions_named(const Measurement& measurement,
+                                                const FunctionSelector& selector,
+                                                std::string_view binary) {
   return functions_named(measurement.functions, selector, binary);
 }
 
-std::vector<std::uint32_t> functions_named(std::span<const stacks::FunctionInfo> functions,
-                                           const FunctionSelector& selector,
-                                           std::string_view binary) {
-  std::vector<std::uint32_t> found;
+std::vector<stacks::FunctionId> functions_named(std::span<const stacks::FunctionInfo> functions,
+                                                const FunctionSelector& selector,
+                                                std::string_view binary) {
+  std::vector<stacks::FunctionId> found;
   if (selector.name.empty() && !selector.address) {
     return found;
   }
@@ -99,7 +99,7 @@ std::vector<std::uint32_t> functions_named(std::span<const stacks::FunctionInfo>
       found.clear();
       best = *kind;
     }
-    found.push_back(static_cast<std::uint32_t>(index));
+    found.push_back(stacks::FunctionId{static_cast<std::uint32_t>(index)});
   }
   if (!binary.empty()) {
     keep_nearest_binary(functions, binary, found);

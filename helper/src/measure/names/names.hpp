@@ -23,10 +23,10 @@ struct FunctionSelector {
 
 // Returns the functions that match the selector, ascending, of the best kind of match only.
 // `binary`: a path or the end of a path, empty for any; an exact path is preferred.
-[[nodiscard]] std::vector<std::uint32_t> functions_named(const Measurement& measurement,
-                                                         const FunctionSelector& selector,
-                                                         std::string_view binary);
-[[nodiscard]] std::vector<std::uint32_t>
+[[nodiscard]] std::vector<stacks::FunctionId> functions_named(const Measurement& measurement,
+                                                              const FunctionSelector& selector,
+                                                              std::string_view binary);
+[[nodiscard]] std::vector<stacks::FunctionId>
 functions_named(std::span<const stacks::FunctionInfo> functions, const FunctionSelector& selector,
                 std::string_view binary);
 

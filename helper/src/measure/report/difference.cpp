@@ -32,29 +32,29 @@ Key key_of(const stacks::FunctionInfo& function) {
 }
 
 // Returns all functions by name and binary.
-std::multimap<Key, std::uint32_t> functions_by_key(const Measurement& measurement) {
-  std::multimap<Key, std::uint32_t> found;
-  for (std::uint32_t index = 0; index < measurement.functions.size(); ++index) {
+std::multimap<Key, stacks::FunctionId> functions_by_key(const Measurement& measurement) {
+  std::multimap<Key, stacks::FunctionId> found;
+  for (const stacks::FunctionId index : measurement.functions.ids()) {
     found.emplace(key_of(measurement.functions[index]), index);
   }
   return found;
 }
 
-std::uint32_t same_function(const Measurement& base,
-                            const std::multimap<Key, std::uint32_t>& base_functions,
-                            const stacks::FunctionInfo& function) {
+stacks::FunctionId same_function(const Measurement& base,
+                                 const std::multimap<Key, stacks::FunctionId>& base_functions,
+                                 const stacks::FunctionInfo& function) {
   const auto [first, last] = base_functions.equal_range(key_of(function));
   if (first == last) {
-    return stacks::no_call;
+    return stacks::FunctionId::none;
   }
   if (std::next(first) == last) {
     return first->second;
   }
-  std::uint32_t found = stacks::no_call;
+  stacks::FunctionId found = stacks::FunctionId::none;
   for (auto at = first; at != last; ++at) {
     if (file_name(base.functions[at->second].file) == file_name(function.file)) {
-      if (found != stacks::no_call) {
-        return stacks::no_call;
+      if (found != stacks::FunctionId::none) {
+        return stacks::FunctionId::none;
       }
       found = at->second;
     }
@@ -102,16 +102,16 @@ Difference difference(const LatencyStats& base, const LatencyStats& now, bool ti
   return result;
 }
 
-std::uint32_t same_function(const Measurement& base, const Measurement& now,
-                            std::uint32_t function) {
-  if (function >= now.functions.size()) {
-    return stacks::no_call;
+stacks::FunctionId same_function(const Measurement& base, const Measurement& now,
+                                 stacks::FunctionId function) {
+  if (!now.functions.has(function)) {
+    return stacks::FunctionId::none;
   }
   return same_function(base, functions_by_key(base), now.functions[function]);
 }
 
-FunctionDifference differences_of(const Measurement& base, std::uint32_t base_function,
-                                  const Measurement& now, std::uint32_t now_function) {
+FunctionDifference differences_of(const Measurement& base, stacks::FunctionId base_function,
+                                  const Measurement& now, stacks::FunctionId now_function) {
   FunctionDifference pair;
   for (auto& [measurement, function, report] :
        {std::tuple(&base, base_function, &pair.base), std::tuple(&now, now_function, &pair.now)}) {
@@ -127,9 +127,9 @@ FunctionDifference differences_of(const Measurement& base, std::uint32_t base_fu
 
 RecordingDifference differences(const Measurement& base, const Measurement& now) {
   const auto base_functions = functions_by_key(base);
-  std::map<std::uint32_t, Report> base_reports;
+  std::map<stacks::FunctionId, Report> base_reports;
   for (Report& report : all_function_figures(base)) {
-    const std::uint32_t function = report.function;
+    const stacks::FunctionId function = report.function;
     base_reports.emplace(function, std::move(report));
   }
   RecordingDifference result;

@@ -39,9 +39,9 @@ struct Difference {        // from base to now
 
 // Returns the function of `base` that corresponds to `function` of `now`: it has the same name in a
 // binary with the same file name and, where several functions match, in a source file with the same
-// name. Returns no_call where none or several match.
-[[nodiscard]] std::uint32_t same_function(const Measurement& base, const Measurement& now,
-                                          std::uint32_t function);
+// name. Returns none where none or several match.
+[[nodiscard]] stacks::FunctionId same_function(const Measurement& base, const Measurement& now,
+                                               stacks::FunctionId function);
 
 struct FunctionDifference {
   Report base; // without callers, children and threads
@@ -59,7 +59,8 @@ struct RecordingDifference {
 [[nodiscard]] RecordingDifference differences(const Measurement& base, const Measurement& now);
 // Compares one function, by its indices.
 [[nodiscard]] FunctionDifference differences_of(const Measurement& base,
-                                                std::uint32_t base_function, const Measurement& now,
-                                                std::uint32_t now_function);
+                                                stacks::FunctionId base_function,
+                                                const Measurement& now,
+                                                stacks::FunctionId now_function);
 
 } // namespace ptlens::measure

@@ -13,14 +13,13 @@
 namespace ptlens::measure {
 
 std::vector<Report> function_figures(const Measurement& measurement,
-                                     std::span<const std::uint32_t> functions) {
+                                     std::span<const stacks::FunctionId> functions) {
   const cache::CallCache& cache = *measurement.cache;
   const auto count = static_cast<std::uint32_t>(functions.size());
-  std::vector<std::uint32_t> edges;
+  std::vector<cache::EdgeId> edges;
   std::vector<EdgeCalls> calls;
   for (std::uint32_t set = 0; set < count; ++set) {
-    const auto [first, last] = cache.edges_to(functions[set]);
-    for (std::uint32_t edge = first; edge < last; ++edge) {
+    for (const cache::EdgeId edge : cache.edges_to(functions[set])) {
       edges.push_back(edge);
       calls.push_back({.edge = edge, .set = set});
     }
@@ -42,13 +41,13 @@ std::vector<Report> function_figures(const Measurement& measurement,
 
 std::vector<Report> all_function_figures(const Measurement& measurement) {
   constexpr std::size_t functions_per_batch = 256; // bounds the memory that percentiles take
-  std::vector<std::uint32_t> called;
+  std::vector<stacks::FunctionId> called;
   for (const FunctionRow& row : functions(measurement)) {
     called.push_back(row.function);
   }
   std::ranges::sort(called);
   std::vector<Report> reports;
-  std::span<const std::uint32_t> left(called);
+  std::span<const stacks::FunctionId> left(called);
   while (!left.empty() && !cancel_asked()) {
     const std::size_t count = std::min(left.size(), functions_per_batch);
     std::vector<Report> more = function_figures(measurement, left.first(count));

@@ -12,7 +12,7 @@ namespace ptlens::measure {
 
 // Returns the reports of those functions that were called, in their order.
 [[nodiscard]] std::vector<Report> function_figures(const Measurement& measurement,
-                                                   std::span<const std::uint32_t> functions);
+                                                   std::span<const stacks::FunctionId> functions);
 
 // Returns the reports of all functions that were called, by index.
 [[nodiscard]] std::vector<Report> all_function_figures(const Measurement& measurement);

@@ -11,7 +11,7 @@ namespace ptlens::measure {
 std::vector<FunctionRow> functions(const Measurement& measurement) {
   const cache::CallCache& cache = *measurement.cache;
   std::vector<FunctionRow> rows;
-  for (std::uint32_t function = 0; function < cache.function_count(); ++function) {
+  for (const stacks::FunctionId function : first_ids<stacks::FunctionId>(cache.function_count())) {
     const cache::FunctionSums& sums = cache.sums(function);
     const auto calls = [&](stacks::CallState state) {
       return sums.calls.at(static_cast<std::size_t>(state));

@@ -21,8 +21,8 @@ namespace ptlens::measure {
 
 namespace {
 
-std::set<std::uint32_t> inlined_functions(const InlinedMeasurement& inlined) {
-  std::set<std::uint32_t> functions;
+std::set<stacks::FunctionId> inlined_functions(const InlinedMeasurement& inlined) {
+  std::set<stacks::FunctionId> functions;
   for (const InlinedSite& place : inlined.places) {
     functions.insert(place.function);
   }
@@ -36,16 +36,17 @@ bool may_be_inlined(const Measurement& measurement, const std::string& name) {
   return !last.empty() && std::ranges::binary_search(measurement.inlined_names, last);
 }
 
-Result<std::uint32_t> choose_inlined(const InlinedMeasurement& inlined, const std::string& name) {
+Result<stacks::FunctionId> choose_inlined(const InlinedMeasurement& inlined,
+                                          const std::string& name) {
   const Measurement& measurement = inlined.measurement;
-  const std::set<std::uint32_t> all = inlined_functions(inlined);
-  std::set<std::uint32_t> ran;
+  const std::set<stacks::FunctionId> all = inlined_functions(inlined);
+  std::set<stacks::FunctionId> ran;
   for (const FunctionRow& row : functions(measurement)) {
     if (all.contains(row.function)) {
       ran.insert(row.function);
     }
   }
-  const std::set<std::uint32_t>& found = ran.empty() ? all : ran;
+  const std::set<stacks::FunctionId>& found = ran.empty() ? all : ran;
   if (found.size() == 1) {
     return *found.begin();
   }
@@ -57,7 +58,7 @@ Result<std::uint32_t> choose_inlined(const InlinedMeasurement& inlined, const st
               .remedy = {}};
   if (!found.empty()) {
     const auto candidates = found | std::views::take(listed_candidates) |
-                            std::views::transform([&](std::uint32_t function) {
+                            std::views::transform([&](stacks::FunctionId function) {
                               const stacks::FunctionInfo& info = measurement.functions[function];
                               return fmt::format("{} ({})", info.name, info.binary);
                             });
@@ -71,7 +72,7 @@ Result<std::uint32_t> choose_inlined(const InlinedMeasurement& inlined, const st
 }
 
 std::vector<InlinedRow> inlined_rows(const InlinedMeasurement& inlined,
-                                     std::span<const std::uint32_t> functions,
+                                     std::span<const stacks::FunctionId> functions,
                                      const Selection& selection) {
   const Measurement& measurement = inlined.measurement;
   const cache::CallCache& cache = *measurement.cache;
@@ -81,21 +82,20 @@ std::vector<InlinedRow> inlined_rows(const InlinedMeasurement& inlined,
   }
   std::vector<InlinedRow> rows;
   std::vector<EdgeCalls> calls;
-  for (const std::uint32_t function : functions) {
-    std::map<std::uint32_t, std::uint32_t> row_of; // by site
+  for (const stacks::FunctionId function : functions) {
+    std::map<stacks::SiteId, std::uint32_t> row_of;
     for (const InlinedSite& place : inlined.places) {
       if (place.function == function) {
         row_of[place.site] = static_cast<std::uint32_t>(rows.size());
         InlinedRow& row = rows.emplace_back();
         row.site = measurement.sites[place.site];
         row.countable = place.countable;
-        if (place.holder < measurement.functions.size()) {
+        if (measurement.functions.has(place.holder)) {
           row.holder = measurement.functions[place.holder];
         }
       }
     }
-    const auto [first, last] = cache.edges_to(function);
-    for (std::uint32_t edge = first; edge < last; ++edge) {
+    for (const cache::EdgeId edge : cache.edges_to(function)) {
       if (const auto at = row_of.find(cache.edge(edge).site); at != row_of.end()) {
         calls.push_back({.edge = edge, .set = at->second});
       }
@@ -116,10 +116,10 @@ std::vector<InlinedRow> inlined_rows(const InlinedMeasurement& inlined,
   return rows;
 }
 
-std::vector<std::uint32_t> inlined_as(const InlinedMeasurement& inlined,
-                                      const stacks::FunctionInfo& function) {
-  std::vector<std::uint32_t> same;
-  for (const std::uint32_t index : inlined_functions(inlined)) {
+std::vector<stacks::FunctionId> inlined_as(const InlinedMeasurement& inlined,
+                                           const stacks::FunctionInfo& function) {
+  std::vector<stacks::FunctionId> same;
+  for (const stacks::FunctionId index : inlined_functions(inlined)) {
     const stacks::FunctionInfo& info = inlined.measurement.functions[index];
     const bool both_declared = info.line != 0 && function.line != 0;
     const bool same_declaration = info.line == function.line && info.file == function.file;

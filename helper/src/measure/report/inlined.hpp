@@ -13,10 +13,10 @@
 
 namespace ptlens::measure {
 
-struct InlinedSite {                        // a place
-  std::uint32_t function = stacks::no_call; // the inlined one, index into functions
-  std::uint32_t holder = stacks::no_call;   // the function that contains the code
-  std::uint32_t site = stacks::no_site;
+struct InlinedSite {                                      // a place
+  stacks::FunctionId function = stacks::FunctionId::none; // the inlined one
+  stacks::FunctionId holder = stacks::FunctionId::none;   // the function that contains the code
+  stacks::SiteId site = stacks::SiteId::none;
   bool countable = true; // false: the compiler mixed it with the code around it
 };
 
@@ -45,19 +45,19 @@ struct InlinedRow {
 
 // Returns the inlined function to report about, an index into functions: the only one that ran,
 // else the only one. Errors: bad_input when there are several, not_found for none.
-[[nodiscard]] Result<std::uint32_t> choose_inlined(const InlinedMeasurement& inlined,
-                                                   const std::string& name);
+[[nodiscard]] Result<stacks::FunctionId> choose_inlined(const InlinedMeasurement& inlined,
+                                                        const std::string& name);
 
 // Returns a row for each place of the functions, of the executions that the selection accepts: by
 // total latency, the largest first; places that cannot be counted are last.
 [[nodiscard]] std::vector<InlinedRow> inlined_rows(const InlinedMeasurement& inlined,
-                                                   std::span<const std::uint32_t> functions,
+                                                   std::span<const stacks::FunctionId> functions,
                                                    const Selection& selection);
 
 // Returns the inlined functions that are the called function: their names are equal, and so are
 // their declarations where both are known.
-[[nodiscard]] std::vector<std::uint32_t> inlined_as(const InlinedMeasurement& inlined,
-                                                    const stacks::FunctionInfo& function);
+[[nodiscard]] std::vector<stacks::FunctionId> inlined_as(const InlinedMeasurement& inlined,
+                                                         const stacks::FunctionInfo& function);
 
 // The part of a report about inlined code.
 struct InlinedPart {

@@ -22,14 +22,14 @@ namespace ptlens::measure {
 
 namespace {
 
-using stacks::no_call;
-using stacks::no_site;
+using stacks::FunctionId;
+using stacks::SiteId;
 
 // Numbers the sets of a report about the functions' own calls: all calls, the calls of each caller,
 // of each thread, and of each instance.
 struct OwnCalls {
-  PairMap callers; // (function, site)
-  std::vector<std::uint32_t> edges;
+  PairMap<FunctionId, SiteId> callers;
+  std::vector<cache::EdgeId> edges;
   std::vector<EdgeCalls> calls;     // by edge
   std::vector<EdgeCalls> instances; // by edge; empty for a single function
   bool one_caller = false;          // it makes all calls, and needs no set of its own
@@ -38,18 +38,17 @@ struct OwnCalls {
   std::uint32_t first_thread = 1;
   std::uint32_t sets = 1;
 
-  OwnCalls(const Measurement& measurement, std::span<const std::uint32_t> functions) {
+  OwnCalls(const Measurement& measurement, std::span<const FunctionId> functions) {
     const cache::CallCache& cache = *measurement.cache;
     bool all_have_callers = true;
     for (std::uint32_t instance = 0; instance < functions.size(); ++instance) {
-      const auto [first, last] = cache.edges_to(functions[instance]);
-      for (std::uint32_t edge = first; edge < last; ++edge) {
+      for (const cache::EdgeId edge : cache.edges_to(functions[instance])) {
         const cache::Edge& between = cache.edge(edge);
-        const std::uint32_t caller = caller_of(measurement, between.site, between.caller);
+        const FunctionId caller = caller_of(measurement, between.site, between.caller);
         edges.push_back(edge);
         EdgeCalls& added = calls.emplace_back();
         added.edge = edge;
-        if (caller != no_call || between.site != no_site) {
+        if (caller != FunctionId::none || between.site != SiteId::none) {
           added.set = callers.number(caller, between.site);
         } else {
           all_have_callers = false;
@@ -73,11 +72,11 @@ struct OwnCalls {
 // The calls that the selected calls made.
 class Children {
 public:
-  Children(const Measurement& measurement, std::span<const std::uint32_t> functions,
+  Children(const Measurement& measurement, std::span<const FunctionId> functions,
            const cache::OrderSet* selected, const OwnCalls& own)
       : measurement_(measurement), cache_(*measurement.cache), functions_(functions),
         filter_({.calls = nullptr, .made_in = selected, .raw = false}), own_(own) {
-    for (const std::uint32_t function : functions) {
+    for (const FunctionId function : functions) {
       const auto made = cache_.edges_from(function);
       edges_.insert(edges_.end(), made.begin(), made.end());
     }
@@ -113,9 +112,9 @@ private:
 
   // Calls of any of the functions count as calls of the first of them.
   [[nodiscard]] std::vector<RelatedRow> rows_of_sets() const {
-    PairMap children; // (function, site)
+    PairMap<FunctionId, SiteId> children;
     std::vector<EdgeCalls> calls;
-    for (const std::uint32_t index : edges_) {
+    for (const cache::EdgeId index : edges_) {
       const cache::Edge& edge = cache_.edge(index);
       const bool folded = std::ranges::find(functions_, edge.function) != functions_.end();
       calls.push_back(
@@ -138,16 +137,15 @@ private:
 
   const Measurement& measurement_;
   const cache::CallCache& cache_;
-  std::span<const std::uint32_t> functions_;
+  std::span<const FunctionId> functions_;
   cache::CallFilter filter_;
   const OwnCalls& own_;
-  std::vector<std::uint32_t> edges_;
+  std::vector<cache::EdgeId> edges_;
 };
 
 std::vector<InstanceRow> instance_rows(const cache::CallCache& cache,
                                        const cache::CallFilter& filter,
-                                       std::span<const std::uint32_t> functions,
-                                       const OwnCalls& own) {
+                                       std::span<const FunctionId> functions, const OwnCalls& own) {
   EdgeFigures figures(cache, filter, {.count = static_cast<std::uint32_t>(functions.size())});
   const std::vector<SetFigures> sets = figures.read(own.instances);
   std::vector<InstanceRow> rows;
@@ -165,11 +163,11 @@ std::vector<InstanceRow> instance_rows(const cache::CallCache& cache,
 
 } // namespace
 
-Report report(const Measurement& measurement, std::uint32_t function, const Selection& selection) {
-  return report(measurement, std::vector<std::uint32_t>{function}, selection);
+Report report(const Measurement& measurement, FunctionId function, const Selection& selection) {
+  return report(measurement, std::vector<FunctionId>{function}, selection);
 }
 
-Report report(const Measurement& measurement, const std::vector<std::uint32_t>& functions,
+Report report(const Measurement& measurement, const std::vector<FunctionId>& functions,
               const Selection& selection) {
   const cache::CallCache& cache = *measurement.cache;
   std::optional<cache::OrderSet> accepted;
@@ -184,8 +182,7 @@ Report report(const Measurement& measurement, const std::vector<std::uint32_t>& 
                        .with_histogram = 1,
                        .first_subset = own.first_caller,
                        .end_subset = own.first_thread});
-  const auto folded =
-      functions.size() > 1 ? std::span(functions) : std::span<const std::uint32_t>();
+  const auto folded = functions.size() > 1 ? std::span(functions) : std::span<const FunctionId>();
   for (const CoveredTime& covered :
        covered_times(cache, filter, own.edges, {.within = nullptr, .folded = folded})) {
     figures.cover(own.calls[covered.at], covered.thread, covered.on_cpu);
@@ -217,13 +214,13 @@ Report report(const Measurement& measurement, const std::vector<std::uint32_t>& 
   if (functions.size() > 1) {
     report.instances = instance_rows(cache, filter, functions, own);
     report.self_known = std::ranges::all_of(
-        functions, [&](std::uint32_t function) { return measurement.self_known(function); });
+        functions, [&](FunctionId function) { return measurement.self_known(function); });
   }
   return report;
 }
 
 std::optional<LatencyStats> raw_latency(const Measurement& measurement,
-                                        std::span<const std::uint32_t> functions,
+                                        std::span<const FunctionId> functions,
                                         const Selection& selection) {
   if (!measurement.is_corrected()) {
     return std::nullopt;
@@ -235,9 +232,8 @@ std::optional<LatencyStats> raw_latency(const Measurement& measurement,
   const cache::CallFilter filter{
       .calls = accepted ? &*accepted : nullptr, .made_in = nullptr, .raw = true};
   std::vector<EdgeCalls> calls;
-  for (const std::uint32_t function : functions) {
-    const auto [first, last] = measurement.cache->edges_to(function);
-    for (std::uint32_t edge = first; edge < last; ++edge) {
+  for (const FunctionId function : functions) {
+    for (const cache::EdgeId edge : measurement.cache->edges_to(function)) {
       calls.push_back({.edge = edge, .set = 0});
     }
   }

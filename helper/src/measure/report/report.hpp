@@ -20,20 +20,20 @@ namespace ptlens::measure {
 // Returns the report of the calls that the selection accepts. callers and threads group the
 // complete calls; children are the complete calls that any of the accepted calls made. The report
 // of a function that does not exist is empty.
-[[nodiscard]] Report report(const Measurement& measurement, std::uint32_t function,
+[[nodiscard]] Report report(const Measurement& measurement, stacks::FunctionId function,
                             const Selection& selection);
 
 // Returns the report of several functions together, such as the instances of a template. A call of
 // one of them in a call of another one is nested. There is at least one function, and all differ.
 [[nodiscard]] Report report(const Measurement& measurement,
-                            const std::vector<std::uint32_t>& functions,
+                            const std::vector<stacks::FunctionId>& functions,
                             const Selection& selection);
 
 // One row of the table of all functions. `mean` is over complete calls; inclusive, self and off_cpu
 // cover calls of every state, so that self sums to the time of the roots; inclusive and off_cpu
 // count outermost activations only, so that off_cpu <= inclusive <= traced time of the threads.
 struct FunctionRow {
-  std::uint32_t function = 0;
+  stacks::FunctionId function{};
   std::uint64_t complete = 0;
   std::uint64_t incomplete = 0;
   std::uint64_t unwound = 0;
@@ -51,7 +51,7 @@ struct FunctionRow {
 // Returns the latency of the same calls as the report, with the time of probes. Nothing where no
 // probes measured, or no call is complete.
 [[nodiscard]] std::optional<LatencyStats> raw_latency(const Measurement& measurement,
-                                                      std::span<const std::uint32_t> functions,
+                                                      std::span<const stacks::FunctionId> functions,
                                                       const Selection& selection);
 
 // Returns a row for every function that was called, by inclusive time, the largest first, then by

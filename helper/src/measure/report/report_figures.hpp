@@ -12,8 +12,8 @@ namespace ptlens::measure {
 // A caller or a child, per (function, call site). Calls without a known caller (roots) are in no
 // row.
 struct RelatedRow {
-  std::uint32_t function = stacks::no_call; // no_call: unknown
-  std::uint32_t site = stacks::no_site;
+  stacks::FunctionId function = stacks::FunctionId::none;
+  stacks::SiteId site = stacks::SiteId::none;
   LatencyStats latency;
   OffCpuStats off_cpu;
   double cpu_percent = 0;
@@ -29,7 +29,7 @@ struct ThreadRow {
 
 // One of several functions of a report.
 struct InstanceRow {
-  std::uint32_t function = 0;
+  stacks::FunctionId function{};
   std::uint64_t complete = 0;
   std::uint64_t incomplete = 0;
   std::uint64_t unwound = 0;
@@ -37,7 +37,7 @@ struct InstanceRow {
 };
 
 struct Report {
-  std::uint32_t function = 0;
+  stacks::FunctionId function{};
   std::uint64_t complete = 0;
   std::uint64_t incomplete = 0;
   std::uint64_t unwound = 0;

@@ -32,7 +32,8 @@ void merge_below(std::vector<Bucket>& histogram, std::uint64_t uncertainty) {
 
 } // namespace
 
-Report function_report(const Measurement& measurement, std::uint32_t function, SetFigures set) {
+Report function_report(const Measurement& measurement, stacks::FunctionId function,
+                       SetFigures set) {
   const Figures& figures = set.figures;
   Report report;
   report.function = function;
@@ -68,8 +69,8 @@ Report function_report(const Measurement& measurement, std::uint32_t function, S
   return report;
 }
 
-RelatedRow related_row(const Measurement& measurement, std::uint32_t function, std::uint32_t site,
-                       const Figures& figures) {
+RelatedRow related_row(const Measurement& measurement, stacks::FunctionId function,
+                       stacks::SiteId site, const Figures& figures) {
   return {.function = function,
           .site = site,
           .latency = figures.latency,

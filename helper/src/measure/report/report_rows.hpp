@@ -11,11 +11,11 @@
 namespace ptlens::measure {
 
 // Returns the report of a function without callers, children and threads.
-[[nodiscard]] Report function_report(const Measurement& measurement, std::uint32_t function,
+[[nodiscard]] Report function_report(const Measurement& measurement, stacks::FunctionId function,
                                      SetFigures figures);
 
-[[nodiscard]] RelatedRow related_row(const Measurement& measurement, std::uint32_t function,
-                                     std::uint32_t site, const Figures& figures);
+[[nodiscard]] RelatedRow related_row(const Measurement& measurement, stacks::FunctionId function,
+                                     stacks::SiteId site, const Figures& figures);
 
 // Removes the rows without complete calls, and orders the others by total latency, the largest
 // first.

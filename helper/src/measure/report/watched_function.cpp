@@ -28,8 +28,7 @@ private:
   stacks::CallSink* next_;
 };
 
-WatchedFunction::WatchedFunction(const Watch& watch,
-                                 const std::vector<stacks::FunctionInfo>& functions,
+WatchedFunction::WatchedFunction(const Watch& watch, const stacks::Functions& functions,
                                  Clock::time_point begin)
     : watch_(&watch), functions_(&functions), due_(begin + first_after) {}
 
@@ -39,12 +38,12 @@ stacks::CallSink& WatchedFunction::before(stacks::CallSink& next) {
   return *counters_.emplace_back(std::make_unique<Counter>(*this, next));
 }
 
-bool WatchedFunction::matches(std::uint32_t function) {
-  while (matches_.size() <= function && matches_.size() < functions_->size()) {
+bool WatchedFunction::matches(stacks::FunctionId function) {
+  while (!matches_.has(function) && matches_.size() < functions_->size()) {
     const auto one = std::span(*functions_).subspan(matches_.size(), 1);
     matches_.push_back(functions_named(one, watch_->selector, watch_->binary).empty() ? 0 : 1);
   }
-  return function < matches_.size() && matches_[function] != 0;
+  return matches_.has(function) && matches_[function] != 0;
 }
 
 void WatchedFunction::count(const stacks::ClosedCall& call) {

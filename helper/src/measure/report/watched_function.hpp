@@ -53,8 +53,7 @@ public:
   using Clock = std::chrono::steady_clock;
 
   // `functions` grows while calls are taken. Both must outlive it.
-  WatchedFunction(const Watch& watch, const std::vector<stacks::FunctionInfo>& functions,
-                  Clock::time_point begin);
+  WatchedFunction(const Watch& watch, const stacks::Functions& functions, Clock::time_point begin);
   WatchedFunction(const WatchedFunction&) = delete;
   WatchedFunction& operator=(const WatchedFunction&) = delete;
   WatchedFunction(WatchedFunction&&) = delete;
@@ -82,13 +81,13 @@ private:
   };
 
   void count(const stacks::ClosedCall& call);
-  [[nodiscard]] bool matches(std::uint32_t function);
+  [[nodiscard]] bool matches(stacks::FunctionId function);
 
   const Watch* watch_;
-  const std::vector<stacks::FunctionInfo>* functions_;
+  const stacks::Functions* functions_;
   Clock::time_point due_;
-  std::vector<std::uint8_t> matches_; // by function, as far as it was looked up
-  std::unordered_map<std::uint32_t, Counts> counts_;
+  IdVector<stacks::FunctionId, std::uint8_t> matches_; // as far as it was looked up
+  std::unordered_map<stacks::FunctionId, Counts> counts_;
   std::vector<std::unique_ptr<Counter>> counters_;
 };
 

@@ -6,9 +6,9 @@
 
 namespace ptlens::measure {
 
-Ancestry::Ancestry(const cache::CallCache& cache, std::span<const std::uint32_t> edges)
+Ancestry::Ancestry(const cache::CallCache& cache, std::span<const cache::EdgeId> edges)
     : cache_(cache), blocks_(cache.thread_count()), sizes_(cache.calls_by_thread()) {
-  for (const std::uint32_t edge : edges) {
+  for (const cache::EdgeId edge : edges) {
     for (const cache::BlockEntry& block : cache.blocks(edge)) {
       blocks_[block.thread].push_back(&block);
     }

@@ -16,23 +16,25 @@ inline constexpr std::size_t marks_at_once = 8;
 
 class Ancestry {
 public:
-  // `edges`: indices of all edges on a path from a call to a marked one.
-  Ancestry(const cache::CallCache& cache, std::span<const std::uint32_t> edges);
+  // `edges`: all edges on a path from a call to a marked one.
+  Ancestry(const cache::CallCache& cache, std::span<const cache::EdgeId> edges);
 
   [[nodiscard]] std::size_t threads() const { return blocks_.size(); }
   // Switches to that thread, without marks.
   void enter(std::uint32_t thread);
   // Removes all marks.
   void clear();
-  void mark(std::uint32_t order, Marks marks) {
+  void mark(stacks::CallId call, Marks marks) {
+    const std::uint32_t order = index_of(call);
     if (order < marks_.size()) {
       marks_[order] = static_cast<Marks>(marks_[order] | marks);
     }
   }
   // Passes the marks of each call on to the calls below it, until clear() or enter().
   void propagate();
-  // Returns the marks of the call and of all calls above it; none for no_call.
-  [[nodiscard]] Marks of(std::uint32_t order) const {
+  // Returns the marks of the call and of all calls above it; none for CallId::none.
+  [[nodiscard]] Marks of(stacks::CallId call) const {
+    const std::uint32_t order = index_of(call);
     return order < marks_.size() ? marks_[order] : Marks{0};
   }
 

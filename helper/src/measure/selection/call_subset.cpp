@@ -7,18 +7,19 @@
 
 namespace ptlens::measure {
 
-using stacks::no_call;
+using stacks::FunctionId;
 
 CallsNeeded::CallsNeeded(const Measurement& measurement)
     : measurement_(&measurement), cache_(measurement.cache.get()), edges_(cache_->edge_count()) {}
 
-void CallsNeeded::add_calls_of(std::uint32_t function) {
-  const auto [first, last] = cache_->edges_to(function);
-  std::fill(edges_.begin() + first, edges_.begin() + last, true);
+void CallsNeeded::add_calls_of(FunctionId function) {
+  for (const cache::EdgeId edge : cache_->edges_to(function)) {
+    edges_[edge] = true;
+  }
 }
 
-void CallsNeeded::add_calls_made_by(std::uint32_t function) {
-  for (const std::uint32_t edge : cache_->edges_from(function)) {
+void CallsNeeded::add_calls_made_by(FunctionId function) {
+  for (const cache::EdgeId edge : cache_->edges_from(function)) {
     edges_[edge] = true;
   }
 }
@@ -27,58 +28,57 @@ void CallsNeeded::add_all_calls() {
   std::fill(edges_.begin(), edges_.end(), true);
 }
 
-void CallsNeeded::add_calls_below(std::uint32_t function) {
+void CallsNeeded::add_calls_below(FunctionId function) {
   add_calls_of(function);
   const Functions below = reachable({function}, false);
-  for (std::uint32_t each = 0; each < below.size(); ++each) {
+  for (const FunctionId each : below.ids()) {
     if (below[each]) {
       add_calls_made_by(each);
     }
   }
 }
 
-void CallsNeeded::add_path_to_ancestor(std::uint32_t function, const Selection& selection) {
+void CallsNeeded::add_path_to_ancestor(FunctionId function, const Selection& selection) {
   if (selection.ancestor.empty()) {
     return;
   }
-  const std::vector<std::uint32_t> named =
+  const std::vector<FunctionId> named =
       functions_named(*measurement_, parse_selector(selection.ancestor), {});
   const Functions below = reachable(named, false);
   const Functions above = reachable({function}, true);
-  for (const std::uint32_t each : named) {
+  for (const FunctionId each : named) {
     if (above[each]) {
       add_calls_of(each);
     }
   }
-  for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
+  for (const cache::EdgeId edge : edges_.ids()) {
     const cache::Edge& between = cache_->edge(edge);
-    if (between.caller != no_call && below[between.caller] && above[between.function]) {
+    if (between.caller != FunctionId::none && below[between.caller] && above[between.function]) {
       edges_[edge] = true;
     }
   }
 }
 
-CallsNeeded::Functions CallsNeeded::reachable(const std::vector<std::uint32_t>& from,
+CallsNeeded::Functions CallsNeeded::reachable(const std::vector<FunctionId>& from,
                                               bool upwards) const {
   Functions reached(cache_->function_count());
-  std::vector<std::uint32_t> left;
-  const auto reach = [&](std::uint32_t function) {
-    if (function < reached.size() && !reached[function]) {
+  std::vector<FunctionId> left;
+  const auto reach = [&](FunctionId function) {
+    if (reached.has(function) && !reached[function]) {
       reached[function] = true;
       left.push_back(function);
     }
   };
   std::ranges::for_each(from, reach);
   while (!left.empty()) {
-    const std::uint32_t function = left.back();
+    const FunctionId function = left.back();
     left.pop_back();
     if (upwards) {
-      const auto [first, last] = cache_->edges_to(function);
-      for (std::uint32_t edge = first; edge < last; ++edge) {
-        reach(cache_->edge(edge).caller); // no_call is no function
+      for (const cache::EdgeId edge : cache_->edges_to(function)) {
+        reach(cache_->edge(edge).caller); // none is no function
       }
     } else {
-      for (const std::uint32_t edge : cache_->edges_from(function)) {
+      for (const cache::EdgeId edge : cache_->edges_from(function)) {
         reach(cache_->edge(edge).function);
       }
     }
@@ -86,9 +86,9 @@ CallsNeeded::Functions CallsNeeded::reachable(const std::vector<std::uint32_t>& 
   return reached;
 }
 
-std::vector<std::uint32_t> CallsNeeded::edges() const {
-  std::vector<std::uint32_t> edges;
-  for (std::uint32_t edge = 0; edge < edges_.size(); ++edge) {
+std::vector<cache::EdgeId> CallsNeeded::edges() const {
+  std::vector<cache::EdgeId> edges;
+  for (const cache::EdgeId edge : edges_.ids()) {
     if (edges_[edge]) {
       edges.push_back(edge);
     }

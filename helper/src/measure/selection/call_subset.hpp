@@ -17,12 +17,12 @@ public:
 
   [[nodiscard]] const stacks::CallTable& calls() const { return rows_.calls; }
   // Returns the function of the call that made this one, whether that call is in the subset or not;
-  // no_call for a root.
-  [[nodiscard]] std::uint32_t outer_function(std::uint32_t call) const {
+  // none for a root.
+  [[nodiscard]] stacks::FunctionId outer_function(std::uint32_t call) const {
     return rows_.caller[call];
   }
   // Returns the call's number of opening in its thread.
-  [[nodiscard]] std::uint32_t order(std::uint32_t call) const { return rows_.order[call]; }
+  [[nodiscard]] stacks::CallId order(std::uint32_t call) const { return rows_.order[call]; }
 
 private:
   cache::CallRows rows_;
@@ -34,28 +34,29 @@ public:
   // The measurement must outlive the object.
   explicit CallsNeeded(const Measurement& measurement);
 
-  void add_calls_of(std::uint32_t function);
-  void add_calls_made_by(std::uint32_t function);
+  void add_calls_of(stacks::FunctionId function);
+  void add_calls_made_by(stacks::FunctionId function);
   // Adds the calls of the function and all calls that they led to.
-  void add_calls_below(std::uint32_t function);
+  void add_calls_below(stacks::FunctionId function);
   void add_all_calls();
   // Adds all calls between a call of the function and the ancestor that the selection names, so
   // that a chain of parents leads to it. Adds nothing where the selection names none.
-  void add_path_to_ancestor(std::uint32_t function, const Selection& selection);
+  void add_path_to_ancestor(stacks::FunctionId function, const Selection& selection);
 
-  // Returns the indices of the edges, ascending.
-  [[nodiscard]] std::vector<std::uint32_t> edges() const;
+  // Returns the edges, ascending.
+  [[nodiscard]] std::vector<cache::EdgeId> edges() const;
   // Reads the calls.
   [[nodiscard]] CallSubset read() const;
 
 private:
-  using Functions = std::vector<bool>; // by index
+  using Functions = IdVector<stacks::FunctionId, bool>;
 
-  [[nodiscard]] Functions reachable(const std::vector<std::uint32_t>& from, bool upwards) const;
+  [[nodiscard]] Functions reachable(const std::vector<stacks::FunctionId>& from,
+                                    bool upwards) const;
 
   const Measurement* measurement_;
   const cache::CallCache* cache_;
-  std::vector<bool> edges_; // by index
+  IdVector<cache::EdgeId, bool> edges_;
 };
 
 } // namespace ptlens::measure

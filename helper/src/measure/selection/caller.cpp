@@ -3,15 +3,16 @@
 
 namespace ptlens::measure {
 
-std::uint32_t caller_of(const Measurement& measurement, std::uint32_t site, std::uint32_t outer) {
-  if (site < measurement.sites.size() && measurement.sites[site].function != stacks::no_call) {
+stacks::FunctionId caller_of(const Measurement& measurement, stacks::SiteId site,
+                             stacks::FunctionId outer) {
+  if (measurement.sites.has(site) && measurement.sites[site].function != stacks::FunctionId::none) {
     return measurement.sites[site].function;
   }
   return outer;
 }
 
-std::uint32_t caller_of(const Measurement& measurement, const CallSubset& subset,
-                        std::uint32_t call) {
+stacks::FunctionId caller_of(const Measurement& measurement, const CallSubset& subset,
+                             std::uint32_t call) {
   return caller_of(measurement, subset.calls().site[call], subset.outer_function(call));
 }
 

@@ -9,12 +9,12 @@
 namespace ptlens::measure {
 
 // Returns the function that contains the call site. Where the site is not known, returns the
-// function of the enclosing call; no_call where that is not known either. The two differ where the
+// function of the enclosing call; none where that is not known either. The two differ where the
 // caller's own calls were not recorded.
-[[nodiscard]] std::uint32_t caller_of(const Measurement& measurement, const CallSubset& subset,
-                                      std::uint32_t call);
+[[nodiscard]] stacks::FunctionId caller_of(const Measurement& measurement, const CallSubset& subset,
+                                           std::uint32_t call);
 // Returns the caller of a call from `site` in a call of the function `outer`.
-[[nodiscard]] std::uint32_t caller_of(const Measurement& measurement, std::uint32_t site,
-                                      std::uint32_t outer);
+[[nodiscard]] stacks::FunctionId caller_of(const Measurement& measurement, stacks::SiteId site,
+                                           stacks::FunctionId outer);
 
 } // namespace ptlens::measure

@@ -26,16 +26,18 @@ public:
     }
     return block_.has_value();
   }
-  [[nodiscard]] std::span<const std::uint32_t> orders() const { return orders_; }
+  [[nodiscard]] stacks::CallId order(std::size_t call) const {
+    return stacks::CallId{orders_[call]};
+  }
   [[nodiscard]] const cache::Block& block() const { return *block_; }
   [[nodiscard]] std::span<const std::uint64_t> starts(const cache::BlockEntry& entry) {
     starts_.resize(entry.calls);
     block_->read_starts(entry, starts_);
     return starts_;
   }
-  [[nodiscard]] std::uint32_t parent(std::size_t call) const {
+  [[nodiscard]] stacks::CallId parent(std::size_t call) const {
     const auto distance = static_cast<std::uint32_t>(block_->distance[call]);
-    return distance == 0 ? stacks::no_call : orders_[call] - distance;
+    return distance == 0 ? stacks::CallId::none : stacks::CallId{orders_[call] - distance};
   }
 
 private:
@@ -47,19 +49,18 @@ private:
 
 class Selector {
 public:
-  Selector(const Measurement& measurement, std::span<const std::uint32_t> functions,
+  Selector(const Measurement& measurement, std::span<const stacks::FunctionId> functions,
            const Selection& selection)
       : measurement_(measurement), cache_(*measurement.cache), selection_(selection),
         columns_(cache_), origin_(selection.time ? trace_start(measurement) : 0) {
-    for (const std::uint32_t function : functions) {
-      const auto [first, last] = cache_.edges_to(function);
-      for (std::uint32_t edge = first; edge < last; ++edge) {
+    for (const stacks::FunctionId function : functions) {
+      for (const cache::EdgeId edge : cache_.edges_to(function)) {
         edges_.push_back(edge);
       }
     }
     if (!selection.ancestor.empty()) {
       CallsNeeded needed(measurement);
-      for (const std::uint32_t function : functions) {
+      for (const stacks::FunctionId function : functions) {
         needed.add_calls_of(function);
         needed.add_path_to_ancestor(function, selection);
       }
@@ -80,7 +81,7 @@ public:
         mark_ancestors(thread);
         ancestry_->propagate();
       }
-      for (const std::uint32_t edge : edges_) {
+      for (const cache::EdgeId edge : edges_) {
         for (const cache::BlockEntry& entry : cache_.blocks(edge)) {
           if (entry.thread == thread && columns_.read(entry)) {
             select(entry, selected);
@@ -93,7 +94,7 @@ public:
 
 private:
   void mark_ancestors(std::uint32_t thread) {
-    for (const std::uint32_t edge : ancestry_edges_) {
+    for (const cache::EdgeId edge : ancestry_edges_) {
       if (!std::ranges::binary_search(named_, cache_.edge(edge).function)) {
         continue;
       }
@@ -103,7 +104,7 @@ private:
         }
         for (std::size_t call = 0; call < entry.calls; ++call) {
           if (selection_.ancestor_latency.contains(columns_.block().latency[call])) {
-            ancestry_->mark(columns_.orders()[call], 1);
+            ancestry_->mark(columns_.order(call), 1);
           }
         }
       }
@@ -120,7 +121,7 @@ private:
            selection_.time->contains(starts[call] > origin_ ? starts[call] - origin_ : 0)) &&
           (!ancestry_ || ancestry_->of(columns_.parent(call)) != 0);
       if (accepted) {
-        selected.add(entry.thread, columns_.orders()[call]);
+        selected.add(entry.thread, columns_.order(call));
       }
     }
   }
@@ -130,20 +131,21 @@ private:
   const Selection& selection_;
   BlockColumns columns_;
   std::uint64_t origin_; // ns
-  std::vector<std::uint32_t> edges_;
-  std::vector<std::uint32_t> ancestry_edges_;
+  std::vector<cache::EdgeId> edges_;
+  std::vector<cache::EdgeId> ancestry_edges_;
   std::optional<Ancestry> ancestry_;
-  std::vector<std::uint32_t> named_; // functions with the ancestor's name, ascending
+  std::vector<stacks::FunctionId> named_; // functions with the ancestor's name, ascending
 };
 
 } // namespace
 
 cache::OrderSet select_calls(const Measurement& measurement,
-                             std::span<const std::uint32_t> functions, const Selection& selection) {
+                             std::span<const stacks::FunctionId> functions,
+                             const Selection& selection) {
   return Selector(measurement, functions, selection).select();
 }
 
-SelectedCalls read_selected(const Measurement& measurement, std::uint32_t function,
+SelectedCalls read_selected(const Measurement& measurement, stacks::FunctionId function,
                             const Selection& selection) {
   CallsNeeded needed(measurement);
   needed.add_calls_of(function);
@@ -151,7 +153,8 @@ SelectedCalls read_selected(const Measurement& measurement, std::uint32_t functi
   const stacks::CallTable& rows = selected.subset.calls();
   const bool all = selection.accepts_all();
   const cache::OrderSet accepted = select_calls(
-      measurement, all ? std::span<const std::uint32_t>() : std::span(&function, 1), selection);
+      measurement, all ? std::span<const stacks::FunctionId>() : std::span(&function, 1),
+      selection);
   for (std::uint32_t call = 0; call < rows.size(); ++call) {
     if (all || accepted.has(rows.thread[call], selected.subset.order(call))) {
       selected.calls.push_back(call);

@@ -15,7 +15,7 @@ namespace ptlens::measure {
 // Returns the calls of the functions that the selection accepts, whatever their state. The latency
 // of an incomplete call is its lower bound.
 [[nodiscard]] cache::OrderSet select_calls(const Measurement& measurement,
-                                           std::span<const std::uint32_t> functions,
+                                           std::span<const stacks::FunctionId> functions,
                                            const Selection& selection);
 
 // Selected calls as rows of a table.
@@ -25,7 +25,7 @@ struct SelectedCalls {
 };
 
 // Reads the calls of `function` that the selection accepts.
-[[nodiscard]] SelectedCalls read_selected(const Measurement& measurement, std::uint32_t function,
-                                          const Selection& selection);
+[[nodiscard]] SelectedCalls read_selected(const Measurement& measurement,
+                                          stacks::FunctionId function, const Selection& selection);
 
 } // namespace ptlens::measure

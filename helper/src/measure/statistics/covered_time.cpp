@@ -111,13 +111,13 @@ struct TimedBlock {
 class CoverFinder {
 public:
   CoverFinder(const cache::CallCache& cache, const cache::CallFilter& filter,
-              std::span<const std::uint32_t> edges, const CoverOptions& options)
+              std::span<const cache::EdgeId> edges, const CoverOptions& options)
       : cache_(cache), reader_(cache, filter), edges_(edges), within_(options.within) {
-    const auto is_folded = [&](std::uint32_t function) {
+    const auto is_folded = [&](stacks::FunctionId function) {
       return std::ranges::find(options.folded, function) != options.folded.end();
     };
     for (std::uint32_t at = 0; at < edges.size(); ++at) {
-      const std::uint32_t function = cache.edge(edges[at]).function;
+      const stacks::FunctionId function = cache.edge(edges[at]).function;
       functions_[is_folded(function) ? options.folded.front() : function].push_back(at);
     }
     for (const auto& [function, positions] : functions_) {
@@ -162,9 +162,9 @@ private:
 
   const cache::CallCache& cache_;
   cache::BlockReader reader_; // each part uses a copy of it
-  std::span<const std::uint32_t> edges_;
+  std::span<const cache::EdgeId> edges_;
   const NestedTimes* within_;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> functions_; // positions of their edges
+  std::map<stacks::FunctionId, std::vector<std::uint32_t>> functions_; // positions of their edges
   std::vector<Covering> coverings_;
 };
 
@@ -284,11 +284,11 @@ void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
 
 } // namespace
 
-NestedTimes::NestedTimes(const cache::CallCache& cache, std::span<const std::uint32_t> edges)
+NestedTimes::NestedTimes(const cache::CallCache& cache, std::span<const cache::EdgeId> edges)
     : times_(cache.thread_count()) {
   std::vector<std::uint64_t> starts;
   std::vector<std::uint64_t> walls;
-  for (const std::uint32_t edge : edges) {
+  for (const cache::EdgeId edge : edges) {
     for (const cache::BlockEntry& entry : cache.blocks(edge)) {
       const auto block = entry.inner != 0 ? cache.block(entry) : std::nullopt;
       if (!block) {
@@ -327,7 +327,7 @@ bool NestedTimes::overlap(std::uint32_t thread, std::uint64_t first, std::uint64
 
 std::vector<CoveredTime> covered_times(const cache::CallCache& cache,
                                        const cache::CallFilter& filter,
-                                       std::span<const std::uint32_t> edges,
+                                       std::span<const cache::EdgeId> edges,
                                        const CoverOptions& options) {
   return CoverFinder(cache, filter, edges, options).find();
 }

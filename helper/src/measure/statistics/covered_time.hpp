@@ -17,7 +17,7 @@ namespace ptlens::measure {
 // ascending and disjoint.
 class NestedTimes {
 public:
-  NestedTimes(const cache::CallCache& cache, std::span<const std::uint32_t> edges);
+  NestedTimes(const cache::CallCache& cache, std::span<const cache::EdgeId> edges);
 
   [[nodiscard]] bool empty() const { return empty_; }
   // Returns whether a nested call ran on the thread at some time in [first, last].
@@ -39,14 +39,14 @@ struct CoverOptions {
   // Only calls that began during these times can be nested; null: at any time.
   const NestedTimes* within = nullptr;
   // Functions that count as one: a call of one of them in a call of another one is nested.
-  std::span<const std::uint32_t> folded = {};
+  std::span<const stacks::FunctionId> folded = {};
 };
 
 // Returns the time of the accepted calls of the edges that are nested in another accepted call of
 // their function on their thread. Uses all cores.
 [[nodiscard]] std::vector<CoveredTime> covered_times(const cache::CallCache& cache,
                                                      const cache::CallFilter& filter,
-                                                     std::span<const std::uint32_t> edges,
+                                                     std::span<const cache::EdgeId> edges,
                                                      const CoverOptions& options = {});
 
 } // namespace ptlens::measure

@@ -18,7 +18,7 @@ inline constexpr std::uint32_t no_set = UINT32_MAX;
 
 // The calls of an edge, and the sets that they belong to.
 struct EdgeCalls {
-  std::uint32_t edge = 0;
+  cache::EdgeId edge{};
   std::uint32_t set = no_set;
   std::uint32_t threads = no_set; // the calls of thread t belong to the set `threads` + t as well
 };

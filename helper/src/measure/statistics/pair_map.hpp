@@ -9,12 +9,13 @@
 
 namespace ptlens::measure {
 
+template <class First, class Second>
 class PairMap {
 public:
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;
+  using Pair = std::pair<First, Second>;
 
   // Returns the number of the pair; a new pair gets size().
-  std::uint32_t number(std::uint32_t first, std::uint32_t second) {
+  std::uint32_t number(First first, Second second) {
     if ((pairs_.size() + 1) * 2 > slots_.size()) {
       grow();
     }
@@ -39,7 +40,8 @@ private:
   [[nodiscard]] std::size_t find(const Pair& pair) const {
     constexpr std::uint64_t golden = 0x9e3779b97f4a7c15; // 2^64 / golden ratio: Fibonacci hashing
     constexpr unsigned half = 32;
-    const std::uint64_t key = (std::uint64_t{pair.first} << half) | pair.second;
+    const std::uint64_t key =
+        (static_cast<std::uint64_t>(pair.first) << half) | static_cast<std::uint64_t>(pair.second);
     const std::uint64_t mixed = (key ^ (key >> half)) * golden;
     std::size_t slot = (mixed >> half) & (slots_.size() - 1);
     while (slots_[slot].taken != 0 && slots_[slot].pair != pair) {

@@ -38,7 +38,7 @@ void compare_with_baseline(AnnotatedFile& file, const std::string& path) {
   const measure::Measurement& base = *file.baseline->measurement;
   const bool has_timing = timed(*file.recording, *file.baseline);
   for (AnnotatedFunction& function : file.functions) {
-    const std::uint32_t same =
+    const stacks::FunctionId same =
         measure::same_function(base, file.measurement(), function.entry->function);
     const auto at =
         std::ranges::find((*base_lines)->functions, same, &measure::FileFunction::function);
@@ -120,9 +120,9 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
   const ShownSource text = compare(*recording, *file.lines, path, file.shown.get());
   file.staleness = text.text();
   source::RebuiltBinaries binaries(recording->sources);
-  const auto rebuilt = [&](std::uint32_t function) {
+  const auto rebuilt = [&](stacks::FunctionId function) {
     const auto& functions = file.measurement().functions;
-    return function < functions.size() && binaries.contains(functions[function].binary);
+    return functions.has(function) && binaries.contains(functions[function].binary);
   };
   for (const measure::FileFunction& entry : file.lines->functions) {
     const stacks::FunctionInfo& info = file.measurement().functions[entry.function];
@@ -151,7 +151,7 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
     }
     // The function that makes the calls may have no figures of its own, for example with probes.
     const auto& functions = file.measurement().functions;
-    const bool edited_around = std::ranges::any_of(row->holders, [&](std::uint32_t function) {
+    const bool edited_around = std::ranges::any_of(row->holders, [&](stacks::FunctionId function) {
       const stacks::FunctionInfo& info = functions[function];
       return info.file == file.lines->file && info.line <= row->line &&
              row->line <= info.end_line && text.was_edited(info.line, info.end_line);

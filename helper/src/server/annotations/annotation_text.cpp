@@ -42,9 +42,8 @@ std::string code_text(const std::string& name) {
   return '`' + text + '`';
 }
 
-std::string name_of(const measure::Measurement& measurement, std::uint32_t function) {
-  return function < measurement.functions.size() ? measurement.functions[function].name
-                                                 : "[unknown]";
+std::string name_of(const measure::Measurement& measurement, stacks::FunctionId function) {
+  return measurement.functions.has(function) ? measurement.functions[function].name : "[unknown]";
 }
 
 std::string cpu_split(const measure::RecordingInfo& recording, const measure::LatencyStats& latency,

@@ -15,7 +15,8 @@ namespace ptlens::server {
 // Returns the name as Markdown code, so that no character in it is read as markup.
 [[nodiscard]] std::string code_text(const std::string& name);
 
-[[nodiscard]] std::string name_of(const measure::Measurement& measurement, std::uint32_t function);
+[[nodiscard]] std::string name_of(const measure::Measurement& measurement,
+                                  stacks::FunctionId function);
 
 // Returns "on-CPU 88 %, off-CPU 12 %"; nothing where off-CPU time is unknown or there is no time.
 [[nodiscard]] std::string cpu_split(const measure::RecordingInfo& recording,

@@ -108,8 +108,7 @@ std::string callers(const measure::Measurement& measurement, const measure::Repo
   std::string text = "\n\nCallers";
   for (std::size_t index = 0; index < std::min(report.callers.size(), most_callers); ++index) {
     const measure::RelatedRow& row = report.callers[index];
-    const bool has_line =
-        row.site < measurement.sites.size() && measurement.sites[row.site].line > 0;
+    const bool has_line = measurement.sites.has(row.site) && measurement.sites[row.site].line > 0;
     text += "\n- " + code_text(name_of(measurement, row.function));
     if (has_line) {
       text += fmt::format(" line {}", measurement.sites[row.site].line);
@@ -123,7 +122,7 @@ std::string callers(const measure::Measurement& measurement, const measure::Repo
   return text;
 }
 
-std::string slowest(const measure::Measurement& measurement, std::uint32_t function) {
+std::string slowest(const measure::Measurement& measurement, stacks::FunctionId function) {
   measure::SelectedCalls selected = measure::read_selected(measurement, function, {});
   const stacks::CallTable& table = selected.subset.calls();
   std::erase_if(selected.calls, [&](std::uint32_t call) {
@@ -187,7 +186,7 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
-std::string links(const AnnotatedFile& file, std::uint32_t function) {
+std::string links(const AnnotatedFile& file, stacks::FunctionId function) {
   Json argument = exporting::function_json(file.measurement(), function);
   argument.erase("file");
   argument.erase("line");
@@ -211,7 +210,7 @@ std::string function_hover(const AnnotatedFile& file, const AnnotatedFunction& f
                            const HoverStyle& style) {
   const measure::Measurement& measurement = file.measurement();
   const measure::RecordingInfo& recording = measurement.recording;
-  const std::uint32_t index = function.entry->function;
+  const stacks::FunctionId index = function.entry->function;
   const measure::Report report = measure::report(measurement, index, {});
   const bool timed = report.latency.calls > 0 && recording.uncertainty_ns.has_value();
   std::string text = code_text(name_of(measurement, index));

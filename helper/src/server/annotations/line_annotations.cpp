@@ -96,7 +96,7 @@ std::vector<std::string> binaries_of(const AnnotatedFile& file) {
     binaries.insert(functions[function.entry->function].binary);
   }
   for (const measure::LineRow& row : file.lines->lines) {
-    for (const std::uint32_t function : row.holders) {
+    for (const stacks::FunctionId function : row.holders) {
       binaries.insert(functions[function].binary);
     }
   }

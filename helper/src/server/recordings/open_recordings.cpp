@@ -34,8 +34,8 @@ Error stopped() {
   return {.kind = Error::Kind::cancelled, .message = "the helper is shutting down"};
 }
 
-Result<std::uint32_t> function_index(const measure::Measurement& measurement,
-                                     const FunctionSelector& selector) {
+Result<stacks::FunctionId> function_index(const measure::Measurement& measurement,
+                                          const FunctionSelector& selector) {
   if (!selector.address) {
     return measure::find_function(measurement, selector.name, selector.binary);
   }
@@ -48,12 +48,12 @@ Result<std::uint32_t> function_index(const measure::Measurement& measurement,
     return measure::find_function(
         measurement, fmt::format("{}@{:#x}", selector.name, *selector.address), selector.binary);
   }
-  return static_cast<std::uint32_t>(at - measurement.functions.begin());
+  return stacks::FunctionId{static_cast<std::uint32_t>(at - measurement.functions.begin())};
 }
 
 // Returns all functions with the name where the selector asks for all.
-Result<std::vector<std::uint32_t>> function_indices(const measure::Measurement& measurement,
-                                                    const FunctionSelector& selector) {
+Result<std::vector<stacks::FunctionId>> function_indices(const measure::Measurement& measurement,
+                                                         const FunctionSelector& selector) {
   if (selector.all) {
     return measure::find_functions(measurement, selector.name, selector.binary);
   }
@@ -476,7 +476,7 @@ Result<Json> Session::flame_once(const FlameRequest& request) {
     return std::unexpected(std::move(recording.error()));
   }
   const measure::Measurement& measurement = *(*recording)->measurement;
-  std::vector<std::uint32_t> roots;
+  std::vector<stacks::FunctionId> roots;
   if (request.function) {
     auto functions = function_indices(measurement, *request.function);
     if (!functions) {

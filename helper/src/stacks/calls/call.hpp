@@ -2,15 +2,21 @@
 // read them.
 #pragma once
 
+#include "base/ids.hpp"
+
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 namespace ptlens::stacks {
 
-inline constexpr std::uint32_t no_call = std::numeric_limits<std::uint32_t>::max();
-inline constexpr std::uint32_t no_site = std::numeric_limits<std::uint32_t>::max();
+enum class FunctionId : std::uint32_t { none = UINT32_MAX }; // index into functions
+enum class SiteId : std::uint32_t { none = UINT32_MAX };     // index into sites
+// A call has a number in its thread, in the order of opening. In a CallTable it has an index, and
+// while it is open a slot in OpenCalls, which another call gets later.
+enum class CallId : std::uint32_t { none = UINT32_MAX };
+enum class CallIndex : std::uint32_t { none = UINT32_MAX };
+enum class OpenCallId : std::uint32_t { none = UINT32_MAX };
 
 enum class CallState : std::uint8_t {
   complete,   // start and end seen, nothing lost between
@@ -30,11 +36,14 @@ struct FunctionInfo {
 
 // The instruction that a call was made from.
 struct CallSite {
-  std::uint32_t function = no_call; // that contains it, index into functions
-  std::uint64_t address = 0;        // ELF virtual address in the binary of that function
-  std::string file;                 // empty without debug information
+  FunctionId function = FunctionId::none; // that contains it
+  std::uint64_t address = 0;              // ELF virtual address in the binary of that function
+  std::string file;                       // empty without debug information
   std::uint32_t line = 0;
 };
+
+using Functions = IdVector<FunctionId, FunctionInfo>;
+using CallSites = IdVector<SiteId, CallSite>;
 
 struct ThreadInfo {
   std::int32_t pid = -1;
@@ -50,10 +59,10 @@ struct ThreadInfo {
 // All calls of a recording, as columns; a call is an index. Ordered by thread, then by start,
 // parents before their children where both start at the same time.
 struct CallTable {
-  std::vector<std::uint32_t> thread;      // index into threads
-  std::vector<std::uint32_t> function;    // index into functions
-  std::vector<std::uint32_t> parent;      // the call it was made in, no_call for a root
-  std::vector<std::uint32_t> site;        // index into sites, no_site where unknown
+  std::vector<std::uint32_t> thread; // index into threads
+  std::vector<FunctionId> function;
+  std::vector<CallIndex> parent;          // the call it was made in, none for a root
+  std::vector<SiteId> site;               // none where unknown
   std::vector<std::uint64_t> start;       // ns, perf's clock
   std::vector<std::uint64_t> latency;     // ns, without the time of probes
   std::vector<std::uint32_t> uncertainty; // of the latency, ± ns

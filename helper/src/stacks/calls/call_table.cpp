@@ -14,9 +14,10 @@ namespace {
 
 // Stores the row; the rows of its thread begin at `base`.
 void put(CallTable& table, std::uint32_t base, const ClosedCall& row) {
-  const std::size_t at = std::size_t{base} + row.order;
+  const std::size_t at = std::size_t{base} + index_of(row.order);
   table.function[at] = row.function;
-  table.parent[at] = row.parent == no_call ? no_call : base + row.parent;
+  table.parent[at] =
+      row.parent == CallId::none ? CallIndex::none : CallIndex{base + index_of(row.parent)};
   table.site[at] = row.site;
   table.start[at] = row.start;
   table.latency[at] = row.latency;
@@ -36,12 +37,14 @@ void put(CallTable& table, std::uint32_t base, const ClosedCall& row) {
 } // namespace
 
 ClosedCall closed_call(const CallTable& table, std::size_t call, std::size_t first) {
-  const std::uint32_t parent = table.parent[call];
+  const CallIndex parent = table.parent[call];
   return {.function = table.function[call],
-          .caller = parent == no_call ? no_call : table.function[parent],
+          .caller = parent == CallIndex::none ? FunctionId::none : table.function[index_of(parent)],
           .site = table.site[call],
-          .order = static_cast<std::uint32_t>(call - first),
-          .parent = parent == no_call ? no_call : static_cast<std::uint32_t>(parent - first),
+          .order = CallId{static_cast<std::uint32_t>(call - first)},
+          .parent = parent == CallIndex::none
+                        ? CallId::none
+                        : CallId{static_cast<std::uint32_t>(index_of(parent) - first)},
           .uncertainty = table.uncertainty[call],
           .switches = table.switches[call],
           .state = table.state[call],
@@ -100,20 +103,20 @@ void permute(std::vector<T>& column, const std::vector<std::uint32_t>& order) {
 
 // Returns the number of calls around each call. A late parent may come after its children, so that
 // the function walks up to a known depth, then back down.
-std::vector<std::uint32_t> depths(const std::vector<std::uint32_t>& parent) {
+std::vector<std::uint32_t> depths(const std::vector<CallIndex>& parent) {
   constexpr std::uint32_t unknown = UINT32_MAX;
   std::vector<std::uint32_t> depth(parent.size(), unknown);
-  std::vector<std::uint32_t> path;
+  std::vector<CallIndex> path;
   for (std::uint32_t call = 0; call < parent.size(); ++call) {
     path.clear();
-    std::uint32_t at = call;
-    while (at != no_call && depth[at] == unknown) {
+    CallIndex at{call};
+    while (at != CallIndex::none && depth[index_of(at)] == unknown) {
       path.push_back(at);
-      at = parent[at];
+      at = parent[index_of(at)];
     }
-    std::uint32_t level = at == no_call ? 0 : depth[at] + 1;
+    std::uint32_t level = at == CallIndex::none ? 0 : depth[index_of(at)] + 1;
     for (auto step = path.rbegin(); step != path.rend(); ++step) {
-      depth[*step] = level++;
+      depth[index_of(*step)] = level++;
     }
   }
   return depth;
@@ -123,31 +126,33 @@ std::vector<std::uint32_t> depths(const std::vector<std::uint32_t>& parent) {
 void mark_inner(CallTable& table) {
   struct Sweep {
     NestingSweep nesting;
-    std::uint32_t outer = no_call;
+    CallIndex outer = CallIndex::none;
   };
-  const auto end = [&](std::uint32_t call) { return table.start[call] + table.wall(call); };
-  std::vector<Sweep> sweeps; // by function
+  const auto end = [&](CallIndex call) {
+    return table.start[index_of(call)] + table.wall(index_of(call));
+  };
+  IdVector<FunctionId, Sweep> sweeps;
   for (std::uint32_t call = 0; call < table.size(); ++call) {
-    const std::uint32_t function = table.function[call];
-    if (function >= sweeps.size()) {
-      sweeps.resize(std::size_t{function} + 1);
+    const FunctionId function = table.function[call];
+    if (!sweeps.has(function)) {
+      sweeps.resize(std::size_t{index_of(function)} + 1);
     }
     Sweep& sweep = sweeps[function];
-    const std::uint32_t outer = sweep.outer;
-    if (outer != no_call && table.thread[outer] != table.thread[call]) {
+    const CallIndex outer = sweep.outer;
+    if (outer != CallIndex::none && table.thread[index_of(outer)] != table.thread[call]) {
       sweep = {};
     }
     const auto is_inside_outer = [&] {
-      std::uint32_t above = table.parent[call];
-      while (above != no_call && above != outer && end(above) == end(outer)) {
-        above = table.parent[above];
+      CallIndex above = table.parent[call];
+      while (above != CallIndex::none && above != outer && end(above) == end(outer)) {
+        above = table.parent[index_of(above)];
       }
       return above == outer;
     };
     const bool inner =
         sweep.nesting.is_nested(table.start[call], table.wall(call), is_inside_outer);
     table.inner[call] = inner ? 1 : 0;
-    sweep.outer = inner ? outer : call;
+    sweep.outer = inner ? outer : CallIndex{call};
   }
 }
 
@@ -175,9 +180,10 @@ void order(CallTable& table) {
   std::iota(opened.begin(), opened.end(), 0U);
   bool any_late = false;
   for (std::uint32_t call = 0; call < count; ++call) {
-    for (std::uint32_t above = table.parent[call]; above != no_call && opened[above] > opened[call];
-         above = table.parent[above]) {
-      opened[above] = opened[call];
+    for (CallIndex above = table.parent[call];
+         above != CallIndex::none && opened[index_of(above)] > opened[call];
+         above = table.parent[index_of(above)]) {
+      opened[index_of(above)] = opened[call];
       any_late = true;
     }
   }
@@ -200,8 +206,8 @@ void order(CallTable& table) {
   for (std::size_t i = 0; i < count; ++i) {
     place[order[i]] = static_cast<std::uint32_t>(i);
   }
-  for (std::uint32_t& parent : table.parent) {
-    parent = parent == no_call ? no_call : place[parent];
+  for (CallIndex& parent : table.parent) {
+    parent = parent == CallIndex::none ? CallIndex::none : CallIndex{place[index_of(parent)]};
   }
   each_column(table, [&order](auto& column) { permute(column, order); });
   mark_inner(table);

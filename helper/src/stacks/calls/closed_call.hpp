@@ -10,13 +10,13 @@
 namespace ptlens::stacks {
 
 struct ClosedCall {
-  std::uint32_t function = no_call; // index into functions
-  std::uint32_t caller = no_call;   // function of the call it was made in, no_call for a root
-  std::uint32_t site = no_site;     // index into sites, no_site where unknown
-  std::uint32_t order = 0;          // number of the call in the order of opening, by thread
-  std::uint32_t parent = no_call;   // order of the call it was made in, no_call for a root
-  std::uint32_t uncertainty = 0;    // of the latency, ± ns
-  std::uint32_t switches = 0;       // switch-outs during the call
+  FunctionId function = FunctionId::none;
+  FunctionId caller = FunctionId::none; // function of the call it was made in, none for a root
+  SiteId site = SiteId::none;           // none where unknown
+  CallId order{};                       // number of the call in the order of opening, by thread
+  CallId parent = CallId::none;         // the call it was made in, none for a root
+  std::uint32_t uncertainty = 0;        // of the latency, ± ns
+  std::uint32_t switches = 0;           // switch-outs during the call
   CallState state = CallState::incomplete;
   bool tail_call = false; // entered by a jump
   bool inner = false;     // inside another activation of the same function

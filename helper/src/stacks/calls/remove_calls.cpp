@@ -27,19 +27,20 @@ void remove_calls(CallTable& table, const std::vector<std::uint8_t>& gone) {
   }
   const std::size_t count = table.size();
   const auto kept_parent = [&](std::size_t row) {
-    std::uint32_t parent = table.parent[row];
-    while (parent != no_call && gone[parent] != 0) {
-      parent = table.parent[parent];
+    CallIndex parent = table.parent[row];
+    while (parent != CallIndex::none && gone[index_of(parent)] != 0) {
+      parent = table.parent[index_of(parent)];
     }
     return parent;
   };
-  std::vector<std::uint32_t> place(count, no_call);
+  std::vector<CallIndex> place(count, CallIndex::none);
   std::uint32_t kept = 0;
   for (std::size_t row = 0; row < count; ++row) {
     if (gone[row] == 0) {
-      place[row] = kept++;
-    } else if (const std::uint32_t parent = kept_parent(row); parent != no_call) {
-      table.children[parent] -= std::min(table.children[parent], table.self(row));
+      place[row] = CallIndex{kept++};
+    } else if (const CallIndex parent = kept_parent(row); parent != CallIndex::none) {
+      std::uint64_t& children = table.children[index_of(parent)];
+      children -= std::min(children, table.self(row));
     }
   }
   for (std::size_t row = 0; row < count; ++row) {
@@ -48,8 +49,8 @@ void remove_calls(CallTable& table, const std::vector<std::uint8_t>& gone) {
     }
   }
   for (std::size_t row = 0; row < count; ++row) {
-    if (gone[row] == 0 && table.parent[row] != no_call) {
-      table.parent[row] = place[table.parent[row]];
+    if (gone[row] == 0 && table.parent[row] != CallIndex::none) {
+      table.parent[row] = place[index_of(table.parent[row])];
     }
   }
   each_column(table, [&gone](auto& column) { compact(column, gone); });

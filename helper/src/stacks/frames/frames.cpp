@@ -14,7 +14,7 @@ std::size_t Stack::with_return_address(std::uint64_t address) const {
   return 0;
 }
 
-std::size_t Stack::with_function(std::uint32_t function, std::size_t limit) const {
+std::size_t Stack::with_function(FunctionId function, std::size_t limit) const {
   for (std::size_t count = std::min(frames.size(), limit); count > 0; --count) {
     const bool left = count < frames.size() && frames[count].tail;
     if (frames[count - 1].function == function && !left) {

@@ -12,16 +12,16 @@
 namespace ptlens::stacks {
 
 struct Frame {
-  std::uint32_t call = no_call;
-  std::uint32_t function = no_call;
+  OpenCallId call = OpenCallId::none;
+  FunctionId function = FunctionId::none;
   std::uint64_t return_address = 0; // 0: not known
   std::uint64_t resume_address = 0; // of signal handling: where the program was interrupted
   // For a frame that was not seen since a gap: the last time at which it is known to have been
   // open. 0: the frame is certain.
   std::uint64_t lost_ns = 0;
-  std::uint32_t stub_site = no_site; // of the jump into a thunk that runs in the frame
-  bool is_stub = false;              // the frame has been nothing but a stub so far
-  bool tail = false;                 // shares the return address of the frame below
+  SiteId stub_site = SiteId::none; // of the jump into a thunk that runs in the frame
+  bool is_stub = false;            // the frame has been nothing but a stub so far
+  bool tail = false;               // shares the return address of the frame below
   bool signal = false;
   bool kernel = false;  // entered from user code: the outermost frame of a traced kernel
   bool damaged = false; // its start is unknown, or a gap is inside
@@ -77,8 +77,7 @@ public:
   [[nodiscard]] std::size_t with_return_address(std::uint64_t address) const;
   // The same for the innermost frame of the function that control may come back to, because it has
   // not been left by a tail call. Searches the outer `limit` frames only.
-  [[nodiscard]] std::size_t with_function(std::uint32_t function,
-                                          std::size_t limit = SIZE_MAX) const;
+  [[nodiscard]] std::size_t with_function(FunctionId function, std::size_t limit = SIZE_MAX) const;
   // The same for the innermost signal frame that interrupted the program at the address.
   [[nodiscard]] std::size_t with_interruption(std::uint64_t address) const;
   // Returns the number of frames that remain when control comes back to a landmark; 0 where no

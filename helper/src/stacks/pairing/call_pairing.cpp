@@ -88,7 +88,7 @@ void CallPairing::list_open_calls() {
     end_group(frame.call, call.start_ns);
     append_opening(call, graph_->points(), run_->branches());
     group_begin_ = frame.call + 1;
-    if (frame.function != 0) {
+    if (frame.function != FunctionId{}) {
       --active_[frame.function];
     }
   }

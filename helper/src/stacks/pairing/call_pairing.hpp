@@ -39,8 +39,8 @@ public:
 private:
   struct Frame {
     std::uint64_t return_address = 0;
-    std::uint32_t call = 0;     // index of the paired call, as far as it is known
-    std::uint32_t function = 0; // see CallTargets; 0 while the frame is a stub
+    std::uint32_t call = 0; // index of the paired call, as far as it is known
+    FunctionId function{};  // see CallTargets; 0 while the frame is a stub
   };
   // How a branch began a call: from and to where.
   struct Transfer {
@@ -64,10 +64,10 @@ private:
   void pass_by(const Transfer& transfer) { last_transfer_ = transfer; }
   void push(const flow::UncertainTime& time, const Transfer& transfer,
             std::uint64_t return_address);
-  void enter(Frame& frame, std::uint32_t function) {
+  void enter(Frame& frame, FunctionId function) {
     frame.function = function;
-    if (function >= active_.size()) [[unlikely]] {
-      active_.resize(2 * std::size_t{function} + 1);
+    if (!active_.has(function)) [[unlikely]] {
+      active_.resize(2 * std::size_t{index_of(function)} + 1);
     }
     call_of(frame).inner = active_[function]++ != 0;
   }
@@ -85,15 +85,15 @@ private:
   flow::RunBuilder* run_ = nullptr; // of the stretch, as the following members
   PairedCalls* paired_ = nullptr;   // of the run
   std::vector<Frame> frames_;
-  std::vector<std::uint32_t> active_; // the number of frames, by function
-  bool in_stub_ = false;              // the innermost frame is a stub
-  std::uint32_t group_begin_ = 0;     // paired calls that belong to a group
-  bool has_listed_ = false;           // a branch of the stretch was listed
-  bool is_pending_ = false;           // something belongs to no group yet
-  bool is_full_ = false;              // the run has enough listed branches
-  flow::UncertainTime last_;          // of the last branch
-  Transfer last_transfer_;            // the last branch where it began and ended no call
-  std::size_t usual_calls_ = 0;       // of the last run
+  IdVector<FunctionId, std::uint32_t> active_; // the number of frames
+  bool in_stub_ = false;                       // the innermost frame is a stub
+  std::uint32_t group_begin_ = 0;              // paired calls that belong to a group
+  bool has_listed_ = false;                    // a branch of the stretch was listed
+  bool is_pending_ = false;                    // something belongs to no group yet
+  bool is_full_ = false;                       // the run has enough listed branches
+  flow::UncertainTime last_;                   // of the last branch
+  Transfer last_transfer_;                     // the last branch where it began and ended no call
+  std::size_t usual_calls_ = 0;                // of the last run
   std::size_t usual_groups_ = 0;
 };
 

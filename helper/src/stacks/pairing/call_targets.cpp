@@ -5,15 +5,15 @@
 
 namespace ptlens::stacks {
 
-std::uint32_t CallTargets::function_of(const symbols::CodePlace& place) {
+FunctionId CallTargets::function_of(const symbols::CodePlace& place) {
   if (!place.known) {
-    return 0;
+    return FunctionId{};
   }
   const symbols::Binary& binary = *place.mapped->binary;
-  std::vector<std::uint32_t>& numbers = functions_[&binary];
+  std::vector<FunctionId>& numbers = functions_[&binary];
   numbers.resize(binary.functions().size());
-  std::uint32_t& number = numbers[place.function];
-  number = number != 0 ? number : ++function_count_;
+  FunctionId& number = numbers[place.function];
+  number = number != FunctionId{} ? number : FunctionId{++function_count_};
   return number;
 }
 
@@ -60,9 +60,9 @@ bool CallTargets::ends_by_table(flow::BlockId block, const CodeLocation& to) {
   }
   flow::BlockEnds& ends = graph_->labels(block);
   if (ends.function == flow::no_label) {
-    ends.function = function_of(graph_->image().place(ends.end_address));
+    ends.function = index_of(function_of(graph_->image().place(ends.end_address)));
   }
-  if (to.function != ends.function) {
+  if (index_of(to.function) != ends.function) {
     return false;
   }
   if ((ends.end_flags & keeps_stack) == 0) {

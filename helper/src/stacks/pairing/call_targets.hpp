@@ -59,12 +59,12 @@ private:
   flow::Label find(flow::DirectBranchId branch);
   bool find_stub(flow::BlockId block, flow::Label stub);
   flow::Label at(std::uint64_t address);
-  std::uint32_t function_of(const symbols::CodePlace& place);
+  FunctionId function_of(const symbols::CodePlace& place);
 
   flow::CodeGraph* graph_;
   std::vector<CodeLocation> targets_;
   flow::AddressMap<flow::Label> by_address_;
-  std::map<const symbols::Binary*, std::vector<std::uint32_t>> functions_; // numbers, by index
+  std::map<const symbols::Binary*, std::vector<FunctionId>> functions_; // by index
   std::uint32_t function_count_ = 0;
   flow::Label sites_ = 0; // so far
 };

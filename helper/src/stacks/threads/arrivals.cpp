@@ -49,7 +49,7 @@ void CallBuilder::arrive_at_entry(const Branch& branch, const Space& space,
                                   const CodeLocation& to) {
   if (facts_->replaces_stack(space, branch.from)) {
     begin_stack(branch.time_ns);
-    push(branch.time_ns, to.function, no_site, 0);
+    push(branch.time_ns, to.function, SiteId::none, 0);
     return;
   }
   push_tail(branch.time_ns, to.function, symbolizer_->site(space, branch));
@@ -158,7 +158,7 @@ void CallBuilder::return_to_unknown(const Branch& branch, const CodeLocation& to
     return;
   }
   // All that was seen of this stack so far is inside the caller.
-  const std::uint32_t old_root = top().call;
+  const OpenCallId old_root = top().call;
   stack().frames.pop_back();
   stack().forget_above();
   push_damaged(calls_.start(old_root), to.function);

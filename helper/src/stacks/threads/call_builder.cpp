@@ -87,7 +87,7 @@ void CallBuilder::add_all(std::span<const Branch> branches, const Space& space) 
   }
 }
 
-void CallBuilder::push_tail(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site) {
+void CallBuilder::push_tail(std::uint64_t time_ns, FunctionId function, SiteId site) {
   Frame& frame = stack().frames.emplace_back();
   const Frame& below = *std::prev(stack().frames.end(), 2);
   frame.call = calls_.open(function, below.call, site, time_ns, true);
@@ -96,8 +96,8 @@ void CallBuilder::push_tail(std::uint64_t time_ns, std::uint32_t function, std::
   frame.tail = true;
 }
 
-void CallBuilder::push_damaged(std::uint64_t time_ns, std::uint32_t function) {
-  push(time_ns, function, no_site, 0).damaged = true;
+void CallBuilder::push_damaged(std::uint64_t time_ns, FunctionId function) {
+  push(time_ns, function, SiteId::none, 0).damaged = true;
 }
 
 // Marks the innermost frame as nothing but a stub so far.
@@ -201,7 +201,7 @@ void CallBuilder::indirect_jump(const Branch& branch, const Space& space) {
 // A jump goes to a stub. A thunk may lead back to the caller, so that it gets no frame before it
 // has reached another function.
 void CallBuilder::enter_stub(const Branch& branch, const Space& space, const CodeLocation& to) {
-  const std::uint32_t site = symbolizer_->site(space, branch);
+  const SiteId site = symbolizer_->site(space, branch);
   if (to.is_thunk) {
     top().stub_site = site;
   } else {
@@ -221,7 +221,7 @@ void CallBuilder::leave_stub(const Branch& branch, const CodeLocation& to) {
     top().is_stub = false;
     return;
   }
-  const std::uint32_t site = std::exchange(top().stub_site, no_site);
+  const SiteId site = std::exchange(top().stub_site, SiteId::none);
   if (is_tail_call_by_thunk(to, top().function)) {
     push_tail(branch.time_ns, to.function, site);
   }
@@ -255,7 +255,7 @@ void CallBuilder::ret(const Branch& branch, const Space& space) {
     leave_stub(branch, to);
     return;
   }
-  top().stub_site = no_site;
+  top().stub_site = SiteId::none;
   if (return_from_handler(branch)) {
     return;
   }

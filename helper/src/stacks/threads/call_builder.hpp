@@ -54,10 +54,10 @@ public:
 protected:
   // Takes a branch in. This happens later than add() where the decision depends on later branches.
   virtual void take(const flow::Branch& branch, const symbols::AddressSpaceVersion& space);
-  // Returns the call that control is in, no_call before the first branch.
-  [[nodiscard]] std::uint32_t current_call() const {
+  // Returns the call that control is in, none before the first branch.
+  [[nodiscard]] OpenCallId current_call() const {
     const Stack& stack = stacks_[current_];
-    return stack.empty() ? no_call : stack.frames.back().call;
+    return stack.empty() ? OpenCallId::none : stack.frames.back().call;
   }
   // Returns true while it is not known which stack control has come to.
   [[nodiscard]] bool undecided() const { return resumed_.has_value(); }
@@ -79,7 +79,7 @@ private:
   std::size_t take_plain(std::span<const Branch> branches, const Space& space);
   [[nodiscard]] bool any_switches_stack(std::span<const PairedCall> calls,
                                         const flow::CodePoints& points, const Space& space);
-  void push_callee(const Branch& call, const Space& space, std::uint32_t function);
+  void push_callee(const Branch& call, const Space& space, FunctionId function);
   [[nodiscard]] bool return_plainly(const Branch& ret);
   [[nodiscard]] bool call_through_stub(const Branch& call, const CodeLocation& stub,
                                        const Branch& jump, const Space& space);
@@ -89,16 +89,16 @@ private:
   void indirect_jump(const Branch& branch, const Space& space);
   void ret(const Branch& branch, const Space& space);
 
-  Frame& push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
+  Frame& push(std::uint64_t time_ns, FunctionId function, SiteId site,
               std::uint64_t return_address);
-  void push_tail(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site);
-  void push_damaged(std::uint64_t time_ns, std::uint32_t function);
+  void push_tail(std::uint64_t time_ns, FunctionId function, SiteId site);
+  void push_damaged(std::uint64_t time_ns, FunctionId function);
   void set_stub();
   void pop(std::uint64_t time_ns, CallState state);
   void pop_to(std::size_t size, std::uint64_t time_ns, CallState state);
   void pop_tails(std::uint64_t time_ns);
   void finish_top(std::uint64_t time_ns);
-  [[nodiscard]] bool in_stub() { return top().is_stub || top().stub_site != no_site; }
+  [[nodiscard]] bool in_stub() { return top().is_stub || top().stub_site != SiteId::none; }
   void enter_stub(const Branch& branch, const Space& space, const CodeLocation& to);
   void leave_stub(const Branch& branch, const CodeLocation& to);
 
@@ -151,10 +151,10 @@ private:
 };
 
 // This function is inline because it is called for each call of a recording.
-inline Frame& CallBuilder::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
+inline Frame& CallBuilder::push(std::uint64_t time_ns, FunctionId function, SiteId site,
                                 std::uint64_t return_address) {
   std::vector<Frame>& frames = stack().frames;
-  const std::uint32_t parent = frames.empty() ? no_call : frames.back().call;
+  const OpenCallId parent = frames.empty() ? OpenCallId::none : frames.back().call;
   Frame& frame = frames.emplace_back();
   frame.call = calls_.open(function, parent, site, time_ns, false);
   frame.function = function;

@@ -12,7 +12,7 @@ void FilteredCalls::add(const Branch& branch, const Space& space) {
     if (first_ns_ == 0) {
       first_ns_ = branch.time_ns;
     }
-    push(branch.time_ns, symbolizer_->outside_filter(), no_site, 0, false);
+    push(branch.time_ns, symbolizer_->outside_filter(), SiteId::none, 0, false);
     top().outside = true;
     top().damaged = true;
   }
@@ -43,10 +43,11 @@ void FilteredCalls::add(const Branch& branch, const Space& space) {
   }
 }
 
-void FilteredCalls::push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
+void FilteredCalls::push(std::uint64_t time_ns, FunctionId function, SiteId site,
                          std::uint64_t return_address, bool tail) {
   Frame frame;
-  frame.call = calls_.open(function, frames_.empty() ? no_call : top().call, site, time_ns, tail);
+  frame.call =
+      calls_.open(function, frames_.empty() ? OpenCallId::none : top().call, site, time_ns, tail);
   frame.function = function;
   frame.return_address = return_address;
   frame.tail = tail;
@@ -71,7 +72,7 @@ void FilteredCalls::on(const Branch& branch, const Space& space) {
   if (std::exchange(in_gap_, false)) {
     gaps_.emplace_back(gap_begin_, branch.time_ns);
     pop_to(1, gap_begin_, CallState::incomplete);
-    push(branch.time_ns, to.function, no_site, 0, false);
+    push(branch.time_ns, to.function, SiteId::none, 0, false);
     top().damaged = !to.entry;
     return;
   }
@@ -87,7 +88,7 @@ void FilteredCalls::on(const Branch& branch, const Space& space) {
     }
   }
   if (to.entry && !to.part) {
-    push(branch.time_ns, to.function, no_site, 0, false);
+    push(branch.time_ns, to.function, SiteId::none, 0, false);
     return;
   }
   for (std::size_t size = frames_.size(); size > 1; --size) {
@@ -97,7 +98,7 @@ void FilteredCalls::on(const Branch& branch, const Space& space) {
       return;
     }
   }
-  push(branch.time_ns, to.function, no_site, 0, false);
+  push(branch.time_ns, to.function, SiteId::none, 0, false);
   top().damaged = true;
 }
 

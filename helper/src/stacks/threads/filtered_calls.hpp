@@ -40,8 +40,8 @@ private:
   using Branch = flow::Branch;
   using Space = symbols::AddressSpaceVersion;
   struct Frame {
-    std::uint32_t call = no_call;
-    std::uint32_t function = no_call;
+    OpenCallId call = OpenCallId::none;
+    FunctionId function = FunctionId::none;
     std::uint64_t return_address = 0; // 0: not known, it was called from outside
     bool outside = false;             // a child that is not traced, or the root
     bool away = false;                // control is in a part of the function outside the filter
@@ -55,8 +55,8 @@ private:
   void call(const Branch& branch, const Space& space, bool leaves);
   void jump(const Branch& branch, const Space& space);
   void ret(const Branch& branch, const Space& space, bool leaves);
-  void push(std::uint64_t time_ns, std::uint32_t function, std::uint32_t site,
-            std::uint64_t return_address, bool tail);
+  void push(std::uint64_t time_ns, FunctionId function, SiteId site, std::uint64_t return_address,
+            bool tail);
   void pop(std::uint64_t time_ns, CallState state);
   void pop_to(std::size_t size, std::uint64_t time_ns, CallState state);
   [[nodiscard]] Frame& top() { return frames_.back(); }

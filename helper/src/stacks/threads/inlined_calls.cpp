@@ -124,7 +124,7 @@ InlinedCalls::EstimatedTime InlinedCalls::between(const EstimatedTime& one,
   return time;
 }
 
-InlinedCalls::Frame* InlinedCalls::find(std::uint32_t call) {
+InlinedCalls::Frame* InlinedCalls::find(OpenCallId call) {
   if (frames_.empty()) {
     return nullptr;
   }
@@ -133,15 +133,15 @@ InlinedCalls::Frame* InlinedCalls::find(std::uint32_t call) {
 }
 
 // Returns true for calls whose start was not traced, or that have a gap inside.
-bool InlinedCalls::has_unknown_past(std::uint32_t call) {
-  return calls().order(call) < opened_at_gap_ || calls().site(call) == no_site;
+bool InlinedCalls::has_unknown_past(OpenCallId call) {
+  return index_of(calls().order(call)) < opened_at_gap_ || calls().site(call) == SiteId::none;
 }
 
-void InlinedCalls::begin(std::uint32_t call, std::uint32_t place, std::uint64_t bias, bool damaged,
+void InlinedCalls::begin(OpenCallId call, std::uint32_t place, std::uint64_t bias, bool damaged,
                          const EstimatedTime& time) {
   Frame& frame = frames_[call];
   const CountedPlace& counted = places_->places()[place];
-  const std::uint32_t parent = frame.open.empty() ? call : frame.open.back().row;
+  const OpenCallId parent = frame.open.empty() ? call : frame.open.back().row;
   const std::uint32_t uncertainty = calls().uncertainty();
   calls().set_uncertainty(time.uncertainty());
   frame.open.push_back({.place = place,
@@ -154,8 +154,8 @@ void InlinedCalls::begin(std::uint32_t call, std::uint32_t place, std::uint64_t 
 }
 
 // Makes calls and time of the call belong to the innermost of its executions.
-void InlinedCalls::nest(std::uint32_t call, const Frame& frame) {
-  calls().nest(call, frame.open.empty() ? no_call : frame.open.back().row);
+void InlinedCalls::nest(OpenCallId call, const Frame& frame) {
+  calls().nest(call, frame.open.empty() ? OpenCallId::none : frame.open.back().row);
 }
 
 void InlinedCalls::end(const Execution& execution, CallState state, const EstimatedTime& time) {
@@ -167,7 +167,7 @@ void InlinedCalls::end(const Execution& execution, CallState state, const Estima
 }
 
 // Takes straight code in [begin, end).
-void InlinedCalls::run(std::uint32_t call, std::uint64_t begin, std::uint64_t end,
+void InlinedCalls::run(OpenCallId call, std::uint64_t begin, std::uint64_t end,
                        const EstimatedTime& time) {
   if (begin >= end) {
     return;
@@ -194,7 +194,7 @@ void InlinedCalls::run(std::uint32_t call, std::uint64_t begin, std::uint64_t en
 }
 
 // Control falls through to `address`, where other places begin or end.
-void InlinedCalls::cross(std::uint32_t call, std::uint64_t address, const Segment* segment,
+void InlinedCalls::cross(OpenCallId call, std::uint64_t address, const Segment* segment,
                          const EstimatedTime& time) {
   if (Frame* frame = find(call); frame != nullptr) {
     for (Execution& execution : frame->open) {
@@ -234,7 +234,7 @@ void InlinedCalls::cross(std::uint32_t call, std::uint64_t address, const Segmen
 
 // Ends the executions of the frame that `address` is outside of. Returns false, and the executions
 // continue, where control is in code that represents another function, such as a stub.
-bool InlinedCalls::leave_or_stay(std::uint32_t call, Frame& frame, std::uint64_t address,
+bool InlinedCalls::leave_or_stay(OpenCallId call, Frame& frame, std::uint64_t address,
                                  const Segment* segment, bool same_frame, CallState state,
                                  const EstimatedTime& time) {
   if (same_frame && !frame.open.empty() &&
@@ -255,7 +255,7 @@ bool InlinedCalls::leave_or_stay(std::uint32_t call, Frame& frame, std::uint64_t
 }
 
 // A branch took control to the call, from the call `from`.
-void InlinedCalls::arrive(std::uint32_t from, std::uint32_t call, const flow::Branch& branch,
+void InlinedCalls::arrive(OpenCallId from, OpenCallId call, const flow::Branch& branch,
                           const EstimatedTime& time) {
   const auto at = segment_from(*segments_, branch.to);
   const Segment* segment = at != segments_->end() && at->low <= branch.to ? &*at : nullptr;
@@ -301,8 +301,7 @@ void InlinedCalls::arrive(std::uint32_t from, std::uint32_t call, const flow::Br
 }
 
 // Control leaves the call `from` for a while.
-void InlinedCalls::note_departure(std::uint32_t from, std::uint32_t to,
-                                  const flow::Branch& branch) {
+void InlinedCalls::note_departure(OpenCallId from, OpenCallId to, const flow::Branch& branch) {
   Frame* frame = find(from);
   if (frame == nullptr) {
     return;
@@ -327,10 +326,10 @@ void InlinedCalls::note_departure(std::uint32_t from, std::uint32_t to,
 
 // Ends the executions in the call. A call that began before it was traced is incomplete, but its
 // return may show that an execution in it has ended.
-void InlinedCalls::closing(std::uint32_t call, std::uint64_t end_ns, CallState closed_as) {
+void InlinedCalls::closing(OpenCallId call, std::uint64_t end_ns, CallState closed_as) {
   CallState state = closed_as;
   if (const auto found = frames_.find(call); found != frames_.end()) {
-    if (state == CallState::incomplete && returning_ != no_call &&
+    if (state == CallState::incomplete && returning_ != OpenCallId::none &&
         (call == returning_ || completed_)) {
       state = CallState::complete;
     }
@@ -361,25 +360,25 @@ void InlinedCalls::take(const flow::Branch& branch, const symbols::AddressSpaceV
     segments_ = &places_->in(space);
   }
   now_ = time_of(branch);
-  const std::uint32_t from = current_call();
-  if (from != left_in_ && from != no_call && goes_on(last_branch_)) {
+  const OpenCallId from = current_call();
+  if (from != left_in_ && from != OpenCallId::none && goes_on(last_branch_)) {
     arrive(left_in_, from, last_branch_, last_); // the stack that it went to is known now
   }
   const bool gap = branch.kind == flow::BranchKind::gap;
-  if (position_ != 0 && from != no_call && !gap) {
+  if (position_ != 0 && from != OpenCallId::none && !gap) {
     run(from, position_, branch.address_behind(), between(last_, now_));
   }
-  returning_ = branch.kind == flow::BranchKind::ret ? from : no_call;
+  returning_ = branch.kind == flow::BranchKind::ret ? from : OpenCallId::none;
   returned_ = false;
   completed_ = false;
   CallBuilder::take(branch, space);
-  const std::uint32_t call = current_call();
+  const OpenCallId call = current_call();
   note_departure(from, call, branch);
   if (gap) {
     ++gaps_;
     opened_at_gap_ = calls().opened();
   }
-  if (goes_on(branch) && call != no_call && !undecided()) {
+  if (goes_on(branch) && call != OpenCallId::none && !undecided()) {
     arrive(from, call, branch, now_);
   }
   position_ = goes_on(branch) ? branch.to : 0;
@@ -390,20 +389,20 @@ void InlinedCalls::take(const flow::Branch& branch, const symbols::AddressSpaceV
 
 void InlinedCalls::exec(std::uint64_t time_ns) {
   now_ = {.earliest = time_ns, .latest = time_ns, .at = time_ns};
-  returning_ = no_call;
+  returning_ = OpenCallId::none;
   CallBuilder::exec(time_ns);
   position_ = 0;
 }
 
 void InlinedCalls::finish(bool exited) {
   now_ = last_;
-  returning_ = no_call;
+  returning_ = OpenCallId::none;
   CallBuilder::finish(exited);
 }
 
 std::vector<std::uint8_t> uncountable_executions(const CallTable& table,
                                                  const CountedPlaces& places) {
-  std::set<std::pair<std::uint32_t, std::uint32_t>> uncountable; // (function, site)
+  std::set<std::pair<FunctionId, SiteId>> uncountable;
   for (std::uint32_t index = 0; index < places.places().size(); ++index) {
     if (!places.countable(index)) {
       uncountable.emplace(places.places()[index].function, places.places()[index].site);

@@ -27,8 +27,8 @@ namespace ptlens::stacks {
 
 struct CountedPlace {                      // ELF virtual addresses
   const symbols::Binary* binary = nullptr; // must outlive its users
-  std::uint32_t function = no_call;        // that was inlined, index into functions
-  std::uint32_t site = no_site;            // index into sites
+  FunctionId function = FunctionId::none;  // that was inlined
+  SiteId site = SiteId::none;
   std::uint64_t entry = 0;
   std::vector<symbols::AddressRange> ranges;
   std::vector<symbols::AddressRange> home; // the whole function that holds the place
@@ -93,7 +93,7 @@ private:
   };
   struct Execution {
     std::uint32_t place = 0;
-    std::uint32_t row = 0;  // handle of the open call
+    OpenCallId row{};
     std::uint64_t bias = 0; // of the binary
     std::uint64_t gaps = 0; // of the thread, before it began
     bool damaged = false;   // its start is not known
@@ -111,35 +111,34 @@ private:
   static EstimatedTime time_of(const flow::Branch& branch);
   static EstimatedTime between(const EstimatedTime& one, const EstimatedTime& other);
 
-  [[nodiscard]] Frame* find(std::uint32_t call);
-  [[nodiscard]] bool has_unknown_past(std::uint32_t call);
-  void run(std::uint32_t call, std::uint64_t begin, std::uint64_t end, const EstimatedTime& time);
-  void cross(std::uint32_t call, std::uint64_t address, const Segment* segment,
+  [[nodiscard]] Frame* find(OpenCallId call);
+  [[nodiscard]] bool has_unknown_past(OpenCallId call);
+  void run(OpenCallId call, std::uint64_t begin, std::uint64_t end, const EstimatedTime& time);
+  void cross(OpenCallId call, std::uint64_t address, const Segment* segment,
              const EstimatedTime& time);
-  void arrive(std::uint32_t from, std::uint32_t call, const flow::Branch& branch,
+  void arrive(OpenCallId from, OpenCallId call, const flow::Branch& branch,
               const EstimatedTime& time);
-  bool leave_or_stay(std::uint32_t call, Frame& frame, std::uint64_t address,
-                     const Segment* segment, bool same_frame, CallState state,
-                     const EstimatedTime& time);
-  void note_departure(std::uint32_t from, std::uint32_t to, const flow::Branch& branch);
-  void begin(std::uint32_t call, std::uint32_t place, std::uint64_t bias, bool damaged,
+  bool leave_or_stay(OpenCallId call, Frame& frame, std::uint64_t address, const Segment* segment,
+                     bool same_frame, CallState state, const EstimatedTime& time);
+  void note_departure(OpenCallId from, OpenCallId to, const flow::Branch& branch);
+  void begin(OpenCallId call, std::uint32_t place, std::uint64_t bias, bool damaged,
              const EstimatedTime& time);
   void end(const Execution& execution, CallState state, const EstimatedTime& time);
-  void closing(std::uint32_t call, std::uint64_t end_ns, CallState state) override;
-  void nest(std::uint32_t call, const Frame& frame);
+  void closing(OpenCallId call, std::uint64_t end_ns, CallState state) override;
+  void nest(OpenCallId call, const Frame& frame);
 
   CountedPlaces* places_;
-  std::unordered_map<std::uint32_t, Frame> frames_;
+  std::unordered_map<OpenCallId, Frame> frames_;
   const std::vector<Segment>* segments_ = nullptr;
   std::uint64_t space_serial_ = UINT64_MAX;
   std::uint64_t position_ = 0; // where straight code began, 0: unknown
   flow::Branch last_branch_;
-  EstimatedTime last_;                // of the last branch
-  EstimatedTime now_;                 // of the branch at hand
-  std::uint32_t left_in_ = no_call;   // the call that control was in after the last branch
-  std::uint32_t returning_ = no_call; // the branch at hand returns from this call
-  bool returned_ = false;             // the branch has closed that call
-  bool completed_ = false;            // and the call is complete
+  EstimatedTime last_;                      // of the last branch
+  EstimatedTime now_;                       // of the branch at hand
+  OpenCallId left_in_ = OpenCallId::none;   // the call that control was in after the last branch
+  OpenCallId returning_ = OpenCallId::none; // the branch at hand returns from this call
+  bool returned_ = false;                   // the branch has closed that call
+  bool completed_ = false;                  // and the call is complete
   std::uint64_t gaps_ = 0;
   std::uint32_t opened_at_gap_ = 0; // calls of a lower order began before the last gap
 };

@@ -116,7 +116,7 @@ void CallBuilder::on_after_gap(const Branch& branch, const CodeLocation& to) {
     }
   }
   if (!to.is_stub) {
-    top().stub_site = no_site; // the jump into a stub was before the gap
+    top().stub_site = SiteId::none; // the jump into a stub was before the gap
   }
   top().lost_ns = 0;
 }
@@ -141,13 +141,13 @@ void CallBuilder::begin_signal(std::uint64_t time_ns, const CodeLocation& handle
   if (!at_once) {
     spend_outside(time_ns);
   }
-  Frame& signal = push(at_once ? outside_since_ : time_ns, symbolizer_->signal(), no_site, 0);
+  Frame& signal = push(at_once ? outside_since_ : time_ns, symbolizer_->signal(), SiteId::none, 0);
   signal.signal = true;
   signal.resume_address = resume_address_;
   if (at_once) {
     spend_outside(time_ns);
   }
-  push(time_ns, handler.function, no_site, 0);
+  push(time_ns, handler.function, SiteId::none, 0);
 }
 
 // Returns true for a `ret` from a signal handler. It goes to the code that makes the kernel end the
@@ -181,7 +181,7 @@ bool CallBuilder::end_signal(const Branch& branch, const CodeLocation& to) {
     return size != 0;
   }
   if (branch.to != top().resume_address && to.entry) {
-    push(branch.time_ns, to.function, no_site, 0); // the next handler, or a call put between
+    push(branch.time_ns, to.function, SiteId::none, 0); // the next handler, or a call put between
     return true;
   }
   const bool resumed = branch.to == top().resume_address;

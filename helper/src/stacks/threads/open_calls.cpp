@@ -12,29 +12,29 @@ constexpr std::size_t most_waiting = std::size_t{1} << 16U;
 } // namespace
 
 // Functions of inlined code have high numbers.
-std::uint32_t& OpenCalls::add_active(std::uint32_t function) {
+std::uint32_t& OpenCalls::add_active(FunctionId function) {
   constexpr std::uint32_t first_high = std::uint32_t{1} << 31U;
-  if (function >= first_high) {
+  if (index_of(function) >= first_high) {
     return active_inlined_[function];
   }
-  active_.resize(std::max<std::size_t>(std::size_t{function} + 1, 2 * active_.size()));
+  active_.resize(std::max<std::size_t>(std::size_t{index_of(function)} + 1, 2 * active_.size()));
   return active_[function];
 }
 
-void OpenCalls::nest(std::uint32_t call, std::uint32_t row) {
-  if (row == no_call) {
+void OpenCalls::nest(OpenCallId call, OpenCallId row) {
+  if (row == OpenCallId::none) {
     nested_.erase(call);
   } else {
     nested_.insert_or_assign(call, row);
   }
 }
 
-std::uint32_t OpenCalls::nested_row(std::uint32_t call) const {
+OpenCallId OpenCalls::nested_row(OpenCallId call) const {
   const auto found = nested_.find(call);
   return found == nested_.end() ? call : found->second;
 }
 
-void OpenCalls::notify_listener(std::uint32_t call, std::uint64_t end_ns, CallState state) {
+void OpenCalls::notify_listener(OpenCallId call, std::uint64_t end_ns, CallState state) {
   listener_->closing(call, end_ns, state);
   nested_.erase(call);
 }
@@ -58,7 +58,7 @@ void OpenCalls::remove_time(ClosedCall& row, const ProbeTime& probes) {
       row.uncertainty, static_cast<std::uint32_t>(std::min<std::uint64_t>(within, UINT32_MAX)));
 }
 
-void OpenCalls::close_unseen(std::uint32_t handle, std::uint64_t last_ns) {
+void OpenCalls::close_unseen(OpenCallId handle, std::uint64_t last_ns) {
   if (listener_ != nullptr) {
     notify_listener(handle, last_ns, CallState::unwound);
   }
@@ -74,7 +74,7 @@ void OpenCalls::close_unseen(std::uint32_t handle, std::uint64_t last_ns) {
 }
 
 // The order of opening continues from the calls so far.
-void OpenCalls::add_paired(std::uint32_t call, const CallGroup& group,
+void OpenCalls::add_paired(OpenCallId call, const CallGroup& group,
                            std::span<const PairedCall> calls, Symbolizer::Labels& labels) {
   const flow::OffCpu off = off_cpu_.before(group.last_ns) - off_cpu_.before(calls.front().start_ns);
   const bool on_cpu = off.switches == 0 && off.total_ns() == 0;
@@ -85,7 +85,7 @@ void OpenCalls::add_paired(std::uint32_t call, const CallGroup& group,
     labels.learn(each.target, each.to_id, each.site, each.from_id);
     ClosedCall row{.function = labels.function(each.target),
                    .site = labels.site(each.site),
-                   .order = order++,
+                   .order = CallId{order++},
                    .uncertainty = sum_or_most(each.start_uncertainty, each.end_uncertainty),
                    .state = CallState::complete,
                    .tail_call = each.is_tail(),
@@ -96,7 +96,7 @@ void OpenCalls::add_paired(std::uint32_t call, const CallGroup& group,
     row.inner = each.inner || active(row.function) != 0;
     const std::uint32_t parent = each.parent - group.begin;
     if (parent < calls.size()) {
-      row.parent = opened_ + parent;
+      row.parent = CallId{opened_ + parent};
       row.caller = labels.function(calls[parent].target);
     } else {
       row.parent = above.row.order;
@@ -132,13 +132,13 @@ void OpenCalls::wait(Open& call) {
   }
 }
 
-void OpenCalls::set_provisional(std::uint32_t call) {
+void OpenCalls::set_provisional(OpenCallId call) {
   provisional_ += calls_[call].provisional ? 0 : 1;
   calls_[call].provisional = true;
 }
 
 // Calls from the stub are calls from the function that the stub leads to, and may be calls of it.
-void OpenCalls::rename(std::uint32_t handle, std::uint32_t function) {
+void OpenCalls::rename(OpenCallId handle, FunctionId function) {
   Open& call = calls_[handle];
   --active(call.row.function);
   call.row.function = function;

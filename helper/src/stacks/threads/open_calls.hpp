@@ -38,44 +38,44 @@ public:
   // Is notified of every call just before it closes.
   class Listener : public Interface {
   public:
-    virtual void closing(std::uint32_t call, std::uint64_t end_ns, CallState state) = 0;
+    virtual void closing(OpenCallId call, std::uint64_t end_ns, CallState state) = 0;
   };
   void set_listener(Listener* listener) { listener_ = listener; } // must outlive the object
 
   // Calls and time outside user code of the open call belong to `row` from here on, which is an
-  // execution of inlined code inside the call; no_call: to the call itself.
-  void nest(std::uint32_t call, std::uint32_t row);
+  // execution of inlined code inside the call; none: to the call itself.
+  void nest(OpenCallId call, OpenCallId row);
 
   // Opens a call. Returns its handle, which another call may get once this one has closed. `parent`
   // is a handle too.
-  std::uint32_t open(std::uint32_t function, std::uint32_t parent, std::uint32_t site,
-                     std::uint64_t start_ns, bool tail_call);
+  OpenCallId open(FunctionId function, OpenCallId parent, SiteId site, std::uint64_t start_ns,
+                  bool tail_call);
   // Closes the call. Its parent closes later.
-  void close(std::uint32_t call, std::uint64_t end_ns, CallState state) {
+  void close(OpenCallId call, std::uint64_t end_ns, CallState state) {
     close(call, end_ns, state, ProbeTime{});
   }
   // Does the same, and subtracts the time of probes from the call's time on a CPU. Where they seem
   // to have taken more than that, its latency is at most what the least of their time leaves, and
   // never more than what was measured.
-  void close(std::uint32_t call, std::uint64_t end_ns, CallState state, const ProbeTime& probes);
+  void close(OpenCallId call, std::uint64_t end_ns, CallState state, const ProbeTime& probes);
   // Closes an unwound call that ended at an unknown time, not later than `last_ns`.
-  void close_unseen(std::uint32_t call, std::uint64_t last_ns);
+  void close_unseen(OpenCallId call, std::uint64_t last_ns);
   // Adds a group of paired calls. Its outermost calls were made in the open call.
-  void add_paired(std::uint32_t call, const CallGroup& group, std::span<const PairedCall> calls,
+  void add_paired(OpenCallId call, const CallGroup& group, std::span<const PairedCall> calls,
                   Symbolizer::Labels& labels);
   // Sets the site of an open call once it is known.
-  void set_site(std::uint32_t call, std::uint32_t site) { calls_[call].row.site = site; }
+  void set_site(OpenCallId call, SiteId site) { calls_[call].row.site = site; }
   // The open call began at a stub. Its function is set by rename() once it is known.
-  void set_provisional(std::uint32_t call);
-  void rename(std::uint32_t call, std::uint32_t function);
+  void set_provisional(OpenCallId call);
+  void rename(OpenCallId call, FunctionId function);
   // Sets the parent of an open call once it is known. The parent began no later.
-  void reparent(std::uint32_t call, std::uint32_t parent);
+  void reparent(OpenCallId call, OpenCallId parent);
   // Excludes `ns` from the self time of the open call: another stack of the thread ran meanwhile.
-  void spend_elsewhere(std::uint32_t call, std::uint64_t ns) {
+  void spend_elsewhere(OpenCallId call, std::uint64_t ns) {
     calls_[innermost(call)].row.children += ns;
   }
   // Adds `ns` during which tracing was off and the open call was the innermost one.
-  void spend_outside(std::uint32_t call, std::uint64_t ns) {
+  void spend_outside(OpenCallId call, std::uint64_t ns) {
     calls_[innermost(call)].row.outside += ns;
   }
   [[nodiscard]] bool was_switched_out(std::uint64_t begin_ns, std::uint64_t end_ns) {
@@ -90,17 +90,17 @@ public:
   }
 
   // The data of an open call.
-  [[nodiscard]] std::uint64_t start(std::uint32_t call) const { return calls_[call].row.start; }
-  [[nodiscard]] std::uint32_t site(std::uint32_t call) const { return calls_[call].row.site; }
-  [[nodiscard]] std::uint32_t order(std::uint32_t call) const { return calls_[call].row.order; }
+  [[nodiscard]] std::uint64_t start(OpenCallId call) const { return calls_[call].row.start; }
+  [[nodiscard]] SiteId site(OpenCallId call) const { return calls_[call].row.site; }
+  [[nodiscard]] CallId order(OpenCallId call) const { return calls_[call].row.order; }
   // Returns the number of calls that were opened so far.
   [[nodiscard]] std::uint32_t opened() const { return opened_; }
 
 private:
   struct Open {
     ClosedCall row;
-    flow::OffCpu before_start;      // of the thread, before the call
-    std::uint32_t parent = no_call; // handle
+    flow::OffCpu before_start; // of the thread, before the call
+    OpenCallId parent = OpenCallId::none;
     bool provisional = false;
   };
 
@@ -109,17 +109,17 @@ private:
     return static_cast<std::uint32_t>(
         std::min<std::uint64_t>(sum, std::numeric_limits<std::uint32_t>::max()));
   }
-  [[nodiscard]] std::uint32_t innermost(std::uint32_t call) const {
+  [[nodiscard]] OpenCallId innermost(OpenCallId call) const {
     return nested_.empty() ? call : nested_row(call);
   }
-  [[nodiscard]] std::uint32_t nested_row(std::uint32_t call) const;
-  std::uint32_t& active(std::uint32_t function) {
-    return function < active_.size() ? active_[function] : add_active(function);
+  [[nodiscard]] OpenCallId nested_row(OpenCallId call) const;
+  std::uint32_t& active(FunctionId function) {
+    return active_.has(function) ? active_[function] : add_active(function);
   }
-  std::uint32_t& add_active(std::uint32_t function);
+  std::uint32_t& add_active(FunctionId function);
   void activate(ClosedCall& row) { row.inner = active(row.function)++ != 0; }
-  void notify_listener(std::uint32_t call, std::uint64_t end_ns, CallState state);
-  void hand_on(std::uint32_t call);
+  void notify_listener(OpenCallId call, std::uint64_t end_ns, CallState state);
+  void hand_on(OpenCallId call);
   static void remove_time(ClosedCall& row, const ProbeTime& probes);
   void wait(Open& call);
   void settle(Open& call);
@@ -127,26 +127,26 @@ private:
 
   CallSink* sink_;
   flow::OffCpuClock off_cpu_;
-  std::vector<Open> calls_;                                         // by handle
-  std::vector<std::uint32_t> free_;                                 // handles
-  std::vector<std::uint32_t> active_;                               // open calls, by function
-  std::unordered_map<std::uint32_t, std::uint32_t> active_inlined_; // the same for high numbers
+  IdVector<OpenCallId, Open> calls_;
+  std::vector<OpenCallId> free_;
+  IdVector<FunctionId, std::uint32_t> active_;                   // open calls
+  std::unordered_map<FunctionId, std::uint32_t> active_inlined_; // the same for high numbers
   std::uint32_t opened_ = 0;
   std::uint32_t uncertainty_ns_ = 0;
   std::uint64_t latest_ns_ = 0;
   Listener* listener_ = nullptr;
-  std::unordered_map<std::uint32_t, std::uint32_t> nested_; // row by call
-  std::size_t provisional_ = 0;                             // open calls whose function is unknown
-  std::vector<ClosedCall> waiting_;                         // calls that closed meanwhile
+  std::unordered_map<OpenCallId, OpenCallId> nested_; // row by call
+  std::size_t provisional_ = 0;                       // open calls whose function is unknown
+  std::vector<ClosedCall> waiting_;                   // calls that closed meanwhile
 };
 
 // The following functions are inline because they are called for each call of a recording.
 
-inline std::uint32_t OpenCalls::open(std::uint32_t function, std::uint32_t parent,
-                                     std::uint32_t site, std::uint64_t start_ns, bool tail_call) {
-  std::uint32_t handle = 0;
+inline OpenCallId OpenCalls::open(FunctionId function, OpenCallId parent, SiteId site,
+                                  std::uint64_t start_ns, bool tail_call) {
+  OpenCallId handle{};
   if (free_.empty()) [[unlikely]] {
-    handle = static_cast<std::uint32_t>(calls_.size());
+    handle = calls_.next_id();
     calls_.emplace_back();
   } else {
     handle = free_.back();
@@ -155,7 +155,7 @@ inline std::uint32_t OpenCalls::open(std::uint32_t function, std::uint32_t paren
   Open& call = calls_[handle];
   call.row = ClosedCall{.function = function,
                         .site = site,
-                        .order = opened_++,
+                        .order = CallId{opened_++},
                         .uncertainty = uncertainty_ns_,
                         .tail_call = tail_call,
                         .late = start_ns < latest_ns_,
@@ -168,11 +168,11 @@ inline std::uint32_t OpenCalls::open(std::uint32_t function, std::uint32_t paren
   return handle;
 }
 
-inline void OpenCalls::reparent(std::uint32_t call, std::uint32_t parent) {
+inline void OpenCalls::reparent(OpenCallId call, OpenCallId parent) {
   ClosedCall& row = calls_[call].row;
   calls_[call].parent = parent;
-  row.parent = no_call;
-  if (parent != no_call) {
+  row.parent = CallId::none;
+  if (parent != OpenCallId::none) {
     ClosedCall& above = calls_[parent].row;
     row.parent = above.order;
     if (above.order > row.order) [[unlikely]] {
@@ -181,7 +181,7 @@ inline void OpenCalls::reparent(std::uint32_t call, std::uint32_t parent) {
   }
 }
 
-inline void OpenCalls::close(std::uint32_t handle, std::uint64_t end_ns, CallState state,
+inline void OpenCalls::close(OpenCallId handle, std::uint64_t end_ns, CallState state,
                              const ProbeTime& probes) {
   if (listener_ != nullptr) [[unlikely]] {
     notify_listener(handle, end_ns, state);
@@ -203,10 +203,10 @@ inline void OpenCalls::close(std::uint32_t handle, std::uint64_t end_ns, CallSta
   hand_on(handle);
 }
 
-inline void OpenCalls::hand_on(std::uint32_t handle) {
+inline void OpenCalls::hand_on(OpenCallId handle) {
   Open& call = calls_[handle];
   ClosedCall& row = call.row;
-  if (call.parent != no_call) {
+  if (call.parent != OpenCallId::none) {
     ClosedCall& parent = calls_[call.parent].row;
     row.caller = parent.function;
     parent.children += row.latency;

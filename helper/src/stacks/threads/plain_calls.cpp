@@ -85,8 +85,7 @@ void CallBuilder::add_paired(const CallGroup& group, std::span<const PairedCall>
 }
 
 // Opens a frame for the function that the branch calls, maybe through a stub.
-inline void CallBuilder::push_callee(const Branch& call, const Space& space,
-                                     std::uint32_t function) {
+inline void CallBuilder::push_callee(const Branch& call, const Space& space, FunctionId function) {
   push(call.time_ns, function, symbolizer_->site(space, call), call.address_behind());
 }
 

@@ -74,14 +74,14 @@ bool ProbeCalls::follows(const ProbeHit& entry, const Frame& frame) {
   if (!frame.left || entry.return_address != frame.return_address) {
     return false;
   }
-  return frame.left_to == no_call ? frame.function != entry.function
-                                  : frame.left_to == entry.function;
+  return frame.left_to == FunctionId::none ? frame.function != entry.function
+                                           : frame.left_to == entry.function;
 }
 
 void ProbeCalls::enter(const ProbeHit& hit) {
   drop_dead(hit.stack_pointer, hit.time_ns);
   bool tail = false;
-  std::uint32_t site = hit.site;
+  SiteId site = hit.site;
   while (!stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer) {
     // The same stack slot: a tail call if the last frame left by a jump to here; else that frame
     // has ended.
@@ -92,7 +92,7 @@ void ProbeCalls::enter(const ProbeHit& hit) {
     }
     pop_unseen(hit.time_ns);
   }
-  const std::uint32_t parent = stack_.empty() ? no_call : stack_.back().call;
+  const OpenCallId parent = stack_.empty() ? OpenCallId::none : stack_.back().call;
   Frame frame;
   frame.call = calls_.open(hit.function, parent, site, hit.time_ns, tail);
   frame.function = hit.function;
@@ -110,9 +110,9 @@ void ProbeCalls::leave(const ProbeHit& hit) {
       stack_.back().function != hit.function) {
     // Entered before the first hit of the thread.
     if (!hit.tail_exit) {
-      const std::uint32_t parent = stack_.empty() ? no_call : stack_.back().call;
+      const OpenCallId parent = stack_.empty() ? OpenCallId::none : stack_.back().call;
       const std::uint64_t start = stack_.empty() ? first_ns_ : hit.time_ns;
-      const std::uint32_t call = calls_.open(hit.function, parent, no_site, start, false);
+      const OpenCallId call = calls_.open(hit.function, parent, SiteId::none, start, false);
       calls_.close(call, hit.time_ns, CallState::incomplete,
                    start == hit.time_ns ? ProbeTime{} : spent_);
     }

@@ -14,14 +14,14 @@ namespace ptlens::stacks {
 
 struct ProbeHit {
   std::uint64_t time_ns = 0;
-  std::uint64_t stack_pointer = 0;  // at the first instruction, or at the one that leaves
-  std::uint32_t function = no_call; // index into functions
-  std::uint32_t site = no_site;     // of the call; of the jump for a tail exit
+  std::uint64_t stack_pointer = 0; // at the first instruction, or at the one that leaves
+  FunctionId function = FunctionId::none;
+  SiteId site = SiteId::none;       // of the call; of the jump for a tail exit
   std::uint64_t return_address = 0; // entry only
   bool entry = false;
-  bool tail_exit = false;              // leaves by a jump out of the function
-  std::uint32_t tail_target = no_call; // function that the jump goes to, no_call where unknown
-  ProbeTime cost = {};                 // that the hit takes from the thread
+  bool tail_exit = false;                    // leaves by a jump out of the function
+  FunctionId tail_target = FunctionId::none; // function that the jump goes to, none where unknown
+  ProbeTime cost = {};                       // that the hit takes from the thread
   ProbeTime excess = {}; // entry only: what this hit and the exit's add to the call's own latency
 };
 
@@ -39,20 +39,18 @@ public:
   [[nodiscard]] const ProbeTime& spent() const { return spent_; }
   // Returns the functions that called one whose end was not seen: how long that ran is unknown, and
   // so is the self time of its caller.
-  [[nodiscard]] const std::set<std::uint32_t>& callers_of_unseen() const {
-    return callers_of_unseen_;
-  }
+  [[nodiscard]] const std::set<FunctionId>& callers_of_unseen() const { return callers_of_unseen_; }
 
 private:
   struct Frame {
-    std::uint32_t call = no_call;
-    std::uint32_t function = no_call;
+    OpenCallId call = OpenCallId::none;
+    FunctionId function = FunctionId::none;
     std::uint64_t stack_pointer = 0;
     std::uint64_t return_address = 0;
     bool tail = false;
     bool left = false; // by a jump: the call ends with the tail callee
-    std::uint32_t left_to = no_call;
-    std::uint32_t left_site = no_site;
+    FunctionId left_to = FunctionId::none;
+    SiteId left_site = SiteId::none;
     std::uint64_t left_ns = 0;
     ProbeTime excess = {};
     ProbeTime spent_before = {}; // by the hits of the thread up to the entry
@@ -70,7 +68,7 @@ private:
 
   OpenCalls calls_;
   ProbeTime spent_; // by all hits so far
-  std::set<std::uint32_t> callers_of_unseen_;
+  std::set<FunctionId> callers_of_unseen_;
   std::vector<Frame> stack_;
   bool started_ = false;
   std::uint64_t first_ns_ = 0;

@@ -12,7 +12,7 @@ namespace ptlens::stacks {
 struct CodeLocation {
   // The function, by the numbers of the code that looked it up. An address that no symbol covers
   // may have a number too.
-  std::uint32_t function = no_call;
+  FunctionId function = FunctionId::none;
   bool known : 1 = false;    // a symbol covers the address
   bool entry : 1 = false;    // the first address of the function, or of a copy or part of it
   bool part : 1 = false;     // in a part of the function: its own code continues there
@@ -25,7 +25,7 @@ static_assert(sizeof(CodeLocation) == 8);
 
 // Returns the location that the symbols give; `function` is the number of the function.
 [[nodiscard]] inline CodeLocation code_location(const symbols::CodePlace& place,
-                                                std::uint32_t function) {
+                                                FunctionId function) {
   return {.function = function,
           .known = place.known,
           .entry = place.entry,

@@ -7,19 +7,19 @@
 
 namespace ptlens::stacks {
 
-std::uint32_t Symbolizer::add(FunctionInfo function, bool returns_twice) {
+FunctionId Symbolizer::add(FunctionInfo function, bool returns_twice) {
   functions_.push_back(std::move(function));
   returns_twice_.push_back(static_cast<std::uint8_t>(returns_twice));
-  return static_cast<std::uint32_t>(functions_.size() - 1);
+  return FunctionId{static_cast<std::uint32_t>(functions_.size() - 1)};
 }
 
-std::uint32_t Symbolizer::function(const symbols::Binary& binary, const std::string& path,
-                                   std::uint32_t index) {
-  std::vector<std::uint32_t>& known = of_binary_[&binary].functions;
+FunctionId Symbolizer::function(const symbols::Binary& binary, const std::string& path,
+                                std::uint32_t index) {
+  std::vector<FunctionId>& known = of_binary_[&binary].functions;
   if (known.empty()) {
-    known.resize(binary.functions().size(), no_call);
+    known.resize(binary.functions().size(), FunctionId::none);
   }
-  if (known[index] == no_call) {
+  if (known[index] == FunctionId::none) {
     const symbols::Function& function = binary.functions()[index];
     known[index] = add(
         {function.name, path, function.address, function.file, function.line, function.end_line},
@@ -28,20 +28,19 @@ std::uint32_t Symbolizer::function(const symbols::Binary& binary, const std::str
   return known[index];
 }
 
-std::uint32_t Symbolizer::stand_in(const std::string& name, const std::string& binary) {
-  const auto [entry, added] =
-      stand_ins_.try_emplace({name, binary}, static_cast<std::uint32_t>(functions_.size()));
+FunctionId Symbolizer::stand_in(const std::string& name, const std::string& binary) {
+  const auto [entry, added] = stand_ins_.try_emplace({name, binary}, functions_.next_id());
   if (added) {
     add({name, binary, 0, "", 0, 0}, false);
   }
   return entry->second;
 }
 
-std::uint32_t Symbolizer::signal() {
+FunctionId Symbolizer::signal() {
   return stand_in("[signal]", "[kernel]");
 }
 
-std::uint32_t Symbolizer::outside_filter() {
+FunctionId Symbolizer::outside_filter() {
   return stand_in("[outside the filter]", "[outside the filter]");
 }
 
@@ -76,25 +75,24 @@ Symbolizer::Labels Symbolizer::labels(const symbols::AddressSpaceVersion& space,
 
 void Symbolizer::Labels::find(flow::Label target, flow::BranchPointId to_id, flow::Label site,
                               flow::BranchPointId from_id) {
-  const auto store = [](std::vector<std::uint32_t>& known, std::uint32_t at, std::uint32_t number) {
+  const auto store = []<Id I>(std::vector<I>& known, std::uint32_t at, I id) {
     if (at >= known.size()) {
-      known.resize(std::max<std::size_t>(std::size_t{at} + 1, 2 * known.size()), no_call);
+      known.resize(std::max<std::size_t>(std::size_t{at} + 1, 2 * known.size()), I::none);
     }
-    known[at] = number;
+    known[at] = id;
   };
-  static_assert(no_call == no_site);
   store(*functions_, target, symbolizer_->resolve(*space_, points_->to(to_id)).function);
   store(*sites_, site, symbolizer_->site(*space_, points_->from(from_id).address));
 }
 
-std::uint32_t Symbolizer::site_before(const symbols::AddressSpaceVersion& space,
-                                      std::uint64_t return_address) {
+SiteId Symbolizer::site_before(const symbols::AddressSpaceVersion& space,
+                               std::uint64_t return_address) {
   const symbols::MappedCode* mapped = space.find(return_address);
   if (mapped == nullptr || !mapped->binary) {
-    return no_site;
+    return SiteId::none;
   }
   const auto call = mapped->binary->call_before(return_address - mapped->bias);
-  return call ? site(space, *call + mapped->bias) : no_site;
+  return call ? site(space, *call + mapped->bias) : SiteId::none;
 }
 
 CodeLocation Symbolizer::look_up(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
@@ -119,7 +117,7 @@ CodeLocation Symbolizer::resolve(const symbols::AddressSpaceVersion& space, std:
              : locations.emplace(address, look_up(space, address)).first->second;
 }
 
-std::uint32_t Symbolizer::site(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
+SiteId Symbolizer::site(const symbols::AddressSpaceVersion& space, std::uint64_t address) {
   auto& known = known_in(space).sites;
   if (const auto found = known.find(address); found != known.end()) {
     return found->second;
@@ -127,8 +125,7 @@ std::uint32_t Symbolizer::site(const symbols::AddressSpaceVersion& space, std::u
   const symbols::MappedCode* mapped = space.find(address);
   const symbols::Binary* binary = mapped == nullptr ? nullptr : mapped->binary.get();
   const std::uint64_t elf_address = binary == nullptr ? address : address - mapped->bias;
-  const auto [entry, added] =
-      of_binary_[binary].sites.try_emplace(elf_address, static_cast<std::uint32_t>(sites_.size()));
+  const auto [entry, added] = of_binary_[binary].sites.try_emplace(elf_address, sites_.next_id());
   if (added) {
     CallSite site;
     site.function = resolve(space, address).function;

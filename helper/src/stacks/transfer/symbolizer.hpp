@@ -53,31 +53,30 @@ public:
       return resolve(space, branch.to);
     }
     Numbered& known = numbered(space, branch.to_id);
-    if (known.to.function == no_call) {
+    if (known.to.function == FunctionId::none) {
       known.to = resolve(space, branch.to);
     }
     return known.to;
   }
   // Returns the function that the branch comes from.
-  [[nodiscard]] std::uint32_t from(const symbols::AddressSpaceVersion& space,
-                                   const flow::Branch& branch) {
+  [[nodiscard]] FunctionId from(const symbols::AddressSpaceVersion& space,
+                                const flow::Branch& branch) {
     if (branch.from_id == flow::BranchPointId::none) {
       return resolve(space, branch.from).function;
     }
     Numbered& known = numbered(space, branch.from_id);
-    if (known.from == no_call) {
+    if (known.from == FunctionId::none) {
       known.from = resolve(space, branch.from).function;
     }
     return known.from;
   }
   // Returns the call site that the branch comes from, an index into sites().
-  [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
-                                   const flow::Branch& branch) {
+  [[nodiscard]] SiteId site(const symbols::AddressSpaceVersion& space, const flow::Branch& branch) {
     if (branch.from_id == flow::BranchPointId::none) {
       return site(space, branch.from);
     }
     Numbered& known = numbered(space, branch.from_id);
-    if (known.site == no_site) {
+    if (known.site == SiteId::none) {
       known.site = site(space, branch.from);
     }
     return known.site;
@@ -91,13 +90,13 @@ public:
     // are the ids of the branch that began the call.
     void learn(flow::Label target, flow::BranchPointId to_id, flow::Label site,
                flow::BranchPointId from_id) {
-      if (target >= functions_->size() || (*functions_)[target] == no_call ||
-          site >= sites_->size() || (*sites_)[site] == no_site) [[unlikely]] {
+      if (target >= functions_->size() || (*functions_)[target] == FunctionId::none ||
+          site >= sites_->size() || (*sites_)[site] == SiteId::none) [[unlikely]] {
         find(target, to_id, site, from_id);
       }
     }
-    [[nodiscard]] std::uint32_t function(flow::Label target) const { return (*functions_)[target]; }
-    [[nodiscard]] std::uint32_t site(flow::Label site) const { return (*sites_)[site]; }
+    [[nodiscard]] FunctionId function(flow::Label target) const { return (*functions_)[target]; }
+    [[nodiscard]] SiteId site(flow::Label site) const { return (*sites_)[site]; }
 
   private:
     friend class Symbolizer;
@@ -107,67 +106,66 @@ public:
     Symbolizer* symbolizer_ = nullptr;
     const symbols::AddressSpaceVersion* space_ = nullptr;
     const flow::CodePoints* points_ = nullptr;
-    std::vector<std::uint32_t>* functions_ = nullptr;
-    std::vector<std::uint32_t>* sites_ = nullptr;
+    std::vector<FunctionId>* functions_ = nullptr;
+    std::vector<SiteId>* sites_ = nullptr;
   };
   // Returns the names for the labels of the current numbering. Valid until the next non-const call.
   [[nodiscard]] Labels labels(const symbols::AddressSpaceVersion& space,
                               const flow::CodePoints& points);
 
   // Returns the call site at a process address, an index into sites().
-  [[nodiscard]] std::uint32_t site(const symbols::AddressSpaceVersion& space,
-                                   std::uint64_t address);
-  // Returns the call site whose call returns to the process address; no_site where there is none.
-  [[nodiscard]] std::uint32_t site_before(const symbols::AddressSpaceVersion& space,
-                                          std::uint64_t return_address);
+  [[nodiscard]] SiteId site(const symbols::AddressSpaceVersion& space, std::uint64_t address);
+  // Returns the call site whose call returns to the process address; none where there is none.
+  [[nodiscard]] SiteId site_before(const symbols::AddressSpaceVersion& space,
+                                   std::uint64_t return_address);
 
   // Returns the function that represents signal handling: what the kernel runs between the
   // interrupted code and a handler.
-  [[nodiscard]] std::uint32_t signal();
+  [[nodiscard]] FunctionId signal();
   // Returns the function that represents all code that an address filter leaves out.
-  [[nodiscard]] std::uint32_t outside_filter();
+  [[nodiscard]] FunctionId outside_filter();
 
   // Returns true for setjmp and its like: control may come back to the return address later.
-  [[nodiscard]] bool returns_twice(std::uint32_t function) const {
+  [[nodiscard]] bool returns_twice(FunctionId function) const {
     return returns_twice_[function] != 0;
   }
 
   // Returns the number of a function, an index into functions(), by its index in the binary. `path`
   // names the binary.
-  [[nodiscard]] std::uint32_t function(const symbols::Binary& binary, const std::string& path,
-                                       std::uint32_t index);
+  [[nodiscard]] FunctionId function(const symbols::Binary& binary, const std::string& path,
+                                    std::uint32_t index);
 
-  [[nodiscard]] std::vector<FunctionInfo>& functions() { return functions_; }
-  [[nodiscard]] const std::vector<FunctionInfo>& functions() const { return functions_; }
-  [[nodiscard]] std::vector<CallSite>& sites() { return sites_; }
+  [[nodiscard]] Functions& functions() { return functions_; }
+  [[nodiscard]] const Functions& functions() const { return functions_; }
+  [[nodiscard]] CallSites& sites() { return sites_; }
 
 private:
   [[nodiscard]] CodeLocation look_up(const symbols::AddressSpaceVersion& space,
                                      std::uint64_t address);
-  [[nodiscard]] std::uint32_t stand_in(const std::string& name, const std::string& binary);
-  std::uint32_t add(FunctionInfo function, bool returns_twice);
+  [[nodiscard]] FunctionId stand_in(const std::string& name, const std::string& binary);
+  FunctionId add(FunctionInfo function, bool returns_twice);
 
-  std::vector<FunctionInfo> functions_;
-  std::vector<std::uint8_t> returns_twice_; // by function
-  std::vector<CallSite> sites_;
+  Functions functions_;
+  IdVector<FunctionId, std::uint8_t> returns_twice_;
+  CallSites sites_;
   struct OfBinary {
-    std::vector<std::uint32_t> functions;  // by index in the binary; no_call until it is known
-    flow::AddressMap<std::uint32_t> sites; // by ELF address
+    std::vector<FunctionId> functions; // by index in the binary; none until it is known
+    flow::AddressMap<SiteId> sites;    // by ELF address
   };
   std::unordered_map<const symbols::Binary*, OfBinary> of_binary_; // nullptr: of no binary
-  std::map<std::pair<std::string, std::string>, std::uint32_t> stand_ins_;
+  std::map<std::pair<std::string, std::string>, FunctionId> stand_ins_;
   struct Numbered { // what is known of an id
     CodeLocation to;
-    std::uint32_t from = no_call;
-    std::uint32_t site = no_site;
+    FunctionId from = FunctionId::none;
+    SiteId site = SiteId::none;
   };
   static_assert(sizeof(Numbered) == 16);
   struct Known { // what is known of a version of an address space
     flow::AddressMap<CodeLocation> locations;
-    flow::AddressMap<std::uint32_t> sites;
+    flow::AddressMap<SiteId> sites;
     std::deque<std::vector<Numbered>> numbered; // by numbering, then by BranchPointId
     // Functions and sites, by numbering, then by label.
-    std::deque<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> labels;
+    std::deque<std::pair<std::vector<FunctionId>, std::vector<SiteId>>> labels;
   };
   [[nodiscard]] Known& known_in(const symbols::AddressSpaceVersion& space) {
     if (recent_ == nullptr || recent_serial_ != space.serial) {

@@ -35,31 +35,31 @@ namespace ptlens::stacks {
 // --- Tail calls ---
 
 // Returns true where control goes to a part of `function`, in which the function continues.
-[[nodiscard]] constexpr bool is_own_part(const CodeLocation& to, std::uint32_t function) {
+[[nodiscard]] constexpr bool is_own_part(const CodeLocation& to, FunctionId function) {
   return to.part && to.function == function;
 }
 
 // Returns true where a direct jump out of `function` is a tail call: it goes to the entry of
 // another function. Other direct jumps stay in the function, or are in assembly that shares code.
-[[nodiscard]] constexpr bool is_tail_call(const CodeLocation& to, std::uint32_t function) {
+[[nodiscard]] constexpr bool is_tail_call(const CodeLocation& to, FunctionId function) {
   return to.function != function && (to.entry || !to.known);
 }
 
 // Returns true where an indirect jump out of `function`, or a `ret` used as a jump, is a tail call.
 // An indirect jump to the entry of the function itself counts as well: the function begins again.
-[[nodiscard]] constexpr bool is_indirect_tail_call(const CodeLocation& to, std::uint32_t function) {
+[[nodiscard]] constexpr bool is_indirect_tail_call(const CodeLocation& to, FunctionId function) {
   return to.entry && !is_own_part(to, function);
 }
 
 // Returns true where a thunk that `function` jumped to has reached a function: the jump to the
 // thunk was a tail call.
-[[nodiscard]] constexpr bool is_tail_call_by_thunk(const CodeLocation& to, std::uint32_t function) {
+[[nodiscard]] constexpr bool is_tail_call_by_thunk(const CodeLocation& to, FunctionId function) {
   return !is_own_part(to, function) && (to.entry || !to.known);
 }
 
 // Returns true where a direct or indirect jump out of `function` is a tail call whatever came
 // before.
-[[nodiscard]] constexpr bool is_certain_tail_call(const CodeLocation& to, std::uint32_t function) {
+[[nodiscard]] constexpr bool is_certain_tail_call(const CodeLocation& to, FunctionId function) {
   return is_tail_call(to, function) && to.entry && !to.part;
 }
 

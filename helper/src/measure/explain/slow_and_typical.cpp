@@ -1,0 +1,218 @@
+// Percentiles are of the nearest rank, over all complete calls.
+#include "measure/explain/slow_and_typical.hpp"
+
+#include "measure/explain/call_scan.hpp"
+#include "measure/selection/select_calls.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace ptlens::measure {
+
+namespace {
+
+constexpr double hundred = 100;
+
+Error bad_range(std::string_view text) {
+  constexpr std::size_t shown = 200;
+  return Error{.kind = Error::Kind::bad_input,
+               .message = fmt::format("not a range of latencies: \"{}\"", text.substr(0, shown)),
+               .remedy = "write p99, p40-p60, '>5ms' or 1ms,5ms"};
+}
+
+// Parses "p99".
+std::optional<double> parse_percentile(std::string_view text) {
+  if (!text.starts_with('p')) {
+    return std::nullopt;
+  }
+  text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool parsed = error == std::errc{} && end == text.data() + text.size();
+  return parsed && value >= 0 && value <= hundred ? std::optional(value) : std::nullopt;
+}
+
+// Bounds in ns, both inclusive.
+struct Bounds {
+  std::uint64_t low = 0;
+  std::uint64_t high = UINT64_MAX;
+
+  [[nodiscard]] bool contains(std::uint64_t value) const { return low <= value && value <= high; }
+};
+
+std::uint64_t percentile(const std::vector<std::uint64_t>& sorted, double percent) {
+  const double rank = std::ceil(percent / hundred * static_cast<double>(sorted.size()));
+  const auto at = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
+  return sorted[std::min(at, sorted.size() - 1)];
+}
+
+Bounds bounds_of(const LatencyRange& range, const std::vector<std::uint64_t>& sorted) {
+  if (range.percentiles) {
+    return {.low = percentile(sorted, range.low),
+            .high = std::isinf(range.high) ? UINT64_MAX : percentile(sorted, range.high)};
+  }
+  constexpr double most = 18e18;
+  return {.low = static_cast<std::uint64_t>(std::min(range.low, most)),
+          .high = range.high >= most ? UINT64_MAX : static_cast<std::uint64_t>(range.high)};
+}
+
+void read_calls(const Measurement& measurement, stacks::FunctionId function,
+                const cache::OrderSet* accepted, FunctionCalls& calls) {
+  const cache::CallCache& cache = *measurement.cache;
+  const auto is_accepted = [accepted](const ScannedCall& call) {
+    return accepted == nullptr || accepted->has(call.thread, call.order);
+  };
+  for (const cache::EdgeId edge : cache.edges_to(function)) {
+    scan_calls(cache, edge, [&](const ScannedCall& call) {
+      if (!is_accepted(call)) {
+        return;
+      }
+      if (call.state == stacks::CallState::complete) {
+        calls.index.add(call.thread, call.order);
+      } else {
+        ++calls.left_out;
+      }
+    });
+  }
+  const std::uint32_t size = calls.index.finish();
+  calls.latency.resize(size);
+  calls.start.resize(size);
+  calls.thread.resize(size);
+  calls.set.resize(size);
+  std::vector<std::uint32_t> uncertainties(size);
+  for (const cache::EdgeId edge : cache.edges_to(function)) {
+    scan_calls(cache, edge, [&](const ScannedCall& call) {
+      const std::uint32_t number = calls.index.number(call.thread, call.order);
+      if (number == NumberedCalls::none) {
+        return;
+      }
+      calls.latency[number] = call.latency;
+      calls.start[number] = call.start;
+      calls.thread[number] = call.thread;
+      uncertainties[number] = call.uncertainty;
+    });
+  }
+  if (!uncertainties.empty()) {
+    constexpr double nineteen_of_twenty = 0.95;
+    const auto at =
+        static_cast<std::size_t>(std::ceil(nineteen_of_twenty * static_cast<double>(size)) - 1);
+    std::ranges::nth_element(uncertainties,
+                             uncertainties.begin() + static_cast<std::ptrdiff_t>(at));
+    calls.uncertainty = uncertainties[at];
+  }
+}
+
+void sum_up(FunctionCalls& calls) {
+  const auto add = [](CallSet& set, std::uint64_t latency, double& sum) {
+    set.low = set.calls == 0 ? latency : std::min(set.low, latency);
+    set.high = std::max(set.high, latency);
+    ++set.calls;
+    sum += static_cast<double>(latency);
+  };
+  double slow = 0;
+  double typical = 0;
+  for (std::uint32_t call = 0; call < calls.size(); ++call) {
+    if (calls.is_slow(call)) {
+      add(calls.slow, calls.latency[call], slow);
+    }
+    if (calls.is_typical(call)) {
+      add(calls.typical, calls.latency[call], typical);
+    }
+  }
+  if (calls.slow.calls > 0) {
+    calls.slow.mean = slow / static_cast<double>(calls.slow.calls);
+  }
+  if (calls.typical.calls > 0) {
+    calls.typical.mean = typical / static_cast<double>(calls.typical.calls);
+  }
+}
+
+} // namespace
+
+Result<LatencyRange> parse_latency_range(std::string_view text) {
+  if (text.starts_with('>')) {
+    const auto interval = parse_interval(fmt::format("{},", text.substr(1)));
+    if (!interval) {
+      return std::unexpected(bad_range(text));
+    }
+    return LatencyRange{.low = static_cast<double>(interval->low) + 1};
+  }
+  if (text.starts_with('p')) {
+    const std::size_t dash = std::min(text.find('-'), text.size());
+    const auto low = parse_percentile(text.substr(0, dash));
+    const auto high = dash == text.size() ? std::optional(std::numeric_limits<double>::infinity())
+                                          : parse_percentile(text.substr(dash + 1));
+    if (!low || !high || *low > *high) {
+      return std::unexpected(bad_range(text));
+    }
+    return LatencyRange{.percentiles = true, .low = *low, .high = *high};
+  }
+  const auto interval = parse_interval(text);
+  if (!interval) {
+    return std::unexpected(bad_range(text));
+  }
+  return LatencyRange{.low = static_cast<double>(interval->low),
+                      .high = interval->high == UINT64_MAX ? std::numeric_limits<double>::infinity()
+                                                           : static_cast<double>(interval->high)};
+}
+
+Result<FunctionCalls> divide_calls(const Measurement& measurement, stacks::FunctionId function,
+                                   const Selection& selection, const SetChoice& choice) {
+  std::optional<cache::OrderSet> selected;
+  if (!selection.accepts_all()) {
+    selected = select_calls(measurement, {&function, 1}, selection);
+  }
+  const bool selection_is_slow = selected && !choice.slow;
+  FunctionCalls calls(*measurement.cache);
+  read_calls(measurement, function, selected && !selection_is_slow ? &*selected : nullptr, calls);
+  const auto none = [&](std::string_view what, std::string_view remedy) {
+    return std::unexpected(Error{.kind = Error::Kind::bad_input,
+                                 .message = fmt::format("no complete call of {} {}",
+                                                        measurement.functions[function].name, what),
+                                 .file = measurement.recording.path,
+                                 .remedy = std::string(remedy)});
+  };
+  if (calls.size() == 0) {
+    return none("was recorded in this selection",
+                "measure for a longer time, or widen the selection");
+  }
+  std::vector<std::uint64_t> sorted = calls.latency;
+  std::ranges::sort(sorted);
+  constexpr LatencyRange slowest{.percentiles = true, .low = 99};
+  constexpr LatencyRange middle{.percentiles = true, .low = 40, .high = 60};
+  const Bounds slow = bounds_of(choice.slow.value_or(slowest), sorted);
+  const Bounds typical = bounds_of(choice.typical.value_or(middle), sorted);
+  for (std::uint32_t call = 0; call < calls.size(); ++call) {
+    const bool is_slow = !selection_is_slow && slow.contains(calls.latency[call]);
+    const bool is_typical = typical.contains(calls.latency[call]);
+    calls.set[call] = is_slow && is_typical ? FunctionCalls::Set::both
+                      : is_slow             ? FunctionCalls::Set::slow
+                      : is_typical          ? FunctionCalls::Set::typical
+                                            : FunctionCalls::Set::other;
+  }
+  if (selection_is_slow) {
+    for (const cache::EdgeId edge : measurement.cache->edges_to(function)) {
+      scan_calls(*measurement.cache, edge, [&](const ScannedCall& call) {
+        const std::uint32_t number = calls.index.number(call.thread, call.order);
+        if (number != NumberedCalls::none && selected->has(call.thread, call.order)) {
+          calls.set[number] =
+              calls.is_typical(number) ? FunctionCalls::Set::both : FunctionCalls::Set::slow;
+        }
+      });
+    }
+  }
+  sum_up(calls);
+  if (calls.slow.calls == 0) {
+    return none("is slow by this choice", "lower the bound of --slow, or widen the selection");
+  }
+  if (calls.typical.calls == 0) {
+    return none("is typical by this choice", "widen --typical");
+  }
+  return calls;
+}
+
+} // namespace ptlens::measure

@@ -1,0 +1,71 @@
+// Which calls of a function are slow and which are typical.
+#pragma once
+
+#include "base/error.hpp"
+#include "measure/explain/numbered_calls.hpp"
+#include "measure/measurement.hpp"
+#include "measure/selection/selection.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace ptlens::measure {
+
+// A range of latencies: between two percentiles or two durations.
+struct LatencyRange {
+  bool percentiles = false;
+  double low = 0; // per cent, or ns
+  double high = std::numeric_limits<double>::infinity();
+};
+
+// Parses "p99" (at or above), "p40-p60", ">5ms", or "A,B" as parse_interval() does. Errors:
+// bad_input.
+[[nodiscard]] Result<LatencyRange> parse_latency_range(std::string_view text);
+
+struct SetChoice {
+  std::optional<LatencyRange> slow;
+  std::optional<LatencyRange> typical; // p40-p60 where it is not given
+};
+
+struct CallSet {
+  std::uint64_t calls = 0;
+  double mean = 0;        // ns
+  std::uint64_t low = 0;  // least latency, ns
+  std::uint64_t high = 0; // greatest latency, ns
+};
+
+// The complete calls of a function, numbered by a NumberedCalls.
+struct FunctionCalls {
+  enum class Set : std::uint8_t { other, slow, typical, both };
+
+  explicit FunctionCalls(const cache::CallCache& cache) : index(cache.calls_by_thread()) {}
+
+  NumberedCalls index;
+  std::vector<std::uint64_t> latency; // ns, by number
+  std::vector<std::uint64_t> start;   // ns
+  std::vector<std::uint32_t> thread;
+  std::vector<Set> set;
+  std::uint64_t left_out = 0;    // calls that are not complete
+  std::uint64_t uncertainty = 0; // that 19 of 20 calls do not exceed, ± ns
+  CallSet slow;
+  CallSet typical;
+
+  [[nodiscard]] std::size_t size() const { return latency.size(); }
+  [[nodiscard]] bool is_slow(std::uint32_t call) const {
+    return set[call] == Set::slow || set[call] == Set::both;
+  }
+  [[nodiscard]] bool is_typical(std::uint32_t call) const {
+    return set[call] == Set::typical || set[call] == Set::both;
+  }
+};
+
+// Reads the complete calls of the function and divides them; see explain(). Errors: bad_input where
+// no call is slow or none is typical.
+[[nodiscard]] Result<FunctionCalls> divide_calls(const Measurement& measurement,
+                                                 stacks::FunctionId function,
+                                                 const Selection& selection,
+                                                 const SetChoice& choice);
+
+} // namespace ptlens::measure
