@@ -4,6 +4,8 @@
 //   --mb N        size of each trace (16)           --runs N    of each contender; the median counts (3)
 //   --linear N    largest trace of the table of sizes, MB (64)  --only A,B  these kinds of trace alone
 //   --perf PATH   another perf                      --dry       print only, write no RESULTS.md
+//
+// npm run bench -- live: what live measurement costs and whether its figures are true (tools/live/bench.mjs).
 import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -11,6 +13,8 @@ import { parseArgs } from "node:util";
 import { at, capture, helper, isMain, main, onPath, sample, say, StepError } from "./steps.mjs";
 import { setUp } from "./setup.mjs";
 import { buildNative } from "./build.mjs";
+import { benchLive } from "./live/bench.mjs";
+import { median, number as fixed, table } from "./live/text.mjs";
 
 const ptsim = at("helper/build/ptsim/ptsim");
 const measure = at("helper/build/bench_run");
@@ -42,8 +46,6 @@ function kinds() {
     { name: "8 threads", args: ["--style", "mixed", "--cyc", "--threads", "8", "--cpus", "8", "--syscalls-every", "20", ...server] },
   ];
 }
-
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 function makeTrace(folder, name, megabytes, args) {
   const file = path.join(folder, name.replace(/[^a-z0-9]+/gi, "-") + ".data");
@@ -94,12 +96,7 @@ function interleaved(all, runs) {
   );
 }
 
-function table(head, rows) {
-  const line = (cells) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map((_, i) => (i === 0 ? "---" : "---:"))), ...rows.map(line)].join("\n");
-}
-
-const number = (value, digits = 1) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const number = (value, digits = 1) => fixed(value, digits);
 const ms = (seconds) => number(seconds * 1000, seconds < 0.1 ? 1 : 0);
 
 // A function whose calls are many: who is asked about.
@@ -220,4 +217,4 @@ async function bench() {
   }
 }
 
-if (isMain(import.meta)) await main(bench);
+if (isMain(import.meta)) await main(() => (process.argv[2] === "live" ? benchLive(process.argv.slice(3)) : bench()));

@@ -15,6 +15,7 @@ const buildPackages = [
 ];
 const testPackages = ["libgtest-dev", "binutils", "xz-utils"];
 const benchPackages = ["libbenchmark-dev"];
+const liveBenchPackages = ["libsqlite3-dev"];
 const editorPackages = ["fonts-dejavu-core"];
 
 const isUbuntu = () => existsSync("/etc/os-release") && /^ID=ubuntu$/m.test(readFileSync("/etc/os-release", "utf8"));
@@ -42,11 +43,12 @@ function useAnyPerf() {
 }
 
 // The packages that are missing for what is asked, in the order of the lists above.
-function missingPackages({ test, editor, lint, bench }) {
+function missingPackages({ test, editor, lint, bench, liveBench }) {
   const wanted = [
     ...buildPackages,
     ...(test || lint ? testPackages : []),
     ...(bench || lint ? benchPackages : []),
+    ...(liveBench ? liveBenchPackages : []),
     ...(editor ? editorPackages : []),
   ];
   const has = installed(wanted);
@@ -148,7 +150,7 @@ function checkNode() {
 }
 
 // Installs the Debian and the npm packages at the same time. wants: node (npm packages), test, editor (a browser and a
-// VS Code in it), lint, bench, measure (probes can be set).
+// VS Code in it), lint, bench, liveBench (a library to measure), measure (probes can be set).
 export async function setUp(wants = {}) {
   checkNode();
   const needsNode = wants.node || wants.test || wants.lint || wants.editor;

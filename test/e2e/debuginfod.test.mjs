@@ -34,7 +34,7 @@ function recordStripped(folder) {
   copyFileSync(orderServer, program);
   output("strip", ["--strip-debug", program]);
   const recording = path.join(folder, "recording");
-  output(helper, ["record", "--backend", "uprobe", "--function", "handle_order", "-o", recording, "--", program, "--orders", "5", "--threads", "1"]);
+  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "handle_order", "-o", recording, "--", program, "--orders", "5", "--threads", "1"]);
   return recording;
 }
 

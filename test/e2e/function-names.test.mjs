@@ -132,7 +132,7 @@ describe("names of functions", { skip }, () => {
 
   test("recording all functions of a name with probes measures each", { skip: noProbes }, () => {
     const recording = path.join(folder, "all");
-    output(helper, ["record", "--backend", "uprobe", "--function", "largest", "--all", "-o", recording, "--", cpp.program]);
+    output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "largest", "--all", "-o", recording, "--", cpp.program]);
     const { calls, instances } = json(["report", "--json", "--function", "largest", "--all", recording]);
     assert.equal(calls.complete, 3);
     assert.deepEqual(instances.map((row) => row.calls.complete), [2, 1]);
@@ -145,7 +145,7 @@ describe("names of functions", { skip }, () => {
   });
 
   test("a function that was inlined everywhere: its callers are offered", { skip: noProbes }, () => {
-    const { status, stderr } = ptlens(["record", "--backend", "uprobe", "--function", "mix", "-o", path.join(folder, "mix"), "--", cpp.program]);
+    const { status, stderr } = ptlens(["record", "--backend", "uprobe", "--budget", "100", "--function", "mix", "-o", path.join(folder, "mix"), "--", cpp.program]);
     assert.equal(status, 1);
     assert.match(stderr, /mix was inlined everywhere \(2 locations\)/);
     assert.match(stderr, /stirs\(int\)/);
@@ -154,7 +154,7 @@ describe("names of functions", { skip }, () => {
 
   test("a snapshot by probes is refused", { skip: noProbes }, (t) => {
     const { child } = background(t, "sleep", ["60"]);
-    const { status, stderr } = ptlens(["record", "--backend", "uprobe", "--pid", String(child.pid), "--function", "nanosleep", "--snapshot", "-o", path.join(folder, "snapshot")]);
+    const { status, stderr } = ptlens(["record", "--backend", "uprobe", "--budget", "100", "--pid", String(child.pid), "--function", "nanosleep", "--snapshot", "-o", path.join(folder, "snapshot")]);
     assert.equal(status, 1);
     assert.match(stderr, /a snapshot requires Intel Processor Trace, and this recording uses probes/);
   });

@@ -17,7 +17,7 @@ const skip = noProbes;
 async function recordStarted(t, name, { orders, threads }) {
   const folder = path.join(temporaryFolder(t), "recording");
   const program = [orderServer, "--orders", String(orders), "--threads", String(threads), "--rate", "0"];
-  const recorder = background(t, helper, ["record", "--backend", "uprobe", "--function", name, "-o", folder, "--", ...program]);
+  const recorder = background(t, helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", name, "-o", folder, "--", ...program]);
   const { status, stderr } = await recorder.closed;
   assert.equal(status, 0, stderr);
   assert.deepEqual(probesOf(recorder.child.pid), [], "no probe is left");
@@ -102,7 +102,7 @@ test("attaching to a running process: the counts that it prints", { skip }, asyn
   const server = background(t, orderServer, ["--orders", String(orders), "--threads", String(threads), "--rate", "0", "--wait"]);
   await until("the order server runs", () => server.text.stdout.includes("threads"));
   const folder = path.join(temporaryFolder(t), "recording");
-  const recorder = background(t, helper, ["record", "--backend", "uprobe", "--pid", String(server.child.pid), "--function", "handle_order", "--duration", "120", "-o", folder]);
+  const recorder = background(t, helper, ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(server.child.pid), "--function", "handle_order", "--duration", "120", "-o", folder]);
   await untilMeasuring(recorder.child.pid);
   server.child.stdin.end("\n");
   const served = await server.closed;
@@ -118,7 +118,7 @@ test("a target that is killed: what was recorded is kept", { skip }, async (t) =
   const server = background(t, orderServer, ["--threads", "2"]);
   await until("the order server runs", () => server.text.stdout.includes("threads"));
   const folder = path.join(temporaryFolder(t), "recording");
-  const recorder = background(t, helper, ["record", "--backend", "uprobe", "--pid", String(server.child.pid), "--function", "price_order", "--duration", "120", "-o", folder]);
+  const recorder = background(t, helper, ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(server.child.pid), "--function", "price_order", "--duration", "120", "-o", folder]);
   await untilMeasuring(recorder.child.pid);
   await sleep(500);
   server.child.kill("SIGKILL");
@@ -133,7 +133,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
     const server = background(t, orderServer, ["--threads", "2"]);
     await until("the order server runs", () => server.text.stdout.includes("threads"));
     const folder = path.join(temporaryFolder(t), "recording");
-    const recorder = background(t, helper, ["record", "--backend", "uprobe", "--pid", String(server.child.pid), "--function", "price_order", "--duration", "120", "-o", folder]);
+    const recorder = background(t, helper, ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(server.child.pid), "--function", "price_order", "--duration", "120", "-o", folder]);
     await untilMeasuring(recorder.child.pid);
     await sleep(500);
     recorder.child.kill(signal);
@@ -150,7 +150,7 @@ test("a helper that is killed: the next recording removes its probes, and perf h
   const server = background(t, orderServer, ["--threads", "2"]);
   await until("the order server runs", () => server.text.stdout.includes("threads"));
   const scratch = temporaryFolder(t);
-  const args = (name, duration) => ["record", "--backend", "uprobe", "--pid", String(server.child.pid), "--function", "price_order", "--duration", duration, "-o", path.join(scratch, name)];
+  const args = (name, duration) => ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(server.child.pid), "--function", "price_order", "--duration", duration, "-o", path.join(scratch, name)];
   const killed = background(t, helper, args("killed", "120"));
   await untilMeasuring(killed.child.pid);
   assert.ok(probesOf(killed.child.pid).length > 0);
@@ -187,7 +187,7 @@ test("a forked child is measured with its parent, each under its own process", {
   const program = path.join(folder, "forks");
   output(process.env.CC ?? "gcc", ["-O2", "-g", "-o", program, file]);
   const recording = path.join(folder, "recording");
-  output(helper, ["record", "--backend", "uprobe", "--function", "work", "-o", recording, "--", program]);
+  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "work", "-o", recording, "--", program]);
   const { calls, threads } = report(recording, "work");
   assert.deepEqual(calls, { complete: 150, incomplete: 0, unwound: 0 });
   assert.deepEqual(threads.map((thread) => thread.calls).sort((one, other) => one - other), [70, 80]);

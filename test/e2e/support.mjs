@@ -1,7 +1,7 @@
 // What the end-to-end tests share: the built helper, run as a user would run it, and the means to check
 // it against perf, the sample program's own counts and the kernel.
 import { spawn, spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -125,11 +125,17 @@ export function childrenOf(pid) {
   }
 }
 
-// Waits until the perf of a helper has opened its events and has executed the command "enable", which is
-// in its pipe from the start. perf then sleeps in poll, system call 7 on x86-64.
+// Waits until a helper records: with probes it then has perf.data open. With Intel PT its perf has opened its events and
+// has executed the command "enable", which is in its pipe from the start. perf then sleeps in poll, system call 7 on x86-64.
 export async function untilMeasuring(helperPid) {
   let calm = 0;
-  await until("perf measures", () => {
+  await until("the helper measures", () => {
+    try {
+      const descriptors = `/proc/${helperPid}/fd`;
+      if (readdirSync(descriptors).some((number) => readlinkSync(path.join(descriptors, number)).endsWith("/perf.data"))) return true;
+    } catch {
+      // A descriptor was closed meanwhile.
+    }
     const asleep = childrenOf(helperPid).some((pid) => {
       try {
         return readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("perf") && readFileSync(`/proc/${pid}/syscall`, "utf8").startsWith("7 ");

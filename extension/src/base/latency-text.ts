@@ -23,5 +23,5 @@ export function explainedMean(latency: Latency): string {
 /** "measured with probes: the program ran 1.04× slower"; undefined for other recordings. */
 export function probesText({ backend, slowdown }: Recording): string | undefined {
   if (backend !== "uprobe") return undefined;
-  return slowdown === undefined ? l10n.t("measured with probes") : l10n.t("measured with probes: the program ran {0}", formatSlower(slowdown));
+  return l10n.t("measured with probes: the program ran {0}", formatSlower(slowdown));
 }

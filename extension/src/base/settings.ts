@@ -7,6 +7,8 @@ export interface Settings {
   readonly duration: number;
   readonly perfPath: string;
   readonly backend: Backend;
+  /** Percent of its time that a program may lose to probes. */
+  readonly probeBudget: number;
   readonly helperPath: string;
   /** Folder for new recordings; empty: the default of the helper. */
   readonly recordingsFolder: string;
@@ -32,6 +34,7 @@ export function readSettings(resource: vscode.Uri | undefined = openFile()): Set
     duration: values.get<number>("duration", 5),
     perfPath: values.get<string>("perfPath", ""),
     backend: values.get<Backend>("backend", "auto"),
+    probeBudget: values.get<number>("probeBudget", 5),
     helperPath: values.get<string>("helperPath", ""),
     recordingsFolder: text("recordingsFolder"),
     symfs: text("symfs"),

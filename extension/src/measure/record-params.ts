@@ -6,8 +6,8 @@ import type { Target } from "../targets/target-picker";
 
 /** Returns the parameters that the settings determine: those of the folder that contains `resource`, or the open file. */
 export function settingsParams(resource?: vscode.Uri): RecordParams {
-  const { duration, backend, perfPath, symfs, sourceMap, recordingsFolder } = readSettings(resource);
-  return { duration, backend, perf: perfPath, symfs, source_map: sourceMap, folder: recordingsFolder };
+  const { duration, backend, probeBudget, perfPath, symfs, sourceMap, recordingsFolder } = readSettings(resource);
+  return { duration, backend, budget: probeBudget, perf: perfPath, symfs, source_map: sourceMap, folder: recordingsFolder };
 }
 
 export function targetParams(target: Target): RecordParams {

@@ -281,6 +281,21 @@ private:
         ->check(CLI::Range(0.001, 86400.0));
     app->add_option("--backend", request.backend, "auto, intel_pt or uprobe")
         ->check(CLI::IsMember({"auto", "intel_pt", "uprobe"}));
+    app->add_option("--budget", request.budget,
+                    "percent of its time that the program may lose to probes; default: 5; 100: no "
+                    "limit")
+        ->type_name("PERCENT")
+        ->check(CLI::Range(0.01, 100.0));
+    app->add_option(
+           "--callees", request.callees,
+           "functions to measure that the function calls: all, none, or names; repeatable; "
+           "default: those that the budget allows (uprobe)")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+    app->add_option("--returns", request.returns,
+                    "how probes see the ends of calls: exit, uretprobe (faster, but ends programs "
+                    "that unwind), or auto")
+        ->check(CLI::IsMember({"auto", "exit", "uretprobe"}));
     app->add_flag("--filter", request.filter, "trace only the function (intel_pt)");
     auto* snapshot = app->add_flag(
         "--snapshot", request.snapshot,

@@ -24,8 +24,6 @@ struct MissingCode {
 struct RecordingInfo {
   std::string path;
   std::string backend; // "intel_pt" or "uprobe"
-  // How many times slower probes made the program; nothing where there were none.
-  std::optional<double> slowdown;
   std::uint64_t trace_ns = 0;
   std::uint64_t lost_ns = 0;
   std::uint64_t gaps = 0;
@@ -34,9 +32,24 @@ struct RecordingInfo {
   std::uint64_t lost_records = 0;              // side-band records or samples that perf dropped
   std::optional<std::uint64_t> uncertainty_ns; // nothing: the recording has no timing
   bool off_cpu_known = false;                  // false: the recording has no switch records
-  std::vector<Note> notes;                     // what the measurement costs and cannot see
+  double slowdown = 1; // how many times slower the program ran because it was measured; an estimate
+  std::uint64_t bursts = 0; // probes: intervals in which the function was measured; above 1, totals
+                            // of the whole recording are estimates
+  std::vector<Note> notes;  // what the measurement costs and cannot see
   std::vector<MissingCode> missing;
 };
+
+// Returns true where the function was measured in bursts: counts and totals are those of the
+// bursts, and multiplied by estimate_factor() they are estimates of the whole recording.
+[[nodiscard]] inline bool is_estimate(const RecordingInfo& info) {
+  constexpr std::uint64_t share = 100; // gaps of less than a hundredth do not matter
+  return info.bursts > 1 && info.lost_ns < info.trace_ns && info.lost_ns > info.trace_ns / share;
+}
+[[nodiscard]] inline double estimate_factor(const RecordingInfo& info) {
+  return is_estimate(info) ? static_cast<double>(info.trace_ns) /
+                                 static_cast<double>(info.trace_ns - info.lost_ns)
+                           : 1;
+}
 
 struct Measurement {
   RecordingInfo recording;

@@ -16,18 +16,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t format_version = 2;
+constexpr std::uint64_t format_version = 3;
 constexpr std::uint64_t largest_manifest = std::uint64_t{64} << 20; // bytes
 
 std::string hex(std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
-constexpr std::pair<Probe::Kind, const char*> kind_names[] = {
-    {Probe::Kind::entry, "entry"},
-    {Probe::Kind::exit, "exit"},
-    {Probe::Kind::after_entry, "after_entry"},
-    {Probe::Kind::after_exit, "after_exit"}};
+constexpr std::pair<Probe::Kind, const char*> kind_names[] = {{Probe::Kind::entry, "entry"},
+                                                              {Probe::Kind::exit, "exit"},
+                                                              {Probe::Kind::returned, "returned"}};
 
 const char* name_of(Probe::Kind kind) {
   return std::ranges::find(kind_names, kind, &std::pair<Probe::Kind, const char*>::first)->second;
@@ -37,12 +35,8 @@ json to_json(const Note& note) {
   return {{"code", note.code}, {"arguments", note.arguments}, {"text", note.text}};
 }
 
-json to_json(const CostInTime& cost) {
-  return {{"tid", cost.tid},
-          {"from_ns", cost.from_ns},
-          {"scale", cost.scale},
-          {"hit_scale", cost.hit_scale},
-          {"uncertainty", cost.uncertainty}};
+json to_json(const Interval& interval) {
+  return {{"begin_ns", interval.begin_ns}, {"end_ns", interval.end_ns}};
 }
 
 json to_json(const Probe& probe) {
@@ -50,7 +44,8 @@ json to_json(const Probe& probe) {
           {"binary", probe.binary},        {"function", hex(probe.function)},
           {"address", hex(probe.address)}, {"tail_call", probe.tail_call},
           {"target", probe.target},        {"latency_ns", probe.latency_ns},
-          {"hit_ns", probe.hit_ns},        {"uncertainty_ns", probe.uncertainty_ns}};
+          {"hit_ns", probe.hit_ns},        {"uncertainty_ns", probe.uncertainty_ns},
+          {"to_binary", probe.to_binary},  {"to_function", hex(probe.to_function)}};
 }
 
 // Reads fields of an untrusted object and stores the name of the first one that is missing or has
@@ -119,6 +114,8 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   reader.read("latency_ns", &json::is_number, probe.latency_ns);
   reader.read("hit_ns", &json::is_number, probe.hit_ns);
   reader.read("uncertainty_ns", &json::is_number, probe.uncertainty_ns);
+  reader.read("to_binary", &json::is_string, probe.to_binary);
+  reader.read_address("to_function", probe.to_function);
   if (!reader.bad_field().empty()) {
     return reader.bad_field();
   }
@@ -131,20 +128,11 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   return {};
 }
 
-std::string read_cost(const json& object, const std::string& where, CostInTime& cost) {
+std::string read_interval(const json& object, const std::string& where, Interval& interval) {
   FieldReader reader(object, where + ".");
-  reader.read("tid", &json::is_number_integer, cost.tid);
-  reader.read_list("from_ns", &json::is_number_unsigned, cost.from_ns);
-  reader.read_list("scale", &json::is_number, cost.scale);
-  reader.read_list("hit_scale", &json::is_number, cost.hit_scale);
-  reader.read_list("uncertainty", &json::is_number, cost.uncertainty);
-  if (!reader.bad_field().empty()) {
-    return reader.bad_field();
-  }
-  const bool fits =
-      cost.scale.size() == cost.from_ns.size() && cost.hit_scale.size() == cost.from_ns.size() &&
-      cost.uncertainty.size() == cost.from_ns.size() && std::ranges::is_sorted(cost.from_ns);
-  return fits ? std::string() : where;
+  reader.read("begin_ns", &json::is_number_unsigned, interval.begin_ns);
+  reader.read("end_ns", &json::is_number_unsigned, interval.end_ns);
+  return reader.bad_field();
 }
 
 std::string read_note(const json& object, const std::string& where, Note& note) {
@@ -187,13 +175,19 @@ std::string read_fields(const json& object, Manifest& manifest) {
   reader.read_list("command", &json::is_string, manifest.command);
   reader.read("duration_s", &json::is_number, manifest.duration_s);
   reader.read_list("perf_command", &json::is_string, manifest.perf_command);
-  if (object.contains("slowdown")) {
-    reader.read("slowdown", &json::is_number, manifest.slowdown.emplace());
-  }
+  reader.read("slowdown", &json::is_number, manifest.slowdown);
   std::string bad = reader.bad_field();
   bad = bad.empty() ? read_objects(object, "notes", read_note, manifest.notes) : bad;
   bad = bad.empty() ? read_objects(object, "probes", read_probe, manifest.probes) : bad;
-  return bad.empty() ? read_objects(object, "cost_in_time", read_cost, manifest.cost_in_time) : bad;
+  bad = bad.empty() ? read_objects(object, "measured", read_interval, manifest.measured) : bad;
+  std::uint64_t last = 0;
+  for (const Interval& interval : manifest.measured) {
+    if (interval.begin_ns < last || interval.end_ns < interval.begin_ns) {
+      return bad.empty() ? "measured" : bad;
+    }
+    last = interval.end_ns;
+  }
+  return bad;
 }
 
 template <class Value>
@@ -215,22 +209,20 @@ Error bad_manifest(const std::string& path, std::string message) {
 } // namespace
 
 Result<void> write_manifest(const std::string& directory, const Manifest& manifest) {
-  json object = {{"format", "ptlens-manifest"},
-                 {"version", format_version},
-                 {"backend", manifest.backend},
-                 {"ptlens_version", manifest.ptlens_version},
-                 {"function", manifest.function},
-                 {"binary", manifest.binary},
-                 {"pid", manifest.pid},
-                 {"command", manifest.command},
-                 {"duration_s", manifest.duration_s},
-                 {"perf_command", manifest.perf_command},
-                 {"notes", to_json(manifest.notes)},
-                 {"probes", to_json(manifest.probes)},
-                 {"cost_in_time", to_json(manifest.cost_in_time)}};
-  if (manifest.slowdown) {
-    object["slowdown"] = *manifest.slowdown;
-  }
+  const json object = {{"format", "ptlens-manifest"},
+                       {"version", format_version},
+                       {"backend", manifest.backend},
+                       {"ptlens_version", manifest.ptlens_version},
+                       {"function", manifest.function},
+                       {"binary", manifest.binary},
+                       {"pid", manifest.pid},
+                       {"command", manifest.command},
+                       {"duration_s", manifest.duration_s},
+                       {"perf_command", manifest.perf_command},
+                       {"notes", to_json(manifest.notes)},
+                       {"probes", to_json(manifest.probes)},
+                       {"measured", to_json(manifest.measured)},
+                       {"slowdown", manifest.slowdown}};
   const std::string path = directory + "/" + manifest_name;
   const std::string temporary = path + ".new";
   {

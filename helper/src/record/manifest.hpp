@@ -7,27 +7,36 @@
 #include "record/probe_table.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace ptlens::record {
 
+// A time in which all probes were set: perf's clock, ns.
+struct Interval {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+
 // The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (the stack
-// pointer at the probe), and for entry probes u64 return address.
+// pointer at the probe), and for entry probes u64 return address. Return probes: u64 ip of the
+// probe, u64 address returned to, u64 stack pointer after the return.
 struct Manifest {
   std::string backend; // "intel_pt" or "uprobe"
   std::string ptlens_version;
   std::string function; // as requested; empty: none
   std::string binary;
   std::int32_t pid = -1;
-  std::vector<std::string> command; // of a started program
-  double duration_s = 0;            // as requested
-  std::vector<std::string> perf_command;
-  std::vector<Probe> probes;            // uprobe only
-  std::vector<CostInTime> cost_in_time; // uprobe only, each thread once
-  std::optional<double> slowdown;       // how many times slower probes made the program, >= 1
-  std::vector<Note> notes;              // the costs and the limits of the recording
+  std::vector<std::string> command;      // of a started program
+  double duration_s = 0;                 // as requested
+  std::vector<std::string> perf_command; // intel_pt only
+  std::vector<Probe> probes;             // uprobe only
+  // uprobe only: when the function was measured, ascending. More than one: calls across the end of
+  // an interval are incomplete, and totals of the whole recording are estimates.
+  std::vector<Interval> measured;
+  double slowdown = 1;     // uprobe only: how many times slower the program ran, estimated from the
+                           // number of hits and their cost; 1: not known or none
+  std::vector<Note> notes; // the costs and the limits of the recording
 };
 
 inline constexpr const char* manifest_name = "manifest.json";

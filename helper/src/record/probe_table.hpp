@@ -18,15 +18,9 @@ namespace ptlens::record {
 
 struct Probe {
   enum class Kind {
-    entry, // at the first instruction of a function, or at one that always follows it
-    exit,  // at an instruction by which control leaves it: ret, or a jump out (a tail call)
-    // A second probe at the entry's instruction or at the next one. The call begins with this hit,
-    // and its distance from the entry's hit shows the cost of a hit at that time. Follows every
-    // entry hit of a function that has such a probe.
-    after_entry,
-    // A second probe at an exit's instruction, for the same purpose: the cost of a hit differs
-    // between the two paths into the kernel. Follows every hit of an exit that has such a probe.
-    after_exit,
+    entry,    // at the first instruction of a function, or at one that always follows it
+    exit,     // at an instruction by which control leaves it: ret, or a jump out (a tail call)
+    returned, // a return probe: hit after the return, wherever and however control left
   };
   Kind kind = Kind::entry;
   std::uint64_t event_id = 0; // tracefs id: perf_event_attr.config and common_type of its samples;
@@ -36,31 +30,19 @@ struct Probe {
   std::uint64_t address = 0;  // ELF address of the probed instruction
   bool tail_call = false;     // exit by a jump out of the function
   bool target = false;        // in the requested function, not in one that it calls
-  double latency_ns = 0; // entry: the excess that the probes add to the measured latency of the
-                         // function; 0: not measured
-  double hit_ns = 0; // time that a hit takes from the thread, including the second hit of an entry
-                     // or exit; 0: not measured
-  double uncertainty_ns = 0; // of latency_ns and hit_ns at times that no CostInTime covers
+  // The function that a direct jump out leads to, through the stub of another library if there is
+  // one; an empty binary: unknown.
+  std::string to_binary = {};
+  std::uint64_t to_function = 0;
+  double latency_ns = 0;     // entry: the excess that the probes add to the measured latency of the
+                             // function; 0: not measured
+  double hit_ns = 0;         // time that a hit takes from the thread; 0: not measured
+  double uncertainty_ns = 0; // of latency_ns and hit_ns
 };
-
-// Returns true for the second probe of an entry or an exit.
-[[nodiscard]] constexpr bool is_second(Probe::Kind kind) {
-  return kind == Probe::Kind::after_entry || kind == Probe::Kind::after_exit;
-}
 
 // Returns the event of the probes of that kind.
 [[nodiscard]] std::optional<std::uint64_t> event_of(std::span<const Probe> probes,
                                                     Probe::Kind kind);
-
-// The factors by which the cost of hits on one thread differed from Probe::latency_ns and
-// Probe::hit_ns, as measured in the thread's calls. All columns have the same length.
-struct CostInTime {
-  std::int32_t tid = -1;
-  std::vector<std::uint64_t> from_ns; // perf's clock, ascending: each row is valid until the next
-  std::vector<double> scale;          // of latency_ns of the requested function
-  std::vector<double> hit_scale;      // of hit_ns
-  std::vector<double> uncertainty;    // relative error of a product
-};
 
 // Finds the probe that a sample comes from.
 class ProbeTable {

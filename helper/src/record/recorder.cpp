@@ -141,14 +141,15 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
     return std::unexpected(start_time.error());
   }
   const auto perf = find_perf(requested);
-  if (!perf) {
+  const Machine machine = read_machine(perf.value_or(""));
+  const std::string backend = backend_for(requested, machine);
+  if (!perf && (backend != "uprobe" || !requested.perf.empty())) {
     return std::unexpected(perf.error());
   }
   auto directory = OutputDirectory::make(requested.output);
   if (!directory) {
     return std::unexpected(directory.error());
   }
-  const Machine machine = read_machine(*perf);
   Request request = requested;
   request.output = directory->path();
   request.start_time = *start_time;
@@ -160,7 +161,7 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
   Outcome outcome;
   outcome.directory = directory->path();
   Manifest& manifest = outcome.manifest;
-  manifest.backend = backend_for(request, machine);
+  manifest.backend = backend;
   if (manifest.backend == "uprobe" && request.snapshot) {
     return std::unexpected(Error{
         .kind = Error::Kind::unsupported,
@@ -183,7 +184,7 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
     }
   }
   if (manifest.backend == "uprobe") {
-    measured = record_uprobe(request, machine, *perf, directory->data_file(), progress, manifest);
+    measured = record_uprobe(request, machine, directory->data_file(), progress, manifest);
   } else {
     measured = record_intel_pt(request, machine, *perf, directory->data_file(), progress, manifest);
   }

@@ -58,6 +58,14 @@ Result<TargetKind> check_request(const Request& request) {
     return bad_request(fmt::format("the backend {} does not exist", request.backend),
                        "use auto, intel_pt or uprobe");
   }
+  if (!std::isfinite(request.budget) || request.budget <= 0 || request.budget > 100) {
+    return bad_request("the budget is not a percentage above 0",
+                       "give a number up to 100, for example --budget 5");
+  }
+  if (request.returns != "auto" && request.returns != "exit" && request.returns != "uretprobe") {
+    return bad_request(fmt::format("calls cannot be ended by {}", request.returns),
+                       "use auto, exit or uretprobe");
+  }
   if (request.all && request.function.empty()) {
     return bad_request("--all measures every function of a name, and the request names no function",
                        "add --function NAME");

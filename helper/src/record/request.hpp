@@ -40,6 +40,14 @@ struct Request {
   // Record for a short time first to measure the data rate, and reduce the request where the data
   // would not fit. Not set: only on a machine with Intel PT.
   std::optional<bool> probe;
+  double budget = 5; // probes: percent of its time that the program may lose; 100: no limit
+  // Probes: "all", "none", or names of functions that the requested one calls. Empty: those that
+  // the budget allows.
+  std::vector<std::string> callees;
+  // Probes: how the ends of calls are seen: "exit", a probe at each exit; "uretprobe", a return
+  // probe, which ends programs that unwind through it; "auto", a return probe where nothing
+  // unwinds.
+  std::string returns = "auto";
   std::string perf;   // path; empty: from PATH
   std::string output; // directory; created when missing, refused when it contains a recording
 

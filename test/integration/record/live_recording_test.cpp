@@ -57,6 +57,7 @@ TEST_F(Live, FollowsFourThreadsOfAnAttachedProcessUntilItEnds) {
   const std::string flag = folder / "go";
   Running running({program, flag});
   Request request;
+  request.budget = 100;
   request.pid = running.pid();
   request.function = "work";
   request.output = folder / "recording";
@@ -186,7 +187,7 @@ TEST_F(Live, RecordsOnlyTakenConditionalTailCalls) {
                                           "if_greater", "if_below_or_equal", "if_sign"};
   for (std::size_t index = 0; index < order.size(); ++index) {
     const std::string& function = order[index];
-    const auto outcome = record_program(folder, {program, std::to_string(index)}, function);
+    const auto outcome = record_program(folder, {program, std::to_string(index)}, function, "exit");
     ASSERT_TRUE(outcome) << outcome.error().one_line();
     std::size_t jumped = 0;
     std::size_t returned = 0;

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -113,7 +114,17 @@ inline std::vector<Hit> read_hits(const Outcome& outcome) {
       continue;
     }
     std::memcpy(&ip, sample.raw.data() + 8, sizeof ip);
-    std::memcpy(&hit.sp, sample.raw.data() + 16, sizeof hit.sp);
+    const std::uint64_t event = recording->attributes()[sample.attribute].config;
+    const bool returned = std::ranges::any_of(manifest->probes, [event](const Probe& probe) {
+      return probe.kind == Probe::Kind::returned && probe.event_id == event;
+    });
+    if (returned && sample.raw.size() < 32) {
+      ADD_FAILURE() << "a sample without its fields";
+      continue;
+    }
+    // A return probe's stack pointer is behind the return address.
+    std::memcpy(&hit.sp, sample.raw.data() + (returned ? 24 : 16), sizeof hit.sp);
+    hit.sp -= returned ? sizeof(std::uint64_t) : 0;
     const Probe* probe = nullptr;
     for (const perfdata::Mapping& mapping : recording->mappings()) {
       if (mapping.pid != sample.pid || ip - mapping.start >= mapping.length ||
@@ -122,16 +133,11 @@ inline std::vector<Hit> read_hits(const Outcome& outcome) {
       }
       const auto address = binaries.at(mapping.path)
                                ->address_of_file_offset(ip - mapping.start + mapping.file_offset);
-      const Probe* found = address ? table.find(recording->attributes()[sample.attribute].config,
-                                                mapping.path, *address)
-                                   : nullptr;
+      const Probe* found = address ? table.find(event, mapping.path, *address) : nullptr;
       probe = found != nullptr ? found : probe;
     }
     if (probe == nullptr) {
       ADD_FAILURE() << "a sample of no probe";
-      continue;
-    }
-    if (is_second(probe->kind)) {
       continue;
     }
     const auto& binary = binaries.at(probe->binary);
@@ -196,11 +202,14 @@ protected:
 
   static Result<Outcome> record_program(const ProgramFolder& folder,
                                         std::vector<std::string> program,
-                                        const std::string& function) {
+                                        const std::string& function,
+                                        const std::string& returns = "auto") {
     Request request;
+    request.budget = 100;
     request.program = std::move(program);
     request.function = function;
     request.backend = "uprobe";
+    request.returns = returns;
     request.output = folder / "recording";
     const Progress progress;
     return record(request, progress);

@@ -23,6 +23,7 @@ TEST_F(Ends, TheDurationEndsTheRecordingAndNotTheProcess) {
   const ProgramFolder folder;
   Running running({folder.compile("program", endless)});
   Request request;
+  request.budget = 100;
   request.pid = running.pid();
   request.function = "work";
   request.duration_s = 0.3;
@@ -44,6 +45,7 @@ TEST_F(Ends, AKilledTargetLeavesItsRecording) {
   const ProgramFolder folder;
   Running running({folder.compile("program", endless)});
   Request request;
+  request.budget = 100;
   request.pid = running.pid();
   request.function = "work";
   request.output = folder / "recording";
@@ -61,6 +63,7 @@ TEST_F(Ends, CancellationRemovesEverything) {
   const ProgramFolder folder;
   const std::string program = folder.compile("program", endless);
   Request request;
+  request.budget = 100;
   request.program = {program};
   request.function = "work";
   request.output = folder / "recording";
@@ -85,6 +88,7 @@ TEST_F(Ends, FinishEndsAProgramThatIgnoresSigterm) {
     int main() { signal(SIGTERM, SIG_IGN); for (int x = 0;; usleep(1000)) x = work(x); }
   )");
   Request request;
+  request.budget = 100;
   request.program = {program};
   request.function = "work";
   request.output = folder / "recording";
@@ -109,6 +113,7 @@ TEST_F(Ends, ProbesOfAKilledHelperAreRemovedByTheNext) {
   ASSERT_GE(helper, 0);
   if (helper == 0) {
     Request request;
+    request.budget = 100;
     request.pid = running.pid();
     request.function = "work";
     request.output = folder / "recording";
@@ -135,6 +140,7 @@ TEST_F(Ends, ReportsTheMistakeInARequest) {
   const std::string program = folder.compile("program", endless);
   const auto failure = [&](const std::function<void(Request&)>& change) {
     Request request;
+    request.budget = 100;
     request.program = {program};
     request.function = "work";
     request.backend = "uprobe";
@@ -188,6 +194,7 @@ TEST_F(Ends, AnOrdinaryUserGetsARemedy) {
       ::_exit(1);
     }
     Request request;
+    request.budget = 100;
     request.program = {program};
     request.function = "work";
     request.output = folder / "recording";
@@ -209,6 +216,7 @@ TEST_F(Ends, AReplacedBinaryIsRefused) {
   std::filesystem::remove(program);
   ASSERT_EQ(folder.compile("program", endless), program);
   Request request;
+  request.budget = 100;
   request.pid = running.pid();
   request.function = "work";
   request.output = folder / "recording";

@@ -104,7 +104,7 @@ TEST(ProbeFigures, BelowTheResolutionOnlyTheBoundIsKnown) {
   EXPECT_GT(rows[0].inclusive, 0U);
 }
 
-// The outer activation ends at 1,000 ns, of which probes took 900: the inner one starts later than
+// The outer activation ends at 1,000 ns. Probes took 900 ns of that. The inner one starts later than
 // without them, and is nested all the same.
 TEST(ProbeFigures, CallsAreNestedByTheirWallTime) {
   test::Recording m = probed();

@@ -30,12 +30,7 @@ TEST(ManifestFile, RoundTrips) {
                       .address = 0x1213,
                       .tail_call = true,
                       .target = true},
-                     {.kind = Probe::Kind::after_entry, .event_id = 8, .binary = "/bin/x"}};
-  manifest.cost_in_time = {{.tid = 8,
-                            .from_ns = {1, 1'000'000'000'000},
-                            .scale = {1, 1.25},
-                            .hit_scale = {1, 1.5},
-                            .uncertainty = {0.5, 0}}};
+                     {.kind = Probe::Kind::entry, .event_id = 8, .binary = "/bin/x"}};
   ASSERT_TRUE(write_manifest(folder / "", manifest));
   const auto read = read_manifest(folder / "");
   ASSERT_TRUE(read) << read.error().one_line();
@@ -46,18 +41,12 @@ TEST(ManifestFile, RoundTrips) {
   EXPECT_EQ(read->notes, manifest.notes);
   EXPECT_EQ(read->slowdown, 1.25);
   ASSERT_EQ(read->probes.size(), 2U);
-  EXPECT_EQ(read->probes[1].kind, Probe::Kind::after_entry);
+  EXPECT_EQ(read->probes[1].kind, Probe::Kind::entry);
   EXPECT_EQ(read->probes[0].kind, Probe::Kind::exit);
   EXPECT_EQ(read->probes[0].event_id, 9U);
   EXPECT_EQ(read->probes[0].function, 0xffffffffffffffff);
   EXPECT_EQ(read->probes[0].address, 0x1213U);
   EXPECT_TRUE(read->probes[0].tail_call);
-  ASSERT_EQ(read->cost_in_time.size(), 1U);
-  EXPECT_EQ(read->cost_in_time[0].tid, 8);
-  EXPECT_EQ(read->cost_in_time[0].from_ns, manifest.cost_in_time[0].from_ns);
-  EXPECT_EQ(read->cost_in_time[0].scale, manifest.cost_in_time[0].scale);
-  EXPECT_EQ(read->cost_in_time[0].hit_scale, manifest.cost_in_time[0].hit_scale);
-  EXPECT_EQ(read->cost_in_time[0].uncertainty, manifest.cost_in_time[0].uncertainty);
 }
 
 TEST(ManifestFile, ErrorsNameTheBadField) {
@@ -76,33 +65,20 @@ TEST(ManifestFile, ErrorsNameTheBadField) {
   EXPECT_TRUE(has(error_of(std::string(100000, '[')), "not a JSON object"));
   EXPECT_TRUE(has(error_of("{}"), "version"));
   EXPECT_TRUE(has(error_of(R"({"version":99})"), "version 99"));
-  EXPECT_TRUE(has(error_of(R"({"version":1})"), "version 1,"));
-  EXPECT_TRUE(has(error_of(R"({"version":2,"backend":7})"), "backend"));
-  const std::string good = R"({"version":2,"backend":"uprobe","ptlens_version":"","function":"",
-      "binary":"","pid":1,"command":[],"duration_s":1,"perf_command":[],"notes":[{"code":"a","arguments":["1"],"text":"b"}],"probes":)";
+  EXPECT_TRUE(has(error_of(R"({"version":2})"), "version 2,"));
+  EXPECT_TRUE(has(error_of(R"({"version":3,"backend":7})"), "backend"));
+  const std::string good = R"({"version":3,"backend":"uprobe","ptlens_version":"","function":"",
+      "binary":"","pid":1,"command":[],"duration_s":1,"perf_command":[],"slowdown":1,"notes":[{"code":"a","arguments":["1"],"text":"b"}],"probes":)";
   EXPECT_TRUE(has(error_of(std::regex_replace(good, std::regex(R"("code":"a",)"), "") + "[]}"),
                   "notes[0].code"));
   EXPECT_TRUE(has(error_of(good + "{}}"), "probes"));
   EXPECT_TRUE(has(error_of(good + "[1]}"), "probes[0]"));
   EXPECT_TRUE(has(error_of(good + R"([{"kind":"entry","event_id":1,"binary":"","function":"12",
-      "address":"0x1","tail_call":false,"target":true,"latency_ns":0,"hit_ns":0,"uncertainty_ns":0}]})"),
+      "address":"0x1","tail_call":false,"target":true,"latency_ns":0,"hit_ns":0,"uncertainty_ns":0,"to_binary":"","to_function":"0x0"}]})"),
                   "probes[0].function"));
   EXPECT_TRUE(has(error_of(good + R"([{"kind":"middle","event_id":1,"binary":"","function":"0x1",
-      "address":"0x1","tail_call":false,"target":true,"latency_ns":0,"hit_ns":0,"uncertainty_ns":0}]})"),
+      "address":"0x1","tail_call":false,"target":true,"latency_ns":0,"hit_ns":0,"uncertainty_ns":0,"to_binary":"","to_function":"0x0"}]})"),
                   "probes[0].kind"));
-  const std::string timed = good + R"([],"cost_in_time":)";
-  EXPECT_TRUE(has(error_of(timed + "1}"), "cost_in_time"));
-  EXPECT_TRUE(
-      has(error_of(timed +
-                   R"([{"tid":1,"from_ns":[1],"scale":["2"],"hit_scale":[1],"uncertainty":[0]}]})"),
-          "cost_in_time[0].scale"));
-  for (const char* lists :
-       {R"("from_ns":[1,2],"scale":[1],"hit_scale":[1,1],"uncertainty":[0,0])",
-        R"("from_ns":[1],"scale":[1],"hit_scale":[1,1],"uncertainty":[0])",
-        R"("from_ns":[2,1],"scale":[1,1],"hit_scale":[1,1],"uncertainty":[0,0])"}) {
-    EXPECT_TRUE(
-        has(error_of(fmt::format(R"({}[{{"tid":1,{}}}]}})", timed, lists)), "cost_in_time[0]"));
-  }
   std::filesystem::remove(folder / manifest_name);
   EXPECT_EQ(read_manifest(folder / "").error().kind, Error::Kind::not_found);
 }

@@ -226,19 +226,6 @@ TEST(PerfCommand, MatchesTheGoldenCommands) {
   }
 }
 
-TEST(PerfCommand, RecordsProbesOfAProcess) {
-  Request request;
-  request.pid = 42;
-  EXPECT_EQ(fmt::format("{}", fmt::join(uprobe_command(request, root_machine(), setting,
-                                                       {{"g/jump_if_0", "flags & 0x40"},
-                                                        {"g/return", ""},
-                                                        {"g/entry", ""}}),
-                                        "|")),
-            "/usr/bin/perf|record|-e|g:jump_if_0|--filter|flags & 0x40|-e|g:return|-e|g:entry|-c|1|"
-            "-R|--switch-events|-N|--buildid-all|-m|4096|--control|fd:5,7|-o|/out dir/perf.data|-p|"
-            "42");
-}
-
 TEST(PerfCommand, StaysWithinTheLockedMemoryOfAUser) {
   for (const std::uint64_t mlock_kb : {0, 64, 516, 1000, 8192}) {
     for (const std::uint64_t memlock : {std::uint64_t{0}, std::uint64_t{8} << 20}) {

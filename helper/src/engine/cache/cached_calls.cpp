@@ -36,9 +36,10 @@ Json json_of(const measure::RecordingInfo& info) {
           {"decode_errors", info.decode_errors},
           {"trace_bytes", info.trace_bytes},
           {"lost_records", info.lost_records},
+          {"slowdown", info.slowdown},
+          {"bursts", info.bursts},
           {"resolution_ns", info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json()},
           {"off_cpu_known", info.off_cpu_known},
-          {"slowdown", info.slowdown ? Json(*info.slowdown) : Json()},
           {"notes", std::move(notes)},
           {"missing", std::move(missing)}};
 }
@@ -64,6 +65,11 @@ public:
     } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
       if (field != nullptr && all_strings(*field)) {
         value = field->get<std::vector<std::string>>();
+        return;
+      }
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (field != nullptr && field->is_number()) {
+        value = field->get<double>();
         return;
       }
     } else if (field != nullptr && field->is_number_unsigned()) {
@@ -102,13 +108,12 @@ std::optional<measure::RecordingInfo> info_of(const Json& json) {
   reader.read("decode_errors", info.decode_errors);
   reader.read("trace_bytes", info.trace_bytes);
   reader.read("lost_records", info.lost_records);
+  reader.read("slowdown", info.slowdown);
+  reader.read("bursts", info.bursts);
   reader.read("off_cpu_known", info.off_cpu_known);
   if (const Json* const field = reader.find("resolution_ns");
       field != nullptr && !field->is_null()) {
     reader.read("resolution_ns", info.uncertainty_ns.emplace());
-  }
-  if (const Json* const field = reader.find("slowdown"); field != nullptr && field->is_number()) {
-    info.slowdown = field->get<double>();
   }
   const Json* const notes = reader.find("notes");
   if (notes == nullptr || !notes->is_array()) {

@@ -9,12 +9,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <unordered_map>
 
 namespace ptlens::engine {
@@ -27,6 +29,20 @@ struct Payload { // record/manifest.hpp
   std::uint64_t stack_pointer = 0;
   std::uint64_t return_address = 0; // entry probes only
 };
+
+// The payload of a return probe, whose stack pointer is behind the return address.
+std::optional<Payload> read_returned(std::span<const std::byte> raw) {
+  constexpr std::size_t stack_pointer = 24;
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  if (raw.size() < stack_pointer + word) {
+    return std::nullopt;
+  }
+  Payload payload;
+  std::memcpy(&payload.address, raw.data() + 8, word);
+  std::memcpy(&payload.stack_pointer, raw.data() + stack_pointer, word);
+  payload.stack_pointer -= word;
+  return payload;
+}
 
 std::optional<Payload> read_payload(std::span<const std::byte> raw) {
   constexpr std::size_t common = 8;
@@ -48,11 +64,20 @@ public:
   ProbeThreads(const LoadedRecording& loaded, measure::Measurement& measurement,
                cache::Writer& writer)
       : loaded_(&loaded), measurement_(&measurement), writer_(&writer),
-        table_(loaded.manifest.value_or(record::Manifest{}).probes), costs_(table_.probes()) {}
+        table_(loaded.manifest.value_or(record::Manifest{}).probes), costs_(table_.probes()) {
+    for (const record::Probe& probe : table_.probes()) {
+      if (probe.kind == record::Probe::Kind::returned) {
+        returned_events_.insert(probe.event_id);
+        returning_.emplace(probe.binary, probe.function);
+      }
+    }
+  }
 
   // Returns false when the sample belongs to none of our probes.
   bool add(const perfdata::Sample& sample) {
-    const auto payload = read_payload(sample.raw);
+    const std::uint64_t event = loaded_->recording.attributes()[sample.attribute].config;
+    const auto payload =
+        returned_events_.contains(event) ? read_returned(sample.raw) : read_payload(sample.raw);
     if (!payload) {
       return false;
     }
@@ -64,7 +89,6 @@ public:
     if (mapped == nullptr) {
       return false;
     }
-    const std::uint64_t event = loaded_->recording.attributes()[sample.attribute].config;
     const record::Probe* probe = table_.find(event, mapped->path, payload->address - mapped->bias);
     if (probe == nullptr) {
       return false;
@@ -74,45 +98,52 @@ public:
     hit.stack_pointer = payload->stack_pointer;
     hit.function = symbolizer_.resolve(space, probe->function + mapped->bias).function;
     hit.entry = probe->kind == record::Probe::Kind::entry;
+    hit.returns = hit.entry ? returning_.contains({probe->binary, probe->function})
+                            : probe->kind == record::Probe::Kind::returned;
     hit.tail_exit = probe->tail_call;
     hit.cost = costs_.of_hit(*probe);
     if (hit.tail_exit) {
       hit.site = symbolizer_.site(space, payload->address);
-      hit.tail_target = tail_target(space, *mapped, probe->function, payload->address);
+      hit.tail_target = tail_target(space, *mapped, *probe, payload->address);
     }
     if (hit.entry) {
       hit.site = call_site(space, payload->return_address);
       hit.return_address = payload->return_address;
       hit.excess = costs_.excess(*probe);
     }
+    go_on_to(sample.time_ns);
     const std::size_t index = thread(sample);
     stacks::ThreadInfo& info = measurement_->threads[index];
     info.last_ns = std::max(info.last_ns, sample.time_ns);
-    std::optional<stacks::ProbeHit>& entered = entered_[index];
-    if (probe->kind == record::Probe::Kind::after_entry) {
-      if (entered && entered->function == hit.function) {
-        entered->time_ns = sample.time_ns;
-      }
-      hand_over(index);
-      return true;
-    }
-    hand_over(index);
-    if (probe->kind == record::Probe::Kind::after_exit) {
-      return true;
-    }
-    if (hit.entry) {
-      entered = hit;
-    } else {
-      threads_[index].add(hit);
-    }
+    threads_[index].add(hit);
     return true;
+  }
+
+  // Ends the open calls of intervals that ended before this time: their ends were not recorded.
+  void go_on_to(std::uint64_t time_ns) {
+    const std::vector<record::Interval>& measured = intervals();
+    while (interval_ + 1 < measured.size() && measured[interval_ + 1].begin_ns <= time_ns) {
+      for (stacks::ProbeCalls& calls : threads_) {
+        calls.finish(measured[interval_].end_ns, false);
+      }
+      ++interval_;
+    }
+  }
+
+  // Returns the times in which nothing was measured.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps() const {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
+    const std::vector<record::Interval>& measured = intervals();
+    for (std::size_t next = 1; next < measured.size(); ++next) {
+      gaps.emplace_back(measured[next - 1].end_ns, measured[next].begin_ns);
+    }
+    return gaps;
   }
 
   void finish(std::uint64_t first_ns, std::uint64_t last_ns) {
     std::set<stacks::FunctionId> self_unknown;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
-      hand_over(i);
       const bool exited = loaded_->exited(info, info.first_ns);
       threads_[i].finish(exited ? info.last_ns : last_ns, exited);
       // The probes watch every thread while they are enabled, with or without hits.
@@ -131,8 +162,8 @@ public:
 
   [[nodiscard]] const ProbeCosts& costs() const { return costs_; }
 
-  // Returns how many times longer the hits made the threads run; nothing where none was hit.
-  [[nodiscard]] std::optional<double> slowdown() const {
+  // Returns how many times longer the hits made the threads run.
+  [[nodiscard]] double slowdown() const {
     constexpr double most = 1000;
     double with_probes = 0;
     double spent = 0;
@@ -145,7 +176,7 @@ public:
       spent += threads_[i].spent().ns;
     }
     if (with_probes <= 0) {
-      return std::nullopt;
+      return 1;
     }
     return with_probes / std::max(with_probes - spent, with_probes / most);
   }
@@ -158,11 +189,9 @@ private:
            });
   }
 
-  void hand_over(std::size_t index) {
-    if (std::optional<stacks::ProbeHit>& entered = entered_[index]) {
-      threads_[index].add(*entered);
-      entered.reset();
-    }
+  [[nodiscard]] const std::vector<record::Interval>& intervals() const {
+    static const std::vector<record::Interval> none;
+    return loaded_->manifest ? loaded_->manifest->measured : none;
   }
 
   std::size_t thread(const perfdata::Sample& sample) {
@@ -171,22 +200,23 @@ private:
       stacks::ThreadInfo info = loaded_->thread(sample.pid, sample.tid);
       info.first_ns = sample.time_ns;
       measurement_->threads.push_back(std::move(info));
-      entered_.emplace_back();
       threads_.emplace_back(writer_->thread(static_cast<std::uint32_t>(entry->second)),
                             *loaded_->context_switches, sample.tid);
     }
     return entry->second;
   }
 
-  // Returns the target function of a jump out of another function; none for a jump through a
-  // register or a PLT stub.
+  // Returns the target function of a jump out of another function; none where it is unknown.
   stacks::FunctionId tail_target(const symbols::AddressSpaceVersion& space,
-                                 const symbols::MappedCode& mapped, std::uint64_t function,
+                                 const symbols::MappedCode& mapped, const record::Probe& probe,
                                  std::uint64_t address) {
     const auto [entry, added] =
         tail_of_.try_emplace({space.serial, address}, stacks::FunctionId::none);
-    if (added && mapped.binary) {
-      const auto index = mapped.binary->function_entry(function);
+    const auto to = std::ranges::find(space.code, probe.to_binary, &symbols::MappedCode::path);
+    if (added && to != space.code.end()) {
+      entry->second = symbolizer_.resolve(space, probe.to_function + to->bias).function;
+    } else if (added && mapped.binary) {
+      const auto index = mapped.binary->function_entry(probe.function);
       if (!index) {
         return entry->second;
       }
@@ -217,11 +247,12 @@ private:
   ProbeCosts costs_;
   stacks::Symbolizer symbolizer_;
   std::deque<stacks::ProbeCalls> threads_;
-  // The last hit of each thread, if it is an entry: the call may start at the next hit.
-  std::vector<std::optional<stacks::ProbeHit>> entered_;
+  std::set<std::uint64_t> returned_events_;                   // of return probes
+  std::set<std::pair<std::string, std::uint64_t>> returning_; // functions with return probes
   std::unordered_map<std::int32_t, std::size_t> index_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::SiteId> site_of_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> tail_of_;
+  std::size_t interval_ = 0; // of the hits so far
 };
 
 void note_costs(bool measured, measure::RecordingInfo& info) {
@@ -232,12 +263,12 @@ void note_costs(bool measured, measure::RecordingInfo& info) {
         "the cost of a probe hit was not measured. The figures assume 0 to 20 µs for each, "
         "and their uncertainty contains this"));
   }
-  if (info.slowdown.value_or(1) > slowed && info.off_cpu_known) {
+  if (info.slowdown > slowed && info.off_cpu_known) {
     info.notes.push_back(make_note(
         "waits_with_probes",
         "off-CPU time is as measured and cannot be corrected: where the program waited for its own "
         "threads, which the probes made {} times slower, it waited longer than it does alone",
-        fmt::format("{:.2f}", *info.slowdown)));
+        fmt::format("{:.2f}", info.slowdown)));
   }
 }
 
@@ -278,13 +309,16 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
     extend(record.time_ns);
   }
   threads.finish(first == UINT64_MAX ? 0 : first, last);
-  sum_up(measurement, {});
+  sum_up(measurement, threads.gaps());
   measure::RecordingInfo& info = measurement.recording;
-  info.uncertainty_ns = threads.costs().resolution_ns();
-  info.slowdown = loaded.manifest ? loaded.manifest->slowdown : std::nullopt;
-  if (!info.slowdown || !std::isfinite(*info.slowdown) || *info.slowdown < 1) {
+  if (loaded.manifest) {
+    info.slowdown = loaded.manifest->slowdown;
+    info.bursts = loaded.manifest->measured.size();
+  }
+  if (!std::isfinite(info.slowdown) || info.slowdown <= 1) {
     info.slowdown = threads.slowdown();
   }
+  info.uncertainty_ns = threads.costs().resolution_ns();
   note_costs(threads.costs().measured(), info);
   if (foreign != 0) {
     info.notes.push_back(

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "export/json/json_text.hpp"
-#include "measure/explain/explain.hpp"
+#include "measure/explain/explanation.hpp"
 
 namespace ptlens::exporting {
 

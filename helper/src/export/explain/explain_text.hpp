@@ -2,7 +2,7 @@
 // kinds of slow calls, and the shares of the variance.
 #pragma once
 
-#include "measure/explain/explain.hpp"
+#include "measure/explain/explanation.hpp"
 
 #include <string>
 

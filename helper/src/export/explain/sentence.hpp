@@ -2,7 +2,7 @@
 // cause.
 #pragma once
 
-#include "measure/explain/explain.hpp"
+#include "measure/explain/explanation.hpp"
 
 #include <string>
 

@@ -368,10 +368,13 @@ Json recording_json(const measure::Measurement& measurement) {
                {"trace_bytes", info.trace_bytes},
                {"threads", measurement.threads.size()}};
   json["resolution_ns"] = info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json(nullptr);
-  if (info.slowdown) {
-    json["slowdown"] = *info.slowdown;
-  }
   json["lost_records"] = info.lost_records;
+  json["slowdown"] = info.slowdown;
+  if (measure::is_estimate(info)) {
+    json["estimate"] = {{"bursts", info.bursts},
+                        {"measured_ns", info.trace_ns - info.lost_ns},
+                        {"factor", measure::estimate_factor(info)}};
+  }
   json["off_cpu_known"] = info.off_cpu_known;
   json["notes"] = Json::array();
   for (const Note& note : info.notes) {

@@ -49,8 +49,7 @@ std::string probes_text(const measure::RecordingInfo& recording) {
   if (recording.backend != "uprobe") {
     return {};
   }
-  return recording.slowdown ? "measured with probes: the program ran " + slower(*recording.slowdown)
-                            : "measured with probes";
+  return "measured with probes: the program ran " + slower(recording.slowdown);
 }
 
 std::string raw_text(const measure::LatencyStats& raw) {

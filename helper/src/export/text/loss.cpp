@@ -41,7 +41,13 @@ std::string loss_text(const measure::Measurement& measurement) {
   if (!info.uncertainty_ns) {
     text += "! no timing in this recording: calls are counted, but every latency is unknown\n";
   }
-  if (info.gaps > 0 || info.lost_ns > 0) {
+  if (measure::is_estimate(info)) {
+    text += fmt::format(
+        "! measured in {}, {} of {}. Counts and totals are those of the bursts: "
+        "multiply them by {:.1f} to estimate the whole recording\n",
+        count(info.bursts, "burst"), duration(static_cast<double>(info.trace_ns - info.lost_ns)),
+        duration(static_cast<double>(info.trace_ns)), measure::estimate_factor(info));
+  } else if (info.bursts <= 1 && (info.gaps > 0 || info.lost_ns > 0)) {
     const std::string share =
         info.lost_ns == 0 ? std::string()
                           : fmt::format("{} of {} of ", duration(static_cast<double>(info.lost_ns)),

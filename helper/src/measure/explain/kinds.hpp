@@ -3,7 +3,7 @@
 // the harmonic mean of precision and recall).
 #pragma once
 
-#include "measure/explain/explain.hpp"
+#include "measure/explain/explanation.hpp"
 #include "measure/explain/parts.hpp"
 
 #include <span>

@@ -3,7 +3,7 @@
 // calls of one function from one call site that a level made.
 #pragma once
 
-#include "measure/explain/explain.hpp"
+#include "measure/explain/explanation.hpp"
 #include "measure/explain/numbered_calls.hpp"
 #include "measure/explain/slow_and_typical.hpp"
 

@@ -3,7 +3,7 @@
 // folded).
 #pragma once
 
-#include "measure/explain/explain.hpp"
+#include "measure/explain/explanation.hpp"
 #include "measure/explain/slow_and_typical.hpp"
 
 #include <vector>

@@ -2,7 +2,6 @@
 
 #include "perfdata/recording.hpp"
 #include "record/backends/summarize.hpp"
-#include "record/probes/cost_in_time.hpp"
 #include "record/probes/probe_sample.hpp"
 
 #include <fmt/format.h>
@@ -99,10 +98,6 @@ Result<Summary> finish_recording(const FinishedSession& finished, const Machine&
   }
   if (manifest.backend == "uprobe") {
     note_hits(*recording, finished, manifest);
-    if (finished.probe_cost) {
-      manifest.cost_in_time = cost_in_time(recording->samples(), recording->attributes(),
-                                           manifest.probes, *finished.probe_cost);
-    }
   } else if (recording->trace_bytes() == 0) {
     manifest.notes.push_back(make_note(
         "no_trace",

@@ -4,11 +4,9 @@
 #include "record/machine/machine.hpp"
 #include "record/manifest.hpp"
 #include "record/perf/session.hpp"
-#include "record/probes/probe_cost.hpp"
 #include "record/request.hpp"
 #include "record/summary.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +20,6 @@ struct FinishedSession {
   SessionEnd end = {};
   std::string data_file = {}; // never a folder
   const Request* request = nullptr;
-  std::optional<ProbeCost> probe_cost = {}; // set when it was measured
 };
 
 // Returns true when perf opened its events and ran. Its answer to the first command proves it. A

@@ -1,6 +1,7 @@
-// Measures with probes: perf records probe events and context switches.
+// Measures with probes, and with the context switches that perf_event_open(2) records.
 #pragma once
 
+#include "base/progress.hpp"
 #include "record/machine/machine.hpp"
 #include "record/manifest.hpp"
 #include "record/request.hpp"
@@ -10,11 +11,11 @@
 
 namespace ptlens::record {
 
-// Sets the probes, runs perf, and removes the probes. Fills in the manifest's probes, notes and
-// perf command. Errors: the errors of find_target, plan_probes, ProbeGroup and run_session; failed
-// with perf's reason when it recorded nothing.
+// Sets the probes, records, and removes the probes. Fills in the manifest's probes, notes, measured
+// intervals and slowdown. Errors: the errors of find_target, plan_probes, ProbeGroup and
+// run_hit_session.
 [[nodiscard]] Result<Summary> record_uprobe(const Request& request, const Machine& machine,
-                                            const std::string& perf, const std::string& data_file,
-                                            const Progress& progress, Manifest& manifest);
+                                            const std::string& data_file, const Progress& progress,
+                                            Manifest& manifest);
 
 } // namespace ptlens::record

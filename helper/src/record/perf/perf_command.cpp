@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace ptlens::record {
 namespace {
 
@@ -25,28 +23,6 @@ void append_target(std::vector<std::string>& arguments, const Request& request) 
 }
 
 } // namespace
-
-std::vector<std::string> uprobe_command(const Request& request, const Machine& machine,
-                                        const PerfSetting& setting,
-                                        const std::vector<ProbeEvent>& events) {
-  std::vector<std::string> arguments = {setting.perf, "record"};
-  for (const ProbeEvent& event : events) {
-    std::string name = event.name;
-    std::ranges::replace(name, '/', ':');
-    arguments.insert(arguments.end(), {"-e", name});
-    if (!event.filter.empty()) {
-      arguments.insert(arguments.end(), {"--filter", event.filter});
-    }
-  }
-  // -c 1 records every hit. -N --buildid-all stores the build-ids of all mapped files, without
-  // reading the samples again and without copying binaries to ~/.debug.
-  arguments.insert(arguments.end(),
-                   {"-c", "1", "-R", "--switch-events", "-N", "--buildid-all", "-m",
-                    std::to_string(choose_buffers(request, machine, false).data_pages), "--control",
-                    setting.control, "-o", setting.data_file});
-  append_target(arguments, request);
-  return arguments;
-}
 
 std::string intel_pt_event(const Request& request, const Machine& machine) {
   std::string event = "intel_pt/";

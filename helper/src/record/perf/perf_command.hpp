@@ -11,7 +11,7 @@
 
 namespace ptlens::record {
 
-// The inputs of both backends besides the request.
+// The inputs besides the request.
 struct PerfSetting {
   std::string perf = {};      // path
   std::string data_file = {}; // absolute
@@ -26,11 +26,6 @@ struct ProbeEvent {
                            // (Documentation/trace/events.rst); empty: every hit
   std::uint64_t id = 0;    // in tracefs
 };
-
-[[nodiscard]] std::vector<std::string> uprobe_command(const Request& request,
-                                                      const Machine& machine,
-                                                      const PerfSetting& setting,
-                                                      const std::vector<ProbeEvent>& events);
 
 // `address_filter` is the value of perf's --filter, or empty.
 [[nodiscard]] std::vector<std::string> intel_pt_command(const Request& request,

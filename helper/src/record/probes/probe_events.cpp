@@ -30,9 +30,6 @@ Result<void> ProbeEvents::define(const ProbePlan& plan) {
     if (access || (probe.target && probe.kind == Probe::Kind::entry)) {
       return defined;
     }
-    if (is_second(probe.kind)) {
-      continue;
-    }
     refused.insert(probe.place->name);
   }
   for (const std::string& name : refused) {
@@ -48,9 +45,10 @@ std::vector<ProbeEvent> ProbeEvents::events() const {
   list.reserve(conditional_.size() + ids_.size());
   for (const auto& [condition, event] : conditional_) {
     list.push_back(
-        {.name = group_.name() + "/" + event, .filter = condition, .id = ids_.at(event)});
+        {.name = group_.name() + "/" + event, .filter = condition.first, .id = ids_.at(event)});
   }
-  for (const char* event : {"jump", "after_exit", "return", "after_entry", "entry"}) {
+  for (const char* event : {"callee_returned", "callee_jump", "callee_return", "callee_entry",
+                            "returned", "jump", "return", "entry"}) {
     if (ids_.contains(event)) {
       list.push_back({.name = group_.name() + "/" + event, .filter = {}, .id = ids_.at(event)});
     }
@@ -59,20 +57,19 @@ std::vector<ProbeEvent> ProbeEvents::events() const {
 }
 
 std::string ProbeEvents::event_of(const PlannedProbe& probe) {
-  switch (probe.kind) {
-  case Probe::Kind::entry:
-    return "entry";
-  case Probe::Kind::after_entry:
-    return "after_entry";
-  case Probe::Kind::after_exit:
-    return "after_exit";
-  case Probe::Kind::exit:
-    break;
+  const std::string prefix = probe.target ? "" : "callee_";
+  if (probe.kind == Probe::Kind::entry) {
+    return prefix + "entry";
+  }
+  if (probe.kind == Probe::Kind::returned) {
+    return prefix + "returned";
   }
   if (probe.condition.empty()) {
-    return probe.tail_call ? "jump" : "return";
+    return prefix + (probe.tail_call ? "jump" : "return");
   }
-  return conditional_.try_emplace(probe.condition, fmt::format("jump_if_{}", conditional_.size()))
+  return conditional_
+      .try_emplace({probe.condition, probe.target},
+                   fmt::format("{}jump_if_{}", prefix, conditional_.size()))
       .first->second;
 }
 
@@ -86,23 +83,34 @@ Result<void> ProbeEvents::define(const PlannedProbe& probe) {
   const char* const arguments = probe.kind == Probe::Kind::entry ? entry_arguments
                                 : probe.condition.empty()        ? exit_arguments
                                                                  : condition_arguments;
-  if (auto added = group_.add(event, file->open_path, probe.file_offset, arguments); !added) {
+  const bool returned = probe.kind == Probe::Kind::returned;
+  if (auto added = returned ? group_.add_return(event, file->open_path, probe.file_offset)
+                            : group_.add(event, file->open_path, probe.file_offset, arguments);
+      !added) {
     return added;
   }
   if (!ids_.contains(event)) {
-    const auto id = group_.event_id(event, fields_of(probe));
+    const auto id =
+        returned ? group_.return_event_id(event) : group_.event_id(event, fields_of(probe));
     if (!id) {
       return std::unexpected(id.error());
     }
     ids_.emplace(event, *id);
+    if (!probe.target) {
+      callees_.insert(*id);
+    }
   }
+  const TargetFile* const to =
+      probe.leads_to ? files_.file_of(probe.leads_to->binary.get()) : nullptr;
   probes_.push_back(Probe{.kind = probe.kind,
                           .event_id = ids_.at(event),
                           .binary = file->path,
                           .function = probe.place->address,
                           .address = probe.address,
                           .tail_call = probe.tail_call,
-                          .target = probe.target});
+                          .target = probe.target,
+                          .to_binary = to == nullptr ? "" : to->path,
+                          .to_function = to == nullptr ? 0 : (*probe.leads_to)->address});
   return {};
 }
 

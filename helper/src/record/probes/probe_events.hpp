@@ -1,6 +1,6 @@
 // The probes of a plan as events of a group in tracefs. There is one event for entries, one for
-// their second probes, one for returns, one for the second probes of returns, one for jumps out,
-// and one for each condition of conditional jumps out.
+// returns, one for return probes, one for jumps out, and one for each condition of conditional
+// jumps out. Callees have events of their own, so that their probes can be removed alone.
 #pragma once
 
 #include "base/note.hpp"
@@ -12,7 +12,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ptlens::record {
@@ -30,9 +32,12 @@ public:
   Result<void> define(const ProbePlan& plan);
 
   // Returns the events in the order in which they must be opened. Entries come last: of two probes
-  // at one instruction (a function that only returns, an entry with a second probe) the kernel runs
-  // the one that was opened last first.
+  // at one instruction (a function that only returns) the kernel runs the one that was opened last
+  // first.
   [[nodiscard]] std::vector<ProbeEvent> events() const;
+
+  // Returns the numbers of the events of callees.
+  [[nodiscard]] const std::set<std::uint64_t>& callees() const { return callees_; }
 
   [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }
   [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
@@ -43,8 +48,10 @@ private:
 
   ProbeGroup& group_;
   const TargetFiles& files_;
-  std::map<std::string, std::string> conditional_; // condition → event
-  std::map<std::string, std::uint64_t> ids_;       // by event
+  std::map<std::pair<std::string, bool>, std::string>
+      conditional_; // condition and whether of a target → event
+  std::set<std::uint64_t> callees_;
+  std::map<std::string, std::uint64_t> ids_; // by event
   std::vector<Probe> probes_;
   std::vector<Note> notes_;
 };

@@ -176,12 +176,23 @@ Result<int> ProbeGroup::open_file(const std::string& file) {
 
 Result<void> ProbeGroup::add(const std::string& event, const std::string& file,
                              std::uint64_t offset, const std::string& arguments) {
+  return define('p', event, file, offset, arguments);
+}
+
+Result<void> ProbeGroup::add_return(const std::string& event, const std::string& file,
+                                    std::uint64_t offset) {
+  return define('r', event, file, offset, "sp=%sp:u64");
+}
+
+Result<void> ProbeGroup::define(char type, const std::string& event, const std::string& file,
+                                std::uint64_t offset, std::string_view arguments) {
   const Result<int> descriptor = open_file(file);
   if (!descriptor) {
     return std::unexpected(descriptor.error());
   }
-  const int reason = append(tracefs_, fmt::format("p:{}/{} /proc/{}/fd/{}:{:#x} {}", name_, event,
-                                                  ::getpid(), *descriptor, offset, arguments));
+  const int reason =
+      append(tracefs_, fmt::format("{}:{}/{} /proc/{}/fd/{}:{:#x} {}", type, name_, event,
+                                   ::getpid(), *descriptor, offset, arguments));
   if (reason == EACCES || reason == EPERM) {
     return std::unexpected(access_error(tracefs_, reason));
   }
@@ -199,12 +210,21 @@ Result<void> ProbeGroup::add(const std::string& event, const std::string& file,
 
 Result<std::uint64_t> ProbeGroup::event_id(const std::string& event,
                                            const std::vector<std::string>& fields) const {
+  std::vector<std::string> all = fields;
+  all.insert(all.begin(), "__probe_ip");
+  return checked_id(event, all);
+}
+
+Result<std::uint64_t> ProbeGroup::return_event_id(const std::string& event) const {
+  return checked_id(event, {"__probe_func", "__probe_ret_ip", "sp"});
+}
+
+Result<std::uint64_t> ProbeGroup::checked_id(const std::string& event,
+                                             const std::vector<std::string>& fields) const {
   const std::string folder = fmt::format("{}/events/{}/{}/", tracefs_, name_, event);
   const std::string format = read_text(folder + "format").value_or("");
   std::uint32_t expected = 8;
-  std::vector<std::string> all = fields;
-  all.insert(all.begin(), "__probe_ip");
-  for (const std::string& field : all) {
+  for (const std::string& field : fields) {
     if (field_offset(format, field) != expected) {
       return std::unexpected(
           Error{.kind = Error::Kind::unsupported,

@@ -50,10 +50,18 @@ public:
   Result<void> add(const std::string& event, const std::string& file, std::uint64_t offset,
                    const std::string& arguments);
 
+  // Adds a return probe to the function that is entered by the instruction at that offset, whose
+  // stack pointer points to the return address. The event's samples have the stack pointer after
+  // the return. Errors: the same.
+  Result<void> add_return(const std::string& event, const std::string& file, std::uint64_t offset);
+
   // Checks the layout of an event's samples (u64 ip at byte 8, then each of `fields` as u64), and
   // returns its tracefs id. Errors: unsupported.
   Result<std::uint64_t> event_id(const std::string& event,
                                  const std::vector<std::string>& fields) const;
+  // Does the same for return probes: u64 address of the probe at byte 8, return address, stack
+  // pointer. Errors: unsupported.
+  Result<std::uint64_t> return_event_id(const std::string& event) const;
 
   // Removes the events. Errors: failed when the kernel still uses one.
   Result<void> remove();
@@ -63,6 +71,10 @@ private:
       : tracefs_(std::move(tracefs)), name_(std::move(name)) {}
 
   Result<int> open_file(const std::string& file);
+  Result<void> define(char type, const std::string& event, const std::string& file,
+                      std::uint64_t offset, std::string_view arguments);
+  Result<std::uint64_t> checked_id(const std::string& event,
+                                   const std::vector<std::string>& fields) const;
 
   std::string tracefs_;
   std::string name_;

@@ -168,15 +168,13 @@ private:
     }
     probes.push_back(*entry);
     probes.back().kind = Probe::Kind::entry;
-    bool timed = false;
-    if (target && limits_.cost_in_time) {
-      if (auto after = after_entry(place, entry->address, exits)) {
-        timed = true;
-        probes.push_back(std::move(*after));
-      }
-    }
     bool some_exit_refused = false;
-    for (const Exit& exit : exits) {
+    const bool returns = limits_.return_probe && limits_.return_probe(place);
+    if (returns) {
+      probes.push_back(*entry);
+      probes.back().kind = Probe::Kind::returned;
+    }
+    for (const Exit& exit : returns ? std::vector<Exit>() : exits) {
       auto probe = probe_at(place, exit.address, target);
       if (probe && exit.kind == Exit::Kind::conditional_jump) {
         const auto condition = taken_condition(place.binary->code_at(exit.address));
@@ -190,12 +188,11 @@ private:
         continue;
       }
       probe->tail_call = exit.kind != Exit::Kind::ret;
+      if (exit.target != 0) {
+        probe->leads_to = callee_at(place, exit.target);
+      }
       jumps_anywhere_ |= target && exit.kind == Exit::Kind::indirect_jump;
       probes.push_back(std::move(*probe));
-      if (timed && !probes.back().tail_call) {
-        probes.push_back(probes.back());
-        probes.back().kind = Probe::Kind::after_exit;
-      }
     }
     if (!target && plan_.probes.size() + probes.size() > limits_.probes) {
       too_many_.push_back(place->name);
@@ -220,42 +217,6 @@ private:
       }
     }
     return place->address;
-  }
-
-  // Returns the second probe of an entry. For an instruction that the kernel emulates it is at the
-  // same instruction, so that the return to the program takes the same time from both probes.
-  // Otherwise it is at the next instruction, which the kernel steps over too.
-  static std::optional<PlannedProbe> after_entry(const Place& place, std::uint64_t entry,
-                                                 std::span<const Exit> exits) {
-    std::uint64_t address = entry;
-    if (!is_emulated(place.binary->code_at(entry))) {
-      const std::vector<std::uint64_t> passed = place.binary->entry_instructions(place.function);
-      const auto at = std::ranges::find(passed, entry);
-      if (passed.end() - at < 3) { // only the address of the last instruction is known
-        return std::nullopt;
-      }
-      address = *(at + 1);
-    }
-    if (std::ranges::find(exits, address, &Exit::address) != exits.end() ||
-        reads_clock(place.binary->code_at(address))) {
-      return std::nullopt;
-    }
-    auto probe = probe_at(place, address, true);
-    if (probe) {
-      probe->kind = Probe::Kind::after_entry;
-    }
-    return probe;
-  }
-
-  // Returns true for rdtsc and rdtscp. A hit there would add to a time that the function itself
-  // measures.
-  static bool reads_clock(std::span<const std::byte> code) {
-    const auto starts_with = [&code](std::initializer_list<unsigned> bytes) {
-      return code.size() >= bytes.size() &&
-             std::ranges::equal(bytes, code.first(bytes.size()), {}, {},
-                                [](std::byte byte) { return std::to_integer<unsigned>(byte); });
-    };
-    return starts_with({0x0f, 0x31}) || starts_with({0x0f, 0x01, 0xf9});
   }
 
   static std::optional<PlannedProbe> probe_at(const Place& place, std::uint64_t address,

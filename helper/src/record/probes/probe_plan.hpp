@@ -1,10 +1,8 @@
 // The locations of the uprobe backend's probes: the entries of the requested function and of the
-// functions that it calls directly, and every instruction by which control leaves them. The exits
-// have plain probes instead of return probes, because a return probe replaces the return address on
-// the target's stack: a C++ program that throws through such a frame is terminated, and a Go
-// program that moves its stack crashes. A function that ends with a jump (a tail call) ends where
-// the function jumped to ends, so the functions that the target and its callees jump to are probed
-// as well.
+// functions that it calls directly, and either a return probe or every instruction by which control
+// leaves them. targets/unwinding.hpp says where return probes are safe. A function that ends with a
+// jump (a tail call) ends where the function jumped to ends, so the functions that the target and
+// its callees jump to are probed as well.
 #pragma once
 
 #include "base/error.hpp"
@@ -32,11 +30,11 @@ struct PlannedProbe {
   std::string condition;         // under which a conditional jump is taken, as a filter over the
                                  // field `flags` (RFLAGS); empty: always
   bool target = false;           // in a requested function
+  std::optional<Place> leads_to = {}; // the function that a jump out leads to, if it is known
 };
 
 struct ProbePlan {
-  // The probes of the target come first. Each function has its entry, the second probe of the
-  // entry, and its exits, each followed by its second probe.
+  // The probes of the target come first. Each function has its entry, then its exits.
   std::vector<PlannedProbe> probes;
   std::vector<Note> notes; // functions that were omitted, and the reason
 };
@@ -44,7 +42,8 @@ struct ProbePlan {
 struct PlanLimits {
   std::size_t callees = 32;
   std::size_t probes = 4096;
-  bool cost_in_time = true; // add second probes to targets, to measure the cost of a hit
+  // Whether the function gets a return probe instead of probes at its exits; empty: no function.
+  std::function<bool(const Place&)> return_probe = {};
 };
 
 // Returns the function that the dynamic linker would bind to the linkage name.

@@ -5,13 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,10 +17,6 @@ namespace ptlens::record {
 namespace {
 
 constexpr std::size_t data_pages = 128; // a power of two
-
-std::size_t page_size() {
-  return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
 
 std::uint64_t now_ns() {
   timespec time{};
@@ -44,22 +38,18 @@ bool take(std::span<const std::byte>& bytes, T& value) {
 
 } // namespace
 
-void UnmapRing::operator()(std::byte* memory) const {
-  ::munmap(memory, size);
-}
-
-Result<ProbeReader> ProbeReader::open(std::span<const ProbeEvent> events) {
+Result<ProbeReader> ProbeReader::open(std::span<const ProbeEvent> events, std::int32_t pid) {
   ProbeReader reader;
   const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
   for (int cpu = 0; cpu < cpus; ++cpu) {
-    if (auto opened = reader.open_on(cpu, events); !opened) {
+    if (auto opened = reader.open_on(cpu, events, pid); !opened) {
       return std::unexpected(opened.error());
     }
   }
   return reader;
 }
 
-Result<void> ProbeReader::open_on(int cpu, std::span<const ProbeEvent> events) {
+Result<void> ProbeReader::open_on(int cpu, std::span<const ProbeEvent> events, std::int32_t pid) {
   Ring ring;
   const auto failure = [cpu](const char* what) {
     const int reason = errno;
@@ -79,7 +69,7 @@ Result<void> ProbeReader::open_on(int cpu, std::span<const ProbeEvent> events) {
     attribute.clockid = CLOCK_MONOTONIC;
     attribute.disabled = event.filter.empty() ? 0 : 1;
     Descriptor opened(static_cast<int>(
-        ::syscall(SYS_perf_event_open, &attribute, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+        ::syscall(SYS_perf_event_open, &attribute, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
     if (!opened.valid() && errno == ENODEV) {
       return {}; // the CPU is offline
     }
@@ -96,44 +86,16 @@ Result<void> ProbeReader::open_on(int cpu, std::span<const ProbeEvent> events) {
       return failure("probes cannot share a buffer");
     }
     if (ring.events.empty()) {
-      const std::size_t size = (data_pages + 1) * page_size();
-      void* const memory =
-          ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, opened.get(), 0);
-      if (memory == MAP_FAILED) {
-        return failure("the buffer for probe hits cannot be mapped");
+      auto mapped = RingBuffer::map(opened.get(), data_pages);
+      if (!mapped) {
+        return std::unexpected(mapped.error());
       }
-      ring.memory = {static_cast<std::byte*>(memory), UnmapRing{size}};
+      ring.buffer = std::move(*mapped);
     }
     ring.events.push_back(std::move(opened));
   }
   rings_.push_back(std::move(ring));
   return {};
-}
-
-void ProbeReader::take(Ring& ring) {
-  auto* const page = reinterpret_cast<perf_event_mmap_page*>(ring.memory.get()); // NOLINT
-  const std::span<const std::byte> data(ring.memory.get() + page_size(), data_pages * page_size());
-  std::atomic_ref<__u64> head_of(page->data_head);
-  std::atomic_ref<__u64> tail_of(page->data_tail);
-  const std::uint64_t head = head_of.load(std::memory_order_acquire);
-  std::uint64_t tail = tail_of.load(std::memory_order_relaxed);
-  while (tail < head) {
-    perf_event_header header{};
-    std::memcpy(&header, &data[tail % data.size()], sizeof header); // 8 bytes, never split
-    if (header.size < sizeof header || header.size > head - tail) {
-      break;
-    }
-    copy_.resize(header.size);
-    for (std::size_t done = 0; done < header.size;) {
-      const std::size_t at = (tail + done) % data.size();
-      const std::size_t chunk = std::min<std::size_t>(header.size - done, data.size() - at);
-      std::memcpy(copy_.data() + done, &data[at], chunk);
-      done += chunk;
-    }
-    parse(copy_);
-    tail += header.size;
-  }
-  tail_of.store(head, std::memory_order_release);
 }
 
 void ProbeReader::parse(std::span<const std::byte> record) {
@@ -166,7 +128,9 @@ std::vector<LiveHit> ProbeReader::read() {
   constexpr std::uint64_t settled_ns = 1'000'000;
   const std::uint64_t until = now_ns() - settled_ns;
   for (Ring& ring : rings_) {
-    take(ring);
+    if (ring.buffer) {
+      ring.buffer->drain([this](std::span<const std::byte> record) { parse(record); });
+    }
   }
   std::ranges::stable_sort(waiting_, {}, &LiveHit::time_ns);
   const auto end = std::ranges::upper_bound(waiting_, until, {}, &LiveHit::time_ns);

@@ -4,11 +4,12 @@
 
 #include "base/error.hpp"
 #include "record/perf/perf_command.hpp"
+#include "record/probes/ring_buffer.hpp"
 #include "record/processes/descriptor.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,16 +24,12 @@ struct LiveHit {
   std::uint64_t stack_pointer = 0;
 };
 
-struct UnmapRing {
-  std::size_t size = 0;
-  void operator()(std::byte* memory) const;
-};
-
 class ProbeReader {
 public:
   // Opens events whose samples start with u64 ip and u64 sp, such as the events of ProbeEvents.
   // Errors: no_rights, failed with the kernel's reason.
-  static Result<ProbeReader> open(std::span<const ProbeEvent> events);
+  // `pid`: of the only thread that is watched; -1: all processes.
+  static Result<ProbeReader> open(std::span<const ProbeEvent> events, std::int32_t pid = -1);
 
   // Returns the hits since the last call that are older than a millisecond. By then no CPU can add
   // an earlier hit.
@@ -42,17 +39,15 @@ public:
 private:
   struct Ring {
     std::vector<Descriptor> events;
-    std::unique_ptr<std::byte, UnmapRing> memory;
+    std::optional<RingBuffer> buffer;
   };
 
   ProbeReader() = default;
-  Result<void> open_on(int cpu, std::span<const ProbeEvent> events);
-  void take(Ring& ring);
+  Result<void> open_on(int cpu, std::span<const ProbeEvent> events, std::int32_t pid);
   void parse(std::span<const std::byte> record);
 
   std::vector<Ring> rings_;
   std::vector<LiveHit> waiting_;
-  std::vector<std::byte> copy_;
   std::uint64_t lost_ = 0;
 };
 

@@ -37,7 +37,7 @@ Result<SlowCallWatch> SlowCallWatch::start(const Request& request, const Machine
     return std::unexpected(targets.error());
   }
   const StubResolver resolve = [&files](std::string_view name) { return files->resolve(name); };
-  const auto plan = plan_probes(*targets, resolve, PlanLimits{.cost_in_time = false});
+  const auto plan = plan_probes(*targets, resolve, PlanLimits{});
   if (!plan) {
     return std::unexpected(plan.error());
   }

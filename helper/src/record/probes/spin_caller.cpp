@@ -40,12 +40,11 @@ ptlens_spin_for:
 .size ptlens_spin_for, .-ptlens_spin_for
 .macro ptlens_spin name, first, second, last
 .p2align 4
-.globl \name, \name\()_second, \name\()_exit
-.hidden \name, \name\()_second, \name\()_exit
+.globl \name, \name\()_exit
+.hidden \name, \name\()_exit
 .type \name, @function
 \name:
   \first
-\name\()_second:
   \second
   call ptlens_spin_for
   \last
@@ -54,21 +53,16 @@ ptlens_spin_for:
 .size \name, .-\name
 .endm
 ptlens_spin ptlens_spin_emulated, "push %rbp", "mov %rsp, %rbp", "pop %rbp"
-ptlens_spin ptlens_spin_emulated_timed, "push %rbp", "mov %rsp, %rbp", "pop %rbp"
 ptlens_spin ptlens_spin_stepped, "mov %rsp, %rax", "mov %rsp, %rcx", "mov %rax, %rcx"
-ptlens_spin ptlens_spin_stepped_timed, "mov %rsp, %rax", "mov %rsp, %rcx", "mov %rax, %rcx"
+ptlens_spin ptlens_spin_returned, "push %rbp", "mov %rsp, %rbp", "pop %rbp"
 )");
 
 extern "C" {
 std::uint64_t ptlens_spin_emulated(std::uint64_t ticks);
-std::uint64_t ptlens_spin_emulated_timed(std::uint64_t ticks);
 std::uint64_t ptlens_spin_stepped(std::uint64_t ticks);
-std::uint64_t ptlens_spin_stepped_timed(std::uint64_t ticks);
+std::uint64_t ptlens_spin_returned(std::uint64_t ticks);
 extern const char ptlens_spin_emulated_exit;
-extern const char ptlens_spin_emulated_timed_exit;
 extern const char ptlens_spin_stepped_exit;
-extern const char ptlens_spin_stepped_timed_exit;
-extern const char ptlens_spin_stepped_timed_second;
 }
 
 namespace ptlens::record {
@@ -108,19 +102,19 @@ std::array<SpinFunction, spin_function_count> spin_functions() {
   const auto address = [](const void* place) {
     return reinterpret_cast<std::uint64_t>(place); // NOLINT
   };
-  const auto spin = [&](auto* function, const char& exit) {
-    const std::uint64_t entry = address(reinterpret_cast<const void*>(function)); // NOLINT
-    return SpinFunction{
-        .function = function, .entry = entry, .after_entry = entry, .exit = address(&exit)};
+  const auto entry = [&](auto* function) {
+    return address(reinterpret_cast<const void*>(function)); // NOLINT
   };
-  std::array functions = {spin(ptlens_spin_emulated, ptlens_spin_emulated_exit),
-                          spin(ptlens_spin_emulated_timed, ptlens_spin_emulated_timed_exit),
-                          spin(ptlens_spin_stepped, ptlens_spin_stepped_exit),
-                          spin(ptlens_spin_stepped_timed, ptlens_spin_stepped_timed_exit)};
-  functions[0].emulated = functions[1].emulated = true;
-  functions[1].timed = functions[3].timed = true;
-  functions[3].after_entry = address(&ptlens_spin_stepped_timed_second);
-  return functions;
+  return {SpinFunction{.function = ptlens_spin_emulated,
+                       .entry = entry(ptlens_spin_emulated),
+                       .exit = address(&ptlens_spin_emulated_exit)},
+          SpinFunction{.function = ptlens_spin_stepped,
+                       .entry = entry(ptlens_spin_stepped),
+                       .exit = address(&ptlens_spin_stepped_exit)},
+          SpinFunction{.function = ptlens_spin_returned,
+                       .returned = true,
+                       .entry = entry(ptlens_spin_returned),
+                       .exit = entry(ptlens_spin_returned)}};
 }
 
 std::optional<std::uint64_t> own_file_offset(std::uint64_t address) {
@@ -192,6 +186,14 @@ SpinCaller::~SpinCaller() {
 
 void SpinCaller::go() const {
   [[maybe_unused]] const ssize_t written = ::write(go_.get(), "x", 1);
+}
+
+bool SpinCaller::ended() {
+  int status = 0;
+  if (pid_ > 0 && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+    pid_ = -1;
+  }
+  return pid_ < 0;
 }
 
 void SpinCaller::Unmap::operator()(Spent* spent) const {

@@ -18,23 +18,23 @@ namespace ptlens::record {
 // kernel emulates (push) or one that it steps over. It ends with ret, which the kernel steps over.
 struct SpinFunction {
   std::uint64_t (*function)(std::uint64_t ticks) =
-      nullptr; // returns the ticks that it spun, at least `ticks`
-  bool emulated = false;
-  bool timed = false; // has second probes: at `after_entry` and at `exit`
+      nullptr;           // returns the ticks that it spun, at least `ticks`
+  bool returned = false; // has a return probe at its entry instead of a breakpoint at its exit
   std::uint64_t entry = 0;
-  std::uint64_t after_entry = 0; // `entry` if that is emulated, else the next instruction
-  std::uint64_t exit = 0;
+  std::uint64_t exit = 0; // address in the exit's hit: of `ret`, or of the entry for a return probe
 };
 
-constexpr std::size_t spin_function_count = 4; // emulated and not, timed and not
+// In this order: an entry that the kernel emulates, one that it steps over, and an emulated one
+// with a return probe.
+constexpr std::size_t spin_function_count = 3;
 [[nodiscard]] std::array<SpinFunction, spin_function_count> spin_functions();
 
 // Returns the offset of a code address in the file of this program.
 [[nodiscard]] std::optional<std::uint64_t> own_file_offset(std::uint64_t address);
 
 // The functions are called in turns. During a turn the cost of a hit is constant.
-constexpr std::size_t spin_turns = 40;
-constexpr std::size_t spin_calls_a_turn = 25;
+constexpr std::size_t spin_turns = 30;
+constexpr std::size_t spin_calls_a_turn = 20;
 constexpr std::size_t spin_calls = spin_turns * spin_calls_a_turn; // of each function
 
 // The durations that the child measures, in shared memory.
@@ -56,6 +56,7 @@ public:
 
   [[nodiscard]] std::int32_t pid() const { return pid_; }
   void go() const;
+  [[nodiscard]] bool ended();
 
   // Valid after the child has ended.
   [[nodiscard]] const Spent& spent() const { return *spent_; }

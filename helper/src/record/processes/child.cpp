@@ -63,6 +63,7 @@ struct Launch {
   int input = -1;
   int output = -1;
   int report = -1;
+  int hold = -1; // the child waits until its other end is closed; -1: it does not wait
   pid_t parent = -1;
 };
 
@@ -94,19 +95,27 @@ struct Launch {
   if (launch.working_directory != nullptr && ::chdir(launch.working_directory) != 0) {
     fail(launch);
   }
+  if (launch.hold >= 0) {
+    char byte = 0;
+    while (::read(launch.hold, &byte, 1) < 0 && errno == EINTR) {
+    }
+    if (byte == 0) {
+      ::_exit(127); // the helper ended
+    }
+  }
   ::execve(launch.arguments[0], launch.arguments, launch.environment);
   fail(launch);
 }
 
-Error start_error(const ChildOptions& options, int reason) {
+Error start_error(const std::string& program, const std::string& working_directory, int reason) {
   Error error{.message = fmt::format("the program cannot be started: {}", std::strerror(reason)),
-              .file = options.arguments.front()};
+              .file = program};
   if (reason == ENOENT) {
     error.kind = Error::Kind::not_found;
     error.remedy =
-        options.working_directory.empty()
+        working_directory.empty()
             ? "check the path"
-            : fmt::format("check the path and the working directory {}", options.working_directory);
+            : fmt::format("check the path and the working directory {}", working_directory);
   } else if (reason == EACCES || reason == EPERM) {
     error.kind = Error::Kind::no_rights;
     error.remedy = "check the file's permissions";
@@ -139,9 +148,13 @@ Result<Child> Child::start(const ChildOptions& options) {
   if (!report) {
     return std::unexpected(report.error());
   }
+  auto hold = make_pipe();
+  if (!hold) {
+    return std::unexpected(hold.error());
+  }
   const Descriptor input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!input.valid()) {
-    return std::unexpected(start_error({.arguments = {"/dev/null"}}, errno));
+    return std::unexpected(start_error("/dev/null", "", errno));
   }
   std::vector<std::string> arguments = options.arguments;
   std::vector<std::string> environment = merged_environment(options.environment);
@@ -157,6 +170,7 @@ Result<Child> Child::start(const ChildOptions& options) {
                       .input = input.get(),
                       .output = output->second.get(),
                       .report = report->second.get(),
+                      .hold = options.held ? hold->first.get() : -1,
                       .parent = ::getpid()};
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -171,19 +185,40 @@ Result<Child> Child::start(const ChildOptions& options) {
   report->second.reset();
   Child child(pid, std::move(output->first));
   ::fcntl(child.output_.get(), F_SETFL, O_NONBLOCK);
-  int reason = 0;
-  ssize_t got = -1;
-  do {
-    got = ::read(report->first.get(), &reason, sizeof reason);
-  } while (got < 0 && errno == EINTR);
-  if (got == sizeof reason) {
-    return std::unexpected(start_error(options, reason));
+  child.report_ = std::move(report->first);
+  child.program_ = options.arguments.front();
+  child.working_directory_ = options.working_directory;
+  if (options.held) {
+    child.hold_ = std::move(hold->second);
+  } else if (auto started = child.await_start(); !started) {
+    return std::unexpected(started.error());
   }
   return child;
 }
 
+Result<void> Child::release() {
+  [[maybe_unused]] const ssize_t written = ::write(hold_.get(), "x", 1);
+  hold_.reset();
+  return await_start();
+}
+
+Result<void> Child::await_start() {
+  int reason = 0;
+  ssize_t got = -1;
+  do {
+    got = ::read(report_.get(), &reason, sizeof reason);
+  } while (got < 0 && errno == EINTR);
+  report_.reset();
+  if (got == sizeof reason) {
+    return std::unexpected(start_error(program_, working_directory_, reason));
+  }
+  return {};
+}
+
 Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)), output_(std::move(other.output_)),
+      report_(std::move(other.report_)), hold_(std::move(other.hold_)),
+      program_(std::move(other.program_)), working_directory_(std::move(other.working_directory_)),
       text_(std::move(other.text_)), status_(other.status_) {}
 
 Child& Child::operator=(Child&& other) noexcept {
@@ -191,6 +226,10 @@ Child& Child::operator=(Child&& other) noexcept {
     kill();
     pid_ = std::exchange(other.pid_, -1);
     output_ = std::move(other.output_);
+    report_ = std::move(other.report_);
+    hold_ = std::move(other.hold_);
+    program_ = std::move(other.program_);
+    working_directory_ = std::move(other.working_directory_);
     text_ = std::move(other.text_);
     status_ = other.status_;
   }

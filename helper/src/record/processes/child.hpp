@@ -19,6 +19,7 @@ struct ChildOptions {
   std::string working_directory = {};        // empty: the helper's own
   std::vector<std::string> environment = {}; // "NAME=VALUE", added to the helper's own
   std::vector<int> inherited = {}; // descriptors that the child inherits, with the same numbers
+  bool held = false;               // the child waits for release() before it becomes the program
 };
 
 class Child {
@@ -26,6 +27,9 @@ public:
   // Starts a child with an empty standard input, and output() as its output and error stream.
   // Errors: not_found, no_rights, or failed with the reason of exec.
   static Result<Child> start(const ChildOptions& options);
+
+  // Lets a held child become the program. Errors: those of start.
+  Result<void> release();
 
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
@@ -52,9 +56,14 @@ public:
 
 private:
   Child(std::int32_t pid, Descriptor output) : pid_(pid), output_(std::move(output)) {}
+  Result<void> await_start();
 
   std::int32_t pid_ = -1;
   Descriptor output_;
+  Descriptor report_;   // the errno of a failed start
+  Descriptor hold_;     // closed: the child goes on
+  std::string program_; // for errors
+  std::string working_directory_;
   std::string text_;
   std::optional<int> status_;
 };

@@ -108,27 +108,41 @@ Result<std::shared_ptr<const Binary>> TargetFiles::open(const TargetFile& file) 
   return binary;
 }
 
+std::shared_ptr<const Binary> TargetFiles::opened(const std::string& path) const {
+  const auto known =
+      std::ranges::find(opened_, path, [](const Opened& opened) { return opened.file.path; });
+  return known == opened_.end() ? nullptr : known->binary;
+}
+
 const TargetFile* TargetFiles::file_of(const Binary* binary) const {
   const auto found =
       std::ranges::find(opened_, binary, [](const Opened& opened) { return opened.binary.get(); });
   return found == opened_.end() ? nullptr : &found->file;
 }
 
+const ElfSymbols& TargetFiles::symbols_of(const TargetFile& file) {
+  const auto known = symbols_.find(file.path);
+  return known != symbols_.end()
+             ? known->second
+             : symbols_.emplace(file.path, read_elf_symbols(file.open_path)).first->second;
+}
+
 std::optional<Place> TargetFiles::resolve(std::string_view linkage_name) {
+  const std::string name(linkage_name.substr(0, linkage_name.find('@'))); // "memcpy@GLIBC_2.14"
   for (const TargetFile& file : files_) {
     if (file.deleted) {
       continue;
     }
-    const auto binary = open(file);
-    if (!binary) {
+    // The symbol's name can be an alias of the name that the function has in the binary.
+    const auto& defined = symbols_of(file).defined;
+    const auto found = defined.find(name);
+    if (found == defined.end()) {
       continue;
     }
-    for (const std::uint32_t index : (*binary)->find(linkage_name)) {
-      const symbols::Function& function = (*binary)->functions()[index];
-      const std::string_view name = function.linkage_name;
-      if (name.substr(0, name.find('@')) == linkage_name) { // "memcpy@@GLIBC_2.14"
-        return Place{.binary = *binary, .function = index};
-      }
+    const auto binary = open(file);
+    const auto index = binary ? (*binary)->function_entry(found->second) : std::nullopt;
+    if (index) {
+      return Place{.binary = *binary, .function = *index};
     }
   }
   return std::nullopt;

@@ -3,9 +3,11 @@
 
 #include "base/error.hpp"
 #include "record/request.hpp"
+#include "record/targets/elf_symbols.hpp"
 #include "record/targets/place.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,11 +39,16 @@ public:
   // Opens the file, or returns the binary when it is already open.
   Result<std::shared_ptr<const symbols::Binary>> open(const TargetFile& file);
 
+  // Returns the open binary of that path, or nullptr.
+  [[nodiscard]] std::shared_ptr<const symbols::Binary> opened(const std::string& path) const;
+
   // Returns the file of an open binary, or nullptr.
   [[nodiscard]] const TargetFile* file_of(const symbols::Binary* binary) const;
 
   // Returns the function that the dynamic linker would bind to the linkage name.
   std::optional<Place> resolve(std::string_view linkage_name);
+
+  [[nodiscard]] const ElfSymbols& symbols_of(const TargetFile& file);
 
 private:
   struct Opened {
@@ -50,7 +57,8 @@ private:
   };
   std::vector<TargetFile> files_;
   std::vector<Opened> opened_;
-  std::string folder_; // relative paths start in this folder
+  std::map<std::string, ElfSymbols> symbols_; // by path
+  std::string folder_;                        // relative paths start in this folder
 };
 
 } // namespace ptlens::record

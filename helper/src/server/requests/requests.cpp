@@ -132,6 +132,9 @@ Read<RecordRequest> to_request(protocol::RecordParams params) {
   request.output = std::move(params.output);
   request.filter = params.filter;
   request.snapshot = params.snapshot;
+  request.budget = params.budget;
+  request.returns = std::move(params.returns);
+  request.callees = std::move(params.callees);
   request.slower_than_ns = params.slower_than.value_or(0);
   request.kernel = params.kernel;
   return converted;

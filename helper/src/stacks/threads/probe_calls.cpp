@@ -85,6 +85,10 @@ void ProbeCalls::enter(const ProbeHit& hit) {
   while (!stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer) {
     // The same stack slot: a tail call if the last frame left by a jump to here; else that frame
     // has ended.
+    if (stack_.back().returns) {
+      tail = true; // it has not returned yet
+      break;
+    }
     if (follows(hit, stack_.back())) {
       tail = true;
       site = stack_.back().left_site;
@@ -101,6 +105,7 @@ void ProbeCalls::enter(const ProbeHit& hit) {
   frame.tail = tail;
   frame.excess = hit.excess;
   frame.spent_before = spent_ + hit.cost;
+  frame.returns = hit.returns;
   stack_.push_back(frame);
 }
 
@@ -128,8 +133,10 @@ void ProbeCalls::leave(const ProbeHit& hit) {
     stack_.back().spent_when_left = spent_;
     return;
   }
+  // A call that ended in a tail call ends with it, if it does not see its own return.
   bool tail = true;
-  while (tail && !stack_.empty()) {
+  for (bool first = true; tail && !stack_.empty() && (first || !stack_.back().returns);
+       first = false) {
     tail = stack_.back().tail;
     stack_.back().left = false;
     pop(hit.time_ns, CallState::complete);
@@ -137,6 +144,7 @@ void ProbeCalls::leave(const ProbeHit& hit) {
 }
 
 void ProbeCalls::finish(std::uint64_t end_ns, bool exited) {
+  started_ = false;
   while (!stack_.empty()) {
     pop(end_ns, exited ? CallState::unwound : CallState::incomplete);
   }

@@ -21,7 +21,9 @@ struct ProbeHit {
   bool entry = false;
   bool tail_exit = false;                    // leaves by a jump out of the function
   FunctionId tail_target = FunctionId::none; // function that the jump goes to, none where unknown
-  ProbeTime cost = {};                       // that the hit takes from the thread
+  bool returns = false; // entry: the end of the call is seen after its return, by a hit of its own.
+                        // Otherwise: this is such a hit
+  ProbeTime cost = {};  // that the hit takes from the thread
   ProbeTime excess = {}; // entry only: what this hit and the exit's add to the call's own latency
 };
 
@@ -32,7 +34,7 @@ public:
 
   // Takes the next hit in order of time.
   void add(const ProbeHit& hit);
-  // Closes the open calls; `exited`: the thread ended.
+  // Closes the open calls; `exited`: the thread ended. More hits may follow after a time without.
   void finish(std::uint64_t end_ns, bool exited);
 
   // Returns the time that the hits so far took from the thread.
@@ -48,7 +50,8 @@ private:
     std::uint64_t stack_pointer = 0;
     std::uint64_t return_address = 0;
     bool tail = false;
-    bool left = false; // by a jump: the call ends with the tail callee
+    bool returns = false; // see ProbeHit
+    bool left = false;    // by a jump: the call ends with the tail callee
     FunctionId left_to = FunctionId::none;
     SiteId left_site = SiteId::none;
     std::uint64_t left_ns = 0;

@@ -1,0 +1,217 @@
+#include "record/probes/hit_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace ptlens::record {
+namespace {
+
+constexpr std::uint64_t sample_fields =
+    PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+
+perf_event_attr common_attribute() {
+  perf_event_attr attribute{};
+  attribute.size = sizeof attribute;
+  attribute.sample_period = 1;
+  attribute.sample_id_all = 1;
+  attribute.inherit = 1;
+  attribute.use_clockid = 1;
+  attribute.clockid = CLOCK_MONOTONIC;
+  return attribute;
+}
+
+perf_event_attr side_band_attribute(bool build_ids) {
+  perf_event_attr attribute = common_attribute();
+  attribute.type = PERF_TYPE_SOFTWARE;
+  attribute.config = PERF_COUNT_SW_DUMMY;
+  attribute.sample_type = sample_fields;
+  attribute.mmap = 1;
+  attribute.mmap2 = 1;
+  attribute.comm = 1;
+  attribute.comm_exec = 1;
+  attribute.task = 1;
+  attribute.context_switch = 1;
+  attribute.build_id = build_ids ? 1 : 0;
+  return attribute;
+}
+
+perf_event_attr probe_attribute(std::uint64_t id) {
+  perf_event_attr attribute = common_attribute();
+  attribute.type = PERF_TYPE_TRACEPOINT;
+  attribute.config = id;
+  attribute.sample_type = sample_fields | PERF_SAMPLE_RAW;
+  attribute.disabled = 1;
+  return attribute;
+}
+
+Descriptor open_event(const perf_event_attr& attribute, std::int32_t tid, int cpu) {
+  perf_event_attr copy = attribute;
+  return Descriptor(
+      static_cast<int>(::syscall(SYS_perf_event_open, &copy, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+}
+
+Error open_error(int reason) {
+  if (reason == EMFILE) {
+    return Error{.message = "the limit of open files is too low: each probe needs one per thread "
+                            "and CPU",
+                 .remedy = "raise it with ulimit -n, or record one thread with --tid"};
+  }
+  return Error{.kind = reason == EACCES || reason == EPERM ? Error::Kind::no_rights
+                                                           : Error::Kind::failed,
+               .message = fmt::format("a probe cannot be opened: {}", std::strerror(reason)),
+               .remedy = "run the same command with sudo"};
+}
+
+// Each event needs a descriptor per thread and CPU.
+void raise_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+} // namespace
+
+std::uint64_t event_clock_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  constexpr std::uint64_t ns_per_s = 1'000'000'000;
+  return static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+std::uint64_t time_of_record(std::span<const std::byte> record) {
+  constexpr std::size_t in_sample = 24; // behind the header, identifier, pid and tid
+  constexpr std::size_t from_end = 24;  // before CPU and identifier
+  constexpr std::size_t trailer = 32;
+  perf_event_header header{};
+  std::uint64_t time = 0;
+  if (record.size() < sizeof header + trailer) {
+    return 0;
+  }
+  std::memcpy(&header, record.data(), sizeof header);
+  const std::size_t at = header.type == PERF_RECORD_SAMPLE ? in_sample : record.size() - from_end;
+  std::memcpy(&time, record.data() + at, sizeof time);
+  return time;
+}
+
+Result<HitEvents> HitEvents::open(const Watched& watched, std::size_t pages) {
+  raise_file_limit();
+  HitEvents events;
+  auto opened = events.open_on(side_band_attribute(true), nullptr, watched, pages);
+  if (!opened && opened.error().kind == Error::Kind::failed) { // before Linux 5.12
+    events = HitEvents();
+    opened = events.open_on(side_band_attribute(false), nullptr, watched, pages);
+  }
+  if (!opened) {
+    return std::unexpected(opened.error());
+  }
+  return events;
+}
+
+Result<void> HitEvents::add(const ProbeEvent& event, const Watched& watched) {
+  return open_on(probe_attribute(event.id), &event, watched, 0);
+}
+
+Result<void> HitEvents::open_on(const perf_event_attr& attribute, const ProbeEvent* event,
+                                const Watched& watched, std::size_t pages) {
+  const std::uint64_t id = event == nullptr ? 0 : event->id;
+  auto described = std::ranges::find_if(described_, [&](const Described& known) {
+    return known.attribute.type == attribute.type && known.attribute.config == attribute.config;
+  });
+  if (described == described_.end()) {
+    described = described_.insert(described_.end(), {.attribute = attribute, .ids = {}});
+  }
+  const std::vector<std::int32_t> all = {-1};
+  std::size_t opened_count = 0;
+  for (const std::int32_t tid : watched.threads.empty() ? all : watched.threads) {
+    for (const int cpu : watched.cpus) {
+      Descriptor opened = open_event(attribute, tid, cpu);
+      if (!opened.valid() && (errno == ESRCH || errno == ENODEV)) {
+        continue; // the thread ended, or the CPU is offline
+      }
+      const auto output = output_.find(cpu);
+      const bool known = output != output_.end();
+      std::uint64_t number = 0;
+      if (!opened.valid() || ::ioctl(opened.get(), PERF_EVENT_IOC_ID, &number) != 0 ||
+          (known && ::ioctl(opened.get(), PERF_EVENT_IOC_SET_OUTPUT, output->second) != 0) ||
+          (event != nullptr && !event->filter.empty() &&
+           ::ioctl(opened.get(), PERF_EVENT_IOC_SET_FILTER, event->filter.c_str()) != 0)) {
+        const int reason = errno;
+        return std::unexpected(open_error(reason));
+      }
+      if (!known) {
+        auto buffer = RingBuffer::map(opened.get(), pages);
+        if (!buffer) {
+          return std::unexpected(buffer.error());
+        }
+        buffers_.push_back(std::move(*buffer));
+        output_.emplace(cpu, opened.get());
+      }
+      described->ids.push_back(number);
+      ++opened_count;
+      if (event == nullptr) {
+        side_band_.push_back(std::move(opened));
+      } else {
+        probes_.push_back({.event_id = id, .descriptor = std::move(opened)});
+      }
+    }
+  }
+  if (opened_count == 0) {
+    return std::unexpected(Error{.kind = Error::Kind::gone,
+                                 .message = "the process ended before it was measured",
+                                 .remedy = "choose a running process"});
+  }
+  return {};
+}
+
+void HitEvents::use_all(unsigned long request) const {
+  for (const Opened& probe : probes_) {
+    ::ioctl(probe.descriptor.get(), request, 0);
+  }
+}
+
+void HitEvents::enable() const {
+  use_all(PERF_EVENT_IOC_ENABLE);
+}
+
+void HitEvents::disable() const {
+  use_all(PERF_EVENT_IOC_DISABLE);
+}
+
+void HitEvents::remove(std::uint64_t event_id) {
+  std::erase_if(probes_, [event_id](const Opened& probe) { return probe.event_id == event_id; });
+}
+
+void HitEvents::remove_all() {
+  probes_.clear();
+}
+
+void HitEvents::drain(const RingBuffer::Visit& visit) {
+  for (RingBuffer& buffer : buffers_) {
+    buffer.drain(visit);
+  }
+}
+
+Result<Descriptor> hold(const ProbeEvent& event) {
+  perf_event_attr attribute = probe_attribute(event.id);
+  attribute.inherit = 0;
+  Descriptor opened = open_event(attribute, 0, -1);
+  if (!opened.valid()) {
+    const int reason = errno;
+    return std::unexpected(open_error(reason));
+  }
+  return opened;
+}
+
+} // namespace ptlens::record

@@ -1,0 +1,45 @@
+// Records probe hits: sets the probes in the program, writes the hits to a perf.data file in the
+// order of time, keeps the load within the budget, and ends all probes at one instant.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/note.hpp"
+#include "base/progress.hpp"
+#include "record/manifest.hpp"
+#include "record/perf/perf_command.hpp"
+#include "record/perf/session.hpp"
+#include "record/probes/probe_load.hpp"
+#include "record/request.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ptlens::record {
+
+struct HitSession {
+  const Request* request = nullptr;
+  std::vector<ProbeEvent> events = {};  // in the order in which they are opened
+  std::set<std::uint64_t> callees = {}; // numbers of the events that may be left out
+  HitCosts costs = HitCosts({});
+  double budget = 1;     // share of the program's time; 1: no limit
+  double duty = 1;       // share of the time in which the probes are set at first
+  std::size_t pages = 1; // of each buffer
+  std::string data_file = {};
+  std::map<std::string, std::vector<std::uint8_t>> build_ids = {}; // by path
+};
+
+struct HitSessionEnd {
+  SessionEnd end = {};
+  std::vector<Interval> measured = {}; // when all probes were set and enabled
+  double slowdown = 1;
+  std::vector<Note> notes = {};
+};
+
+// Errors: cancelled, gone, no_rights, and the errors of Child::start.
+[[nodiscard]] Result<HitSessionEnd> run_hit_session(const HitSession& session,
+                                                    const Progress& progress);
+
+} // namespace ptlens::record
