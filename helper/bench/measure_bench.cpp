@@ -131,6 +131,8 @@ private:
     table.switches.push_back(off > 0 ? 1 : 0);
     table.state.push_back(stacks::CallState::complete);
     table.tail_call.push_back(0);
+    table.removed.push_back(0);
+    table.end_unknown.push_back(0);
     table.inner.push_back(activations[function] > 0 ? 1 : 0);
     now_ += off;
     ++activations[function];

@@ -63,7 +63,7 @@ function measure(folder, program, ns, index, returns) {
   const entry = probes.find(({ kind }) => kind === "entry");
   assert.equal(probes.length, 2, "two hits a call");
   assert.ok(entry.latency_ns > 0 && probes.every(({ hit_ns, uncertainty_ns }) => hit_ns > 0 && uncertainty_ns > 0));
-  return { reported: (report.corrected ?? report.latency).p50, uncertainty: entry.uncertainty_ns, truth: Number(readFileSync(truth, "utf8")) };
+  return { reported: report.latency.p50, uncertainty: report.latency.uncertainty.p50, truth: Number(readFileSync(truth, "utf8")) };
 }
 
 for (const [load, returns] of [["idle", "auto"], ["idle", "exit"], ["loaded", "auto"]]) {

@@ -3,7 +3,7 @@
 import * as l10n from "@vscode/l10n";
 import flamegraph, { type FlameGraphChart, type Node } from "d3-flame-graph";
 import { select } from "d3-selection";
-import { formatCalls, formatDuration, formatPercent, percentOf } from "../../extension/src/base/units";
+import { formatCalls, formatDuration, formatFigure, formatPercent, percentOf } from "../../extension/src/base/units";
 import { frameColors } from "./colors";
 import type { FlameNode } from "./hierarchy";
 
@@ -125,5 +125,6 @@ export function frameOf(target: EventTarget | null): FlameNode | undefined {
 /** "price_order: 12.3 ms, 45 % of all, 1,000 calls, self 1.20 ms". */
 function details(node: FlameNode, total: number): string {
   const share = l10n.t("{0} of all", formatPercent(percentOf(node.value, total)));
-  return `${node.name}: ${formatDuration(node.value)}, ${share}, ${formatCalls(node.calls)}, ${l10n.t("self {0}", formatDuration(node.self))}`;
+  const self = node.selfKnown ? l10n.t("self {0}", formatDuration(node.self)) : l10n.t("self unknown");
+  return `${node.name}: ${formatFigure(node.value, node.uncertainty)}, ${share}, ${formatCalls(node.calls)}, ${self}`;
 }

@@ -6,8 +6,12 @@ export interface FlameNode {
   name: string;
   /** Inclusive time, ns. */
   value: number;
-  /** ns. */
+  /** ns */
   self: number;
+  /** false: not all that it calls was measured. */
+  selfKnown: boolean;
+  /** How far `value` may be off, ns, either way. */
+  uncertainty: number;
   calls: number;
   /** Absent at the root. */
   function?: FunctionIdentity;
@@ -42,6 +46,8 @@ export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" 
       name: identity?.name ?? l10n.t("all"),
       value: inclusive[i] ?? 0,
       self: self[i] ?? 0,
+      selfKnown: identity?.self_unknown !== true,
+      uncertainty: nodes.uncertainty?.[i] ?? 0,
       calls: calls[i] ?? 0,
       children: [],
     };

@@ -25,7 +25,7 @@ function bucketRow({ low, high, calls, off_cpu_calls: switched }: Bucket, most: 
   const off = el("span", { className: "off" });
   on.style.width = `${String((100 * (calls - switched)) / most)}%`;
   off.style.width = `${String((100 * switched) / most)}%`;
-  const range = `${formatDuration(low)} – ${formatDuration(high)}`;
+  const range = low === 0 && high > 1 ? `< ${formatDuration(high)}` : `${formatDuration(low)} – ${formatDuration(high)}`;
   const title = `${range}: ${formatCalls(calls)}${offCpuKnown ? `, ${l10n.t("{0} switched out", formatCount(switched))}` : ""}`;
   return el(
     "div",

@@ -1,11 +1,11 @@
 // All functions of the recording, most inclusive time first, with a filter by name.
 import * as l10n from "@vscode/l10n";
-import { formatCount, formatDuration } from "../../extension/src/base/units";
+import { formatCount, formatDuration, formatFigure } from "../../extension/src/base/units";
 import type { FunctionSummary, FunctionsResult } from "../../extension/src/panel/panel-messages";
 import { baseName, el } from "../base/dom";
 import { functionLink } from "../base/links";
 import { table } from "../base/table";
-import { lossView, recordingView } from "./recording-view";
+import { lossView, methodView, recordingView } from "./recording-view";
 
 const mostRows = 200;
 
@@ -15,6 +15,7 @@ export function overviewHead({ recording, functions }: FunctionsResult): HTMLEle
     {},
     lossView(recording),
     el("h1", {}, functions.length === 1 ? l10n.t("1 function") : l10n.t("{0} functions", formatCount(functions.length))),
+    methodView(recording),
     recordingView(recording),
   );
 }
@@ -42,9 +43,9 @@ function cells(row: FunctionSummary, offCpuKnown: boolean): (Node | string)[] {
   return [
     functionLink(row),
     formatCount(row.complete),
-    row.complete > 0 ? formatDuration(row.mean) : "–",
-    formatDuration(row.inclusive),
-    formatDuration(row.self),
+    row.complete > 0 ? formatFigure(row.mean, row.uncertainty?.mean ?? 0) : "–",
+    formatFigure(row.inclusive, row.uncertainty?.inclusive ?? 0),
+    row.self === null ? el("span", { title: l10n.t("unknown: some callees were not measured") }, "—") : formatFigure(row.self, row.uncertainty?.self ?? 0),
     offCpuKnown ? formatDuration(row.off_cpu) : l10n.t("unknown"),
     formatCount(row.incomplete),
     formatCount(row.unwound),

@@ -1,6 +1,7 @@
 // The quality of a recording: losses first, then the overhead and the limits of the backend.
 import * as l10n from "@vscode/l10n";
 import { backendName } from "../../extension/src/base/backend-name";
+import { probesText } from "../../extension/src/base/latency-text";
 import { formatBytes, formatCount, formatDuration, formatPercent, percentOf } from "../../extension/src/base/units";
 import type { Recording } from "../../extension/src/panel/panel-messages";
 import { el } from "../base/dom";
@@ -36,6 +37,12 @@ export function lossView(recording: Recording): HTMLElement | undefined {
   if (sentences.length === 0) return undefined;
   const items = sentences.map((text) => el("li", {}, text));
   return el("ul", { className: "losses", role: "status" }, ...items);
+}
+
+/** Shows how much slower probes made the program. */
+export function methodView(recording: Recording): HTMLElement | undefined {
+  const text = probesText(recording);
+  return text === undefined ? undefined : el("p", { className: "method" }, text);
 }
 
 export function recordingView(recording: Recording): HTMLElement {

@@ -2,7 +2,8 @@
 // terminal, prints the figures at the end, and shows the result in the editor.
 import * as vscode from "vscode";
 import { expand, folderOf } from "../base/settings";
-import { formatCalls, formatDuration } from "../base/units";
+import { explainedMean, latencyFigure } from "../base/latency-text";
+import { formatCalls } from "../base/units";
 import { failureOf, failureText } from "../errors/failure";
 import type { Backend } from "../protocol/protocol";
 import type { Api } from "./api";
@@ -94,8 +95,7 @@ class MeasureTerminal implements vscode.Pseudoterminal {
       this.#line("");
       if (name !== undefined) {
         const { latency, calls } = await this.api.report(recording, name, binary === undefined ? undefined : inFolder(binary));
-        const { mean, p50, p99, max } = latency;
-        const durations = [mean, p50, p99, max].map(formatDuration);
+        const durations = [explainedMean(latency), ...((["p50", "p99", "max"] as const).map((figure) => latencyFigure(latency, figure)))];
         this.#line(`${name}: ${vscode.l10n.t("mean {0} · p50 {1} · p99 {2} · max {3} · {4}", ...durations, formatCalls(calls.complete))}`);
       }
       this.#line(recording.path);

@@ -1,5 +1,5 @@
 // Formats figures: durations with three significant digits, counts with thousands separators, shares in percent. The
-// extension and the webview use it; the helper's units.cpp follows the same rules (test/tables/durations.json).
+// extension and the webview use it; the helper's units.cpp follows the same rules (test/tables).
 import * as l10n from "@vscode/l10n";
 
 interface Scale {
@@ -47,6 +47,19 @@ export function formatDuration(nanoseconds: number): string {
   }
   if (chosen === undefined) return `${String(nanoseconds)} ns`;
   return `${significant(nanoseconds / chosen.nanoseconds)} ${chosen.unit}`;
+}
+
+/** "1.23 µs", "1.23 µs ± 80 ns" if the uncertainty is a twentieth or more, "< 3.20 µs" (their sum) if it is the figure or more. */
+export function formatFigure(nanoseconds: number, uncertainty: number): string {
+  if (uncertainty > 0 && uncertainty >= nanoseconds) return `< ${formatDuration(nanoseconds + uncertainty)}`;
+  if (uncertainty > 0 && uncertainty * 20 >= nanoseconds) return `${formatDuration(nanoseconds)} ± ${formatDuration(uncertainty)}`;
+  return formatDuration(nanoseconds);
+}
+
+/** "1.04× slower", "12× slower", "less than 1.01× slower". */
+export function formatSlower(factor: number): string {
+  if (factor < 1.01) return l10n.t("less than {0}× slower", "1.01");
+  return l10n.t("{0}× slower", factor.toFixed(factor < 9.995 ? 2 : 0));
 }
 
 const minus = "\u2212";

@@ -1,10 +1,11 @@
 // The Functions view in the side bar: the functions of the active recording, sorted and filtered.
 import * as vscode from "vscode";
 import { ListView } from "../base/list-view";
-import { formatCalls, formatCount, formatDuration } from "../base/units";
+import { latencyFigure } from "../base/latency-text";
+import { formatCalls, formatCount, formatFigure } from "../base/units";
 import type { Log } from "../errors/log";
 import type { Client } from "../helper/client";
-import type { FunctionSummary, FunctionsResult } from "../protocol/protocol";
+import type { FunctionSummary, FunctionsResult, Latency } from "../protocol/protocol";
 import { shortName } from "../recordings/recording-entry";
 import type { Session } from "../recordings/session";
 import { ordered, orders, type Order } from "./function-order";
@@ -18,7 +19,7 @@ type Row = FunctionSummary | { readonly rest: number };
 
 export class FunctionsView extends ListView<Row> {
   #result: FunctionsResult | undefined;
-  #p99 = new Map<string, number>();
+  #p99 = new Map<string, Latency>();
   #order: Order = "total";
   #filter = "";
 
@@ -84,9 +85,9 @@ export class FunctionsView extends ListView<Row> {
 
   #figures(row: FunctionSummary): string {
     const p99 = this.#p99.get(functionKey(row));
-    const mean = row.complete > 0 ? [vscode.l10n.t("mean {0}", formatDuration(row.mean))] : [];
-    const tail = p99 === undefined || row.complete === 0 ? [] : [vscode.l10n.t("p99 {0}", formatDuration(p99))];
-    const total = vscode.l10n.t("total {0}", formatDuration(row.inclusive));
+    const mean = row.complete > 0 ? [vscode.l10n.t("mean {0}", formatFigure(row.mean, row.uncertainty?.mean ?? 0))] : [];
+    const tail = p99 === undefined || row.complete === 0 ? [] : [vscode.l10n.t("p99 {0}", latencyFigure(p99, "p99"))];
+    const total = vscode.l10n.t("total {0}", formatFigure(row.inclusive, row.uncertainty?.inclusive ?? 0));
     const calls = formatCalls(row.complete);
     const incomplete = row.incomplete > 0 ? [vscode.l10n.t("{0} incomplete", formatCount(row.incomplete))] : [];
     // The figure that the list is sorted by comes first.
@@ -143,7 +144,7 @@ export class FunctionsView extends ListView<Row> {
     await Promise.all(
       missing.map(async (row) => {
         const { latency } = await this.client.request("ptlens/report", { id, function: selectorOf(row) });
-        this.#p99.set(functionKey(row), latency.p99);
+        this.#p99.set(functionKey(row), latency);
       }),
     );
   }

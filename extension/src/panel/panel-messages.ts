@@ -27,9 +27,15 @@ export interface FlameView {
 export interface CallRow {
   readonly tid: number;
   readonly start: number;
-  readonly latency: number;
+  /** null: the end of the call was not seen. */
+  readonly latency: number | null;
+  /** How far the latency may be off, either way. */
+  readonly within: number;
+  /** The least and the most that a call without latency can have taken. */
+  readonly bounds?: readonly (number | null)[];
   readonly offCpu: number;
-  readonly self: number;
+  /** null: not all that it called was measured. */
+  readonly self: number | null;
   readonly state: CallState;
 }
 

@@ -121,7 +121,8 @@ export class Panel implements ResultView, vscode.Disposable {
       await this.showMeasured([selector]);
       return;
     }
-    const calls: CallFilter = { latency: [slowCall.latency, slowCall.latency], tid: slowCall.tid };
+    const latency = slowCall.latency ?? threshold;
+    const calls: CallFilter = { latency: [latency, latency], tid: slowCall.tid };
     const report = await this.client.request("ptlens/report", { id: recording.id, function: selector, ...calls });
     if (!this.#isCurrent(recording)) return;
     await this.#showReport(vscode.l10n.t("slow {0}", report.function.name), report, { selector, calls }, slowCall);

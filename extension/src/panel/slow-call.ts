@@ -11,7 +11,7 @@ const shownBefore = 20;
  */
 export async function findSlowCall(client: Client, id: string, selector: FunctionSelector, threshold: number): Promise<SlowCall | undefined> {
   const slow = await client.request("ptlens/calls", { id, function: selector, latency: [threshold, Number.MAX_SAFE_INTEGER], limit: pageSize });
-  const [slowest] = rows(slow).sort((one, other) => other.latency - one.latency);
+  const [slowest] = rows(slow).sort((one, other) => (other.latency ?? 0) - (one.latency ?? 0));
   if (slowest === undefined) return undefined;
   const before: CallRow[] = [];
   for (let offset = 0, total = 1; offset < total; offset += pageSize) {
@@ -23,13 +23,19 @@ export async function findSlowCall(client: Client, id: string, selector: Functio
   return { ...slowest, threshold, before };
 }
 
+function boundsOf(bounds: readonly (number | null)[] | null | undefined): Pick<CallRow, "bounds"> {
+  return bounds === null || bounds === undefined ? {} : { bounds };
+}
+
 function rows({ columns }: CallsResult): CallRow[] {
   return columns.tid.map((tid, index) => ({
     tid,
     start: columns.start[index] ?? 0,
-    latency: columns.latency[index] ?? 0,
+    latency: columns.latency[index] ?? null,
+    within: columns.raw_latency === undefined ? 0 : (columns.resolution[index] ?? 0),
+    ...boundsOf(columns.bounds?.[index]),
     offCpu: columns.off_cpu[index] ?? 0,
-    self: columns.self[index] ?? 0,
+    self: columns.self[index] ?? null,
     state: columns.state[index] ?? "incomplete",
   }));
 }

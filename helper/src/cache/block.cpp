@@ -16,8 +16,11 @@ std::uint64_t distance_to_parent(const Row& row) {
 }
 
 // Returns the end of the call, at most 2^64 - 1.
-std::uint64_t end_of(const Row& row) {
-  return row.latency > UINT64_MAX - row.start ? UINT64_MAX : row.start + row.latency;
+std::uint64_t end_of(const Row& row, std::span<const Extra> extras) {
+  const std::uint64_t removed = (row.flags & extra_bit) != 0 ? extras[row.extra].removed : 0;
+  const std::uint64_t wall =
+      removed > UINT64_MAX - row.latency ? UINT64_MAX : row.latency + removed;
+  return wall > UINT64_MAX - row.start ? UINT64_MAX : row.start + wall;
 }
 
 } // namespace
@@ -27,6 +30,7 @@ void FunctionSums::add(const FunctionSums& other) {
     calls.at(state) += other.calls.at(state);
   }
   complete_latency.add(other.complete_latency);
+  uncertainty.add(other.uncertainty);
   inclusive.add(other.inclusive);
   self.add(other.self);
   off_cpu.add(other.off_cpu);
@@ -37,6 +41,7 @@ void FunctionSums::add(const FunctionSums& other) {
 FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras) {
   FunctionSums sums;
   Sum complete_latency;
+  Sum uncertainty;
   Sum inclusive;
   Sum self;
   std::uint64_t complete = 0;
@@ -48,6 +53,7 @@ FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras) {
     if ((row.flags & state_bits) == 0) [[likely]] {
       ++complete;
       complete_latency.add(row.latency);
+      uncertainty.add(row.uncertainty);
       sums.least = std::min(sums.least, row.latency);
       sums.most = std::max(sums.most, row.latency);
     } else {
@@ -60,6 +66,7 @@ FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras) {
   }
   sums.calls[0] = complete;
   sums.complete_latency = complete_latency;
+  sums.uncertainty = uncertainty;
   sums.inclusive = inclusive;
   sums.self = self;
   return sums;
@@ -94,7 +101,7 @@ std::byte* BlockEncoder::add_extras(std::span<const Row> rows, std::span<const E
 
 BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> extras) {
   constexpr std::size_t columns = 7;
-  constexpr std::size_t extra_columns = 5;
+  constexpr std::size_t extra_columns = 6;
   if (!std::ranges::is_sorted(rows, {}, &Row::order)) {
     std::ranges::sort(rows, {}, &Row::order);
   }
@@ -105,7 +112,7 @@ BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> e
   entry.first_start = UINT64_MAX;
   for (const Row& row : rows) {
     entry.first_start = std::min(entry.first_start, row.start);
-    entry.last_end = std::max(entry.last_end, end_of(row));
+    entry.last_end = std::max(entry.last_end, end_of(row, extras));
   }
   values_.resize(std::max(values_.size(), columns * count));
   bytes_.resize(std::max(bytes_.size(), (columns + extra_columns) * most_column_bytes(count)));
@@ -143,6 +150,7 @@ BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> e
     out = add_extras(rows, extras, out, [](const Extra& each) { return each.preempted; });
     out = add_extras(rows, extras, out, [](const Extra& each) { return each.switches; });
     out = add_extras(rows, extras, out, [](const Extra& each) { return each.before; });
+    out = add_extras(rows, extras, out, [](const Extra& each) { return each.removed; });
   }
   entry.bytes = static_cast<std::uint32_t>(out - bytes_.data());
   size_ = entry.bytes;
@@ -164,8 +172,8 @@ std::optional<Block> Block::parse(std::span<const std::byte> bytes, const BlockE
     }
   }
   if (entry.extras != 0) {
-    for (Column* const column :
-         {&block.outside, &block.blocked, &block.preempted, &block.switches, &block.before}) {
+    for (Column* const column : {&block.outside, &block.blocked, &block.preempted, &block.switches,
+                                 &block.before, &block.removed}) {
       if (!read(*column, entry.extras)) {
         return std::nullopt;
       }
@@ -199,7 +207,8 @@ void Block::read_rows(const BlockEntry& entry, std::vector<Row>& rows,
                         .blocked = blocked[seen],
                         .preempted = preempted[seen],
                         .switches = static_cast<std::uint32_t>(switches[seen]),
-                        .before = static_cast<std::uint32_t>(before[seen])});
+                        .before = static_cast<std::uint32_t>(before[seen]),
+                        .removed = removed[seen]});
       ++seen;
     } else {
       row.flags &= static_cast<std::uint8_t>(~extra_bit);
@@ -214,6 +223,16 @@ void Block::read_starts(const BlockEntry& entry, std::span<std::uint64_t> out) c
   for (std::uint64_t& each : out) {
     start += each;
     each = start;
+  }
+}
+
+void Block::read_walls(const BlockEntry& entry, std::span<std::uint64_t> out) const {
+  latency.read(out);
+  std::size_t extra = 0;
+  for (std::size_t i = 0; i < out.size() && extra < entry.extras; ++i) {
+    if ((flags[i] & extra_bit) != 0) {
+      out[i] += removed[extra++];
+    }
   }
 }
 

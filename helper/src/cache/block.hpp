@@ -4,7 +4,7 @@
 //   flags | start - previous start | latency | children | order - previous order |
 //   order - order of the parent (0: a root) | uncertainty
 //   and for calls whose flags have the extra bit:
-//   outside | blocked | preempted | switches | order - order of the first call in it
+//   outside | blocked | preempted | switches | order - order of the first call in it | removed
 //
 // The first start and order are relative to those in the block's entry.
 #pragma once
@@ -26,6 +26,7 @@ struct Extra { // values that are 0 for most calls
   std::uint64_t preempted = 0;
   std::uint32_t switches = 0;
   std::uint32_t before = 0; // how much lower the order of the first call in it is
+  std::uint64_t removed = 0;
 };
 
 struct Row {
@@ -76,6 +77,7 @@ struct Block {
   Column preempted;
   Column switches;
   Column before;
+  Column removed;
 
   // Returns nothing where the bytes are not a block that matches the entry.
   [[nodiscard]] static std::optional<Block> parse(std::span<const std::byte> bytes,
@@ -86,6 +88,8 @@ struct Block {
   // Read a column into `out`, whose size is entry.calls.
   void read_starts(const BlockEntry& entry, std::span<std::uint64_t> out) const;
   void read_orders(const BlockEntry& entry, std::span<std::uint32_t> out) const;
+  // Reads the times from start to end: latencies with the time of probes.
+  void read_walls(const BlockEntry& entry, std::span<std::uint64_t> out) const;
 };
 
 } // namespace ptlens::cache

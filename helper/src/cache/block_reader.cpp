@@ -67,7 +67,8 @@ void BlockReader::read_away(const BlockEntry& entry, const Block& block) {
                          .latency = block_latencies_[i],
                          .outside = block.outside[extra],
                          .blocked = block.blocked[extra],
-                         .preempted = block.preempted[extra]});
+                         .preempted = block.preempted[extra],
+                         .removed = filter_.raw ? 0 : block.removed[extra]});
       }
       ++extra;
     }
@@ -97,7 +98,12 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     return true;
   }
   read(block->flags, flags_);
-  read(block->latency, block_latencies_);
+  if (filter_.raw) {
+    block_latencies_.resize(entry.calls);
+    block->read_walls(entry, block_latencies_);
+  } else {
+    read(block->latency, block_latencies_);
+  }
   if (!filter_.accepts_all()) {
     block_orders_.resize(entry.calls);
     block->read_orders(entry, block_orders_);
@@ -124,6 +130,9 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     starts_.resize(entry.calls);
     block->read_starts(entry, starts_);
     keep_complete(starts_);
+    walls_.resize(entry.calls);
+    block->read_walls(entry, walls_);
+    keep_complete(walls_);
     inner_.resize(entry.calls);
     std::ranges::transform(flags_, inner_.begin(), [](std::uint8_t flags) {
       return static_cast<std::uint8_t>(flags & inner_bit);

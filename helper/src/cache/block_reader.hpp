@@ -16,11 +16,12 @@ namespace ptlens::cache {
 struct CallFilter {
   const OrderSet* calls = nullptr;   // accepts only these calls; null: any
   const OrderSet* made_in = nullptr; // accepts only calls made by one of these; null: any
+  bool raw = false;                  // latencies with the time of probes
 
   [[nodiscard]] bool accepts_all() const { return calls == nullptr && made_in == nullptr; }
 };
 
-// A call that was switched out, or was outside user code.
+// A call that was switched out, or was outside user code, or that contains hits of probes.
 struct AwayCall {
   std::uint32_t at = 0; // index in the columns of complete calls
   std::uint32_t switches = 0;
@@ -28,6 +29,7 @@ struct AwayCall {
   std::uint64_t outside = 0;
   std::uint64_t blocked = 0;
   std::uint64_t preempted = 0;
+  std::uint64_t removed = 0;
 
   [[nodiscard]] bool was_off_cpu() const { return switches != 0 || blocked + preempted != 0; }
   [[nodiscard]] std::uint64_t on_cpu() const {
@@ -41,7 +43,7 @@ public:
   enum class Columns : std::uint8_t {
     ranked,  // latencies and uncertainties
     figures, // the same, children, and the calls that were away
-    timed,   // latencies, starts, marks of nested calls, and the calls that were away
+    timed,   // latencies, starts, wall times, marks of nested calls, and the calls that were away
   };
 
   BlockReader(const CallCache& cache, CallFilter filter) : cache_(cache), filter_(filter) {}
@@ -55,6 +57,8 @@ public:
   [[nodiscard]] std::span<const std::uint64_t> uncertainties() const { return uncertainties_; }
   [[nodiscard]] std::span<const std::uint64_t> children() const { return children_; }
   [[nodiscard]] std::span<const std::uint64_t> starts() const { return starts_; }
+  // The times from start to end.
+  [[nodiscard]] std::span<const std::uint64_t> walls() const { return walls_; }
   // Not 0: nested in another call of the function.
   [[nodiscard]] std::span<const std::uint8_t> inner() const { return inner_; }
   [[nodiscard]] std::span<const AwayCall> away() const { return away_; }
@@ -77,6 +81,7 @@ private:
   std::vector<std::uint64_t> uncertainties_;
   std::vector<std::uint64_t> children_;
   std::vector<std::uint64_t> starts_;
+  std::vector<std::uint64_t> walls_;
   std::vector<std::uint8_t> inner_;
   std::vector<AwayCall> away_;
 };

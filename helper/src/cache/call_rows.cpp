@@ -98,6 +98,7 @@ private:
           std::min<std::uint8_t>(flags & state_bits, state_bits - 1));
       calls.tail_call[call] = (flags & tail_call_bit) != 0 ? 1 : 0;
       calls.inner[call] = (flags & inner_bit) != 0 ? 1 : 0;
+      calls.end_unknown[call] = (flags & end_unknown_bit) != 0 ? 1 : 0;
       const auto distance = static_cast<std::uint32_t>(block.distance[i]);
       const std::uint32_t parent =
           distance == 0 ? OrderIndex::none : index.rank(orders[i] - distance);
@@ -108,6 +109,7 @@ private:
         calls.outside[call] = block.outside[extra];
         calls.blocked[call] = block.blocked[extra];
         calls.preempted[call] = block.preempted[extra];
+        calls.removed[call] = block.removed[extra];
         calls.switches[call] = static_cast<std::uint32_t>(block.switches[extra]);
         if (const auto before = static_cast<std::uint32_t>(block.before[extra]); before != 0) {
           before_[orders[i]] = before;

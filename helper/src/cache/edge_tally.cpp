@@ -62,8 +62,10 @@ LargeEdge stored(EdgeId edge, const EdgeTally& made) {
           .outside = narrow(tally.outside),
           .off_cpu_calls = tally.off_cpu_calls,
           .switches = tally.switches,
+          .removed = narrow(tally.removed),
+          .uncertainty = narrow(tally.uncertainty),
           .latency_ranks = made.ranks.latencies,
-          .uncertainty = made.ranks.uncertainty};
+          .uncertainty_ranks = made.ranks.uncertainties};
 }
 
 EdgeTally restored(const LargeEdge& large) {
@@ -80,11 +82,13 @@ EdgeTally restored(const LargeEdge& large) {
                 .on_cpu = wide(large.on_cpu),
                 .self = wide(large.self),
                 .outside = wide(large.outside),
+                .removed = wide(large.removed),
+                .uncertainty = wide(large.uncertainty),
                 .covered_on_cpu = 0,
                 .off_cpu_calls = large.off_cpu_calls,
                 .switches = large.switches};
   made.ranks.latencies = large.latency_ranks;
-  made.ranks.uncertainty = large.uncertainty;
+  made.ranks.uncertainties = large.uncertainty_ranks;
   return made;
 }
 
@@ -100,7 +104,7 @@ public:
     const std::uint64_t calls = calls_of(blocks);
     EdgeTally made;
     Ranks latencies(percentile_shares, calls);
-    Ranks uncertainties(uncertainty_share, calls);
+    Ranks uncertainties(uncertainty_shares, calls);
     each_block(blocks, Columns::figures, [&] {
       for (std::size_t state = 0; state < made.states.size(); ++state) {
         made.states.at(state) += reader_.states().at(state);
@@ -185,10 +189,14 @@ Tally tally_of(const BlockReader& block) {
       tally.self += latency > children[i] ? latency - children[i] : 0;
     }
   }
+  for (const std::uint64_t uncertainty : block.uncertainties()) {
+    tally.uncertainty += uncertainty;
+  }
   tally.on_cpu = tally.latency;
   for (const AwayCall& call : block.away()) {
     tally.on_cpu -= call.latency - call.on_cpu();
     tally.outside += call.outside;
+    tally.removed += call.removed;
     tally.blocked += call.blocked;
     tally.preempted += call.preempted;
     tally.switches += call.switches;

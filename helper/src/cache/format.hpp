@@ -88,7 +88,7 @@ struct BlockEntry {
   std::uint32_t thread = 0;
   std::uint32_t first_order = 0; // least number of opening
   std::uint16_t calls = 0;
-  std::uint16_t extras = 0; // calls with off-CPU time, time outside, or opened late
+  std::uint16_t extras = 0; // calls with off-CPU time, time outside or of probes, or opened late
   std::uint16_t inner = 0;  // calls inside another activation of their function
   std::uint16_t unused = 0;
 };
@@ -116,7 +116,8 @@ struct Sum {
 struct FunctionSums {
   std::array<std::uint64_t, 3> calls = {}; // by CallState
   Sum complete_latency;
-  Sum inclusive; // of outermost calls, like off_cpu
+  Sum uncertainty; // of the latencies of complete calls
+  Sum inclusive;   // of outermost calls, like off_cpu
   Sum self;
   Sum off_cpu;
   std::uint64_t least = UINT64_MAX; // latency of complete calls
@@ -152,8 +153,10 @@ struct LargeEdge {
   Sum outside;
   std::uint64_t off_cpu_calls = 0;
   std::uint64_t switches = 0;
+  Sum removed;
+  Sum uncertainty;
   std::array<std::uint64_t, 4> latency_ranks = {};
-  std::uint64_t uncertainty = 0;
+  std::array<std::uint64_t, 5> uncertainty_ranks = {};
 };
 
 // The flags of a call: the state in the low two bits, and these bits.
@@ -162,9 +165,10 @@ inline constexpr std::uint8_t tail_call_bit = 4;
 inline constexpr std::uint8_t inner_bit = 8;
 inline constexpr std::uint8_t extra_bit = 16;
 inline constexpr std::uint8_t late_bit = 32;
+inline constexpr std::uint8_t end_unknown_bit = 64;
 
 static_assert(sizeof(FileHeader) == 72 && sizeof(DirectoryHeader) == 72);
-static_assert(sizeof(EdgeEntry) == 24 && sizeof(BlockEntry) == 48 && sizeof(FunctionSums) == 104);
-static_assert(sizeof(FunctionEntry) == 120 && sizeof(LargeEdge) == 224);
+static_assert(sizeof(EdgeEntry) == 24 && sizeof(BlockEntry) == 48 && sizeof(FunctionSums) == 120);
+static_assert(sizeof(FunctionEntry) == 136 && sizeof(LargeEdge) == 288);
 
 } // namespace ptlens::cache

@@ -17,14 +17,16 @@ void Tally::add(const Tally& other) {
   on_cpu += other.on_cpu;
   self += other.self;
   outside += other.outside;
+  removed += other.removed;
+  uncertainty += other.uncertainty;
   covered_on_cpu += other.covered_on_cpu;
   off_cpu_calls += other.off_cpu_calls;
   switches += other.switches;
 }
 
-TalliedRanks::TalliedRanks(Ranks& of_latencies, Ranks& of_uncertainties)
-    : uncertainty(of_uncertainties.values().front()) {
+TalliedRanks::TalliedRanks(Ranks& of_latencies, Ranks& of_uncertainties) {
   std::ranges::copy(of_latencies.values(), latencies.begin());
+  std::ranges::copy(of_uncertainties.values(), uncertainties.begin());
 }
 
 } // namespace ptlens::cache

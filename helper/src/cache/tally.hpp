@@ -34,6 +34,8 @@ struct Tally {
   WideSum on_cpu = 0;
   WideSum self = 0;
   WideSum outside = 0;
+  WideSum removed = 0;
+  WideSum uncertainty = 0;
   WideSum covered_on_cpu = 0; // of nested calls
   std::uint64_t off_cpu_calls = 0;
   std::uint64_t switches = 0;
@@ -52,12 +54,14 @@ struct Tally {
 
 inline constexpr std::array<Share, 4> percentile_shares = {
     {{500, 1000}, {900, 1000}, {990, 1000}, {999, 1000}}};
-inline constexpr std::array<Share, 1> uncertainty_share = {{{19, 20}}};
+// See measure::FigureErrors.
+inline constexpr std::array<Share, 5> uncertainty_shares = {
+    {{7500, 10000}, {9500, 10000}, {9950, 10000}, {9995, 10000}, {1, 1}}};
 
-// The latencies at percentile_shares, and the uncertainty at uncertainty_share; 0 without calls.
+// The latencies at percentile_shares, and the uncertainties at uncertainty_shares; 0 without calls.
 struct TalliedRanks {
   std::array<std::uint64_t, percentile_shares.size()> latencies{};
-  std::uint64_t uncertainty = 0;
+  std::array<std::uint64_t, uncertainty_shares.size()> uncertainties{};
 
   TalliedRanks() = default;
   // Takes the ranks of all latencies and uncertainties.

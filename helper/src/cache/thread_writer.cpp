@@ -93,6 +93,7 @@ void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
   flags |= call.tail_call ? tail_call_bit : std::uint8_t{0};
   flags |= call.inner ? inner_bit : std::uint8_t{0};
   flags |= call.late ? late_bit : std::uint8_t{0};
+  flags |= call.end_unknown ? end_unknown_bit : std::uint8_t{0};
   Row row{.start = call.start,
           .latency = call.latency,
           .children = call.children,
@@ -102,13 +103,15 @@ void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
           .extra = 0,
           .flags = flags};
   std::uint32_t waiting = 0;
-  if ((call.outside | call.blocked | call.preempted | call.switches | before) != 0) [[unlikely]] {
+  if ((call.outside | call.blocked | call.preempted | call.switches | before | call.removed) != 0)
+      [[unlikely]] {
     row.flags |= extra_bit;
     const Extra extra{.outside = call.outside,
                       .blocked = call.blocked,
                       .preempted = call.preempted,
                       .switches = call.switches,
-                      .before = before};
+                      .before = before,
+                      .removed = call.removed};
     waiting = waiting_.add(lane, row, &extra);
   } else {
     waiting = waiting_.add(lane, row, nullptr);

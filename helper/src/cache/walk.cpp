@@ -52,6 +52,8 @@ WalkedCall ThreadWalk::step(Cursor& cursor, const Block& block) {
   call.start = cursor.start;
   call.latency = block.latency[at];
   call.children = block.children[at];
+  call.uncertainty = block.uncertainty[at];
+  call.end_unknown = (block.flags[at] & end_unknown_bit) != 0;
   if (const auto distance = static_cast<std::uint32_t>(block.distance[at]); distance != 0) {
     call.parent = stacks::CallId{cursor.order - distance};
   }

@@ -24,6 +24,8 @@ struct WalkedCall {
   std::uint64_t children = 0;
   std::uint64_t outside = 0;
   std::uint64_t off_cpu = 0;
+  std::uint64_t uncertainty = 0;
+  bool end_unknown = false;
 };
 
 class ThreadWalk {

@@ -33,7 +33,7 @@ public:
     // Small enough that waiting rows stay in the processor's cache, large enough that the entries
     // of blocks take little space. At most 65,535.
     std::uint32_t block_calls = 512;
-    // The figures of edges with at least so many calls are stored: 224 bytes each.
+    // The figures of edges with at least so many calls are stored: 288 bytes each.
     std::uint32_t large_edge_calls = 2048;
     bool own_thread = false; // encode blocks in a thread of their own
   };

@@ -411,6 +411,8 @@ private:
     add_no_cache(*app, report_.source);
     add_function(*app, report_.function, report_.binary, true);
     add_all(*app, report_.all);
+    app->add_flag("--raw", report_.raw,
+                  "add the latency with the time of probes (JSON always has it)");
     add_selection(*app, report_.selection);
     add_json(*app, report_.source.json);
   }

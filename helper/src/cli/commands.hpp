@@ -40,6 +40,7 @@ struct QueryOptions {
   std::string function;
   std::string binary;
   bool all = false; // report all functions of the name together
+  bool raw = false; // add the figures with the time of probes
 };
 
 struct CallsOptions {

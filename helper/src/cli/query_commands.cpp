@@ -4,7 +4,6 @@
 #include "engine/cache/cache_status.hpp"
 #include "engine/engine.hpp"
 #include "engine/inlined/inlined_report.hpp"
-#include "engine/probes/probe_correction.hpp"
 #include "export/calls.hpp"
 #include "export/explain/explain_json.hpp"
 #include "export/explain/explain_text.hpp"
@@ -133,15 +132,13 @@ Result<Query> prepare(const QueryOptions& options) {
 }
 
 void print(const measure::Measurement& measurement, const measure::Report& report,
-           const std::optional<measure::CorrectedLatency>& corrected,
-           const std::optional<measure::InlinedPart>& inlined, bool not_called, bool as_json) {
-  if (as_json) {
-    auto json = exporting::report_json(measurement, report);
+           const std::optional<measure::LatencyStats>& raw,
+           const std::optional<measure::InlinedPart>& inlined, bool not_called,
+           const QueryOptions& options) {
+  if (options.source.json) {
+    auto json = exporting::report_json(measurement, report, raw);
     if (not_called) {
       json["not_called"] = true;
-    }
-    if (corrected) {
-      exporting::add_corrected(json, *corrected);
     }
     if (inlined) {
       exporting::add_inlined(json, measurement, *inlined);
@@ -152,11 +149,8 @@ void print(const measure::Measurement& measurement, const measure::Report& repor
   if (not_called) {
     std::cout << exporting::not_called_text(measurement, report);
   }
-  std::cout << exporting::report_text(measurement, report,
-                                      inlined.value_or(measure::InlinedPart{}));
-  if (corrected) {
-    std::cout << exporting::corrected_text(*corrected);
-  }
+  std::cout << exporting::report_text(measurement, report, inlined.value_or(measure::InlinedPart{}),
+                                      options.raw ? raw : std::nullopt);
 }
 
 } // namespace
@@ -208,9 +202,9 @@ Result<bool> report_all(const QueryOptions& options) {
   if (QueryOptions again = options; was_damaged(*query->measurement, again.source)) {
     return report_all(again);
   }
-  const auto corrected =
-      engine::corrected_latency(*query->measurement, query->functions, query->selection);
-  print(*query->measurement, report, corrected, {}, false, options.source.json);
+  print(*query->measurement, report,
+        measure::raw_latency(*query->measurement, query->functions, query->selection), {}, false,
+        options);
   return true;
 }
 
@@ -245,11 +239,11 @@ Result<void> report(const QueryOptions& options) {
     return cli::report(again);
   }
   const measure::Measurement& shown = report->source(measurement);
-  const auto corrected =
+  const auto raw =
       report->inlined
           ? std::nullopt
-          : engine::corrected_latency(measurement, {&report->report.function, 1}, *selection);
-  print(shown, report->report, corrected, report->inlined, report->not_called, options.source.json);
+          : measure::raw_latency(measurement, {&report->report.function, 1}, *selection);
+  print(shown, report->report, raw, report->inlined, report->not_called, options);
   return {};
 }
 

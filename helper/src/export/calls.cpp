@@ -26,6 +26,10 @@ const stacks::CallSite* site_of(const measure::Measurement& measurement,
   return measurement.sites.has(site) ? &measurement.sites[site] : nullptr;
 }
 
+std::string csv_field(std::optional<std::uint64_t> figure) {
+  return figure ? std::to_string(*figure) : "";
+}
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) {
     return text;
@@ -57,17 +61,21 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
   for (const std::uint32_t call : calls) {
     const stacks::FunctionInfo* caller = caller_info(measurement, part, call);
     const stacks::CallSite* site = site_of(measurement, part, call);
-    const Json line = {
-        {"tid", measurement.threads[table.thread[call]].tid},
-        {"start", table.start[call]},
-        {"latency", table.latency[call]},
-        {"resolution", table.uncertainty[call]},
-        {"off_cpu", table.off_cpu(call)},
-        {"self", table.self(call)},
-        {"caller", caller != nullptr ? Json(caller->name) : Json(nullptr)},
-        {"call_site", site != nullptr ? Json(hexadecimal(site->address)) : Json(nullptr)},
-        {"state", word(table.state[call])},
-        {"tail_call", table.tail_call[call] != 0}};
+    const CallFigures figures = figures_of(measurement, table, call);
+    Json line = {{"tid", measurement.threads[table.thread[call]].tid},
+                 {"start", table.start[call]},
+                 {"latency", json_of(figures.latency)},
+                 {"resolution", figures.within},
+                 {"off_cpu", table.off_cpu(call)},
+                 {"self", json_of(figures.self)},
+                 {"caller", caller != nullptr ? Json(caller->name) : Json(nullptr)},
+                 {"call_site", site != nullptr ? Json(hexadecimal(site->address)) : Json(nullptr)},
+                 {"state", word(table.state[call])},
+                 {"tail_call", table.tail_call[call] != 0}};
+    if (measurement.is_corrected()) {
+      line["raw_latency"] = json_of(figures.raw_latency);
+      line["bounds"] = bounds_json(figures);
+    }
     out << dump(line) << '\n';
   }
 }
@@ -75,16 +83,24 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
 void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
                      const measure::CallSubset& part, std::span<const std::uint32_t> calls) {
   const stacks::CallTable& table = part.calls();
-  out << "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution\r\n";
+  out << "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution";
+  out << (measurement.is_corrected() ? ",raw_latency,at_least,at_most\r\n" : "\r\n");
   for (const std::uint32_t call : calls) {
     const stacks::FunctionInfo* caller = caller_info(measurement, part, call);
     const stacks::CallSite* site = site_of(measurement, part, call);
-    out << fmt::format("{},{},{},{},{},{},{},{},{},{}\r\n",
-                       measurement.threads[table.thread[call]].tid, table.start[call],
-                       table.latency[call], table.off_cpu(call), table.self(call),
-                       caller != nullptr ? csv_field(caller->name) : "",
+    const CallFigures figures = figures_of(measurement, table, call);
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{}", measurement.threads[table.thread[call]].tid,
+                       table.start[call], csv_field(figures.latency), table.off_cpu(call),
+                       csv_field(figures.self), caller != nullptr ? csv_field(caller->name) : "",
                        site != nullptr ? hexadecimal(site->address) : "", word(table.state[call]),
-                       table.tail_call[call] != 0, table.uncertainty[call]);
+                       table.tail_call[call] != 0, figures.within);
+    if (measurement.is_corrected()) {
+      const auto at_least = figures.bounds ? std::optional(figures.bounds->first) : std::nullopt;
+      const auto at_most = figures.bounds ? figures.bounds->second : std::nullopt;
+      out << fmt::format(",{},{},{}", csv_field(figures.raw_latency), csv_field(at_least),
+                         csv_field(at_most));
+    }
+    out << "\r\n";
   }
 }
 

@@ -1,6 +1,7 @@
 // The comparison of two recordings.
 #include "export/difference.hpp"
 
+#include "export/text/latency_text.hpp"
 #include "export/text/table.hpp"
 #include "export/text/units.hpp"
 
@@ -40,8 +41,7 @@ Json alone_json(const measure::Measurement& measurement,
 }
 
 std::string mean_of(const measure::Report& report) {
-  return report.latency.calls == 0 ? std::string()
-                                   : duration(report.latency.mean, report.latency.uncertainty);
+  return report.latency.calls == 0 ? std::string() : mean_text(report.latency);
 }
 
 std::string change_cell(Verdict verdict, const std::string& change) {
@@ -119,8 +119,12 @@ Json difference_json(const measure::Measurement& base, const measure::Measuremen
 
 std::string difference_text(const measure::Measurement& base, const measure::Measurement& now,
                             const measure::RecordingDifference& difference) {
-  std::string text = fmt::format("base       {}\nrecording  {}\n\n", printable(base.recording.path),
-                                 printable(now.recording.path));
+  const auto named = [](const measure::RecordingInfo& recording) {
+    const std::string probes = probes_text(recording);
+    return printable(recording.path) + (probes.empty() ? "" : ", ") + probes;
+  };
+  std::string text =
+      fmt::format("base       {}\nrecording  {}\n\n", named(base.recording), named(now.recording));
   Table table({{"calls before"},
                {"calls now"},
                {"mean before"},

@@ -6,6 +6,7 @@
 #include "cache/call_cache.hpp"
 #include "stacks/calls/call.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -55,10 +56,18 @@ struct Measurement {
   std::vector<stacks::ThreadInfo> threads;
   stacks::Functions functions;
   stacks::CallSites sites;
+  // Functions whose self time is unknown, because not all that they call was measured; ascending.
+  std::vector<stacks::FunctionId> self_unknown;
   std::shared_ptr<const cache::CallCache> cache; // all calls; never null once it is complete
   // The names of functions that were inlined somewhere in binaries whose code ran: last components,
   // without template arguments, ascending.
   std::vector<std::string> inlined_names;
+
+  // Returns whether latencies are without the time of probes.
+  [[nodiscard]] bool is_corrected() const { return recording.backend == "uprobe"; }
+  [[nodiscard]] bool self_known(stacks::FunctionId function) const {
+    return !std::ranges::binary_search(self_unknown, function);
+  }
 };
 
 } // namespace ptlens::measure

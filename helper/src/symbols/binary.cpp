@@ -284,6 +284,10 @@ std::vector<std::uint64_t> Binary::exits(std::uint32_t index) const {
   return addresses;
 }
 
+bool Binary::calls_elsewhere(std::uint32_t index) const {
+  return symbols::calls_elsewhere(contents_->image, contents_->table.get(), index);
+}
+
 std::vector<Exit> Binary::exit_points(std::uint32_t index) const {
   return symbols::exit_points(contents_->image, contents_->table.get(), index);
 }

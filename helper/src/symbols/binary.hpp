@@ -100,6 +100,9 @@ public:
   // Returns the entry addresses of the functions that function `index` calls directly or jumps to
   // directly (tail calls), PLT stubs included, in ascending order and without repeats.
   [[nodiscard]] std::vector<std::uint64_t> direct_callees(std::uint32_t index) const;
+  // Returns whether function `index` also calls, or jumps out to, code that direct_callees() does
+  // not list: through a register or memory, or to an address without a function.
+  [[nodiscard]] bool calls_elsewhere(std::uint32_t index) const;
   // Returns the addresses of the instructions by which control leaves function `index`, ascending:
   // every `ret`, and every direct or indirect jump out of its ranges.
   [[nodiscard]] std::vector<std::uint64_t> exits(std::uint32_t index) const;

@@ -1,6 +1,6 @@
 // The environment variables that test/editor/run.mjs sets for the tests in the extension host.
 import { execFileSync } from "node:child_process";
-import type { LinesResult, Report } from "../../../extension/src/protocol/protocol";
+import type { FigureErrors, Latency, LinesResult, Report } from "../../../extension/src/protocol/protocol";
 
 export function environment(name: string): string {
   const value = process.env[name];
@@ -31,6 +31,17 @@ export function duration(ns: number): string {
   const power = Math.min(3, Math.max(0, Math.floor(Math.log10(rounded) / 3)));
   const digits = { minimumSignificantDigits: 3, maximumSignificantDigits: 3, roundingMode: "halfEven" } as const;
   return `${(ns / 1000 ** power).toLocaleString("en-US", digits)} ${["ns", "µs", "ms", "s"][power] ?? ""}`;
+}
+
+/** Formats a duration with its uncertainty, by the rule of the documentation. */
+export function figure(ns: number, uncertainty = 0): string {
+  if (uncertainty > 0 && uncertainty >= ns) return `< ${duration(ns + uncertainty)}`;
+  return uncertainty > 0 && uncertainty * 20 >= ns ? `${duration(ns)} ± ${duration(uncertainty)}` : duration(ns);
+}
+
+/** Formats a figure of a latency. */
+export function latencyFigure(latency: Latency, name: keyof FigureErrors): string {
+  return figure(latency[name], latency.uncertainty?.[name] ?? (name === "total" ? 0 : latency.resolution));
 }
 
 export function count(value: number): string {

@@ -6,7 +6,7 @@ import path from "node:path";
 import { ask } from "../live.mjs";
 import { makeProject } from "../programs.mjs";
 import { projectRoot, startRig } from "../rig.mjs";
-import { count, duration, goToLine, lensTexts, lineTexts, newPage, panelFrame, patience, runCommand, startPatience, until } from "./page.mjs";
+import { count, duration, figure, goToLine, latencyFigure, lensTexts, lineTexts, newPage, panelFrame, patience, runCommand, startPatience, until } from "./page.mjs";
 
 const squeezed = (text) => text.replace(/ +/g, " ").trim();
 const textsOf = async (page) => (await lineTexts(page)).map(squeezed);
@@ -66,7 +66,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
   const baseReport = ask("report", project.base, "--function", "step");
   const rows = ask("lines", project.recording, "--file", project.source).lines;
   const rowText = (row) => {
-    const parts = [`${duration(row.mean)} × ${count(row.calls)}`];
+    const parts = [`${figure(row.mean, row.uncertainty?.mean)} × ${count(row.calls)}`];
     if (row.off_cpu.total > 0) parts.push(`off-CPU ${duration(row.off_cpu.total)} total`);
     return parts.join(" · ");
   };
@@ -80,7 +80,8 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await page.keyboard.press("Control+b");
       assert.equal(report.calls.complete, 200, "the program calls it 200 times");
       const { latency } = report;
-      const figures = [`mean ${duration(latency.mean)}`, `p50 ${duration(latency.p50)} · p99 ${duration(latency.p99)} · max ${duration(latency.max)}`, "200 calls", "on-CPU", "cpu "];
+      const shown = (name) => `${name} ${latencyFigure(latency, name)}`;
+      const figures = [shown("mean"), [shown("p50"), shown("p99"), shown("max")].join(" · "), "200 calls", "on-CPU", "cpu "];
       await until("the lens", async () => (await lensTexts(page)).some((text) => figures.every((figure) => text.includes(figure))));
     },
     page,
@@ -110,6 +111,29 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await panelFrame(page).locator("h2", { hasText: "Callers" }).waitFor(patience);
       await until("the keyboard is there", async () => (await panelFrame(page).locator(":focus").textContent())?.startsWith("Callers"));
       await page.keyboard.press("Escape");
+    },
+    page,
+  );
+
+  await test(
+    "the panel has the figures of ptlens report --json, and the raw ones behind a click",
+    async () => {
+      const frame = panelFrame(page);
+      const probes = report.recording.backend === "uprobe";
+      const shown = await frame.locator(".figures").innerText();
+      for (const name of ["mean", "p50", "p90", "p99", "p999", "max", "total"]) assert.ok(shown.includes(latencyFigure(report.latency, name)), `${name} ${latencyFigure(report.latency, name)} in ${shown}`);
+      assert.equal(report.raw !== undefined, probes);
+      assert.equal(await frame.locator(".method").count(), probes ? 1 : 0);
+      if (!probes) return;
+      assert.match(await frame.locator(".method").innerText(), /^measured with probes: the program ran (less than )?[\d.]+× slower$/);
+      const raw = frame.locator(".raw-figures");
+      assert.equal(await raw.isVisible(), false);
+      await frame.locator(".raw > summary").click();
+      await raw.waitFor(patience);
+      const texts = await raw.innerText();
+      for (const name of ["mean", "p50", "p99", "max"]) assert.ok(texts.includes(duration(report.raw.latency[name])), `${name} in ${texts}`);
+      assert.ok(report.raw.latency.mean > report.latency.mean);
+      await shot("raw-figures-dark");
     },
     page,
   );
@@ -178,7 +202,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
     "against a baseline, lens and lines show the change with its sign, as ptlens diff does",
     async () => {
       await page.keyboard.press("Control+Alt+9");
-      await until("the base is open", async () => (await lensTexts(page)).some((text) => text.includes(`mean ${duration(baseReport.latency.mean)}`)));
+      await until("the base is open", async () => (await lensTexts(page)).some((text) => text.includes(`mean ${latencyFigure(baseReport.latency, "mean")}`)));
       await runCommand(page, "PT Lens: Show Recording");
       await pick(page, project.recording);
       await runCommand(page, "PT Lens: Compare with This Recording");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { ask, helpersOf, newestRecording } from "../live.mjs";
-import { count, definedAt, duration, goToLine, lensTexts, newPage, patience, pickSample, runCommand, showSource, until } from "./page.mjs";
+import { count, definedAt, goToLine, latencyFigure, lensTexts, newPage, patience, pickSample, runCommand, showSource, until } from "./page.mjs";
 
 export async function helperEndTests({ browser, rig, sample, measured, artifacts, test }) {
   const { context, page, shot } = await newPage(browser, artifacts);
@@ -37,7 +37,7 @@ export async function helperEndTests({ browser, rig, sample, measured, artifacts
       await page.locator(".statusbar-item", { hasText: "Stop and show results" }).click();
       await page.locator(".codelens-decoration", { hasText: "mean" }).first().waitFor(patience);
       const report = ask("report", newestRecording(path.join(rig.scratch, "state")), "--function", measured);
-      const figures = [`mean ${duration(report.latency.mean)}`, `${count(report.calls.complete)} call`];
+      const figures = [`mean ${latencyFigure(report.latency, "mean")}`, `${count(report.calls.complete)} call`];
       await until(`a lens with ${figures}`, async () => (await lensTexts(page)).some((text) => figures.every((figure) => text.includes(figure))));
     },
     page,

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ask, newestRecording, probesOf, sampleSource } from "../live.mjs";
 import {
-  choose, count, definedAt, duration, goToLine, lensTexts, lineTexts, newPage, openContextMenu, openSubmenu, panelFrame, patience, pickSample,
+  choose, count, definedAt, duration, figure, goToLine, latencyFigure, lensTexts, lineTexts, newPage, openContextMenu, openSubmenu, panelFrame, patience, pickSample,
   recordingRunsIn, runCommand, showSource, until,
 } from "./page.mjs";
 
@@ -82,14 +82,14 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
       report = ask("report", recording, "--function", measured);
       lines = ask("lines", recording, "--file", sampleSource);
       assert.ok(report.calls.complete > 0, "the server handles orders all the time");
-      const figures = [`mean ${duration(report.latency.mean)}`, `p99 ${duration(report.latency.p99)}`, `${count(report.calls.complete)} calls`];
+      const figures = [`mean ${latencyFigure(report.latency, "mean")}`, `p99 ${latencyFigure(report.latency, "p99")}`, `${count(report.calls.complete)} calls`];
       await until(`a lens with ${figures.join(", ")}`, async () =>
         (await lensTexts(page)).some((text) => figures.every((figure) => text.includes(figure))),
       );
       const visible = lines.lines.filter((row) => row.line >= report.function.line - 5 && row.line <= report.function.line + 14);
       assert.ok(visible.length >= 2, "the measured function has two lines with calls");
       for (const row of visible) {
-        const parts = row.calls > 0 ? [`${duration(row.mean)} × ${count(row.calls)}`] : [];
+        const parts = row.calls > 0 ? [`${figure(row.mean, row.uncertainty?.mean)} × ${count(row.calls)}`] : [];
         if (row.calls > 0 && row.off_cpu.total > 0) parts.push(`off-CPU ${duration(row.off_cpu.total)} total`);
         if (row.unwound > 0) parts.push(`${count(row.unwound)} unwound`);
         if (row.incomplete > 0) parts.push(`${count(row.incomplete)} incomplete`);
@@ -109,8 +109,8 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
       const frame = panelFrame(page);
       await frame.locator("h1", { hasText: measured }).waitFor(patience);
       const figures = await frame.locator(".figures").innerText();
-      assert.ok(figures.includes(duration(report.latency.mean)), figures);
-      assert.ok(figures.includes(duration(report.latency.p99)), figures);
+      assert.ok(figures.includes(latencyFigure(report.latency, "mean")), figures);
+      assert.ok(figures.includes(latencyFigure(report.latency, "p99")), figures);
       assert.ok(figures.includes(count(report.calls.complete)), figures);
       const names = await until("frames", async () => {
         const found = await frame.locator("g.frame").evaluateAll((frames) => frames.map((each) => each.getAttribute("name")));

@@ -14,6 +14,15 @@ export function duration(ns) {
   return `${(ns / 1000 ** power).toLocaleString("en-US", digits)} ${["ns", "µs", "ms", "s"][power]}`;
 }
 
+/** A duration with its uncertainty, by the rule of the documentation. */
+export function figure(ns, uncertainty = 0) {
+  if (uncertainty > 0 && uncertainty >= ns) return `< ${duration(ns + uncertainty)}`;
+  return uncertainty > 0 && uncertainty * 20 >= ns ? `${duration(ns)} ± ${duration(uncertainty)}` : duration(ns);
+}
+
+/** A figure of a latency, such as p50. */
+export const latencyFigure = (latency, name) => figure(latency[name], latency.uncertainty?.[name] ?? (name === "total" ? 0 : latency.resolution));
+
 export const count = (number) => number.toLocaleString("en-US");
 
 const sourceLines = readFileSync(sampleSource, "utf8").split("\n");

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { formatBytes, formatCalls, formatCount, formatDuration, formatPercent, percentOf } from "../../../extension/src/base/units";
+import { formatBytes, formatCalls, formatCount, formatDuration, formatFigure, formatPercent, formatSlower, percentOf } from "../../../extension/src/base/units";
 
 describe("formatDuration", () => {
   // The helper is tested against the same table.
@@ -22,6 +22,24 @@ describe("formatDuration", () => {
       assert.ok(Math.abs(shown - ns) <= half * (1 + 1e-9), `${String(ns)} became ${digits} ${unit}`);
     }
   });
+});
+
+describe("figures with their uncertainty", () => {
+  // The helper is tested against the same table.
+  const table = JSON.parse(readFileSync(path.resolve(__dirname, "../../test/tables/figures.json"), "utf8")) as {
+    figures: [number, number, string][];
+    slower: [number, string][];
+  };
+  for (const [nanoseconds, uncertainty, text] of table.figures) {
+    it(`${String(nanoseconds)} ns ± ${String(uncertainty)} ns is ${text}`, () => {
+      assert.equal(formatFigure(nanoseconds, uncertainty), text);
+    });
+  }
+  for (const [factor, text] of table.slower) {
+    it(`${String(factor)} is ${text}`, () => {
+      assert.equal(formatSlower(factor), text);
+    });
+  }
 });
 
 describe("counts, shares and sizes", () => {

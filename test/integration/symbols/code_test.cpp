@@ -154,6 +154,15 @@ TEST_P(Jumps, ThatLeaveDifferFromSwitches) {
   EXPECT_EQ(kinds("through_table"), Kinds{Exit::Kind::indirect_jump});
   EXPECT_EQ(kinds("through_object"), Kinds{Exit::Kind::indirect_jump});
   EXPECT_EQ(kinds("branching"), Kinds{Exit::Kind::ret});
+  const auto elsewhere = [&binary](std::string_view name) {
+    return binary->calls_elsewhere(binary->find(name).at(0));
+  };
+  for (const char* const name : {"other", "tail", "branching"}) {
+    EXPECT_FALSE(elsewhere(name)) << name;
+  }
+  for (const char* const name : {"through_pointer", "through_table", "through_object"}) {
+    EXPECT_TRUE(elsewhere(name)) << name;
+  }
   // The switch really is a table: the disassembly has a jump through a register or memory.
   EXPECT_TRUE(std::ranges::any_of(objdump(path), [](const DisassembledLine& line) {
     return line.function == "_Z9branchingii" && line.mnemonic == "jmp" && line.text.contains('*');

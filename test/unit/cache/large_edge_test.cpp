@@ -48,6 +48,8 @@ TEST(LargeEdge, AgreesWithItsCalls) {
       WideSum self = 0;
       WideSum off = 0;
       WideSum outside = 0;
+      WideSum removed = 0;
+      WideSum uncertainty = 0;
       std::uint64_t switches = 0;
       for (std::size_t call = 0; call < calls.size(); ++call) {
         ++states.at(static_cast<std::size_t>(calls.state[call]));
@@ -62,6 +64,8 @@ TEST(LargeEdge, AgreesWithItsCalls) {
         self += calls.self(call);
         off += calls.off_cpu(call);
         outside += calls.outside[call];
+        removed += calls.removed[call];
+        uncertainty += calls.uncertainty[call];
         switches += calls.switches[call];
       }
       std::ranges::sort(latencies);
@@ -79,7 +83,12 @@ TEST(LargeEdge, AgreesWithItsCalls) {
       EXPECT_EQ(large->latency_ranks[1], ranked(latencies, 900));
       EXPECT_EQ(large->latency_ranks[2], ranked(latencies, 990));
       EXPECT_EQ(large->latency_ranks[3], ranked(latencies, 999));
-      EXPECT_EQ(large->uncertainty, ranked(uncertainties, 950));
+      EXPECT_TRUE(wide(large->removed) == removed);
+      EXPECT_TRUE(wide(large->uncertainty) == uncertainty);
+      EXPECT_EQ(large->uncertainty_ranks[0], ranked(uncertainties, 750));
+      EXPECT_EQ(large->uncertainty_ranks[1], ranked(uncertainties, 950));
+      EXPECT_EQ(large->uncertainty_ranks[2], ranked(uncertainties, 995));
+      EXPECT_EQ(large->uncertainty_ranks[4], ranked(uncertainties, 1000));
     }
   }
 }

@@ -100,6 +100,8 @@ inline stacks::CallTable random_table(std::uint32_t seed, std::uint32_t calls_a_
       table.state.push_back(static_cast<stacks::CallState>(random.below(3)));
       table.tail_call.push_back(random.chance(10) ? 1 : 0);
       table.inner.push_back(random.chance(10) ? 1 : 0);
+      table.removed.push_back(random.chance(50) ? 0 : random.below(widest));
+      table.end_unknown.push_back(random.chance(10) ? 1 : 0);
     }
   }
   return table;
@@ -121,6 +123,8 @@ inline void expect_equal(const stacks::CallTable& one, const stacks::CallTable& 
   EXPECT_EQ(one.state, other.state);
   EXPECT_EQ(one.tail_call, other.tail_call);
   EXPECT_EQ(one.inner, other.inner);
+  EXPECT_EQ(one.removed, other.removed);
+  EXPECT_EQ(one.end_unknown, other.end_unknown);
 }
 
 // The calls as they are handed over: each when it closes, here in order of their opening, which a

@@ -235,6 +235,7 @@ TEST(RoundTrip, NeedsFewBytesPerCall) {
       plain.start[call] = 1'000'000'000 + 130 * call;
       plain.latency[call] = 20 + call % 5000;
       plain.children[call] = call % 3 == 0 ? call % 4000 : 0;
+      plain.removed[call] = 0;
     }
     return plain;
   }();

@@ -20,6 +20,8 @@ struct CallRow {
   std::uint64_t preempted;
   stacks::CallState state;
   bool tail_call;
+  std::uint64_t removed = 0;
+  bool end_unknown = false;
 };
 
 inline void add(stacks::CallTable& table, const CallRow& row) {
@@ -37,6 +39,8 @@ inline void add(stacks::CallTable& table, const CallRow& row) {
   table.switches.push_back(row.blocked > 0 ? 1 : 0);
   table.state.push_back(row.state);
   table.tail_call.push_back(row.tail_call ? 1 : 0);
+  table.removed.push_back(row.removed);
+  table.end_unknown.push_back(row.end_unknown ? 1 : 0);
   table.inner.push_back(0);
 }
 
@@ -121,7 +125,15 @@ inline measure::Report example_report() {
                     .p99 = 3000,
                     .p999 = 3000,
                     .total = 4000,
-                    .uncertainty = 42};
+                    .uncertainty = 42,
+                    .within = {.mean = 42,
+                               .total = 0,
+                               .min = 42,
+                               .max = 42,
+                               .p50 = 42,
+                               .p90 = 42,
+                               .p99 = 42,
+                               .p999 = 42}};
   report.on_cpu_mean = 1900;
   report.on_cpu_total = 3800;
   report.off_cpu = {

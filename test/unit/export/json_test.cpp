@@ -92,6 +92,53 @@ TEST(ReportJson, UnknownCallerIsSaid) {
   EXPECT_TRUE(json["call_site"].is_null());
 }
 
+// 30 µs ± 40 µs is below 70 µs: both are 35 µs. p99 is resolved.
+TEST(ReportJson, OfProbesSaysHowWellEachFigureIsKnown) {
+  measure::Measurement measurement = example();
+  measurement.recording.backend = "uprobe";
+  measurement.recording.slowdown = 1.25;
+  measure::Report report = example_report();
+  report.latency = {.calls = 2,
+                    .mean = 35'000,
+                    .min = 35'000,
+                    .max = 900'000,
+                    .p50 = 35'000,
+                    .p90 = 900'000,
+                    .p99 = 900'000,
+                    .p999 = 900'000,
+                    .total = 70'000,
+                    .within = {.mean = 35'000,
+                               .total = 70'000,
+                               .min = 35'000,
+                               .max = 40'000,
+                               .p50 = 35'000,
+                               .p90 = 40'000,
+                               .p99 = 40'000,
+                               .p999 = 40'000},
+                    .corrected = true};
+  report.self_known = false;
+  report.on_cpu_within = 100;
+  report.on_cpu_total_within = 200;
+  measure::LatencyStats raw = example_report().latency;
+  raw.mean = 123;
+  const Json json = whole(report_json(measurement, report, raw));
+  EXPECT_EQ(json["recording"]["slowdown"], 1.25);
+  EXPECT_EQ(json["latency"]["uncertainty"].dump(),
+            R"({"mean":35000.0,"min":35000.0,"max":40000.0,"p50":35000.0,"p90":40000.0,)"
+            R"("p99":40000.0,"p999":40000.0,"total":70000.0})");
+  EXPECT_EQ(json["latency"]["below_resolution"].dump(),
+            R"({"mean":70000.0,"min":70000.0,"p50":70000.0,"total":140000.0})");
+  EXPECT_EQ(json["on_cpu"].dump(),
+            R"({"mean":1900.0,"total":3800,"uncertainty":{"mean":100.0,"total":200.0}})");
+  EXPECT_EQ(json["self"].dump(),
+            R"({"mean":null,"total":null,"unknown":"some callees were not measured"})");
+  EXPECT_EQ(json["raw"]["latency"]["mean"], 123.0);
+  const Json traced = whole(report_json(example(), example_report()));
+  EXPECT_FALSE(traced["latency"].contains("uncertainty"));
+  EXPECT_EQ(traced["recording"]["slowdown"], 1);
+  EXPECT_FALSE(traced.contains("raw"));
+}
+
 TEST(FunctionsJson, OneRowAFunction) {
   const std::vector<measure::FunctionRow> rows{{.function = 0_fn,
                                                 .complete = 1,
@@ -130,7 +177,8 @@ TEST(LinesJson, FunctionsAndLines) {
       R"([{"line":12,"calls":2,"mean":2000.0,"p99":3000,"total":4000,"incomplete":1,"unwound":0,)"
       R"("off_cpu":{"mean":100.0,"total":200,"calls":1,"switches":1,"blocked":200,)"
       R"("preempted":0},"callees":[{"name":"ns::work<int, char>","binary":"/bin/app",)"
-      R"("address":"0xffffffffff600000","calls":2,"mean":2000.0}]}])");
+      R"("address":"0xffffffffff600000","calls":2,"mean":2000.0}],)"
+      R"("uncertainty":{"mean":42.0,"p99":42.0,"total":0.0}}])");
 }
 
 measure::FlameTree example_tree() {
@@ -138,7 +186,8 @@ measure::FlameTree example_tree() {
           .function = {stacks::FunctionId::none, 2_fn, 1_fn, 2_fn},
           .inclusive = {100, 100, 60, 10},
           .self = {0, 40, 50, 10},
-          .calls = {0, 1, 2, 3}};
+          .calls = {0, 1, 2, 3},
+          .uncertainty = {0, 4, 5, 6}};
 }
 
 TEST(FlameJson, ColumnsAndOnlyTheFunctionsThatOccur) {
@@ -149,6 +198,10 @@ TEST(FlameJson, ColumnsAndOnlyTheFunctionsThatOccur) {
   EXPECT_EQ(dump(json["nodes"]),
             R"({"parent":[-1,0,1,2],"function":[-1,0,1,0],"inclusive":[100,100,60,10],)"
             R"("self":[0,40,50,10],"calls":[0,1,2,3]})");
+  measure::Measurement probed = example();
+  probed.recording.backend = "uprobe";
+  const Json of_probes = flame_json(probed, example_tree(), measure::FlameTime::wall);
+  EXPECT_EQ(of_probes["nodes"]["uncertainty"].dump(), "[0,4,5,6]");
 }
 
 TEST(Folded, StacksWithSelfTimeAndSafeNames) {

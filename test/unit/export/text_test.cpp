@@ -67,9 +67,32 @@ TEST(ReportText, BarsAreInProportion) {
 
 TEST(ReportText, ResolutionStandsBesideFiguresThatItBlurs) {
   measure::Report report = example_report();
-  report.latency.uncertainty = 500;
+  report.latency.within.mean = 500;
   const std::string text = report_text(example(), report);
   EXPECT_NE(text.find("mean 2.00 µs ± 500 ns"), std::string::npos) << text;
+}
+
+TEST(ReportText, OfProbesShowsBoundsAndTheSlowdown) {
+  measure::Measurement measurement = example();
+  measurement.recording.backend = "uprobe";
+  measurement.recording.slowdown = 1.04;
+  measure::Report report = example_report();
+  report.latency.mean = 20'000;
+  report.latency.within.mean = 20'000;
+  report.latency.p99 = 500'000;
+  report.latency.within.p99 = 40'000;
+  report.latency.corrected = true;
+  report.self_known = false;
+  const std::string text = report_text(measurement, report);
+  const auto has = [&text](std::string_view part) { return text.find(part) != std::string::npos; };
+  EXPECT_TRUE(has("  measured with probes: the program ran 1.04× slower\n")) << text;
+  EXPECT_TRUE(has("mean < 40.0 µs (below what probes resolve), ")) << text;
+  EXPECT_TRUE(has("500 µs ± 40.0 µs")) << text;
+  EXPECT_TRUE(has("Self      unknown: some callees were not measured\n")) << text;
+  EXPECT_FALSE(has("Raw ")) << text;
+  const std::string with_raw =
+      report_text(measurement, report, {}, std::optional(example_report().latency));
+  EXPECT_NE(with_raw.find("Raw       mean 2.00 µs, p50 1.00 µs, "), std::string::npos) << with_raw;
 }
 
 TEST(ReportText, WithoutTimingNoLatencyIsShown) {

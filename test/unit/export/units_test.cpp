@@ -37,11 +37,16 @@ TEST(Units, RoundingMovesOnToTheNextUnit) {
   EXPECT_EQ(duration(999'499), "999 µs");
 }
 
-TEST(Units, ResolutionIsSaidWhereItMatters) {
-  EXPECT_EQ(duration(100, 42), "100 ns ± 42 ns");
-  EXPECT_EQ(duration(1'000'000, 42), "1.00 ms");
-  EXPECT_EQ(duration(100, 0), "100 ns");
-  EXPECT_EQ(duration(100, std::nullopt), "100 ns");
+// The extension is tested against the same table.
+TEST(Units, FiguresHaveTheirUncertaintyWhereItMatters) {
+  std::ifstream file(PTLENS_SOURCE_ROOT "/test/tables/figures.json");
+  const auto table = nlohmann::json::parse(file);
+  for (const auto& row : table["figures"]) {
+    EXPECT_EQ(figure(row[0], row[1]), row[2].get<std::string>()) << row.dump();
+  }
+  for (const auto& row : table["slower"]) {
+    EXPECT_EQ(slower(row[0]), row[1].get<std::string>()) << row.dump();
+  }
 }
 
 TEST(Units, CountsAreGrouped) {

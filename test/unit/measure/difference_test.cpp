@@ -16,6 +16,8 @@ LatencyStats stats(std::uint64_t calls, double mean, double stddev, std::uint64_
   result.stddev = stddev;
   result.p99 = p99;
   result.uncertainty = uncertainty;
+  result.within.mean = static_cast<double>(uncertainty);
+  result.within.p99 = uncertainty;
   return result;
 }
 

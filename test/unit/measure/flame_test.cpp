@@ -102,8 +102,38 @@ test::Recording with_time_outside() {
   c.switches = {1, 1};
   c.state = {stacks::CallState::complete, stacks::CallState::complete};
   c.tail_call = {0, 0};
+  c.removed = {0, 0};
+  c.end_unknown = {0, 0};
   c.inner = {0, 0};
   return m;
+}
+
+// An unwound call whose end was not seen is in the stack of what it called, and has no time.
+TEST(Flame, CallsWithoutAnEndAreOnlyInTheStacksOfTheirCalls) {
+  test::Recording m = test::empty_recording(10'000);
+  for (const char* name : {"outer", "throws", "checks"}) {
+    test::add_function(m, name);
+  }
+  const auto outer = test::add_call(m, {.function = 0_fn, .start = 0, .latency = 1000});
+  const auto throws = test::add_call(m, {.function = 1_fn,
+                                         .parent = outer,
+                                         .start = 100,
+                                         .latency = 30,
+                                         .state = stacks::CallState::unwound,
+                                         .uncertainty = 800,
+                                         .end_unknown = true});
+  test::add_call(m, {.function = 2_fn, .parent = throws, .start = 110, .latency = 30});
+  test::add_call(m, {.function = 1_fn,
+                     .parent = outer,
+                     .start = 900,
+                     .state = stacks::CallState::unwound,
+                     .uncertainty = 90,
+                     .end_unknown = true});
+  const FlameTree tree = flame(m, std::nullopt, {}, FlameTime::wall, 0);
+  EXPECT_EQ(tree.function, (std::vector{FunctionId::none, 0_fn, 1_fn, 2_fn}));
+  EXPECT_EQ(tree.inclusive, (std::vector<std::uint64_t>{1000, 1000, 30, 30}));
+  EXPECT_EQ(tree.self, (std::vector<std::uint64_t>{0, 970, 0, 30}));
+  EXPECT_EQ(tree.calls, (std::vector<std::uint64_t>{0, 1, 0, 1}));
 }
 
 TEST(Flame, NamesTimeOutsideUserCode) {

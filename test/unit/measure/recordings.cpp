@@ -48,7 +48,7 @@ CallIndex add_call(Recording& measurement, const CallSpec& call) {
   calls.site.push_back(call.site);
   calls.start.push_back(call.start);
   calls.latency.push_back(call.latency);
-  calls.uncertainty.push_back(0);
+  calls.uncertainty.push_back(call.uncertainty);
   calls.outside.push_back(0);
   calls.children.push_back(0);
   calls.blocked.push_back(call.blocked);
@@ -56,6 +56,8 @@ CallIndex add_call(Recording& measurement, const CallSpec& call) {
   calls.switches.push_back(call.blocked + call.preempted > 0 ? 1 : 0);
   calls.state.push_back(call.state);
   calls.tail_call.push_back(0);
+  calls.removed.push_back(call.removed);
+  calls.end_unknown.push_back(call.end_unknown ? 1 : 0);
   std::uint8_t inner = 0;
   for (CallIndex above = call.parent; above != CallIndex::none;
        above = calls.parent[index_of(above)]) {
@@ -226,6 +228,7 @@ Recording::operator Measurement() const {
           .threads = threads,
           .functions = functions,
           .sites = sites,
+          .self_unknown = {},
           .cache = cached.value_or(nullptr),
           .inlined_names = {}};
 }

@@ -32,6 +32,9 @@ struct CallSpec {
   stacks::CallState state = stacks::CallState::complete;
   stacks::SiteId site = stacks::SiteId::none;
   std::uint32_t thread = 0;
+  std::uint64_t removed = 0; // by which probes made it longer than `latency`
+  std::uint32_t uncertainty = 0;
+  bool end_unknown = false;
 };
 
 // Appends the call, adds its latency to its parent's `children`, and computes its `inner`. Returns

@@ -255,6 +255,8 @@ test::Recording mutual_recursion(std::uint32_t depth) {
     c.switches.push_back(0);
     c.state.push_back(CallState::complete);
     c.tail_call.push_back(0);
+    c.removed.push_back(0);
+    c.end_unknown.push_back(0);
     c.inner.push_back(inner ? 1 : 0);
   };
   CallIndex parent = CallIndex::none;

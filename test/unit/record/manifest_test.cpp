@@ -21,6 +21,7 @@ TEST(ManifestFile, RoundTrips) {
   manifest.command = {"a", ""};
   manifest.duration_s = 0.25;
   manifest.perf_command = {"perf", "record"};
+  manifest.slowdown = 1.25;
   manifest.notes = {make_note("first", "the number {}", 1), make_note("second", "no number")};
   manifest.probes = {{.kind = Probe::Kind::exit,
                       .event_id = 9,
@@ -38,6 +39,7 @@ TEST(ManifestFile, RoundTrips) {
   EXPECT_EQ(read->command, manifest.command);
   EXPECT_EQ(read->duration_s, manifest.duration_s);
   EXPECT_EQ(read->notes, manifest.notes);
+  EXPECT_EQ(read->slowdown, 1.25);
   ASSERT_EQ(read->probes.size(), 2U);
   EXPECT_EQ(read->probes[1].kind, Probe::Kind::entry);
   EXPECT_EQ(read->probes[0].kind, Probe::Kind::exit);

@@ -201,9 +201,10 @@ TEST_F(Conversation, CodeLensAndHoverOfTheActiveRecording) {
   // By line: work at line 3, main at line 10. 200 of 4,000 ns off-CPU are 5 %; the other 3,800 of
   // the 9,500 ns that were traced and not lost are 40 %.
   EXPECT_EQ(lenses[0]["range"]["start"]["line"], 2);
-  EXPECT_EQ(lenses[0]["command"]["title"],
-            "mean 2.00 µs · p50 1.00 µs · p99 3.00 µs · max 3.00 µs · 2 calls · on-CPU 95 %, "
-            "off-CPU 5.0 % · cpu 40 % · 1 unwound · 500 ns of trace lost");
+  EXPECT_EQ(
+      lenses[0]["command"]["title"],
+      "mean 2.00 µs · p50 1.00 µs ± 50 ns · p99 3.00 µs · max 3.00 µs · 2 calls · on-CPU 95 %, "
+      "off-CPU 5.0 % · cpu 40 % · 1 unwound · 500 ns of trace lost");
   EXPECT_EQ(lenses[0]["command"]["command"], "ptlens.showFunction");
   EXPECT_EQ(lenses[0]["command"]["arguments"].dump(),
             R"([{"id":")" + id +
@@ -219,7 +220,8 @@ TEST_F(Conversation, CodeLensAndHoverOfTheActiveRecording) {
   };
   const std::string function = hover_at(2)["contents"]["value"];
   EXPECT_NE(function.find("`ns::work<int, char>`"), std::string::npos) << function;
-  EXPECT_NE(function.find("| 1.00 µs | 1.00 µs | 3.00 µs |"), std::string::npos) << function;
+  EXPECT_NE(function.find("| 1.00 µs ± 50 ns | 1.00 µs ± 50 ns | 3.00 µs |"), std::string::npos)
+      << function;
   EXPECT_NE(function.find("500 ns of trace lost in 2 gaps"), std::string::npos) << function;
   const std::string line = hover_at(11)["contents"]["value"];
   EXPECT_NE(line.find("Calls from this line: 1.00 µs × 1 "), std::string::npos) << line;

@@ -22,6 +22,26 @@ protected:
              bool tail = false, FunctionId tail_target = FunctionId::none) {
     calls_.add({time, stack_pointer, function, SiteId::none, 0, false, tail, tail_target});
   }
+  // Hits that take 60 ± 6 ns from their thread at an entry and 40 ± 4 ns at an exit; 50 ± 5 ns of
+  // that is in the latency of the call itself.
+  void enter_at_cost(std::uint64_t time, FunctionId function, std::uint64_t stack_pointer) {
+    calls_.add({.time_ns = time,
+                .stack_pointer = stack_pointer,
+                .function = function,
+                .return_address = 0x100,
+                .entry = true,
+                .cost = {60, 6},
+                .excess = {50, 5}});
+  }
+  void leave_at_cost(std::uint64_t time, FunctionId function, std::uint64_t stack_pointer,
+                     bool tail = false, FunctionId tail_target = FunctionId::none) {
+    calls_.add({.time_ns = time,
+                .stack_pointer = stack_pointer,
+                .function = function,
+                .tail_exit = tail,
+                .tail_target = tail_target,
+                .cost = {40, 4}});
+  }
   std::size_t count(FunctionId function, CallState state) const {
     std::size_t count = 0;
     for (std::size_t call = 0; call < table_.size(); ++call) {
@@ -223,6 +243,86 @@ TEST_F(ProbeCallsTest, TheEndOfTheThreadUnwindsAndTheEndOfTheRecordingCuts) {
   exited.add({10, 1000, f, SiteId::none, 0x100, true, false, FunctionId::none});
   exited.finish(60, true);
   EXPECT_EQ(builder.take().state[0], CallState::unwound);
+}
+
+TEST_F(ProbeCallsTest, ACallExcludesItsOwnExcessAndTheHitsInIt) {
+  enter_at_cost(1000, f, 1000);
+  enter_at_cost(2000, g, 900);
+  leave_at_cost(2500, g, 900);
+  enter_at_cost(3000, g, 900);
+  leave_at_cost(3200, g, 900);
+  leave_at_cost(4000, f, 1000);
+  finish(5000, false);
+  ASSERT_EQ(table_.size(), 3U);
+  EXPECT_EQ(table_.latency[0], 3000U - 50 - 2 * (60 + 40));
+  EXPECT_EQ(table_.removed[0], 250U);
+  EXPECT_EQ(table_.uncertainty[0], 5U + 2 * (6 + 4));
+  EXPECT_EQ(table_.latency[1], 500U - 50);
+  EXPECT_EQ(table_.uncertainty[1], 5U);
+  EXPECT_EQ(table_.latency[2], 200U - 50);
+  EXPECT_EQ(table_.children[0], 450U + 150);
+  EXPECT_EQ(table_.wall(0), 3000U);
+}
+
+// The tail call's exit and entry are inside the call that it continues.
+TEST_F(ProbeCallsTest, AJumpAndItsTargetCostTimeInTheCallThatJumps) {
+  enter_at_cost(1000, f, 1000);
+  leave_at_cost(1500, f, 1000, true, g);
+  enter_at_cost(1600, g, 1000);
+  leave_at_cost(3000, g, 1000);
+  finish(5000, false);
+  ASSERT_EQ(table_.size(), 2U);
+  EXPECT_EQ(table_.latency[0], 2000U - 50 - 40 - 60);
+  EXPECT_EQ(table_.latency[1], 1400U - 50);
+}
+
+TEST_F(ProbeCallsTest, ACallThatIsShorterThanItsProbesHasAnUpperBound) {
+  enter_at_cost(1000, f, 1000);
+  leave_at_cost(1047, f, 1000);
+  enter_at_cost(2000, f, 1000);
+  leave_at_cost(2030, f, 1000);
+  finish(5000, false);
+  EXPECT_EQ(table_.latency[0], 0U);
+  EXPECT_EQ(table_.removed[0], 47U);
+  EXPECT_EQ(table_.uncertainty[0], 2U); // probes took at least 45 ns
+  EXPECT_EQ(table_.latency[1], 0U);
+  EXPECT_EQ(table_.uncertainty[1], 30U); // that they did not: it is at most what was measured
+}
+
+// Probes take time on a CPU: what the thread waited remains.
+TEST(ProbeCallsOffCpu, StaysInTheLatency) {
+  const perfdata::Switch out{.time_ns = 1010, .pid = 1, .tid = 1, .out = true};
+  const perfdata::Switch in{.time_ns = 1990, .pid = 1, .tid = 1, .out = false};
+  const flow::ContextSwitches switches(std::vector{out, in});
+  CallTableBuilder builder;
+  ProbeCalls calls(builder.thread(0), switches, 1);
+  calls.add(
+      {.time_ns = 1000, .stack_pointer = 100, .function = f, .entry = true, .excess = {50, 5}});
+  calls.add({.time_ns = 2000, .stack_pointer = 100, .function = f});
+  calls.finish(3000, false);
+  const CallTable table = builder.take();
+  EXPECT_EQ(table.off_cpu(0), 980U);
+  EXPECT_EQ(table.latency[0], 980U); // of 1,000 ns, 20 were on a CPU
+  EXPECT_EQ(table.uncertainty[0], 20U);
+}
+
+// f calls g, which calls f and then throws into the outer f: nothing shows when g ended, but that f
+// ended at 9,000 ns.
+TEST_F(ProbeCallsTest, AnUnwoundCallHasBoundsAndNoLatency) {
+  enter(1000, f, 1000);
+  enter(2000, g, 900);
+  enter(2100, f, 800);
+  leave(2400, f, 800);
+  leave(9000, f, 1000);
+  finish(10'000, false);
+  ASSERT_EQ(table_.size(), 3U);
+  EXPECT_EQ(table_.state[1], CallState::unwound);
+  EXPECT_EQ(table_.end_unknown[1], 1);
+  EXPECT_EQ(table_.latency[1], 300U); // at least what it called
+  EXPECT_EQ(table_.uncertainty[1], 7000U - 300);
+  EXPECT_EQ(table_.self(1), 0U);
+  EXPECT_EQ(table_.end_unknown[0], 0);
+  EXPECT_EQ(calls_.callers_of_unseen(), std::set{f});
 }
 
 } // namespace

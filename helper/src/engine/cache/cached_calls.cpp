@@ -143,6 +143,19 @@ std::optional<measure::RecordingInfo> info_of(const Json& json) {
   return reader.good() ? std::optional(std::move(info)) : std::nullopt;
 }
 
+// Reads Measurement::self_unknown.
+bool read_functions(const Json& json, const char* name, measure::Measurement& measurement) {
+  const auto list = json.find(name);
+  if (list == json.end() || !list->is_array() ||
+      !std::ranges::all_of(*list, [](const Json& each) { return each.is_number_unsigned(); })) {
+    return false;
+  }
+  for (const Json& each : *list) {
+    measurement.self_unknown.push_back(stacks::FunctionId{each.get<std::uint32_t>()});
+  }
+  return std::ranges::is_sorted(measurement.self_unknown);
+}
+
 std::string cbor(const Json& json) {
   std::string bytes;
   Json::to_cbor(json, bytes);
@@ -198,6 +211,9 @@ std::optional<CachedMeasurement> open_cached(const std::string& recording, const
     cached.measurement.threads = std::move(description.threads);
     cached.measurement.functions = std::move(description.functions);
     cached.measurement.sites = std::move(description.sites);
+    if (!read_functions(more, "self_unknown", cached.measurement)) {
+      continue;
+    }
     Reader reader(more);
     reader.read("inlined_names", cached.measurement.inlined_names);
     cached.names_known = reader.good();
@@ -216,6 +232,10 @@ std::optional<CachedMeasurement> open_cached(const std::string& recording, const
 Result<void> finish_cache(measure::Measurement& measurement, cache::Writer& writer,
                           const std::string& key, bool names_known) {
   Json more = json_of(measurement.recording);
+  more["self_unknown"] = Json::array();
+  for (const stacks::FunctionId function : measurement.self_unknown) {
+    more["self_unknown"].push_back(index_of(function));
+  }
   if (names_known) {
     more["inlined_names"] = measurement.inlined_names;
   }

@@ -2,6 +2,8 @@
 // payload gives the call site.
 #include "engine/probes/probe_backend.hpp"
 
+#include "engine/probes/probe_costs.hpp"
+#include "engine/probes/unmeasured_callees.hpp"
 #include "engine/recording/asked_functions.hpp"
 #include "stacks/threads/probe_calls.hpp"
 #include "stacks/transfer/symbolizer.hpp"
@@ -9,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -62,7 +65,7 @@ public:
   ProbeThreads(const LoadedRecording& loaded, measure::Measurement& measurement,
                cache::Writer& writer)
       : loaded_(&loaded), measurement_(&measurement), writer_(&writer),
-        table_(loaded.manifest.value_or(record::Manifest{}).probes) {
+        table_(loaded.manifest.value_or(record::Manifest{}).probes), costs_(table_.probes()) {
     for (const record::Probe& probe : table_.probes()) {
       if (probe.kind == record::Probe::Kind::returned) {
         returned_events_.insert(probe.event_id);
@@ -100,6 +103,7 @@ public:
                             : probe->kind == record::Probe::Kind::returned;
     hit.callee = !probe->target;
     hit.tail_exit = probe->tail_call;
+    hit.cost = costs_.of_hit(*probe);
     if (hit.tail_exit) {
       hit.site = symbolizer_.site(space, payload->address);
       hit.tail_target = tail_target(space, *mapped, *probe, payload->address);
@@ -107,6 +111,7 @@ public:
     if (hit.entry) {
       hit.site = call_site(space, payload->return_address);
       hit.return_address = payload->return_address;
+      hit.excess = costs_.excess(*probe);
       if (hit.callee) {
         hit.caller = caller(space, payload->return_address);
       }
@@ -141,6 +146,7 @@ public:
   }
 
   void finish(std::uint64_t first_ns, std::uint64_t last_ns) {
+    std::set<stacks::FunctionId> self_unknown;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
       const bool exited = loaded_->exited(info, info.first_ns);
@@ -148,13 +154,47 @@ public:
       // The probes watch every thread while they are enabled, with or without hits.
       info.first_ns = first_ns;
       info.last_ns = std::max(info.last_ns, last_ns);
+      self_unknown.insert(threads_[i].callers_of_unseen().begin(),
+                          threads_[i].callers_of_unseen().end());
     }
     add_asked_functions(*loaded_, symbolizer_);
     measurement_->functions = std::move(symbolizer_.functions());
     measurement_->sites = std::move(symbolizer_.sites());
+    const std::vector<stacks::FunctionId> unmeasured = with_unmeasured_callees(
+        measurement_->functions, table_.probes(), callees_stopped(), loaded_->spaces->binaries());
+    self_unknown.insert(unmeasured.begin(), unmeasured.end());
+    measurement_->self_unknown.assign(self_unknown.begin(), self_unknown.end());
+  }
+
+  [[nodiscard]] const ProbeCosts& costs() const { return costs_; }
+
+  // Returns how many times longer the hits made the threads run.
+  [[nodiscard]] double slowdown() const {
+    constexpr double most = 1000;
+    double with_probes = 0;
+    double spent = 0;
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      const stacks::ThreadInfo& info = measurement_->threads[i];
+      const std::uint64_t off_cpu =
+          loaded_->context_switches->off_cpu(info.tid, info.first_ns, info.last_ns).total_ns();
+      const std::uint64_t traced = info.last_ns - info.first_ns;
+      with_probes += static_cast<double>(traced - std::min(traced, off_cpu));
+      spent += threads_[i].spent().ns;
+    }
+    if (with_probes <= 0) {
+      return 1;
+    }
+    return with_probes / std::max(with_probes - spent, with_probes / most);
   }
 
 private:
+  // Returns whether the recording went on without the probes of callees.
+  [[nodiscard]] bool callees_stopped() const {
+    return loaded_->manifest && std::ranges::any_of(loaded_->manifest->notes, [](const Note& note) {
+             return note.code == "callees_stopped";
+           });
+  }
+
   [[nodiscard]] const std::vector<record::Interval>& intervals() const {
     static const std::vector<record::Interval> none;
     return loaded_->manifest ? loaded_->manifest->measured : none;
@@ -220,6 +260,7 @@ private:
   measure::Measurement* measurement_;
   cache::Writer* writer_;
   record::ProbeTable table_;
+  ProbeCosts costs_;
   stacks::Symbolizer symbolizer_;
   std::deque<stacks::ProbeCalls> threads_;
   std::set<std::uint64_t> returned_events_;                   // of return probes
@@ -230,6 +271,23 @@ private:
   std::size_t interval_ = 0; // of the hits so far
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> caller_of_;
 };
+
+void note_costs(bool measured, measure::RecordingInfo& info) {
+  constexpr double slowed = 1.1;
+  if (!measured) {
+    info.notes.push_back(make_note(
+        "probe_cost_assumed",
+        "the cost of a probe hit was not measured. The figures assume 0 to 20 µs for each, "
+        "and their uncertainty contains this"));
+  }
+  if (info.slowdown > slowed && info.off_cpu_known) {
+    info.notes.push_back(make_note(
+        "waits_with_probes",
+        "off-CPU time is as measured and cannot be corrected: where the program waited for its own "
+        "threads, which the probes made {} times slower, it waited longer than it does alone",
+        fmt::format("{:.2f}", info.slowdown)));
+  }
+}
 
 } // namespace
 
@@ -277,9 +335,15 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
   threads.finish(first == UINT64_MAX ? 0 : first, last);
   sum_up(measurement, threads.gaps());
   measure::RecordingInfo& info = measurement.recording;
-  info.slowdown = loaded.manifest ? loaded.manifest->slowdown : 1;
-  info.bursts = loaded.manifest ? loaded.manifest->measured.size() : 0;
-  info.uncertainty_ns = 1; // perf's clock counts nanoseconds
+  if (loaded.manifest) {
+    info.slowdown = loaded.manifest->slowdown;
+    info.bursts = loaded.manifest->measured.size();
+  }
+  if (!std::isfinite(info.slowdown) || info.slowdown <= 1) {
+    info.slowdown = threads.slowdown();
+  }
+  info.uncertainty_ns = threads.costs().resolution_ns();
+  note_costs(threads.costs().measured(), info);
   if (foreign != 0) {
     info.notes.push_back(
         make_note("foreign_samples", "{} samples belong to no probe of this recording", foreign));

@@ -43,10 +43,83 @@ void each_field(const measure::OffCpuStats& stats, const Use& use) {
   use("preempted", stats.preempted);
 }
 
+// Calls `use` with the name, the value and the uncertainty of each figure.
+template <class Use>
+void each_error(const measure::LatencyStats& stats, const Use& use) {
+  use("mean", stats.mean, stats.within.mean);
+  use("min", as_double(stats.min), as_double(stats.within.min));
+  use("max", as_double(stats.max), as_double(stats.within.max));
+  use("p50", as_double(stats.p50), as_double(stats.within.p50));
+  use("p90", as_double(stats.p90), as_double(stats.within.p90));
+  use("p99", as_double(stats.p99), as_double(stats.within.p99));
+  use("p999", as_double(stats.p999), as_double(stats.within.p999));
+  use("total", as_double(stats.total), stats.within.total);
+}
+
+template <class Use>
+void each_error(const measure::OffCpuStats& /*stats*/, const Use& /*use*/) {}
+
+// Adds `uncertainty`, and `below_resolution` where there are such figures, of those that `wanted`
+// accepts. `Object` has begin(name), field(name, number) and end().
+template <class Object, class Stats, class Wanted>
+void add_errors(Object& object, const Stats& stats, const Wanted& wanted) {
+  bool any = false;
+  bool any_below = false;
+  each_error(stats, [&](const char* name, double figure, double within) {
+    any = any || (wanted(name) && within > 0);
+    any_below = any_below || (wanted(name) && measure::is_below_resolution(figure, within));
+  });
+  if (!any) {
+    return;
+  }
+  object.begin("uncertainty");
+  each_error(stats, [&](const char* name, double /*figure*/, double within) {
+    if (wanted(name)) {
+      object.field(name, within);
+    }
+  });
+  object.end();
+  if (any_below) {
+    object.begin("below_resolution");
+    each_error(stats, [&](const char* name, double figure, double within) {
+      if (wanted(name) && measure::is_below_resolution(figure, within)) {
+        object.field(name, figure + within);
+      }
+    });
+    object.end();
+  }
+}
+
+// Fills an object with objects, one level deep.
+class ObjectWriter {
+public:
+  explicit ObjectWriter(Json& json) : json_(json) {}
+  void begin(const char* name) { part_ = &(json_[name] = Json::object()); }
+  void field(const char* name, double value) { (*part_)[name] = value; }
+  void end() { part_ = nullptr; }
+
+private:
+  Json& json_;
+  Json* part_ = nullptr;
+};
+
+bool has_errors(const measure::LatencyStats& stats) {
+  return stats.corrected;
+}
+bool has_errors(const measure::OffCpuStats& /*stats*/) {
+  return false;
+}
+
+constexpr auto all_figures = [](std::string_view) { return true; };
+
 template <class Stats>
 Json object_of(const Stats& stats) {
   Json json = Json::object();
   each_field(stats, [&](const char* name, auto value) { json[name] = value; });
+  if (has_errors(stats)) {
+    ObjectWriter writer(json);
+    add_errors(writer, stats, all_figures);
+  }
   return json;
 }
 
@@ -54,7 +127,27 @@ template <class Stats>
 void add(JsonRows& rows, const char* name, const Stats& stats) {
   rows.begin(name);
   each_field(stats, [&](const char* field, auto value) { rows.field(field, value); });
+  if (has_errors(stats)) {
+    add_errors(rows, stats, all_figures);
+  }
   rows.end();
+}
+
+// {mean, total}; `within` is 0 where no time of probes was removed.
+Json mean_and_total(double mean, std::uint64_t total, double mean_within, double total_within) {
+  Json json = {{"mean", mean}, {"total", total}};
+  if (mean_within > 0) {
+    json["uncertainty"] = {{"mean", mean_within}, {"total", total_within}};
+  }
+  return json;
+}
+
+Json self_json(const measure::Report& report) {
+  if (!report.self_known) {
+    return {{"mean", nullptr}, {"total", nullptr}, {"unknown", "some callees were not measured"}};
+  }
+  return mean_and_total(report.self_mean, report.self_total, report.self_within,
+                        report.self_total_within);
 }
 
 } // namespace
@@ -77,13 +170,6 @@ Json histogram_json(const std::vector<measure::Bucket>& histogram) {
 }
 
 } // namespace
-
-void add_corrected(Json& json, const measure::CorrectedLatency& corrected) {
-  json["corrected"] = latency_json(corrected.latency);
-  json["corrected"].erase("resolution");
-  json["corrected"]["removed"] = corrected.removed;
-  json["corrected"]["uncertainty"] = corrected.uncertainty;
-}
 
 Json off_cpu_json(const measure::OffCpuStats& stats) {
   return object_of(stats);
@@ -208,7 +294,11 @@ public:
     const auto [at, added] =
         numbers_.try_emplace(function, static_cast<std::int64_t>(numbers_.size()));
     if (added) {
-      list_.push_back(outside ? outside_json(measurement_) : function_json(measurement_, function));
+      Json entry = outside ? outside_json(measurement_) : function_json(measurement_, function);
+      if (!measurement_.self_known(function)) {
+        entry["self_unknown"] = true;
+      }
+      list_.push_back(std::move(entry));
     }
     return at->second;
   }
@@ -343,16 +433,18 @@ void add_instances(Json& json, const measure::Measurement& measurement,
   json["instances"] = std::move(list);
 }
 
-Json report_json(const measure::Measurement& measurement, const measure::Report& report) {
+Json report_json(const measure::Measurement& measurement, const measure::Report& report,
+                 const std::optional<measure::LatencyStats>& raw) {
   Json json = {
       {"recording", recording_json(measurement)},
       {"function", function_json(measurement, report.function)},
       {"calls", call_counts_json(report)},
       {"latency", latency_json(report.latency)},
-      {"on_cpu", {{"mean", report.on_cpu_mean}, {"total", report.on_cpu_total}}},
+      {"on_cpu", mean_and_total(report.on_cpu_mean, report.on_cpu_total, report.on_cpu_within,
+                                report.on_cpu_total_within)},
       {"off_cpu", off_cpu_json(report.off_cpu)},
       {"outside_user_code", {{"mean", report.outside_mean}, {"total", report.outside_total}}},
-      {"self", {{"mean", report.self_mean}, {"total", report.self_total}}},
+      {"self", self_json(report)},
       {"cpu_percent", report.cpu_percent},
       {"histogram", histogram_json(report.histogram)},
       {"callers", related_json(measurement, report.callers)},
@@ -360,6 +452,9 @@ Json report_json(const measure::Measurement& measurement, const measure::Report&
       {"threads", threads_json(measurement, report.threads)}};
   if (!report.instances.empty()) {
     add_instances(json, measurement, report);
+  }
+  if (raw) {
+    json["raw"] = {{"latency", latency_json(*raw)}};
   }
   return json;
 }
@@ -401,8 +496,19 @@ Json functions_json(const measure::Measurement& measurement,
     rows.field("unwound", row.unwound);
     rows.field("mean", row.mean);
     rows.field("inclusive", row.inclusive);
-    rows.field("self", row.self);
+    if (row.self_known) {
+      rows.field("self", row.self);
+    } else {
+      rows.field("self", nullptr);
+    }
     rows.field("off_cpu", row.off_cpu);
+    if (row.mean_within > 0) {
+      rows.begin("uncertainty");
+      rows.field("mean", row.mean_within);
+      rows.field("inclusive", row.inclusive_within);
+      rows.field("self", row.self_within);
+      rows.end();
+    }
     rows.end();
   }
   return {{"recording", recording_json(measurement)}, {"functions", rows.take()}};
@@ -427,17 +533,24 @@ Json lines_json(const measure::Measurement& measurement, const measure::FileLine
       Json entry = identified(measurement, callee.function);
       entry["calls"] = callee.calls;
       entry["mean"] = callee.mean;
+      if (callee.within > 0) {
+        entry["uncertainty"] = callee.within;
+      }
       callees.push_back(std::move(entry));
     }
-    rows.push_back({{"line", row.line},
-                    {"calls", row.latency.calls},
-                    {"mean", row.latency.mean},
-                    {"p99", row.latency.p99},
-                    {"total", row.latency.total},
-                    {"incomplete", row.incomplete},
-                    {"unwound", row.unwound},
-                    {"off_cpu", off_cpu_json(row.off_cpu)},
-                    {"callees", std::move(callees)}});
+    Json& line = rows.emplace_back(Json{{"line", row.line},
+                                        {"calls", row.latency.calls},
+                                        {"mean", row.latency.mean},
+                                        {"p99", row.latency.p99},
+                                        {"total", row.latency.total},
+                                        {"incomplete", row.incomplete},
+                                        {"unwound", row.unwound},
+                                        {"off_cpu", off_cpu_json(row.off_cpu)},
+                                        {"callees", std::move(callees)}});
+    ObjectWriter writer(line);
+    add_errors(writer, row.latency, [](std::string_view name) {
+      return name == "mean" || name == "p99" || name == "total";
+    });
   }
   return {{"recording", recording_json(measurement)},
           {"file", lines.file},
@@ -454,15 +567,27 @@ Json flame_json(const measure::Measurement& measurement, const measure::FlameTre
     parent.push_back(node == 0 ? -1 : static_cast<std::int64_t>(tree.parent[node]));
     function.push_back(table.index(tree.function[node]));
   }
+  Json nodes = {{"parent", std::move(parent)},
+                {"function", std::move(function)},
+                {"inclusive", tree.inclusive},
+                {"self", tree.self},
+                {"calls", tree.calls}};
+  if (measurement.is_corrected()) {
+    nodes["uncertainty"] = tree.uncertainty;
+  }
   return {{"recording", recording_json(measurement)},
           {"time", word(time)},
           {"functions", table.take()},
-          {"nodes",
-           {{"parent", std::move(parent)},
-            {"function", std::move(function)},
-            {"inclusive", tree.inclusive},
-            {"self", tree.self},
-            {"calls", tree.calls}}}};
+          {"nodes", std::move(nodes)}};
+}
+
+Json json_of(std::optional<std::uint64_t> figure) {
+  return figure ? Json(*figure) : Json();
+}
+
+Json bounds_json(const CallFigures& figures) {
+  return figures.bounds ? Json::array({figures.bounds->first, json_of(figures.bounds->second)})
+                        : Json();
 }
 
 Json calls_json(const measure::Measurement& measurement, const measure::CallSubset& part,
@@ -474,18 +599,27 @@ Json calls_json(const measure::Measurement& measurement, const measure::CallSubs
                   {"off_cpu", Json::array()}, {"self", Json::array()},
                   {"caller", Json::array()},  {"call_site", Json::array()},
                   {"state", Json::array()},   {"tail_call", Json::array()}};
+  if (measurement.is_corrected()) {
+    columns["raw_latency"] = Json::array();
+    columns["bounds"] = Json::array();
+  }
   for (const std::uint32_t call : calls) {
     const stacks::FunctionId caller = measure::caller_of(measurement, part, call);
+    const CallFigures figures = figures_of(measurement, table, call);
     columns["tid"].push_back(measurement.threads[table.thread[call]].tid);
     columns["start"].push_back(table.start[call]);
-    columns["latency"].push_back(table.latency[call]);
-    columns["resolution"].push_back(table.uncertainty[call]);
+    columns["latency"].push_back(json_of(figures.latency));
+    columns["resolution"].push_back(figures.within);
     columns["off_cpu"].push_back(table.off_cpu(call));
-    columns["self"].push_back(table.self(call));
+    columns["self"].push_back(json_of(figures.self));
     columns["caller"].push_back(caller == stacks::FunctionId::none ? -1 : functions.index(caller));
     columns["call_site"].push_back(site_address_json(measurement, table.site[call]));
     columns["state"].push_back(word(table.state[call]));
     columns["tail_call"].push_back(table.tail_call[call] != 0);
+    if (measurement.is_corrected()) {
+      columns["raw_latency"].push_back(json_of(figures.raw_latency));
+      columns["bounds"].push_back(bounds_json(figures));
+    }
   }
   return {{"total", total},
           {"offset", offset},

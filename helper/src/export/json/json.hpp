@@ -4,17 +4,18 @@
 #pragma once
 
 #include "base/note.hpp"
+#include "export/call_figures.hpp"
 #include "export/json/json_text.hpp"
 #include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/inlined.hpp"
-#include "measure/report/probe_correction.hpp"
 #include "measure/report/report.hpp"
 #include "measure/report/watched_function.hpp"
 #include "measure/selection/call_subset.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace ptlens::exporting {
@@ -31,10 +32,10 @@ namespace ptlens::exporting {
 [[nodiscard]] Json latency_json(const measure::LatencyStats& stats);
 [[nodiscard]] Json off_cpu_json(const measure::OffCpuStats& stats);
 
-// Adds `corrected`, the latency without the time of the probes, to a report.
-void add_corrected(Json& json, const measure::CorrectedLatency& corrected);
+// `raw`: the latency with the time of the probes, where there is one.
 [[nodiscard]] Json report_json(const measure::Measurement& measurement,
-                               const measure::Report& report);
+                               const measure::Report& report,
+                               const std::optional<measure::LatencyStats>& raw = {});
 
 // Returns {function, calls, latency, off_cpu, histogram, done, total}; the last two are bytes of
 // trace.
@@ -53,6 +54,10 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
 // Returns the nodes as columns. A node's function is an index into `functions`; -1 for the root.
 [[nodiscard]] Json flame_json(const measure::Measurement& measurement,
                               const measure::FlameTree& tree, measure::FlameTime time);
+
+// Returns null for no figure, and [least, most] or null for bounds.
+[[nodiscard]] Json json_of(std::optional<std::uint64_t> figure);
+[[nodiscard]] Json bounds_json(const CallFigures& figures);
 
 // Returns one page of calls as columns: `offset` is the index of the first call of the page, and
 // `total` the number of all calls.

@@ -1,4 +1,5 @@
 // The report on one function, for the terminal.
+#include "export/text/latency_text.hpp"
 #include "export/text/loss.hpp"
 #include "export/text/table.hpp"
 #include "export/text/text.hpp"
@@ -66,10 +67,9 @@ std::string instances(const measure::Measurement& measurement, const measure::Re
   Table table = table_of_entries("declared");
   for (const measure::InstanceRow& row : report.instances) {
     const stacks::FunctionInfo& info = measurement.functions[row.function];
-    table.add({count(row.complete), duration(row.latency.mean),
-               duration(as_double(row.latency.p99)), duration(as_double(row.latency.total)),
-               some(row.incomplete), some(row.unwound), hexadecimal(info.address),
-               printable(info.name), location(info.file, info.line)});
+    table.add({count(row.complete), mean_text(row.latency), p99_text(row.latency),
+               total_text(row.latency), some(row.incomplete), some(row.unwound),
+               hexadecimal(info.address), printable(info.name), location(info.file, info.line)});
   }
   return "\nEach function\n" + table.text(2);
 }
@@ -91,26 +91,23 @@ std::string excluded(const measure::Report& report) {
 
 std::string figures(const measure::Measurement& measurement, const measure::Report& report) {
   const measure::LatencyStats& latency = report.latency;
-  const std::uint64_t uncertainty = latency.uncertainty;
   std::string text =
       fmt::format("Calls     {} complete, {} incomplete, {} unwound\n", count(report.complete),
                   count(report.incomplete), count(report.unwound));
   if (report.complete == 0 || !measurement.recording.uncertainty_ns) {
     return text;
   }
-  const auto exact = [uncertainty](std::uint64_t ns) {
-    return duration(as_double(ns), uncertainty);
-  };
-  text += fmt::format("Latency   mean {}, stddev {}, total {}, CPU {}\n",
-                      duration(latency.mean, uncertainty), duration(latency.stddev),
-                      duration(as_double(latency.total)), percentage(report.cpu_percent));
+  text +=
+      fmt::format("Latency   mean {}, stddev {}, total {}, CPU {}\n", explained_mean(latency),
+                  duration(latency.stddev), total_text(latency), percentage(report.cpu_percent));
   Table percentiles({{"min"}, {"p50"}, {"p90"}, {"p99"}, {"p99.9"}, {"max"}});
-  percentiles.add({exact(latency.min), exact(latency.p50), exact(latency.p90), exact(latency.p99),
-                   exact(latency.p999), exact(latency.max)});
+  percentiles.add({min_text(latency), p50_text(latency), p90_text(latency), p99_text(latency),
+                   p999_text(latency), max_text(latency)});
   text += percentiles.text(10);
   if (measurement.recording.off_cpu_known) {
-    text += fmt::format("On-CPU    mean {}, total {}\n", duration(report.on_cpu_mean),
-                        duration(as_double(report.on_cpu_total)));
+    text += fmt::format("On-CPU    mean {}, total {}\n",
+                        figure(report.on_cpu_mean, report.on_cpu_within),
+                        figure(as_double(report.on_cpu_total), report.on_cpu_total_within));
     const measure::OffCpuStats& off = report.off_cpu;
     text += fmt::format("Off-CPU   mean {}, total {} ({} blocked, {} preempted), {} in {}\n",
                         duration(off.mean), duration(as_double(off.total)),
@@ -124,8 +121,11 @@ std::string figures(const measure::Measurement& measurement, const measure::Repo
                         "interrupts, off-CPU\n",
                         duration(report.outside_mean), duration(as_double(report.outside_total)));
   }
-  text += fmt::format("Self      mean {}, total {}\n", duration(report.self_mean),
-                      duration(as_double(report.self_total)));
+  text += report.self_known
+              ? fmt::format("Self      mean {}, total {}\n",
+                            figure(report.self_mean, report.self_within),
+                            figure(as_double(report.self_total), report.self_total_within))
+              : "Self      unknown: some callees were not measured\n";
   return text;
 }
 
@@ -145,7 +145,8 @@ std::string histogram(const measure::Report& report) {
     };
     const std::size_t whole = length(bucket.calls);
     const std::size_t off = std::min(whole, length(bucket.off_cpu_calls));
-    table.add({duration(as_double(bucket.low)), duration(as_double(bucket.high)),
+    const bool below = bucket.low == 0 && bucket.high > 1;
+    table.add({below ? "below" : duration(as_double(bucket.low)), duration(as_double(bucket.high)),
                count(bucket.calls), std::string(whole - off, '#') + std::string(off, 'o')});
   }
   return "\nHistogram of latency (o: calls that were switched out)\n" + table.text(2);
@@ -172,12 +173,11 @@ std::string related(const measure::Measurement& measurement, const char* title,
       const stacks::CallSite& info = measurement.sites[row.site];
       site = info.file.empty() ? hexadecimal(info.address) : location(info.file, info.line);
     }
-    table.add({count(row.latency.calls), duration(row.latency.mean),
-               duration(as_double(row.latency.p99)), duration(as_double(row.latency.total)),
-               off_known ? duration(as_double(row.off_cpu.total)) : "unknown",
-               percentage(row.cpu_percent),
-               has_function ? printable(measurement.functions[row.function].name) : "[unknown]",
-               site});
+    table.add(
+        {count(row.latency.calls), mean_text(row.latency), p99_text(row.latency),
+         total_text(row.latency), off_known ? duration(as_double(row.off_cpu.total)) : "unknown",
+         percentage(row.cpu_percent),
+         has_function ? printable(measurement.functions[row.function].name) : "[unknown]", site});
   }
   return fmt::format("\n{}\n{}", title, table.text(2));
 }
@@ -200,8 +200,8 @@ std::string threads(const measure::Measurement& measurement,
   for (const measure::ThreadRow& row : rows) {
     const stacks::ThreadInfo& thread = measurement.threads[row.thread];
     table.add(
-        {fmt::format("{}", thread.tid), count(row.latency.calls), duration(row.latency.mean),
-         duration(as_double(row.latency.p99)), duration(as_double(row.latency.total)),
+        {fmt::format("{}", thread.tid), count(row.latency.calls), mean_text(row.latency),
+         p99_text(row.latency), total_text(row.latency),
          measurement.recording.off_cpu_known ? duration(as_double(row.off_cpu.total)) : "unknown",
          some(row.incomplete), some(row.unwound),
          thread.gaps > 0 ? duration(as_double(thread.lost_ns)) : std::string(),
@@ -222,11 +222,9 @@ std::string inlined_table(const measure::Measurement& measurement,
     const std::string site = location(row.site.file, row.site.line);
     const std::string entry = hexadecimal(row.site.address);
     if (row.countable) {
-      const std::uint64_t uncertainty = row.latency.uncertainty;
-      table.add({count(row.complete), duration(row.latency.mean, uncertainty),
-                 duration(as_double(row.latency.p99), uncertainty),
-                 duration(as_double(row.latency.total)), some(row.incomplete), some(row.unwound),
-                 entry, printable(row.holder.name), site});
+      table.add({count(row.complete), mean_text(row.latency), p99_text(row.latency),
+                 total_text(row.latency), some(row.incomplete), some(row.unwound), entry,
+                 printable(row.holder.name), site});
     } else {
       table.add({"not countable", "", "", "", "", "", entry, printable(row.holder.name), site});
     }
@@ -251,25 +249,22 @@ std::string not_called_text(const measure::Measurement& measurement,
                      duration(as_double(measurement.recording.trace_ns)));
 }
 
-std::string corrected_text(const measure::CorrectedLatency& corrected) {
-  const measure::LatencyStats& latency = corrected.latency;
-  return fmt::format("\nWithout the time of the probes (mean {} ± {} per call)\n"
-                     "          mean {}, p50 {}, p90 {}, p99 {}, min {}, max {}\n",
-                     duration(corrected.removed), duration(corrected.uncertainty),
-                     duration(latency.mean), duration(as_double(latency.p50)),
-                     duration(as_double(latency.p90)), duration(as_double(latency.p99)),
-                     duration(as_double(latency.min)), duration(as_double(latency.max)));
-}
-
 std::string report_text(const measure::Measurement& measurement, const measure::Report& report,
-                        const measure::InlinedPart& inlined) {
+                        const measure::InlinedPart& inlined,
+                        const std::optional<measure::LatencyStats>& raw) {
   const measure::RecordingInfo& info = measurement.recording;
   std::string text = report.instances.empty() ? heading(measurement, report.function)
                                               : instances_heading(measurement, report);
-  text +=
-      fmt::format("  measured with {} over {} on {}\n\n", printable(info.backend),
-                  duration(as_double(info.trace_ns)), count(measurement.threads.size(), "thread"));
+  const std::string over = fmt::format("{} on {}", duration(as_double(info.trace_ns)),
+                                       count(measurement.threads.size(), "thread"));
+  const std::string probes = probes_text(info);
+  text += probes.empty()
+              ? fmt::format("  measured with {} over {}\n\n", printable(info.backend), over)
+              : fmt::format("  {}\n  {}\n\n", over, probes);
   text += loss_text(measurement) + excluded(report) + figures(measurement, report);
+  if (raw) {
+    text += fmt::format("Raw       {}: with the time of the probes\n", raw_text(*raw));
+  }
   if (info.uncertainty_ns) {
     text += instances(measurement, report);
     text += histogram(report);

@@ -1,11 +1,15 @@
 // The tables of all functions and of one source file, and the state of the machine.
 #include "export/text/text.hpp"
 
+#include "export/text/latency_text.hpp"
 #include "export/text/loss.hpp"
 #include "export/text/table.hpp"
 #include "export/text/units.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
 
 namespace ptlens::exporting {
 
@@ -22,6 +26,11 @@ std::string binary_of(const measure::Measurement& measurement, stacks::FunctionI
   return measurement.functions.has(function)
              ? printable(base_name(measurement.functions[function].binary))
              : "";
+}
+
+std::string heading(const measure::Measurement& measurement) {
+  const std::string probes = probes_text(measurement.recording);
+  return probes.empty() ? probes : probes + "\n\n";
 }
 
 std::string off_cpu_cell(const measure::Measurement& measurement, double ns) {
@@ -42,20 +51,27 @@ std::string functions_text(const measure::Measurement& measurement,
                {"function", Align::left},
                {"binary", Align::left}});
   const bool timed = measurement.recording.uncertainty_ns.has_value();
-  const auto time = [timed](double ns) { return timed ? duration(ns) : std::string("-"); };
+  const auto time = [timed](double ns, double within) {
+    return timed ? figure(ns, within) : std::string("-");
+  };
   for (const measure::FunctionRow& row : rows) {
-    table.add({count(row.complete), row.complete > 0 ? time(row.mean) : "-",
-               time(static_cast<double>(row.inclusive)), time(static_cast<double>(row.self)),
+    table.add({count(row.complete), row.complete > 0 ? time(row.mean, row.mean_within) : "-",
+               time(as_double(row.inclusive), as_double(row.inclusive_within)),
+               row.self_known ? time(as_double(row.self), as_double(row.self_within)) : "—",
                off_cpu_cell(measurement, static_cast<double>(row.off_cpu)), some(row.incomplete),
                some(row.unwound), name_of(measurement, row.function),
                binary_of(measurement, row.function)});
   }
-  return loss_text(measurement) + table.text(0) + notes_text(measurement);
+  const bool some_unknown =
+      std::ranges::any_of(rows, std::logical_not(), &measure::FunctionRow::self_known);
+  return heading(measurement) + loss_text(measurement) + table.text(0) +
+         (some_unknown ? "—: unknown, some callees were not measured\n" : "") +
+         notes_text(measurement);
 }
 
 std::string lines_text(const measure::Measurement& measurement, const measure::FileLines& lines,
                        const std::string& more) {
-  std::string text = loss_text(measurement) + printable(lines.file) + '\n';
+  std::string text = heading(measurement) + loss_text(measurement) + printable(lines.file) + '\n';
   if (!lines.functions.empty()) {
     Table table({{"line"},
                  {"calls"},
@@ -69,9 +85,8 @@ std::string lines_text(const measure::Measurement& measurement, const measure::F
       const measure::LatencyStats& latency = entry.report.latency;
       const bool some_complete = latency.calls > 0;
       table.add({fmt::format("{}", measurement.functions[entry.function].line),
-                 count(entry.report.complete), some_complete ? duration(latency.mean) : "-",
-                 some_complete ? duration(static_cast<double>(latency.p50)) : "-",
-                 some_complete ? duration(static_cast<double>(latency.p99)) : "-",
+                 count(entry.report.complete), some_complete ? mean_text(latency) : "-",
+                 some_complete ? p50_text(latency) : "-", some_complete ? p99_text(latency) : "-",
                  off_cpu_cell(measurement, entry.report.off_cpu.mean),
                  some(entry.report.incomplete), name_of(measurement, entry.function)});
     }
@@ -93,9 +108,8 @@ std::string lines_text(const measure::Measurement& measurement, const measure::F
       }
       const bool some_complete = row.latency.calls > 0;
       table.add({fmt::format("{}", row.line), count(row.latency.calls),
-                 some_complete ? duration(row.latency.mean) : "-",
-                 some_complete ? duration(static_cast<double>(row.latency.p99)) : "-",
-                 duration(static_cast<double>(row.latency.total)),
+                 some_complete ? mean_text(row.latency) : "-",
+                 some_complete ? p99_text(row.latency) : "-", total_text(row.latency),
                  off_cpu_cell(measurement, row.off_cpu.mean), some(row.incomplete), callees});
     }
     text += "\nLines with calls (off-CPU: mean per call)\n" + table.text(2);

@@ -5,27 +5,25 @@
 #include "measure/lines/lines.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/inlined.hpp"
-#include "measure/report/probe_correction.hpp"
 #include "measure/report/report.hpp"
 #include "record/machine/doctor.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
 namespace ptlens::exporting {
 
-// Returns the lines below a report with the latency without the time of the probes.
 // Returns the sentence "f was not called in 5.00 s.", for a report without calls.
 [[nodiscard]] std::string not_called_text(const measure::Measurement& measurement,
                                           const measure::Report& report);
-[[nodiscard]] std::string corrected_text(const measure::CorrectedLatency& corrected);
-
 // Returns the report on one function: losses, excluded calls, figures, histogram, callers,
-// children, call sites where it was inlined, threads and notes.
+// children, call sites where it was inlined, threads and notes. `raw`: figures to add.
 [[nodiscard]] std::string report_text(const measure::Measurement& measurement,
                                       const measure::Report& report,
-                                      const measure::InlinedPart& inlined = {});
+                                      const measure::InlinedPart& inlined = {},
+                                      const std::optional<measure::LatencyStats>& raw = {});
 
 // Returns a table of all functions, most inclusive time first.
 [[nodiscard]] std::string functions_text(const measure::Measurement& measurement,

@@ -132,11 +132,24 @@ std::string duration(double ns) {
   return {};
 }
 
-std::string duration(double ns, std::optional<std::uint64_t> uncertainty_ns) {
-  if (uncertainty_ns && *uncertainty_ns > 0 && static_cast<double>(*uncertainty_ns) * 20 >= ns) {
-    return fmt::format("{} ± {}", duration(ns), duration(static_cast<double>(*uncertainty_ns)));
+std::string figure(double ns, double uncertainty_ns) {
+  constexpr double negligible = 20;
+  if (uncertainty_ns > 0 && uncertainty_ns >= ns) {
+    return "< " + duration(ns + uncertainty_ns);
+  }
+  if (uncertainty_ns > 0 && uncertainty_ns * negligible >= ns) {
+    return fmt::format("{} ± {}", duration(ns), duration(uncertainty_ns));
   }
   return duration(ns);
+}
+
+std::string slower(double factor) {
+  constexpr double least = 1.01;
+  constexpr double whole = 9.995;
+  if (factor < least) {
+    return "less than 1.01× slower";
+  }
+  return fmt::format("{:.{}f}× slower", factor, factor < whole ? 2 : 0);
 }
 
 std::string count(std::uint64_t number) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,9 +19,13 @@ inline constexpr double ns_per_s = 1e9;
 // helper and the extension.
 [[nodiscard]] std::string duration(double ns);
 
-// Returns "1.23 µs ± 42 ns" where the uncertainty is at least a twentieth of the figure, else the
-// duration alone.
-[[nodiscard]] std::string duration(double ns, std::optional<std::uint64_t> uncertainty_ns);
+// Returns a figure with its uncertainty: "1.23 µs ± 42 ns" where the uncertainty is at least a
+// twentieth of the figure, "< 3.20 µs" (their sum) where it is not less than the figure, else the
+// duration alone. test/tables/figures.json defines the texts for the helper and the extension.
+[[nodiscard]] std::string figure(double ns, double uncertainty_ns);
+
+// Returns "1.04× slower", "12× slower" or "less than 1.01× slower"; also in that table.
+[[nodiscard]] std::string slower(double factor);
 
 // Returns "10,000".
 [[nodiscard]] std::string count(std::uint64_t number);

@@ -45,6 +45,10 @@ public:
     return last.node;
   }
 
+  void add_uncertainty(std::uint32_t node, std::uint64_t uncertainty) {
+    tree_.uncertainty[node] += uncertainty;
+  }
+
   void count(std::uint32_t node, std::uint64_t self) {
     ++tree_.calls[node];
     tree_.self[node] += self;
@@ -80,6 +84,7 @@ private:
     tree_.inclusive.push_back(0);
     tree_.self.push_back(0);
     tree_.calls.push_back(0);
+    tree_.uncertainty.push_back(0);
   }
 
   void put_in_order() {
@@ -100,6 +105,7 @@ private:
       sorted.inclusive.push_back(tree_.inclusive[from]);
       sorted.self.push_back(tree_.self[from]);
       sorted.calls.push_back(tree_.calls[from]);
+      sorted.uncertainty.push_back(tree_.uncertainty[from]);
     }
     tree_ = std::move(sorted);
   }
@@ -125,6 +131,7 @@ private:
       pruned.inclusive.push_back(tree_.inclusive[node]);
       pruned.self.push_back(tree_.self[node]);
       pruned.calls.push_back(tree_.calls[node]);
+      pruned.uncertainty.push_back(tree_.uncertainty[node]);
     }
     return pruned;
   }
@@ -178,9 +185,10 @@ public:
     }
     const std::uint32_t above = parent == nullptr || parent->node == no_node ? 0 : parent->node;
     state.node = builder_.child(above, function, place);
-    if (!state.counted) {
+    if (!state.counted || call.end_unknown) {
       return;
     }
+    builder_.add_uncertainty(state.node, call.uncertainty);
     const std::uint64_t self = subtract(call.latency, call.children);
     if (call.outside == 0 && call.off_cpu == 0) {
       builder_.count(state.node, time_ == FlameTime::off_cpu ? 0 : self);

@@ -27,13 +27,15 @@ struct FlameTree {
   std::vector<std::uint64_t> inclusive; // ns
   std::vector<std::uint64_t> self;      // ns
   std::vector<std::uint64_t> calls;
+  std::vector<std::uint64_t> uncertainty; // of the latencies of the node's calls together, ± ns
 
   [[nodiscard]] std::size_t size() const { return parent.size(); }
 };
 
 // Without a function, returns all stacks with the time of the calls that the selection accepts and
 // of the calls below them. With a function, its outermost selected calls are the first level. Calls
-// of every state count, an incomplete one with its lower bound. `inclusive` is the sum of `self` of
+// of every state count, an incomplete one with its lower bound; an unwound call whose end was not
+// seen is only in the stacks of its calls. `inclusive` is the sum of `self` of
 // a node and all nodes below it; on_cpu and off_cpu split each call's self time. A call's time
 // outside user code is a leaf of its own, except in off_cpu, which consists of such time. Nodes
 // below `smallest` (share of the root's time, 0 keeps all) are merged into their parent's self

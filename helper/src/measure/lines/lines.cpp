@@ -149,15 +149,15 @@ private:
     PairMap<std::uint32_t, stacks::FunctionId> callees; // (row, function)
     std::vector<Tally> tallies;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> excluded; // incomplete, unwound
-    const std::vector<cache::EdgeTally> made = cache::edge_tallies(cache_, {}, edges_);
+    const std::vector<cache::EdgeTally> tallied = cache::edge_tallies(cache_, {}, edges_);
     for (std::size_t at = 0; at < edges_.size(); ++at) {
-      const auto& states = made[at].states;
+      const auto& states = tallied[at].states;
       if (states[0] + states[1] + states[2] != 0) {
         const std::uint32_t callee =
             callees.number(calls_[at].set, cache_.edge(edges_[at]).function);
         tallies.resize(callees.size());
         excluded.resize(callees.size());
-        tallies[callee].add(made[at].tally);
+        tallies[callee].add(tallied[at].tally);
         excluded[callee].first += states[static_cast<std::size_t>(CallState::incomplete)];
         excluded[callee].second += states[static_cast<std::size_t>(CallState::unwound)];
       }
@@ -165,11 +165,16 @@ private:
     for (std::size_t callee = 0; callee < callees.size(); ++callee) {
       const auto& [row, function] = callees[callee];
       const Tally& tally = tallies[callee];
-      lines_[row].callees.push_back({.function = function,
-                                     .calls = tally.calls,
-                                     .mean = mean_of(tally.latency, tally.calls),
-                                     .incomplete = excluded[callee].first,
-                                     .unwound = excluded[callee].second});
+      LineCallee& made = lines_[row].callees.emplace_back();
+      made = {.function = function,
+              .calls = tally.calls,
+              .mean = mean_of(tally.latency, tally.calls),
+              .incomplete = excluded[callee].first,
+              .unwound = excluded[callee].second};
+      if (tally.removed != 0) {
+        made.within = mean_of(tally.uncertainty, tally.calls);
+        halve_below_resolution(made.mean, made.within);
+      }
     }
     for (LineRow& line : lines_) {
       std::ranges::sort(line.callees, {}, [](const LineCallee& callee) {

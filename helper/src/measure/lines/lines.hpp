@@ -17,6 +17,7 @@ struct LineCallee {
   double mean = 0;         // ns, over them
   std::uint64_t incomplete = 0;
   std::uint64_t unwound = 0;
+  double within = 0; // ± ns; 0 where no time of probes was removed
 };
 
 struct LineRow {

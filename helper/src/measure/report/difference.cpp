@@ -78,7 +78,6 @@ Difference difference(const LatencyStats& base, const LatencyStats& now, bool ti
   if (!timed) {
     return result;
   }
-  const auto uncertainty = static_cast<double>(base.uncertainty + now.uncertainty);
   result.mean = now.mean - base.mean;
   result.mean_percent = base.mean > 0 ? 100 * result.mean / base.mean : 0;
   result.p99 = static_cast<double>(now.p99) - static_cast<double>(base.p99);
@@ -88,14 +87,17 @@ Difference difference(const LatencyStats& base, const LatencyStats& now, bool ti
   } else {
     const double scatter =
         errors_allowed * std::sqrt(variance_of_mean(base) + variance_of_mean(now));
-    result.mean_within = std::max(uncertainty, scatter);
+    result.mean_within = std::max(base.within.mean + now.within.mean, scatter);
     result.mean_verdict =
         std::abs(result.mean) > result.mean_within ? Verdict::changed : Verdict::unchanged;
   }
   if (fewest < fewest_for_p99) {
     result.p99_verdict = Verdict::few_calls;
   } else {
-    result.p99_verdict = std::abs(result.p99) > uncertainty ? Verdict::changed : Verdict::unchanged;
+    result.p99_verdict =
+        std::abs(result.p99) > static_cast<double>(base.within.p99 + now.within.p99)
+            ? Verdict::changed
+            : Verdict::unchanged;
   }
   return result;
 }

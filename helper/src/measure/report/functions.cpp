@@ -16,7 +16,7 @@ std::vector<FunctionRow> functions(const Measurement& measurement) {
     const auto calls = [&](stacks::CallState state) {
       return sums.calls.at(static_cast<std::size_t>(state));
     };
-    const FunctionRow row{
+    FunctionRow row{
         .function = function,
         .complete = calls(stacks::CallState::complete),
         .incomplete = calls(stacks::CallState::incomplete),
@@ -25,6 +25,16 @@ std::vector<FunctionRow> functions(const Measurement& measurement) {
         .inclusive = clamp_to_64_bits(cache::wide(sums.inclusive)),
         .self = clamp_to_64_bits(cache::wide(sums.self)),
         .off_cpu = clamp_to_64_bits(cache::wide(sums.off_cpu))};
+    row.self_known = measurement.self_known(function);
+    if (measurement.is_corrected() && row.complete > 0) {
+      const std::uint64_t uncertainty = clamp_to_64_bits(cache::wide(sums.uncertainty));
+      row.mean_within = static_cast<double>(uncertainty) / static_cast<double>(row.complete);
+      row.inclusive_within = uncertainty;
+      row.self_within = uncertainty + uncertainty / 2; // see function_report()
+      halve_below_resolution(row.mean, row.mean_within);
+      halve_below_resolution(row.inclusive, row.inclusive_within);
+      halve_below_resolution(row.self, row.self_within);
+    }
     if (row.complete + row.incomplete + row.unwound > 0) {
       rows.push_back(row);
     }

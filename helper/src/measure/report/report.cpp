@@ -75,7 +75,7 @@ public:
   Children(const Measurement& measurement, std::span<const FunctionId> functions,
            const cache::OrderSet* selected, const OwnCalls& own)
       : measurement_(measurement), cache_(*measurement.cache), functions_(functions),
-        filter_({.calls = nullptr, .made_in = selected}), own_(own) {
+        filter_({.calls = nullptr, .made_in = selected, .raw = false}), own_(own) {
     for (const FunctionId function : functions) {
       const auto made = cache_.edges_from(function);
       edges_.insert(edges_.end(), made.begin(), made.end());
@@ -175,7 +175,7 @@ Report report(const Measurement& measurement, const std::vector<FunctionId>& fun
     accepted = select_calls(measurement, functions, selection);
   }
   const cache::OrderSet* const selected = accepted ? &*accepted : nullptr;
-  const cache::CallFilter filter{.calls = selected, .made_in = nullptr};
+  const cache::CallFilter filter{.calls = selected, .made_in = nullptr, .raw = false};
   const OwnCalls own(measurement, functions);
   EdgeFigures figures(cache, filter,
                       {.count = own.sets,
@@ -213,8 +213,38 @@ Report report(const Measurement& measurement, const std::vector<FunctionId>& fun
   report.threads = std::move(threads);
   if (functions.size() > 1) {
     report.instances = instance_rows(cache, filter, functions, own);
+    report.self_known = std::ranges::all_of(
+        functions, [&](FunctionId function) { return measurement.self_known(function); });
   }
   return report;
+}
+
+std::optional<LatencyStats> raw_latency(const Measurement& measurement,
+                                        std::span<const FunctionId> functions,
+                                        const Selection& selection) {
+  if (!measurement.is_corrected()) {
+    return std::nullopt;
+  }
+  std::optional<cache::OrderSet> accepted;
+  if (!selection.accepts_all()) {
+    accepted = select_calls(measurement, functions, selection);
+  }
+  const cache::CallFilter filter{
+      .calls = accepted ? &*accepted : nullptr, .made_in = nullptr, .raw = true};
+  std::vector<EdgeCalls> calls;
+  for (const FunctionId function : functions) {
+    for (const cache::EdgeId edge : measurement.cache->edges_to(function)) {
+      calls.push_back({.edge = edge, .set = 0});
+    }
+  }
+  LatencyStats raw =
+      EdgeFigures(*measurement.cache, filter, {.count = 1}).read(calls).front().figures.latency;
+  if (raw.calls == 0) {
+    return std::nullopt;
+  }
+  raw.uncertainty = 1; // the clock counts ns
+  raw.within = {};
+  return raw;
 }
 
 std::string common_name(const Measurement& measurement, const Report& report) {

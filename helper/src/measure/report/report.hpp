@@ -10,6 +10,8 @@
 #include "measure/selection/selection.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,7 +41,18 @@ struct FunctionRow {
   std::uint64_t inclusive = 0;
   std::uint64_t self = 0;
   std::uint64_t off_cpu = 0;
+  // ± ns; 0 where no time of probes was removed
+  double mean_within = 0;
+  std::uint64_t inclusive_within = 0;
+  std::uint64_t self_within = 0;
+  bool self_known = true; // all that the function calls was measured
 };
+
+// Returns the latency of the same calls as the report, with the time of probes. Nothing where no
+// probes measured, or no call is complete.
+[[nodiscard]] std::optional<LatencyStats> raw_latency(const Measurement& measurement,
+                                                      std::span<const stacks::FunctionId> functions,
+                                                      const Selection& selection);
 
 // Returns a row for every function that was called, by inclusive time, the largest first, then by
 // name.

@@ -43,6 +43,8 @@ struct Report {
   std::uint64_t unwound = 0;
   LatencyStats latency;
   double on_cpu_mean = 0;
+  double on_cpu_within = 0; // ± ns, like those of the others; 0: no time of probes was removed
+  double on_cpu_total_within = 0;
   std::uint64_t on_cpu_total = 0;
   OffCpuStats off_cpu;
   // Time with tracing off: system calls, page faults, interrupts, and off-CPU time.
@@ -50,6 +52,9 @@ struct Report {
   std::uint64_t outside_total = 0;
   double self_mean = 0;
   std::uint64_t self_total = 0;
+  double self_within = 0;
+  double self_total_within = 0;
+  bool self_known = true;           // all that the function calls was measured
   double cpu_percent = 0;           // outermost activations only
   std::vector<Bucket> histogram;    // powers of two, ascending, from the first to the last in use
   std::vector<RelatedRow> callers;  // most total latency first

@@ -2,12 +2,35 @@
 #include "measure/report/report_rows.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <tuple>
 #include <utility>
 
 namespace ptlens::measure {
 
 using stacks::CallState;
+
+namespace {
+
+// Merges the buckets that the uncertainty does not separate, and lets the first of them begin at 0.
+void merge_below(std::vector<Bucket>& histogram, std::uint64_t uncertainty) {
+  std::size_t merged = 0;
+  while (merged + 1 < histogram.size() && histogram[merged].high < uncertainty) {
+    Bucket& next = histogram[++merged];
+    next.calls += histogram[merged - 1].calls;
+    next.off_cpu_calls += histogram[merged - 1].off_cpu_calls;
+  }
+  histogram.erase(histogram.begin(), histogram.begin() + static_cast<std::ptrdiff_t>(merged));
+  if (!histogram.empty() && histogram.front().low <= uncertainty) {
+    histogram.front().low = 0;
+  }
+  if (!histogram.empty() && histogram.front().high < uncertainty) {
+    histogram.front().high = std::bit_ceil(uncertainty);
+  }
+}
+
+} // namespace
 
 Report function_report(const Measurement& measurement, stacks::FunctionId function,
                        SetFigures set) {
@@ -27,6 +50,22 @@ Report function_report(const Measurement& measurement, stacks::FunctionId functi
   report.self_mean = mean_of(figures.self_total, report.complete);
   report.cpu_percent = cpu_percent(measurement.recording, figures.outermost_on_cpu);
   report.histogram = std::move(set.histogram);
+  if (report.latency.corrected) {
+    // A call's own probes, and two for each call that it makes: half of the uncertainty of two hits
+    // is in the latency of the callee as well.
+    constexpr double of_self = 1.5;
+    report.on_cpu_within = figures.mean_uncertainty;
+    report.self_within = of_self * figures.mean_uncertainty;
+    const auto calls = static_cast<double>(report.complete);
+    report.on_cpu_total_within = calls * report.on_cpu_within;
+    report.self_total_within = calls * report.self_within;
+    halve_below_resolution(report.on_cpu_mean, report.on_cpu_within);
+    halve_below_resolution(report.on_cpu_total, report.on_cpu_total_within);
+    halve_below_resolution(report.self_mean, report.self_within);
+    halve_below_resolution(report.self_total, report.self_total_within);
+    merge_below(report.histogram, report.latency.uncertainty);
+  }
+  report.self_known = measurement.self_known(function);
   return report;
 }
 

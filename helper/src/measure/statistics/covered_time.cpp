@@ -20,13 +20,13 @@ namespace {
 
 struct TimedCall {
   std::uint64_t start = 0;
-  std::uint64_t latency = 0;
+  std::uint64_t wall = 0;
   std::uint64_t on_cpu = 0;
   std::uint32_t edge = 0; // position in the list
 
   // Of two calls that start together the longer one is the outer one.
   friend bool operator<(const TimedCall& one, const TimedCall& other) {
-    return one.start != other.start ? one.start < other.start : one.latency > other.latency;
+    return one.start != other.start ? one.start < other.start : one.wall > other.wall;
   }
 };
 
@@ -83,19 +83,20 @@ void Covering::add_timed(const cache::BlockReader& reader, std::uint32_t edge,
   for (std::size_t i = 0; i < reader.starts().size(); ++i) {
     const std::uint64_t start = reader.starts()[i];
     const std::uint64_t latency = reader.latencies()[i];
+    const std::uint64_t wall = reader.walls()[i];
     if (i == 0 || (next != starts.begin() && *std::prev(next) >= start)) {
       next = std::ranges::lower_bound(starts, start);
     }
     next = std::find_if(next, starts.end(), [start](std::uint64_t each) { return each >= start; });
     if (!folded && (next == starts.end() ||
-                    (*next - start >= latency && (*next != start || reader.inner()[i] == 0)))) {
+                    (*next - start >= wall && (*next != start || reader.inner()[i] == 0)))) {
       continue;
     }
     away = std::find_if(away, reader.away().end(),
                         [i](const cache::AwayCall& call) { return call.at >= i; });
     const bool was_away = away != reader.away().end() && away->at == i;
     into.push_back({.start = start,
-                    .latency = latency,
+                    .wall = wall,
                     .on_cpu = was_away ? away->on_cpu() : latency,
                     .edge = edge});
   }
@@ -272,7 +273,7 @@ void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
   std::map<std::uint32_t, WideSum> covered; // by edge
   stacks::NestingSweep nesting;
   for (const TimedCall& call : covering.timed) {
-    if (nesting.is_nested(call.start, call.latency)) {
+    if (nesting.is_nested(call.start, call.wall)) {
       covered[call.edge] += call.on_cpu;
     }
   }
@@ -286,6 +287,7 @@ void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
 NestedTimes::NestedTimes(const cache::CallCache& cache, std::span<const cache::EdgeId> edges)
     : times_(cache.thread_count()) {
   std::vector<std::uint64_t> starts;
+  std::vector<std::uint64_t> walls;
   for (const cache::EdgeId edge : edges) {
     for (const cache::BlockEntry& entry : cache.blocks(edge)) {
       const auto block = entry.inner != 0 ? cache.block(entry) : std::nullopt;
@@ -294,9 +296,11 @@ NestedTimes::NestedTimes(const cache::CallCache& cache, std::span<const cache::E
       }
       starts.resize(entry.calls);
       block->read_starts(entry, starts);
+      walls.resize(entry.calls);
+      block->read_walls(entry, walls);
       for (std::size_t i = 0; i < starts.size(); ++i) {
         if ((block->flags[i] & cache::inner_bit) != 0) {
-          times_[entry.thread].emplace_back(starts[i], starts[i] + block->latency[i]);
+          times_[entry.thread].emplace_back(starts[i], starts[i] + walls[i]);
         }
       }
     }

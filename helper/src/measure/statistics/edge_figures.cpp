@@ -19,7 +19,7 @@ using Columns = cache::BlockReader::Columns;
 
 EdgeFigures::EdgeFigures(const cache::CallCache& cache, const cache::CallFilter& filter,
                          const Sets& sets)
-    : cache_(cache), reader_(cache, filter), requested_(sets), sets_(sets.count),
+    : cache_(cache), reader_(cache, filter), raw_(filter.raw), requested_(sets), sets_(sets.count),
       most_(sets.count) {}
 
 // Calls `use` with the number of each set that contains the calls.
@@ -36,7 +36,7 @@ void EdgeFigures::each_set(const EdgeCalls& calls, std::uint32_t thread, const U
 void EdgeFigures::Set::begin(std::uint64_t most) {
   if (ranks.empty()) {
     ranks.emplace_back(percentile_shares, most);
-    ranks.emplace_back(uncertainty_share, most);
+    ranks.emplace_back(uncertainty_shares, most);
   }
 }
 
@@ -140,7 +140,7 @@ void EdgeFigures::count_again(Share& share, const EdgeCalls& calls,
   }
   const cache::Column::Bounds latencies = block->latency.bounds();
   const cache::Column::Bounds uncertainties = block->uncertainty.bounds();
-  bool wanted = false;
+  bool wanted = raw_; // their bounds are not stored
   each([&](std::uint32_t number) {
     const Set& set = sets_[number];
     wanted =

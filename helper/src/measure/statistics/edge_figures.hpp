@@ -89,6 +89,7 @@ private:
 
   const cache::CallCache& cache_;
   cache::BlockReader reader_; // each share uses a copy of it
+  bool raw_;
   Sets requested_;
   std::vector<Set> sets_;
   std::vector<std::uint64_t> most_; // by set: an upper bound of its calls, from the directory

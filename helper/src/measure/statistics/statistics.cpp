@@ -15,7 +15,64 @@ namespace {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 
+FigureErrors errors_of_trace(std::uint64_t uncertainty) {
+  return {.mean = static_cast<double>(uncertainty),
+          .total = 0,
+          .min = uncertainty,
+          .max = uncertainty,
+          .p50 = uncertainty,
+          .p90 = uncertainty,
+          .p99 = uncertainty,
+          .p999 = uncertainty};
+}
+
+void set_errors_of_probes(LatencyStats& latency, const Tally& tally,
+                          const cache::TalliedRanks& ranks) {
+  const auto& [most_of_p50, most_of_p90, most_of_p99, most_of_p999, most] = ranks.uncertainties;
+  latency.corrected = true;
+  latency.within = {.mean = mean_of(tally.uncertainty, tally.calls),
+                    .total = static_cast<double>(tally.uncertainty),
+                    .min = most_of_p50,
+                    .max = most,
+                    .p50 = most_of_p50,
+                    .p90 = most_of_p90,
+                    .p99 = most_of_p99,
+                    .p999 = most_of_p999};
+  FigureErrors& within = latency.within;
+  halve_below_resolution(latency.mean, within.mean);
+  halve_below_resolution(latency.total, within.total);
+  halve_below_resolution(latency.min, within.min);
+  halve_below_resolution(latency.max, within.max);
+  halve_below_resolution(latency.p50, within.p50);
+  halve_below_resolution(latency.p90, within.p90);
+  halve_below_resolution(latency.p99, within.p99);
+  halve_below_resolution(latency.p999, within.p999);
+}
+
 } // namespace
+
+void halve_below_resolution(double& figure, double& within) {
+  if (within >= figure) {
+    figure = std::max(1.0, (figure + within) / 2);
+    within = figure;
+  }
+}
+
+void halve_below_resolution(std::uint64_t& figure, std::uint64_t& within) {
+  if (within >= figure) {
+    figure = std::max<std::uint64_t>(1, figure + (within - figure + 1) / 2);
+    within = figure;
+  }
+}
+
+void halve_below_resolution(std::uint64_t& figure, double& within) {
+  auto shown = static_cast<double>(figure);
+  if (within >= shown) {
+    halve_below_resolution(shown, within);
+    figure = clamp_to_64_bits(static_cast<WideSum>(std::ceil(shown)));
+    within = static_cast<double>(figure);
+  }
+}
 
 std::uint64_t clamp_to_64_bits(WideSum sum) {
   return sum > most ? most : static_cast<std::uint64_t>(sum);
@@ -62,7 +119,12 @@ Figures figures_of(const Tally& tally, const cache::TalliedRanks& ranks) {
                       .p99 = ranks.latencies[2],
                       .p999 = ranks.latencies[3],
                       .total = clamp_to_64_bits(tally.latency),
-                      .uncertainty = ranks.uncertainty};
+                      .uncertainty = ranks.uncertainties[1],
+                      .within = errors_of_trace(ranks.uncertainties[1])};
+    figure.mean_uncertainty = mean_of(tally.uncertainty, tally.calls);
+    if (tally.removed != 0) {
+      set_errors_of_probes(figure.latency, tally, ranks);
+    }
   }
   const WideSum off = tally.blocked + tally.preempted;
   figure.off_cpu = {.mean = mean_of(off, tally.calls),

@@ -12,9 +12,27 @@ namespace ptlens::measure {
 
 using cache::percentile_shares;
 using cache::Tally;
-using cache::uncertainty_share;
+using cache::uncertainty_shares;
 using cache::WideSum;
 
+// How far each figure of a latency may be off, either way, ns. The errors of a trace are the same
+// for all figures: nineteen of twenty latencies are known to ± this. The error of the cost of a
+// probe is the same in all calls, and does not average out. So a mean has the mean of the calls'
+// uncertainties, and a percentile has an upper quantile of them: half of the calls that are slower
+// have at most that (a slow call contains more hits).
+struct FigureErrors {
+  double mean = 0;
+  double total = 0;
+  std::uint64_t min = 0;
+  std::uint64_t max = 0;
+  std::uint64_t p50 = 0;
+  std::uint64_t p90 = 0;
+  std::uint64_t p99 = 0;
+  std::uint64_t p999 = 0;
+};
+
+// Where the time of probes was removed, a figure that is not larger than its uncertainty only has
+// an upper bound, their sum: the figure and its uncertainty both are half of that.
 struct LatencyStats { // ns; all 0 when there is no complete call
   std::uint64_t calls = 0;
   double mean = 0;
@@ -27,6 +45,8 @@ struct LatencyStats { // ns; all 0 when there is no complete call
   std::uint64_t p999 = 0;
   std::uint64_t total = 0;
   std::uint64_t uncertainty = 0; // nineteen of twenty latencies are known to ± this
+  FigureErrors within;
+  bool corrected = false; // the time of probes was removed
 };
 
 struct OffCpuStats {
@@ -49,12 +69,24 @@ struct Bucket {
 
 struct Figures {
   LatencyStats latency;
+  double mean_uncertainty = 0; // of the calls' latencies, ns
   OffCpuStats off_cpu;
   std::uint64_t on_cpu_total = 0;     // ns
   std::uint64_t self_total = 0;       // ns
   std::uint64_t outside_total = 0;    // ns
   std::uint64_t outermost_on_cpu = 0; // ns; of calls that are not nested in one another
 };
+
+// Returns whether a figure is not larger than its uncertainty. It is then known to be below their
+// sum, and nothing else.
+[[nodiscard]] constexpr bool is_below_resolution(double figure, double within) {
+  return within > 0 && within >= figure;
+}
+
+// Makes both half of their sum where the figure is below the resolution of probes; at least 1 ns.
+void halve_below_resolution(double& figure, double& within);
+void halve_below_resolution(std::uint64_t& figure, std::uint64_t& within);
+void halve_below_resolution(std::uint64_t& figure, double& within);
 
 // Returns the sum, or 2^64 - 1 where it is larger.
 [[nodiscard]] std::uint64_t clamp_to_64_bits(WideSum sum);

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <sys/wait.h>
 #include <system_error>
@@ -34,49 +33,26 @@ std::set<std::uint64_t> target_entries_in_page(const Manifest& manifest) {
   return entries;
 }
 
-struct Hits {
-  bool target_entered = false;
-  std::uint64_t shortest_ns = UINT64_MAX; // between two hits of one thread at two instructions
-};
-
-Hits summarize_hits(const perfdata::Recording& recording, const Manifest& manifest) {
+bool was_called(const perfdata::Recording& recording, const Manifest& manifest) {
   constexpr std::uint64_t in_page = 0xfff;
   const auto entries = target_entries_in_page(manifest);
   const auto event = event_of(manifest.probes, Probe::Kind::entry);
-  struct Last {
-    std::uint64_t time_ns = 0;
-    std::uint64_t ip = 0;
-  };
-  std::map<std::int32_t, Last> last;
-  Hits hits;
+  bool called = false;
   recording.each_sample([&](const perfdata::Sample& sample) {
     const std::uint64_t ip = instruction_pointer(sample.raw).value_or(0);
-    const std::uint64_t config = recording.attributes()[sample.attribute].config;
-    hits.target_entered |= config == event && entries.contains(ip & in_page);
-    const auto [before, first] = last.try_emplace(sample.tid);
-    if (!first && before->second.ip != ip && sample.time_ns > before->second.time_ns) {
-      hits.shortest_ns = std::min(hits.shortest_ns, sample.time_ns - before->second.time_ns);
-    }
-    before->second = {.time_ns = sample.time_ns, .ip = ip};
-    return true;
+    called =
+        recording.attributes()[sample.attribute].config == event && entries.contains(ip & in_page);
+    return !called;
   });
-  return hits;
+  return called;
 }
 
 void note_hits(const perfdata::Recording& recording, const FinishedSession& finished,
                Manifest& manifest) {
-  const Hits hits = summarize_hits(recording, manifest);
-  if (!hits.target_entered) {
+  if (!was_called(recording, manifest)) {
     manifest.notes.push_back(make_note(
         "no_calls", "{} was not called in {} s: it did not run, or all its calls were inlined",
         function_text(manifest), fmt::format("{:.1f}", finished.end.measured_s)));
-  }
-  if (hits.shortest_ns != UINT64_MAX) {
-    manifest.notes.push_back(make_note("shortest_hit_interval",
-                                       "the shortest time between two probe hits on one thread was "
-                                       "{} ns. Latencies near this value "
-                                       "consist mostly of the cost of the probes",
-                                       hits.shortest_ns));
   }
 }
 

@@ -101,13 +101,9 @@ public:
     manifest.measured = attempt->session.measured;
     manifest.slowdown = cost ? attempt->session.slowdown : 1;
     describe(named, manifest.notes);
-    if (cost) {
-      note_cost(*cost, manifest);
-    } else {
+    if (!cost) {
       manifest.notes.push_back(make_note(
-          "probe_cost_unknown",
-          "the cost of a probe on this machine could not be measured, so latencies are not "
-          "corrected: {}",
+          "probe_cost_unknown", "the cost of a probe on this machine could not be measured: {}",
           cost.error().one_line()));
     }
     append(manifest.notes, notes);
@@ -193,37 +189,15 @@ private:
     }
   }
 
-  static void note_cost(const ProbeCost& cost, Manifest& manifest) {
-    const auto in_ns = [](double ns) { return fmt::format("{:.0f}", ns); };
-    manifest.notes.push_back(make_note(
-        "probe_cost",
-        "measured on this machine since it started: a hit takes {} ns ({} ns at an instruction "
-        "that "
-        "the kernel emulates), and adds {} ns ({} ns) to a latency. The corrected latency excludes "
-        "this",
-        in_ns(cost.stepped.hit_ns), in_ns(cost.emulated.hit_ns), in_ns(cost.stepped.latency_ns),
-        in_ns(cost.emulated.latency_ns)));
-  }
-
   static void append(std::vector<Note>& list, const std::vector<Note>& more) {
     list.insert(list.end(), more.begin(), more.end());
   }
 
   static void describe(const std::string& target, std::vector<Note>& notes) {
-    notes.push_back(make_note(
-        "probes",
-        "recorded with kernel probes. Each call of a probed function stops its thread at the entry "
-        "and at the exit, for a microsecond or more each time. That time is included in the "
-        "latencies "
-        "of {} and of its callers",
-        target));
     notes.push_back(make_note("probe_scope",
                               "only calls of {}, and those that it makes directly, are recorded. "
                               "Inlined calls are not recorded",
                               target));
-    notes.push_back(
-        make_note("calls_at_the_ends",
-                  "calls that were running when the recording started or stopped are incomplete"));
   }
 
   const Request& request_;

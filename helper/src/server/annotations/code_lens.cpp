@@ -1,6 +1,8 @@
 // Code lenses.
 #include "server/annotations/code_lens.hpp"
 
+#include "export/json/json.hpp"
+#include "export/text/latency_text.hpp"
 #include "export/text/units.hpp"
 #include "server/annotations/annotation_text.hpp"
 
@@ -36,10 +38,10 @@ std::string lens_title(const measure::RecordingInfo& recording, const measure::R
   } else if (!recording.uncertainty_ns) {
     text = count(latency.calls, "call") + " · no timing";
   } else {
-    text = fmt::format("mean {} · p50 {} · p99 {} · max {} · {}",
-                       duration(latency.mean, latency.uncertainty),
-                       duration(as_double(latency.p50)), duration(as_double(latency.p99)),
-                       duration(as_double(latency.max)), count(latency.calls, "call"));
+    text =
+        fmt::format("mean {} · p50 {} · p99 {} · max {} · {}", exporting::explained_mean(latency),
+                    exporting::p50_text(latency), exporting::p99_text(latency),
+                    exporting::max_text(latency), count(latency.calls, "call"));
     if (const std::string split = cpu_split(recording, latency, report.off_cpu); !split.empty()) {
       text += fmt::format(" · {}", split);
     }

@@ -1,8 +1,8 @@
 // Hovers, in Markdown.
 #include "server/annotations/hover.hpp"
 
-#include "engine/probes/probe_correction.hpp"
 #include "export/json/json.hpp"
+#include "export/text/latency_text.hpp"
 #include "export/text/units.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "measure/selection/select_calls.hpp"
@@ -56,7 +56,9 @@ std::string histogram(const std::vector<measure::Bucket>& buckets) {
   }
   std::string text = "\n\n```text\n";
   for (const measure::Bucket& bucket : buckets) {
-    text += fmt::format("{:>8} │{}│ {}\n", duration(as_double(bucket.low)), bar(bucket.calls, most),
+    const bool below = bucket.low == 0 && bucket.high > 1;
+    const std::string from = duration(as_double(below ? bucket.high : bucket.low));
+    text += fmt::format("{:>10} │{}│ {}\n", (below ? "< " : "") + from, bar(bucket.calls, most),
                         bucket.calls == 0 ? "" : count(bucket.calls));
   }
   return text + "```";
@@ -65,6 +67,11 @@ std::string histogram(const std::vector<measure::Bucket>& buckets) {
 // Returns the mean with its uncertainty, which is at least that of the recording's timing.
 std::string mean_text(const measure::RecordingInfo& recording,
                       const measure::LatencyStats& latency) {
+  if (latency.corrected) {
+    return measure::is_below_resolution(latency.mean, latency.within.mean)
+               ? "mean " + exporting::explained_mean(latency)
+               : fmt::format("mean {} ± {}", duration(latency.mean), duration(latency.within.mean));
+  }
   const std::uint64_t uncertainty =
       std::max(latency.uncertainty, recording.uncertainty_ns.value_or(0));
   return fmt::format("mean {} ± {}", duration(latency.mean), duration(as_double(uncertainty)));
@@ -73,10 +80,10 @@ std::string mean_text(const measure::RecordingInfo& recording,
 std::string latencies(const measure::LatencyStats& latency) {
   return fmt::format("\n\n| min | p50 | p90 | p99 | p99.9 | max | total |\n"
                      "|--:|--:|--:|--:|--:|--:|--:|\n| {} | {} | {} | {} | {} | {} | {} |",
-                     duration(as_double(latency.min)), duration(as_double(latency.p50)),
-                     duration(as_double(latency.p90)), duration(as_double(latency.p99)),
-                     duration(as_double(latency.p999)), duration(as_double(latency.max)),
-                     duration(as_double(latency.total)));
+                     exporting::min_text(latency), exporting::p50_text(latency),
+                     exporting::p90_text(latency), exporting::p99_text(latency),
+                     exporting::p999_text(latency), exporting::max_text(latency),
+                     exporting::total_text(latency));
 }
 
 std::string off_cpu(const measure::RecordingInfo& recording, const measure::Report& report) {
@@ -107,8 +114,8 @@ std::string callers(const measure::Measurement& measurement, const measure::Repo
     if (has_line) {
       text += fmt::format(" line {}", measurement.sites[row.site].line);
     }
-    text +=
-        fmt::format(": {}, mean {}", count(row.latency.calls, "call"), duration(row.latency.mean));
+    text += fmt::format(": {}, mean {}", count(row.latency.calls, "call"),
+                        exporting::mean_text(row.latency));
   }
   if (report.callers.size() > most_callers) {
     text += fmt::format("\n- and {} more", count(report.callers.size() - most_callers));
@@ -133,7 +140,10 @@ std::string slowest(const measure::Measurement& measurement, stacks::FunctionId 
   std::string text = "\n\nSlowest calls";
   for (std::size_t index = 0; index < shown; ++index) {
     const std::uint32_t call = selected.calls[index];
-    text += fmt::format("\n- {}", duration(as_double(table.latency[call])));
+    const exporting::CallFigures figures = exporting::figures_of(measurement, table, call);
+    const double within = table.removed[call] != 0 ? as_double(figures.within) : 0;
+    text +=
+        fmt::format("\n- {}", exporting::figure(as_double(figures.latency.value_or(0)), within));
     if (measurement.recording.off_cpu_known) {
       text += fmt::format(", off-CPU {}", duration(as_double(table.off_cpu(call))));
     }
@@ -144,24 +154,12 @@ std::string slowest(const measure::Measurement& measurement, stacks::FunctionId 
   return text;
 }
 
-std::string corrected(const measure::Measurement& measurement, stacks::FunctionId function) {
-  const auto latency = engine::corrected_latency(measurement, {&function, 1}, {});
-  if (!latency) {
-    return {};
-  }
-  return fmt::format("\n\nWithout the time of the probes ({} ± {} a call): mean {}, p50 {}, p99 {}",
-                     duration(latency->removed), duration(latency->uncertainty),
-                     duration(latency->latency.mean), duration(as_double(latency->latency.p50)),
-                     duration(as_double(latency->latency.p99)));
-}
-
 // Returns how the recording was made and what it lost.
 std::string method(const measure::RecordingInfo& recording) {
-  const char* const means = recording.backend == "uprobe"    ? "probes"
-                            : recording.backend == "uftrace" ? "uftrace"
-                                                             : "Intel Processor Trace";
-  std::string text = fmt::format("\n\nMeasured with {}, {} traced, ", means,
-                                 duration(as_double(recording.trace_ns)));
+  std::string means = exporting::probes_text(recording);
+  means = means.empty() ? "Measured with Intel Processor Trace" : 'M' + means.substr(1);
+  std::string text =
+      fmt::format("\n\n{}, {} traced, ", means, duration(as_double(recording.trace_ns)));
   if (recording.gaps == 0 && recording.lost_records == 0 && recording.lost_ns == 0) {
     return text + "nothing lost";
   }
@@ -233,9 +231,8 @@ std::string function_hover(const AnnotatedFile& file, const AnnotatedFunction& f
     text += "\n\n" + change_sentences(function.difference);
   }
   if (timed) {
-    text += latencies(report.latency) + corrected(measurement, index) + off_cpu(recording, report) +
-            histogram(report.histogram) + callers(measurement, report) +
-            slowest(measurement, index);
+    text += latencies(report.latency) + off_cpu(recording, report) + histogram(report.histogram) +
+            callers(measurement, report) + slowest(measurement, index);
   } else {
     text += callers(measurement, report);
   }
@@ -281,7 +278,7 @@ std::string line_hover(const AnnotatedFile& file, const AnnotatedLine& line,
         fmt::format("\n{}- {} {}", index == 0 ? "\n" : "",
                     code_text(name_of(measurement, callee.function)), count(callee.calls, "call"));
     if (callee.calls > 0 && timed) {
-      text += fmt::format(", mean {}", duration(callee.mean));
+      text += fmt::format(", mean {}", exporting::figure(callee.mean, callee.within));
     }
     text += excluded_calls(callee.incomplete, callee.unwound);
     text += style.links ? deeper_link(file, callee.function) : std::string();

@@ -3,6 +3,7 @@
 
 #include "export/difference.hpp"
 #include "export/line_times.hpp"
+#include "export/text/latency_text.hpp"
 #include "export/text/table.hpp"
 #include "export/text/units.hpp"
 #include "protocol/messages.hpp"
@@ -47,34 +48,37 @@ protocol::LineDifference line_difference(const measure::Difference& difference) 
           .p99 = exporting::word(difference.p99_verdict)};
 }
 
-// Returns for each function, by index, how wide the largest count of its lines is.
-std::vector<std::size_t> count_widths(const AnnotatedFile& file, const LineSpan& span) {
-  std::vector<std::size_t> widths(file.functions.size() + 1, 0);
+// Returns for each function, by index, how wide the figures of its lines are.
+std::vector<FigureWidths> figure_widths(const AnnotatedFile& file, const LineSpan& span) {
+  constexpr std::size_t duration_width = 7; // of "1.23 µs", "12.3 ms" and "1,204 s"
+  std::vector<FigureWidths> widths(
+      file.functions.size() + 1, {.duration = duration_width, .count = 0, .mean = duration_width});
   for (const AnnotatedLine& line : file.rows) {
     if (holds(span, line)) {
-      std::size_t& width = widths[line.function];
-      width = std::max(width, exporting::width(exporting::count(line.row->latency.calls)));
+      FigureWidths& width = widths[line.function];
+      const measure::LatencyStats& latency = line.row->latency;
+      width.count = std::max(width.count, exporting::width(exporting::count(latency.calls)));
+      width.mean = std::max(width.mean, exporting::width(exporting::mean_text(latency)));
     }
   }
   return widths;
 }
 
 protocol::LineAnnotation annotation(const AnnotatedFile& file, const AnnotatedLine& line,
-                                    std::size_t count_width) {
-  constexpr std::size_t duration_width = 7; // of "1.23 µs", "12.3 ms" and "1,204 s"
+                                    const FigureWidths& widths) {
   const measure::LineRow& row = *line.row;
-  protocol::LineAnnotation result{
-      .line = line.line,
-      .function_line =
-          line.function < file.functions.size() ? file.functions[line.function].line : 0,
-      .calls = row.latency.calls,
-      .mean = row.latency.mean,
-      .total = row.latency.total,
-      .incomplete = row.incomplete,
-      .unwound = row.unwound,
-      .off_cpu = row.off_cpu.total,
-      .staleness = source::name_of(line.staleness),
-      .text = line_text(file, line, {.duration = duration_width, .count = count_width})};
+  protocol::LineAnnotation result{.line = line.line,
+                                  .function_line = line.function < file.functions.size()
+                                                       ? file.functions[line.function].line
+                                                       : 0,
+                                  .calls = row.latency.calls,
+                                  .mean = row.latency.mean,
+                                  .total = row.latency.total,
+                                  .incomplete = row.incomplete,
+                                  .unwound = row.unwound,
+                                  .off_cpu = row.off_cpu.total,
+                                  .staleness = source::name_of(line.staleness),
+                                  .text = line_text(file, line, widths)};
   if (line.difference) {
     result.difference = line_difference(*line.difference);
   }
@@ -126,7 +130,7 @@ Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat
                                      .timed = recording.uncertainty_ns.has_value(),
                                      .hottest = file.hottest,
                                      .binaries = binaries_of(file)};
-  const std::vector<std::size_t> widths = count_widths(file, span);
+  const std::vector<FigureWidths> widths = figure_widths(file, span);
   for (const AnnotatedLine& line : file.rows) {
     if (holds(span, line)) {
       result.lines.push_back(annotation(file, line, widths[line.function]));

@@ -2,6 +2,7 @@
 #include "server/annotations/line_text.hpp"
 
 #include "export/line_times.hpp"
+#include "export/text/latency_text.hpp"
 #include "export/text/table.hpp"
 #include "export/text/units.hpp"
 #include "server/annotations/annotation_text.hpp"
@@ -78,7 +79,7 @@ std::string line_calls_text(const measure::RecordingInfo& recording, const measu
   if (row.latency.calls > 0 && !recording.uncertainty_ns) {
     text = count(row.latency.calls, "call") + " · no timing";
   } else if (row.latency.calls > 0) {
-    text = fmt::format("{} × {}", padded(duration(row.latency.mean), widths.duration),
+    text = fmt::format("{} × {}", padded(exporting::mean_text(row.latency), widths.mean),
                        padded(count(row.latency.calls), widths.count));
     if (recording.off_cpu_known && row.off_cpu.total > 0) {
       text += fmt::format(" · off-CPU {} total",

@@ -13,6 +13,7 @@ namespace ptlens::server {
 struct FigureWidths {
   std::size_t duration = 0;
   std::size_t count = 0;
+  std::size_t mean = 0; // with its uncertainty
 };
 
 // Returns "12.3 µs × 1,000 · off-CPU 5.10 ms total · −12 %" for a line. "✎ " comes first where the

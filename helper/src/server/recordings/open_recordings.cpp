@@ -3,7 +3,6 @@
 
 #include "base/cancellation.hpp"
 #include "engine/inlined/inlined_report.hpp"
-#include "engine/probes/probe_correction.hpp"
 #include "engine/recording/asked_functions.hpp"
 #include "export/calls.hpp"
 #include "export/line_times.hpp"
@@ -453,12 +452,10 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
   if (request.function.all) {
     const auto all = function_indices(measurement, request.function);
     if (all && all->size() > 1) {
-      Json json = exporting::report_json(measurement,
-                                         measure::report(measurement, *all, request.selection));
-      if (const auto corrected = engine::corrected_latency(measurement, *all, request.selection)) {
-        exporting::add_corrected(json, *corrected);
-      }
-      return with_id(**recording, std::move(json));
+      return with_id(
+          **recording,
+          exporting::report_json(measurement, measure::report(measurement, *all, request.selection),
+                                 measure::raw_latency(measurement, *all, request.selection)));
     }
   }
   const engine::MeasureInlined measure_inlined =
@@ -485,13 +482,10 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
   if (!report) {
     return std::unexpected(report.error());
   }
-  Json json = exporting::report_json(report->source(measurement), report->report);
-  if (const auto corrected =
-          report->inlined || !function
-              ? std::nullopt
-              : engine::corrected_latency(measurement, {&*function, 1}, request.selection)) {
-    exporting::add_corrected(json, *corrected);
-  }
+  const auto raw = report->inlined || !function
+                       ? std::nullopt
+                       : measure::raw_latency(measurement, {&*function, 1}, request.selection);
+  Json json = exporting::report_json(report->source(measurement), report->report, raw);
   if (report->not_called) {
     json["not_called"] = true;
   }

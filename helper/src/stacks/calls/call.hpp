@@ -66,21 +66,25 @@ struct CallTable {
   std::vector<CallIndex> parent;          // the call it was made in, none for a root
   std::vector<SiteId> site;               // none where unknown
   std::vector<std::uint64_t> start;       // ns, perf's clock
-  std::vector<std::uint64_t> latency;     // ns
+  std::vector<std::uint64_t> latency;     // ns, without the time of probes
   std::vector<std::uint32_t> uncertainty; // of the latency, ± ns
   std::vector<std::uint64_t> children;    // ns of latency spent in children
   std::vector<std::uint64_t> outside;   // ns with tracing off: outside user code, off-CPU included
   std::vector<std::uint64_t> blocked;   // ns off-CPU, not runnable
   std::vector<std::uint64_t> preempted; // ns off-CPU, runnable
+  std::vector<std::uint64_t> removed;   // ns that probes took inside the call
   std::vector<std::uint32_t> switches;  // switch-outs during the call
   std::vector<CallState> state;
-  std::vector<std::uint8_t> tail_call; // 1: entered by a jump
-  std::vector<std::uint8_t> inner;     // 1: inside another activation of the same function
+  std::vector<std::uint8_t> tail_call;   // 1: entered by a jump
+  std::vector<std::uint8_t> inner;       // 1: inside another activation of the same function
+  std::vector<std::uint8_t> end_unknown; // 1: see ClosedCall
 
   [[nodiscard]] std::size_t size() const { return function.size(); }
   [[nodiscard]] std::uint64_t off_cpu(std::size_t call) const {
     return blocked[call] + preempted[call];
   }
+  // Returns the time from start to end, ns.
+  [[nodiscard]] std::uint64_t wall(std::size_t call) const { return latency[call] + removed[call]; }
   [[nodiscard]] std::uint64_t self(std::size_t call) const {
     return latency[call] > children[call] ? latency[call] - children[call] : 0;
   }

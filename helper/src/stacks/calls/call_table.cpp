@@ -30,6 +30,8 @@ void put(CallTable& table, std::uint32_t base, const ClosedCall& row) {
   table.state[at] = row.state;
   table.tail_call[at] = row.tail_call ? 1 : 0;
   table.inner[at] = row.inner ? 1 : 0;
+  table.removed[at] = row.removed;
+  table.end_unknown[at] = row.end_unknown ? 1 : 0;
 }
 
 } // namespace
@@ -48,8 +50,10 @@ ClosedCall closed_call(const CallTable& table, std::size_t call, std::size_t fir
           .state = table.state[call],
           .tail_call = table.tail_call[call] != 0,
           .inner = table.inner[call] != 0,
+          .end_unknown = table.end_unknown[call] != 0,
           .start = table.start[call],
           .latency = table.latency[call],
+          .removed = table.removed[call],
           .children = table.children[call],
           .outside = table.outside[call],
           .blocked = table.blocked[call],
@@ -125,7 +129,7 @@ void mark_inner(CallTable& table) {
     CallIndex outer = CallIndex::none;
   };
   const auto end = [&](CallIndex call) {
-    return table.start[index_of(call)] + table.latency[index_of(call)];
+    return table.start[index_of(call)] + table.wall(index_of(call));
   };
   IdVector<FunctionId, Sweep> sweeps;
   for (std::uint32_t call = 0; call < table.size(); ++call) {
@@ -146,7 +150,7 @@ void mark_inner(CallTable& table) {
       return above == outer;
     };
     const bool inner =
-        sweep.nesting.is_nested(table.start[call], table.latency[call], is_inside_outer);
+        sweep.nesting.is_nested(table.start[call], table.wall(call), is_inside_outer);
     table.inner[call] = inner ? 1 : 0;
     sweep.outer = inner ? outer : CallIndex{call};
   }

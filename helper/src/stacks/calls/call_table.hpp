@@ -29,10 +29,12 @@ void each_column(Table& table, const Use& use) {
   use(table.outside);
   use(table.blocked);
   use(table.preempted);
+  use(table.removed);
   use(table.switches);
   use(table.state);
   use(table.tail_call);
   use(table.inner);
+  use(table.end_unknown);
 }
 
 // Returns the call as it was handed on; `first` is the first call of its thread in the table.

@@ -24,8 +24,12 @@ struct ClosedCall {
   // became known when control returned to it. Its order is higher than theirs, and calls of its
   // function among them are not marked as inner.
   bool late = false;
+  // An unwound call whose end was not seen: `latency` is a lower bound, the time of its calls
+  // alone, and it ended no later than `latency` + `uncertainty`.
+  bool end_unknown = false;
   std::uint64_t start = 0;     // ns, perf's clock
-  std::uint64_t latency = 0;   // ns
+  std::uint64_t latency = 0;   // ns, without the time of probes
+  std::uint64_t removed = 0;   // ns that probes took inside the call; the wall time has it too
   std::uint64_t children = 0;  // ns of latency spent in children
   std::uint64_t outside = 0;   // ns with tracing off: outside user code, off-CPU included
   std::uint64_t blocked = 0;   // ns off-CPU, not runnable

@@ -2,6 +2,7 @@
 #include "stacks/threads/open_calls.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ptlens::stacks {
 namespace {
@@ -36,6 +37,40 @@ OpenCallId OpenCalls::nested_row(OpenCallId call) const {
 void OpenCalls::notify_listener(OpenCallId call, std::uint64_t end_ns, CallState state) {
   listener_->closing(call, end_ns, state);
   nested_.erase(call);
+}
+
+void OpenCalls::remove_time(ClosedCall& row, const ProbeTime& probes) {
+  constexpr auto most = static_cast<double>(std::uint64_t{1} << 62U);
+  const auto whole = [most](double ns) {
+    return static_cast<std::uint64_t>(std::llround(std::clamp(ns, 0.0, most)));
+  };
+  const std::uint64_t taken = whole(probes.ns);
+  const std::uint64_t uncertain = whole(std::ceil(probes.uncertainty_ns));
+  const std::uint64_t on_cpu = row.latency - std::min(row.latency, row.blocked + row.preempted);
+  row.removed = std::min(taken, on_cpu);
+  row.latency -= row.removed;
+  std::uint64_t within = uncertain;
+  if (taken > on_cpu) {
+    const std::uint64_t least = taken - std::min(taken, uncertain); // that probes took
+    within = least <= on_cpu ? on_cpu - least : on_cpu;
+  }
+  row.uncertainty = sum_or_most(
+      row.uncertainty, static_cast<std::uint32_t>(std::min<std::uint64_t>(within, UINT32_MAX)));
+}
+
+void OpenCalls::close_unseen(OpenCallId handle, std::uint64_t last_ns) {
+  if (listener_ != nullptr) {
+    notify_listener(handle, last_ns, CallState::unwound);
+  }
+  ClosedCall& row = calls_[handle].row;
+  const std::uint64_t most = std::max(row.start, last_ns) - row.start;
+  latest_ns_ = std::max(latest_ns_, row.start + most);
+  row.latency = std::min(row.children, most);
+  row.uncertainty =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(most - row.latency, UINT32_MAX));
+  row.state = CallState::unwound;
+  row.end_unknown = true;
+  hand_on(handle);
 }
 
 // The order of opening continues from the calls so far.

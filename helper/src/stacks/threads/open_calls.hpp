@@ -19,6 +19,12 @@
 
 namespace ptlens::stacks {
 
+// The time that probes took inside a call, ns.
+struct ProbeTime {
+  double ns = 0;
+  double uncertainty_ns = 0;
+};
+
 class OpenCalls {
 public:
   // The references must outlive the object.
@@ -45,7 +51,15 @@ public:
   OpenCallId open(FunctionId function, OpenCallId parent, SiteId site, std::uint64_t start_ns,
                   bool tail_call);
   // Closes the call. Its parent closes later.
-  void close(OpenCallId call, std::uint64_t end_ns, CallState state);
+  void close(OpenCallId call, std::uint64_t end_ns, CallState state) {
+    close(call, end_ns, state, ProbeTime{});
+  }
+  // Does the same, and subtracts the time of probes from the call's time on a CPU. Where they seem
+  // to have taken more than that, its latency is at most what the least of their time leaves, and
+  // never more than what was measured.
+  void close(OpenCallId call, std::uint64_t end_ns, CallState state, const ProbeTime& probes);
+  // Closes an unwound call that ended at an unknown time, not later than `last_ns`.
+  void close_unseen(OpenCallId call, std::uint64_t last_ns);
   // Adds a group of paired calls. Its outermost calls were made in the open call.
   void add_paired(OpenCallId call, const CallGroup& group, std::span<const PairedCall> calls,
                   Symbolizer::Labels& labels);
@@ -105,6 +119,8 @@ private:
   std::uint32_t& add_active(FunctionId function);
   void activate(ClosedCall& row) { row.inner = active(row.function)++ != 0; }
   void notify_listener(OpenCallId call, std::uint64_t end_ns, CallState state);
+  void hand_on(OpenCallId call);
+  static void remove_time(ClosedCall& row, const ProbeTime& probes);
   void wait(Open& call);
   void settle(Open& call);
   void hand_on_waiting();
@@ -165,7 +181,8 @@ inline void OpenCalls::reparent(OpenCallId call, OpenCallId parent) {
   }
 }
 
-inline void OpenCalls::close(OpenCallId handle, std::uint64_t end_ns, CallState state) {
+inline void OpenCalls::close(OpenCallId handle, std::uint64_t end_ns, CallState state,
+                             const ProbeTime& probes) {
   if (listener_ != nullptr) [[unlikely]] {
     notify_listener(handle, end_ns, state);
   }
@@ -180,6 +197,15 @@ inline void OpenCalls::close(OpenCallId handle, std::uint64_t end_ns, CallState 
   row.preempted = off.preempted_ns;
   row.switches = off.switches;
   row.state = state;
+  if (probes.ns > 0 || probes.uncertainty_ns > 0) [[unlikely]] {
+    remove_time(row, probes);
+  }
+  hand_on(handle);
+}
+
+inline void OpenCalls::hand_on(OpenCallId handle) {
+  Open& call = calls_[handle];
+  ClosedCall& row = call.row;
   if (call.parent != OpenCallId::none) {
     ClosedCall& parent = calls_[call.parent].row;
     row.caller = parent.function;

@@ -1,8 +1,25 @@
 // Matches entry and exit hits by the stack pointer, which is the same at the entry of a function
 // and at each of its exits (System V ABI: it points to the return address).
+//
+// A hit takes time from its thread: part of it is in the latency of its own call, all of it in the
+// calls around that. So a call contains the excess of its own two hits, and the cost of all hits
+// between these. Costs have one cause, so that their uncertainties add up.
 #include "stacks/threads/probe_calls.hpp"
 
+#include <utility>
+
 namespace ptlens::stacks {
+namespace {
+
+ProbeTime operator+(const ProbeTime& one, const ProbeTime& other) {
+  return {.ns = one.ns + other.ns, .uncertainty_ns = one.uncertainty_ns + other.uncertainty_ns};
+}
+
+ProbeTime operator-(const ProbeTime& one, const ProbeTime& part) {
+  return {.ns = one.ns - part.ns, .uncertainty_ns = one.uncertainty_ns - part.uncertainty_ns};
+}
+
+} // namespace
 
 void ProbeCalls::add(const ProbeHit& hit) {
   if (!started_) {
@@ -14,23 +31,42 @@ void ProbeCalls::add(const ProbeHit& hit) {
   } else {
     leave(hit);
   }
+  spent_ = spent_ + hit.cost;
 }
 
 void ProbeCalls::pop(std::uint64_t time_ns, CallState state) {
   const Frame& frame = stack_.back();
   if (frame.left) {
     // Left by a jump to a function without a probe: the time of its return is unknown.
-    calls_.close(frame.call, frame.left_ns, CallState::incomplete);
+    calls_.close(frame.call, frame.left_ns, CallState::incomplete,
+                 frame.excess + frame.spent_when_left - frame.spent_before);
   } else {
-    calls_.close(frame.call, time_ns, state);
+    calls_.close(frame.call, time_ns, state, frame.excess + spent_ - frame.spent_before);
   }
-  stack_.pop_back();
+  drop_last(!frame.left);
 }
 
-// Ends the frames below the stack pointer, which had no exit: an exception or longjmp ended them.
+void ProbeCalls::drop_last(bool end_seen) {
+  stack_.pop_back();
+  if (!end_seen && !stack_.empty()) {
+    callers_of_unseen_.insert(stack_.back().function);
+  }
+}
+
+// Ends a frame that had no exit: an exception or longjmp ended it, at some time before this one.
+void ProbeCalls::pop_unseen(std::uint64_t time_ns) {
+  if (stack_.back().left) {
+    pop(time_ns, CallState::incomplete);
+    return;
+  }
+  calls_.close_unseen(stack_.back().call, time_ns);
+  drop_last(false);
+}
+
+// Ends the frames below the stack pointer, which had no exit.
 void ProbeCalls::drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns) {
   while (!stack_.empty() && stack_.back().stack_pointer < stack_pointer) {
-    pop(time_ns, CallState::unwound);
+    pop_unseen(time_ns);
   }
 }
 
@@ -58,7 +94,7 @@ void ProbeCalls::enter(const ProbeHit& hit) {
       site = stack_.back().left_site;
       break;
     }
-    pop(hit.time_ns, CallState::unwound);
+    pop_unseen(hit.time_ns);
   }
   if (hit.callee && !tail && (stack_.empty() || stack_.back().function != hit.caller)) {
     return; // called by a function that is not measured
@@ -70,6 +106,8 @@ void ProbeCalls::enter(const ProbeHit& hit) {
   frame.stack_pointer = hit.stack_pointer;
   frame.return_address = hit.return_address;
   frame.tail = tail;
+  frame.excess = hit.excess;
+  frame.spent_before = spent_ + hit.cost;
   frame.returns = hit.returns;
   stack_.push_back(frame);
 }
@@ -83,7 +121,8 @@ void ProbeCalls::leave(const ProbeHit& hit) {
       const OpenCallId parent = stack_.empty() ? OpenCallId::none : stack_.back().call;
       const std::uint64_t start = stack_.empty() ? first_ns_ : hit.time_ns;
       const OpenCallId call = calls_.open(hit.function, parent, SiteId::none, start, false);
-      calls_.close(call, hit.time_ns, CallState::incomplete);
+      calls_.close(call, hit.time_ns, CallState::incomplete,
+                   start == hit.time_ns ? ProbeTime{} : spent_);
     }
     return;
   }
@@ -94,6 +133,7 @@ void ProbeCalls::leave(const ProbeHit& hit) {
     stack_.back().left_to = hit.tail_target;
     stack_.back().left_site = hit.site;
     stack_.back().left_ns = hit.time_ns;
+    stack_.back().spent_when_left = spent_;
     return;
   }
   // A call that ended in a tail call ends with it, if it does not see its own return.

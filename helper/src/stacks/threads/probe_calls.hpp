@@ -7,6 +7,7 @@
 #include "stacks/threads/open_calls.hpp"
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace ptlens::stacks {
@@ -24,7 +25,9 @@ struct ProbeHit {
                         // Otherwise: this is such a hit
   bool callee = false;  // counts only inside a call of the function that calls it
   FunctionId caller =
-      FunctionId::none; // entry of a callee: function that contains the return address
+      FunctionId::none;  // entry of a callee: function that contains the return address
+  ProbeTime cost = {};   // that the hit takes from the thread
+  ProbeTime excess = {}; // entry only: what this hit and the exit's add to the call's own latency
 };
 
 class ProbeCalls {
@@ -36,6 +39,12 @@ public:
   void add(const ProbeHit& hit);
   // Closes the open calls; `exited`: the thread ended. More hits may follow after a time without.
   void finish(std::uint64_t end_ns, bool exited);
+
+  // Returns the time that the hits so far took from the thread.
+  [[nodiscard]] const ProbeTime& spent() const { return spent_; }
+  // Returns the functions that called one whose end was not seen: how long that ran is unknown, and
+  // so is the self time of its caller.
+  [[nodiscard]] const std::set<FunctionId>& callers_of_unseen() const { return callers_of_unseen_; }
 
 private:
   struct Frame {
@@ -49,16 +58,23 @@ private:
     FunctionId left_to = FunctionId::none;
     SiteId left_site = SiteId::none;
     std::uint64_t left_ns = 0;
+    ProbeTime excess = {};
+    ProbeTime spent_before = {}; // by the hits of the thread up to the entry
+    ProbeTime spent_when_left = {};
   };
 
   void enter(const ProbeHit& hit);
   void leave(const ProbeHit& hit);
   void pop(std::uint64_t time_ns, CallState state);
+  void pop_unseen(std::uint64_t time_ns);
+  void drop_last(bool end_seen);
   // Returns true where the entry is the target of the frame's last jump: a tail call.
   [[nodiscard]] static bool follows(const ProbeHit& entry, const Frame& frame);
   void drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns);
 
   OpenCalls calls_;
+  ProbeTime spent_; // by all hits so far
+  std::set<FunctionId> callers_of_unseen_;
   std::vector<Frame> stack_;
   bool started_ = false;
   std::uint64_t first_ns_ = 0;

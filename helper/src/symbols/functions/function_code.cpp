@@ -214,6 +214,23 @@ std::vector<std::uint64_t> direct_callees(const ElfImage& image, const FunctionT
   return callees;
 }
 
+bool calls_elsewhere(const ElfImage& image, const FunctionTable& table, std::uint32_t index) {
+  const Function& function = table.functions()[index];
+  bool found = false;
+  Walk walk(image, function, true);
+  walk.each([&](const Instruction& instruction) {
+    const bool call = instruction.kind == Instruction::Kind::call;
+    if (!instruction.target) {
+      found = found || call ||
+              (instruction.kind == Instruction::Kind::jump && !walk.through_table(instruction));
+    } else if ((call && *instruction.target != instruction.end()) ||
+               (instruction.is_jump() && !in_ranges(function, *instruction.target))) {
+      found = found || !table.entry(*instruction.target);
+    }
+  });
+  return found;
+}
+
 std::vector<Exit> exit_points(const ElfImage& image, const FunctionTable& table,
                               std::uint32_t index) {
   const Function& function = table.functions()[index];

@@ -13,6 +13,8 @@ namespace ptlens::symbols {
 // See the Binary methods of the same names. `index` must be an index of `table`.
 [[nodiscard]] std::vector<std::uint64_t>
 direct_callees(const ElfImage& image, const FunctionTable& table, std::uint32_t index);
+[[nodiscard]] bool calls_elsewhere(const ElfImage& image, const FunctionTable& table,
+                                   std::uint32_t index);
 [[nodiscard]] std::vector<Exit> exit_points(const ElfImage& image, const FunctionTable& table,
                                             std::uint32_t index);
 

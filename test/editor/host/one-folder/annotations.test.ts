@@ -6,7 +6,7 @@ import path from "node:path";
 import { performance } from "node:perf_hooks";
 import * as vscode from "vscode";
 import type { Api } from "../../../../extension/src/extension";
-import { count, duration, environment, helperJson, linesJson, plain, reportJson } from "../environment";
+import { count, duration, environment, figure, helperJson, latencyFigure, linesJson, plain, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
 const recording = environment("PTLENS_TEST_RECORDING");
@@ -89,10 +89,10 @@ describe("annotations of a file", () => {
     const off = (100 * report.off_cpu.total) / report.latency.total;
     const percent = (value: number): string => (value === 0 ? "0 %" : value < 0.05 ? "< 0.1 %" : `${value < 9.95 ? value.toFixed(1) : value.toFixed(0)} %`);
     for (const figure of [
-      `mean ${duration(report.latency.mean)}`,
-      `p50 ${duration(report.latency.p50)}`,
-      `p99 ${duration(report.latency.p99)}`,
-      `max ${duration(report.latency.max)}`,
+      `mean ${latencyFigure(report.latency, "mean")}`,
+      `p50 ${latencyFigure(report.latency, "p50")}`,
+      `p99 ${latencyFigure(report.latency, "p99")}`,
+      `max ${latencyFigure(report.latency, "max")}`,
       `${count(report.calls.complete)} calls`,
       `off-CPU ${percent(off)}`,
       `cpu ${percent(report.cpu_percent)}`,
@@ -106,15 +106,22 @@ describe("annotations of a file", () => {
     const report = reportJson(recording, measured);
     const text = await hoverText(document, report.function.line - 1);
     const { latency } = report;
-    assert.ok(text.includes(`${count(report.calls.complete)} calls, mean ${duration(latency.mean)} ± ${duration(Math.max(latency.resolution, report.recording.resolution_ns ?? 0))}`), text);
-    const calls = helperJson("calls", recording, "--function", measured, "--json-lines") as { latency: number; state: string }[];
-    const slowest = calls.filter(({ state }) => state === "complete").map((call) => call.latency).sort((a, b) => b - a).slice(0, 3);
-    for (const value of slowest) assert.ok(text.includes(`\n- ${duration(value)}, off-CPU`), `${duration(value)} in: ${text}`);
-    for (const bucket of report.histogram.filter((each) => each.calls > 0)) {
-      assert.match(text, new RegExp(`${duration(bucket.low).replace(".", "\\.")} │.*│ ${count(bucket.calls)}`));
+    const probes = latency.uncertainty !== undefined;
+    const within = latency.uncertainty?.mean ?? Math.max(latency.resolution, report.recording.resolution_ns ?? 0);
+    const mean = latency.below_resolution?.mean === undefined ? `${duration(latency.mean)} ± ${duration(within)}` : `${latencyFigure(latency, "mean")} (below what probes resolve)`;
+    assert.ok(text.includes(`${count(report.calls.complete)} calls, mean ${mean}`), `${mean} in: ${text}`);
+    const calls = helperJson("calls", recording, "--function", measured, "--json-lines") as { latency: number; resolution: number; state: string }[];
+    const slowest = calls.filter(({ state }) => state === "complete").sort((a, b) => b.latency - a.latency).slice(0, 3);
+    for (const call of slowest) {
+      const value = figure(call.latency, probes ? call.resolution : 0);
+      assert.ok(text.includes(`\n- ${value}, off-CPU`), `${value} in: ${text}`);
     }
-    assert.ok(text.includes(`Measured with ${{ uprobe: "probes", uftrace: "uftrace" }[report.recording.backend as string] ?? "Intel"}`), text);
-    if (report.corrected !== undefined) assert.ok(text.includes(`mean ${duration(report.corrected.mean)}`), text);
+    for (const bucket of report.histogram.filter((each) => each.calls > 0)) {
+      const from = bucket.low === 0 && bucket.high > 1 ? `< ${duration(bucket.high)}` : duration(bucket.low);
+      assert.match(text, new RegExp(`${from.replace(".", "\\.")} │.*│ ${count(bucket.calls)}`));
+    }
+    const means = { uprobe: "probes: the program ran ", uftrace: "uftrace: the program ran " }[report.recording.backend as string] ?? "Intel";
+    assert.ok(text.includes(`Measured with ${means}`), text);
     for (const view of ["flame", "histogram", "callers"]) assert.ok(text.includes(`%22view%22%3A%22${view}%22`), view);
   });
 

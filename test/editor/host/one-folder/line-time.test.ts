@@ -4,7 +4,7 @@ import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
 import type { LinesResult, LineTime } from "../../../../extension/src/protocol/protocol";
 import { activeApi, shownMessages } from "../editor";
-import { count, duration, environment, helperJson, plain } from "../environment";
+import { count, duration, environment, figure, helperJson, plain } from "../environment";
 
 const source = process.env.PTLENS_TEST_TIMED_SOURCE ?? "";
 
@@ -47,7 +47,7 @@ describe("line time", function () {
     for (const { line, executions, time, at_most: most } of times()) {
       const text = found.get(line) ?? "";
       const calls = expected.lines.find((row) => row.line === line);
-      if (calls !== undefined) assert.ok(text.startsWith(`${duration(calls.mean)} × ${count(calls.calls)} · `), text);
+      if (calls !== undefined) assert.ok(text.startsWith(`${figure(calls.mean, calls.uncertainty?.mean)} × ${count(calls.calls)} · `), text);
       timed += time === null ? 0 : 1;
       if (time !== null) assert.ok(text.endsWith(`line ${duration(time / executions)} × ${count(executions)}`), text);
       else if (most === 0) assert.ok(text.endsWith(`line × ${count(executions)} · too short to time`), text);

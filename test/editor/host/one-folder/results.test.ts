@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import * as vscode from "vscode";
 import { activeApi, lenses, shownErrors } from "../editor";
-import { count, duration, environment, linesJson, plain, reportJson } from "../environment";
+import { count, duration, environment, figure, latencyFigure, linesJson, plain, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
 const recording = environment("PTLENS_TEST_RECORDING");
@@ -42,7 +42,7 @@ describe("a recording that was opened", () => {
     const known = expected.recording.off_cpu_known;
     const texts = expected.lines.flatMap((row): [number, string][] => {
       const parts: string[] = [];
-      if (row.calls > 0) parts.push(`${duration(row.mean)} × ${count(row.calls)}`);
+      if (row.calls > 0) parts.push(`${figure(row.mean, row.uncertainty?.mean)} × ${count(row.calls)}`);
       if (row.calls > 0 && known && row.off_cpu.total > 0) parts.push(`off-CPU ${duration(row.off_cpu.total)} total`);
       if (row.unwound > 0) parts.push(`${count(row.unwound)} unwound`);
       if (row.incomplete > 0) parts.push(`${count(row.incomplete)} incomplete`);
@@ -69,8 +69,8 @@ describe("a recording that was opened", () => {
     assert.equal(found.length, 1);
     const command = found[0]?.command;
     assert.ok(command !== undefined);
-    assert.ok(command.title.includes(`mean ${duration(report.latency.mean)}`), command.title);
-    assert.ok(command.title.includes(`p99 ${duration(report.latency.p99)}`), command.title);
+    assert.ok(command.title.includes(`mean ${latencyFigure(report.latency, "mean")}`), command.title);
+    assert.ok(command.title.includes(`p99 ${latencyFigure(report.latency, "p99")}`), command.title);
     assert.ok(command.title.includes(`${count(report.calls.complete)} calls`), command.title);
     const [argument] = command.arguments as [{ name: string; address: string }];
     assert.equal(argument.name, report.function.name);
@@ -82,7 +82,7 @@ describe("a recording that was opened", () => {
     const position = new vscode.Position(report.function.line - 1, 2);
     const hovers = await vscode.commands.executeCommand<vscode.Hover[]>("vscode.executeHoverProvider", document.uri, position);
     const text = hovers.flatMap(({ contents }) => contents.map((part) => (part instanceof vscode.MarkdownString ? part.value : ""))).join("\n");
-    assert.ok(text.includes(duration(report.latency.mean)), text);
+    assert.ok(text.includes(latencyFigure(report.latency, "mean")), text);
   });
 
   it("moves the figures with their lines while the file is edited", async () => {

@@ -1,0 +1,34 @@
+// Figures below the resolution of probes are halved as in reports.
+#include "export/call_figures.hpp"
+
+#include "measure/statistics/statistics.hpp"
+
+namespace ptlens::exporting {
+
+CallFigures figures_of(const measure::Measurement& measurement, const stacks::CallTable& table,
+                       std::size_t call) {
+  const bool self_known = measurement.self_known(table.function[call]);
+  std::uint64_t latency = table.latency[call];
+  std::uint64_t within = table.uncertainty[call];
+  if (table.end_unknown[call] != 0) {
+    CallFigures figures;
+    figures.bounds.emplace(latency, std::nullopt);
+    if (within < UINT32_MAX) { // else it was cut
+      figures.bounds->second = latency + within;
+    }
+    return figures;
+  }
+  std::uint64_t self = table.self(call);
+  if (measurement.is_corrected()) {
+    std::uint64_t within_self = within + within / 2; // see measure::function_report()
+    measure::halve_below_resolution(latency, within);
+    measure::halve_below_resolution(self, within_self);
+  }
+  return {.latency = latency,
+          .within = within,
+          .self = self_known ? std::optional(self) : std::nullopt,
+          .raw_latency = table.wall(call),
+          .bounds = std::nullopt};
+}
+
+} // namespace ptlens::exporting
