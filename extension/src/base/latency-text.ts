@@ -1,5 +1,6 @@
 // The figures of latencies, each with its uncertainty, and how they were measured. The helper's latency_text.cpp follows
 // the same rules.
+import { backendName } from "./backend-name";
 import * as l10n from "@vscode/l10n";
 import type { FigureErrors, Latency, Recording } from "../protocol/protocol";
 import { formatFigure, formatSlower } from "./units";
@@ -20,8 +21,8 @@ export function explainedMean(latency: Latency): string {
   return latency.below_resolution?.mean === undefined ? mean : l10n.t("{0} (below what probes resolve)", mean);
 }
 
-/** "measured with probes: the program ran 1.04× slower"; undefined for other recordings. */
+/** "measured with probes: the program ran 1.04× slower"; undefined for Intel PT. */
 export function probesText({ backend, slowdown }: Recording): string | undefined {
-  if (backend !== "uprobe") return undefined;
-  return l10n.t("measured with probes: the program ran {0}", formatSlower(slowdown));
+  if (backend === "intel_pt") return undefined;
+  return l10n.t("measured with {0}: the program ran {1}", backendName(backend), formatSlower(slowdown));
 }
