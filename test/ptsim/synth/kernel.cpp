@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t first_entry = 64; // bytes behind _text
 constexpr std::size_t alignment = 16;
 constexpr std::size_t nops = 3;
-constexpr std::size_t page = 4096;
+constexpr std::size_t core_page = 4096;
 constexpr std::uint64_t work_cycles = 12;
 constexpr std::size_t syscall_entry = 0;
 constexpr std::size_t interrupt_entry = 8;
@@ -106,7 +106,7 @@ void Kernel::assemble() {
       }
     }
   }
-  code_.resize((code_.size() + page - 1) / page * page, 0xcc);
+  code_.resize((code_.size() + core_page - 1) / core_page * core_page, 0xcc);
   for (const Fix& fix : fixes) {
     const auto from = static_cast<std::int64_t>(base + fix.at + 4);
     const auto offset =
@@ -141,12 +141,12 @@ Result<void> Kernel::write(const std::string& folder) const {
   Elf64_Phdr segment{};
   segment.p_type = PT_LOAD;
   segment.p_flags = PF_R | PF_W | PF_X;
-  segment.p_offset = page;
+  segment.p_offset = core_page;
   segment.p_vaddr = base;
   segment.p_filesz = code_.size();
   segment.p_memsz = code_.size();
-  segment.p_align = page;
-  std::string core(page, '\0');
+  segment.p_align = core_page;
+  std::string core(core_page, '\0');
   std::memcpy(core.data(), &header, sizeof header);
   std::memcpy(core.data() + sizeof header, &segment, sizeof segment);
   std::memcpy(core.data() + sizeof header + sizeof segment, &notes, sizeof notes);
