@@ -54,7 +54,7 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
   const double budget = request.budget / 100;
   const std::vector<std::string>& wanted = request.callees;
   if (wanted.size() == 1 && wanted.front() == "none") {
-    plan = target_only(plan);
+    plan = without_callees(plan);
   }
   if (!cost || budget >= 1 || !request.attached()) {
     return WithinBudget{}; // without limit, or only while it is recorded
@@ -75,7 +75,7 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
         return each == "all" || each == name || each == probe.place->linkage_name;
       });
       candidates.push_back({.name = name,
-                            .target = probe.target,
+                            .target = probe.target || probe.needed,
                             .forced = forced,
                             .tail = ends_calls(plan, probe.place),
                             .calls_a_s = calls,

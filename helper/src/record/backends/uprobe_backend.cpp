@@ -91,7 +91,7 @@ public:
                                 named, attempt.error().one_line()));
       std::error_code ignored;
       std::filesystem::remove(data_file_, ignored);
-      attempt = run(target_only(*plan), *files, within->duty);
+      attempt = run(without_callees(*plan), *files, within->duty);
     }
     if (!attempt) {
       return std::unexpected(attempt.error());

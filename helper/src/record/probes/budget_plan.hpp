@@ -9,7 +9,7 @@ namespace ptlens::record {
 
 struct Candidate {
   std::string name = {};
-  bool target = false;  // requested, not a callee
+  bool target = false;  // requested, or calls of a requested function end in it
   bool forced = false;  // the user asked for it
   bool tail = false;    // calls of other chosen functions end in it
   double calls_a_s = 0; // of the whole program

@@ -17,6 +17,15 @@ std::vector<std::string> fields_of(const PlannedProbe& probe) {
                                  : std::vector<std::string>{"sp", "flags"};
 }
 
+// The events of callees may be left out while recording; those of other functions are kept.
+bool is_callee(const PlannedProbe& probe) {
+  return !probe.target && !probe.needed;
+}
+
+const char* prefix_of(const PlannedProbe& probe) {
+  return probe.target ? "" : probe.needed ? "tail_" : "callee_";
+}
+
 } // namespace
 
 Result<void> ProbeEvents::define(const ProbePlan& plan) {
@@ -47,17 +56,19 @@ std::vector<ProbeEvent> ProbeEvents::events() const {
     list.push_back(
         {.name = group_.name() + "/" + event, .filter = condition.first, .id = ids_.at(event)});
   }
-  for (const char* event : {"callee_returned", "callee_jump", "callee_return", "callee_entry",
-                            "returned", "jump", "return", "entry"}) {
-    if (ids_.contains(event)) {
-      list.push_back({.name = group_.name() + "/" + event, .filter = {}, .id = ids_.at(event)});
+  for (const char* prefix : {"callee_", "tail_", ""}) {
+    for (const char* kind : {"returned", "jump", "return", "entry"}) {
+      const std::string event = std::string(prefix) + kind;
+      if (ids_.contains(event)) {
+        list.push_back({.name = group_.name() + "/" + event, .filter = {}, .id = ids_.at(event)});
+      }
     }
   }
   return list;
 }
 
 std::string ProbeEvents::event_of(const PlannedProbe& probe) {
-  const std::string prefix = probe.target ? "" : "callee_";
+  const std::string prefix = prefix_of(probe);
   if (probe.kind == Probe::Kind::entry) {
     return prefix + "entry";
   }
@@ -68,7 +79,7 @@ std::string ProbeEvents::event_of(const PlannedProbe& probe) {
     return prefix + (probe.tail_call ? "jump" : "return");
   }
   return conditional_
-      .try_emplace({probe.condition, probe.target},
+      .try_emplace({probe.condition, prefix},
                    fmt::format("{}jump_if_{}", prefix, conditional_.size()))
       .first->second;
 }
@@ -96,7 +107,7 @@ Result<void> ProbeEvents::define(const PlannedProbe& probe) {
       return std::unexpected(id.error());
     }
     ids_.emplace(event, *id);
-    if (!probe.target) {
+    if (is_callee(probe)) {
       callees_.insert(*id);
     }
   }

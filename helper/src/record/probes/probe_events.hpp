@@ -48,8 +48,8 @@ private:
 
   ProbeGroup& group_;
   const TargetFiles& files_;
-  std::map<std::pair<std::string, bool>, std::string>
-      conditional_; // condition and whether of a target → event
+  std::map<std::pair<std::string, std::string>, std::string>
+      conditional_; // condition and prefix → event
   std::set<std::uint64_t> callees_;
   std::map<std::string, std::uint64_t> ids_; // by event
   std::vector<Probe> probes_;

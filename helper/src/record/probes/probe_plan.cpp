@@ -59,6 +59,7 @@ public:
     for (const Place& callee : callees) {
       follow_tail_calls(callee);
     }
+    mark_needed();
     note_omissions(planned.front());
     return std::move(plan_);
   }
@@ -152,6 +153,26 @@ private:
         if (const auto callee = callee_at(place, exit.target)) {
           add_callee(*callee);
           open.push_back(*callee);
+        }
+      }
+    }
+  }
+
+  // Marks the functions that calls of the targets end in. A function with a return probe has no
+  // probes at its jumps, because it needs none.
+  void mark_needed() {
+    for (bool found = true; found;) {
+      found = false;
+      std::set<Key> ends;
+      for (const PlannedProbe& probe : plan_.probes) {
+        if ((probe.target || probe.needed) && probe.leads_to) {
+          ends.insert(key(*probe.leads_to));
+        }
+      }
+      for (PlannedProbe& probe : plan_.probes) {
+        if (!probe.target && !probe.needed && ends.contains(key(probe.place))) {
+          probe.needed = true;
+          found = true;
         }
       }
     }
@@ -306,6 +327,13 @@ bool is_emulated(std::span<const std::byte> code) {
                     (opcode >= 0x70 && opcode <= 0x7f) ||
                     (opcode == 0x0f && byte(at + 1) >= 0x80 && byte(at + 1) <= 0x8f);
   return push || (at == 0 && (jump || opcode == 0x90));
+}
+
+ProbePlan without_callees(const ProbePlan& plan) {
+  ProbePlan part;
+  std::ranges::copy_if(plan.probes, std::back_inserter(part.probes),
+                       [](const PlannedProbe& probe) { return probe.target || probe.needed; });
+  return part;
 }
 
 ProbePlan target_only(const ProbePlan& plan) {

@@ -30,6 +30,7 @@ struct PlannedProbe {
   std::string condition;         // under which a conditional jump is taken, as a filter over the
                                  // field `flags` (RFLAGS); empty: always
   bool target = false;           // in a requested function
+  bool needed = false; // calls of a requested function end in this one, after a jump to it
   std::optional<Place> leads_to = {}; // the function that a jump out leads to, if it is known
 };
 
@@ -60,6 +61,10 @@ using StubResolver = std::function<std::optional<Place>(std::string_view linkage
 
 // Returns the probes of a plan that are in the target.
 [[nodiscard]] ProbePlan target_only(const ProbePlan& plan);
+
+// Returns the probes of a plan without which no call of the target is complete: those in the
+// target, and in the functions that its calls end in.
+[[nodiscard]] ProbePlan without_callees(const ProbePlan& plan);
 
 // Returns true for an instruction at which the kernel sets no probe: it refuses segment prefixes
 // and LOCK (arch/x86/kernel/uprobes.c, is_prefix_bad).
