@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 namespace ptlens::record::test {
@@ -114,6 +115,16 @@ TEST(Plan, ProbesEveryReturnAndJumpOfTheTargetAndItsCallees) {
   for (const PlannedProbe& probe : target_only(planned.plan).probes) {
     EXPECT_TRUE(probe.target);
   }
+  // A call of work can end in tail, which ends in last. No call of work ends in child.
+  for (const PlannedProbe& probe : planned.plan.probes) {
+    const std::string& name = probe.place->linkage_name;
+    EXPECT_EQ(probe.needed, name == "tail" || name == "last") << name;
+  }
+  std::set<std::string> without;
+  for (const PlannedProbe& probe : without_callees(planned.plan).probes) {
+    without.insert(probe.place->linkage_name);
+  }
+  EXPECT_EQ(without, (std::set<std::string>{"work", "tail", "last"}));
 }
 
 // Functions, and the offset in bytes of the entry probe. It is counted by hand: endbr64 has 4
