@@ -196,6 +196,7 @@ TEST_F(Ends, AnOrdinaryUserGetsARemedy) {
     Request request;
     request.budget = 100;
     request.program = {program};
+    request.backend = "uprobe"; // uftrace needs no rights
     request.function = "work";
     request.output = folder / "recording";
     const Progress progress;
