@@ -125,7 +125,7 @@ describe("requests that cannot be met", () => {
   const cases = [
     [["record", "--fnction", "f", "--pid", here], 2, /no option --fnction; did you mean --function\?/],
     [["record", "--fnction", "f"], 2, /no option --fnction; did you mean --function\?/],
-    [["record", "./program", "--depth", "3"], 2, /no option --depth; if it belongs to the program, write -- before the program/],
+    [["record", "./program", "--nesting", "3"], 2, /no option --nesting; if it belongs to the program, write -- before the program/],
     [["record", "-x", "--", "true"], 2, /no option -x/],
     [["report", "--fnction", "f"], 2, /no option --fnction; did you mean --function\?/],
     [["flame", "recording", "--formt=json"], 2, /no option --formt; did you mean --format\?/],

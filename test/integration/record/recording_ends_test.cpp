@@ -65,6 +65,7 @@ TEST_F(Ends, CancellationRemovesEverything) {
   Request request;
   request.budget = 100;
   request.program = {program};
+  request.backend = "uprobe";
   request.function = "work";
   request.output = folder / "recording";
   Progress* cancelled = nullptr;
@@ -90,6 +91,7 @@ TEST_F(Ends, FinishEndsAProgramThatIgnoresSigterm) {
   Request request;
   request.budget = 100;
   request.program = {program};
+  request.backend = "uprobe";
   request.function = "work";
   request.output = folder / "recording";
   Progress* finished = nullptr;
