@@ -27,7 +27,9 @@ constexpr std::pair<Probe::Kind, const char*> kind_names[] = {
     {Probe::Kind::entry, "entry"},
     {Probe::Kind::exit, "exit"},
     {Probe::Kind::after_entry, "after_entry"},
-    {Probe::Kind::after_exit, "after_exit"}};
+    {Probe::Kind::after_exit, "after_exit"},
+    {Probe::Kind::restart, "restart"},
+    {Probe::Kind::goroutine_end, "goroutine_end"}};
 
 const char* name_of(Probe::Kind kind) {
   return std::ranges::find(kind_names, kind, &std::pair<Probe::Kind, const char*>::first)->second;
@@ -46,11 +48,17 @@ json to_json(const CostInTime& cost) {
 }
 
 json to_json(const Probe& probe) {
-  return {{"kind", name_of(probe.kind)},   {"event_id", probe.event_id},
-          {"binary", probe.binary},        {"function", hex(probe.function)},
-          {"address", hex(probe.address)}, {"tail_call", probe.tail_call},
-          {"target", probe.target},        {"latency_ns", probe.latency_ns},
-          {"hit_ns", probe.hit_ns},        {"uncertainty_ns", probe.uncertainty_ns}};
+  return {{"kind", name_of(probe.kind)},
+          {"event_id", probe.event_id},
+          {"binary", probe.binary},
+          {"function", hex(probe.function)},
+          {"address", hex(probe.address)},
+          {"tail_call", probe.tail_call},
+          {"target", probe.target},
+          {"goroutine", probe.goroutine},
+          {"latency_ns", probe.latency_ns},
+          {"hit_ns", probe.hit_ns},
+          {"uncertainty_ns", probe.uncertainty_ns}};
 }
 
 // Reads fields of an untrusted object and stores the name of the first one that is missing or has
@@ -116,6 +124,9 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   reader.read_address("address", probe.address);
   reader.read("tail_call", &json::is_boolean, probe.tail_call);
   reader.read("target", &json::is_boolean, probe.target);
+  if (object.contains("goroutine")) { // not in older recordings
+    reader.read("goroutine", &json::is_boolean, probe.goroutine);
+  }
   reader.read("latency_ns", &json::is_number, probe.latency_ns);
   reader.read("hit_ns", &json::is_number, probe.hit_ns);
   reader.read("uncertainty_ns", &json::is_number, probe.uncertainty_ns);

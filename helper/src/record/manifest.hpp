@@ -13,7 +13,8 @@
 namespace ptlens::record {
 
 // The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (the stack
-// pointer at the probe), and for entry probes u64 return address.
+// pointer at the probe), and for entry probes u64 return address; goroutine_sample.hpp for probes
+// in code of Go.
 struct Manifest {
   std::string backend; // "intel_pt" or "uprobe"
   std::string ptlens_version;

@@ -27,6 +27,10 @@ struct Probe {
     // A second probe at an exit's instruction, for the same purpose: the cost of a hit differs
     // between the two paths into the kernel. Follows every hit of an exit that has such a probe.
     after_exit,
+    // At a call of Go's runtime.morestack: the function begins again, in the same call.
+    restart,
+    // At the entry of runtime.Goexit: it ends its goroutine, whose functions do not return.
+    goroutine_end,
   };
   Kind kind = Kind::entry;
   std::uint64_t event_id = 0; // tracefs id: perf_event_attr.config and common_type of its samples;
@@ -36,6 +40,7 @@ struct Probe {
   std::uint64_t address = 0;  // ELF address of the probed instruction
   bool tail_call = false;     // exit by a jump out of the function
   bool target = false;        // in the requested function, not in one that it calls
+  bool goroutine = false;     // in code of Go: see record/goroutine_sample.hpp
   double latency_ns = 0; // entry: the excess that the probes add to the measured latency of the
                          // function; 0: not measured
   double hit_ns = 0; // time that a hit takes from the thread, including the second hit of an entry

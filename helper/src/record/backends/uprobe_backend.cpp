@@ -3,6 +3,7 @@
 #include "record/backends/finish.hpp"
 #include "record/perf/perf_command.hpp"
 #include "record/perf/session.hpp"
+#include "record/probes/goroutine_probes.hpp"
 #include "record/probes/probe_cost.hpp"
 #include "record/probes/probe_events.hpp"
 #include "record/probes/probe_group.hpp"
@@ -55,6 +56,9 @@ public:
     auto plan = plan_probes(*targets, resolve, limits);
     if (!plan) {
       return std::unexpected(plan.error());
+    }
+    if (auto followed = follow_goroutines(*plan, request_.tid.has_value()); !followed) {
+      return std::unexpected(followed.error());
     }
     std::vector<Note> notes = plan->notes;
     const auto cost = measure_probe_cost(machine_, perf_, request_.output + "/calibration");

@@ -9,12 +9,32 @@ namespace {
 
 constexpr const char* condition_arguments = "sp=%sp:u64 flags=%flags:u64";
 
+// The layout is the same at all probes of Go: record/goroutine_sample.hpp.
+constexpr std::string_view goroutine_prefix = "go_";
+
 std::vector<std::string> fields_of(const PlannedProbe& probe) {
+  if (!probe.goroutine.empty()) {
+    std::vector<std::string> fields = {"sp", "ret", "low", "high", "goroutine"};
+    if (!probe.condition.empty()) {
+      fields.emplace_back("flags");
+    }
+    return fields;
+  }
   if (probe.kind == Probe::Kind::entry) {
     return {"sp", "ret"};
   }
   return probe.condition.empty() ? std::vector<std::string>{"sp"}
                                  : std::vector<std::string>{"sp", "flags"};
+}
+
+std::string arguments_of(const PlannedProbe& probe) {
+  if (!probe.goroutine.empty()) {
+    return fmt::format("{} {}{}", entry_arguments, probe.goroutine,
+                       probe.condition.empty() ? "" : " flags=%flags:u64");
+  }
+  return probe.kind == Probe::Kind::entry ? entry_arguments
+         : probe.condition.empty()        ? exit_arguments
+                                          : condition_arguments;
 }
 
 } // namespace
@@ -46,33 +66,45 @@ Result<void> ProbeEvents::define(const ProbePlan& plan) {
 std::vector<ProbeEvent> ProbeEvents::events() const {
   std::vector<ProbeEvent> list;
   list.reserve(conditional_.size() + ids_.size());
-  for (const auto& [condition, event] : conditional_) {
+  for (const auto& [key, event] : conditional_) {
     list.push_back(
-        {.name = group_.name() + "/" + event, .filter = condition, .id = ids_.at(event)});
+        {.name = group_.name() + "/" + event, .filter = key.second, .id = ids_.at(event)});
   }
-  for (const char* event : {"jump", "after_exit", "return", "after_entry", "entry"}) {
-    if (ids_.contains(event)) {
-      list.push_back({.name = group_.name() + "/" + event, .filter = {}, .id = ids_.at(event)});
+  for (const char* kind :
+       {"restart", "end", "jump", "after_exit", "return", "after_entry", "entry"}) {
+    for (const std::string& event :
+         {std::string(kind), fmt::format("{}{}", goroutine_prefix, kind)}) {
+      if (ids_.contains(event)) {
+        list.push_back({.name = group_.name() + "/" + event, .filter = {}, .id = ids_.at(event)});
+      }
     }
   }
   return list;
 }
 
 std::string ProbeEvents::event_of(const PlannedProbe& probe) {
+  const std::string_view prefix = probe.goroutine.empty() ? "" : goroutine_prefix;
+  const auto named = [prefix](std::string_view kind) { return fmt::format("{}{}", prefix, kind); };
   switch (probe.kind) {
   case Probe::Kind::entry:
-    return "entry";
+    return named("entry");
   case Probe::Kind::after_entry:
-    return "after_entry";
+    return named("after_entry");
   case Probe::Kind::after_exit:
-    return "after_exit";
+    return named("after_exit");
+  case Probe::Kind::restart:
+    return named("restart");
+  case Probe::Kind::goroutine_end:
+    return named("end");
   case Probe::Kind::exit:
     break;
   }
   if (probe.condition.empty()) {
-    return probe.tail_call ? "jump" : "return";
+    return named(probe.tail_call ? "jump" : "return");
   }
-  return conditional_.try_emplace(probe.condition, fmt::format("jump_if_{}", conditional_.size()))
+  return conditional_
+      .try_emplace({std::string(prefix), probe.condition},
+                   named(fmt::format("jump_if_{}", conditional_.size())))
       .first->second;
 }
 
@@ -83,10 +115,8 @@ Result<void> ProbeEvents::define(const PlannedProbe& probe) {
         Error{.message = "the target did not load this file", .file = probe.place.binary->path()});
   }
   const std::string event = event_of(probe);
-  const char* const arguments = probe.kind == Probe::Kind::entry ? entry_arguments
-                                : probe.condition.empty()        ? exit_arguments
-                                                                 : condition_arguments;
-  if (auto added = group_.add(event, file->open_path, probe.file_offset, arguments); !added) {
+  if (auto added = group_.add(event, file->open_path, probe.file_offset, arguments_of(probe));
+      !added) {
     return added;
   }
   if (!ids_.contains(event)) {
@@ -102,7 +132,8 @@ Result<void> ProbeEvents::define(const PlannedProbe& probe) {
                           .function = probe.place->address,
                           .address = probe.address,
                           .tail_call = probe.tail_call,
-                          .target = probe.target});
+                          .target = probe.target,
+                          .goroutine = !probe.goroutine.empty()});
   return {};
 }
 

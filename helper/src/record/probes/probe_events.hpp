@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ptlens::record {
@@ -43,8 +44,9 @@ private:
 
   ProbeGroup& group_;
   const TargetFiles& files_;
-  std::map<std::string, std::string> conditional_; // condition → event
-  std::map<std::string, std::uint64_t> ids_;       // by event
+  // (prefix of Go's events, condition) → event
+  std::map<std::pair<std::string, std::string>, std::string> conditional_;
+  std::map<std::string, std::uint64_t> ids_; // by event
   std::vector<Probe> probes_;
   std::vector<Note> notes_;
 };

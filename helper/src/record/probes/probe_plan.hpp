@@ -32,6 +32,7 @@ struct PlannedProbe {
   std::string condition;         // under which a conditional jump is taken, as a filter over the
                                  // field `flags` (RFLAGS); empty: always
   bool target = false;           // in a requested function
+  std::string goroutine;         // the values that identify a goroutine; empty: not in code of Go
 };
 
 struct ProbePlan {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "record/goroutine_sample.hpp"
 #include "record/perf/perf_command.hpp"
 #include "record/processes/descriptor.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +23,7 @@ struct LiveHit {
   std::uint64_t event_id = 0;
   std::uint64_t ip = 0;
   std::uint64_t stack_pointer = 0;
+  std::optional<GoroutineSample> goroutine; // where the sample may be one of code of Go
 };
 
 struct UnmapRing {

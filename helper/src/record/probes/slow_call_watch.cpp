@@ -1,14 +1,28 @@
 #include "record/probes/slow_call_watch.hpp"
 
+#include "record/probes/goroutine_probes.hpp"
 #include "record/probes/probe_events.hpp"
 #include "record/probes/probe_plan.hpp"
 #include "record/targets/target_functions.hpp"
 
+#include <utility>
+
 namespace ptlens::record {
 
-std::optional<std::uint64_t> CallTimer::add(std::int32_t tid, std::uint64_t stack_pointer,
+void CallTimer::restart(std::uint64_t stack, std::uint64_t stack_pointer) {
+  std::vector<Open>& open = open_[stack];
+  if (!open.empty() && open.back().stack_pointer == stack_pointer) {
+    open.back().restarts = true;
+  }
+}
+
+std::optional<std::uint64_t> CallTimer::add(std::uint64_t number, std::uint64_t stack_pointer,
                                             bool entry, std::uint64_t time_ns) {
-  std::vector<Open>& stack = open_[tid];
+  std::vector<Open>& stack = open_[number];
+  if (entry && !stack.empty() && stack.back().stack_pointer == stack_pointer &&
+      std::exchange(stack.back().restarts, false)) {
+    return std::nullopt;
+  }
   // Calls with a lower stack pointer have ended. An entry with the same stack pointer replaces a
   // call that ended without an exit.
   while (!stack.empty() && (stack.back().stack_pointer < stack_pointer ||
@@ -37,34 +51,57 @@ Result<SlowCallWatch> SlowCallWatch::start(const Request& request, const Machine
     return std::unexpected(targets.error());
   }
   const StubResolver resolve = [&files](std::string_view name) { return files->resolve(name); };
-  const auto plan = plan_probes(*targets, resolve, PlanLimits{.cost_in_time = false});
+  auto plan = plan_probes(*targets, resolve, PlanLimits{.cost_in_time = false});
   if (!plan) {
     return std::unexpected(plan.error());
+  }
+  *plan = target_only(*plan);
+  if (auto followed = follow_goroutines(*plan, request.tid.has_value()); !followed) {
+    return std::unexpected(followed.error());
   }
   auto group = ProbeGroup::make(machine.tracefs);
   if (!group) {
     return std::unexpected(group.error());
   }
   ProbeEvents events(*group, *files);
-  if (auto defined = events.define(target_only(*plan)); !defined) {
+  if (auto defined = events.define(*plan); !defined) {
     return std::unexpected(defined.error());
   }
   auto reader = ProbeReader::open(events.events());
   if (!reader) {
     return std::unexpected(reader.error());
   }
-  std::set<std::uint64_t> entries;
+  SlowCallWatch watch(std::move(*group), std::move(*reader));
   for (const Probe& probe : events.probes()) {
-    if (probe.kind == Probe::Kind::entry) {
-      entries.insert(probe.event_id);
-    }
+    watch.kinds_.emplace(probe.event_id, probe);
   }
-  SlowCallWatch watch(std::move(*group), std::move(*reader), std::move(entries));
   watch.pid_ = request.pid;
   watch.tid_ = request.tid;
   watch.function_ = targets->size() == 1 ? targets->front()->name : request.function;
   watch.slower_than_ns_ = request.slower_than_ns;
   return watch;
+}
+
+std::optional<std::uint64_t> SlowCallWatch::time(const LiveHit& hit) {
+  const auto probe = kinds_.find(hit.event_id);
+  if (probe == kinds_.end() || probe->second.kind == Probe::Kind::goroutine_end) {
+    return std::nullopt;
+  }
+  auto stack = static_cast<std::uint64_t>(hit.tid);
+  std::uint64_t place = hit.stack_pointer;
+  if (probe->second.goroutine) {
+    if (!hit.goroutine) {
+      return std::nullopt;
+    }
+    constexpr std::uint64_t of_goroutine = std::uint64_t{1} << 63U;
+    stack = hit.goroutine->number == 0 ? stack : hit.goroutine->number | of_goroutine;
+    place = hit.goroutine->place;
+  }
+  if (probe->second.kind == Probe::Kind::restart) {
+    timer_.restart(stack, place);
+    return std::nullopt;
+  }
+  return timer_.add(stack, place, probe->second.kind == Probe::Kind::entry, hit.time_ns);
 }
 
 std::optional<SlowCall> SlowCallWatch::poll() {
@@ -73,8 +110,7 @@ std::optional<SlowCall> SlowCallWatch::poll() {
     if (hit.pid != pid_.value_or(hit.pid) || hit.tid != tid_.value_or(hit.tid)) {
       continue; // another process that runs the same file
     }
-    const auto latency =
-        timer_.add(hit.tid, hit.stack_pointer, entries_.contains(hit.event_id), hit.time_ns);
+    const auto latency = time(hit);
     calls_ += static_cast<std::uint64_t>(latency.has_value());
     if (latency.value_or(0) > slower_than_ns_ && !slow) {
       slow = SlowCall{.tid = hit.tid, .latency_ns = *latency};

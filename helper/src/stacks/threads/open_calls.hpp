@@ -46,6 +46,8 @@ public:
                      std::uint64_t start_ns, bool tail_call);
   // Closes the call. Its parent closes later.
   void close(std::uint32_t call, std::uint64_t end_ns, CallState state);
+  // The open call was counted before: nothing is handed on.
+  void discard(std::uint32_t call, std::uint64_t end_ns);
   // Adds a group of paired calls. Its outermost calls were made in the open call.
   void add_paired(std::uint32_t call, const CallGroup& group, std::span<const PairedCall> calls,
                   Symbolizer::Labels& labels);

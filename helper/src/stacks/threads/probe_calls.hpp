@@ -20,6 +20,7 @@ struct ProbeHit {
   bool entry = false;
   bool tail_exit = false;              // leaves by a jump out of the function
   std::uint32_t tail_target = no_call; // function that the jump goes to, no_call where unknown
+  bool restart = false;                // the function begins again, in the same call
 };
 
 class ProbeCalls {
@@ -29,6 +30,11 @@ public:
 
   // Takes the next hit in order of time.
   void add(const ProbeHit& hit);
+  // The following hits are of another stack, whose first hit has that time. No call is open.
+  void begin_stack(std::uint64_t time_ns);
+  // Ends the open calls: their stack was left without their returns.
+  void unwind(std::uint64_t time_ns);
+  [[nodiscard]] bool any_open() const { return !stack_.empty(); }
   // Closes the open calls; `exited`: the thread ended.
   void finish(std::uint64_t end_ns, bool exited);
 
@@ -39,7 +45,8 @@ private:
     std::uint64_t stack_pointer = 0;
     std::uint64_t return_address = 0;
     bool tail = false;
-    bool left = false; // by a jump: the call ends with the tail callee
+    bool restarts = false; // its next entry hit is the same call
+    bool left = false;     // by a jump: the call ends with the tail callee
     std::uint32_t left_to = no_call;
     std::uint32_t left_site = no_site;
     std::uint64_t left_ns = 0;
@@ -50,6 +57,8 @@ private:
   void pop(std::uint64_t time_ns, CallState state);
   // Returns true where the entry is the target of the frame's last jump: a tail call.
   [[nodiscard]] static bool follows(const ProbeHit& entry, const Frame& frame);
+  // Returns true where the hit is in the activation of the innermost frame.
+  [[nodiscard]] bool is_in(const ProbeHit& hit) const;
   void drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns);
 
   OpenCalls calls_;

@@ -7,9 +7,10 @@
 
 namespace ptlens::stacks {
 
-std::uint32_t Symbolizer::add(FunctionInfo function, bool returns_twice) {
+std::uint32_t Symbolizer::add(FunctionInfo function, bool returns_twice, GoRole go_role) {
   functions_.push_back(std::move(function));
   returns_twice_.push_back(static_cast<std::uint8_t>(returns_twice));
+  go_roles_.push_back(go_role);
   return static_cast<std::uint32_t>(functions_.size() - 1);
 }
 
@@ -23,7 +24,7 @@ std::uint32_t Symbolizer::function(const symbols::Binary& binary, const std::str
     const symbols::Function& function = binary.functions()[index];
     known[index] = add(
         {function.name, path, function.address, function.file, function.line, function.end_line},
-        symbols::returns_twice(function));
+        symbols::returns_twice(function), stacks::go_role(binary, function));
   }
   return known[index];
 }
@@ -32,7 +33,7 @@ std::uint32_t Symbolizer::stand_in(const std::string& name, const std::string& b
   const auto [entry, added] =
       stand_ins_.try_emplace({name, binary}, static_cast<std::uint32_t>(functions_.size()));
   if (added) {
-    add({name, binary, 0, "", 0, 0}, false);
+    add({name, binary, 0, "", 0, 0}, false, GoRole::none);
   }
   return entry->second;
 }

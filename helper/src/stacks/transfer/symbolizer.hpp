@@ -7,6 +7,7 @@
 #include "flow/code/code_points.hpp"
 #include "stacks/calls/call.hpp"
 #include "stacks/transfer/code_location.hpp"
+#include "stacks/transfer/goroutine_switch.hpp"
 #include "symbols/address_space.hpp"
 
 #include <algorithm>
@@ -132,6 +133,13 @@ public:
     return returns_twice_[function] != 0;
   }
 
+  // Returns what the function does with goroutines.
+  [[nodiscard]] GoRole go_role(std::uint32_t function) const { return go_roles_[function]; }
+  // Returns true for code of a binary in which threads go from one goroutine to another.
+  [[nodiscard]] bool has_goroutines(std::uint32_t function) const {
+    return go_roles_[function] != GoRole::none;
+  }
+
   // Returns the number of a function, an index into functions(), by its index in the binary. `path`
   // names the binary.
   [[nodiscard]] std::uint32_t function(const symbols::Binary& binary, const std::string& path,
@@ -145,10 +153,11 @@ private:
   [[nodiscard]] CodeLocation look_up(const symbols::AddressSpaceVersion& space,
                                      std::uint64_t address);
   [[nodiscard]] std::uint32_t stand_in(const std::string& name, const std::string& binary);
-  std::uint32_t add(FunctionInfo function, bool returns_twice);
+  std::uint32_t add(FunctionInfo function, bool returns_twice, GoRole go_role);
 
   std::vector<FunctionInfo> functions_;
   std::vector<std::uint8_t> returns_twice_; // by function
+  std::vector<GoRole> go_roles_;            // by function
   std::vector<CallSite> sites_;
   struct OfBinary {
     std::vector<std::uint32_t> functions;  // by index in the binary; no_call until it is known
