@@ -158,7 +158,7 @@ function figures(report: Report): HTMLElement {
     [l10n.t("on-CPU"), known ? formatDuration(onCpu.mean) : l10n.t("unknown"), l10n.t("mean per call")],
     [l10n.t("off-CPU"), known ? `${formatDuration(offCpu.mean)} (${share})` : l10n.t("unknown"), l10n.t("mean per call; {0}", split)],
     [l10n.t("self"), time(report.self.mean), l10n.t("mean per call, without the measured functions that it calls")],
-    [l10n.t("CPU"), formatPercent(report.cpu_percent), l10n.t("100 % is one core")],
+    [l10n.t("CPU"), known ? formatPercent(report.cpu_percent) : l10n.t("unknown"), l10n.t("100 % is one core")],
   ];
   return figureList("figures", values);
 }
@@ -199,7 +199,7 @@ function relatedRow(row: Related, offCpuKnown: boolean, time: (ns: number) => st
       time(row.latency.p99),
       time(row.latency.total),
       offCpuKnown ? formatDuration(row.off_cpu.total) : l10n.t("unknown"),
-      formatPercent(row.cpu_percent),
+      offCpuKnown ? formatPercent(row.cpu_percent) : l10n.t("unknown"),
     ],
   };
 }

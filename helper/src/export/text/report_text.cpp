@@ -4,6 +4,7 @@
 #include "export/text/text.hpp"
 #include "export/text/units.hpp"
 #include "measure/names/names.hpp"
+#include "measure/thread_rows.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,6 +90,18 @@ std::string excluded(const measure::Report& report) {
   return text.empty() ? text : text + '\n';
 }
 
+// The time on a CPU is only known where the time off it is.
+std::string cpu_share(const measure::RecordingInfo& recording, double percent) {
+  return recording.off_cpu_known ? percentage(percent) : "unknown";
+}
+
+std::string why_off_cpu_is_unknown(const measure::RecordingInfo& recording) {
+  return std::ranges::find(recording.notes, "goroutines_off_cpu", &Note::code) !=
+                 recording.notes.end()
+             ? "goroutines wait while their threads run others"
+             : "no context switches were recorded";
+}
+
 std::string figures(const measure::Measurement& measurement, const measure::Report& report) {
   const measure::LatencyStats& latency = report.latency;
   const std::uint64_t uncertainty = latency.uncertainty;
@@ -103,7 +116,8 @@ std::string figures(const measure::Measurement& measurement, const measure::Repo
   };
   text += fmt::format("Latency   mean {}, stddev {}, total {}, CPU {}\n",
                       duration(latency.mean, uncertainty), duration(latency.stddev),
-                      duration(as_double(latency.total)), percentage(report.cpu_percent));
+                      duration(as_double(latency.total)),
+                      cpu_share(measurement.recording, report.cpu_percent));
   Table percentiles({{"min"}, {"p50"}, {"p90"}, {"p99"}, {"p99.9"}, {"max"}});
   percentiles.add({exact(latency.min), exact(latency.p50), exact(latency.p90), exact(latency.p99),
                    exact(latency.p999), exact(latency.max)});
@@ -117,7 +131,7 @@ std::string figures(const measure::Measurement& measurement, const measure::Repo
                         duration(as_double(off.blocked)), duration(as_double(off.preempted)),
                         count(off.switches, "switch-out"), count(off.calls, "call"));
   } else {
-    text += "Off-CPU   unknown: no context switches were recorded\n";
+    text += fmt::format("Off-CPU   unknown: {}\n", why_off_cpu_is_unknown(measurement.recording));
   }
   if (report.outside_total > 0) {
     text += fmt::format("Outside   mean {}, total {} outside user code: system calls, faults, "
@@ -175,7 +189,7 @@ std::string related(const measure::Measurement& measurement, const char* title,
     table.add({count(row.latency.calls), duration(row.latency.mean),
                duration(as_double(row.latency.p99)), duration(as_double(row.latency.total)),
                off_known ? duration(as_double(row.off_cpu.total)) : "unknown",
-               percentage(row.cpu_percent),
+               cpu_share(measurement.recording, row.cpu_percent),
                has_function ? printable(measurement.functions[row.function].name) : "[unknown]",
                site});
   }
@@ -266,9 +280,9 @@ std::string report_text(const measure::Measurement& measurement, const measure::
   const measure::RecordingInfo& info = measurement.recording;
   std::string text = report.instances.empty() ? heading(measurement, report.function)
                                               : instances_heading(measurement, report);
-  text +=
-      fmt::format("  measured with {} over {} on {}\n\n", printable(info.backend),
-                  duration(as_double(info.trace_ns)), count(measurement.threads.size(), "thread"));
+  text += fmt::format("  measured with {} over {} on {}\n\n", printable(info.backend),
+                      duration(as_double(info.trace_ns)),
+                      count(measure::count_threads(measurement.threads), "thread"));
   text += loss_text(measurement) + excluded(report) + figures(measurement, report);
   if (info.uncertainty_ns) {
     text += instances(measurement, report);

@@ -5,6 +5,7 @@
 #include "record/perf/trace_settings.hpp"
 #include "record/probes/budget_plan.hpp"
 #include "record/probes/call_counts.hpp"
+#include "record/probes/goroutine_probes.hpp"
 #include "record/probes/hit_session.hpp"
 #include "record/probes/kept_cost.hpp"
 #include "record/probes/probe_events.hpp"
@@ -65,6 +66,9 @@ public:
     if (!plan) {
       return std::unexpected(plan.error());
     }
+    if (auto followed = follow_goroutines(*plan, request_.tid.has_value()); !followed) {
+      return std::unexpected(followed.error());
+    }
     const auto cost = known_probe_cost(machine_);
     if (cost) {
       cost_ = *cost;
@@ -79,7 +83,7 @@ public:
       return std::unexpected(kept.error());
     }
     auto attempt = run(*plan, *files, duty);
-    const bool more_than_target = !std::ranges::all_of(plan->probes, &PlannedProbe::target);
+    const bool more_than_target = std::ranges::any_of(plan->probes, is_of_callee);
     if (!attempt && attempt.error().kind == Error::Kind::failed && more_than_target) {
       notes.push_back(make_note("callees_not_probed",
                                 "the functions that {} calls are not measured, because their "
@@ -122,20 +126,21 @@ private:
       return {};
     }
     const std::string danger = why_unwound(files, request_);
-    if (request_.returns == "uretprobe") {
+    const auto may_return = [](const Place& place) { return !place.binary->has_go_runtime(); };
+    if (request_.returns == "uretprobe" && !contains_go(files)) {
       if (!danger.empty()) {
         notes.push_back(make_note("return_probes_forced",
                                   "return probes were used because the request asks for them. They "
                                   "end a program that unwinds through a measured function, and {}",
                                   danger));
       }
-      return [](const Place&) { return true; };
+      return may_return;
     }
     if (danger.empty()) {
       notes.push_back(make_note(
           "return_probes", "the ends of calls were seen by return probes, because nothing that "
                            "the program has loaded unwinds or switches stacks"));
-      return [](const Place&) { return true; };
+      return may_return;
     }
     notes.push_back(make_note("exit_probes",
                               "the ends of calls were seen by probes at the exits, because return "
@@ -144,7 +149,7 @@ private:
     if (contains_go(files)) {
       return {};
     }
-    return [](const Place& place) { return is_leaf(place); };
+    return [may_return](const Place& place) { return may_return(place) && is_leaf(place); };
   }
 
   [[nodiscard]] double budget() const { return request_.budget / 100; }
@@ -182,7 +187,7 @@ private:
                               .cost_ns = hit.hit_ns});
         functions.push_back(&*probe.place);
         entry_ns_ = hit.hit_ns;
-      } else if (!candidates.empty()) { // a call ends at one exit
+      } else if (!candidates.empty() && ends_call(probe.kind)) { // a call ends at one exit
         const double exit_ns =
             probe.kind == Probe::Kind::returned ? cost_->returned.hit_ns : hit.hit_ns;
         candidates.back().cost_ns = std::max(candidates.back().cost_ns, entry_ns_ + exit_ns);
@@ -192,7 +197,7 @@ private:
     std::vector<std::string> left_out;
     std::erase_if(plan.probes, [&](const PlannedProbe& probe) {
       const auto at = std::ranges::find(functions, &*probe.place);
-      return at != functions.end() &&
+      return probe.kind != Probe::Kind::goroutine_end && at != functions.end() &&
              !within.chosen[static_cast<std::size_t>(at - functions.begin())];
     });
     for (std::size_t index = 0; index < candidates.size(); ++index) {
@@ -206,6 +211,10 @@ private:
         std::launch::async,
         [counts = std::make_shared<CallCounts>(std::move(*counted))]() mutable { counts.reset(); });
     return within.duty;
+  }
+
+  static bool ends_call(Probe::Kind kind) {
+    return kind == Probe::Kind::exit || kind == Probe::Kind::returned;
   }
 
   static bool ends_calls(const ProbePlan& plan, const Place& place) {

@@ -46,6 +46,8 @@ public:
                   bool tail_call);
   // Closes the call. Its parent closes later.
   void close(OpenCallId call, std::uint64_t end_ns, CallState state);
+  // The open call was counted before: nothing is handed on.
+  void discard(OpenCallId call, std::uint64_t end_ns);
   // Adds a group of paired calls. Its outermost calls were made in the open call.
   void add_paired(OpenCallId call, const CallGroup& group, std::span<const PairedCall> calls,
                   Symbolizer::Labels& labels);

@@ -2,6 +2,8 @@
 // and at each of its exits (System V ABI: it points to the return address).
 #include "stacks/threads/probe_calls.hpp"
 
+#include <utility>
+
 namespace ptlens::stacks {
 
 void ProbeCalls::add(const ProbeHit& hit) {
@@ -9,11 +11,32 @@ void ProbeCalls::add(const ProbeHit& hit) {
     started_ = true;
     first_ns_ = hit.time_ns;
   }
-  if (hit.entry) {
+  if (hit.restart) {
+    drop_dead(hit.stack_pointer, hit.time_ns);
+    if (is_in(hit)) {
+      stack_.back().restarts = true;
+    }
+  } else if (hit.entry) {
     enter(hit);
   } else {
     leave(hit);
   }
+}
+
+void ProbeCalls::begin_stack(std::uint64_t time_ns) {
+  started_ = true;
+  first_ns_ = time_ns;
+}
+
+void ProbeCalls::unwind(std::uint64_t time_ns) {
+  while (!stack_.empty()) {
+    pop(time_ns, CallState::unwound);
+  }
+}
+
+bool ProbeCalls::is_in(const ProbeHit& hit) const {
+  return !stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer &&
+         stack_.back().function == hit.function;
 }
 
 void ProbeCalls::pop(std::uint64_t time_ns, CallState state) {
@@ -44,6 +67,9 @@ bool ProbeCalls::follows(const ProbeHit& entry, const Frame& frame) {
 
 void ProbeCalls::enter(const ProbeHit& hit) {
   drop_dead(hit.stack_pointer, hit.time_ns);
+  if (is_in(hit) && std::exchange(stack_.back().restarts, false)) {
+    return;
+  }
   bool tail = false;
   SiteId site = hit.site;
   while (!stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer) {
@@ -73,8 +99,7 @@ void ProbeCalls::enter(const ProbeHit& hit) {
 
 void ProbeCalls::leave(const ProbeHit& hit) {
   drop_dead(hit.stack_pointer, hit.time_ns);
-  if (stack_.empty() || stack_.back().stack_pointer != hit.stack_pointer ||
-      stack_.back().function != hit.function) {
+  if (!is_in(hit)) {
     // Entered before the first hit of the thread.
     if (!hit.tail_exit) {
       const OpenCallId parent = stack_.empty() ? OpenCallId::none : stack_.back().call;
