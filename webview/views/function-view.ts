@@ -167,7 +167,7 @@ function figures(report: Report): HTMLElement {
       part(report.self),
       report.self.mean === null ? l10n.t("unknown: some callees were not measured") : l10n.t("mean per call, without the functions that it calls"),
     ],
-    [l10n.t("CPU"), formatPercent(report.cpu_percent), l10n.t("100 % is one core")],
+    [l10n.t("CPU"), known ? formatPercent(report.cpu_percent) : l10n.t("unknown"), l10n.t("100 % is one core")],
   ];
   return figureList("figures", values);
 }
@@ -202,7 +202,7 @@ function relatedRow(row: Related, offCpuKnown: boolean, time: RowFormat, deeper:
       formatCount(row.calls),
       ...time(row.latency),
       offCpuKnown ? formatDuration(row.off_cpu.total) : l10n.t("unknown"),
-      formatPercent(row.cpu_percent),
+      offCpuKnown ? formatPercent(row.cpu_percent) : l10n.t("unknown"),
     ],
   };
 }

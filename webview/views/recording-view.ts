@@ -24,7 +24,7 @@ export function losses(recording: Recording): string[] {
     sentences.push(l10n.t("Decode errors, where the trace does not match the code: {0}.", formatCount(recording.decode_errors)));
   }
   if (recording.lost_records > 0) sentences.push(l10n.t("Records dropped by perf: {0}.", formatCount(recording.lost_records)));
-  if (!recording.off_cpu_known) sentences.push(l10n.t("Off-CPU time is unknown: the recording contains no context switches."));
+  if (!recording.off_cpu_known && !recording.notes.some(({ code }) => code === "goroutines_off_cpu")) sentences.push(l10n.t("Off-CPU time is unknown: the recording contains no context switches."));
   if (recording.resolution_ns === null) sentences.push(l10n.t("Latencies are unknown: the recording contains no timing."));
   for (const { path, build_id: buildId, reason } of recording.missing) {
     sentences.push(`${path}${buildId === "" ? "" : ` (build-id ${buildId})`}: ${reason}`);

@@ -23,9 +23,12 @@ std::string hex(std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
-constexpr std::pair<Probe::Kind, const char*> kind_names[] = {{Probe::Kind::entry, "entry"},
-                                                              {Probe::Kind::exit, "exit"},
-                                                              {Probe::Kind::returned, "returned"}};
+constexpr std::pair<Probe::Kind, const char*> kind_names[] = {
+    {Probe::Kind::entry, "entry"},
+    {Probe::Kind::exit, "exit"},
+    {Probe::Kind::returned, "returned"},
+    {Probe::Kind::restart, "restart"},
+    {Probe::Kind::goroutine_end, "goroutine_end"}};
 
 const char* name_of(Probe::Kind kind) {
   return std::ranges::find(kind_names, kind, &std::pair<Probe::Kind, const char*>::first)->second;
@@ -40,12 +43,19 @@ json to_json(const Interval& interval) {
 }
 
 json to_json(const Probe& probe) {
-  return {{"kind", name_of(probe.kind)},   {"event_id", probe.event_id},
-          {"binary", probe.binary},        {"function", hex(probe.function)},
-          {"address", hex(probe.address)}, {"tail_call", probe.tail_call},
-          {"target", probe.target},        {"latency_ns", probe.latency_ns},
-          {"hit_ns", probe.hit_ns},        {"uncertainty_ns", probe.uncertainty_ns},
-          {"to_binary", probe.to_binary},  {"to_function", hex(probe.to_function)}};
+  return {{"kind", name_of(probe.kind)},
+          {"event_id", probe.event_id},
+          {"binary", probe.binary},
+          {"function", hex(probe.function)},
+          {"address", hex(probe.address)},
+          {"tail_call", probe.tail_call},
+          {"target", probe.target},
+          {"goroutine", probe.goroutine},
+          {"latency_ns", probe.latency_ns},
+          {"hit_ns", probe.hit_ns},
+          {"uncertainty_ns", probe.uncertainty_ns},
+          {"to_binary", probe.to_binary},
+          {"to_function", hex(probe.to_function)}};
 }
 
 // Reads fields of an untrusted object and stores the name of the first one that is missing or has
@@ -111,6 +121,9 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   reader.read_address("address", probe.address);
   reader.read("tail_call", &json::is_boolean, probe.tail_call);
   reader.read("target", &json::is_boolean, probe.target);
+  if (object.contains("goroutine")) { // not in older recordings
+    reader.read("goroutine", &json::is_boolean, probe.goroutine);
+  }
   reader.read("latency_ns", &json::is_number, probe.latency_ns);
   reader.read("hit_ns", &json::is_number, probe.hit_ns);
   reader.read("uncertainty_ns", &json::is_number, probe.uncertainty_ns);

@@ -20,7 +20,8 @@ struct Interval {
 
 // The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (the stack
 // pointer at the probe), and for entry probes u64 return address. Return probes: u64 ip of the
-// probe, u64 address returned to, u64 stack pointer after the return.
+// probe, u64 address returned to, u64 stack pointer after the return. Probes in code of Go:
+// goroutine_sample.hpp.
 struct Manifest {
   std::string backend; // "intel_pt", "uftrace" or "uprobe"
   std::string ptlens_version;

@@ -21,6 +21,10 @@ struct Probe {
     entry,    // at the first instruction of a function, or at one that always follows it
     exit,     // at an instruction by which control leaves it: ret, or a jump out (a tail call)
     returned, // a return probe: hit after the return, wherever and however control left
+    // At a call of Go's runtime.morestack: the function begins again, in the same call.
+    restart,
+    // At the entry of runtime.Goexit: it ends its goroutine, whose functions do not return.
+    goroutine_end,
   };
   Kind kind = Kind::entry;
   std::uint64_t event_id = 0; // tracefs id: perf_event_attr.config and common_type of its samples;
@@ -30,6 +34,7 @@ struct Probe {
   std::uint64_t address = 0;  // ELF address of the probed instruction
   bool tail_call = false;     // exit by a jump out of the function
   bool target = false;        // in the requested function, not in one that it calls
+  bool goroutine = false;     // in code of Go: see record/goroutine_sample.hpp
   // The function that a direct jump out leads to, through the stub of another library if there is
   // one; an empty binary: unknown.
   std::string to_binary = {};

@@ -15,6 +15,7 @@
 #include "symbols/functions/function_table.hpp"
 #include "symbols/functions/inlined_instances.hpp"
 #include "symbols/functions/own_lines.hpp"
+#include "symbols/golang/read_go_runtime.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -56,6 +57,17 @@ std::vector<FrameDescription> read_descriptions(const ElfImage& image) {
   return file ? read_frame_descriptions(file->elf(), image) : std::vector<FrameDescription>();
 }
 
+std::optional<GoRuntime> find_go_runtime(const ElfImage& image, const DebugFile& debug_file) {
+  if (!has_go_runtime(image)) {
+    return std::nullopt;
+  }
+  const Result<ElfFile> file = ElfFile::open(image.path(), image.identity());
+  return file ? read_go_runtime(image,
+                                read_function_symbols(file->elf(), image.identity().size, image),
+                                debug_file)
+              : std::nullopt;
+}
+
 } // namespace
 
 struct Binary::Contents {
@@ -71,7 +83,8 @@ struct Binary::Contents {
           return FunctionTable(image, read_function_sources(image, debug_file.get()),
                                debug_info.get());
         }),
-        frame_descriptions([this] { return read_descriptions(image); }) {}
+        frame_descriptions([this] { return read_descriptions(image); }),
+        go_runtime([this] { return find_go_runtime(image, debug_file.get()); }) {}
 
   // Returns the call instructions of a function, decoded on first use.
   std::span<const CallInstruction> calls_of(std::uint32_t index) {
@@ -101,6 +114,7 @@ struct Binary::Contents {
   Lazy<DebugInfo> debug_info;
   Lazy<FunctionTable> table;
   Lazy<std::vector<FrameDescription>> frame_descriptions;
+  Lazy<std::optional<GoRuntime>> go_runtime;
 
   std::mutex calls_mutex;
   std::unordered_map<std::uint32_t, std::vector<CallInstruction>> calls; // by function
@@ -308,6 +322,26 @@ std::optional<std::uint64_t> Binary::landing_pad(std::uint64_t return_address) c
 bool Binary::replaces_stack(std::uint64_t address) const {
   const std::optional<std::uint32_t> index = contents_->table.get().at(address);
   return index && std::ranges::binary_search(contents_->after_replacement_in(*index), address);
+}
+
+bool Binary::has_go_runtime() const {
+  return symbols::has_go_runtime(contents_->image);
+}
+
+const std::optional<GoRuntime>& Binary::go_runtime() const {
+  return contents_->go_runtime.get();
+}
+
+std::vector<std::uint64_t> Binary::calls_to(std::uint32_t index, std::string_view prefix) const {
+  const FunctionTable& table = contents_->table.get();
+  std::vector<std::uint64_t> addresses;
+  for (const CallInstruction& call : contents_->calls_of(index)) {
+    const auto callee = call.target ? table.entry(*call.target) : std::nullopt;
+    if (callee && table.functions()[*callee].linkage_name.starts_with(prefix)) {
+      addresses.push_back(call.address);
+    }
+  }
+  return addresses;
 }
 
 std::optional<std::uint64_t> Binary::call_before(std::uint64_t return_address) const {

@@ -8,6 +8,7 @@
 #include "symbols/dwarf/source_line.hpp"
 #include "symbols/elf/segment.hpp"
 #include "symbols/functions/function.hpp"
+#include "symbols/golang/go_runtime.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -124,6 +125,14 @@ public:
   // switches to another stack. False where it put back the return address that it had just taken
   // from the stack.
   [[nodiscard]] bool replaces_stack(std::uint64_t address) const;
+  // Checks for a program or library written in Go.
+  [[nodiscard]] bool has_go_runtime() const;
+  // Returns nothing where it has no Go runtime, or no symbols.
+  [[nodiscard]] const std::optional<GoRuntime>& go_runtime() const;
+  // Returns the addresses of the instructions in function `index` that call functions whose linkage
+  // names begin with `prefix`, in order of their ends.
+  [[nodiscard]] std::vector<std::uint64_t> calls_to(std::uint32_t index,
+                                                    std::string_view prefix) const;
   // Returns the address of the call instruction with this return address.
   [[nodiscard]] std::optional<std::uint64_t> call_before(std::uint64_t return_address) const;
 

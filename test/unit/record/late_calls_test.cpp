@@ -69,5 +69,47 @@ TEST_F(Late, CalleesAndDamagedSamplesDoNotCount) {
   EXPECT_EQ(late.note().code, "no_slow_call");
 }
 
+// The payloads of probes in Go: goroutine_sample.hpp. Each stack is 0x1000 bytes long.
+TEST(LateInGo, CallsAreTimedByGoroutine) {
+  constexpr std::uint64_t restart_event = 11;
+  constexpr std::uint64_t end_event = 12;
+  const std::vector<Probe> probes = {
+      {.kind = Probe::Kind::entry,
+       .event_id = entry_event,
+       .binary = "",
+       .target = true,
+       .goroutine = true},
+      {.kind = Probe::Kind::exit,
+       .event_id = exit_event,
+       .binary = "",
+       .target = true,
+       .goroutine = true},
+      {.kind = Probe::Kind::restart,
+       .event_id = restart_event,
+       .binary = "",
+       .target = true,
+       .goroutine = true},
+      {.kind = Probe::Kind::goroutine_end, .event_id = end_event, .binary = "", .goroutine = true}};
+  LateCalls late("work", probes, limit);
+  const auto hit = [&late](std::uint64_t event, std::int32_t tid, std::uint64_t time,
+                           std::uint64_t goroutine, std::uint64_t high) {
+    late.add(tid, time,
+             payload({event, 0x1000, high - 0x100, 0x2000, high - 0x1000, high, goroutine}));
+  };
+  hit(entry_event, 1, 0, 5, 0x8000);
+  hit(end_event, 1, 10, 5, 0x8000); // its calls end without a return
+  EXPECT_EQ(late.oldest_start(), UINT64_MAX);
+  hit(entry_event, 1, 100, 6, 0x8000);
+  hit(restart_event, 1, 110, 6, 0x8000);
+  hit(entry_event, 1, 900, 6, 0x20000); // on a new stack
+  hit(entry_event, 1, 950, 7, 0x9000);  // 6 waits
+  hit(exit_event, 1, 960, 7, 0x9000);
+  EXPECT_EQ(late.oldest_start(), 100U);
+  EXPECT_FALSE(late.caught());
+  hit(exit_event, 2, 100 + limit + 1, 6, 0x20000);
+  ASSERT_TRUE(late.caught());
+  EXPECT_EQ(late.caught()->latency_ns, limit + 1);
+}
+
 } // namespace
 } // namespace ptlens::record

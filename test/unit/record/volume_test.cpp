@@ -95,5 +95,13 @@ TEST(CallTimer, PairsByThreadAndStackPointer) {
   EXPECT_FALSE(timer.add(1, 100, false, 93));
 }
 
+TEST(CallTimer, AFunctionOfGoThatBeginsAgainIsOneCall) {
+  CallTimer timer;
+  EXPECT_FALSE(timer.add(1, 100, true, 10));
+  timer.restart(1, 100);
+  EXPECT_FALSE(timer.add(1, 100, true, 40));
+  EXPECT_EQ(timer.add(1, 100, false, 60), 50U);
+}
+
 } // namespace
 } // namespace ptlens::record::test

@@ -325,5 +325,33 @@ TEST_F(ProbeCallsTest, AnUnwoundCallHasBoundsAndNoLatency) {
   EXPECT_EQ(calls_.callers_of_unseen(), std::set{f});
 }
 
+TEST_F(ProbeCallsTest, AFunctionThatBeginsAgainForALargerStackIsOneCall) {
+  const auto restart = [this](std::uint64_t time, FunctionId function, std::uint64_t pointer) {
+    calls_.add({.time_ns = time, .stack_pointer = pointer, .function = function, .restart = true});
+  };
+  enter(10, f, 1000);
+  enter(20, f, 900); // recursion
+  restart(21, f, 900);
+  enter(30, f, 900);
+  restart(31, f, 900); // and again, because the scheduler wants the thread
+  enter(50, f, 900);
+  leave(60, f, 900);
+  leave(70, f, 1000);
+  finish(80, false);
+  EXPECT_EQ(count(f, CallState::complete), 2U);
+  EXPECT_EQ(table_.latency, (std::vector<std::uint64_t>{60, 40}));
+}
+
+TEST_F(ProbeCallsTest, TheNextCallAfterAPanicIsAnotherOne) {
+  enter(10, f, 1000);
+  enter(20, g, 900); // panics, and f calls it again at the same place
+  enter(30, g, 900);
+  leave(40, g, 900);
+  leave(50, f, 1000);
+  finish(60, false);
+  EXPECT_EQ(count(g, CallState::complete), 1U);
+  EXPECT_EQ(count(g, CallState::unwound), 1U);
+}
+
 } // namespace
 } // namespace ptlens::stacks

@@ -2,9 +2,11 @@
 // payload gives the call site.
 #include "engine/probes/probe_backend.hpp"
 
+#include "engine/probes/goroutine_rows.hpp"
 #include "engine/probes/probe_costs.hpp"
 #include "engine/probes/unmeasured_callees.hpp"
 #include "engine/recording/asked_functions.hpp"
+#include "record/goroutine_sample.hpp"
 #include "stacks/threads/probe_calls.hpp"
 #include "stacks/transfer/symbolizer.hpp"
 
@@ -65,7 +67,9 @@ public:
   ProbeThreads(const LoadedRecording& loaded, measure::Measurement& measurement,
                cache::Writer& writer)
       : loaded_(&loaded), measurement_(&measurement), writer_(&writer),
-        table_(loaded.manifest.value_or(record::Manifest{}).probes), costs_(table_.probes()) {
+        table_(loaded.manifest.value_or(record::Manifest{}).probes), costs_(table_.probes()),
+        goroutines_([this](std::size_t row) -> stacks::ProbeCalls& { return threads_[row]; },
+                    [this](const GoroutineHit& hit) { return add_goroutine_row(hit); }) {
     for (const record::Probe& probe : table_.probes()) {
       if (probe.kind == record::Probe::Kind::returned) {
         returned_events_.insert(probe.event_id);
@@ -117,6 +121,10 @@ public:
       }
     }
     go_on_to(sample.time_ns);
+    hit.restart = probe->kind == record::Probe::Kind::restart;
+    if (probe->goroutine && !follow_goroutine(sample, *probe, hit)) {
+      return true;
+    }
     const std::size_t index = thread(sample);
     stacks::ThreadInfo& info = measurement_->threads[index];
     info.last_ns = std::max(info.last_ns, sample.time_ns);
@@ -131,6 +139,7 @@ public:
       for (stacks::ProbeCalls& calls : threads_) {
         calls.finish(measured[interval_].end_ns, false);
       }
+      goroutines_.clear();
       ++interval_;
     }
   }
@@ -145,11 +154,16 @@ public:
     return gaps;
   }
 
+  [[nodiscard]] bool any_goroutines() const { return any_goroutines_; }
+  [[nodiscard]] std::uint64_t hits_left_out() const { return goroutines_.left_out(); }
+  // Returns the number of hits in code of Go that belong to no goroutine.
+  [[nodiscard]] std::uint64_t hits_of_no_goroutine() const { return hits_of_no_goroutine_; }
+
   void finish(std::uint64_t first_ns, std::uint64_t last_ns) {
     std::set<stacks::FunctionId> self_unknown;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
-      const bool exited = loaded_->exited(info, info.first_ns);
+      const bool exited = !of_goroutines_[i] && loaded_->exited(info, info.first_ns);
       threads_[i].finish(exited ? info.last_ns : last_ns, exited);
       // The probes watch every thread while they are enabled, with or without hits.
       info.first_ns = first_ns;
@@ -203,13 +217,46 @@ private:
   std::size_t thread(const perfdata::Sample& sample) {
     const auto [entry, added] = index_.try_emplace(sample.tid, threads_.size());
     if (added) {
-      stacks::ThreadInfo info = loaded_->thread(sample.pid, sample.tid);
-      info.first_ns = sample.time_ns;
-      measurement_->threads.push_back(std::move(info));
-      threads_.emplace_back(writer_->thread(static_cast<std::uint32_t>(entry->second)),
-                            *loaded_->context_switches, sample.tid);
+      add_row(sample.pid, sample.tid, sample.time_ns, false);
     }
     return entry->second;
+  }
+
+  std::size_t add_row(std::int32_t pid, std::int32_t tid, std::uint64_t time_ns,
+                      bool of_goroutines) {
+    const std::size_t row = threads_.size();
+    stacks::ThreadInfo info = loaded_->thread(pid, tid);
+    info.first_ns = time_ns;
+    measurement_->threads.push_back(std::move(info));
+    of_goroutines_.push_back(of_goroutines);
+    threads_.emplace_back(writer_->thread(static_cast<std::uint32_t>(row)),
+                          of_goroutines ? no_switches_ : *loaded_->context_switches, tid);
+    return row;
+  }
+
+  std::size_t add_goroutine_row(const GoroutineHit& hit) {
+    return add_row(hit.pid, hit.tid, hit.hit.time_ns, true);
+  }
+
+  // Takes a hit in code of Go. Returns true where it belongs to the thread: the code runs on no
+  // goroutine of the program.
+  bool follow_goroutine(const perfdata::Sample& sample, const record::Probe& probe,
+                        const stacks::ProbeHit& hit) {
+    const auto goroutine = record::goroutine_sample(sample.raw);
+    const bool end = probe.kind == record::Probe::Kind::goroutine_end;
+    if (!goroutine) {
+      ++hits_of_no_goroutine_;
+      return false;
+    }
+    if (goroutine->number == 0) {
+      return !end;
+    }
+    any_goroutines_ = true;
+    GoroutineHit taken{
+        .pid = sample.pid, .tid = sample.tid, .number = goroutine->number, .end = end, .hit = hit};
+    taken.hit.stack_pointer = goroutine->place;
+    goroutines_.add(taken);
+    return false;
   }
 
   // Returns the target function of a jump out of another function; none where it is unknown.
@@ -265,7 +312,12 @@ private:
   std::deque<stacks::ProbeCalls> threads_;
   std::set<std::uint64_t> returned_events_;                   // of return probes
   std::set<std::pair<std::string, std::uint64_t>> returning_; // functions with return probes
-  std::unordered_map<std::int32_t, std::size_t> index_;
+  std::vector<bool> of_goroutines_;                           // by row
+  std::unordered_map<std::int32_t, std::size_t> index_;       // rows of threads
+  const flow::ContextSwitches no_switches_{{}};
+  GoroutineRows goroutines_;
+  bool any_goroutines_ = false;
+  std::uint64_t hits_of_no_goroutine_ = 0;
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::SiteId> site_of_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> tail_of_;
   std::size_t interval_ = 0; // of the hits so far
@@ -286,6 +338,31 @@ void note_costs(bool measured, measure::RecordingInfo& info) {
         "off-CPU time is as measured and cannot be corrected: where the program waited for its own "
         "threads, which the probes made {} times slower, it waited longer than it does alone",
         fmt::format("{:.2f}", info.slowdown)));
+  }
+}
+
+void note_goroutines(const ProbeThreads& threads, measure::RecordingInfo& info) {
+  if (threads.any_goroutines()) {
+    info.off_cpu_known = false;
+    info.notes.push_back(make_note("goroutines_off_cpu",
+                                   "calls are matched by goroutine, and belong to the thread on "
+                                   "which they began. Off-CPU time "
+                                   "is unknown: while a goroutine waits, its thread runs others, "
+                                   "and the probes do not see it"));
+  }
+  if (threads.hits_of_no_goroutine() != 0) {
+    info.notes.push_back(make_note(
+        "hits_of_no_goroutine",
+        "{} hits of probes are not used, because they were not on the stack of the goroutine in "
+        "register R14, as in assembly and in signal handlers. Some calls are missing or incomplete",
+        threads.hits_of_no_goroutine()));
+  }
+  if (threads.hits_left_out() != 0) {
+    info.notes.push_back(
+        make_note("too_many_goroutines",
+                  "calls are missing, because more than {} goroutines were in measured calls at "
+                  "once: {} hits of probes are not used",
+                  GoroutineRows::most_rows, threads.hits_left_out()));
   }
 }
 
@@ -348,6 +425,7 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
     info.notes.push_back(
         make_note("foreign_samples", "{} samples belong to no probe of this recording", foreign));
   }
+  note_goroutines(threads, info);
   if (info.lost_records != 0) {
     info.notes.push_back(
         make_note("lost_records",

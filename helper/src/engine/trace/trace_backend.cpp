@@ -185,6 +185,14 @@ Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, Inline
                   "calls may be exchanged",
                   threads.indistinct_switches()));
   }
+  if (threads.goroutine_switches() != 0) {
+    info.notes.push_back(make_note(
+        "goroutine_switches",
+        "{} times a thread went on with another goroutine, and the trace does not say which. Calls "
+        "that a goroutine was in when its thread left it are incomplete, with their time until "
+        "then. Probes follow goroutines: record with --backend uprobe",
+        threads.goroutine_switches()));
+  }
   return measurement;
 }
 

@@ -72,6 +72,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Threads::finish() {
     info.last_ns = calls.last_ns();
     info.gaps = calls.gaps().size();
     indistinct_switches_ += calls.indistinct_switches();
+    goroutine_switches_ += calls.goroutine_switches();
     for (const auto& [begin, end] : calls.gaps()) {
       info.lost_ns += end - begin;
       gaps.emplace_back(begin, end);

@@ -61,6 +61,7 @@ public:
 
   // Valid after finish(); see ThreadCalls.
   [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
+  [[nodiscard]] std::uint64_t goroutine_switches() const { return goroutine_switches_; }
   [[nodiscard]] const UntracedTime& untraced() const { return untraced_; }
 
 private:
@@ -83,6 +84,7 @@ private:
   Make make_;
   UntracedTime untraced_;
   std::uint64_t indistinct_switches_ = 0;
+  std::uint64_t goroutine_switches_ = 0;
   std::deque<Thread> threads_;
   std::unordered_map<std::int32_t, std::size_t> index_;
 };

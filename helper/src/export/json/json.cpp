@@ -4,6 +4,7 @@
 #include "export/text/units.hpp"
 #include "measure/names/names.hpp"
 #include "measure/selection/caller.hpp"
+#include "measure/thread_rows.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -348,7 +349,12 @@ Json recording_json(const measure::Measurement& measurement) {
     missing.push_back({{"path", code.path}, {"build_id", code.build_id}, {"reason", code.reason}});
   }
   Json threads = Json::array();
-  for (const stacks::ThreadInfo& thread : measurement.threads) {
+  const std::vector<std::uint32_t> first = measure::first_rows(measurement.threads);
+  for (std::uint32_t row = 0; row < first.size(); ++row) {
+    if (first[row] != row) {
+      continue;
+    }
+    const stacks::ThreadInfo& thread = measurement.threads[row];
     const std::uint64_t traced =
         thread.last_ns > thread.first_ns ? thread.last_ns - thread.first_ns : 0;
     threads.push_back({{"pid", thread.pid},
@@ -366,7 +372,7 @@ Json recording_json(const measure::Measurement& measurement) {
                {"gaps", info.gaps},
                {"decode_errors", info.decode_errors},
                {"trace_bytes", info.trace_bytes},
-               {"threads", measurement.threads.size()}};
+               {"threads", threads.size()}};
   json["resolution_ns"] = info.uncertainty_ns ? Json(*info.uncertainty_ns) : Json(nullptr);
   json["lost_records"] = info.lost_records;
   json["slowdown"] = info.slowdown;

@@ -5,6 +5,7 @@
 #include "export/text/text.hpp"
 #include "export/text/units.hpp"
 #include "measure/names/names.hpp"
+#include "measure/thread_rows.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,6 +90,18 @@ std::string excluded(const measure::Report& report) {
   return text.empty() ? text : text + '\n';
 }
 
+// The time on a CPU is only known where the time off it is.
+std::string cpu_share(const measure::RecordingInfo& recording, double percent) {
+  return recording.off_cpu_known ? percentage(percent) : "unknown";
+}
+
+std::string why_off_cpu_is_unknown(const measure::RecordingInfo& recording) {
+  return std::ranges::find(recording.notes, "goroutines_off_cpu", &Note::code) !=
+                 recording.notes.end()
+             ? "goroutines wait while their threads run others"
+             : "no context switches were recorded";
+}
+
 std::string figures(const measure::Measurement& measurement, const measure::Report& report) {
   const measure::LatencyStats& latency = report.latency;
   std::string text =
@@ -97,9 +110,9 @@ std::string figures(const measure::Measurement& measurement, const measure::Repo
   if (report.complete == 0 || !measurement.recording.uncertainty_ns) {
     return text;
   }
-  text +=
-      fmt::format("Latency   mean {}, stddev {}, total {}, CPU {}\n", explained_mean(latency),
-                  duration(latency.stddev), total_text(latency), percentage(report.cpu_percent));
+  text += fmt::format("Latency   mean {}, stddev {}, total {}, CPU {}\n", explained_mean(latency),
+                      duration(latency.stddev), total_text(latency),
+                      cpu_share(measurement.recording, report.cpu_percent));
   Table percentiles({{"min"}, {"p50"}, {"p90"}, {"p99"}, {"p99.9"}, {"max"}});
   percentiles.add({min_text(latency), p50_text(latency), p90_text(latency), p99_text(latency),
                    p999_text(latency), max_text(latency)});
@@ -114,7 +127,7 @@ std::string figures(const measure::Measurement& measurement, const measure::Repo
                         duration(as_double(off.blocked)), duration(as_double(off.preempted)),
                         count(off.switches, "switch-out"), count(off.calls, "call"));
   } else {
-    text += "Off-CPU   unknown: no context switches were recorded\n";
+    text += fmt::format("Off-CPU   unknown: {}\n", why_off_cpu_is_unknown(measurement.recording));
   }
   if (report.outside_total > 0) {
     text += fmt::format("Outside   mean {}, total {} outside user code: system calls, faults, "
@@ -176,7 +189,7 @@ std::string related(const measure::Measurement& measurement, const char* title,
     table.add(
         {count(row.latency.calls), mean_text(row.latency), p99_text(row.latency),
          total_text(row.latency), off_known ? duration(as_double(row.off_cpu.total)) : "unknown",
-         percentage(row.cpu_percent),
+         cpu_share(measurement.recording, row.cpu_percent),
          has_function ? printable(measurement.functions[row.function].name) : "[unknown]", site});
   }
   return fmt::format("\n{}\n{}", title, table.text(2));
@@ -255,8 +268,9 @@ std::string report_text(const measure::Measurement& measurement, const measure::
   const measure::RecordingInfo& info = measurement.recording;
   std::string text = report.instances.empty() ? heading(measurement, report.function)
                                               : instances_heading(measurement, report);
-  const std::string over = fmt::format("{} on {}", duration(as_double(info.trace_ns)),
-                                       count(measurement.threads.size(), "thread"));
+  const std::string over =
+      fmt::format("{} on {}", duration(as_double(info.trace_ns)),
+                  count(measure::count_threads(measurement.threads), "thread"));
   const std::string probes = probes_text(info);
   text += probes.empty()
               ? fmt::format("  measured with {} over {}\n\n", printable(info.backend), over)

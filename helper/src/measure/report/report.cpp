@@ -9,6 +9,7 @@
 #include "measure/statistics/covered_time.hpp"
 #include "measure/statistics/edge_figures.hpp"
 #include "measure/statistics/pair_map.hpp"
+#include "measure/thread_rows.hpp"
 #include "symbols/names/name_shape.hpp"
 
 #include <algorithm>
@@ -177,11 +178,13 @@ Report report(const Measurement& measurement, const std::vector<FunctionId>& fun
   const cache::OrderSet* const selected = accepted ? &*accepted : nullptr;
   const cache::CallFilter filter{.calls = selected, .made_in = nullptr, .raw = false};
   const OwnCalls own(measurement, functions);
+  const std::vector<std::uint32_t> rows = first_rows(measurement.threads);
   EdgeFigures figures(cache, filter,
                       {.count = own.sets,
                        .with_histogram = 1,
                        .first_subset = own.first_caller,
-                       .end_subset = own.first_thread});
+                       .end_subset = own.first_thread,
+                       .rows = rows});
   const auto folded = functions.size() > 1 ? std::span(functions) : std::span<const FunctionId>();
   for (const CoveredTime& covered :
        covered_times(cache, filter, own.edges, {.within = nullptr, .folded = folded})) {

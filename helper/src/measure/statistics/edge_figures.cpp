@@ -24,12 +24,12 @@ EdgeFigures::EdgeFigures(const cache::CallCache& cache, const cache::CallFilter&
 
 // Calls `use` with the number of each set that contains the calls.
 template <class Use>
-void EdgeFigures::each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use) {
+void EdgeFigures::each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use) const {
   if (calls.set != no_set) {
     use(calls.set);
   }
   if (calls.threads != no_set) {
-    use(calls.threads + thread);
+    use(calls.threads + (thread < requested_.rows.size() ? requested_.rows[thread] : thread));
   }
 }
 

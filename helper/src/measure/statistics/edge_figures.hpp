@@ -20,7 +20,8 @@ inline constexpr std::uint32_t no_set = UINT32_MAX;
 struct EdgeCalls {
   cache::EdgeId edge{};
   std::uint32_t set = no_set;
-  std::uint32_t threads = no_set; // the calls of thread t belong to the set `threads` + t as well
+  // The calls of thread t belong to the set `threads` + Sets::rows[t] as well.
+  std::uint32_t threads = no_set;
 };
 
 struct SetFigures {
@@ -36,6 +37,7 @@ struct Sets {
   // The sets in [first_subset, end_subset) are subsets of set 0.
   std::uint32_t first_subset = 0;
   std::uint32_t end_subset = 0;
+  std::span<const std::uint32_t> rows = {}; // by thread; empty: each thread is its own row
 };
 
 class EdgeFigures {
@@ -78,7 +80,7 @@ private:
     return set >= requested_.first_subset && set < requested_.end_subset;
   }
   template <class Use>
-  static void each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use);
+  void each_set(const EdgeCalls& calls, std::uint32_t thread, const Use& use) const;
   [[nodiscard]] std::vector<Stretch> stretches_of(std::span<const EdgeCalls> calls);
   [[nodiscard]] std::vector<Share> divide(std::span<const Stretch> stretches) const;
   template <class Use>

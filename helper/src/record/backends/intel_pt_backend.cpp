@@ -65,6 +65,16 @@ Result<std::string> address_filter(const Request& request, const Machine& machin
   if (!target) {
     return std::unexpected(target.error());
   }
+  if (target->binary->has_go_runtime()) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::unsupported,
+              .message = fmt::format("an address filter hides where threads go from one goroutine "
+                                     "to another, so that calls of {} cannot be matched with their "
+                                     "returns",
+                                     (*target)->name),
+              .file = target->binary->path(),
+              .remedy = "omit --filter"});
+  }
   const symbols::AddressRange range = (*target)->ranges.front();
   const auto offset = target->binary->file_offset_of_address(range.low);
   if (!offset) {
@@ -136,7 +146,7 @@ bool may_filter(const Request& request, const Machine& machine) {
   auto files = TargetFiles::of(request);
   const auto target =
       files ? find_target(request, *files) : Result<Place>(std::unexpected(Error{}));
-  return target && (*target)->ranges.size() == 1;
+  return target && (*target)->ranges.size() == 1 && !target->binary->has_go_runtime();
 }
 
 class TraceRecorder {

@@ -14,6 +14,10 @@
 namespace ptlens::record {
 namespace {
 
+bool ends_call(Probe::Kind kind) {
+  return kind == Probe::Kind::exit || kind == Probe::Kind::returned;
+}
+
 bool ends_calls(const ProbePlan& plan, const Place& place) {
   return std::ranges::any_of(plan.probes, [&place](const PlannedProbe& probe) {
     return probe.leads_to && &**probe.leads_to == &*place;
@@ -82,7 +86,7 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
                             .cost_ns = hit.hit_ns});
       functions.push_back(&*probe.place);
       entry_ns = hit.hit_ns;
-    } else if (!candidates.empty()) { // a call ends at one exit
+    } else if (!candidates.empty() && ends_call(probe.kind)) { // a call ends at one exit
       const double exit_ns =
           probe.kind == Probe::Kind::returned ? cost->returned.hit_ns : hit.hit_ns;
       candidates.back().cost_ns = std::max(candidates.back().cost_ns, entry_ns + exit_ns);
@@ -92,7 +96,7 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
   std::vector<std::string> left_out;
   std::erase_if(plan.probes, [&](const PlannedProbe& probe) {
     const auto at = std::ranges::find(functions, &*probe.place);
-    return at != functions.end() &&
+    return probe.kind != Probe::Kind::goroutine_end && at != functions.end() &&
            !within.chosen[static_cast<std::size_t>(at - functions.begin())];
   });
   for (std::size_t index = 0; index < candidates.size(); ++index) {

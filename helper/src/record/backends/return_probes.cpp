@@ -12,20 +12,22 @@ std::function<bool(const Place&)> choose_return_probes(const Request& request, T
     return {};
   }
   const std::string danger = why_unwound(files, request);
-  if (request.returns == "uretprobe") {
+  // Go moves its stacks, and with them the return addresses that such a probe replaces.
+  const auto may_return = [](const Place& place) { return !place.binary->has_go_runtime(); };
+  if (request.returns == "uretprobe" && !contains_go(files)) {
     if (!danger.empty()) {
       notes.push_back(make_note("return_probes_forced",
                                 "return probes were used because the request asks for them. They "
                                 "end a program that unwinds through a measured function, and {}",
                                 danger));
     }
-    return [](const Place&) { return true; };
+    return may_return;
   }
   if (danger.empty()) {
     notes.push_back(make_note("return_probes",
                               "the ends of calls were seen by return probes, because nothing that "
                               "the program has loaded unwinds or switches stacks"));
-    return [](const Place&) { return true; };
+    return may_return;
   }
   notes.push_back(make_note("exit_probes",
                             "the ends of calls were seen by probes at the exits, because return "
@@ -34,7 +36,7 @@ std::function<bool(const Place&)> choose_return_probes(const Request& request, T
   if (contains_go(files)) {
     return {};
   }
-  return [](const Place& place) { return is_leaf(place); };
+  return [may_return](const Place& place) { return may_return(place) && is_leaf(place); };
 }
 
 } // namespace ptlens::record

@@ -5,6 +5,7 @@
 #include "record/backends/probe_budget.hpp"
 #include "record/backends/return_probes.hpp"
 #include "record/perf/trace_settings.hpp"
+#include "record/probes/goroutine_probes.hpp"
 #include "record/probes/hit_session.hpp"
 #include "record/probes/kept_cost.hpp"
 #include "record/probes/probe_events.hpp"
@@ -71,6 +72,9 @@ public:
     if (!plan) {
       return std::unexpected(plan.error());
     }
+    if (auto followed = follow_goroutines(*plan, request_.tid.has_value()); !followed) {
+      return std::unexpected(followed.error());
+    }
     const auto cost = known_probe_cost(machine_);
     if (cost) {
       cost_ = *cost;
@@ -83,7 +87,7 @@ public:
       return std::unexpected(within.error());
     }
     auto attempt = run(*plan, *files, within->duty);
-    const bool more_than_target = !std::ranges::all_of(plan->probes, &PlannedProbe::target);
+    const bool more_than_target = std::ranges::any_of(plan->probes, is_of_callee);
     if (!attempt && attempt.error().kind == Error::Kind::failed && more_than_target) {
       notes.push_back(make_note("callees_not_probed",
                                 "the functions that {} calls are not measured, because their "

@@ -22,8 +22,14 @@ LateCalls::LateCalls(std::string function, std::span<const Probe> probes,
                      std::uint64_t slower_than_ns)
     : function_(std::move(function)), slower_than_ns_(slower_than_ns) {
   for (const Probe& probe : probes) {
+    if (probe.kind == Probe::Kind::goroutine_end) {
+      goroutine_ends_.insert(probe.event_id);
+    }
     if (!probe.target) {
       continue;
+    }
+    if (probe.goroutine) {
+      of_goroutines_.insert(probe.event_id);
     }
     switch (probe.kind) {
     case Probe::Kind::entry:
@@ -34,6 +40,11 @@ LateCalls::LateCalls(std::string function, std::span<const Probe> probes,
       break;
     case Probe::Kind::returned:
       returns_.insert(probe.event_id);
+      break;
+    case Probe::Kind::restart:
+      restarts_.insert(probe.event_id);
+      break;
+    case Probe::Kind::goroutine_end:
       break;
     }
   }
@@ -48,14 +59,34 @@ void LateCalls::add(std::int32_t tid, std::uint64_t time_ns, std::span<const std
   }
   const std::uint64_t event = *type & 0xffff; // u16 type, then flags and the pid
   const bool returned = returns_.contains(event);
+  const bool restarts = restarts_.contains(event);
+  const bool ends = goroutine_ends_.contains(event);
   auto stack_pointer = word_at(raw, returned ? sp_after_return_at : sp_at);
-  if (!stack_pointer || (!returned && !entries_.contains(event) && !exits_.contains(event))) {
+  if (!stack_pointer ||
+      (!returned && !restarts && !ends && !entries_.contains(event) && !exits_.contains(event))) {
+    return;
+  }
+  std::uint64_t stack = stack_of_thread(tid);
+  if (ends || of_goroutines_.contains(event)) {
+    const auto goroutine = goroutine_sample(raw);
+    if (!goroutine) {
+      return;
+    }
+    stack = stack_of(*goroutine, tid);
+    stack_pointer = goroutine->place;
+  }
+  if (ends) {
+    timer_.end(stack);
+    return;
+  }
+  if (restarts) {
+    timer_.restart(stack, *stack_pointer);
     return;
   }
   if (returned) {
     *stack_pointer -= sizeof(std::uint64_t); // it is behind the return address
   }
-  const auto latency = timer_.add(tid, *stack_pointer, entries_.contains(event), time_ns);
+  const auto latency = timer_.add(stack, *stack_pointer, entries_.contains(event), time_ns);
   calls_ += latency ? 1 : 0;
   if (latency.value_or(0) > slower_than_ns_) {
     caught_ = SlowCall{.tid = tid, .latency_ns = *latency};

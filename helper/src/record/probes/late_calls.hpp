@@ -35,6 +35,9 @@ private:
   std::set<std::uint64_t> entries_; // event ids, of the measured functions only
   std::set<std::uint64_t> exits_;
   std::set<std::uint64_t> returns_;
+  std::set<std::uint64_t> restarts_;
+  std::set<std::uint64_t> of_goroutines_;
+  std::set<std::uint64_t> goroutine_ends_; // not only of the measured functions
   CallTimer timer_;
   std::uint64_t calls_ = 0; // that were timed
   std::optional<SlowCall> caught_;

@@ -1,6 +1,7 @@
 // The probes of a plan as events of a group in tracefs. There is one event for entries, one for
 // returns, one for return probes, one for jumps out, and one for each condition of conditional
-// jumps out. Callees have events of their own, so that their probes can be removed alone.
+// jumps out. Callees have events of their own, so that their probes can be removed alone. So has
+// code of Go, whose probes store more.
 #pragma once
 
 #include "base/note.hpp"
@@ -14,7 +15,7 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace ptlens::record {
@@ -48,8 +49,8 @@ private:
 
   ProbeGroup& group_;
   const TargetFiles& files_;
-  std::map<std::pair<std::string, std::string>, std::string>
-      conditional_; // condition and prefix → event
+  // condition, prefix, whether in code of Go → event
+  std::map<std::tuple<std::string, std::string, bool>, std::string> conditional_;
   std::set<std::uint64_t> callees_;
   std::map<std::string, std::uint64_t> ids_; // by event
   std::vector<Probe> probes_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -331,14 +332,15 @@ bool is_emulated(std::span<const std::byte> code) {
 
 ProbePlan without_callees(const ProbePlan& plan) {
   ProbePlan part;
-  std::ranges::copy_if(plan.probes, std::back_inserter(part.probes),
-                       [](const PlannedProbe& probe) { return probe.target || probe.needed; });
+  std::ranges::copy_if(plan.probes, std::back_inserter(part.probes), std::not_fn(is_of_callee));
   return part;
 }
 
 ProbePlan target_only(const ProbePlan& plan) {
   ProbePlan part;
-  std::ranges::copy_if(plan.probes, std::back_inserter(part.probes), &PlannedProbe::target);
+  std::ranges::copy_if(plan.probes, std::back_inserter(part.probes), [](const PlannedProbe& probe) {
+    return probe.target || probe.kind == Probe::Kind::goroutine_end;
+  });
   return part;
 }
 

@@ -32,6 +32,7 @@ struct PlannedProbe {
   bool target = false;           // in a requested function
   bool needed = false; // calls of a requested function end in this one, after a jump to it
   std::optional<Place> leads_to = {}; // the function that a jump out leads to, if it is known
+  std::string goroutine = {};         // values that identify a goroutine; empty: not in code of Go
 };
 
 struct ProbePlan {
@@ -59,7 +60,12 @@ using StubResolver = std::function<std::optional<Place>(std::string_view linkage
 [[nodiscard]] Result<ProbePlan> plan_probes(std::span<const Place> targets,
                                             const StubResolver& resolve, const PlanLimits& limits);
 
-// Returns the probes of a plan that are in the target.
+// Returns true for a probe that measures the calls of a callee, and may be left out.
+[[nodiscard]] constexpr bool is_of_callee(const PlannedProbe& probe) {
+  return !probe.target && !probe.needed && probe.kind != Probe::Kind::goroutine_end;
+}
+
+// Returns the probes of a plan that measure the calls of the target.
 [[nodiscard]] ProbePlan target_only(const ProbePlan& plan);
 
 // Returns the probes of a plan without which no call of the target is complete: those in the

@@ -116,8 +116,12 @@ void ProbeReader::parse(std::span<const std::byte> record) {
   std::uint64_t common = 0; // u16 type, u8 flags, u8 preempt count, i32 pid
   if (header.type == PERF_RECORD_SAMPLE && record::take(record, hit.pid) &&
       record::take(record, hit.tid) && record::take(record, hit.time_ns) &&
-      record::take(record, size) && record::take(record, common) && record::take(record, hit.ip) &&
-      record::take(record, hit.stack_pointer)) {
+      record::take(record, size) && size <= record.size()) {
+    hit.goroutine = goroutine_sample(record.first(size));
+    if (!record::take(record, common) || !record::take(record, hit.ip) ||
+        !record::take(record, hit.stack_pointer)) {
+      return;
+    }
     constexpr std::uint64_t type = 0xffff;
     hit.event_id = common & type;
     waiting_.push_back(hit);

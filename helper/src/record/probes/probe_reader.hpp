@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "record/goroutine_sample.hpp"
 #include "record/perf/perf_command.hpp"
 #include "record/probes/ring_buffer.hpp"
 #include "record/processes/descriptor.hpp"
@@ -22,6 +23,7 @@ struct LiveHit {
   std::uint64_t event_id = 0;
   std::uint64_t ip = 0;
   std::uint64_t stack_pointer = 0;
+  std::optional<GoroutineSample> goroutine; // where the sample may be one of code of Go
 };
 
 class ProbeReader {

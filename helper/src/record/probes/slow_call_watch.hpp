@@ -2,15 +2,17 @@
 // and exits that the helper reads while they are hit.
 #pragma once
 
+#include "record/goroutine_sample.hpp"
 #include "record/machine/machine.hpp"
+#include "record/probe_table.hpp"
 #include "record/probes/probe_group.hpp"
 #include "record/probes/probe_reader.hpp"
 #include "record/request.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,12 +24,21 @@ struct SlowCall {
   std::uint64_t latency_ns = 0;
 };
 
-// Pairs entries and exits of one function by thread and stack pointer, in the order of time.
+// Returns the number of a thread's or a goroutine's stack for CallTimer. `tid`: of its thread.
+[[nodiscard]] std::uint64_t stack_of_thread(std::int32_t tid);
+[[nodiscard]] std::uint64_t stack_of(const GoroutineSample& goroutine, std::int32_t tid);
+
+// Pairs entries and exits of one function by stack and stack pointer, in the order of time. A stack
+// is that of a thread, or in Go that of a goroutine.
 class CallTimer {
 public:
   // Returns the latency of the call that ended, or nothing when its start was not recorded.
-  std::optional<std::uint64_t> add(std::int32_t tid, std::uint64_t stack_pointer, bool entry,
+  std::optional<std::uint64_t> add(std::uint64_t stack, std::uint64_t stack_pointer, bool entry,
                                    std::uint64_t time_ns);
+  // The next entry at that stack pointer continues the call.
+  void restart(std::uint64_t stack, std::uint64_t stack_pointer);
+  // The stack ends with its open calls.
+  void end(std::uint64_t stack) { open_.erase(stack); }
 
   // Returns when the oldest open call began; UINT64_MAX where none is open.
   [[nodiscard]] std::uint64_t oldest_start() const;
@@ -36,8 +47,9 @@ private:
   struct Open {
     std::uint64_t stack_pointer = 0;
     std::uint64_t start_ns = 0;
+    bool restarts = false;
   };
-  std::unordered_map<std::int32_t, std::vector<Open>> open_;
+  std::unordered_map<std::uint64_t, std::vector<Open>> open_;
 };
 
 class SlowCallWatch {
@@ -52,12 +64,14 @@ public:
   [[nodiscard]] const std::string& function() const { return function_; }
 
 private:
-  SlowCallWatch(ProbeGroup group, ProbeReader reader, std::set<std::uint64_t> entries)
-      : group_(std::move(group)), reader_(std::move(reader)), entries_(std::move(entries)) {}
+  SlowCallWatch(ProbeGroup group, ProbeReader reader)
+      : group_(std::move(group)), reader_(std::move(reader)) {}
 
-  ProbeGroup group_;                // closed after the events that read it
-  ProbeReader reader_;              // after group_
-  std::set<std::uint64_t> entries_; // event ids
+  [[nodiscard]] std::optional<std::uint64_t> time(const LiveHit& hit);
+
+  ProbeGroup group_;                     // closed after the events that read it
+  ProbeReader reader_;                   // after group_
+  std::map<std::uint64_t, Probe> kinds_; // a probe of each event, by event id
   std::optional<std::int32_t> pid_;
   std::optional<std::int32_t> tid_;
   std::string function_;

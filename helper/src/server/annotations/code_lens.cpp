@@ -45,7 +45,9 @@ std::string lens_title(const measure::RecordingInfo& recording, const measure::R
     if (const std::string split = cpu_split(recording, latency, report.off_cpu); !split.empty()) {
       text += fmt::format(" · {}", split);
     }
-    text += fmt::format(" · cpu {}", exporting::percentage(report.cpu_percent));
+    if (recording.off_cpu_known) {
+      text += fmt::format(" · cpu {}", exporting::percentage(report.cpu_percent));
+    }
   }
   return text + excluded_calls(report.incomplete, report.unwound) + loss(recording);
 }

@@ -23,8 +23,9 @@ struct Frame {
   bool is_stub = false;            // the frame has been nothing but a stub so far
   bool tail = false;               // shares the return address of the frame below
   bool signal = false;
-  bool kernel = false;  // entered from user code: the outermost frame of a traced kernel
-  bool damaged = false; // its start is unknown, or a gap is inside
+  bool kernel = false;    // entered from user code: the outermost frame of a traced kernel
+  bool damaged = false;   // its start is unknown, or a gap is inside
+  bool continued = false; // of a goroutine that continues: its call was counted when it began
 };
 
 // A call inside one function, not to its entry: a return address without a call of its own.

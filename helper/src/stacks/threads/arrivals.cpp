@@ -10,7 +10,9 @@ namespace ptlens::stacks {
 
 void CallBuilder::arrive(const Branch& branch, const Space& space, const CodeLocation& to) {
   const bool replaces_stack = facts_->replaces_stack(space, branch.from);
-  const bool is_return = branch.kind != flow::BranchKind::indirect && !replaces_stack;
+  // The frames of a goroutine that continues are not known: cgo may go back to the stack of C.
+  const bool is_return =
+      branch.kind != flow::BranchKind::indirect && (!replaces_stack || top().continued);
   // After a gap the frame may be another one than the one it was taken for.
   const bool trusted = !stack().base().damaged;
   if (is_return && top().return_address == 0) {
@@ -154,16 +156,17 @@ void CallBuilder::return_to_unknown(const Branch& branch, const CodeLocation& to
   }
   if (!top().damaged) {
     pop(branch.time_ns, CallState::complete);
-    push_damaged(branch.time_ns, to.function);
+    push_damaged(branch.time_ns, to.function).continued =
+        symbolizer_->go_role(to.function) == GoRole::is_outmost;
     return;
   }
   // All that was seen of this stack so far is inside the caller.
-  const OpenCallId old_root = top().call;
+  const Frame old_root = top();
   stack().frames.pop_back();
   stack().forget_above();
-  push_damaged(calls_.start(old_root), to.function);
-  calls_.reparent(old_root, top().call);
-  calls_.close(old_root, branch.time_ns, CallState::incomplete);
+  push_damaged(calls_.start(old_root.call), to.function).continued = old_root.continued;
+  calls_.reparent(old_root.call, top().call);
+  close(old_root, branch.time_ns, CallState::incomplete);
 }
 
 // Control returns from a frame entered in a gap to its caller: a frame from before the gap, which
@@ -189,11 +192,10 @@ void CallBuilder::return_from_unknown(const Branch& branch, const CodeLocation& 
     }
     top().lost_ns = 0;
   } else {
-    push_damaged(start, to.function);
+    push_damaged(start, to.function).continued = returning.continued;
   }
   calls_.reparent(returning.call, top().call);
-  calls_.close(returning.call, branch.time_ns,
-               returning.damaged ? CallState::incomplete : CallState::complete);
+  close(returning, branch.time_ns, CallState::complete);
 }
 
 void CallBuilder::begin_stack(std::uint64_t time_ns) {

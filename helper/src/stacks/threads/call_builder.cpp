@@ -96,8 +96,10 @@ void CallBuilder::push_tail(std::uint64_t time_ns, FunctionId function, SiteId s
   frame.tail = true;
 }
 
-void CallBuilder::push_damaged(std::uint64_t time_ns, FunctionId function) {
-  push(time_ns, function, SiteId::none, 0).damaged = true;
+Frame& CallBuilder::push_damaged(std::uint64_t time_ns, FunctionId function) {
+  Frame& frame = push(time_ns, function, SiteId::none, 0);
+  frame.damaged = true;
+  return frame;
 }
 
 // Marks the innermost frame as nothing but a stub so far.
@@ -106,9 +108,16 @@ void CallBuilder::set_stub() {
   calls_.set_provisional(top().call);
 }
 
+void CallBuilder::close(const Frame& frame, std::uint64_t time_ns, CallState state) {
+  if (frame.continued) {
+    calls_.discard(frame.call, time_ns);
+  } else {
+    calls_.close(frame.call, time_ns, frame.damaged ? CallState::incomplete : state);
+  }
+}
+
 void CallBuilder::pop(std::uint64_t time_ns, CallState state) {
-  const Frame& frame = top();
-  calls_.close(frame.call, time_ns, frame.damaged ? CallState::incomplete : state);
+  close(top(), time_ns, state);
   stack().frames.pop_back();
   stack().forget_above();
   if (!stack().empty() && top().lost_ns != 0) {
@@ -179,6 +188,10 @@ void CallBuilder::jump(const Branch& branch, const Space& space) {
 }
 
 void CallBuilder::indirect_jump(const Branch& branch, const Space& space) {
+  if (symbolizer_->go_role(symbolizer_->from(space, branch)) == GoRole::continues) {
+    continue_goroutine(branch, space);
+    return;
+  }
   if (switches_stack(branch, space, suspended_, *facts_) && arrive_in_waiting_stack(branch)) {
     return;
   }

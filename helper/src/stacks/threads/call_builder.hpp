@@ -9,6 +9,8 @@
 //   searches the whole stack and all other stacks of the thread (arrivals.cpp). longjmp and
 //   exceptions pop the frames above as unwound. Coroutines leave their stack unchanged until
 //   control comes back to it.
+// - Go's goroutines are stacks too, but which of them continues is not known
+//   (goroutine_switches.cpp).
 // - A signal handler runs in a frame of its own, "[signal]", above the code that it interrupted
 //   (interruptions.cpp).
 // - A gap keeps the frames, but takes their calls out of the statistics. The branches after the gap
@@ -92,8 +94,9 @@ private:
   Frame& push(std::uint64_t time_ns, FunctionId function, SiteId site,
               std::uint64_t return_address);
   void push_tail(std::uint64_t time_ns, FunctionId function, SiteId site);
-  void push_damaged(std::uint64_t time_ns, FunctionId function);
+  Frame& push_damaged(std::uint64_t time_ns, FunctionId function);
   void set_stub();
+  void close(const Frame& frame, std::uint64_t time_ns, CallState state);
   void pop(std::uint64_t time_ns, CallState state);
   void pop_to(std::size_t size, std::uint64_t time_ns, CallState state);
   void pop_tails(std::uint64_t time_ns);
@@ -114,6 +117,11 @@ private:
   void return_from_unknown(const Branch& branch, const CodeLocation& to);
   void begin_stack(std::uint64_t time_ns);
   void switch_to(std::size_t index, std::uint64_t time_ns);
+
+  // goroutine_switches.cpp
+  void continue_goroutine(const Branch& branch, const Space& space);
+  bool continue_same_goroutine(const Branch& branch, const Space& space, const CodeLocation& to);
+  void leave_goroutine(std::uint64_t time_ns);
 
   // interruptions.cpp: the kernel, signals and gaps.
   void on(const Branch& branch, const Space& space);

@@ -152,6 +152,11 @@ void FilteredCalls::call(const Branch& branch, const Space& space, bool leaves) 
   const CodeLocation to = symbolizer_->to(space, branch);
   push(branch.time_ns, to.function, symbolizer_->site(space, branch), return_address, false);
   top().outside = leaves;
+  if (leaves && symbolizer_->has_goroutines(symbolizer_->from(space, branch))) {
+    for (Frame& frame : frames_) { // the thread may come back with another goroutine
+      frame.damaged = true;
+    }
+  }
 }
 
 void FilteredCalls::jump(const Branch& branch, const Space& space) {

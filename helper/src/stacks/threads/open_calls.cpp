@@ -123,6 +123,21 @@ void OpenCalls::add_paired(OpenCallId call, const CallGroup& group,
   }
 }
 
+void OpenCalls::discard(OpenCallId handle, std::uint64_t end_ns) {
+  if (listener_ != nullptr) {
+    notify_listener(handle, end_ns, CallState::incomplete);
+  }
+  Open& call = calls_[handle];
+  if (call.parent != OpenCallId::none) {
+    ClosedCall& parent = calls_[call.parent].row;
+    parent.children += std::max(call.row.start, end_ns) - call.row.start;
+    parent.outside += call.row.outside;
+  }
+  --active(call.row.function);
+  free_.push_back(handle);
+  settle(call);
+}
+
 // The call closes while the function of another open call is still unknown.
 void OpenCalls::wait(Open& call) {
   waiting_.push_back(call.row);

@@ -60,6 +60,8 @@ public:
   void close(OpenCallId call, std::uint64_t end_ns, CallState state, const ProbeTime& probes);
   // Closes an unwound call that ended at an unknown time, not later than `last_ns`.
   void close_unseen(OpenCallId call, std::uint64_t last_ns);
+  // The open call was counted before: nothing is handed on.
+  void discard(OpenCallId call, std::uint64_t end_ns);
   // Adds a group of paired calls. Its outermost calls were made in the open call.
   void add_paired(OpenCallId call, const CallGroup& group, std::span<const PairedCall> calls,
                   Symbolizer::Labels& labels);

@@ -97,7 +97,8 @@ inline bool CallBuilder::return_plainly(const Branch& ret) {
     return false;
   }
   const Frame& top = stack.top();
-  if (!stack.returns_to(ret.to) || top.tail || symbolizer_->returns_twice(top.function)) {
+  if (!stack.returns_to(ret.to) || top.tail || top.continued ||
+      symbolizer_->returns_twice(top.function)) {
     return false;
   }
   calls_.close(top.call, ret.time_ns, top.damaged ? CallState::incomplete : CallState::complete);

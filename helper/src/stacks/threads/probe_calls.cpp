@@ -26,12 +26,33 @@ void ProbeCalls::add(const ProbeHit& hit) {
     started_ = true;
     first_ns_ = hit.time_ns;
   }
-  if (hit.entry) {
+  if (hit.restart) {
+    drop_dead(hit.stack_pointer, hit.time_ns);
+    if (is_in(hit)) {
+      stack_.back().restarts = true;
+    }
+  } else if (hit.entry) {
     enter(hit);
   } else {
     leave(hit);
   }
   spent_ = spent_ + hit.cost;
+}
+
+void ProbeCalls::begin_stack(std::uint64_t time_ns) {
+  started_ = true;
+  first_ns_ = time_ns;
+}
+
+void ProbeCalls::unwind(std::uint64_t time_ns) {
+  while (!stack_.empty()) {
+    pop(time_ns, CallState::unwound);
+  }
+}
+
+bool ProbeCalls::is_in(const ProbeHit& hit) const {
+  return !stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer &&
+         stack_.back().function == hit.function;
 }
 
 void ProbeCalls::pop(std::uint64_t time_ns, CallState state) {
@@ -80,6 +101,9 @@ bool ProbeCalls::follows(const ProbeHit& entry, const Frame& frame) {
 
 void ProbeCalls::enter(const ProbeHit& hit) {
   drop_dead(hit.stack_pointer, hit.time_ns);
+  if (is_in(hit) && std::exchange(stack_.back().restarts, false)) {
+    return;
+  }
   bool tail = false;
   SiteId site = hit.site;
   while (!stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer) {
@@ -114,8 +138,7 @@ void ProbeCalls::enter(const ProbeHit& hit) {
 
 void ProbeCalls::leave(const ProbeHit& hit) {
   drop_dead(hit.stack_pointer, hit.time_ns);
-  if (stack_.empty() || stack_.back().stack_pointer != hit.stack_pointer ||
-      stack_.back().function != hit.function) {
+  if (!is_in(hit)) {
     // Entered before the first hit of the thread, or left out.
     if (!hit.tail_exit && !hit.callee) {
       const OpenCallId parent = stack_.empty() ? OpenCallId::none : stack_.back().call;

@@ -21,6 +21,7 @@ struct ProbeHit {
   bool entry = false;
   bool tail_exit = false;                    // leaves by a jump out of the function
   FunctionId tail_target = FunctionId::none; // function that the jump goes to, none where unknown
+  bool restart = false;                      // the function begins again, in the same call
   bool returns = false; // entry: the end of the call is seen after its return, by a hit of its own.
                         // Otherwise: this is such a hit
   bool callee = false;  // counts only inside a call of the function that calls it
@@ -37,6 +38,11 @@ public:
 
   // Takes the next hit in order of time.
   void add(const ProbeHit& hit);
+  // The following hits are of another stack, whose first hit has that time. No call is open.
+  void begin_stack(std::uint64_t time_ns);
+  // Ends the open calls: their stack was left without their returns.
+  void unwind(std::uint64_t time_ns);
+  [[nodiscard]] bool any_open() const { return !stack_.empty(); }
   // Closes the open calls; `exited`: the thread ended. More hits may follow after a time without.
   void finish(std::uint64_t end_ns, bool exited);
 
@@ -53,8 +59,9 @@ private:
     std::uint64_t stack_pointer = 0;
     std::uint64_t return_address = 0;
     bool tail = false;
-    bool returns = false; // see ProbeHit
-    bool left = false;    // by a jump: the call ends with the tail callee
+    bool returns = false;  // see ProbeHit
+    bool restarts = false; // its next entry hit is the same call
+    bool left = false;     // by a jump: the call ends with the tail callee
     FunctionId left_to = FunctionId::none;
     SiteId left_site = SiteId::none;
     std::uint64_t left_ns = 0;
@@ -70,6 +77,8 @@ private:
   void drop_last(bool end_seen);
   // Returns true where the entry is the target of the frame's last jump: a tail call.
   [[nodiscard]] static bool follows(const ProbeHit& entry, const Frame& frame);
+  // Returns true where the hit is in the activation of the innermost frame.
+  [[nodiscard]] bool is_in(const ProbeHit& hit) const;
   void drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns);
 
   OpenCalls calls_;

@@ -50,11 +50,15 @@ public:
   // exchanged; their sum is right.
   [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
 
+  // Returns how often the thread went on with another goroutine of Go.
+  [[nodiscard]] std::uint64_t goroutine_switches() const { return goroutine_switches_; }
+
 protected:
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
   std::uint64_t first_ns_ = 0;
   std::uint64_t last_ns_ = 0;
   std::uint64_t indistinct_switches_ = 0;
+  std::uint64_t goroutine_switches_ = 0;
 };
 
 } // namespace ptlens::stacks

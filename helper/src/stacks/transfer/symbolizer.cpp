@@ -7,9 +7,10 @@
 
 namespace ptlens::stacks {
 
-FunctionId Symbolizer::add(FunctionInfo function, bool returns_twice) {
+FunctionId Symbolizer::add(FunctionInfo function, bool returns_twice, GoRole go_role) {
   functions_.push_back(std::move(function));
   returns_twice_.push_back(static_cast<std::uint8_t>(returns_twice));
+  go_roles_.push_back(go_role);
   return FunctionId{static_cast<std::uint32_t>(functions_.size() - 1)};
 }
 
@@ -23,7 +24,7 @@ FunctionId Symbolizer::function(const symbols::Binary& binary, const std::string
     const symbols::Function& function = binary.functions()[index];
     known[index] = add({function.name, path, function.address, function.file, function.line,
                         function.end_line, binary.linkage_names(index)},
-                       symbols::returns_twice(function));
+                       symbols::returns_twice(function), stacks::go_role(binary, function));
   }
   return known[index];
 }
@@ -31,7 +32,7 @@ FunctionId Symbolizer::function(const symbols::Binary& binary, const std::string
 FunctionId Symbolizer::stand_in(const std::string& name, const std::string& binary) {
   const auto [entry, added] = stand_ins_.try_emplace({name, binary}, functions_.next_id());
   if (added) {
-    add({name, binary, 0, "", 0, 0, {}}, false);
+    add({name, binary, 0, "", 0, 0, {}}, false, GoRole::none);
   }
   return entry->second;
 }
@@ -40,7 +41,7 @@ FunctionId Symbolizer::named(const FunctionInfo& function) {
   const auto [entry, added] =
       named_.try_emplace({function.binary, function.address}, functions_.next_id());
   if (added) {
-    add(function, false);
+    add(function, false, GoRole::none);
   }
   return entry->second;
 }

@@ -7,6 +7,7 @@
 #include "flow/code/code_points.hpp"
 #include "stacks/calls/call.hpp"
 #include "stacks/transfer/code_location.hpp"
+#include "stacks/transfer/goroutine_switch.hpp"
 #include "symbols/address_space.hpp"
 
 #include <algorithm>
@@ -130,6 +131,13 @@ public:
     return returns_twice_[function] != 0;
   }
 
+  // Returns what the function does with goroutines.
+  [[nodiscard]] GoRole go_role(FunctionId function) const { return go_roles_[function]; }
+  // Returns true for code of a binary in which threads go from one goroutine to another.
+  [[nodiscard]] bool has_goroutines(FunctionId function) const {
+    return go_roles_[function] != GoRole::none;
+  }
+
   // Returns the number of a function, an index into functions(), by its index in the binary. `path`
   // names the binary.
   [[nodiscard]] FunctionId function(const symbols::Binary& binary, const std::string& path,
@@ -146,10 +154,11 @@ private:
   [[nodiscard]] CodeLocation look_up(const symbols::AddressSpaceVersion& space,
                                      std::uint64_t address);
   [[nodiscard]] FunctionId stand_in(const std::string& name, const std::string& binary);
-  FunctionId add(FunctionInfo function, bool returns_twice);
+  FunctionId add(FunctionInfo function, bool returns_twice, GoRole go_role);
 
   Functions functions_;
   IdVector<FunctionId, std::uint8_t> returns_twice_;
+  IdVector<FunctionId, GoRole> go_roles_;
   CallSites sites_;
   struct OfBinary {
     std::vector<FunctionId> functions; // by index in the binary; none until it is known

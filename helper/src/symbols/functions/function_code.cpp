@@ -293,7 +293,9 @@ std::vector<CallInstruction> call_instructions(const ElfImage& image, const Func
   std::vector<CallInstruction> calls;
   Walk(image, table.functions()[index]).each([&calls](const Instruction& instruction) {
     if (instruction.kind == Instruction::Kind::call) {
-      calls.push_back({.address = instruction.address, .return_address = instruction.end()});
+      calls.push_back({.address = instruction.address,
+                       .return_address = instruction.end(),
+                       .target = instruction.target});
     }
   });
   std::ranges::sort(calls, {}, &CallInstruction::return_address);

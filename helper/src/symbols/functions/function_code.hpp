@@ -25,6 +25,7 @@ entry_instructions(const ElfImage& image, const FunctionTable& table, std::uint3
 struct CallInstruction {
   std::uint64_t address = 0;
   std::uint64_t return_address = 0;
+  std::optional<std::uint64_t> target; // of a direct call
 };
 // Returns every call instruction of a function, ordered by return address.
 [[nodiscard]] std::vector<CallInstruction>
