@@ -35,7 +35,7 @@ TEST(RecordingJson, HasEveryField) {
   const Json json = recording_json(example());
   EXPECT_EQ(keys(json), (Names{"path", "backend", "trace_ns", "lost_ns", "gaps", "decode_errors",
                                "trace_bytes", "threads", "resolution_ns", "lost_records",
-                               "off_cpu_known", "notes", "missing", "thread_list"}));
+                               "slowdown", "off_cpu_known", "notes", "missing", "thread_list"}));
   EXPECT_EQ(json["threads"], 2);
   EXPECT_EQ(json["resolution_ns"], 42);
   EXPECT_EQ(json["off_cpu_known"], true);
