@@ -32,7 +32,7 @@ test("two causes of slow calls are found, each with its calls", { skip }, (t) =>
   const program = path.join(folder, "causes");
   const recording = path.join(folder, "perf.data");
   writeFileSync(`${program}.c`, source);
-  output("gcc", ["-g", "-O1", "-o", program, `${program}.c`]);
+  output("gcc", ["-g", "-O0", "-o", program, `${program}.c`]);
   output(simulator, ["record", "-e", "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=1/u", "--start-at", "main", "-o", recording, "--", program]);
 
   const numbers = Array.from({ length: calls }, (_, n) => n);
@@ -61,7 +61,7 @@ test("two causes of slow calls are found, each with its calls", { skip }, (t) =>
   assert.equal(lookup.slow_presence, slowCalls);
   const lookups = (9 * lookers.length + (slowCalls - lookers.length)) / slowCalls;
   assert.ok(Math.abs(lookup.slow_count - lookups) < 1e-9);
-  assert.equal(lookup.typical_count, 1);
+  assert.ok(Math.abs(lookup.typical_count - 1) < 1e-9);
   assert.ok(lookup.count_part > 0.9 * lookup.delta, "more calls, not longer ones");
   const audit = component("audit");
   assert.equal(audit.slow_presence, auditors.length);

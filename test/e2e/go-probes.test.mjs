@@ -36,7 +36,7 @@ const report = (folder, name) => json(["report", "--json", "--function", name, f
 const calls = (folder, name) => jsonLines(output(helper, ["calls", "--function", name, "--json-lines", folder]));
 const ascending = (values) => [...values].sort((one, other) => one - other);
 
-// Both clocks count ns; perf's may run faster or slower than Go's by less than a thousandth.
+// The program's clocks contain the time of the probes, as raw latencies do. Both count ns; perf's may run faster or slower than Go's by less than a thousandth.
 function between(latencies, spans) {
   const inner = ascending(spans.map((span) => span.inner));
   const outer = ascending(spans.map((span) => span.outer));
@@ -50,7 +50,7 @@ test("a receive that waits is one complete call, on whichever thread it ends", {
   const { folder, spans } = await record(t, "main.receive", "channel 4 25 2000");
   const answer = report(folder, "main.receive");
   assert.deepEqual(answer.calls, { complete: 100, incomplete: 0, unwound: 0 });
-  between(calls(folder, "main.receive").map(({ latency }) => latency), spans);
+  between(calls(folder, "main.receive").map(({ raw_latency }) => raw_latency), spans);
   // The sender waits 2 ms before each of 100 values, and 4 goroutines take turns.
   assert.ok(answer.latency.total >= 100 * 2_000_000, `total ${answer.latency.total} ns`);
   assert.equal(answer.recording.off_cpu_known, false, "a goroutine's wait is not its thread's");
@@ -64,7 +64,7 @@ test("300 goroutines that wait at once: all calls, one row for each thread", { s
   const { folder, spans } = await record(t, "main.receive", "channel 300 2 100");
   const answer = report(folder, "main.receive");
   assert.deepEqual(answer.calls, { complete: 600, incomplete: 0, unwound: 0 });
-  between(calls(folder, "main.receive").map(({ latency }) => latency), spans);
+  between(calls(folder, "main.receive").map(({ raw_latency }) => raw_latency), spans);
   assert.ok(answer.threads.length < 50, `${answer.threads.length} threads`);
   assert.equal(answer.recording.threads, answer.recording.thread_list.length);
 });
@@ -73,7 +73,7 @@ test("a pool of workers whose jobs yield and wait in their midst, in a method of
   const { folder, spans } = await record(t, "main.(*Job[go.shape.int]).work", "pool 8 50");
   const answer = report(folder, "main.(*Job[go.shape.int]).work");
   assert.deepEqual(answer.calls, { complete: 400, incomplete: 0, unwound: 0 });
-  between(calls(folder, "main.(*Job[go.shape.int]).work").map(({ latency }) => latency), spans);
+  between(calls(folder, "main.(*Job[go.shape.int]).work").map(({ raw_latency }) => raw_latency), spans);
 });
 
 test("a stack that grows and moves inside a call", { skip }, async (t) => {
@@ -82,7 +82,7 @@ test("a stack that grows and moves inside a call", { skip }, async (t) => {
   assert.deepEqual(answer.calls, { complete: counts.descend, incomplete: 0, unwound: 0 });
   const outermost = calls(folder, "main.descend").filter(({ caller }) => !/descend$/.test(caller));
   assert.equal(outermost.length, 20);
-  between(outermost.map(({ latency }) => latency), spans);
+  between(outermost.map(({ raw_latency }) => raw_latency), spans);
 });
 
 test("a panic leaves the function that panicked unwound, and its recovering caller complete", { skip }, async (t) => {
@@ -105,7 +105,7 @@ test("goroutines that the scheduler stops, at their loops and where they check t
   const { calls: counted } = report(folder, "main.busy");
   assert.deepEqual(counted, { complete: 16, incomplete: 0, unwound: 0 });
   assert.deepEqual(report(folder, "main.step").calls, { complete: 32_000, incomplete: 0, unwound: 0 });
-  const own = calls(folder, "main.busy").map(({ latency }) => latency);
+  const own = calls(folder, "main.busy").map(({ raw_latency }) => raw_latency);
   between(own, spans);
 });
 

@@ -103,7 +103,7 @@ test("several functions in one recording: each has all its calls", { skip }, asy
   const folder = path.join(temporaryFolder(t), "recording");
   const wanted = ["write_audit", "validate_order", "reserve_stock", "shop::reserve_stock"];
   const program = [orderServer, "--orders", String(orders), "--threads", String(threads), "--rate", "0"];
-  output(helper, ["record", "--backend", "uprobe", ...wanted.flatMap((name) => ["--function", name]), "-o", folder, "--", ...program]);
+  output(helper, ["record", "--backend", "uprobe", "--budget", "100", ...wanted.flatMap((name) => ["--function", name]), "-o", folder, "--", ...program]);
   for (const name of ["write_audit", "reserve_stock"]) assert.deepEqual(report(folder, name).calls, { complete: counts[name], incomplete: 0, unwound: 0 }, name);
   assert.deepEqual(report(folder, "validate_order").calls, { complete: counts.validate_order - counts.rejected, incomplete: 0, unwound: counts.rejected });
 });
