@@ -1,5 +1,5 @@
-// The base of abstract classes: an object is destroyed through a pointer to its interface, and never
-// copied or moved.
+// The base of abstract classes: an object is destroyed through a pointer to its interface, and
+// never copied or moved.
 #pragma once
 
 namespace ptlens {

@@ -1,3 +1,4 @@
+// Not run by npm test: under single-stepping, Go schedules differently in each run, and some figures are not settled.
 // A Go program under ptsim. How often each function is called follows from the program, and ptsim sees
 // every call and return of each thread.
 import assert from "node:assert/strict";
@@ -56,8 +57,8 @@ describe("goroutines in a trace", { skip: whyNot() }, () => {
     assert.equal(calls("main.guarded").unwound, 0);
   });
 
-  // Some receives of about 100 ns are complete here and unwound in ptsim's truth: which of the two is wrong is not known.
-  const todo = "the truth of receives that do not wait is not settled";
+  // Some receives of about 100 ns are complete here and unwound in the truth of ptsim.
+  const todo = "it is not known which of the two is wrong";
   test("no call is complete that left its goroutine, and no complete call is invented", { todo }, () => {
     assert.equal(calls("runtime.gopark").complete, 0);
     const truth = jsonLines(readFileSync(`${file}.truth.jsonl`, "utf8")).filter(({ symbol, state }) => symbol === "main.receive" && state === "complete");
