@@ -16,7 +16,7 @@ async function unitTests(scratch, print) {
   const folder = path.join(scratch, "unit") + path.sep;
   const status = await runLines(
     "ctest",
-    ["--test-dir", at("helper/build"), "--output-on-failure", "--no-tests=error", "--timeout", "600"],
+    ["--test-dir", at("helper/build"), "--output-on-failure", "--no-tests=error", "--timeout", "600", "--parallel", "2"],
     print,
     { env: { ...process.env, GTEST_OUTPUT: `json:${folder}` } },
   );

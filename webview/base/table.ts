@@ -13,6 +13,7 @@ export function table(caption: string, textColumns: 1 | 2, heads: readonly strin
     "section",
     {},
     el("h2", {}, caption),
-    el("div", { className: "scroll" }, el("table", { className: `texts-${String(textColumns)}` }, el("thead", {}, head), el("tbody", {}, ...body))),
+    // The keyboard reaches it, to scroll a table that is wider than the panel.
+    el("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: caption }, el("table", { className: `texts-${String(textColumns)}` }, el("thead", {}, head), el("tbody", {}, ...body))),
   );
 }
