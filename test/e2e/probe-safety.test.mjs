@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { helper, json, noProbes, output, run, temporaryFolder } from "./support.mjs";
 
 const skip = noProbes;
-const noRust = run("sh", ["-c", "command -v rustc"]).status === 0 ? false : "rustc is not installed";
+const noRust = run("sh", ["-c", "rustc --version"]).status === 0 ? false : "rustc does not run";
 
 // Each program calls `measured` 40 times. Every fourth call (10 of 40) does not return, except where `ended` says otherwise; the program exits with 0
 // only if it went on as it should.
