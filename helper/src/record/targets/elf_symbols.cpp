@@ -1,4 +1,4 @@
-// System V ABI, "Symbol Table"; symbol versions: Linux Standard Base, "Symbol Versioning".
+// System V ABI, "Symbol Table".
 #include "record/targets/elf_symbols.hpp"
 
 #include "record/processes/descriptor.hpp"
@@ -13,12 +13,9 @@
 namespace ptlens::record {
 namespace {
 
-constexpr GElf_Versym hidden_version = 0x8000;
-
 struct Sections {
   Elf_Data* symbols = nullptr;
   std::size_t strings = 0; // index of the section with the names
-  Elf_Data* versions = nullptr;
 };
 
 bool is_function(const GElf_Sym& symbol) {
@@ -33,12 +30,8 @@ void each_symbol(Elf* elf, const Sections& sections, const Visit& visit) {
        sections.symbols != nullptr && gelf_getsym(sections.symbols, index, &symbol) != nullptr;
        ++index) {
     const char* const name = elf_strptr(elf, sections.strings, symbol.st_name);
-    GElf_Versym version = 0;
-    if (sections.versions != nullptr) {
-      gelf_getversym(sections.versions, index, &version);
-    }
     if (name != nullptr && *name != '\0') {
-      visit(std::string_view(name), symbol, (version & hidden_version) != 0);
+      visit(std::string_view(name), symbol);
     }
   }
 }
@@ -76,29 +69,19 @@ ElfSymbols read_elf_symbols(const std::string& path) {
     } else if (header.sh_type == SHT_SYMTAB) {
       linked.symbols = elf_getdata(section, nullptr);
       linked.strings = header.sh_link;
-    } else if (header.sh_type == SHT_GNU_versym) {
-      dynamic.versions = elf_getdata(section, nullptr);
     }
   }
-  each_symbol(elf.get(), dynamic,
-              [&result](std::string_view name, const GElf_Sym& symbol, bool hidden) {
-                if (symbol.st_shndx == SHN_UNDEF) {
-                  result.imported.emplace(name);
-                } else if (is_function(symbol)) {
-                  const auto [known, added] =
-                      result.defined.try_emplace(std::string(name), symbol.st_value);
-                  if (!added && !hidden) {
-                    known->second = symbol.st_value;
-                  }
-                }
-              });
+  each_symbol(elf.get(), dynamic, [&result](std::string_view name, const GElf_Sym& symbol) {
+    if (symbol.st_shndx == SHN_UNDEF) {
+      result.imported.emplace(name);
+    }
+  });
   if (!result.dynamic) {
-    each_symbol(elf.get(), linked,
-                [&result](std::string_view name, const GElf_Sym& symbol, bool /*hidden*/) {
-                  if (symbol.st_shndx != SHN_UNDEF && is_function(symbol)) {
-                    result.linked.emplace(name);
-                  }
-                });
+    each_symbol(elf.get(), linked, [&result](std::string_view name, const GElf_Sym& symbol) {
+      if (symbol.st_shndx != SHN_UNDEF && is_function(symbol)) {
+        result.linked.emplace(name);
+      }
+    });
   }
   return result;
 }

@@ -1,16 +1,13 @@
-// The dynamic symbols of an ELF file: what it defines for other files, and what it needs from them.
+// What an ELF file needs from other files, by its dynamic symbols, and what a program without
+// dynamic linking contains.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace ptlens::record {
 
 struct ElfSymbols {
-  std::unordered_map<std::string, std::uint64_t> defined; // ELF addresses of functions, by name; of
-                                                          // several versions, the default one
   std::unordered_set<std::string> imported;
   // Functions of a program without dynamic linking, from its symbol table.
   std::unordered_set<std::string> linked;
