@@ -7,8 +7,8 @@
 namespace ptlens::flow {
 
 ContextSwitches::ContextSwitches(std::span<const perfdata::Switch> switches,
-                                 std::span<const perfdata::ThreadName> names) {
-  known_ = !switches.empty();
+                                 std::span<const perfdata::ThreadName> names, bool recorded) {
+  known_ = recorded || !switches.empty();
   struct Open {
     std::uint64_t since = 0;
     bool preempted = false;

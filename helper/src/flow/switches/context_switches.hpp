@@ -65,10 +65,11 @@ class ContextSwitches {
 public:
   // Takes records in order of time. A record that names a program shows that its thread runs: a
   // thread that gets the id of its process by execve has no switch record.
+  // `recorded`: a thread without a record was never switched out.
   explicit ContextSwitches(std::span<const perfdata::Switch> switches,
-                           std::span<const perfdata::ThreadName> names = {});
+                           std::span<const perfdata::ThreadName> names = {}, bool recorded = false);
 
-  // Returns false where the recording has no switch record: off-CPU time is then unknown, not 0.
+  // Returns false where switches were not recorded: off-CPU time is then unknown, not 0.
   [[nodiscard]] bool known() const;
 
   // Returns how long the thread was switched out within [begin, end), ns. O(log n).

@@ -142,6 +142,7 @@ struct Attribute {
   std::uint64_t sample_type = 0;
   bool exclude_kernel = false;
   bool exclude_user = false;
+  bool context_switch = false; // the kernel writes switch records
   std::vector<std::uint64_t> ids;
   std::string name; // HEADER_EVENT_DESC, empty where absent
 };
