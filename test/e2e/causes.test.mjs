@@ -1,5 +1,5 @@
 // Programs whose slow calls have a known cause (test/samples/causes): the answer names it. The program says which of its
-// calls were slow and why; the test takes that, and the list of calls, as the truth. Recorded with uftrace from the start,
+// calls were slow and why; the test takes that, and the list of calls, as the truth. Recorded with uftrace, with probes,
 // and as a simulated trace. Other processes may lengthen calls, so that bounds are generous and latencies far above those of
 // the known slow calls are left out.
 import assert from "node:assert/strict";
@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { helper, json, jsonLines, output, root, simulator, temporaryFolder } from "./support.mjs";
+import { helper, json, jsonLines, noProbes, output, root, simulator, temporaryFolder } from "./support.mjs";
 
 const noUftrace = spawnSync("uftrace", ["--version"]).status === 0 ? false : "uftrace is not installed";
 const noSimulator = existsSync(simulator) ? false : `${simulator} is not built`;
@@ -31,6 +31,7 @@ function record(folder, cause, { calls, every, scale }, command) {
 }
 
 const withUftrace = (recording, program) => [helper, ["record", "--backend", "uftrace", "-o", recording, "--", ...program]];
+const withProbes = (recording, program) => [helper, ["record", "--backend", "uprobe", "--function", "work", "--budget", "100", "-o", recording, "--", ...program]];
 const simulated = (recording, program) => [simulator, ["record", "-e", "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=1/u", "--start-at", "main", "-o", recording, "--", ...program]];
 
 const quantile = (values, share) => [...values].sort((one, other) => one - other)[Math.floor(share * values.length)];
@@ -141,6 +142,16 @@ describe("recorded with uftrace", { skip: noUftrace }, () => {
     const answer = json(["explain", recorded.recording, "--function", "work", "--json", "--slow", range]).explain;
     assert.match(answer.sentence, /No single cause: the largest explains \d+ %/);
   });
+});
+
+// Probes on a callee that is called thousands of times in one call take longer than the call itself: such causes are left out.
+describe("recorded with probes", { skip: noProbes }, () => {
+  for (const cause of ["lock", "fsync", "fault", "mmap"]) {
+    test(cause, (t) => {
+      const recorded = record(temporaryFolder(t), cause, live, withProbes);
+      expected[cause](explain(recorded), recorded, live);
+    });
+  }
 });
 
 const stepped = { calls: 100, every: 10, scale: 10 };
