@@ -54,7 +54,7 @@ const total = (rows, of) => rows.reduce((sum, row) => sum + of(row), 0);
 const mean = (rows, of) => total(rows, of) / rows.length;
 
 // The tree of the calls of each thread. A call is inside the last call of its caller that began before it and has not ended:
-// times alone do not tell where a call of no length belongs, or which of two calls with equal times is the outer one.
+// times alone do not show where a call of no length belongs, or which of two calls with equal times is the outer one.
 function withRelatives(rows) {
   const times = ({ tid, start, latency }) => `${tid} ${start} ${latency}`;
   const equals = new Map(rows.map((call) => [times(call), []]));
@@ -223,7 +223,7 @@ describe("selections", { skip }, () => {
   };
 
   test("the parts of every call sum to its latency, and an explanation is of these parts", () => {
-    // The C library's functions have several names each, so that times and names do not tell which call made which.
+    // The C library's functions have several names each, so that times and names do not show which call made which.
     const own = all.filter((call) => ["work", "audit", "lookup", "retry", "accept_order"].includes(call.function));
     assert.ok(own.length > 500);
     for (const call of own) {

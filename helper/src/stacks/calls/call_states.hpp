@@ -25,9 +25,7 @@ public:
   }
 
   constexpr void add(CallState state) { bits_ = static_cast<std::uint8_t>(bits_ | bit(state)); }
-  constexpr void remove(CallState state) {
-    bits_ = static_cast<std::uint8_t>(bits_ & ~bit(state));
-  }
+  constexpr void remove(CallState state) { bits_ = static_cast<std::uint8_t>(bits_ & ~bit(state)); }
   [[nodiscard]] constexpr bool has(CallState state) const { return (bits_ & bit(state)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
 
