@@ -6,7 +6,7 @@ import type { Log } from "../errors/log";
 import { withCandidates } from "../functions/candidates";
 import { selectorOf } from "../functions/function-selector";
 import type { Client } from "../helper/client";
-import type { FunctionSelector, Params, PartialReport, Recording, Report } from "../protocol/protocol";
+import type { FunctionSelector, PartialReport, Recording, Report, Selection } from "../protocol/protocol";
 import type { ResultView } from "../recordings/result-view";
 import type { Session } from "../recordings/session";
 import { revealSource } from "../source/reveal";
@@ -15,14 +15,13 @@ import { panelHtml } from "./panel-html";
 import type { FlameView, FromPanel, PanelSection, SlowCall, ToPanel } from "./panel-messages";
 import { findSlowCall } from "./slow-call";
 
-/** Restricts a report or a flame graph to some of the calls. */
-type CallFilter = Pick<Params<"ptlens/flame">, "latency" | "tid">;
 
 /** The function that the panel shows. */
 interface ShownFunction {
   /** It may select several functions together. */
   readonly selector: FunctionSelector;
-  readonly calls: CallFilter;
+  /** The calls that the report and the flame graph are about. */
+  readonly selection: Selection;
 }
 
 export class Panel implements ResultView, vscode.Disposable {
@@ -101,7 +100,7 @@ export class Panel implements ResultView, vscode.Disposable {
       throw error;
     });
     if (!this.#isCurrent(recording)) return undefined;
-    await this.#showReport(report.function.name, report, { selector: chosen, calls: {} });
+    await this.#showReport(report.function.name, report, { selector: chosen, selection: {} });
     if (section !== undefined) this.#goTo(section);
     return report;
   }
@@ -122,10 +121,10 @@ export class Panel implements ResultView, vscode.Disposable {
       return;
     }
     const latency = slowCall.latency ?? threshold;
-    const calls: CallFilter = { latency: [latency, latency], tid: slowCall.tid };
-    const report = await this.client.request("ptlens/report", { id: recording.id, function: selector, ...calls });
+    const selection: Selection = { latency: [latency, latency + 1], tids: [slowCall.tid] };
+    const report = await this.client.request("ptlens/report", { id: recording.id, function: selector, selection });
     if (!this.#isCurrent(recording)) return;
-    await this.#showReport(vscode.l10n.t("slow {0}", report.function.name), report, { selector, calls }, slowCall);
+    await this.#showReport(vscode.l10n.t("slow {0}", report.function.name), report, { selector, selection }, slowCall);
   }
 
   /** Shows the active recording if the panel is open: the function if the recording contains it, else all functions. */
@@ -199,7 +198,7 @@ export class Panel implements ResultView, vscode.Disposable {
     const flame = await this.client.request("ptlens/flame", {
       id: recording.id,
       time_kind: view.time,
-      ...(shown === undefined ? {} : { function: shown.selector, ...shown.calls }),
+      ...(shown === undefined ? {} : { function: shown.selector, selection: shown.selection }),
     });
     if (!this.#isCurrent(recording) || this.#view !== view) return;
     this.#post((this.#flame = { type: "flame", view, flame }));

@@ -95,9 +95,11 @@ std::string percent_of(double share) {
 std::string typical_text(const Explanation& explanation) {
   const double mean = explanation.typical.mean;
   const double uncertainty = as_double(explanation.uncertainty);
-  return measure::is_below_resolution(mean, uncertainty)
-             ? fmt::format("Typically less than {}", duration(mean + uncertainty))
-             : fmt::format("Typically {}", duration(mean));
+  const std::string time = measure::is_below_resolution(mean, uncertainty)
+                               ? fmt::format("less than {}", duration(mean + uncertainty))
+                               : duration(mean);
+  return explanation.typical_are_others ? fmt::format("The other calls take {} on average", time)
+                                        : fmt::format("Typically {}", time);
 }
 
 std::string slow_text(const Explanation& explanation) {
@@ -202,7 +204,7 @@ std::string explain_sentence(const measure::Measurement& measurement,
                              const Explanation& explanation) {
   const std::string typically = typical_text(explanation);
   constexpr double steady = 1.5; // times the typical latency
-  if (explanation.slowest_percent &&
+  if (explanation.slowest_percent && !explanation.typical_are_others &&
       as_double(explanation.slow.low) < steady * explanation.typical.mean) {
     return fmt::format("{}, and steady: 1 call in 100 takes over {}.", typically,
                        duration(as_double(explanation.slow.low))) +

@@ -596,21 +596,24 @@ Json bounds_json(const CallFigures& figures) {
                         : Json();
 }
 
-Json calls_json(const measure::Measurement& measurement, const measure::CallSubset& part,
-                std::span<const std::uint32_t> calls, std::uint64_t total, std::uint64_t offset) {
-  const stacks::CallTable& table = part.calls();
+Json calls_json(const measure::Measurement& measurement, const measure::CallPage& page,
+                std::uint64_t offset, bool with_function) {
+  const stacks::CallTable& table = page.calls.calls();
   FunctionTable functions(measurement);
-  Json columns = {{"tid", Json::array()},     {"start", Json::array()},
-                  {"latency", Json::array()}, {"resolution", Json::array()},
-                  {"off_cpu", Json::array()}, {"self", Json::array()},
-                  {"caller", Json::array()},  {"call_site", Json::array()},
-                  {"state", Json::array()},   {"tail_call", Json::array()}};
+  Json columns = {
+      {"tid", Json::array()},        {"start", Json::array()},     {"latency", Json::array()},
+      {"resolution", Json::array()}, {"off_cpu", Json::array()},   {"self", Json::array()},
+      {"caller", Json::array()},     {"call_site", Json::array()}, {"state", Json::array()},
+      {"tail_call", Json::array()},  {"blocked", Json::array()},   {"preempted", Json::array()}};
   if (measurement.is_corrected()) {
     columns["raw_latency"] = Json::array();
     columns["bounds"] = Json::array();
   }
-  for (const std::uint32_t call : calls) {
-    const stacks::FunctionId caller = measure::caller_of(measurement, part, call);
+  if (with_function) {
+    columns["function"] = Json::array();
+  }
+  for (std::uint32_t call = 0; call < table.size(); ++call) {
+    const stacks::FunctionId caller = measure::caller_of(measurement, page.calls, call);
     const CallFigures figures = figures_of(measurement, table, call);
     columns["tid"].push_back(measurement.threads[table.thread[call]].tid);
     columns["start"].push_back(table.start[call]);
@@ -622,12 +625,17 @@ Json calls_json(const measure::Measurement& measurement, const measure::CallSubs
     columns["call_site"].push_back(site_address_json(measurement, table.site[call]));
     columns["state"].push_back(word(table.state[call]));
     columns["tail_call"].push_back(table.tail_call[call] != 0);
+    columns["blocked"].push_back(table.blocked[call]);
+    columns["preempted"].push_back(table.preempted[call]);
     if (measurement.is_corrected()) {
       columns["raw_latency"].push_back(json_of(figures.raw_latency));
       columns["bounds"].push_back(bounds_json(figures));
     }
+    if (with_function) {
+      columns["function"].push_back(functions.index(table.function[call]));
+    }
   }
-  return {{"total", total},
+  return {{"total", page.total},
           {"offset", offset},
           {"functions", functions.take()},
           {"columns", std::move(columns)}};

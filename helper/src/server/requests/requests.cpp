@@ -1,10 +1,10 @@
 // Conversion of parameters to requests, with the rules that the schema cannot express.
 #include "server/requests/requests.hpp"
 
+#include "server/requests/selection_params.hpp"
+
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -15,39 +15,6 @@ namespace {
 
 std::unexpected<protocol::BadField> bad(std::string path, const std::string& what) {
   return std::unexpected(protocol::bad_field(std::move(path), what));
-}
-
-std::uint64_t whole_ns(double ns) {
-  constexpr double most = 18e18; // below 2^64
-  return ns >= most ? std::numeric_limits<std::uint64_t>::max()
-                    : static_cast<std::uint64_t>(std::floor(ns));
-}
-
-// Returns the whole nanoseconds that the interval contains.
-measure::Interval whole_interval(double low, double high) {
-  return {.low = whole_ns(std::ceil(low)), .high = whole_ns(high)};
-}
-
-// Converts the fields that ReportParams, FlameParams and CallsParams share.
-template <class Parameters>
-Read<measure::Selection> to_selection(const Parameters& params) {
-  measure::Selection selection;
-  if (params.time) {
-    selection.time = whole_interval(params.time->low, params.time->high);
-  }
-  if (params.latency) {
-    selection.latency = whole_interval(params.latency->low, params.latency->high);
-  }
-  selection.tid = params.tid;
-  if (params.ancestor) {
-    const double high = params.ancestor->high.value_or(std::numeric_limits<double>::max());
-    if (params.ancestor->low > high) {
-      return bad("ancestor.low", "must not be above high");
-    }
-    selection.ancestor = params.ancestor->name;
-    selection.ancestor_latency = whole_interval(params.ancestor->low, high);
-  }
-  return selection;
 }
 
 Read<engine::SourceMap> to_source_map(const std::map<std::string, std::string>& folders) {
@@ -87,6 +54,20 @@ Read<std::vector<std::string>> to_environment(const std::map<std::string, std::s
     environment.push_back(fmt::format("{}={}", name, value));
   }
   return environment;
+}
+
+measure::CallOrder order_of(protocol::CallOrder order) {
+  switch (order) {
+  case protocol::CallOrder::latency:
+    return measure::CallOrder::latency;
+  case protocol::CallOrder::self:
+    return measure::CallOrder::self;
+  case protocol::CallOrder::off_cpu:
+    return measure::CallOrder::off_cpu;
+  case protocol::CallOrder::start:
+    break;
+  }
+  return measure::CallOrder::start;
 }
 
 } // namespace
@@ -180,7 +161,7 @@ Read<CacheRequest> to_request(protocol::CacheParams params) {
 }
 
 Read<ReportRequest> to_request(protocol::ReportParams params) {
-  auto selection = to_selection(params);
+  auto selection = to_selection(params.selection);
   if (!selection) {
     return std::unexpected(std::move(selection.error()));
   }
@@ -191,7 +172,7 @@ Read<ReportRequest> to_request(protocol::ReportParams params) {
 }
 
 Read<FlameRequest> to_request(protocol::FlameParams params) {
-  auto selection = to_selection(params);
+  auto selection = to_selection(params.selection);
   if (!selection) {
     return std::unexpected(std::move(selection.error()));
   }
@@ -214,15 +195,48 @@ Read<FlameRequest> to_request(protocol::FlameParams params) {
 }
 
 Read<CallsRequest> to_request(protocol::CallsParams params) {
-  auto selection = to_selection(params);
+  auto selection = to_selection(params.selection);
   if (!selection) {
     return std::unexpected(std::move(selection.error()));
   }
   return CallsRequest{.id = std::move(params.id),
                       .function = std::move(params.function),
                       .selection = std::move(*selection),
-                      .offset = params.offset,
-                      .limit = static_cast<std::uint64_t>(params.limit)};
+                      .page = {.order = order_of(params.order),
+                               .descending = params.descending,
+                               .offset = params.offset,
+                               .limit = static_cast<std::uint64_t>(params.limit)}};
+}
+
+Read<ExplainRequest> to_request(protocol::ExplainParams params) {
+  auto selection = to_selection(params.selection);
+  if (!selection) {
+    return std::unexpected(std::move(selection.error()));
+  }
+  const auto sets = measure::parse_sets(params.slow, params.typical);
+  if (!sets) {
+    const bool slow_is_right = measure::parse_sets(params.slow, "").has_value();
+    return bad(slow_is_right ? "typical" : "slow", "is " + sets.error().one_line());
+  }
+  return ExplainRequest{.id = std::move(params.id),
+                        .function = std::move(params.function),
+                        .selection = std::move(*selection),
+                        .sets = *sets,
+                        .slow = std::move(params.slow),
+                        .typical = std::move(params.typical)};
+}
+
+Read<DistributionRequest> to_request(protocol::DistributionParams params) {
+  auto selection = to_selection(params.selection);
+  if (!selection) {
+    return std::unexpected(std::move(selection.error()));
+  }
+  return DistributionRequest{.id = std::move(params.id),
+                             .function = std::move(params.function),
+                             .selection = std::move(*selection),
+                             .shape = {.bins = static_cast<std::size_t>(params.bins),
+                                       .columns = static_cast<std::size_t>(params.columns),
+                                       .points = static_cast<std::size_t>(params.points)}};
 }
 
 } // namespace ptlens::server
