@@ -59,7 +59,7 @@ function widthAt({ times, announced }, time) {
   return Math.min(times[next], seen) - times[next - 1];
 }
 
-/** Says in the recording that cycle packets were asked for, of which it has none. */
+/** Says in the recording that cycle packets were asked for. It has none. */
 function claimCycles(file, changed) {
   const bytes = readFileSync(file);
   const size = Number(bytes.readBigUInt64LE(16));

@@ -15,7 +15,7 @@ enum class Verdict {
   cannot_tell, // the interval contains 0 and is wider than that; or see Reason
 };
 
-// Why nothing can be told; `none`: the interval says it.
+// Why no verdict is possible; `none`: the interval gives it.
 enum class Reason {
   none,
   few_calls,
@@ -25,8 +25,8 @@ enum class Reason {
 // A smaller difference, in percent, is no change, however many calls show it.
 inline constexpr double practical_percent = 2;
 
-// The numbers of complete calls of each run below which nothing is told of a mean or a median, and
-// of the 99th percentile: fewer than ten calls are then slower than it.
+// The numbers of complete calls of each run below which there is no verdict on a mean or a median, and
+// on the 99th percentile: fewer than ten calls are then slower than it.
 inline constexpr std::uint64_t fewest_for_mean = 20;
 inline constexpr std::uint64_t fewest_for_p99 = 1000;
 

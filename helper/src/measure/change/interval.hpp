@@ -1,7 +1,7 @@
 // Confidence intervals of quantiles by order statistics (Hahn, Meeker and Escobar, "Statistical
 // Intervals", 2nd edition, section 5.2), and of differences between two runs: for quantiles the
 // larger one of the normal interval and of MOVER (Zou and Donner, "Construction of confidence
-// limits about effect measures", 2008), which needs no symmetry and bears equal values; for means
+// limits about effect measures", 2008), which needs no symmetry and allows equal values; for means
 // Welch's (1947).
 #pragma once
 
