@@ -462,9 +462,29 @@ private:
   }
 
   void add_diff() {
-    CLI::App* app = command("diff", "compare two recordings", [this] { return diff(diff_); });
-    app->add_option("BASE", diff_.base, "recording to compare with")->required();
+    CLI::App* app = command("diff", "compare two recordings, or several runs with several others",
+                            [this] { return diff(diff_); });
+    auto* base = app->add_option("BASE", diff_.base, "recording to compare with");
     add_source(*app, diff_.source);
+    auto* recording = app->get_option("RECORDING")->required(false);
+    constexpr int any_number = -1;
+    auto* base_runs = app->add_option("--base", diff_.base_runs,
+                                      "recordings to compare with: runs of one program; with --now")
+                          ->type_name("RECORDING...")
+                          ->expected(1, any_number)
+                          ->excludes(base)
+                          ->excludes(recording);
+    auto* now_runs = app->add_option("--now", diff_.now_runs, "recordings to compare")
+                         ->type_name("RECORDING...")
+                         ->expected(1, any_number)
+                         ->needs(base_runs);
+    base_runs->needs(now_runs);
+    app->parse_complete_callback([base_runs, recording] {
+      if (base_runs->count() == 0 && recording->count() == 0) {
+        throw CLI::ParseError("diff needs two recordings, BASE and RECORDING, or --base and --now",
+                              CLI::ExitCodes::RequiredError);
+      }
+    });
     add_no_cache(*app, diff_.source);
     add_function(*app, diff_.function, diff_.binary, false);
     add_json(*app, diff_.source.json);

@@ -58,6 +58,8 @@ struct ExplainOptions {
 struct DiffOptions {
   RecordingOptions source;
   std::string base;
+  std::vector<std::string> base_runs; // instead of `base` and the recording: several of each
+  std::vector<std::string> now_runs;
   std::string function;
   std::string binary;
 };
