@@ -204,6 +204,7 @@ public:
     add_calls();
     add_flame();
     add_explain();
+    add_waits();
     add_lines();
     add_diff();
     add_decode();
@@ -373,6 +374,10 @@ private:
         "record for 50 ms first, and reduce the recording when it would lose trace (intel_pt, "
         "running processes; on by default)");
     app->add_flag("--kernel", request.kernel, "trace the kernel too (intel_pt)");
+    app->add_flag(
+        "--waits,!--no-waits", request.waits,
+        "record what threads wait for and who wakes them (on by default where the machine "
+        "allows it)");
     app->add_option("--perf", request.perf, "perf program to use")->type_name("PATH");
     app->add_option("-o,--output", request.output,
                     "new directory for the recording; default: ptlens-DATE-TIME in this directory")
@@ -443,6 +448,16 @@ private:
                     "default: p40-p60")
         ->type_name("RANGE");
     add_json(*app, explain_.query.source.json);
+  }
+
+  void add_waits() {
+    CLI::App* app = command("waits", "show what threads waited for, and who woke them",
+                            [this] { return waits(waits_); });
+    add_source(*app, waits_.source);
+    add_no_cache(*app, waits_.source);
+    add_function(*app, waits_.function, waits_.binary, false);
+    add_selection(*app, waits_.selection);
+    add_json(*app, waits_.source.json);
   }
 
   void add_lines() {
@@ -555,6 +570,7 @@ private:
   CallsOptions calls_;
   FlameOptions flame_;
   ExplainOptions explain_;
+  QueryOptions waits_;
   LinesOptions lines_;
   DiffOptions diff_;
   BundleOptions bundle_;

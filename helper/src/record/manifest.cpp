@@ -42,6 +42,10 @@ json to_json(const Interval& interval) {
   return {{"begin_ns", interval.begin_ns}, {"end_ns", interval.end_ns}};
 }
 
+json to_json(const KernelSymbol& symbol) {
+  return {{"address", hex(symbol.address)}, {"name", symbol.name}};
+}
+
 json to_json(const Probe& probe) {
   return {{"kind", name_of(probe.kind)},
           {"event_id", probe.event_id},
@@ -148,6 +152,13 @@ std::string read_interval(const json& object, const std::string& where, Interval
   return reader.bad_field();
 }
 
+std::string read_symbol(const json& object, const std::string& where, KernelSymbol& symbol) {
+  FieldReader reader(object, where + ".");
+  reader.read_address("address", symbol.address);
+  reader.read("name", &json::is_string, symbol.name);
+  return reader.bad_field();
+}
+
 std::string read_note(const json& object, const std::string& where, Note& note) {
   FieldReader reader(object, where + ".");
   reader.read("code", &json::is_string, note.code);
@@ -199,6 +210,10 @@ std::string read_fields(const json& object, Manifest& manifest) {
   bad = bad.empty() ? read_objects(object, "notes", read_note, manifest.notes) : bad;
   bad = bad.empty() ? read_objects(object, "probes", read_probe, manifest.probes) : bad;
   bad = bad.empty() ? read_objects(object, "measured", read_interval, manifest.measured) : bad;
+  if (bad.empty() && object.contains("kernel_symbols")) { // older recordings have none
+    bad = read_objects(object, "kernel_symbols", read_symbol, manifest.kernel_symbols);
+    std::ranges::sort(manifest.kernel_symbols, {}, &KernelSymbol::address);
+  }
   std::uint64_t last = 0;
   for (const Interval& interval : manifest.measured) {
     if (interval.begin_ns < last || interval.end_ns < interval.begin_ns) {
@@ -240,6 +255,7 @@ Result<void> write_manifest(const std::string& directory, const Manifest& manife
                        {"duration_s", manifest.duration_s},
                        {"perf_command", manifest.perf_command},
                        {"private_files", manifest.private_files},
+                       {"kernel_symbols", to_json(manifest.kernel_symbols)},
                        {"notes", to_json(manifest.notes)},
                        {"probes", to_json(manifest.probes)},
                        {"measured", to_json(manifest.measured)},

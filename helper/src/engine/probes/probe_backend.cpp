@@ -392,6 +392,9 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
       }
       progress.report({"reading", read, samples, "samples"});
     }
+    if (perfdata::is_wait_event(loaded.recording.attributes()[sample.attribute])) {
+      return true;
+    }
     extend(sample.time_ns);
     if (!threads.add(sample)) {
       ++foreign;

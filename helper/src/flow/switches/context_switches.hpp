@@ -78,6 +78,11 @@ public:
   // Returns a clock for many such queries. The object must outlive the clock.
   [[nodiscard]] OffCpuClock off_cpu_clock(std::int32_t tid) const;
 
+  // Returns the times in which the thread was switched out, in order.
+  [[nodiscard]] std::span<const OffCpuInterval> intervals(std::int32_t tid) const;
+  // Returns the threads that were switched out, ascending.
+  [[nodiscard]] std::vector<std::int32_t> threads() const;
+
   // Returns the thread that ran on the CPU at that time; tid 0 where the CPU was idle. If only the
   // recorded threads have records and none of them ran, returns the next one that was switched in,
   // because no other thread is traced. Returns {-1, -1} where the records do not show it.

@@ -40,6 +40,12 @@ bool AttributeTable::add(std::span<const std::byte> attribute, std::vector<std::
   fields.exclude_kernel = (flags & exclude_kernel_flag) != 0;
   fields.exclude_user = (flags & exclude_user_flag) != 0;
   fields.context_switch = (flags & context_switch_flag) != 0;
+  constexpr std::uint64_t before_registers = 80;
+  if (size >= before_registers + sizeof(std::uint64_t) &&
+      attribute.size() >= before_registers + sizeof(std::uint64_t)) {
+    layout.registers = word_at(attribute, before_registers);
+    fields.registers = layout.registers;
+  }
   fields.ids = std::move(ids);
 
   const auto index = static_cast<std::uint32_t>(attributes_.size());

@@ -4,6 +4,7 @@
 #include "record/backends/finish.hpp"
 #include "record/backends/probe_budget.hpp"
 #include "record/backends/return_probes.hpp"
+#include "record/machine/wait_events.hpp"
 #include "record/perf/trace_settings.hpp"
 #include "record/probes/goroutine_probes.hpp"
 #include "record/probes/hit_session.hpp"
@@ -51,6 +52,7 @@ public:
                 .message = "probes measure one function, and the request names none",
                 .remedy = "add --function NAME"});
     }
+    waits_ = choose_wait_events(request_, machine_, manifest.notes);
     auto files = TargetFiles::of(request_);
     if (!files) {
       return std::unexpected(files.error());
@@ -146,7 +148,8 @@ private:
                        .duty = duty,
                        .pages = choose_buffers(request_, machine_, false).data_pages,
                        .data_file = data_file_,
-                       .build_ids = build_ids_of(files)};
+                       .build_ids = build_ids_of(files),
+                       .waits = waits_};
     if (!request_.callees.empty()) {
       session.callees.clear(); // the user asked for them
     }
@@ -209,6 +212,7 @@ private:
   const std::string& data_file_;
   const Progress& progress_;
   std::optional<ProbeCost> cost_;
+  std::optional<WaitEvents> waits_;
 };
 
 } // namespace

@@ -17,6 +17,7 @@ struct PerfSetting {
   std::string data_file = {}; // absolute
   std::string control = {};   // PerfControl::argument()
   bool copy_kernel = false;   // data_file becomes a folder with a copy of the kernel's code
+  bool waits = false;         // record the tracepoints of waits too
 };
 
 // A probe event.

@@ -83,6 +83,11 @@ private:
       return std::unexpected(events.error());
     }
     events_ = std::move(*events);
+    if (session_.waits) {
+      if (auto added = events_->add_waits(*session_.waits, watched_by(request_, pid())); !added) {
+        notes_.push_back(waits_not_recorded(added.error().message));
+      }
+    }
     for (const ProbeEvent& event : session_.events) {
       auto held = hold(event);
       if (!held) {
@@ -168,7 +173,7 @@ private:
     perf_event_header header{};
     std::memcpy(&header, record.data(), sizeof header);
     const std::uint64_t time_ns = time_of_record(record);
-    if (header.type == PERF_RECORD_SAMPLE) {
+    if (header.type == PERF_RECORD_SAMPLE && !events_->is_of_wait(record)) {
       std::uint64_t ip = 0;
       if (record.size() < ip_at + sizeof ip || !was_measured(time_ns)) {
         return;
@@ -196,7 +201,8 @@ private:
     perf_event_header header{};
     std::memcpy(&header, record.data(), sizeof header);
     const std::uint64_t time_ns = time_of_record(record);
-    if (header.type == PERF_RECORD_SAMPLE) { // its size was checked by take()
+    if (header.type == PERF_RECORD_SAMPLE &&
+        !events_->is_of_wait(record)) { // its size was checked by take()
       std::int32_t tid = -1;
       std::memcpy(&tid, record.data() + tid_at, sizeof tid);
       late_->add(tid, time_ns, record.subspan(raw_at));

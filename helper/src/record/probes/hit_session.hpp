@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/note.hpp"
 #include "base/progress.hpp"
+#include "record/machine/wait_events.hpp"
 #include "record/manifest.hpp"
 #include "record/perf/perf_command.hpp"
 #include "record/perf/session.hpp"
@@ -32,6 +33,7 @@ struct HitSession {
   std::size_t pages = 1; // of each buffer
   std::string data_file = {};
   std::map<std::string, std::vector<std::uint8_t>> build_ids = {}; // by path
+  std::optional<WaitEvents> waits = {};                            // recorded beside the probes
   // Where set, only the last seconds are stored, and the recording ends when a call took too long
   // or a snapshot is asked for.
   std::optional<LateCalls> snapshot = {};
