@@ -86,7 +86,7 @@ public:
     if (!within) {
       return std::unexpected(within.error());
     }
-    auto attempt = run(*plan, *files, within->duty);
+    auto attempt = run(*plan, *files, within->duty < 1);
     const bool more_than_target = std::ranges::any_of(plan->probes, is_of_callee);
     if (!attempt && attempt.error().kind == Error::Kind::failed && more_than_target) {
       notes.push_back(make_note("callees_not_probed",
@@ -95,7 +95,7 @@ public:
                                 named, attempt.error().one_line()));
       std::error_code ignored;
       std::filesystem::remove(data_file_, ignored);
-      attempt = run(without_callees(*plan), *files, within->duty);
+      attempt = run(without_callees(*plan), *files, within->duty < 1);
     }
     if (!attempt) {
       return std::unexpected(attempt.error());
@@ -103,6 +103,7 @@ public:
     manifest.binary = files->file_of(target.binary.get())->path;
     manifest.probes = attempt->probes;
     manifest.measured = attempt->session.measured;
+    manifest.end_ns = attempt->session.end_ns;
     manifest.slowdown = cost ? attempt->session.slowdown : 1;
     describe(named, manifest.notes);
     if (!cost) {
@@ -125,7 +126,7 @@ public:
 private:
   [[nodiscard]] double budget() const { return request_.budget / 100; }
 
-  Result<Attempt> run(const ProbePlan& plan, const TargetFiles& files, double duty) {
+  Result<Attempt> run(const ProbePlan& plan, const TargetFiles& files, bool in_bursts) {
     auto group = ProbeGroup::make(machine_.tracefs);
     if (!group) {
       return std::unexpected(group.error());
@@ -143,7 +144,7 @@ private:
                        .callees = events.callees(),
                        .costs = HitCosts(attempt.probes),
                        .budget = budget(),
-                       .duty = duty,
+                       .in_bursts = in_bursts,
                        .pages = choose_buffers(request_, machine_, false).data_pages,
                        .data_file = data_file_,
                        .build_ids = build_ids_of(files)};
@@ -161,6 +162,9 @@ private:
     }
     attempt.removal = std::async(std::launch::async, remove, std::move(ended->events),
                                  std::move(ended->held), std::move(*group));
+    for (Probe& probe : attempt.probes) {
+      probe.end_ns = session.callees.contains(probe.event_id) ? ended->callees_end_ns : 0;
+    }
     attempt.session = std::move(*ended);
     return attempt;
   }

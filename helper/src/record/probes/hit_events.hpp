@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "record/perf/perf_command.hpp"
+#include "record/probes/probe_event.hpp"
 #include "record/probes/ring_buffer.hpp"
 #include "record/processes/descriptor.hpp"
 
