@@ -138,11 +138,13 @@ private:
     Attempt attempt;
     attempt.probes = events.probes();
     attempt.notes = events.notes();
-    set_costs(files, attempt.probes);
+    set_costs(files, attempt.probes, &HitCost::hit_ns);
+    std::vector<Probe> frequent = attempt.probes;
+    set_costs(files, frequent, &HitCost::frequent_ns);
     HitSession session{.request = &request_,
                        .events = events.events(),
                        .callees = events.callees(),
-                       .costs = HitCosts(attempt.probes),
+                       .costs = HitCosts(frequent),
                        .budget = budget(),
                        .in_bursts = in_bursts,
                        .pages = choose_buffers(request_, machine_, false).data_pages,
@@ -169,7 +171,8 @@ private:
     return attempt;
   }
 
-  void set_costs(const TargetFiles& files, std::vector<Probe>& probes) const {
+  void set_costs(const TargetFiles& files, std::vector<Probe>& probes,
+                 double HitCost::* hit_ns) const {
     const auto returns = [&probes](const Probe& entry) {
       return std::ranges::any_of(probes, [&entry](const Probe& other) {
         return other.kind == Probe::Kind::returned && other.function == entry.function &&
@@ -182,10 +185,10 @@ private:
       }
       const auto binary = files.opened(probe.binary);
       const HitCost& hit = cost_->of(binary && is_emulated(binary->code_at(probe.address)));
-      probe.hit_ns = hit.hit_ns;
+      probe.hit_ns = hit.*hit_ns;
       probe.uncertainty_ns = hit.uncertainty_ns;
       if (probe.kind == Probe::Kind::returned) {
-        probe.hit_ns = cost_->returned.hit_ns;
+        probe.hit_ns = cost_->returned.*hit_ns;
         probe.uncertainty_ns = cost_->returned.uncertainty_ns;
       } else if (probe.kind == Probe::Kind::entry) {
         probe.latency_ns = hit.latency_ns;

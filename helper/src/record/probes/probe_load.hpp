@@ -10,7 +10,8 @@
 
 namespace ptlens::record {
 
-// The cost of each hit, by event and instruction.
+// The cost of each hit, by event and instruction. Hits that come close to the budget follow each
+// other soon: HitCost::frequent_ns.
 class HitCosts {
 public:
   explicit HitCosts(std::span<const Probe> probes);
