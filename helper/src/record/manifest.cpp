@@ -58,6 +58,7 @@ json to_json(const Probe& probe) {
           {"latency_ns", probe.latency_ns},
           {"hit_ns", probe.hit_ns},
           {"uncertainty_ns", probe.uncertainty_ns},
+          {"end_ns", probe.end_ns},
           {"to_binary", probe.to_binary},
           {"to_function", hex(probe.to_function)}};
 }
@@ -127,6 +128,9 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   reader.read("target", &json::is_boolean, probe.target);
   if (object.contains("goroutine")) { // not in older recordings
     reader.read("goroutine", &json::is_boolean, probe.goroutine);
+  }
+  if (object.contains("end_ns")) { // the same
+    reader.read("end_ns", &json::is_number_unsigned, probe.end_ns);
   }
   reader.read("latency_ns", &json::is_number, probe.latency_ns);
   reader.read("hit_ns", &json::is_number, probe.hit_ns);
@@ -206,6 +210,9 @@ std::string read_fields(const json& object, Manifest& manifest) {
   if (object.contains("private_files")) { // older recordings have none
     reader.read_list("private_files", &json::is_string, manifest.private_files);
   }
+  if (object.contains("end_ns")) { // the same
+    reader.read("end_ns", &json::is_number_unsigned, manifest.end_ns);
+  }
   std::string bad = reader.bad_field();
   bad = bad.empty() ? read_objects(object, "notes", read_note, manifest.notes) : bad;
   bad = bad.empty() ? read_objects(object, "probes", read_probe, manifest.probes) : bad;
@@ -259,6 +266,7 @@ Result<void> write_manifest(const std::string& directory, const Manifest& manife
                        {"notes", to_json(manifest.notes)},
                        {"probes", to_json(manifest.probes)},
                        {"measured", to_json(manifest.measured)},
+                       {"end_ns", manifest.end_ns},
                        {"slowdown", manifest.slowdown}};
   const std::string path = directory + "/" + manifest_name;
   const std::string temporary = path + ".new";

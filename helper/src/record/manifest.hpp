@@ -42,9 +42,10 @@ struct Manifest {
   // recording's folder contains them.
   std::vector<std::string> private_files;
   std::vector<Probe> probes; // uprobe only
-  // uprobe only: when the function was measured, ascending. More than one: calls across the end of
-  // an interval are incomplete, and totals of the whole recording are estimates.
+  // uprobe only: when the function was measured, ascending. Calls across the end of an interval
+  // are incomplete, and where the intervals are not the whole recording its totals are estimates.
   std::vector<Interval> measured;
+  std::uint64_t end_ns = 0; // uprobe only: of the recording; 0: with the last of `measured`
   double slowdown = 1; // uprobe only: how many times slower the program ran, estimated from the
                        // number of hits and their cost; 1: not known or none
   std::vector<KernelSymbol> kernel_symbols; // ascending; for the stacks of waits

@@ -20,14 +20,6 @@ struct PerfSetting {
   bool waits = false;         // record the tracepoints of waits too
 };
 
-// A probe event.
-struct ProbeEvent {
-  std::string name = {};   // "group/event"
-  std::string filter = {}; // condition for a hit, over the event's fields
-                           // (Documentation/trace/events.rst); empty: every hit
-  std::uint64_t id = 0;    // in tracefs
-};
-
 // `address_filter` is the value of perf's --filter, or empty.
 [[nodiscard]] std::vector<std::string> intel_pt_command(const Request& request,
                                                         const Machine& machine,
