@@ -2,25 +2,62 @@
 import { asRecord } from "../base/records";
 import type { FunctionRef } from "../functions/function-selector";
 import type {
+  CallsResult,
   CallState,
+  DistributionResult,
+  ExplainResult,
   FlameResult,
   FunctionIdentity,
+  FunctionSelector,
+  FunctionSummary,
+  FunctionsResult,
+  Params,
+  PartialReport,
+  Recording,
+  Report,
+  Result,
+  Selection,
+  TimeKind,
+} from "../protocol/protocol";
+
+export type {
+  CallsResult,
+  CallState,
+  DistributionResult,
+  ExplainResult,
+  FlameResult,
+  FunctionIdentity,
+  FunctionRef,
+  FunctionSelector,
   FunctionSummary,
   FunctionsResult,
   PartialReport,
   Recording,
   Report,
+  Selection,
   TimeKind,
-} from "../protocol/protocol";
+};
 
-export type { FlameResult, FunctionIdentity, FunctionRef, FunctionSummary, FunctionsResult, PartialReport, Recording, Report, TimeKind };
+/** The requests that the webview may make. The extension adds the recording. */
+export const panelMethods = ["ptlens/report", "ptlens/calls", "ptlens/flame", "ptlens/distribution", "ptlens/explain"] as const;
+export type PanelMethod = (typeof panelMethods)[number];
+export type PanelParams<M extends PanelMethod> = Omit<Params<M>, "id">;
+export type PanelResult<M extends PanelMethod> = Result<M>;
 
-/** The root of the flame graph: all stacks, or the calls of the shown function. */
-export type FlameScope = "all" | "function";
+/** A request of the webview; `ask` is its number. */
+export interface Ask<M extends PanelMethod = PanelMethod> {
+  readonly type: "ask";
+  readonly ask: number;
+  readonly method: M;
+  readonly params: PanelParams<M>;
+}
 
-export interface FlameView {
-  readonly time: TimeKind;
-  readonly scope: FlameScope;
+/** The answer to the request `ask`: the result, or why there is none. */
+export interface Answer {
+  readonly type: "answer";
+  readonly ask: number;
+  readonly result?: unknown;
+  readonly failure?: string;
 }
 
 /** One call of the function; times in ns. */
@@ -48,11 +85,13 @@ export interface SlowCall extends CallRow {
 }
 
 export type ToPanel =
-  | { readonly type: "overview"; readonly functions: FunctionsResult }
-  | { readonly type: "function"; readonly report: Report; readonly slowCall?: SlowCall }
+  /** `made`: when the recording was made, ms since 1970. */
+  | { readonly type: "overview"; readonly functions: FunctionsResult; readonly made?: number }
+  /** `selector`: names the function in requests; it may select several functions together. */
+  | { readonly type: "function"; readonly report: Report; readonly selector: FunctionSelector; readonly slowCall?: SlowCall; readonly made?: number }
   /** Sent while a trace is decoded. */
   | { readonly type: "partial"; readonly report: PartialReport }
-  | { readonly type: "flame"; readonly view: FlameView; readonly flame: FlameResult }
+  | Answer
   | { readonly type: "goTo"; readonly section: PanelSection }
   /** `instead`: nothing else is left to show. */
   | { readonly type: "failed"; readonly text: string; readonly instead?: boolean };
@@ -62,13 +101,14 @@ export type FromPanel =
   | { readonly type: "overview" }
   /** `inlined`: also counts inlined executions of a function that has calls. */
   | { readonly type: "function"; readonly function: FunctionRef; readonly inlined?: boolean }
-  | { readonly type: "flame"; readonly view: FlameView }
+  | Ask
+  | { readonly type: "copy"; readonly text: string }
   | { readonly type: "goDeeper"; readonly function: FunctionRef }
   | { readonly type: "measureAgain" }
   | { readonly type: "reveal"; readonly file: string; readonly line: number };
 
 /** Sections of the panel that a link can name. */
-export const panelSections = ["figures", "flame", "histogram", "callers", "children"] as const;
+export const panelSections = ["figures", "flame", "histogram", "callers", "children", "why", "calls"] as const;
 export type PanelSection = (typeof panelSections)[number];
 
 /** Returns the `view` in the argument of a command, if it names a section. */

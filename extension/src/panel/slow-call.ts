@@ -10,12 +10,12 @@ const shownBefore = 20;
  * if there is none: the recording was stopped earlier.
  */
 export async function findSlowCall(client: Client, id: string, selector: FunctionSelector, threshold: number): Promise<SlowCall | undefined> {
-  const slow = await client.request("ptlens/calls", { id, function: selector, latency: [threshold, Number.MAX_SAFE_INTEGER], limit: pageSize });
+  const slow = await client.request("ptlens/calls", { id, function: selector, selection: { latency: [threshold, null] }, limit: pageSize });
   const [slowest] = rows(slow).sort((one, other) => (other.latency ?? 0) - (one.latency ?? 0));
   if (slowest === undefined) return undefined;
   const before: CallRow[] = [];
   for (let offset = 0, total = 1; offset < total; offset += pageSize) {
-    const result = await client.request("ptlens/calls", { id, function: selector, tid: slowest.tid, offset, limit: pageSize });
+    const result = await client.request("ptlens/calls", { id, function: selector, selection: { tids: [slowest.tid] }, offset, limit: pageSize });
     total = result.total;
     before.push(...rows(result).filter(({ start }) => start < slowest.start));
     before.splice(0, Math.max(0, before.length - shownBefore));
