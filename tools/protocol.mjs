@@ -39,7 +39,7 @@ const special = {
   ProgressToken: { type: "ProgressToken", read: "token" },
 };
 
-const keywords = new Set(["auto", "default", "delete", "new", "operator", "register", "signed", "template", "this", "union"]);
+const keywords = new Set(["auto", "default", "delete", "new", "not", "operator", "register", "signed", "template", "this", "union"]);
 const identifier = (name) => (keywords.has(name) ? `${name}_` : name);
 const fail = (where, what) => {
   throw new Error(`extension/protocol.schema.json: ${where}: ${what}`);
@@ -89,9 +89,14 @@ function kindOf(property, where, input) {
     case "array": {
       if (Array.isArray(items)) fail(where, "lists of fixed entries are not supported");
       const item = kindOf(resolved(items), where, input);
-      if (input && item.structure) return { type: `std::vector<${item.type}>`, item, most: property.maxItems ?? fail(where, "a list of structures needs maxItems"), nullable };
-      if (input && item.type !== "std::string") fail(where, "only lists of strings and of structures are supported as parameters");
-      return { type: `std::vector<${item.type}>`, read: "texts", item, nullable };
+      const list = { type: `std::vector<${item.type}>`, item, nullable };
+      if (!input) return list;
+      const most = property.maxItems ?? 0;
+      if ((item.structure || item.choices) && most === 0) fail(where, "this list needs maxItems");
+      if (item.structure || item.choices) return { ...list, most };
+      if (item.type === "std::string") return { ...list, read: "texts" };
+      if (item.type === "std::int32_t") return { ...list, read: "integers", arguments: item.arguments };
+      return fail(where, "parameters cannot be lists of this type");
     }
     default:
       return fail(where, "this schema has no C++ type");
@@ -160,6 +165,10 @@ function reader(name) {
     if (kind.item?.structure) {
       return [...check, `  for (const Fields& each : fields.children(${key}, ${kind.most})) {`, `    read(each, ${out}.emplace_back());`, "  }"];
     }
+    if (kind.item?.choices) {
+      const name = kind.item.choices;
+      return [...check, `  for (const std::size_t value : fields.choices(${key}, names_of_${name}, ${kind.most})) {`, `    ${out}.push_back(static_cast<${name}>(value));`, "  }"];
+    }
     const call = `fields.${kind.read}(${[key, ...(kind.arguments ?? [])].join(", ")})`;
     const value = kind.cast ? `static_cast<${kind.type}>(*value)` : "std::move(*value)";
     return [...check, `  if (auto value = ${call}) {`, `    ${out} = ${value};`, "  }"];
@@ -203,7 +212,7 @@ const inputs = withUsed([...new Set(parameters)], true);
 const outputs = withUsed(written, false);
 const both = inputs.find((name) => outputs.includes(name));
 if (both !== undefined) fail(both, "a structure is either read or written");
-const choices = [...new Set(inputs.flatMap((name) => fieldsOf(name, true).map(({ kind }) => kind.choices)))].filter((name) => name !== undefined);
+const choices = [...new Set(inputs.flatMap((name) => fieldsOf(name, true).map(({ kind }) => kind.choices ?? kind.item?.choices)))].filter((name) => name !== undefined);
 
 const banner = "// Generated from extension/protocol.schema.json by tools/protocol.mjs. Do not edit.\n";
 const header = `${banner}#pragma once

@@ -199,6 +199,29 @@ std::optional<std::vector<std::string>> Fields::texts(const char* name) const {
   return values;
 }
 
+std::optional<std::vector<std::int32_t>> Fields::integers(const char* name, std::int32_t low,
+                                                          std::int32_t high) const {
+  const Input* field = find(name);
+  if (field == nullptr) {
+    return std::nullopt;
+  }
+  const auto fits = [&](const Input& value) {
+    return value.is_number_integer() &&
+           (!value.is_number_unsigned() ||
+            std::in_range<std::int64_t>(value.get<std::uint64_t>())) &&
+           value.get<std::int64_t>() >= low && value.get<std::int64_t>() <= high;
+  };
+  if (!field->is_array() || !std::ranges::all_of(*field, fits)) {
+    refuse(name, fmt::format("must be a list of integers from {} to {}", low, high));
+    return std::nullopt;
+  }
+  std::vector<std::int32_t> values;
+  for (const Input& value : *field) {
+    values.push_back(value.get<std::int32_t>());
+  }
+  return values;
+}
+
 std::optional<std::map<std::string, std::string>> Fields::strings_by_name(const char* name) const {
   const Input* field = find(name);
   if (field == nullptr) {
@@ -238,14 +261,20 @@ std::optional<Interval> Fields::interval(const char* name) const {
   if (field == nullptr) {
     return std::nullopt;
   }
-  if (field->is_array() && field->size() == 2 && (*field)[0].is_number() &&
-      (*field)[1].is_number()) {
-    const Interval interval{.low = (*field)[0].get<double>(), .high = (*field)[1].get<double>()};
-    if (interval.low >= 0 && interval.low <= interval.high) {
+  const auto is_bound = [](const Input& value) {
+    return value.is_null() || (value.is_number() && value.get<double>() >= 0);
+  };
+  if (field->is_array() && field->size() == 2 && std::ranges::all_of(*field, is_bound)) {
+    const auto bound = [field](std::size_t index) {
+      const Input& value = (*field)[index];
+      return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+    };
+    const Interval interval{.low = bound(0), .high = bound(1)};
+    if (!interval.low || !interval.high || *interval.low <= *interval.high) {
       return interval;
     }
   }
-  refuse(name, "must be [low, high] with 0 <= low <= high");
+  refuse(name, "must be [low, high] with 0 <= low <= high, or null for no bound");
   return std::nullopt;
 }
 
@@ -276,6 +305,31 @@ std::optional<std::size_t> Fields::choice(const char* name,
     return std::nullopt;
   }
   return static_cast<std::size_t>(at - names.begin());
+}
+
+std::vector<std::size_t> Fields::choices(const char* name, std::span<const char* const> names,
+                                         std::size_t most) const {
+  std::vector<std::size_t> values;
+  const Input* field = find(name);
+  if (field == nullptr) {
+    return values;
+  }
+  const auto index_of = [names](const Input& value) {
+    const auto at =
+        is_text(value)
+            ? std::ranges::find(names, std::string_view(value.get_ref<const std::string&>()))
+            : names.end();
+    return static_cast<std::size_t>(at - names.begin());
+  };
+  const auto is_known = [&](const Input& value) { return index_of(value) < names.size(); };
+  if (!field->is_array() || field->size() > most || !std::ranges::all_of(*field, is_known)) {
+    refuse(name, fmt::format("must be a list of {}", fmt::join(names, ", ")));
+    return values;
+  }
+  for (const Input& value : *field) {
+    values.push_back(index_of(value));
+  }
+  return values;
 }
 
 Fields Fields::child(const char* name) const {

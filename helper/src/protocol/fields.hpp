@@ -34,6 +34,8 @@ public:
                                                     std::int64_t high) const;
   [[nodiscard]] std::optional<double> number(const char* name, double low, double high) const;
   [[nodiscard]] std::optional<std::vector<std::string>> texts(const char* name) const;
+  [[nodiscard]] std::optional<std::vector<std::int32_t>>
+  integers(const char* name, std::int32_t low, std::int32_t high) const;
   [[nodiscard]] std::optional<std::map<std::string, std::string>>
   strings_by_name(const char* name) const;
   [[nodiscard]] std::optional<std::uint64_t> address(const char* name) const;
@@ -42,6 +44,9 @@ public:
   // Returns the index of the value in `names`.
   [[nodiscard]] std::optional<std::size_t> choice(const char* name,
                                                   std::span<const char* const> names) const;
+  // Returns the same of each entry of a list; none when the field is absent, null or refused.
+  [[nodiscard]] std::vector<std::size_t>
+  choices(const char* name, std::span<const char* const> names, std::size_t most) const;
 
   [[nodiscard]] bool has(const char* name) const;
   [[nodiscard]] Fields child(const char* name) const;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -13,9 +14,9 @@ namespace ptlens::protocol {
 using Json = nlohmann::ordered_json; // what the helper writes: fields keep their order
 using Input = nlohmann::json;        // what a client sends
 
-struct Interval { // both ends included
-  double low = 0;
-  double high = 0;
+struct Interval {
+  std::optional<double> low; // nothing: no bound
+  std::optional<double> high;
 };
 
 using ProgressToken = std::variant<std::int64_t, std::string>;

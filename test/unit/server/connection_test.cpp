@@ -110,7 +110,8 @@ TEST_F(Conversation, AskedAboutAnOpenRecording) {
   EXPECT_EQ(report["latency"]["mean"], 2000.0);
   EXPECT_EQ(report["latency"]["total"], 4000);
   const Json one_thread = client.call(
-      4, "ptlens/report", {{"id", id}, {"function", {{"name", "work"}}}, {"tid", 8}})["result"];
+      4, "ptlens/report",
+      {{"id", id}, {"function", {{"name", "work"}}}, {"selection", {{"tids", {8}}}}})["result"];
   EXPECT_EQ(one_thread["latency"]["mean"], 3000.0);
   const Json by_address = client.call(
       5, "ptlens/report",
@@ -163,7 +164,8 @@ TEST_F(Conversation, ErrorsOfTheWorkCarryTheirData) {
   EXPECT_EQ(unknown["code"], -32011);
   EXPECT_NE(unknown["data"]["remedy"].get<std::string>().find("work"), std::string::npos);
   const Json thread = client.call(
-      4, "ptlens/report", {{"id", id}, {"function", {{"name", "work"}}}, {"tid", 999}})["error"];
+      4, "ptlens/report",
+      {{"id", id}, {"function", {{"name", "work"}}}, {"selection", {{"tids", {999}}}}})["error"];
   EXPECT_EQ(thread["code"], -32011);
 }
 

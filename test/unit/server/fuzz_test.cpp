@@ -16,7 +16,7 @@ const std::vector<std::string>& seeds() {
   static const std::vector<std::string> texts{
       R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"trace":"verbose"}})",
       R"({"jsonrpc":"2.0","id":2,"method":"ptlens/open","params":{"path":"/r","workDoneToken":3}})",
-      R"({"jsonrpc":"2.0","id":3,"method":"ptlens/report","params":{"id":"1","function":{"name":"work","address":"0x30"},"time":[0,9],"tid":8}})",
+      R"({"jsonrpc":"2.0","id":3,"method":"ptlens/report","params":{"id":"1","function":{"name":"work","address":"0x30"},"selection":{"time":[0,9],"tids":[8],"callers":[{"function":"main","not":true}]}}})",
       R"({"jsonrpc":"2.0","id":4,"method":"ptlens/flame","params":{"id":"1","function":{"name":"work"},"smallest":0.1}})",
       R"({"jsonrpc":"2.0","id":5,"method":"ptlens/calls","params":{"id":"1","function":{"name":"main"},"offset":0,"limit":10}})",
       R"({"jsonrpc":"2.0","id":6,"method":"ptlens/lines","params":{"id":"1","file":"a.cpp"}})",

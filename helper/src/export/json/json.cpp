@@ -600,11 +600,11 @@ Json calls_json(const measure::Measurement& measurement, const measure::CallSubs
                 std::span<const std::uint32_t> calls, std::uint64_t total, std::uint64_t offset) {
   const stacks::CallTable& table = part.calls();
   FunctionTable functions(measurement);
-  Json columns = {{"tid", Json::array()},     {"start", Json::array()},
-                  {"latency", Json::array()}, {"resolution", Json::array()},
-                  {"off_cpu", Json::array()}, {"self", Json::array()},
-                  {"caller", Json::array()},  {"call_site", Json::array()},
-                  {"state", Json::array()},   {"tail_call", Json::array()}};
+  Json columns = {
+      {"tid", Json::array()},        {"start", Json::array()},     {"latency", Json::array()},
+      {"resolution", Json::array()}, {"off_cpu", Json::array()},   {"self", Json::array()},
+      {"caller", Json::array()},     {"call_site", Json::array()}, {"state", Json::array()},
+      {"tail_call", Json::array()},  {"blocked", Json::array()},   {"preempted", Json::array()}};
   if (measurement.is_corrected()) {
     columns["raw_latency"] = Json::array();
     columns["bounds"] = Json::array();
@@ -622,6 +622,8 @@ Json calls_json(const measure::Measurement& measurement, const measure::CallSubs
     columns["call_site"].push_back(site_address_json(measurement, table.site[call]));
     columns["state"].push_back(word(table.state[call]));
     columns["tail_call"].push_back(table.tail_call[call] != 0);
+    columns["blocked"].push_back(table.blocked[call]);
+    columns["preempted"].push_back(table.preempted[call]);
     if (measurement.is_corrected()) {
       columns["raw_latency"].push_back(json_of(figures.raw_latency));
       columns["bounds"].push_back(bounds_json(figures));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,29 +24,45 @@ std::uint64_t whole_ns(double ns) {
                     : static_cast<std::uint64_t>(std::floor(ns));
 }
 
-// Returns the whole nanoseconds that the interval contains.
-measure::Interval whole_interval(double low, double high) {
-  return {.low = whole_ns(std::ceil(low)), .high = whole_ns(high)};
+// Returns the whole nanoseconds from low to high, both included.
+measure::Interval whole_interval(std::optional<double> low, std::optional<double> high) {
+  return {.low = whole_ns(std::ceil(low.value_or(0))),
+          .high = high ? whole_ns(*high) : std::numeric_limits<std::uint64_t>::max()};
 }
 
-// Converts the fields that ReportParams, FlameParams and CallsParams share.
-template <class Parameters>
-Read<measure::Selection> to_selection(const Parameters& params) {
+// Converts the selection that ReportParams, FlameParams and CallsParams share.
+Read<measure::Selection> to_selection(const std::optional<protocol::Selection>& params) {
   measure::Selection selection;
-  if (params.time) {
-    selection.time = whole_interval(params.time->low, params.time->high);
+  if (!params) {
+    return selection;
   }
-  if (params.latency) {
-    selection.latency = whole_interval(params.latency->low, params.latency->high);
+  if (params->time) {
+    selection.time = whole_interval(params->time->low, params->time->high);
   }
-  selection.tid = params.tid;
-  if (params.ancestor) {
-    const double high = params.ancestor->high.value_or(std::numeric_limits<double>::max());
-    if (params.ancestor->low > high) {
-      return bad("ancestor.low", "must not be above high");
+  if (params->latency) {
+    if (params->latency->high == 0) {
+      return bad("selection.latency", "accepts no call: it must end above 0");
     }
-    selection.ancestor = params.ancestor->name;
-    selection.ancestor_latency = whole_interval(params.ancestor->low, high);
+    const auto high = params->latency->high;
+    selection.latency = whole_interval(params->latency->low,
+                                       high ? std::optional(std::ceil(*high) - 1) : std::nullopt);
+  }
+  if (!params->tids.empty()) {
+    selection.tid = params->tids.front();
+  }
+  if (!params->ancestors.empty()) {
+    const protocol::AncestorCondition& ancestor = params->ancestors.front();
+    if (ancestor.high && ancestor.low >= *ancestor.high) {
+      return bad("selection.ancestors", "must have a low below high");
+    }
+    selection.ancestor = ancestor.function;
+    selection.ancestor_latency = whole_interval(
+        ancestor.low, ancestor.high ? std::optional(std::ceil(*ancestor.high) - 1) : std::nullopt);
+  }
+  if (params->tids.size() > 1 || params->ancestors.size() > 1 || !params->not_tids.empty() ||
+      !params->callers.empty() || !params->calls.empty() || !params->waited.empty() ||
+      !params->states.empty() || params->complement) {
+    return bad("selection", "may only have latency, time, one of tids and one of ancestors");
   }
   return selection;
 }
@@ -180,7 +197,7 @@ Read<CacheRequest> to_request(protocol::CacheParams params) {
 }
 
 Read<ReportRequest> to_request(protocol::ReportParams params) {
-  auto selection = to_selection(params);
+  auto selection = to_selection(params.selection);
   if (!selection) {
     return std::unexpected(std::move(selection.error()));
   }
@@ -191,7 +208,7 @@ Read<ReportRequest> to_request(protocol::ReportParams params) {
 }
 
 Read<FlameRequest> to_request(protocol::FlameParams params) {
-  auto selection = to_selection(params);
+  auto selection = to_selection(params.selection);
   if (!selection) {
     return std::unexpected(std::move(selection.error()));
   }
@@ -214,12 +231,15 @@ Read<FlameRequest> to_request(protocol::FlameParams params) {
 }
 
 Read<CallsRequest> to_request(protocol::CallsParams params) {
-  auto selection = to_selection(params);
+  auto selection = to_selection(params.selection);
   if (!selection) {
     return std::unexpected(std::move(selection.error()));
   }
+  if (!params.function) {
+    return bad("function", "is missing");
+  }
   return CallsRequest{.id = std::move(params.id),
-                      .function = std::move(params.function),
+                      .function = std::move(*params.function),
                       .selection = std::move(*selection),
                       .offset = params.offset,
                       .limit = static_cast<std::uint64_t>(params.limit)};
