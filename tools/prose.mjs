@@ -8,7 +8,7 @@ import { capture, isMain, main, root, say, StepError } from "./steps.mjs";
 const rules = [
   [/\banew\b/i, "again"],
   [/\b(un)?told\b/i, "reported, known, given"],
-  [/\btells?\b/i, "shows, reports, says, indicates"],
+  [/(?<!\bcannot )\btells?\b/i, "shows, reports, says, indicates"],
   [/\btelling\b/i, "showing, reporting"],
   [/\bbears\b/i, "has, carries"],
   [/\bstands (for|at|on|where|in|behind|before|above|below|there)\b/i, "represents, is"],

@@ -5,7 +5,7 @@ import "@vscode-elements/elements/dist/vscode-button/index.js";
 import { render } from "preact";
 import type { PanelSection, ToPanel } from "../extension/src/panel/panel-messages";
 import { answered, post, translations } from "./base/host";
-import { failure, partial, select, shown, show, tab, theme } from "./state/store";
+import { baseline, failure, partial, select, shown, show, tab, theme } from "./state/store";
 import { App } from "./views/app";
 import "./style/base.css";
 import "./style/header.css";
@@ -15,6 +15,7 @@ import "./style/charts.css";
 import "./style/flame.css";
 import "./style/why.css";
 import "./style/calls.css";
+import "./style/change.css";
 import "./style/narrow.css";
 
 l10n.config({ contents: translations() });
@@ -26,11 +27,15 @@ function receive(message: ToPanel): void {
       return;
     case "function":
       show({ kind: "function", report: message.report, selector: message.selector, slowCall: message.slowCall, made: message.made });
+      baseline.value = message.baseline;
       if (message.slowCall !== undefined) {
         const { tid, latency, threshold } = message.slowCall;
         // The upper limit is excluded.
         select({ latency: latency === null ? [threshold, null] : [latency, latency + 1], tids: [tid], states: ["complete", "unwound", "incomplete"] });
       }
+      return;
+    case "baseline":
+      baseline.value = message.baseline;
       return;
     case "partial":
       partial.value = message.report;
@@ -50,7 +55,7 @@ function receive(message: ToPanel): void {
 
 /** Opens the tab of a section, scrolls to it and focuses its heading. */
 function goTo(section: PanelSection): void {
-  tab.value = section === "flame" || section === "why" || section === "calls" ? section : "overview";
+  tab.value = section === "flame" || section === "why" || section === "calls" || section === "change" ? section : "overview";
   requestAnimationFrame(() => {
     const place = section === "figures" ? "h1" : `[data-section="${section}"] h2, [data-section="${section}"]`;
     const heading = document.querySelector<HTMLElement>(place);

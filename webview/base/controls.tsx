@@ -82,7 +82,7 @@ export interface Choice<T extends string> {
   readonly title?: string;
 }
 
-/** Buttons of which one is pressed. */
+/** Buttons, one of them pressed. */
 export function Segments<T extends string>({ choices, chosen, onChoose }: { readonly choices: readonly Choice<T>[]; readonly chosen: T; readonly onChoose: (value: T) => void }): JSX.Element {
   return (
     <span class="seg" role="group">

@@ -1,5 +1,5 @@
 // Messages to the extension, and the data that it wrote into the page.
-import type { Answer, FromPanel, PanelMethod, PanelParams, PanelResult } from "../../extension/src/panel/panel-messages";
+import type { Answer, Changes, FromPanel, PanelMethod, PanelParams, PanelResult } from "../../extension/src/panel/panel-messages";
 
 interface VsCodeApi {
   postMessage(message: FromPanel): void;
@@ -28,14 +28,28 @@ interface Pending {
 const pending = new Map<number, Pending>();
 let asked = 0;
 
-/** Asks the helper about the shown recording. */
-export function ask<M extends PanelMethod>(method: M, params: PanelParams<M>): Promise<PanelResult<M>> {
+function numbered<T>(message: (number: number) => FromPanel): Promise<T> {
   asked += 1;
   const number = asked;
   return new Promise((resolve, reject) => {
     pending.set(number, { resolve: resolve as (result: unknown) => void, reject });
-    post({ type: "ask", ask: number, method, params });
+    post(message(number));
   });
+}
+
+/** Asks the helper about the shown recording. */
+export function ask<M extends PanelMethod>(method: M, params: PanelParams<M>): Promise<PanelResult<M>> {
+  return numbered((number) => ({ type: "ask", ask: number, method, params }));
+}
+
+/** Asks the same about the recording that the shown one is compared with. */
+export function askBaseline<M extends PanelMethod>(method: M, params: PanelParams<M>): Promise<PanelResult<M>> {
+  return numbered((number) => ({ type: "ask", ask: number, method, params, ofBaseline: true }));
+}
+
+/** Asks what changed since the baseline. */
+export function askChanges(): Promise<Changes> {
+  return numbered((number) => ({ type: "askChanges", ask: number }));
 }
 
 /** Passes an answer to the request that it belongs to. */

@@ -14,10 +14,13 @@ const called = computed(() => {
   return value === undefined || value.report.not_called === true || value.report.called === false ? undefined : value.selector;
 });
 
+/** The condition of a request; nothing where every call is meant. */
+const chosen = computed(() => (isSelected.value ? { selection: selection.value } : {}));
+
 /** How the latencies of all calls and of the selected ones are distributed. */
 export const distribution = answersTo(
   "ptlens/distribution",
-  computed(() => (called.value === undefined ? undefined : { function: called.value, selection: selection.value, bins, points, columns: 160 })),
+  computed(() => (called.value === undefined ? undefined : { function: called.value, ...chosen.value, bins, points, columns: 160 })),
   subject,
 );
 
@@ -47,7 +50,7 @@ export const flameParams = computed(() => {
   if (kind === "nothing" || (kind === "function" && tab.value !== "flame")) return undefined;
   const { time, scope } = flameOptions.value;
   const common = { time_kind: time, smallest: smallest.value };
-  return kind === "function" && called.value !== undefined && scope === "function" ? { ...common, function: called.value, selection: selection.value } : common;
+  return kind === "function" && called.value !== undefined && scope === "function" ? { ...common, function: called.value, ...chosen.value } : common;
 });
 
 export const flame = answersTo("ptlens/flame", flameParams, subject);

@@ -1,6 +1,6 @@
 // The state of the panel: what is shown, the selection, the tab. It survives a reload of the page.
 import { batch, computed, effect, signal } from "@preact/signals";
-import type { FunctionSelector, FunctionsResult, PartialReport, Report, Selection, SlowCall, TimeKind } from "../../extension/src/panel/panel-messages";
+import type { Baseline, FunctionSelector, FunctionsResult, PartialReport, Report, Selection, SlowCall, TimeKind } from "../../extension/src/panel/panel-messages";
 import { keep, kept } from "../base/host";
 import { changed, isEverything, undone, type History } from "./selection";
 
@@ -21,8 +21,7 @@ export interface ShownFunctions {
 
 export type Shown = { readonly kind: "nothing" } | ShownFunctions | ShownFunction;
 
-export const tabNames = ["overview", "flame", "why", "calls", "timeline", "change"] as const;
-export type TabName = (typeof tabNames)[number];
+export type TabName = "overview" | "flame" | "why" | "calls" | "change";
 
 /** What the flame graph shows: all stacks, the selected calls of the function, or who calls it. */
 export type FlameScope = "all" | "function" | "callers";
@@ -34,6 +33,8 @@ export interface FlameOptions {
   readonly mergeRecursion: boolean;
 }
 
+/** What the shown recording is compared with. */
+export const baseline = signal<Baseline | undefined>(undefined);
 export const shown = signal<Shown>({ kind: "nothing" });
 /** The report so far while a trace is decoded. */
 export const partial = signal<PartialReport | undefined>(undefined);

@@ -3,6 +3,8 @@ import * as l10n from "@vscode/l10n";
 import { useEffect } from "preact/hooks";
 import type { JSX } from "preact";
 import { CallsView, callsCommand } from "../calls/calls-view";
+import { changeCommand } from "../change/change-state";
+import { ChangeView } from "../change/change-view";
 import { FlameView } from "../flame/flame-view";
 import { Overview } from "../overview/overview";
 import { distribution, flame, selectedReport } from "../state/figures";
@@ -38,7 +40,7 @@ function Failure(): JSX.Element | null {
 const isLoading = (): boolean => distribution.value.loading || selectedReport.value.loading || flame.value.loading;
 
 function FunctionPanel({ of: value }: { readonly of: ShownFunction }): JSX.Element {
-  const tabs = tabItems(false);
+  const tabs = tabItems();
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (!event.defaultPrevented && handleKey(event, tabs)) event.preventDefault();
@@ -48,7 +50,7 @@ function FunctionPanel({ of: value }: { readonly of: ShownFunction }): JSX.Eleme
       document.removeEventListener("keydown", onKeyDown);
     };
   }, [tabs.length]);
-  const command = tab.value === "calls" ? callsCommand.value : tab.value === "why" ? whyCommand.value : undefined;
+  const command = tab.value === "calls" ? callsCommand.value : tab.value === "why" ? whyCommand.value : tab.value === "change" ? changeCommand.value : undefined;
   return (
     <>
       <FunctionHeader shown={value} />
@@ -61,7 +63,7 @@ function FunctionPanel({ of: value }: { readonly of: ShownFunction }): JSX.Eleme
       {partial.value === undefined ? null : <DecodingLine report={partial.value} />}
       <main>
         <div id="view" role="tabpanel" aria-labelledby={`tab-${tab.value}`} class={isLoading() ? "stale" : ""}>
-          {tab.value === "flame" ? <FlameView /> : tab.value === "why" ? <WhyView shown={value} /> : tab.value === "calls" ? <CallsView /> : <Overview shown={value} />}
+          {tab.value === "flame" ? <FlameView /> : tab.value === "why" ? <WhyView shown={value} /> : tab.value === "calls" ? <CallsView /> : tab.value === "change" ? <ChangeView shown={value} /> : <Overview shown={value} />}
         </div>
       </main>
     </>

@@ -8,7 +8,7 @@ import { DataTable, type Column } from "../base/data-table";
 import { count, figure, time } from "../base/format";
 import { baseName } from "../base/names";
 import { RecordingLine } from "./header";
-import { severeLoss } from "./recording-text";
+import { severeLoss } from "../base/recording-text";
 
 const mostRows = 200;
 

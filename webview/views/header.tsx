@@ -10,7 +10,7 @@ import { baseName, foldName, withoutParameters } from "../base/names";
 import { hasTail, shortAnswer } from "../state/answer-text";
 import { answer } from "../state/figures";
 import { tab, type ShownFunction } from "../state/store";
-import { facts, losses, lossText, lostShare, severeLoss, when } from "./recording-text";
+import { facts, losses, lossText, lostShare, severeLoss, when } from "../base/recording-text";
 
 export function FoldedName({ name, others }: { readonly name: string; readonly others: readonly string[] }): JSX.Element {
   return (

@@ -8,15 +8,14 @@ export interface TabItem {
   readonly title: string;
 }
 
-/** The tabs that this version and this recording have. */
-export function tabItems(hasBaseline: boolean): TabItem[] {
-  const items: TabItem[] = [
+export function tabItems(): TabItem[] {
+  return [
     { name: "overview", title: l10n.t("Overview") },
     { name: "flame", title: l10n.t("Flame graph") },
     { name: "why", title: l10n.t("Why slow") },
     { name: "calls", title: l10n.t("Calls") },
+    { name: "change", title: l10n.t("Change") },
   ];
-  return hasBaseline ? [...items, { name: "change", title: l10n.t("Change") }] : items;
 }
 
 export function TabBar({ items }: { readonly items: readonly TabItem[] }): JSX.Element {

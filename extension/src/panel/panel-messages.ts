@@ -48,6 +48,8 @@ export type PanelResult<M extends PanelMethod> = Result<M>;
 export interface Ask<M extends PanelMethod = PanelMethod> {
   readonly type: "ask";
   readonly ask: number;
+  /** About the recording that the shown one is compared with. */
+  readonly ofBaseline?: boolean;
   readonly method: M;
   readonly params: PanelParams<M>;
 }
@@ -84,11 +86,46 @@ export interface SlowCall extends CallRow {
   readonly before: readonly CallRow[];
 }
 
+/** A recording that the shown one is compared with. `made`: ms since 1970. */
+export interface Baseline {
+  readonly name: string;
+  readonly path: string;
+  readonly made: number;
+}
+
+/** A figure of both recordings, and whether the difference is one. Times are ns, `percent` is of the baseline. */
+export interface JudgedFigure {
+  readonly base: number;
+  readonly now: number;
+  readonly percent: number;
+  readonly lowPercent: number;
+  readonly highPercent: number;
+  readonly verdict: "faster" | "slower" | "no_change" | "cannot_tell";
+}
+
+export interface ChangedFunction {
+  readonly name: string;
+  readonly binary: string;
+  readonly address: string | null;
+  readonly baseCalls: number;
+  readonly nowCalls: number;
+  readonly mean: JudgedFigure;
+  readonly p99: JudgedFigure;
+}
+
+/** What `ptlens diff --json` prints, as far as the panel shows it. */
+export interface Changes {
+  readonly functions: readonly ChangedFunction[];
+  readonly notes: readonly string[];
+  readonly command: readonly string[];
+}
+
 export type ToPanel =
   /** `made`: when the recording was made, ms since 1970. */
   | { readonly type: "overview"; readonly functions: FunctionsResult; readonly made?: number }
   /** `selector`: names the function in requests; it may select several functions together. */
-  | { readonly type: "function"; readonly report: Report; readonly selector: FunctionSelector; readonly slowCall?: SlowCall; readonly made?: number }
+  | { readonly type: "function"; readonly report: Report; readonly selector: FunctionSelector; readonly slowCall?: SlowCall; readonly made?: number; readonly baseline?: Baseline }
+  | { readonly type: "baseline"; readonly baseline?: Baseline }
   /** Sent while a trace is decoded. */
   | { readonly type: "partial"; readonly report: PartialReport }
   | Answer
@@ -102,13 +139,16 @@ export type FromPanel =
   /** `inlined`: also counts inlined executions of a function that has calls. */
   | { readonly type: "function"; readonly function: FunctionRef; readonly inlined?: boolean }
   | Ask
+  /** Asks what changed since the baseline. */
+  | { readonly type: "askChanges"; readonly ask: number }
+  | { readonly type: "chooseBaseline" }
   | { readonly type: "copy"; readonly text: string }
   | { readonly type: "goDeeper"; readonly function: FunctionRef }
   | { readonly type: "measureAgain" }
   | { readonly type: "reveal"; readonly file: string; readonly line: number };
 
 /** Sections of the panel that a link can name. */
-export const panelSections = ["figures", "flame", "histogram", "callers", "children", "why", "calls"] as const;
+export const panelSections = ["figures", "flame", "histogram", "callers", "children", "why", "calls", "change"] as const;
 export type PanelSection = (typeof panelSections)[number];
 
 /** Returns the `view` in the argument of a command, if it names a section. */

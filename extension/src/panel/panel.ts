@@ -10,9 +10,10 @@ import type { FunctionSelector, PartialReport, Recording, Report } from "../prot
 import type { ResultView } from "../recordings/result-view";
 import type { Session } from "../recordings/session";
 import { revealSource } from "../source/reveal";
+import { findChanges } from "./changes";
 import { offerToRepeat } from "./not-called";
 import { panelHtml } from "./panel-html";
-import { panelMethods, type Ask, type FromPanel, type PanelMethod, type PanelSection, type ToPanel } from "./panel-messages";
+import { panelMethods, type Ask, type Baseline, type FromPanel, type PanelMethod, type PanelSection, type ToPanel } from "./panel-messages";
 import { findSlowCall } from "./slow-call";
 
 export class Panel implements ResultView, vscode.Disposable {
@@ -39,7 +40,10 @@ export class Panel implements ResultView, vscode.Disposable {
       session.onDidChange(() => {
         const active = session.active?.key;
         // The results stay valid while the helper is not running.
-        if (active === this.#recording) return;
+        if (active === this.#recording) {
+          if (this.#main?.type === "function") this.#post({ type: "baseline", ...this.#baseline() });
+          return;
+        }
         this.#recording = active;
         this.#main = undefined;
         if (active === undefined) this.#panel?.dispose();
@@ -85,7 +89,7 @@ export class Panel implements ResultView, vscode.Disposable {
       throw error;
     });
     if (!this.#isCurrent(recording)) return undefined;
-    this.#showMain(`PT Lens: ${report.function.name}`, { type: "function", report, selector: chosen, ...this.#made() });
+    this.#showMain(`PT Lens: ${report.function.name}`, { type: "function", report, selector: chosen, ...this.#made(), ...this.#baseline() });
     if (section !== undefined) this.#goTo(section);
     return report;
   }
@@ -107,7 +111,7 @@ export class Panel implements ResultView, vscode.Disposable {
     }
     const report = await this.client.request("ptlens/report", { id: recording.id, function: selector });
     if (!this.#isCurrent(recording)) return;
-    this.#showMain(`PT Lens: ${vscode.l10n.t("slow {0}", report.function.name)}`, { type: "function", report, selector, slowCall, ...this.#made() });
+    this.#showMain(`PT Lens: ${vscode.l10n.t("slow {0}", report.function.name)}`, { type: "function", report, selector, slowCall, ...this.#made(), ...this.#baseline() });
   }
 
   /** Shows the active recording if the panel is open: the function if the recording contains it, else all functions. */
@@ -137,6 +141,11 @@ export class Panel implements ResultView, vscode.Disposable {
   /** Whether the recording is still the active one after a request. */
   #isCurrent({ id }: Recording): boolean {
     return this.session.recording?.id === id;
+  }
+
+  #baseline(): { baseline?: Baseline } {
+    const item = this.session.baseline;
+    return item === undefined ? {} : { baseline: { name: item.name, path: item.path, made: item.when } };
   }
 
   /** When the active recording was made. */
@@ -172,13 +181,25 @@ export class Panel implements ResultView, vscode.Disposable {
   }
 
   /** Answers a request of the webview about the active recording. */
-  async #answer({ ask, method, params }: Ask): Promise<void> {
+  async #answer({ ask, method, params, ofBaseline = false }: Ask): Promise<void> {
     try {
       if (!panelMethods.includes(method)) throw new Error(`The panel may not ask ${method}.`);
-      const recording = await this.session.ready();
+      const active = await this.session.ready();
+      const recording = ofBaseline ? this.session.baselineRecording : active;
       if (recording === undefined) throw new Error(vscode.l10n.t("The recording is closed."));
       const result = await this.client.request<PanelMethod>(method, { ...params, id: recording.id });
       this.#post({ type: "answer", ask, result });
+    } catch (error) {
+      this.#post({ type: "answer", ask, failure: failureText(failureOf(error)) });
+    }
+  }
+
+  async #answerChanges(ask: number): Promise<void> {
+    try {
+      const { active, baseline } = this.session;
+      const { helper } = this.client;
+      if (active === undefined || baseline === undefined || helper === undefined) throw new Error(vscode.l10n.t("The recording is closed."));
+      this.#post({ type: "answer", ask, result: await findChanges(helper.path, baseline.path, active.path) });
     } catch (error) {
       this.#post({ type: "answer", ask, failure: failureText(failureOf(error)) });
     }
@@ -231,6 +252,11 @@ export class Panel implements ResultView, vscode.Disposable {
         return;
       case "ask":
         return this.#answer(message);
+      case "askChanges":
+        return this.#answerChanges(message.ask);
+      case "chooseBaseline":
+        await vscode.commands.executeCommand("ptlens.recording.compare");
+        return;
       case "copy":
         await vscode.env.clipboard.writeText(message.text);
         return;
@@ -240,7 +266,9 @@ export class Panel implements ResultView, vscode.Disposable {
   }
 
   #postContent(): void {
-    if (this.#main !== undefined) this.#post(this.#main);
+    if (this.#main === undefined) return;
+    this.#post(this.#main);
+    if (this.#main.type === "function") this.#post({ type: "baseline", ...this.#baseline() });
   }
 
   /** Returns the current position of a 0-based line of the measured text; the same line if it was removed. */

@@ -3,7 +3,7 @@ import * as l10n from "@vscode/l10n";
 import { backendName } from "../../extension/src/base/backend-name";
 import { formatBytes } from "../../extension/src/base/units";
 import type { Recording } from "../../extension/src/panel/panel-messages";
-import { count, share, time } from "../base/format";
+import { count, share, time } from "./format";
 
 /** How much of the trace is lost, as a share of 1. */
 export function lostShare({ lost_ns: lost, trace_ns: traced }: Recording): number {
