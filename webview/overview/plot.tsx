@@ -54,8 +54,11 @@ interface Props {
 const right = 20;
 const bottom = 24;
 
-function optionsOf({ width, drawn, onBrush, both = false, hover }: Props, palette: Palette, tip: HTMLElement): uPlot.Options {
-  const { x, y, xTicks, yTicks, xText, yText, left, top, height, draw } = drawn;
+/** The options of a chart. What it draws is read when it is drawn: `latest` changes while the user may be dragging. */
+function optionsOf(latest: { readonly current: Props }, palette: Palette, tip: HTMLElement): uPlot.Options {
+  const { width, both = false } = latest.current;
+  const { left, top, height } = latest.current.drawn;
+  const drawn = (): Drawn => latest.current.drawn;
   const scale = window.devicePixelRatio;
   const font = `11px ${getComputedStyle(document.body).fontFamily}`;
   const axis = { stroke: palette.dim, font, ticks: { stroke: palette.line, size: 4, width: 1 }, gap: 4 };
@@ -64,11 +67,11 @@ function optionsOf({ width, drawn, onBrush, both = false, hover }: Props, palett
     height: top + height + bottom,
     padding: [top, right, 0, 0],
     legend: { show: false },
-    scales: { x: { time: false, range: () => [x[0], x[1]] }, y: { range: () => [y[0], y[1]] } },
+    scales: { x: { time: false, range: () => [...drawn().x] }, y: { range: () => [...drawn().y] } },
     series: [{}, { show: true, paths: () => null, points: { show: false } }],
     axes: [
-      { ...axis, size: bottom, grid: { show: false }, splits: () => [...xTicks], values: (_, values) => values.map(xText) },
-      { ...axis, size: left, grid: { stroke: palette.grid, width: 1 }, ticks: { show: false }, splits: () => [...yTicks], values: (_, values) => values.map(yText) },
+      { ...axis, size: bottom, grid: { show: false }, splits: () => [...drawn().xTicks], values: (_, values) => values.map((value) => drawn().xText(value)) },
+      { ...axis, size: left, grid: { stroke: palette.grid, width: 1 }, ticks: { show: false }, splits: () => [...drawn().yTicks], values: (_, values) => values.map((value) => drawn().yText(value)) },
     ],
     cursor: { x: true, y: false, points: { show: false }, drag: { x: true, y: both, setScale: false, ...(both ? { uni: 12 } : {}) } },
     hooks: {
@@ -76,7 +79,7 @@ function optionsOf({ width, drawn, onBrush, both = false, hover }: Props, palett
         (chart) => {
           const { ctx: context, bbox } = chart;
           context.save();
-          draw({ context, palette, scale, area: bbox, x: (value) => chart.valToPos(value, "x", true), y: (value) => chart.valToPos(value, "y", true) });
+          drawn().draw({ context, palette, scale, area: bbox, x: (value) => chart.valToPos(value, "x", true), y: (value) => chart.valToPos(value, "y", true) });
           context.restore();
         },
       ],
@@ -84,16 +87,17 @@ function optionsOf({ width, drawn, onBrush, both = false, hover }: Props, palett
         (chart) => {
           const { left: from, width: wide, top: above, height: high } = chart.select;
           if (wide < 2 && high < 2) return;
+          const { x, y } = drawn();
           const ys = high < 2 || !both ? y : ([chart.posToVal(above + high, "y"), chart.posToVal(above, "y")] as const);
           const xs = wide < 2 ? x : ([chart.posToVal(from, "x"), chart.posToVal(from + wide, "x")] as const);
           chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          onBrush({ x: xs, y: ys });
+          latest.current.onBrush({ x: xs, y: ys });
         },
       ],
       setCursor: [
         (chart) => {
           const { left: at = -1, top: down = -1 } = chart.cursor;
-          const text = at < 0 ? "" : hover(chart.posToVal(at, "x"), chart.posToVal(down, "y"));
+          const text = at < 0 ? "" : latest.current.hover(chart.posToVal(at, "x"), chart.posToVal(down, "y"));
           tip.hidden = text === "";
           tip.textContent = text;
           const beside = at > width / 2 ? -tip.offsetWidth - 12 : 12;
@@ -105,10 +109,13 @@ function optionsOf({ width, drawn, onBrush, both = false, hover }: Props, palett
   };
 }
 
+const dataOf = ({ x, y }: Drawn): uPlot.AlignedData => [[...x], [...y]];
+
 export function Plot(props: Props): JSX.Element {
   const { label, width, drawn, children } = props;
   const holder = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot | undefined>(undefined);
   const latest = useRef(props);
   latest.current = props;
   const shownTheme = theme.value;
@@ -116,17 +123,16 @@ export function Plot(props: Props): JSX.Element {
     const { current: element } = holder;
     const { current: card } = tip;
     if (element === null || card === null || width <= 0) return undefined;
-    const forwarded: Props = {
-      ...props,
-      onBrush: (span) => { latest.current.onBrush(span); },
-      hover: (x, y) => latest.current.hover(x, y),
-      drawn: { ...drawn, draw: (canvas) => { latest.current.drawn.draw(canvas); } },
-    };
-    const chart = new uPlot(optionsOf(forwarded, readPalette(), card), [[...drawn.x], [...drawn.y]], element);
+    const created = new uPlot(optionsOf(latest, readPalette(), card), dataOf(latest.current.drawn), element);
+    chart.current = created;
     return () => {
-      chart.destroy();
+      chart.current = undefined;
+      created.destroy();
     };
-  }, [width, drawn, shownTheme]);
+  }, [width, shownTheme]);
+  useEffect(() => {
+    chart.current?.setData(dataOf(drawn));
+  }, [drawn]);
   return (
     <div class="plot">
       <div ref={holder} role="img" aria-label={label} />

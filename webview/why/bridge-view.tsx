@@ -2,7 +2,7 @@
 import * as l10n from "@vscode/l10n";
 import type { JSX } from "preact";
 import { difference, share, tick, time } from "../base/format";
-import { axisOf, axisTicks, type Axis, type Explanation, type State, type Step } from "./bridge";
+import { axisOf, axisTicks, labelOf, type Axis, type Explanation, type State, type Step } from "./bridge";
 
 const percent = (part: number): string => `${String(100 * part)}%`;
 
@@ -40,7 +40,10 @@ export function Bridge({ explained, steps }: { readonly explained: Explanation; 
   const rising = bars.filter(({ from, to }) => to > from);
   const total = rising.reduce((sum, { from, to }) => sum + to - from, 0);
   const unnamed = slow.mean - (steps.at(-1)?.to ?? typical.mean);
-  const label = (component: number | undefined): string => (component === undefined ? l10n.t("everything else") : (components[component]?.cause ?? ""));
+  const label = (index: number | undefined): string => {
+    const component = components[index ?? -1];
+    return component === undefined ? l10n.t("everything else") : labelOf(component);
+  };
   return (
     <>
       <div class="bridge" role="img" aria-label={l10n.t("From a typical to a slow call. The link Table shows the same figures.")}>

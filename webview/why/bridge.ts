@@ -1,6 +1,8 @@
 // The arithmetic of the bridge from a typical to a slow call: typical + causes = slow. And the axis, which leaves out the
 // middle of one cause that is much larger than all others.
+import * as l10n from "@vscode/l10n";
 import type { ExplainResult } from "../../extension/src/panel/panel-messages";
+import { shortName } from "../base/names";
 
 export type Explanation = ExplainResult["explain"];
 export type Component = Explanation["components"][number];
@@ -25,6 +27,26 @@ export function stateOf({ kind, path }: Pick<Component, "kind" | "path">): State
   const last = path.at(-1)?.kind ?? kind;
   return last === "blocked" ? "blk" : last === "preempted" ? "pre" : "on";
 }
+
+/** A few words for a component: "waiting in write_audit", "validate_order 3×, not 1×". */
+export function labelOf(component: Component): string {
+  const { kind, path, function: name, slow_count: more, typical_count: usual } = component;
+  const inside = [component, ...path].filter((part) => part.kind === "child" && part.function !== null).at(-1)?.function ?? name;
+  const where = inside === null ? "" : shortName(inside);
+  switch (stateOf(component)) {
+    case "blk":
+      return where === "" ? l10n.t("waiting") : l10n.t("waiting in {0}", where);
+    case "pre":
+      return where === "" ? l10n.t("preempted") : l10n.t("preempted in {0}", where);
+    case "on":
+      if (kind === "self") return l10n.t("its own instructions");
+      if (kind === "unknown") return l10n.t("code that is not known");
+      if (effectOf(component) === "count" && usual > 0) return l10n.t("{0} {1}×, not {2}×", where, timesText(more), timesText(usual));
+      return where;
+  }
+}
+
+const timesText = (times: number): string => String(Number(times.toPrecision(2)));
 
 /** Returns the steps, the largest first. They lead from `typical` to `slow` exactly. */
 export function stepsOf({ typical, slow, gap, components }: Pick<Explanation, "typical" | "slow" | "gap" | "components">): Step[] {
@@ -92,7 +114,7 @@ export function axisTicks({ end, cut, place }: Axis, wanted = 6): number[] {
     add(0, cut[0]);
     add(cut[1], end);
   }
-  return ticks.filter((tick) => cut === undefined || Math.abs(place(tick) - place((cut[0] + cut[1]) / 2)) > 0.04);
+  return ticks.filter((tick) => cut === undefined || Math.abs(place(tick) - place((cut[0] + cut[1]) / 2)) > 0.07);
 }
 
 /** How a child's part divides: because it was called more often, and because its calls took longer. */

@@ -32,7 +32,9 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
       const text = await page.evaluate(() => globalThis.navigator.clipboard.readText());
       return text.startsWith("ptlens ") && text;
     });
-    return { command, text: execFileSync(process.env.PTLENS_HELPER, argumentsOf(command), { encoding: "utf8", maxBuffer: 1 << 28 }) };
+    const args = argumentsOf(command);
+    const json = args[0] === "calls" ? "--json-lines" : "--json";
+    return { command, text: execFileSync(process.env.PTLENS_HELPER, [...args, json], { encoding: "utf8", maxBuffer: 1 << 28 }) };
   }
 
   /** Drags over a part of the histogram, from and to shares of its width. */

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { axisOf, axisTicks, effectOf, stateOf, stepsOf, type Component, type Explanation } from "../../../webview/why/bridge";
+import { axisOf, axisTicks, effectOf, labelOf, stateOf, stepsOf, type Component, type Explanation } from "../../../webview/why/bridge";
 
 function component(delta: number, kind: Component["kind"] = "child", path: Component["path"] = []): Component {
   return {
@@ -43,6 +43,14 @@ describe("bridge", () => {
     assert.equal(stateOf(component(1, "child", [component(1), blocked])), "blk");
     assert.equal(stateOf(component(1, "preempted")), "pre");
     assert.equal(stateOf(component(1, "self")), "on");
+  });
+  it("names a cause in a few words", () => {
+    const child = { ...component(1), function: "shop::write_audit()" };
+    const blocked = { ...component(1), kind: "blocked" as const };
+    assert.equal(labelOf({ ...child, path: [blocked] }), "waiting in write_audit");
+    assert.equal(labelOf({ ...child, count_part: 1, slow_count: 3, typical_count: 1 }), "write_audit 3×, not 1×");
+    assert.equal(labelOf({ ...child, cost_part: 1 }), "write_audit");
+    assert.equal(labelOf(component(1, "self")), "its own instructions");
   });
   it("cuts the axis only where one cause is more than ten times all others", () => {
     const axis = axisOf(31_500, stepsOf(example));
