@@ -185,7 +185,7 @@ void report_of_every_call(benchmark::State& state) {
 
 void report_below_an_ancestor(benchmark::State& state) {
   measure::Selection selection;
-  selection.ancestor = "function_3";
+  selection.ancestors = {{.function = "function_3", .latency = {}}};
   selection.latency = measure::Interval{.low = 100, .high = 1'000'000};
   ask(state, [&](const measure::Measurement& m) {
     return measure::report(m, stacks::FunctionId{7}, selection);

@@ -9,21 +9,12 @@
 
 namespace ptlens::cache {
 
-namespace {
-
-std::size_t state_of(std::uint8_t flags) {
-  constexpr std::size_t last = 2;
-  return std::min<std::size_t>(flags & state_bits, last);
-}
-
-} // namespace
-
-// Counts the states, and marks in taken_ the calls that are complete and accepted.
+// Counts the states, and marks in taken_ the calls that are accepted.
 void BlockReader::find_admitted(const BlockEntry& entry) {
   states_ = {};
   taken_.clear();
   const unsigned any = std::reduce(flags_.begin(), flags_.end(), 0U, std::bit_or<>());
-  if (filter_.accepts_all() && (any & state_bits) == 0) {
+  if (filter_.accepts_all_complete() && (any & state_bits) == 0) {
     states_[0] = entry.calls;
     return;
   }
@@ -33,17 +24,18 @@ void BlockReader::find_admitted(const BlockEntry& entry) {
                            filter_.calls->has(entry.thread, stacks::CallId{block_orders_[i]})) &&
                           (filter_.made_in == nullptr ||
                            filter_.made_in->has(entry.thread, stacks::CallId{block_parents_[i]}));
-    const std::size_t state = state_of(flags_[i]);
-    states_.at(state) += accepted ? 1 : 0;
-    taken_[i] = accepted && state == 0 ? 1 : 0;
+    const stacks::CallState state = state_of(flags_[i]);
+    states_.at(static_cast<std::size_t>(state)) += accepted ? 1 : 0;
+    const bool timed = (flags_[i] & end_unknown_bit) == 0;
+    taken_[i] = accepted && timed && filter_.states.has(state) ? 1 : 0;
   }
-  if (states_[0] == entry.calls) {
+  if (states_[0] == entry.calls && filter_.states.has(stacks::CallState::complete)) {
     taken_.clear();
   }
 }
 
 template <class T>
-void BlockReader::keep_complete(std::vector<T>& column) {
+void BlockReader::keep_taken(std::vector<T>& column) {
   if (taken_.empty()) {
     return;
   }
@@ -86,7 +78,7 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     column.read(std::span(into));
   };
   away_.clear();
-  if (columns != Columns::timed && filter_.accepts_all() && entry.extras == 0 &&
+  if (columns != Columns::timed && filter_.accepts_all_complete() && entry.extras == 0 &&
       (block->flags.constant().value_or(state_bits) & state_bits) == 0) {
     states_ = {entry.calls, 0, 0};
     taken_.clear();
@@ -104,7 +96,7 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
   } else {
     read(block->latency, block_latencies_);
   }
-  if (!filter_.accepts_all()) {
+  if (filter_.calls != nullptr || filter_.made_in != nullptr) {
     block_orders_.resize(entry.calls);
     block->read_orders(entry, block_orders_);
   }
@@ -121,7 +113,7 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
   }
   if (columns == Columns::figures) {
     read(block->children, children_);
-    keep_complete(children_);
+    keep_taken(children_);
   }
   if (columns != Columns::ranked) {
     read_away(entry, *block);
@@ -129,21 +121,21 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
   if (columns == Columns::timed) {
     starts_.resize(entry.calls);
     block->read_starts(entry, starts_);
-    keep_complete(starts_);
+    keep_taken(starts_);
     walls_.resize(entry.calls);
     block->read_walls(entry, walls_);
-    keep_complete(walls_);
+    keep_taken(walls_);
     inner_.resize(entry.calls);
     std::ranges::transform(flags_, inner_.begin(), [](std::uint8_t flags) {
       return static_cast<std::uint8_t>(flags & inner_bit);
     });
-    keep_complete(inner_);
+    keep_taken(inner_);
   } else {
     read(block->uncertainty, uncertainties_);
-    keep_complete(uncertainties_);
+    keep_taken(uncertainties_);
   }
   latencies_.swap(block_latencies_);
-  keep_complete(latencies_);
+  keep_taken(latencies_);
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cache/call_cache.hpp"
 #include "cache/order_set.hpp"
+#include "stacks/calls/call_states.hpp"
 
 #include <array>
 #include <cstdint>
@@ -17,13 +18,19 @@ struct CallFilter {
   const OrderSet* calls = nullptr;   // accepts only these calls; null: any
   const OrderSet* made_in = nullptr; // accepts only calls made by one of these; null: any
   bool raw = false;                  // latencies with the time of probes
+  // Whose figures are read. Calls whose end is unknown have none.
+  stacks::CallStates states = {stacks::CallState::complete};
 
-  [[nodiscard]] bool accepts_all() const { return calls == nullptr && made_in == nullptr; }
+  // Returns whether all complete calls are accepted, and only these.
+  [[nodiscard]] bool accepts_all_complete() const {
+    return calls == nullptr && made_in == nullptr &&
+           states == stacks::CallStates{stacks::CallState::complete};
+  }
 };
 
 // A call that was switched out, or was outside user code, or that contains hits of probes.
 struct AwayCall {
-  std::uint32_t at = 0; // index in the columns of complete calls
+  std::uint32_t at = 0; // index in the columns of accepted calls
   std::uint32_t switches = 0;
   std::uint64_t latency = 0;
   std::uint64_t outside = 0;
@@ -51,7 +58,8 @@ public:
   // Returns false where the block is damaged, or no call is accepted.
   [[nodiscard]] bool read(const BlockEntry& entry, Columns columns);
 
-  // The results of read(): the number of calls by state, then columns of the complete calls.
+  // The results of read(): the number of calls by state, whatever states the filter accepts; then
+  // columns of the accepted calls.
   [[nodiscard]] const std::array<std::uint64_t, 3>& states() const { return states_; }
   [[nodiscard]] std::span<const std::uint64_t> latencies() const { return latencies_; }
   [[nodiscard]] std::span<const std::uint64_t> uncertainties() const { return uncertainties_; }
@@ -67,12 +75,12 @@ private:
   void find_admitted(const BlockEntry& entry);
   void read_away(const BlockEntry& entry, const Block& block);
   template <class T>
-  void keep_complete(std::vector<T>& column);
+  void keep_taken(std::vector<T>& column);
 
   const CallCache& cache_;
   CallFilter filter_;
   std::vector<std::uint8_t> flags_;
-  std::vector<std::uint8_t> taken_; // 1: complete and accepted; empty: every call of the block
+  std::vector<std::uint8_t> taken_; // 1: accepted; empty: every call of the block
   std::vector<std::uint32_t> block_orders_;
   std::vector<std::uint32_t> block_parents_;
   std::vector<std::uint64_t> block_latencies_;

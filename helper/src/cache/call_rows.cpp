@@ -25,6 +25,39 @@ struct Source {
   Block block;
 };
 
+// Copies the values of a call of the source, other than its order, start and parent. `extra`: the
+// number of calls before it that have extra columns.
+void put_row(CallRows& into, std::size_t row, const Source& source, std::size_t call,
+             std::uint32_t extra) {
+  const Block& block = source.block;
+  CallTable& calls = into.calls;
+  const auto flags = static_cast<std::uint8_t>(block.flags[call]);
+  calls.thread[row] = source.entry->thread;
+  calls.function[row] = source.edge.function;
+  calls.site[row] = source.edge.site;
+  into.caller[row] = source.edge.caller;
+  calls.latency[row] = block.latency[call];
+  calls.children[row] = block.children[call];
+  calls.uncertainty[row] = static_cast<std::uint32_t>(block.uncertainty[call]);
+  calls.state[row] = state_of(flags);
+  calls.tail_call[row] = (flags & tail_call_bit) != 0 ? 1 : 0;
+  calls.inner[row] = (flags & inner_bit) != 0 ? 1 : 0;
+  calls.end_unknown[row] = (flags & end_unknown_bit) != 0 ? 1 : 0;
+  if ((flags & extra_bit) != 0 && extra < source.entry->extras) {
+    calls.outside[row] = block.outside[extra];
+    calls.blocked[row] = block.blocked[extra];
+    calls.preempted[row] = block.preempted[extra];
+    calls.removed[row] = block.removed[extra];
+    calls.switches[row] = static_cast<std::uint32_t>(block.switches[extra]);
+  }
+}
+
+void resize(CallRows& rows, std::size_t size) {
+  stacks::each_column(rows.calls, [size](auto& column) { column.resize(size); });
+  rows.caller.resize(size);
+  rows.order.resize(size);
+}
+
 class ThreadReader {
 public:
   ThreadReader(CallRows& into, std::vector<Source> sources)
@@ -48,9 +81,7 @@ public:
     }
     CallTable& calls = into_->calls;
     base_ = calls.size();
-    stacks::each_column(calls, [&](auto& column) { column.resize(base_ + count); });
-    into_->caller.resize(base_ + count);
-    into_->order.resize(base_ + count);
+    resize(*into_, base_ + count);
     at = 0;
     for (const Source& source : sources_) {
       if (cancel_asked()) {
@@ -85,20 +116,9 @@ private:
     for (std::size_t i = 0; i < orders.size(); ++i) {
       const std::size_t call = base_ + index.rank(orders[i]);
       const auto flags = static_cast<std::uint8_t>(block.flags[i]);
-      calls.thread[call] = entry.thread;
-      calls.function[call] = source.edge.function;
-      calls.site[call] = source.edge.site;
-      into_->caller[call] = source.edge.caller;
+      put_row(*into_, call, source, i, extra);
       into_->order[call] = CallId{orders[i]};
       calls.start[call] = starts_[i];
-      calls.latency[call] = block.latency[i];
-      calls.children[call] = block.children[i];
-      calls.uncertainty[call] = static_cast<std::uint32_t>(block.uncertainty[i]);
-      calls.state[call] = static_cast<stacks::CallState>(
-          std::min<std::uint8_t>(flags & state_bits, state_bits - 1));
-      calls.tail_call[call] = (flags & tail_call_bit) != 0 ? 1 : 0;
-      calls.inner[call] = (flags & inner_bit) != 0 ? 1 : 0;
-      calls.end_unknown[call] = (flags & end_unknown_bit) != 0 ? 1 : 0;
       const auto distance = static_cast<std::uint32_t>(block.distance[i]);
       const std::uint32_t parent =
           distance == 0 ? OrderIndex::none : index.rank(orders[i] - distance);
@@ -106,11 +126,6 @@ private:
                                ? CallIndex::none
                                : CallIndex{static_cast<std::uint32_t>(base_ + parent)};
       if ((flags & extra_bit) != 0 && extra < entry.extras) {
-        calls.outside[call] = block.outside[extra];
-        calls.blocked[call] = block.blocked[extra];
-        calls.preempted[call] = block.preempted[extra];
-        calls.removed[call] = block.removed[extra];
-        calls.switches[call] = static_cast<std::uint32_t>(block.switches[extra]);
         if (const auto before = static_cast<std::uint32_t>(block.before[extra]); before != 0) {
           before_[orders[i]] = before;
         }
@@ -177,6 +192,47 @@ CallRows read_calls(const CallCache& cache, std::span<const EdgeId> edges) {
     if (!sources.empty() && !ThreadReader(rows, std::move(sources)).run()) {
       cache.note_damage();
     }
+  }
+  return rows;
+}
+
+CallRows read_calls(const CallCache& cache, std::span<const CallRef> calls) {
+  CallRows rows;
+  resize(rows, calls.size());
+  std::ranges::fill(rows.calls.parent, CallIndex::none);
+  std::vector<std::uint32_t> by_block(calls.size());
+  std::iota(by_block.begin(), by_block.end(), 0U);
+  std::ranges::sort(by_block, {}, [calls](std::uint32_t row) {
+    return std::pair(calls[row].block, calls[row].at);
+  });
+  std::vector<std::uint32_t> orders;
+  std::vector<std::uint64_t> starts;
+  std::optional<Source> source;
+  std::uint32_t at = 0; // in the block
+  std::uint32_t extra = 0;
+  for (const std::uint32_t row : by_block) {
+    const CallRef& call = calls[row];
+    if (!source || source->entry != call.block) {
+      source.reset();
+      if (const auto parsed = cache.block(*call.block)) {
+        source = {.entry = call.block, .edge = cache.edge(call.edge), .block = *parsed};
+        orders.resize(call.block->calls);
+        starts.resize(call.block->calls);
+        parsed->read_orders(*call.block, orders);
+        parsed->read_starts(*call.block, starts);
+        at = 0;
+        extra = 0;
+      }
+    }
+    if (!source) {
+      continue; // damaged or cancelled
+    }
+    for (; at < call.at; ++at) {
+      extra += (source->block.flags[at] & extra_bit) != 0 ? 1 : 0;
+    }
+    put_row(rows, row, *source, call.at, extra);
+    rows.order[row] = CallId{orders[call.at]};
+    rows.calls.start[row] = starts[call.at];
   }
   return rows;
 }

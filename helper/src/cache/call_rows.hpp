@@ -24,6 +24,17 @@ struct CallRows {
 // blocks.
 [[nodiscard]] CallRows read_calls(const CallCache& cache, std::span<const EdgeId> edges);
 
+// Names a call of a cache.
+struct CallRef {
+  const BlockEntry* block = nullptr; // of the cache
+  EdgeId edge{};                     // that the block belongs to
+  std::uint32_t at = 0;              // index in the block
+};
+
+// Reads these calls, in their order. The parents of the rows are none. Calls of damaged blocks are
+// rows of zeros.
+[[nodiscard]] CallRows read_calls(const CallCache& cache, std::span<const CallRef> calls);
+
 // Reads every call.
 [[nodiscard]] CallRows read_all_calls(const CallCache& cache);
 

@@ -208,11 +208,12 @@ Tally tally_of(const BlockReader& block) {
 std::vector<EdgeTally> edge_tallies(const CallCache& cache, const CallFilter& filter,
                                     std::span<const EdgeId> edges) {
   std::vector<EdgeTally> made(edges.size());
-  each_edge(
-      EdgeTallier(cache, filter, false), edges.size(), [&](EdgeTallier& tallier, std::size_t at) {
-        const LargeEdge* const large = filter.accepts_all() ? cache.large_edge(edges[at]) : nullptr;
-        made[at] = large != nullptr ? restored(*large) : tallier.tally(edges[at]);
-      });
+  each_edge(EdgeTallier(cache, filter, false), edges.size(),
+            [&](EdgeTallier& tallier, std::size_t at) {
+              const LargeEdge* const large =
+                  filter.accepts_all_complete() ? cache.large_edge(edges[at]) : nullptr;
+              made[at] = large != nullptr ? restored(*large) : tallier.tally(edges[at]);
+            });
   return made;
 }
 

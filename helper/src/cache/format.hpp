@@ -167,6 +167,12 @@ inline constexpr std::uint8_t extra_bit = 16;
 inline constexpr std::uint8_t late_bit = 32;
 inline constexpr std::uint8_t end_unknown_bit = 64;
 
+// Returns the state in the flags, whatever a damaged file contains.
+[[nodiscard]] constexpr stacks::CallState state_of(std::uint8_t flags) {
+  const std::uint8_t state = flags & state_bits;
+  return static_cast<stacks::CallState>(state < state_bits ? state : state - 1);
+}
+
 static_assert(sizeof(FileHeader) == 72 && sizeof(DirectoryHeader) == 72);
 static_assert(sizeof(EdgeEntry) == 24 && sizeof(BlockEntry) == 48 && sizeof(FunctionSums) == 120);
 static_assert(sizeof(FunctionEntry) == 136 && sizeof(LargeEdge) == 288);

@@ -26,6 +26,15 @@ public:
     }
   }
 
+  // Adds the calls of a set of the same sizes.
+  void add(const OrderSet& other) {
+    for (std::size_t thread = 0; thread < words_.size(); ++thread) {
+      for (std::size_t word = 0; word < words_[thread].size(); ++word) {
+        words_[thread][word] |= other.words_[thread][word];
+      }
+    }
+  }
+
   [[nodiscard]] bool has(std::uint32_t thread, stacks::CallId call) const {
     const std::uint32_t order = index_of(call);
     return order / bits < words_[thread].size() &&

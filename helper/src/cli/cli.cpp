@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/durations.hpp"
+#include "cli/selection_options.hpp"
 #include "cli/usage.hpp"
 #include "server/server.hpp"
 #include "symbols/dwarf/debuginfod.hpp"
@@ -187,23 +188,6 @@ CLI::AsNumberWithUnit time_in_ns() {
       std::map<std::string, std::uint64_t>{
           {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
       CLI::AsNumberWithUnit::UNIT_REQUIRED);
-}
-
-void add_selection(CLI::App& command, SelectionOptions& options) {
-  command
-      .add_option(
-          "--time", options.time,
-          "only calls that start in [A,B] after the start of the trace (ns, or with a unit)")
-      ->type_name("A,B");
-  command
-      .add_option("--latency", options.latency,
-                  "only calls with a latency in [A,B] (ns, or with a unit)")
-      ->type_name("A,B");
-  command.add_option("--tid", options.tid, "only calls of this thread")->check(positive_id);
-  command
-      .add_option("--ancestor", options.ancestor,
-                  "only calls below a call of G that took between min and max")
-      ->type_name("G[,min,max]");
 }
 
 class CommandLine {
@@ -413,17 +397,18 @@ private:
     add_all(*app, report_.all);
     app->add_flag("--raw", report_.raw,
                   "add the latency with the time of probes (JSON always has it)");
-    add_selection(*app, report_.selection);
+    add_selection(*app, report_.selection, false);
     add_json(*app, report_.source.json);
   }
 
   void add_calls() {
-    CLI::App* app =
-        command("calls", "print one line per call of a function", [this] { return calls(calls_); });
+    CLI::App* app = command("calls", "print one line per call of a function, or of all functions",
+                            [this] { return calls(calls_); });
     add_source(*app, calls_.query.source);
     add_no_cache(*app, calls_.query.source);
-    add_function(*app, calls_.query.function, calls_.query.binary, true);
-    add_selection(*app, calls_.query.selection);
+    add_function(*app, calls_.query.function, calls_.query.binary, false);
+    add_all(*app, calls_.query.all);
+    add_selection(*app, calls_.query.selection, true);
     auto* lines =
         app->add_flag("--json-lines", json_lines_, "one JSON object per line (the default)");
     app->add_flag("--csv", calls_.csv, "comma-separated values with a header")->excludes(lines);
@@ -436,7 +421,7 @@ private:
     add_no_cache(*app, flame_.query.source);
     add_function(*app, flame_.query.function, flame_.query.binary, false);
     add_all(*app, flame_.query.all);
-    add_selection(*app, flame_.query.selection);
+    add_selection(*app, flame_.query.selection, false);
     app->add_option("--format", flame_.format, "folded or json")
         ->check(CLI::IsMember({"folded", "json"}));
     auto* on = app->add_flag("--on", flame_.on, "count only on-CPU time");
@@ -449,12 +434,13 @@ private:
     add_source(*app, explain_.query.source);
     add_no_cache(*app, explain_.query.source);
     add_function(*app, explain_.query.function, explain_.query.binary, true);
-    add_selection(*app, explain_.query.selection);
+    add_selection(*app, explain_.query.selection, false);
     app->add_option("--slow", explain_.slow,
                     "the slow calls: p99, '>5ms' or A,B; default: the selection, else p99")
         ->type_name("RANGE");
     app->add_option("--typical", explain_.typical,
-                    "the calls to compare them with; default: p40-p60")
+                    "the calls to compare them with: a range, or others: all that are not slow; "
+                    "default: p40-p60")
         ->type_name("RANGE");
     add_json(*app, explain_.query.source.json);
   }

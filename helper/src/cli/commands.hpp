@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "engine/engine.hpp"
+#include "measure/selection/selection_text.hpp"
 #include "record/recorder.hpp"
 
 #include <cstdint>
@@ -27,16 +28,9 @@ struct RecordingOptions {
   bool json = false;
 };
 
-struct SelectionOptions { // as typed; empty: not given
-  std::string time;
-  std::string latency;
-  std::string tid;
-  std::string ancestor;
-};
-
 struct QueryOptions {
   RecordingOptions source;
-  SelectionOptions selection;
+  measure::SelectionText selection;
   std::string function;
   std::string binary;
   bool all = false; // report all functions of the name together

@@ -17,13 +17,13 @@
 #include "measure/names/find_function.hpp"
 #include "measure/names/names.hpp"
 #include "measure/report/report.hpp"
-#include "measure/selection/select_calls.hpp"
+#include "measure/selection/call_stream.hpp"
 #include "measure/selection/selection.hpp"
+#include "measure/selection/selection_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <charconv>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -43,6 +43,15 @@ Result<engine::Opened> open_with_inlined(const QueryOptions& query) {
                                    query.binary, line.progress());
 }
 
+Result<engine::Opened> open_calls_only(const QueryOptions& query) {
+  auto measurement =
+      engine::open(query.source.recording, open_options(query.source), ProgressLine().progress());
+  if (!measurement) {
+    return std::unexpected(measurement.error());
+  }
+  return engine::Opened{.measurement = std::move(*measurement), .inlined = nullptr};
+}
+
 Result<Measured> open(const RecordingOptions& options) {
   return engine::open(options.recording, open_options(options), ProgressLine().progress());
 }
@@ -60,34 +69,12 @@ bool was_damaged(const measure::Measurement& measurement, RecordingOptions& agai
 }
 
 Result<measure::Selection> select(const measure::Measurement& measurement,
-                                  const SelectionOptions& options) {
-  measure::Selection selection;
-  if (!options.time.empty()) {
-    auto time = measure::parse_interval(options.time);
-    if (!time) {
-      return std::unexpected(time.error());
+                                  const measure::SelectionText& options) {
+  auto selection = measure::parse_selection(options);
+  if (selection) {
+    if (auto checked = measure::check_selection(measurement, *selection); !checked) {
+      return std::unexpected(checked.error());
     }
-    selection.time = *time;
-  }
-  if (!options.latency.empty()) {
-    auto latency = measure::parse_interval(options.latency);
-    if (!latency) {
-      return std::unexpected(latency.error());
-    }
-    selection.latency = *latency;
-  }
-  if (!options.tid.empty()) {
-    std::int32_t tid = 0;
-    std::from_chars(options.tid.data(), options.tid.data() + options.tid.size(), tid);
-    selection.tid = tid;
-  }
-  if (!options.ancestor.empty()) {
-    if (auto parsed = measure::parse_ancestor(options.ancestor, selection); !parsed) {
-      return std::unexpected(parsed.error());
-    }
-  }
-  if (auto checked = measure::check_selection(measurement, selection); !checked) {
-    return std::unexpected(checked.error());
   }
   return selection;
 }
@@ -247,10 +234,29 @@ Result<void> report(const QueryOptions& options) {
   return {};
 }
 
-// Of a function that was inlined and never called: the executions of its code.
+// Returns the functions that the options name; of a function that was inlined and never called,
+// its inlined executions, which are in another measurement.
+Result<std::vector<stacks::FunctionId>> find_called_or_inlined(const engine::Opened& source,
+                                                               const QueryOptions& query,
+                                                               const measure::Measurement*& in) {
+  in = source.measurement.get();
+  if (query.function.empty()) {
+    const auto all = in->functions.ids();
+    return std::vector<stacks::FunctionId>(all.begin(), all.end());
+  }
+  auto functions = find(*in, query);
+  if (!functions && functions.error().kind == Error::Kind::not_found && source.inlined) {
+    if (const auto inlined = measure::choose_inlined(*source.inlined, query.function)) {
+      in = &source.inlined->measurement;
+      return std::vector{*inlined};
+    }
+  }
+  return functions;
+}
+
 Result<void> calls(const CallsOptions& options) {
   const QueryOptions& query = options.query;
-  auto source = open_with_inlined(query);
+  auto source = query.function.empty() ? open_calls_only(query) : open_with_inlined(query);
   if (!source) {
     return std::unexpected(source.error());
   }
@@ -258,26 +264,28 @@ Result<void> calls(const CallsOptions& options) {
   if (!selection) {
     return std::unexpected(selection.error());
   }
-  const measure::Measurement* measurement = source->measurement.get();
-  auto function = measure::find_function(*measurement, query.function, query.binary);
-  if (!function && function.error().kind == Error::Kind::not_found && source->inlined) {
-    if (const auto inlined = measure::choose_inlined(*source->inlined, query.function)) {
-      measurement = &source->inlined->measurement;
-      function = *inlined;
-    }
+  const measure::Measurement* measurement = nullptr;
+  const auto functions = find_called_or_inlined(*source, query, measurement);
+  if (!functions) {
+    return std::unexpected(functions.error());
   }
-  if (!function) {
-    return std::unexpected(function.error());
-  }
-  measure::SelectedCalls found = measure::read_selected(*measurement, *function, *selection);
+  measure::CallStream stream(*measurement, *functions, *selection);
   if (CallsOptions again = options; was_damaged(*measurement, again.query.source)) {
     return calls(again);
   }
-  const auto selected = exporting::by_start(found.subset, std::move(found.calls));
+  const bool with_function = query.function.empty() || query.all;
   if (options.csv) {
-    exporting::write_calls_csv(std::cout, *measurement, found.subset, selected);
-  } else {
-    exporting::write_calls_json_lines(std::cout, *measurement, found.subset, selected);
+    exporting::write_calls_csv_header(std::cout, *measurement, with_function);
+  }
+  while (const auto some = stream.next()) {
+    if (options.csv) {
+      exporting::write_calls_csv(std::cout, *measurement, *some, with_function);
+    } else {
+      exporting::write_calls_json_lines(std::cout, *measurement, *some, with_function);
+    }
+    if (!std::cout) {
+      break;
+    }
   }
   return {};
 }
@@ -307,24 +315,16 @@ Result<void> flame(const FlameOptions& options) {
 }
 
 Result<void> explain(const ExplainOptions& options) {
-  measure::SetChoice sets;
-  for (const auto& [text, range] :
-       {std::pair(&options.slow, &sets.slow), std::pair(&options.typical, &sets.typical)}) {
-    if (text->empty()) {
-      continue;
-    }
-    const auto parsed = measure::parse_latency_range(*text);
-    if (!parsed) {
-      return std::unexpected(parsed.error());
-    }
-    *range = *parsed;
+  const auto sets = measure::parse_sets(options.slow, options.typical);
+  if (!sets) {
+    return std::unexpected(sets.error());
   }
   const auto query = prepare(options.query);
   if (!query) {
     return std::unexpected(query.error());
   }
   const auto explanation =
-      measure::explain(*query->measurement, query->functions.front(), query->selection, sets);
+      measure::explain(*query->measurement, query->functions.front(), query->selection, *sets);
   if (ExplainOptions again = options; was_damaged(*query->measurement, again.query.source)) {
     return explain(again);
   }

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
+#include <optional>
 
 namespace ptlens::exporting {
 
@@ -46,21 +46,12 @@ std::string csv_field(const std::string& text) {
 
 } // namespace
 
-std::vector<std::uint32_t> by_start(const measure::CallSubset& part,
-                                    std::vector<std::uint32_t> calls) {
-  const std::vector<std::uint64_t>& start = part.calls().start;
-  std::ranges::sort(calls, [&start](std::uint32_t one, std::uint32_t other) {
-    return start[one] != start[other] ? start[one] < start[other] : one < other;
-  });
-  return calls;
-}
-
 void write_calls_json_lines(std::ostream& out, const measure::Measurement& measurement,
-                            const measure::CallSubset& part, std::span<const std::uint32_t> calls) {
-  const stacks::CallTable& table = part.calls();
-  for (const std::uint32_t call : calls) {
-    const stacks::FunctionInfo* caller = caller_info(measurement, part, call);
-    const stacks::CallSite* site = site_of(measurement, part, call);
+                            const measure::CallSubset& calls, bool with_function) {
+  const stacks::CallTable& table = calls.calls();
+  for (std::uint32_t call = 0; call < table.size(); ++call) {
+    const stacks::FunctionInfo* caller = caller_info(measurement, calls, call);
+    const stacks::CallSite* site = site_of(measurement, calls, call);
     const CallFigures figures = figures_of(measurement, table, call);
     Json line = {{"tid", measurement.threads[table.thread[call]].tid},
                  {"start", table.start[call]},
@@ -71,23 +62,36 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
                  {"caller", caller != nullptr ? Json(caller->name) : Json(nullptr)},
                  {"call_site", site != nullptr ? Json(hexadecimal(site->address)) : Json(nullptr)},
                  {"state", word(table.state[call])},
-                 {"tail_call", table.tail_call[call] != 0}};
+                 {"tail_call", table.tail_call[call] != 0},
+                 {"blocked", table.blocked[call]},
+                 {"preempted", table.preempted[call]}};
     if (measurement.is_corrected()) {
       line["raw_latency"] = json_of(figures.raw_latency);
       line["bounds"] = bounds_json(figures);
+    }
+    if (with_function) {
+      const stacks::FunctionInfo& function = measurement.functions[table.function[call]];
+      line["function"] = function.name;
+      line["binary"] = function.binary;
+      line["address"] = hexadecimal(function.address);
     }
     out << dump(line) << '\n';
   }
 }
 
+void write_calls_csv_header(std::ostream& out, const measure::Measurement& measurement,
+                            bool with_function) {
+  out << "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution"
+      << (measurement.is_corrected() ? ",raw_latency,at_least,at_most" : "") << ",blocked,preempted"
+      << (with_function ? ",function,binary,address\r\n" : "\r\n");
+}
+
 void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
-                     const measure::CallSubset& part, std::span<const std::uint32_t> calls) {
-  const stacks::CallTable& table = part.calls();
-  out << "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution";
-  out << (measurement.is_corrected() ? ",raw_latency,at_least,at_most\r\n" : "\r\n");
-  for (const std::uint32_t call : calls) {
-    const stacks::FunctionInfo* caller = caller_info(measurement, part, call);
-    const stacks::CallSite* site = site_of(measurement, part, call);
+                     const measure::CallSubset& calls, bool with_function) {
+  const stacks::CallTable& table = calls.calls();
+  for (std::uint32_t call = 0; call < table.size(); ++call) {
+    const stacks::FunctionInfo* caller = caller_info(measurement, calls, call);
+    const stacks::CallSite* site = site_of(measurement, calls, call);
     const CallFigures figures = figures_of(measurement, table, call);
     out << fmt::format("{},{},{},{},{},{},{},{},{},{}", measurement.threads[table.thread[call]].tid,
                        table.start[call], csv_field(figures.latency), table.off_cpu(call),
@@ -99,6 +103,12 @@ void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
       const auto at_most = figures.bounds ? figures.bounds->second : std::nullopt;
       out << fmt::format(",{},{},{}", csv_field(figures.raw_latency), csv_field(at_least),
                          csv_field(at_most));
+    }
+    out << fmt::format(",{},{}", table.blocked[call], table.preempted[call]);
+    if (with_function) {
+      const stacks::FunctionInfo& function = measurement.functions[table.function[call]];
+      out << fmt::format(",{},{},{}", csv_field(function.name), csv_field(function.binary),
+                         hexadecimal(function.address));
     }
     out << "\r\n";
   }

@@ -4,6 +4,7 @@
 #include "export/folded.hpp"
 #include "export/json/json.hpp"
 #include "export/json/machine_json.hpp"
+#include "stacks/calls/call_table.hpp"
 #include "support/ids.hpp"
 
 #include <gtest/gtest.h>
@@ -212,11 +213,26 @@ TEST(Folded, StacksWithSelfTimeAndSafeNames) {
                        "odd:na me;ns::work<int, char>;odd:na me 10\n");
 }
 
+// The calls with these indices, in this order.
+measure::CallSubset some_calls(const measure::Measurement& made,
+                               const std::vector<std::uint32_t>& calls) {
+  cache::CallRows rows = cache::read_all_calls(*made.cache);
+  const auto pick = [&](auto& column) {
+    const auto all = column;
+    column.clear();
+    for (const std::uint32_t call : calls) {
+      column.push_back(all[call]);
+    }
+  };
+  stacks::each_column(rows.calls, pick);
+  pick(rows.caller);
+  pick(rows.order);
+  return measure::CallSubset(std::move(rows));
+}
+
 TEST(CallsJson, Columns) {
-  const std::vector<std::uint32_t> calls{1, 2, 4};
   const measure::Measurement made = example();
-  const Json json =
-      calls_json(made, measure::CallSubset(cache::read_all_calls(*made.cache)), calls, 9, 6);
+  const Json json = calls_json(made, {.total = 9, .calls = some_calls(made, {1, 2, 4})}, 6, false);
   EXPECT_EQ(json["total"], 9);
   EXPECT_EQ(json["offset"], 6);
   EXPECT_EQ(
@@ -224,40 +240,44 @@ TEST(CallsJson, Columns) {
       R"({"tid":[7,7,8],"start":[1500,1600,1200],"latency":[1000,100,3000],"resolution":[20,30,50],)"
       R"("off_cpu":[200,0,0],"self":[900,100,3000],"caller":[0,1,-1],)"
       R"("call_site":["0x1010","0x2020",null],"state":["complete","complete","complete"],)"
-      R"("tail_call":[false,true,false]})");
+      R"("tail_call":[false,true,false],"blocked":[200,0,0],"preempted":[0,0,0]})");
   EXPECT_EQ(json["functions"].size(), 2U);
-}
-
-TEST(Calls, OrderedByStartOverThreads) {
-  const measure::Measurement made = example();
-  EXPECT_EQ(by_start(measure::CallSubset(cache::read_all_calls(*made.cache)), {0, 1, 2, 3, 4}),
-            (std::vector<std::uint32_t>{0, 4, 1, 2, 3}));
+  const Json of_all = calls_json(made, {.total = 9, .calls = some_calls(made, {1, 2})}, 0, true);
+  EXPECT_EQ(of_all["columns"]["function"].size(), 2U);
+  for (const Json& function : of_all["columns"]["function"]) {
+    EXPECT_TRUE(of_all["functions"].at(function.get<std::size_t>()).contains("name"));
+  }
 }
 
 TEST(Calls, JsonLines) {
   std::ostringstream out;
-  const std::vector<std::uint32_t> calls{4, 3};
   const measure::Measurement made = example();
-  write_calls_json_lines(out, made, measure::CallSubset(cache::read_all_calls(*made.cache)), calls);
+  write_calls_json_lines(out, made, some_calls(made, {4, 3}), false);
   EXPECT_EQ(
       out.str(),
       R"({"tid":8,"start":1200,"latency":3000,"resolution":50,"off_cpu":0,"self":3000,"caller":null,)"
-      R"("call_site":null,"state":"complete","tail_call":false})"
+      R"("call_site":null,"state":"complete","tail_call":false,"blocked":0,"preempted":0})"
       "\n"
       R"({"tid":7,"start":4000,"latency":2000,"resolution":40,"off_cpu":50,"self":2000,"caller":"main",)"
-      R"("call_site":"0x1010","state":"unwound","tail_call":false})"
+      R"("call_site":"0x1010","state":"unwound","tail_call":false,"blocked":0,"preempted":50})"
       "\n");
+  out.str("");
+  write_calls_json_lines(out, made, some_calls(made, {2}), true);
+  const Json line = Json::parse(out.str());
+  EXPECT_EQ(line["function"], "odd;na\nme");
+  EXPECT_EQ(line["binary"], "[unknown]");
+  EXPECT_EQ(line["address"], "0x30");
 }
 
 TEST(Calls, CsvQuotesWhatNeedsIt) {
   std::ostringstream out;
-  const std::vector<std::uint32_t> calls{2, 0};
   const measure::Measurement made = example();
-  write_calls_csv(out, made, measure::CallSubset(cache::read_all_calls(*made.cache)), calls);
-  EXPECT_EQ(out.str(),
-            "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution\r\n"
-            "7,1600,100,0,100,\"ns::work<int, char>\",0x2020,complete,true,30\r\n"
-            "7,1000,9000,0,6000,,,incomplete,false,10\r\n");
+  write_calls_csv_header(out, made, false);
+  write_calls_csv(out, made, some_calls(made, {2, 0}), false);
+  EXPECT_EQ(out.str(), "tid,start,latency,off_cpu,self,caller,call_site,state,tail_call,resolution,"
+                       "blocked,preempted\r\n"
+                       "7,1600,100,0,100,\"ns::work<int, char>\",0x2020,complete,true,30,0,0\r\n"
+                       "7,1000,9000,0,6000,,,incomplete,false,10,0,0\r\n");
 }
 
 TEST(DoctorJson, FindingsAndProcesses) {

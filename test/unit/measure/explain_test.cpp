@@ -156,7 +156,7 @@ TEST_F(Explain, ComparesASelectionWithTypicalCallsOfAllThreads) {
   m_.threads.back().tid = 2;
   add_call(m_, {.function = work_, .start = 5, .latency = 40'000, .thread = 1});
   Selection selection;
-  selection.tid = 2;
+  selection.tids = {2};
   const auto result = explain(m_, work_, selection, {});
   ASSERT_TRUE(result) << result.error().one_line();
   EXPECT_EQ(result->slow.calls, 1U);
@@ -186,6 +186,51 @@ TEST_F(Explain, RefusesSetsWithoutCalls) {
   const auto result = explain(m_, work_, {}, sets);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, Error::Kind::bad_input);
+}
+
+TEST_F(Explain, ComparesASelectionWithAllOthers) {
+  typical(50);
+  looks_up_ten_times(); // 28 us
+  audits();             // 112 us
+  Selection selection;
+  selection.latency = {.low = 100'000};
+  SetChoice sets;
+  sets.typical_are_others = true;
+  const auto result = explain(m_, work_, selection, sets);
+  ASSERT_TRUE(result) << result.error().one_line();
+  EXPECT_EQ(result->slow.calls, 1U);
+  EXPECT_EQ(result->typical.calls, 51U);
+  EXPECT_DOUBLE_EQ(result->typical.mean, (50 * 10'000 + 28'000) / 51.0);
+  EXPECT_EQ(result->typical.high, 28'000U);
+}
+
+TEST_F(Explain, ExplainsUnwoundCallsOnRequest) {
+  typical(50);
+  add_call(m_, {.function = work_,
+                .start = at_ + 1'000'000,
+                .latency = 60'000,
+                .state = stacks::CallState::unwound});
+  Selection selection;
+  selection.latency = {.low = 50'000};
+  EXPECT_FALSE(explain(m_, work_, selection, {})); // of complete calls there is none
+  selection.states = {stacks::CallState::complete, stacks::CallState::unwound};
+  const auto result = explain(m_, work_, selection, {});
+  ASSERT_TRUE(result) << result.error().one_line();
+  EXPECT_DOUBLE_EQ(result->slow.mean, 60'000);
+  selection.states = {stacks::CallState::incomplete};
+  EXPECT_FALSE(explain(m_, work_, selection, {}));
+}
+
+TEST(ParseSets, BothSetsAndAllOthers) {
+  const auto sets = parse_sets(">5ms", "others");
+  ASSERT_TRUE(sets);
+  EXPECT_TRUE(sets->slow && !sets->typical && sets->typical_are_others);
+  const auto ranges = parse_sets("", "1us,2us");
+  ASSERT_TRUE(ranges);
+  EXPECT_DOUBLE_EQ(ranges->typical->low, 1'000);
+  EXPECT_DOUBLE_EQ(ranges->typical->high, 1'999); // 2 us is not in it
+  EXPECT_FALSE(parse_sets("others", ""));
+  EXPECT_FALSE(parse_sets("", "p60-p40"));
 }
 
 TEST(LatencyRange, AcceptsPercentilesAndDurations) {

@@ -157,13 +157,14 @@ TEST_F(FindFunction, SuggestsTheNearestNames) {
 TEST_F(FindFunction, ChecksTheNamesInASelection) {
   Selection selection;
   EXPECT_TRUE(check_selection(m_, selection));
-  selection.ancestor = "f"; // several: each of them may be the ancestor
-  selection.tid = 1;
+  selection.ancestors = {
+      {.function = "f", .latency = {}}}; // several: each of them may be the ancestor
+  selection.tids = {1};
   EXPECT_TRUE(check_selection(m_, selection));
-  selection.tid = 2;
+  selection.tids = {1, 2};
   EXPECT_NE(check_selection(m_, selection).error().one_line().find("no thread 2"),
             std::string::npos);
-  selection.ancestor = "helpr";
+  selection.callers = {{.function = "helpr", .file = {}}};
   EXPECT_NE(check_selection(m_, selection).error().remedy.find("helper"), std::string::npos);
 }
 

@@ -4,16 +4,13 @@
 #include "measure/naive.hpp"
 #include "measure/recordings.hpp"
 #include "measure/report/report.hpp"
-#include "measure/selection/select_calls.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 #include <numeric>
-#include <random>
 
 namespace ptlens::measure {
 namespace {
@@ -24,17 +21,6 @@ using stacks::CallState;
 using stacks::FunctionId;
 
 constexpr std::uint32_t seeds = 12;
-
-// Returns the properties of calls that do not depend on their index.
-std::vector<std::array<std::uint64_t, 5>> identities(const stacks::CallTable& table,
-                                                     const Calls& calls) {
-  std::vector<std::array<std::uint64_t, 5>> all;
-  for (const std::uint32_t call : calls) {
-    all.push_back({table.thread[call], table.start[call], table.latency[call],
-                   index_of(table.site[call]), table.off_cpu(call)});
-  }
-  return all;
-}
 
 class RandomRecording : public testing::TestWithParam<std::uint32_t> {
 protected:
@@ -207,63 +193,6 @@ TEST_P(RandomRecording, SelfTimesAddUpToTheRootsOfEachThread) {
   EXPECT_EQ(in_table, all_roots);
   EXPECT_EQ(calls, m_.calls.size());
   EXPECT_EQ(flame(asked_, std::nullopt, {}, FlameTime::wall, 0).inclusive[0], all_roots);
-}
-
-TEST_P(RandomRecording, SelectionsAcceptExactlyTheCallsWithinTheirBounds) {
-  std::mt19937 random(GetParam() + 1000);
-  std::uint64_t begin = UINT64_MAX;
-  for (const stacks::ThreadInfo& thread : m_.threads) {
-    begin = std::min(begin, thread.first_ns);
-  }
-  for (int round = 0; round < 20; ++round) {
-    const auto upto = [&](std::uint64_t most) { return random() % (most + 1); };
-    Selection selection;
-    const std::uint64_t low = upto(200);
-    const std::uint64_t early = upto(m_.recording.trace_ns / 2);
-    const FunctionId ancestor{static_cast<std::uint32_t>(upto(m_.functions.size() - 1))};
-    if (upto(1) == 0) {
-      selection.latency = Interval{.low = low, .high = low + upto(400)};
-    }
-    if (upto(1) == 0) {
-      selection.time = Interval{.low = early, .high = early + upto(m_.recording.trace_ns)};
-    }
-    if (upto(2) == 0) {
-      selection.tid = m_.threads[upto(m_.threads.size() - 1)].tid;
-    }
-    if (upto(1) == 0) {
-      selection.ancestor = m_.functions[ancestor].name;
-      selection.ancestor_latency = {.low = upto(1000), .high = 1000 + upto(5000)};
-    }
-    const auto within = [](const std::optional<Interval>& interval, std::uint64_t value) {
-      return !interval || (interval->low <= value && value <= interval->high);
-    };
-    for (const FunctionId function : m_.functions.ids()) {
-      Calls expected;
-      for (const std::uint32_t call : naive::calls_of(m_, function)) {
-        bool below = selection.ancestor.empty();
-        for (CallIndex up = m_.calls.parent[call]; up != CallIndex::none;
-             up = m_.calls.parent[index_of(up)]) {
-          below |= m_.calls.function[index_of(up)] == ancestor &&
-                   within(selection.ancestor_latency, m_.calls.latency[index_of(up)]);
-        }
-        const std::int32_t tid = m_.threads[m_.calls.thread[call]].tid;
-        if (below && within(selection.latency, m_.calls.latency[call]) &&
-            within(selection.time, m_.calls.start[call] - begin) &&
-            selection.tid.value_or(tid) == tid) {
-          expected.push_back(call);
-        }
-      }
-      const SelectedCalls selected = read_selected(asked_, function, selection);
-      EXPECT_EQ(identities(selected.subset.calls(), selected.calls),
-                identities(m_.calls, expected));
-      const Report r = report(asked_, function, selection);
-      const Calls complete = naive::only_complete(m_, expected);
-      expect_latency(r.latency, complete);
-      EXPECT_NEAR(r.cpu_percent, percent(naive::outermost_on_cpu(m_, complete)), 1e-9);
-      expect_rows(r.callers, naive::by_caller(m_, complete));
-      expect_rows(r.children, naive::children_of(m_, expected));
-    }
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomRecording, testing::Range(0U, seeds));

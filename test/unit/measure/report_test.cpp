@@ -283,7 +283,7 @@ TEST(Report, StacksOfAHundredThousandLevels) {
   EXPECT_EQ(r.children[1].latency.total, depth / 2);
 
   Selection below_odd;
-  below_odd.ancestor = "odd";
+  below_odd.ancestors = {{.function = "odd", .latency = {}}};
   EXPECT_EQ(report(m, 0_fn, below_odd).complete, depth / 2 - 1);
 
   const FlameTree tree = flame(m, std::nullopt, {}, FlameTime::wall, 0);
@@ -338,7 +338,7 @@ TEST(Report, OfSeveralFunctionsIsThatOfOneFunctionWithAllTheirCalls) {
     Selection slow;
     slow.latency = Interval{.low = 100, .high = UINT64_MAX};
     Selection below;
-    below.ancestor = "function_0";
+    below.ancestors = {{.function = "function_0", .latency = {}}};
     for (const Selection& selection : {Selection{}, slow, below}) {
       const Report together = report(m, {1_fn, 2_fn}, selection);
       const Report one = report(folded, 1_fn, selection);

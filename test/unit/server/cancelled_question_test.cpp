@@ -39,9 +39,16 @@ TEST(CancelledQuestion, EndsAsCancelledAndIsAskedAnew) {
   expect_cancelled(session.flame(flame, cancelled));
   CallsRequest calls;
   calls.id = "1";
-  calls.function.name = function;
-  calls.limit = 10;
+  calls.page.limit = 10;
   expect_cancelled(session.calls(calls, cancelled));
+  ExplainRequest explain;
+  explain.id = "1";
+  explain.function.name = function;
+  expect_cancelled(session.explain(explain, cancelled));
+  DistributionRequest distribution;
+  distribution.id = "1";
+  distribution.function.name = function;
+  expect_cancelled(session.distribution(distribution, cancelled));
   expect_cancelled(session.lines("1", file, cancelled));
   EXPECT_FALSE(measurement->cache->damaged());
 

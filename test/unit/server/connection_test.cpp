@@ -134,7 +134,14 @@ TEST_F(Conversation, AskedAboutAnOpenRecording) {
                                  {"function", {{"name", "work"}}},
                                  {"time_kind", "off"}})["result"];
   EXPECT_EQ(from["time"], "off");
-  EXPECT_EQ(from["nodes"]["inclusive"][0], 250); // 200 blocked and 50 preempted
+  EXPECT_EQ(from["nodes"]["inclusive"][0], 200); // blocked; the unwound call does not count
+  const Json of_all_states = client.call(20, "ptlens/flame",
+                                         {{"id", id},
+                                          {"smallest", 0},
+                                          {"function", {{"name", "work"}}},
+                                          {"selection", {{"states", {"complete", "unwound"}}}},
+                                          {"time_kind", "off"}})["result"];
+  EXPECT_EQ(of_all_states["nodes"]["inclusive"][0], 250); // 50 preempted in the unwound call
 
   const Json page = client.call(
       9, "ptlens/calls",
@@ -144,6 +151,43 @@ TEST_F(Conversation, AskedAboutAnOpenRecording) {
   const Json beyond = client.call(
       10, "ptlens/calls", {{"id", id}, {"function", {{"name", "work"}}}, {"offset", 99}})["result"];
   EXPECT_EQ(beyond["columns"]["start"].size(), 0U);
+
+  // Slowest first, of all functions: main's call took 9,000 ns.
+  const Json slowest =
+      client.call(21, "ptlens/calls",
+                  {{"id", id}, {"order", "latency"}, {"descending", true}, {"limit", 2}})["result"];
+  EXPECT_EQ(slowest["total"], 5);
+  EXPECT_EQ(slowest["columns"]["latency"].dump(), "[9000,3000]");
+  EXPECT_EQ(slowest["functions"][slowest["columns"]["function"][0].get<std::size_t>()]["name"],
+            "main");
+
+  const Json explained = client.call(22, "ptlens/explain",
+                                     {{"id", id},
+                                      {"function", {{"name", "work"}}},
+                                      {"selection", {{"latency", {2000, nullptr}}}},
+                                      {"typical", "others"}})["result"];
+  EXPECT_EQ(explained["explain"]["slow"]["mean"], 3000.0);
+  EXPECT_EQ(explained["explain"]["typical"]["mean"], 1000.0);
+  EXPECT_EQ(explained["command"].dump(),
+            R"(["ptlens","explain","/r/two","--symfs","/sys","--function","work","--latency",)"
+            R"("2us,","--typical","others"])");
+
+  const Json distribution = client.call(23, "ptlens/distribution",
+                                        {{"id", id},
+                                         {"function", {{"name", "work"}}},
+                                         {"selection", {{"tids", {7}}}},
+                                         {"bins", 2},
+                                         {"columns", 3}})["result"];
+  EXPECT_EQ(distribution["total"]["calls"], 2);
+  EXPECT_EQ(distribution["total"]["time"], 4000);
+  EXPECT_EQ(distribution["selected"]["time"], 1000);
+  EXPECT_EQ(distribution["selected"]["blocked"], 200);
+  EXPECT_EQ(distribution["bins"].size(), 2U);
+  EXPECT_EQ(distribution["bins"][0]["selected"]["on_cpu"], 800);
+  EXPECT_EQ(distribution["grid"]["calls"].size(), 6U);
+  EXPECT_EQ(distribution["slowest"]["selected"].dump(), "[false,true]");
+  EXPECT_EQ(distribution["command"].dump(),
+            R"(["ptlens","calls","/r/two","--symfs","/sys","--function","work","--tid","7"])");
 
   EXPECT_EQ(client.call(11, "ptlens/close", {{"id", id}})["result"].dump(), "{}");
   const Json gone = client.call(12, "ptlens/functions", {{"id", id}})["error"];

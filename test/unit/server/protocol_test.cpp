@@ -242,16 +242,48 @@ TEST(Parameters, AnOpenRequest) {
 
 TEST(Parameters, ASelection) {
   const auto read = request_of<protocol::ReportParams>(
-      R"({"id":"1","function":{"name":"f"},"time":[0.5,1e30],"latency":[10,20],"tid":3,
-          "ancestor":{"name":"g","low":5}})");
+      R"({"id":"1","function":{"name":"f"},"selection":{
+          "time":[0.5,1e30],"latency":[null,20],"tids":[3],"not_tids":[4,5],
+          "callers":[{"function":"c","file":"a.cpp","line":7},{"function":"d","not":true}],
+          "ancestors":[{"function":"g","low":5}],"calls":[{"function":"h","least":0,"most":2}],
+          "waited":[{"reason":"preempted","least":9}],"states":["unwound","complete"],
+          "complement":true}})");
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->selection.time->low, 1U);
-  EXPECT_EQ(read->selection.time->high, UINT64_MAX);
-  EXPECT_EQ(read->selection.latency->high, 20U);
-  EXPECT_EQ(read->selection.tid, 3);
-  EXPECT_EQ(read->selection.ancestor, "g");
-  EXPECT_EQ(read->selection.ancestor_latency.low, 5U);
-  EXPECT_EQ(read->selection.ancestor_latency.high, UINT64_MAX);
+  measure::Selection expected;
+  expected.time = {.low = 1, .high = UINT64_MAX};
+  expected.latency = {.low = 0, .high = 19}; // whole ns below 20
+  expected.tids = {3};
+  expected.not_tids = {4, 5};
+  expected.callers = {{.function = "c", .file = "a.cpp", .line = 7},
+                      {.function = "d", .file = "", .line = 0, .negated = true}};
+  expected.ancestors = {{.function = "g", .latency = {.low = 5}}};
+  expected.calls = {{.function = "h", .count = {.low = 0, .high = 2}}};
+  expected.waited = {{.reason = measure::WaitReason::preempted, .least = 9}};
+  expected.states = {stacks::CallState::complete, stacks::CallState::unwound};
+  expected.complement = true;
+  EXPECT_EQ(read->selection, expected);
+}
+
+TEST(Parameters, ASelectionThatIsWrong) {
+  const auto path_of = [](const std::string& selection) {
+    return bad_path(
+        "report", (R"({"id":"1","function":{"name":"f"},"selection":)" + selection + "}").c_str());
+  };
+  EXPECT_EQ(path_of(R"({"latency":[5]})"), "selection.latency");
+  EXPECT_EQ(path_of(R"({"latency":[5,5]})"), "selection.latency");
+  EXPECT_EQ(path_of(R"({"latency":[6,5]})"), "selection.latency");
+  EXPECT_EQ(path_of(R"({"time":["0",null]})"), "selection.time");
+  EXPECT_EQ(path_of(R"({"tids":[1.5]})"), "selection.tids");
+  EXPECT_EQ(path_of(R"({"tids":[4294967296]})"), "selection.tids");
+  EXPECT_EQ(path_of(R"({"tids":7})"), "selection.tids");
+  EXPECT_EQ(path_of(R"({"callers":[{"function":"f","line":7}]})"), "selection.callers[0].line");
+  EXPECT_EQ(path_of(R"({"ancestors":[{"function":"f"},{"function":"f","low":9,"high":9}]})"),
+            "selection.ancestors[1].high");
+  EXPECT_EQ(path_of(R"({"calls":[{"function":"f","least":3,"most":2}]})"),
+            "selection.calls[0].least");
+  EXPECT_EQ(path_of(R"({"waited":[{"reason":"bored"}]})"), "selection.waited[0].reason");
+  EXPECT_EQ(path_of(R"({"states":["done"]})"), "selection.states");
+  EXPECT_EQ(path_of(R"({"state":["complete"]})"), "selection.state");
 }
 
 TEST(Uri, Paths) {

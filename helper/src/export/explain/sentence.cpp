@@ -189,9 +189,12 @@ std::string predicate_text(const measure::Measurement& measurement, const Predic
 
 std::string explain_sentence(const measure::Measurement& measurement,
                              const Explanation& explanation) {
-  const std::string typically = fmt::format("Typically {}", duration(explanation.typical.mean));
+  const std::string mean = duration(explanation.typical.mean);
+  const std::string typically = explanation.typical_are_others
+                                    ? fmt::format("The other calls take {} on average", mean)
+                                    : fmt::format("Typically {}", mean);
   constexpr double steady = 1.5; // times the typical latency
-  if (explanation.slowest_percent &&
+  if (explanation.slowest_percent && !explanation.typical_are_others &&
       as_double(explanation.slow.low) < steady * explanation.typical.mean) {
     return fmt::format("{}, and steady: 1 call in 100 takes over {}.", typically,
                        duration(as_double(explanation.slow.low))) +

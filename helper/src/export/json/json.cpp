@@ -596,9 +596,9 @@ Json bounds_json(const CallFigures& figures) {
                         : Json();
 }
 
-Json calls_json(const measure::Measurement& measurement, const measure::CallSubset& part,
-                std::span<const std::uint32_t> calls, std::uint64_t total, std::uint64_t offset) {
-  const stacks::CallTable& table = part.calls();
+Json calls_json(const measure::Measurement& measurement, const measure::CallPage& page,
+                std::uint64_t offset, bool with_function) {
+  const stacks::CallTable& table = page.calls.calls();
   FunctionTable functions(measurement);
   Json columns = {
       {"tid", Json::array()},        {"start", Json::array()},     {"latency", Json::array()},
@@ -609,8 +609,11 @@ Json calls_json(const measure::Measurement& measurement, const measure::CallSubs
     columns["raw_latency"] = Json::array();
     columns["bounds"] = Json::array();
   }
-  for (const std::uint32_t call : calls) {
-    const stacks::FunctionId caller = measure::caller_of(measurement, part, call);
+  if (with_function) {
+    columns["function"] = Json::array();
+  }
+  for (std::uint32_t call = 0; call < table.size(); ++call) {
+    const stacks::FunctionId caller = measure::caller_of(measurement, page.calls, call);
     const CallFigures figures = figures_of(measurement, table, call);
     columns["tid"].push_back(measurement.threads[table.thread[call]].tid);
     columns["start"].push_back(table.start[call]);
@@ -628,8 +631,11 @@ Json calls_json(const measure::Measurement& measurement, const measure::CallSubs
       columns["raw_latency"].push_back(json_of(figures.raw_latency));
       columns["bounds"].push_back(bounds_json(figures));
     }
+    if (with_function) {
+      columns["function"].push_back(functions.index(table.function[call]));
+    }
   }
-  return {{"total", total},
+  return {{"total", page.total},
           {"offset", offset},
           {"functions", functions.take()},
           {"columns", std::move(columns)}};

@@ -12,11 +12,10 @@
 #include "measure/report/inlined.hpp"
 #include "measure/report/report.hpp"
 #include "measure/report/watched_function.hpp"
-#include "measure/selection/call_subset.hpp"
+#include "measure/selection/call_page.hpp"
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
 namespace ptlens::exporting {
 
@@ -59,11 +58,11 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
 [[nodiscard]] Json json_of(std::optional<std::uint64_t> figure);
 [[nodiscard]] Json bounds_json(const CallFigures& figures);
 
-// Returns one page of calls as columns: `offset` is the index of the first call of the page, and
-// `total` the number of all calls.
+// Returns one page of calls as columns: `offset` is the index of the first call of the page.
+// `with_function`: with the functions that were called.
 [[nodiscard]] Json calls_json(const measure::Measurement& measurement,
-                              const measure::CallSubset& part, std::span<const std::uint32_t> calls,
-                              std::uint64_t total, std::uint64_t offset);
+                              const measure::CallPage& page, std::uint64_t offset,
+                              bool with_function);
 
 // Returns "wall", "on" or "off".
 [[nodiscard]] const char* word(measure::FlameTime time);

@@ -5,6 +5,7 @@
 #include "export/text/text.hpp"
 #include "export/text/units.hpp"
 #include "measure/names/names.hpp"
+#include "measure/selection/selection_text.hpp"
 #include "measure/thread_rows.hpp"
 
 #include <fmt/format.h>
@@ -77,12 +78,12 @@ std::string instances(const measure::Measurement& measurement, const measure::Re
 
 std::string excluded(const measure::Report& report) {
   std::string text;
-  if (report.incomplete > 0) {
+  if (report.incomplete > 0 && !report.states.has(stacks::CallState::incomplete)) {
     text += fmt::format(
         "! {} incomplete, not in the figures: start or end is missing, or trace was lost\n",
         count(report.incomplete, "call"));
   }
-  if (report.unwound > 0) {
+  if (report.unwound > 0 && !report.states.has(stacks::CallState::unwound)) {
     text += fmt::format(
         "! {} unwound, not in the figures: ended by an exception, longjmp or thread exit\n",
         count(report.unwound, "call"));
@@ -107,8 +108,11 @@ std::string figures(const measure::Measurement& measurement, const measure::Repo
   std::string text =
       fmt::format("Calls     {} complete, {} incomplete, {} unwound\n", count(report.complete),
                   count(report.incomplete), count(report.unwound));
-  if (report.complete == 0 || !measurement.recording.uncertainty_ns) {
+  if (latency.calls == 0 || !measurement.recording.uncertainty_ns) {
     return text;
+  }
+  if (report.states != stacks::CallStates{stacks::CallState::complete}) {
+    text += fmt::format("Figures   of {} calls\n", measure::states_text(report.states));
   }
   text += fmt::format("Latency   mean {}, stddev {}, total {}, CPU {}\n", explained_mean(latency),
                       duration(latency.stddev), total_text(latency),

@@ -4,7 +4,6 @@
 #include "cache/call_cache.hpp"
 #include "stacks/calls/call.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -21,6 +20,7 @@ struct ScannedCall {
   std::uint64_t blocked = 0;     // ns
   std::uint64_t preempted = 0;   // ns
   stacks::CallState state = stacks::CallState::complete;
+  bool end_unknown = false; // the latency is a lower bound
 };
 
 // Gives every call of the edge of that index to `take`. Leaves out the calls of damaged blocks.
@@ -48,8 +48,8 @@ void scan_calls(const cache::CallCache& cache, cache::EdgeId edge, const Take& t
                        .uncertainty = static_cast<std::uint32_t>(block->uncertainty[at]),
                        .start = starts[at],
                        .latency = block->latency[at]};
-      call.state = static_cast<stacks::CallState>(std::min<unsigned>(
-          flags & cache::state_bits, static_cast<unsigned>(stacks::CallState::unwound)));
+      call.state = cache::state_of(flags);
+      call.end_unknown = (flags & cache::end_unknown_bit) != 0;
       if ((flags & cache::extra_bit) != 0 && extra < entry.extras) {
         call.blocked = block->blocked[extra];
         call.preempted = block->preempted[extra];

@@ -53,6 +53,7 @@ Result<Explanation> explain(const Measurement& measurement, stacks::FunctionId f
                      .gap = calls->slow.mean - calls->typical.mean,
                      .uncertainty = calls->uncertainty};
   constexpr double clear = 3; // times the uncertainty
+  result.typical_are_others = sets.typical_are_others;
   result.slowest_percent = !sets.slow && selection.accepts_all();
   result.few_slow_calls = result.slow.calls < fewest_slow_calls;
   result.gap_is_uncertain = std::abs(result.gap) < clear * static_cast<double>(calls->uncertainty);

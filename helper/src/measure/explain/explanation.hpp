@@ -108,14 +108,15 @@ struct Explanation {
   stacks::FunctionId function{};
   CallSet slow;
   CallSet typical;
-  std::uint64_t complete = 0;    // calls that slow and typical ones were chosen from
-  std::uint64_t left_out = 0;    // incomplete and unwound calls, which are never compared
-  double gap = 0;                // slow.mean - typical.mean
-  double explained = 0;          // share of the gap in the components that were followed down
-  std::uint64_t uncertainty = 0; // of a latency, ± ns
-  bool slowest_percent = false;  // the slow calls are those at or above the 99th percentile
-  bool few_slow_calls = false;   // fewer than fewest_slow_calls
-  bool gap_is_uncertain = false; // less than three times the uncertainty
+  std::uint64_t complete = 0;      // calls that slow and typical ones were chosen from
+  std::uint64_t left_out = 0;      // incomplete and unwound calls, which are never compared
+  double gap = 0;                  // slow.mean - typical.mean
+  double explained = 0;            // share of the gap in the components that were followed down
+  std::uint64_t uncertainty = 0;   // of a latency, ± ns
+  bool slowest_percent = false;    // the slow calls are those at or above the 99th percentile
+  bool typical_are_others = false; // the typical calls are all that are not slow
+  bool few_slow_calls = false;     // fewer than fewest_slow_calls
+  bool gap_is_uncertain = false;   // less than three times the uncertainty
   std::vector<Component> components = {};  // largest delta first
   std::vector<SlowKind> kinds = {};        // most calls first
   std::vector<VariancePart> variance = {}; // largest share first

@@ -3,6 +3,7 @@
 
 #include "measure/explain/call_scan.hpp"
 #include "measure/selection/select_calls.hpp"
+#include "measure/selection/selection_text.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +22,8 @@ Error bad_range(std::string_view text) {
   constexpr std::size_t shown = 200;
   return Error{.kind = Error::Kind::bad_input,
                .message = fmt::format("not a range of latencies: \"{}\"", text.substr(0, shown)),
-               .remedy = "write p99, p40-p60, '>5ms' or 1ms,5ms"};
+               .remedy =
+                   "write p99, p40-p60, '>5ms' or 1ms,5ms; typical calls may also be: others"};
 }
 
 // Parses "p99".
@@ -60,8 +62,11 @@ Bounds bounds_of(const LatencyRange& range, const std::vector<std::uint64_t>& so
           .high = range.high >= most ? UINT64_MAX : static_cast<std::uint64_t>(range.high)};
 }
 
+// Reads the calls in these states. `accepted`: of these calls; null: of all. `slow`: these are
+// slow; null: none is yet.
 void read_calls(const Measurement& measurement, stacks::FunctionId function,
-                const cache::OrderSet* accepted, FunctionCalls& calls) {
+                const cache::OrderSet* accepted, const cache::OrderSet* slow,
+                stacks::CallStates states, FunctionCalls& calls) {
   const cache::CallCache& cache = *measurement.cache;
   const auto is_accepted = [accepted](const ScannedCall& call) {
     return accepted == nullptr || accepted->has(call.thread, call.order);
@@ -71,7 +76,7 @@ void read_calls(const Measurement& measurement, stacks::FunctionId function,
       if (!is_accepted(call)) {
         return;
       }
-      if (call.state == stacks::CallState::complete) {
+      if (states.has(call.state) && !call.end_unknown) {
         calls.index.add(call.thread, call.order);
       } else {
         ++calls.left_out;
@@ -94,6 +99,9 @@ void read_calls(const Measurement& measurement, stacks::FunctionId function,
       calls.start[number] = call.start;
       calls.thread[number] = call.thread;
       uncertainties[number] = call.uncertainty;
+      if (slow != nullptr && slow->has(call.thread, call.order)) {
+        calls.set[number] = FunctionCalls::Set::slow;
+      }
     });
   }
   if (!uncertainties.empty()) {
@@ -135,11 +143,11 @@ void sum_up(FunctionCalls& calls) {
 
 Result<LatencyRange> parse_latency_range(std::string_view text) {
   if (text.starts_with('>')) {
-    const auto interval = parse_interval(fmt::format("{},", text.substr(1)));
-    if (!interval) {
+    const auto bound = parse_duration(text.substr(1));
+    if (!bound) {
       return std::unexpected(bad_range(text));
     }
-    return LatencyRange{.low = static_cast<double>(interval->low) + 1};
+    return LatencyRange{.low = static_cast<double>(*bound) + 1};
   }
   if (text.starts_with('p')) {
     const std::size_t dash = std::min(text.find('-'), text.size());
@@ -151,7 +159,7 @@ Result<LatencyRange> parse_latency_range(std::string_view text) {
     }
     return LatencyRange{.percentiles = true, .low = *low, .high = *high};
   }
-  const auto interval = parse_interval(text);
+  const auto interval = parse_half_open(text);
   if (!interval) {
     return std::unexpected(bad_range(text));
   }
@@ -160,18 +168,47 @@ Result<LatencyRange> parse_latency_range(std::string_view text) {
                                                            : static_cast<double>(interval->high)};
 }
 
+Result<SetChoice> parse_sets(std::string_view slow, std::string_view typical) {
+  SetChoice sets;
+  sets.typical_are_others = typical == "others";
+  for (const auto& [text, range] :
+       {std::pair(slow, &sets.slow),
+        std::pair(sets.typical_are_others ? std::string_view() : typical, &sets.typical)}) {
+    if (text.empty()) {
+      continue;
+    }
+    const auto parsed = parse_latency_range(text);
+    if (!parsed) {
+      return std::unexpected(parsed.error());
+    }
+    *range = *parsed;
+  }
+  return sets;
+}
+
 Result<FunctionCalls> divide_calls(const Measurement& measurement, stacks::FunctionId function,
                                    const Selection& selection, const SetChoice& choice) {
+  stacks::CallStates states = selection.states_or({stacks::CallState::complete});
+  states.remove(stacks::CallState::incomplete); // their latency is not known
+  if (states.empty()) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::bad_input,
+              .message = "incomplete calls have no latency that could be explained",
+              .file = measurement.recording.path,
+              .remedy = "ask for complete calls, or for unwound ones"});
+  }
   std::optional<cache::OrderSet> selected;
   if (!selection.accepts_all()) {
     selected = select_calls(measurement, {&function, 1}, selection);
   }
   const bool selection_is_slow = selected && !choice.slow;
   FunctionCalls calls(*measurement.cache);
-  read_calls(measurement, function, selected && !selection_is_slow ? &*selected : nullptr, calls);
+  const cache::OrderSet* const set = selected ? &*selected : nullptr;
+  read_calls(measurement, function, selection_is_slow ? nullptr : set,
+             selection_is_slow ? set : nullptr, states, calls);
   const auto none = [&](std::string_view what, std::string_view remedy) {
     return std::unexpected(Error{.kind = Error::Kind::bad_input,
-                                 .message = fmt::format("no complete call of {} {}",
+                                 .message = fmt::format("no {} call of {} {}", states_text(states),
                                                         measurement.functions[function].name, what),
                                  .file = measurement.recording.path,
                                  .remedy = std::string(remedy)});
@@ -187,23 +224,14 @@ Result<FunctionCalls> divide_calls(const Measurement& measurement, stacks::Funct
   const Bounds slow = bounds_of(choice.slow.value_or(slowest), sorted);
   const Bounds typical = bounds_of(choice.typical.value_or(middle), sorted);
   for (std::uint32_t call = 0; call < calls.size(); ++call) {
-    const bool is_slow = !selection_is_slow && slow.contains(calls.latency[call]);
-    const bool is_typical = typical.contains(calls.latency[call]);
+    const bool is_slow =
+        selection_is_slow ? calls.is_slow(call) : slow.contains(calls.latency[call]);
+    const bool is_typical =
+        choice.typical_are_others ? !is_slow : typical.contains(calls.latency[call]);
     calls.set[call] = is_slow && is_typical ? FunctionCalls::Set::both
                       : is_slow             ? FunctionCalls::Set::slow
                       : is_typical          ? FunctionCalls::Set::typical
                                             : FunctionCalls::Set::other;
-  }
-  if (selection_is_slow) {
-    for (const cache::EdgeId edge : measurement.cache->edges_to(function)) {
-      scan_calls(*measurement.cache, edge, [&](const ScannedCall& call) {
-        const std::uint32_t number = calls.index.number(call.thread, call.order);
-        if (number != NumberedCalls::none && selected->has(call.thread, call.order)) {
-          calls.set[number] =
-              calls.is_typical(number) ? FunctionCalls::Set::both : FunctionCalls::Set::slow;
-        }
-      });
-    }
   }
   sum_up(calls);
   if (calls.slow.calls == 0) {

@@ -7,6 +7,7 @@
 #include "measure/selection/selection.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -20,14 +21,19 @@ struct LatencyRange {
   double high = std::numeric_limits<double>::infinity();
 };
 
-// Parses "p99" (at or above), "p40-p60", ">5ms", or "A,B" as parse_interval() does. Errors:
+// Parses "p99" (at or above), "p40-p60", ">5ms", or "A,B" as parse_half_open() does. Errors:
 // bad_input.
 [[nodiscard]] Result<LatencyRange> parse_latency_range(std::string_view text);
 
 struct SetChoice {
   std::optional<LatencyRange> slow;
   std::optional<LatencyRange> typical; // p40-p60 where it is not given
+  bool typical_are_others = false;     // typical: all calls that are not slow
 };
+
+// Parses the text forms of both sets; empty: not given. `typical` may also be "others". Errors:
+// bad_input.
+[[nodiscard]] Result<SetChoice> parse_sets(std::string_view slow, std::string_view typical);
 
 struct CallSet {
   std::uint64_t calls = 0;
@@ -36,7 +42,7 @@ struct CallSet {
   std::uint64_t high = 0; // greatest latency, ns
 };
 
-// The complete calls of a function, numbered by a NumberedCalls.
+// The compared calls of a function, numbered by a NumberedCalls.
 struct FunctionCalls {
   enum class Set : std::uint8_t { other, slow, typical, both };
 

@@ -16,6 +16,7 @@ namespace ptlens::measure {
 
 namespace {
 
+using stacks::CallState;
 using stacks::FunctionId;
 
 constexpr std::uint32_t no_node = UINT32_MAX;
@@ -253,6 +254,15 @@ private:
   std::vector<Away> away_;
 };
 
+// Returns the states that count where the selection names none.
+stacks::CallStates counted_states(const cache::CallCache& cache,
+                                  const std::vector<FunctionId>& functions) {
+  const bool any_complete = std::ranges::any_of(functions, [&](FunctionId function) {
+    return cache.sums(function).calls[static_cast<std::size_t>(CallState::complete)] > 0;
+  });
+  return any_complete ? stacks::CallStates{CallState::complete} : stacks::CallStates::all();
+}
+
 // Returns nothing where the calls of a thread did not start in the order of their opening, unless
 // `sorted` asks to sort them.
 std::optional<FlameTree> flame_of(const cache::CallCache& cache,
@@ -305,9 +315,10 @@ FlameTree flame(const Measurement& measurement, const std::vector<FunctionId>& f
     const auto all = measurement.functions.ids();
     selectable.assign(all.begin(), all.end());
   }
+  const stacks::CallStates states = selection.states_or(counted_states(cache, functions));
   std::optional<cache::OrderSet> selected;
-  if (!selection.accepts_all()) {
-    selected = select_calls(measurement, selectable, selection);
+  if (!selection.accepts_all() || states != stacks::CallStates::all()) {
+    selected = select_calls(measurement, selectable, selection, states);
   }
   const FlameWalk walk(measurement, functions, selected ? &*selected : nullptr, time);
   const std::vector<cache::EdgeId> edges = needed.edges();

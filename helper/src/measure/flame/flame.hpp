@@ -33,13 +33,14 @@ struct FlameTree {
 };
 
 // Without a function, returns all stacks with the time of the calls that the selection accepts and
-// of the calls below them. With a function, its outermost selected calls are the first level. Calls
-// of every state count, an incomplete one with its lower bound; an unwound call whose end was not
-// seen is only in the stacks of its calls. `inclusive` is the sum of `self` of
-// a node and all nodes below it; on_cpu and off_cpu split each call's self time. A call's time
-// outside user code is a leaf of its own, except in off_cpu, which consists of such time. Nodes
-// below `smallest` (share of the root's time, 0 keeps all) are merged into their parent's self
-// time.
+// of the calls below them. With a function, its outermost selected calls are the first level.
+// Unless the selection names states, these are its complete calls, or where it has none those in
+// any state; without a function, calls in any state count. The calls below them do so always. An
+// incomplete call counts with its lower bound; an unwound call whose end was not seen is only in
+// the stacks of its calls. `inclusive` is the sum of `self` of a node and all nodes below it;
+// on_cpu and off_cpu split each call's self time. A call's time outside user code is a leaf of its
+// own, except in off_cpu, which consists of such time. Nodes below `smallest` (share of the root's
+// time, 0 keeps all) are merged into their parent's self time.
 [[nodiscard]] FlameTree flame(const Measurement& measurement,
                               std::optional<stacks::FunctionId> function,
                               const Selection& selection, FlameTime time, double smallest);

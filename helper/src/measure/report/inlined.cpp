@@ -101,7 +101,10 @@ std::vector<InlinedRow> inlined_rows(const InlinedMeasurement& inlined,
       }
     }
   }
-  EdgeFigures figures(cache, {.calls = selected ? &*selected : nullptr, .made_in = nullptr},
+  EdgeFigures figures(cache,
+                      {.calls = selected ? &*selected : nullptr,
+                       .made_in = nullptr,
+                       .states = selection.states_or({stacks::CallState::complete})},
                       {.count = static_cast<std::uint32_t>(rows.size())});
   const std::vector<SetFigures> sets = figures.read(calls);
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -171,12 +171,18 @@ Report report(const Measurement& measurement, FunctionId function, const Selecti
 Report report(const Measurement& measurement, const std::vector<FunctionId>& functions,
               const Selection& selection) {
   const cache::CallCache& cache = *measurement.cache;
+  const stacks::CallStates states = selection.states_or({stacks::CallState::complete});
   std::optional<cache::OrderSet> accepted;
   if (!selection.accepts_all()) {
     accepted = select_calls(measurement, functions, selection);
   }
+  std::optional<cache::OrderSet> in_states; // nothing: all that are accepted
+  if (!selection.states.empty()) {
+    in_states = select_calls(measurement, functions, selection, states);
+  }
   const cache::OrderSet* const selected = accepted ? &*accepted : nullptr;
-  const cache::CallFilter filter{.calls = selected, .made_in = nullptr, .raw = false};
+  const cache::CallFilter filter{
+      .calls = selected, .made_in = nullptr, .raw = false, .states = states};
   const OwnCalls own(measurement, functions);
   const std::vector<std::uint32_t> rows = first_rows(measurement.threads);
   EdgeFigures figures(cache, filter,
@@ -212,7 +218,9 @@ Report report(const Measurement& measurement, const std::vector<FunctionId>& fun
 
   Report report = function_report(measurement, functions.front(), std::move(sets.front()));
   report.callers = std::move(callers);
-  report.children = Children(measurement, functions, selected, own).rows();
+  report.states = states;
+  report.children =
+      Children(measurement, functions, in_states ? &*in_states : selected, own).rows();
   report.threads = std::move(threads);
   if (functions.size() > 1) {
     report.instances = instance_rows(cache, filter, functions, own);
@@ -232,8 +240,10 @@ std::optional<LatencyStats> raw_latency(const Measurement& measurement,
   if (!selection.accepts_all()) {
     accepted = select_calls(measurement, functions, selection);
   }
-  const cache::CallFilter filter{
-      .calls = accepted ? &*accepted : nullptr, .made_in = nullptr, .raw = true};
+  const cache::CallFilter filter{.calls = accepted ? &*accepted : nullptr,
+                                 .made_in = nullptr,
+                                 .raw = true,
+                                 .states = selection.states_or({stacks::CallState::complete})};
   std::vector<EdgeCalls> calls;
   for (const FunctionId function : functions) {
     for (const cache::EdgeId edge : measurement.cache->edges_to(function)) {

@@ -3,6 +3,7 @@
 
 #include "measure/measurement.hpp"
 #include "measure/statistics/statistics.hpp"
+#include "stacks/calls/call_states.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -41,6 +42,7 @@ struct Report {
   std::uint64_t complete = 0;
   std::uint64_t incomplete = 0;
   std::uint64_t unwound = 0;
+  stacks::CallStates states = {stacks::CallState::complete}; // that the figures are of
   LatencyStats latency;
   double on_cpu_mean = 0;
   double on_cpu_within = 0; // ± ns, like those of the others; 0: no time of probes was removed

@@ -43,11 +43,11 @@ Report function_report(const Measurement& measurement, stacks::FunctionId functi
   report.latency = figures.latency;
   report.off_cpu = figures.off_cpu;
   report.on_cpu_total = figures.on_cpu_total;
-  report.on_cpu_mean = mean_of(figures.on_cpu_total, report.complete);
+  report.on_cpu_mean = mean_of(figures.on_cpu_total, figures.latency.calls);
   report.outside_total = figures.outside_total;
-  report.outside_mean = mean_of(figures.outside_total, report.complete);
+  report.outside_mean = mean_of(figures.outside_total, figures.latency.calls);
   report.self_total = figures.self_total;
-  report.self_mean = mean_of(figures.self_total, report.complete);
+  report.self_mean = mean_of(figures.self_total, figures.latency.calls);
   report.cpu_percent = cpu_percent(measurement.recording, figures.outermost_on_cpu);
   report.histogram = std::move(set.histogram);
   if (report.latency.corrected) {
@@ -56,7 +56,7 @@ Report function_report(const Measurement& measurement, stacks::FunctionId functi
     constexpr double of_self = 1.5;
     report.on_cpu_within = figures.mean_uncertainty;
     report.self_within = of_self * figures.mean_uncertainty;
-    const auto calls = static_cast<double>(report.complete);
+    const auto calls = static_cast<double>(figures.latency.calls);
     report.on_cpu_total_within = calls * report.on_cpu_within;
     report.self_total_within = calls * report.self_within;
     halve_below_resolution(report.on_cpu_mean, report.on_cpu_within);

@@ -1,8 +1,6 @@
 // The edges form a graph of functions. Reachability in it uses no native recursion.
 #include "measure/selection/call_subset.hpp"
 
-#include "measure/names/names.hpp"
-
 #include <algorithm>
 
 namespace ptlens::measure {
@@ -30,7 +28,7 @@ void CallsNeeded::add_all_calls() {
 
 void CallsNeeded::add_calls_below(FunctionId function) {
   add_calls_of(function);
-  const Functions below = reachable({function}, false);
+  const Functions below = reachable({&function, 1}, false);
   for (const FunctionId each : below.ids()) {
     if (below[each]) {
       add_calls_made_by(each);
@@ -38,15 +36,11 @@ void CallsNeeded::add_calls_below(FunctionId function) {
   }
 }
 
-void CallsNeeded::add_path_to_ancestor(FunctionId function, const Selection& selection) {
-  if (selection.ancestor.empty()) {
-    return;
-  }
-  const std::vector<FunctionId> named =
-      functions_named(*measurement_, parse_selector(selection.ancestor), {});
-  const Functions below = reachable(named, false);
-  const Functions above = reachable({function}, true);
-  for (const FunctionId each : named) {
+void CallsNeeded::add_paths_to(std::span<const FunctionId> ancestors,
+                               std::span<const FunctionId> functions) {
+  const Functions below = reachable(ancestors, false);
+  const Functions above = reachable(functions, true);
+  for (const FunctionId each : ancestors) {
     if (above[each]) {
       add_calls_of(each);
     }
@@ -59,7 +53,7 @@ void CallsNeeded::add_path_to_ancestor(FunctionId function, const Selection& sel
   }
 }
 
-CallsNeeded::Functions CallsNeeded::reachable(const std::vector<FunctionId>& from,
+CallsNeeded::Functions CallsNeeded::reachable(std::span<const FunctionId> from,
                                               bool upwards) const {
   Functions reached(cache_->function_count());
   std::vector<FunctionId> left;

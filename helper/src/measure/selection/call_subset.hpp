@@ -3,9 +3,9 @@
 
 #include "cache/call_rows.hpp"
 #include "measure/measurement.hpp"
-#include "measure/selection/selection.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ptlens::measure {
@@ -13,6 +13,7 @@ namespace ptlens::measure {
 // The calls of some edges, read from the measurement's cache.
 class CallSubset {
 public:
+  CallSubset() = default;
   explicit CallSubset(cache::CallRows rows) : rows_(std::move(rows)) {}
 
   [[nodiscard]] const stacks::CallTable& calls() const { return rows_.calls; }
@@ -39,9 +40,10 @@ public:
   // Adds the calls of the function and all calls that they led to.
   void add_calls_below(stacks::FunctionId function);
   void add_all_calls();
-  // Adds all calls between a call of the function and the ancestor that the selection names, so
-  // that a chain of parents leads to it. Adds nothing where the selection names none.
-  void add_path_to_ancestor(stacks::FunctionId function, const Selection& selection);
+  // Adds all calls between a call of the functions and one of the ancestors, so that a chain of
+  // parents leads to it.
+  void add_paths_to(std::span<const stacks::FunctionId> ancestors,
+                    std::span<const stacks::FunctionId> functions);
 
   // Returns the edges, ascending.
   [[nodiscard]] std::vector<cache::EdgeId> edges() const;
@@ -51,8 +53,7 @@ public:
 private:
   using Functions = IdVector<stacks::FunctionId, bool>;
 
-  [[nodiscard]] Functions reachable(const std::vector<stacks::FunctionId>& from,
-                                    bool upwards) const;
+  [[nodiscard]] Functions reachable(std::span<const stacks::FunctionId> from, bool upwards) const;
 
   const Measurement* measurement_;
   const cache::CallCache* cache_;

@@ -12,11 +12,13 @@
 
 namespace ptlens::measure {
 
-// Returns the calls of the functions that the selection accepts, whatever their state. The latency
-// of an incomplete call is its lower bound.
+// Returns the calls of the functions that fulfil the conditions of the selection, or, for its
+// complement, those that do not. Of these, only the calls in `states`, whatever states the
+// selection asks for.
 [[nodiscard]] cache::OrderSet select_calls(const Measurement& measurement,
                                            std::span<const stacks::FunctionId> functions,
-                                           const Selection& selection);
+                                           const Selection& selection,
+                                           stacks::CallStates states = stacks::CallStates::all());
 
 // Selected calls as rows of a table.
 struct SelectedCalls {
@@ -24,7 +26,8 @@ struct SelectedCalls {
   std::vector<std::uint32_t> calls; // rows of the subset, ascending
 };
 
-// Reads the calls of `function` that the selection accepts.
+// Reads the calls of `function` that the selection accepts; without states of its own, in any
+// state.
 [[nodiscard]] SelectedCalls read_selected(const Measurement& measurement,
                                           stacks::FunctionId function, const Selection& selection);
 

@@ -11,6 +11,47 @@
 
 namespace ptlens::measure {
 
+namespace {
+
+Result<void> check_function(const Measurement& measurement, std::string_view condition,
+                            const std::string& function) {
+  const FunctionSelector selector = parse_selector(function);
+  if (!functions_named(measurement, selector, {}).empty()) {
+    return {};
+  }
+  Error error = no_such_function(measurement, function, selector, {});
+  error.message = fmt::format("{}: {}", condition, error.message);
+  return std::unexpected(std::move(error));
+}
+
+Result<void> check_thread(const Measurement& measurement, std::int32_t tid) {
+  if (std::ranges::find(measurement.threads, tid, &stacks::ThreadInfo::tid) !=
+      measurement.threads.end()) {
+    return {};
+  }
+  const auto shown = measurement.threads | std::views::take(listed_candidates) |
+                     std::views::transform([](const stacks::ThreadInfo& thread) {
+                       return fmt::format("{} ({})", thread.tid, thread.comm);
+                     });
+  return std::unexpected(Error{
+      .kind = Error::Kind::not_found,
+      .message = fmt::format("no thread {} in the recording", tid),
+      .file = measurement.recording.path,
+      .offset = std::nullopt,
+      .remedy = measurement.threads.empty()
+                    ? std::string("the recording contains no thread: record again")
+                    : fmt::format("threads: {}{}", fmt::join(shown, ", "),
+                                  measurement.threads.size() > listed_candidates ? ", ..." : "")});
+}
+
+} // namespace
+
+bool Selection::accepts_all() const {
+  return !complement && !time.has_bounds() && !latency.has_bounds() && tids.empty() &&
+         not_tids.empty() && callers.empty() && ancestors.empty() && calls.empty() &&
+         waited.empty();
+}
+
 std::uint64_t trace_start(const Measurement& measurement) {
   std::uint64_t start = UINT64_MAX;
   for (const stacks::ThreadInfo& thread : measurement.threads) {
@@ -25,34 +66,30 @@ std::uint64_t trace_start(const Measurement& measurement) {
 }
 
 Result<void> check_selection(const Measurement& measurement, const Selection& selection) {
-  if (!selection.ancestor.empty()) {
-    const FunctionSelector selector = parse_selector(selection.ancestor);
-    if (functions_named(measurement, selector, {}).empty()) {
-      return std::unexpected(no_such_function(measurement, selection.ancestor, selector, {}));
+  Result<void> checked;
+  for (const CallerCondition& caller : selection.callers) {
+    if (checked) {
+      checked = check_function(measurement, "caller", caller.function);
     }
   }
-  if (!selection.tid) {
-    return {};
+  for (const AncestorCondition& ancestor : selection.ancestors) {
+    if (checked) {
+      checked = check_function(measurement, "ancestor", ancestor.function);
+    }
   }
-  const auto is_selected = [&](const stacks::ThreadInfo& thread) {
-    return thread.tid == *selection.tid;
-  };
-  if (std::ranges::any_of(measurement.threads, is_selected)) {
-    return {};
+  for (const CallsCondition& called : selection.calls) {
+    if (checked) {
+      checked = check_function(measurement, "calls", called.function);
+    }
   }
-  const auto shown = measurement.threads | std::views::take(listed_candidates) |
-                     std::views::transform([](const stacks::ThreadInfo& thread) {
-                       return fmt::format("{} ({})", thread.tid, thread.comm);
-                     });
-  return std::unexpected(Error{
-      .kind = Error::Kind::not_found,
-      .message = fmt::format("no thread {} in the recording", *selection.tid),
-      .file = measurement.recording.path,
-      .offset = std::nullopt,
-      .remedy = measurement.threads.empty()
-                    ? std::string("the recording contains no thread: record again")
-                    : fmt::format("threads: {}{}", fmt::join(shown, ", "),
-                                  measurement.threads.size() > listed_candidates ? ", ..." : "")});
+  for (const auto* const tids : {&selection.tids, &selection.not_tids}) {
+    for (const std::int32_t tid : *tids) {
+      if (checked) {
+        checked = check_thread(measurement, tid);
+      }
+    }
+  }
+  return checked;
 }
 
 } // namespace ptlens::measure

@@ -151,6 +151,16 @@ void Connection::add_query_methods() {
       return session_.calls(request, pending.progress());
     });
   });
+  add("ptlens/explain", [this](Pending& pending, const Input& params) {
+    return ask<protocol::ExplainParams>(params, [&](const ExplainRequest& request) {
+      return session_.explain(request, pending.progress());
+    });
+  });
+  add("ptlens/distribution", [this](Pending& pending, const Input& params) {
+    return ask<protocol::DistributionParams>(params, [&](const DistributionRequest& request) {
+      return session_.distribution(request, pending.progress());
+    });
+  });
 }
 
 void Connection::use_default(std::string& value, const std::string& otherwise) {

@@ -4,13 +4,12 @@
 #include "base/cancellation.hpp"
 #include "engine/inlined/inlined_report.hpp"
 #include "engine/recording/asked_functions.hpp"
-#include "export/calls.hpp"
 #include "export/line_times.hpp"
 #include "export/text/text.hpp"
 #include "measure/names/find_function.hpp"
 #include "measure/report/report.hpp"
-#include "measure/selection/call_subset.hpp"
-#include "measure/selection/select_calls.hpp"
+#include "server/recordings/call_answers.hpp"
+#include "server/recordings/find_functions.hpp"
 #include "server/recordings/output_folder.hpp"
 
 #include <fmt/format.h>
@@ -23,8 +22,6 @@ namespace ptlens::server {
 
 namespace {
 
-constexpr std::size_t most_flame_nodes = 50'000;
-
 Error not_open(const std::string& id) {
   return {.kind = Error::Kind::not_found,
           .message = fmt::format("no open recording has the id '{}'", id),
@@ -33,55 +30,6 @@ Error not_open(const std::string& id) {
 
 Error stopped() {
   return {.kind = Error::Kind::cancelled, .message = "the helper is shutting down"};
-}
-
-// Finds a function by its name and its place in the source.
-Result<stacks::FunctionId> moved_function(const measure::Measurement& measurement,
-                                          const FunctionSelector& selector) {
-  const auto named = measure::find_functions(measurement, selector.name, selector.binary);
-  if (!named) {
-    return std::unexpected(named.error());
-  }
-  const auto in_file = std::ranges::find_if(*named, [&](stacks::FunctionId index) {
-    return !selector.file.empty() && measurement.functions[index].file == selector.file;
-  });
-  return in_file != named->end()
-             ? Result<stacks::FunctionId>(*in_file)
-             : measure::find_function(measurement, selector.name, selector.binary);
-}
-
-Result<stacks::FunctionId> function_index(const measure::Measurement& measurement,
-                                          const FunctionSelector& selector) {
-  if (!selector.address) {
-    return measure::find_function(measurement, selector.name, selector.binary);
-  }
-  const auto at =
-      std::ranges::find_if(measurement.functions, [&](const stacks::FunctionInfo& function) {
-        return function.address == *selector.address &&
-               (selector.binary.empty() || function.binary == selector.binary) &&
-               (selector.build_id.empty() || function.name == selector.name);
-      });
-  if (at != measurement.functions.end()) {
-    return stacks::FunctionId{static_cast<std::uint32_t>(at - measurement.functions.begin())};
-  }
-  if (!selector.build_id.empty()) { // the binary may have been rebuilt since
-    return moved_function(measurement, selector);
-  }
-  return measure::find_function(
-      measurement, fmt::format("{}@{:#x}", selector.name, *selector.address), selector.binary);
-}
-
-// Returns all functions with the name where the selector asks for all.
-Result<std::vector<stacks::FunctionId>> function_indices(const measure::Measurement& measurement,
-                                                         const FunctionSelector& selector) {
-  if (selector.all) {
-    return measure::find_functions(measurement, selector.name, selector.binary);
-  }
-  const auto one = function_index(measurement, selector);
-  if (!one) {
-    return std::unexpected(one.error());
-  }
-  return std::vector{*one};
 }
 
 } // namespace
@@ -377,12 +325,33 @@ Result<Json> Session::line_time(const std::string& id, const std::string& file,
   return answer_from_cache(id, progress, [&] { return line_time_once(id, file, progress); });
 }
 
+Result<Json> Session::ask(const std::string& id, Progress& progress,
+                          const std::function<Result<Json>(const OpenRecording&)>& answer) {
+  return answer_from_cache(id, progress, [&]() -> Result<Json> {
+    const auto recording = find(id);
+    return recording ? answer(**recording) : std::unexpected(recording.error());
+  });
+}
+
 Result<Json> Session::flame(const FlameRequest& request, Progress& progress) {
-  return answer_from_cache(request.id, progress, [&] { return flame_once(request); });
+  return ask(request.id, progress,
+             [&](const OpenRecording& recording) { return answer_flame(recording, request); });
 }
 
 Result<Json> Session::calls(const CallsRequest& request, Progress& progress) {
-  return answer_from_cache(request.id, progress, [&] { return calls_once(request); });
+  return ask(request.id, progress,
+             [&](const OpenRecording& recording) { return answer_calls(recording, request); });
+}
+
+Result<Json> Session::explain(const ExplainRequest& request, Progress& progress) {
+  return ask(request.id, progress,
+             [&](const OpenRecording& recording) { return answer_explain(recording, request); });
+}
+
+Result<Json> Session::distribution(const DistributionRequest& request, Progress& progress) {
+  return ask(request.id, progress, [&](const OpenRecording& recording) {
+    return answer_distribution(recording, request);
+  });
 }
 
 Result<Json> Session::bundle(const BundleRequest& request, Progress& progress) {
@@ -452,10 +421,11 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
   if (request.function.all) {
     const auto all = function_indices(measurement, request.function);
     if (all && all->size() > 1) {
-      return with_id(
-          **recording,
+      Json json =
           exporting::report_json(measurement, measure::report(measurement, *all, request.selection),
-                                 measure::raw_latency(measurement, *all, request.selection)));
+                                 measure::raw_latency(measurement, *all, request.selection));
+      json["command"] = report_command(**recording, request, std::nullopt);
+      return with_id(**recording, std::move(json));
     }
   }
   const engine::MeasureInlined measure_inlined =
@@ -495,6 +465,8 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
     json["may_be_inlined"] =
         measure::may_be_inlined(measurement, measurement.functions[*function].name);
   }
+  json["command"] =
+      report_command(**recording, request, function ? std::optional(*function) : std::nullopt);
   return with_id(**recording, std::move(json));
 }
 
@@ -536,56 +508,6 @@ Result<Json> Session::line_time_once(const std::string& id, const std::string& f
     return std::unexpected(times.error());
   }
   return Json{{"file", (*lines)->file}, {"line_time", exporting::line_times_json(times->get())}};
-}
-
-Result<Json> Session::flame_once(const FlameRequest& request) {
-  auto recording = find(request.id);
-  if (!recording) {
-    return std::unexpected(std::move(recording.error()));
-  }
-  const measure::Measurement& measurement = *(*recording)->measurement;
-  std::vector<stacks::FunctionId> roots;
-  if (request.function) {
-    auto functions = function_indices(measurement, *request.function);
-    if (!functions) {
-      return std::unexpected(std::move(functions.error()));
-    }
-    roots = std::move(*functions);
-  }
-  if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
-    return std::unexpected(std::move(checked.error()));
-  }
-  double smallest = request.smallest;
-  measure::FlameTree tree =
-      measure::flame(measurement, roots, request.selection, request.time, smallest);
-  while (tree.size() > most_flame_nodes && smallest < 1 && !cancel_asked()) {
-    smallest = std::max(smallest * 4, 1e-5);
-    tree = measure::flame(measurement, roots, request.selection, request.time, smallest);
-  }
-  return with_id(**recording, exporting::flame_json(measurement, tree, request.time));
-}
-
-Result<Json> Session::calls_once(const CallsRequest& request) {
-  auto recording = find(request.id);
-  if (!recording) {
-    return std::unexpected(std::move(recording.error()));
-  }
-  const measure::Measurement& measurement = *(*recording)->measurement;
-  auto function = function_index(measurement, request.function);
-  if (!function) {
-    return std::unexpected(std::move(function.error()));
-  }
-  if (auto checked = measure::check_selection(measurement, request.selection); !checked) {
-    return std::unexpected(std::move(checked.error()));
-  }
-  measure::SelectedCalls selected =
-      measure::read_selected(measurement, *function, request.selection);
-  const std::vector<std::uint32_t> calls =
-      exporting::by_start(selected.subset, std::move(selected.calls));
-  const std::uint64_t first = std::min<std::uint64_t>(request.offset, calls.size());
-  const std::uint64_t count = std::min<std::uint64_t>(request.limit, calls.size() - first);
-  return exporting::calls_json(measurement, selected.subset, std::span(calls).subspan(first, count),
-                               calls.size(), request.offset);
 }
 
 } // namespace ptlens::server

@@ -50,6 +50,8 @@ public:
                                        Progress& progress);
   [[nodiscard]] Result<Json> flame(const FlameRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> calls(const CallsRequest& request, Progress& progress);
+  [[nodiscard]] Result<Json> explain(const ExplainRequest& request, Progress& progress);
+  [[nodiscard]] Result<Json> distribution(const DistributionRequest& request, Progress& progress);
 
   // Returns the recording that was activated last and is still open; nullptr when there is none.
   [[nodiscard]] std::shared_ptr<OpenRecording> active() const;
@@ -78,8 +80,8 @@ private:
   [[nodiscard]] Result<Json> lines_once(const std::string& id, const std::string& file);
   [[nodiscard]] Result<Json> line_time_once(const std::string& id, const std::string& file,
                                             Progress& progress);
-  [[nodiscard]] Result<Json> flame_once(const FlameRequest& request);
-  [[nodiscard]] Result<Json> calls_once(const CallsRequest& request);
+  [[nodiscard]] Result<Json> ask(const std::string& id, Progress& progress,
+                                 const std::function<Result<Json>(const OpenRecording&)>& answer);
   [[nodiscard]] Result<std::shared_ptr<OpenRecording>> find(const std::string& id) const;
   [[nodiscard]] std::shared_ptr<OpenRecording> open_one(const std::string& id) const;
 

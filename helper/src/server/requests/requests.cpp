@@ -1,12 +1,11 @@
 // Conversion of parameters to requests, with the rules that the schema cannot express.
 #include "server/requests/requests.hpp"
 
+#include "server/requests/selection_params.hpp"
+
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,55 +15,6 @@ namespace {
 
 std::unexpected<protocol::BadField> bad(std::string path, const std::string& what) {
   return std::unexpected(protocol::bad_field(std::move(path), what));
-}
-
-std::uint64_t whole_ns(double ns) {
-  constexpr double most = 18e18; // below 2^64
-  return ns >= most ? std::numeric_limits<std::uint64_t>::max()
-                    : static_cast<std::uint64_t>(std::floor(ns));
-}
-
-// Returns the whole nanoseconds from low to high, both included.
-measure::Interval whole_interval(std::optional<double> low, std::optional<double> high) {
-  return {.low = whole_ns(std::ceil(low.value_or(0))),
-          .high = high ? whole_ns(*high) : std::numeric_limits<std::uint64_t>::max()};
-}
-
-// Converts the selection that ReportParams, FlameParams and CallsParams share.
-Read<measure::Selection> to_selection(const std::optional<protocol::Selection>& params) {
-  measure::Selection selection;
-  if (!params) {
-    return selection;
-  }
-  if (params->time) {
-    selection.time = whole_interval(params->time->low, params->time->high);
-  }
-  if (params->latency) {
-    if (params->latency->high == 0) {
-      return bad("selection.latency", "accepts no call: it must end above 0");
-    }
-    const auto high = params->latency->high;
-    selection.latency = whole_interval(params->latency->low,
-                                       high ? std::optional(std::ceil(*high) - 1) : std::nullopt);
-  }
-  if (!params->tids.empty()) {
-    selection.tid = params->tids.front();
-  }
-  if (!params->ancestors.empty()) {
-    const protocol::AncestorCondition& ancestor = params->ancestors.front();
-    if (ancestor.high && ancestor.low >= *ancestor.high) {
-      return bad("selection.ancestors", "must have a low below high");
-    }
-    selection.ancestor = ancestor.function;
-    selection.ancestor_latency = whole_interval(
-        ancestor.low, ancestor.high ? std::optional(std::ceil(*ancestor.high) - 1) : std::nullopt);
-  }
-  if (params->tids.size() > 1 || params->ancestors.size() > 1 || !params->not_tids.empty() ||
-      !params->callers.empty() || !params->calls.empty() || !params->waited.empty() ||
-      !params->states.empty() || params->complement) {
-    return bad("selection", "may only have latency, time, one of tids and one of ancestors");
-  }
-  return selection;
 }
 
 Read<engine::SourceMap> to_source_map(const std::map<std::string, std::string>& folders) {
@@ -104,6 +54,20 @@ Read<std::vector<std::string>> to_environment(const std::map<std::string, std::s
     environment.push_back(fmt::format("{}={}", name, value));
   }
   return environment;
+}
+
+measure::CallOrder order_of(protocol::CallOrder order) {
+  switch (order) {
+  case protocol::CallOrder::latency:
+    return measure::CallOrder::latency;
+  case protocol::CallOrder::self:
+    return measure::CallOrder::self;
+  case protocol::CallOrder::off_cpu:
+    return measure::CallOrder::off_cpu;
+  case protocol::CallOrder::start:
+    break;
+  }
+  return measure::CallOrder::start;
 }
 
 } // namespace
@@ -235,14 +199,44 @@ Read<CallsRequest> to_request(protocol::CallsParams params) {
   if (!selection) {
     return std::unexpected(std::move(selection.error()));
   }
-  if (!params.function) {
-    return bad("function", "is missing");
-  }
   return CallsRequest{.id = std::move(params.id),
-                      .function = std::move(*params.function),
+                      .function = std::move(params.function),
                       .selection = std::move(*selection),
-                      .offset = params.offset,
-                      .limit = static_cast<std::uint64_t>(params.limit)};
+                      .page = {.order = order_of(params.order),
+                               .descending = params.descending,
+                               .offset = params.offset,
+                               .limit = static_cast<std::uint64_t>(params.limit)}};
+}
+
+Read<ExplainRequest> to_request(protocol::ExplainParams params) {
+  auto selection = to_selection(params.selection);
+  if (!selection) {
+    return std::unexpected(std::move(selection.error()));
+  }
+  const auto sets = measure::parse_sets(params.slow, params.typical);
+  if (!sets) {
+    const bool slow_is_right = measure::parse_sets(params.slow, "").has_value();
+    return bad(slow_is_right ? "typical" : "slow", "is " + sets.error().one_line());
+  }
+  return ExplainRequest{.id = std::move(params.id),
+                        .function = std::move(params.function),
+                        .selection = std::move(*selection),
+                        .sets = *sets,
+                        .slow = std::move(params.slow),
+                        .typical = std::move(params.typical)};
+}
+
+Read<DistributionRequest> to_request(protocol::DistributionParams params) {
+  auto selection = to_selection(params.selection);
+  if (!selection) {
+    return std::unexpected(std::move(selection.error()));
+  }
+  return DistributionRequest{.id = std::move(params.id),
+                             .function = std::move(params.function),
+                             .selection = std::move(*selection),
+                             .shape = {.bins = static_cast<std::size_t>(params.bins),
+                                       .columns = static_cast<std::size_t>(params.columns),
+                                       .points = static_cast<std::size_t>(params.points)}};
 }
 
 } // namespace ptlens::server

@@ -3,7 +3,10 @@
 #pragma once
 
 #include "engine/recording/source_map.hpp"
+#include "measure/distribution/distribution.hpp"
+#include "measure/explain/slow_and_typical.hpp"
 #include "measure/flame/flame.hpp"
+#include "measure/selection/call_page.hpp"
 #include "measure/selection/selection.hpp"
 #include "protocol/messages.hpp"
 #include "record/recorder.hpp"
@@ -64,10 +67,25 @@ struct FlameRequest {
 
 struct CallsRequest {
   std::string id;
+  std::optional<FunctionSelector> function; // absent: all functions
+  measure::Selection selection;
+  measure::PageRequest page;
+};
+
+struct ExplainRequest {
+  std::string id;
   FunctionSelector function;
   measure::Selection selection;
-  std::uint64_t offset = 0;
-  std::uint64_t limit = 0;
+  measure::SetChoice sets;
+  std::string slow; // as it was written, like `typical`
+  std::string typical;
+};
+
+struct DistributionRequest {
+  std::string id;
+  FunctionSelector function;
+  measure::Selection selection;
+  measure::DistributionShape shape;
 };
 
 // Each converts the parameters, or returns the first bad field.
@@ -78,6 +96,8 @@ struct CallsRequest {
 [[nodiscard]] Read<ReportRequest> to_request(protocol::ReportParams params);
 [[nodiscard]] Read<FlameRequest> to_request(protocol::FlameParams params);
 [[nodiscard]] Read<CallsRequest> to_request(protocol::CallsParams params);
+[[nodiscard]] Read<ExplainRequest> to_request(protocol::ExplainParams params);
+[[nodiscard]] Read<DistributionRequest> to_request(protocol::DistributionParams params);
 
 // Parameters that need no conversion.
 template <class Parameters>

@@ -1,0 +1,31 @@
+#include "measure/selection/wait_reason.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace ptlens::measure {
+
+std::string_view name_of(WaitReason reason) {
+  return wait_reason_names.at(static_cast<std::size_t>(reason));
+}
+
+std::optional<WaitReason> wait_reason_named(std::string_view name) {
+  const auto at = std::ranges::find(wait_reason_names, name);
+  return at == wait_reason_names.end()
+             ? std::nullopt
+             : std::optional(static_cast<WaitReason>(at - wait_reason_names.begin()));
+}
+
+void read_waited(const cache::Block& block, const cache::BlockEntry& entry, WaitReason reason,
+                 std::span<std::uint64_t> out) {
+  std::ranges::fill(out, 0);
+  const cache::Column& column = reason == WaitReason::blocked ? block.blocked : block.preempted;
+  std::size_t extra = 0;
+  for (std::size_t call = 0; call < out.size() && extra < entry.extras; ++call) {
+    if ((block.flags[call] & cache::extra_bit) != 0) {
+      out[call] = column[extra++];
+    }
+  }
+}
+
+} // namespace ptlens::measure

@@ -1,0 +1,155 @@
+#include "server/recordings/call_answers.hpp"
+
+#include "base/cancellation.hpp"
+#include "export/explain/explain_json.hpp"
+#include "export/json/distribution_json.hpp"
+#include "export/json/json.hpp"
+#include "measure/explain/explain.hpp"
+#include "server/recordings/find_functions.hpp"
+#include "server/requests/command_line.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace ptlens::server {
+
+namespace {
+
+constexpr std::size_t most_flame_nodes = 50'000;
+
+// What a question is about, checked against the recording.
+struct Subject {
+  const OpenRecording* recording = nullptr;
+  std::optional<FunctionSelector> asked; // absent: all functions
+  std::vector<stacks::FunctionId> functions = {};
+  const measure::Selection* selection = nullptr;
+
+  [[nodiscard]] const measure::Measurement& measurement() const { return *recording->measurement; }
+  // Returns the command line that answers the same.
+  [[nodiscard]] std::vector<std::string> command(const char* name) const {
+    const bool one = asked && functions.size() == 1;
+    return command_line(measurement(),
+                        {.command = name,
+                         .source = &recording->source,
+                         .asked = asked,
+                         .function = one ? std::optional(functions.front()) : std::nullopt},
+                        *selection);
+  }
+};
+
+// Without a selector, `functions` is empty. `several`: the selector may ask for all of a name.
+Result<Subject> subject_of(const OpenRecording& recording,
+                           const std::optional<FunctionSelector>& asked,
+                           const measure::Selection& selection, bool several = false) {
+  Subject subject{.recording = &recording, .asked = asked, .selection = &selection};
+  if (asked) {
+    FunctionSelector selector = *asked;
+    selector.all = selector.all && several;
+    auto functions = function_indices(subject.measurement(), selector);
+    if (!functions) {
+      return std::unexpected(std::move(functions.error()));
+    }
+    subject.functions = std::move(*functions);
+  }
+  if (auto checked = measure::check_selection(subject.measurement(), selection); !checked) {
+    return std::unexpected(std::move(checked.error()));
+  }
+  return subject;
+}
+
+} // namespace
+
+Result<Json> answer_flame(const OpenRecording& recording, const FlameRequest& request) {
+  const auto subject = subject_of(recording, request.function, request.selection, true);
+  if (!subject) {
+    return std::unexpected(subject.error());
+  }
+  const auto flame = [&](double smallest) {
+    return measure::flame(subject->measurement(), subject->functions, request.selection,
+                          request.time, smallest);
+  };
+  double smallest = request.smallest;
+  measure::FlameTree tree = flame(smallest);
+  while (tree.size() > most_flame_nodes && smallest < 1 && !cancel_asked()) {
+    smallest = std::max(smallest * 4, 1e-5);
+    tree = flame(smallest);
+  }
+  Json json = exporting::flame_json(subject->measurement(), tree, request.time);
+  auto command = subject->command("flame");
+  if (request.time != measure::FlameTime::wall) {
+    command.emplace_back(request.time == measure::FlameTime::on_cpu ? "--on" : "--off");
+  }
+  json["command"] = std::move(command);
+  return with_id(recording, std::move(json));
+}
+
+Result<Json> answer_calls(const OpenRecording& recording, const CallsRequest& request) {
+  auto subject = subject_of(recording, request.function, request.selection, true);
+  if (!subject) {
+    return std::unexpected(subject.error());
+  }
+  if (!request.function) {
+    const auto all = subject->measurement().functions.ids();
+    subject->functions.assign(all.begin(), all.end());
+  }
+  const bool with_function = !request.function || request.function->all;
+  const measure::CallPage page = measure::read_page(subject->measurement(), subject->functions,
+                                                    request.selection, request.page);
+  Json json =
+      exporting::calls_json(subject->measurement(), page, request.page.offset, with_function);
+  json["command"] = subject->command("calls");
+  return json;
+}
+
+Result<Json> answer_explain(const OpenRecording& recording, const ExplainRequest& request) {
+  const auto subject = subject_of(recording, request.function, request.selection);
+  if (!subject) {
+    return std::unexpected(subject.error());
+  }
+  const auto explanation = measure::explain(subject->measurement(), subject->functions.front(),
+                                            request.selection, request.sets);
+  if (!explanation) {
+    return std::unexpected(explanation.error());
+  }
+  Json json = exporting::explain_json(subject->measurement(), *explanation);
+  auto command = subject->command("explain");
+  for (const auto& [option, value] :
+       {std::pair("--slow", &request.slow), std::pair("--typical", &request.typical)}) {
+    if (!value->empty()) {
+      command.emplace_back(option);
+      command.push_back(*value);
+    }
+  }
+  json["command"] = std::move(command);
+  return with_id(recording, std::move(json));
+}
+
+Result<Json> answer_distribution(const OpenRecording& recording,
+                                 const DistributionRequest& request) {
+  const auto subject = subject_of(recording, request.function, request.selection);
+  if (!subject) {
+    return std::unexpected(subject.error());
+  }
+  const stacks::FunctionId function = subject->functions.front();
+  Json json =
+      exporting::distribution_json(subject->measurement(), function,
+                                   measure::distribution(subject->measurement(), {&function, 1},
+                                                         request.selection, request.shape));
+  json["command"] = subject->command("calls");
+  return with_id(recording, std::move(json));
+}
+
+Json report_command(const OpenRecording& recording, const ReportRequest& request,
+                    std::optional<stacks::FunctionId> function) {
+  return command_line(*recording.measurement,
+                      {.command = "report",
+                       .source = &recording.source,
+                       .asked = request.function,
+                       .function = function},
+                      request.selection);
+}
+
+} // namespace ptlens::server

@@ -1,0 +1,25 @@
+// Answers about the calls of an open recording: each reads them from the call cache.
+#pragma once
+
+#include "server/recordings/open_recording.hpp"
+#include "server/requests/requests.hpp"
+
+#include <optional>
+
+namespace ptlens::server {
+
+[[nodiscard]] Result<Json> answer_flame(const OpenRecording& recording,
+                                        const FlameRequest& request);
+[[nodiscard]] Result<Json> answer_calls(const OpenRecording& recording,
+                                        const CallsRequest& request);
+[[nodiscard]] Result<Json> answer_explain(const OpenRecording& recording,
+                                          const ExplainRequest& request);
+[[nodiscard]] Result<Json> answer_distribution(const OpenRecording& recording,
+                                               const DistributionRequest& request);
+
+// Returns the command line of a report; `function`: that the request names, nothing for several or
+// an inlined one.
+[[nodiscard]] Json report_command(const OpenRecording& recording, const ReportRequest& request,
+                                  std::optional<stacks::FunctionId> function);
+
+} // namespace ptlens::server
