@@ -22,7 +22,7 @@ export default tseslint.config(
   { ignores: ["**/node_modules/", "out/", "helper/build*/", "test/artifacts/", "**/*.generated.ts"] },
   eslint.configs.recommended,
   {
-    files: ["**/*.ts"],
+    files: ["**/*.ts", "**/*.tsx"],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: root } },
     rules: {

@@ -39,11 +39,15 @@ const extension = {
 
 const webview = {
   ...common,
-  entryPoints: { webview: at("webview/main.ts") },
+  entryPoints: { webview: at("webview/main.tsx") },
   outdir: at("out"),
   platform: "browser",
   target: "es2022",
   format: "iife",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  loader: { ".ttf": "file" },
+  assetNames: "[name]", // codicon.ttf
 };
 
 const testFiles = (folder, suffix) =>

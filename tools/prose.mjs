@@ -23,7 +23,7 @@ const rules = [
   [/\bin vain\b/i, "without success"],
 ];
 
-const checked = /\.(cpp|hpp|ts|mjs|md|json|css|txt|cmake)$/;
+const checked = /\.(cpp|hpp|tsx?|mjs|md|json|css|txt|cmake)$/;
 const skipped = /(^|\/)(package-lock\.json|node_modules\/|LICENSE)|^tools\/prose\.mjs$/;
 const isDocument = (file) => /\.(md|json|txt)$/.test(file);
 

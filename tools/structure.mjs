@@ -13,7 +13,7 @@ const modules = [
 
 const listed = (...patterns) => capture("git", ["ls-files", "--", ...patterns]).stdout.split("\n").filter((file) => file !== "" && existsSync(at(file)));
 const read = (file) => readFileSync(at(file), "utf8");
-const nodeOf = (file) => file.replace(/\.(cpp|hpp|ts)$/, "");
+const nodeOf = (file) => file.replace(/\.(cpp|hpp|tsx?)$/, "");
 
 function addEdge(graph, from, to) {
   if (!graph.has(from)) graph.set(from, new Set());
@@ -35,7 +35,7 @@ function nativeImports(folder) {
 // Imports of types alone count too: they are how files depend on each other's words.
 function scriptImports(folder) {
   const graph = new Map();
-  for (const file of listed(`${folder}/*.ts`)) {
+  for (const file of listed(`${folder}/*.ts`, `${folder}/*.tsx`)) {
     addEdge(graph, nodeOf(file), nodeOf(file));
     for (const [, imported] of read(file).matchAll(/\bfrom "(\.[^"]+)"/g)) {
       addEdge(graph, nodeOf(file), path.posix.join(path.posix.dirname(file), imported));

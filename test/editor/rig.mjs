@@ -83,7 +83,7 @@ function installExtension(extensions) {
   const { publisher, name, version } = JSON.parse(readFileSync(path.join(projectRoot, "package.json"), "utf8"));
   const target = path.join(extensions, `${publisher}.${name}-${version}`);
   mkdirSync(path.join(target, "out"), { recursive: true });
-  for (const part of ["package.json", "out/extension.js", "out/webview.js", "out/webview.css"]) {
+  for (const part of ["package.json", "out/extension.js", "out/webview.js", "out/webview.css", "out/codicon.ttf"]) {
     copyFileSync(path.join(projectRoot, part), path.join(target, part));
   }
   for (const file of readdirSync(projectRoot).filter((each) => /^package\.nls.*\.json$/.test(each))) {

@@ -42,6 +42,7 @@ describe("the package", () => {
       path.normalize(manifest.main),
       "out/webview.js",
       "out/webview.css",
+      "out/codicon.ttf",
       "helper/build/ptlens",
       "extension/sample/order_server.cpp", // Measure the Sample builds it
       ...named(manifest.icon),

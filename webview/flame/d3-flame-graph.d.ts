@@ -13,12 +13,11 @@ declare module "d3-flame-graph" {
     transitionDuration(milliseconds: number): this;
     inverted(topDown: boolean): this;
     sort(compare: (a: Node<T>, b: Node<T>) => number): this;
-    setLabelHandler(label: (node: Node<T>) => string): this;
-    setDetailsHandler(show: (text: string | null) => void): this;
+    getName(label: (node: Node<T>) => string): this;
+    /** A function with the methods `show` and `hide`. */
+    tooltip(tip: () => void): this;
     setColorMapper(color: (node: Node<T>, original: string) => string): this;
     onClick(handler: (node: Node<T>) => void): this;
-    update(): void;
-    resetZoom(): void;
     destroy(): this;
   }
 

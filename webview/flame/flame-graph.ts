@@ -1,130 +1,147 @@
-// The flame graph, drawn by d3-flame-graph with the root at the top. A click or Enter zooms and selects, the arrow keys
-// move the focus, and Escape resets the zoom.
-import * as l10n from "@vscode/l10n";
+// The drawing of the flame graph by d3-flame-graph, with the root at the top. The panel adds what the library has not:
+// patterns for waiting, outlines of search hits, a frame for the keyboard, and roles for screen readers.
 import flamegraph, { type FlameGraphChart, type Node } from "d3-flame-graph";
 import { select } from "d3-selection";
-import { formatCalls, formatDuration, formatFigure, formatPercent, percentOf } from "../../extension/src/base/units";
-import { frameColors } from "./colors";
+import { share, time } from "../base/format";
+import { shortName } from "../base/names";
 import type { FlameNode } from "./hierarchy";
 
 type Frame = Node<FlameNode>;
 
-const cellHeight = 20;
+const cellHeight = 24;
+/** Width of a letter and of what surrounds a text, pixels. */
+const [letter, around] = [7.3, 12];
+/** A text needs room for so many letters. */
+const leastLetters = 5;
 /** Pixels */
 const smallestFrame = 0.5;
 
-export class FlameGraph {
-  readonly #resize: ResizeObserver;
-  readonly #chart: FlameGraphChart<FlameNode>;
-  #width: number;
-  #focused: Frame | undefined;
+export interface Handlers {
+  readonly onOpen: (node: FlameNode) => void;
+  readonly onHover: (node: FlameNode | undefined, event: MouseEvent | undefined) => void;
+}
 
-  /**
-   * `onSelect` receives each frame that the user clicks. `onDetails` receives the figures of the frame under the
-   * pointer, or undefined.
-   */
+/** Shows the card of a frame; d3-flame-graph calls it as its tooltip. */
+function tooltipOf(onHover: Handlers["onHover"]): () => void {
+  const nothing = (): void => undefined;
+  return Object.assign(nothing, {
+    show: (event: MouseEvent, frame: Frame) => {
+      onHover(frame.data, event);
+    },
+    hide: () => {
+      onHover(undefined, undefined);
+    },
+  });
+}
+
+export class FlameGraph {
+  readonly #chart: FlameGraphChart<FlameNode>;
+  #hits = new Set<FlameNode>();
+  #current: FlameNode | undefined;
+
   constructor(
     private readonly container: HTMLElement,
     private readonly root: FlameNode,
-    onSelect: (node: FlameNode) => void,
-    private readonly onDetails: (text: string | undefined) => void,
+    private readonly width: number,
+    { onOpen, onHover }: Handlers,
   ) {
-    const reducedMotion = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const color = frameColors(root);
-    this.#width = container.clientWidth;
     this.#chart = flamegraph<FlameNode>()
-      .width(this.#width)
+      .width(width)
       .cellHeight(cellHeight)
       .minFrameSize(smallestFrame)
-      .transitionDuration(reducedMotion ? 0 : 200)
+      .transitionDuration(0)
       .inverted(true)
       .sort((a, b) => b.data.value - a.data.value)
-      .setLabelHandler((frame) => details(frame.data, root.value))
-      .setDetailsHandler((text) => {
-        onDetails(text ?? undefined);
-      })
-      .setColorMapper((frame) => color(frame.data))
+      .getName((frame) => this.#label(frame))
+      .tooltip(tooltipOf(onHover))
+      .setColorMapper((frame) => fillOf(frame.data))
       .onClick((frame) => {
-        this.#focus(frame);
-        onSelect(frame.data);
+        onOpen(frame.data);
       });
     select(container).datum(root).call(this.#chart);
-    container.tabIndex = 0;
-    container.addEventListener("keydown", this.#onKey);
-    this.#resize = new ResizeObserver(() => {
-      const width = container.clientWidth;
-      if (width === 0 || width === this.#width) return;
-      this.#width = width;
-      this.#chart.width(width).update();
-    });
-    this.#resize.observe(container);
+    this.#decorate();
   }
 
-  resetZoom(): void {
-    this.#chart.resetZoom();
+  /** Marks the frames that a search found. */
+  mark(hits: readonly FlameNode[]): void {
+    this.#hits = new Set(hits);
+    this.#decorate();
+  }
+
+  get current(): FlameNode | undefined {
+    return this.#current;
+  }
+
+  /** Gives a frame the keyboard. */
+  moveTo(node: FlameNode | undefined): void {
+    this.#current = node;
+    this.#decorate();
+    this.#frames().filter((frame) => frame.data === node).nodes()[0]?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Returns the frame that an arrow key leads to. */
+  neighbour(key: string): FlameNode | undefined {
+    const drawn = this.#frames().data();
+    const current = drawn.find(({ data }) => data === this.#current);
+    if (current === undefined) return this.root;
+    if (key === "ArrowUp") return current.parent?.data;
+    if (key === "ArrowDown") return current.children?.find((child) => drawn.includes(child))?.data;
+    const row = drawn.filter(({ depth }) => depth === current.depth).sort((a, b) => a.x0 - b.x0);
+    return row[row.indexOf(current) + (key === "ArrowLeft" ? -1 : 1)]?.data;
   }
 
   dispose(): void {
-    this.#resize.disconnect();
-    this.container.removeEventListener("keydown", this.#onKey);
     this.#chart.destroy();
     this.container.replaceChildren();
   }
 
-  readonly #onKey = (event: KeyboardEvent): void => {
-    if (event.key === "Escape") {
-      this.resetZoom();
-    } else if (event.key === "Enter" || event.key === " ") {
-      this.#element(this.#focused)?.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-    } else {
-      const next = this.#neighbour(event.key);
-      if (next === undefined) return;
-      this.#focus(next);
-    }
-    event.preventDefault();
-  };
-
-  #neighbour(key: string): Frame | undefined {
-    const current = this.#focused;
-    if (current === undefined) {
-      return key.startsWith("Arrow") ? select<HTMLElement, Frame>(this.container).datum() : undefined;
-    }
-    const visible = (frame: Frame): boolean => this.#element(frame) !== undefined;
-    if (key === "ArrowUp") return current.parent ?? undefined;
-    if (key === "ArrowDown") return current.children?.find(visible);
-    const siblings = (current.parent?.children ?? []).filter(visible);
-    const index = siblings.indexOf(current);
-    if (key === "ArrowLeft") return siblings[index - 1];
-    return key === "ArrowRight" ? siblings[index + 1] : undefined;
+  #frames(): ReturnType<typeof framesIn> {
+    return framesIn(this.container);
   }
 
-  #focus(frame: Frame): void {
-    this.#element(this.#focused)?.classList.remove("focused");
-    this.#focused = frame;
-    const element = this.#element(frame);
-    element?.classList.add("focused");
-    element?.scrollIntoView({ block: "nearest" });
-    this.onDetails(details(frame.data, this.root.value));
+  /** The name, and the share where it fits as a whole. */
+  #label({ data, x0, x1 }: Frame): string {
+    const name = data.kind === "frame" ? shortName(data.name) : data.name;
+    const letters = ((x1 - x0) * this.width - around) / letter;
+    const part = share(data.value / Math.max(1, this.root.value));
+    return name.length + part.length + 1 <= letters ? `${name} ${part}` : name;
   }
 
-  #element(frame: Frame | undefined): SVGGElement | undefined {
-    if (frame === undefined) return undefined;
-    return select(this.container)
-      .selectAll<SVGGElement, Frame>("g.frame")
-      .filter((candidate) => candidate === frame)
-      .nodes()[0];
+  #decorate(): void {
+    const { width } = this;
+    this.#frames().each((frame, index, nodes) => {
+      const element = nodes[index];
+      if (element === undefined) return;
+      const { data } = frame;
+      element.setAttribute("role", "treeitem");
+      element.setAttribute("aria-level", String(frame.depth + 1));
+      element.setAttribute("aria-label", `${data.name}, ${time(data.value)}, ${share(data.value / Math.max(1, this.root.value))}`);
+      element.classList.toggle("root", frame.depth === 0);
+      element.classList.toggle("blk", isWaiting(data));
+      element.classList.toggle("smaller", data.kind === "smaller");
+      element.classList.toggle("thin", (frame.x1 - frame.x0) * width < leastLetters * letter + around);
+      element.classList.toggle("hit", this.#hits.has(data));
+      element.classList.toggle("cur", data === this.#current);
+    });
   }
+}
+
+function framesIn(container: HTMLElement) {
+  return select(container).selectAll<SVGGElement, Frame>("g.frame");
+}
+
+/** Whether a frame waits for more than half of its time. */
+export function isWaiting({ off, value, kind }: FlameNode): boolean {
+  return kind === "off" || (value > 0 && off > value / 2);
+}
+
+function fillOf(node: FlameNode): string {
+  if (node.kind === "smaller") return "var(--vscode-button-secondaryBackground)";
+  return isWaiting(node) ? "url(#soft-blocked)" : "var(--on-soft)";
 }
 
 /** Returns the node of the frame that contains an element of the graph. */
 export function frameOf(target: EventTarget | null): FlameNode | undefined {
   const frame = target instanceof Element ? target.closest<SVGGElement>("g.frame") : null;
   return frame === null ? undefined : select<SVGGElement, Frame>(frame).datum().data;
-}
-
-/** "price_order: 12.3 ms, 45 % of all, 1,000 calls, self 1.20 ms". */
-function details(node: FlameNode, total: number): string {
-  const share = l10n.t("{0} of all", formatPercent(percentOf(node.value, total)));
-  const self = node.selfKnown ? l10n.t("self {0}", formatDuration(node.self)) : l10n.t("self unknown");
-  return `${node.name}: ${formatFigure(node.value, node.uncertainty)}, ${share}, ${formatCalls(node.calls)}, ${self}`;
 }

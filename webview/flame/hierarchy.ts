@@ -1,13 +1,19 @@
-// Builds the tree that d3 needs from the columns of ptlens/flame.
+// Builds the tree of the flame graph from the columns of ptlens/flame.
 import * as l10n from "@vscode/l10n";
 import type { FlameResult, FunctionIdentity } from "../../extension/src/panel/panel-messages";
 
 export interface FlameNode {
   name: string;
+  /** The same for the same function wherever it is. */
+  key: string;
+  /** frame: a function; off: the time in which its caller did not run; smaller: frames too small to draw. */
+  kind: "frame" | "off" | "smaller";
   /** Inclusive time, ns. */
   value: number;
   /** ns */
   self: number;
+  /** Of `value` off-CPU, ns. */
+  off: number;
   /** false: not all that it calls was measured. */
   selfKnown: boolean;
   /** How far `value` may be off, ns, either way. */
@@ -16,9 +22,6 @@ export interface FlameNode {
   /** Absent at the root. */
   function?: FunctionIdentity;
   children: FlameNode[];
-  // d3-flame-graph sets these while it is zoomed.
-  hide?: boolean;
-  fade?: boolean;
 }
 
 export interface Hierarchy {
@@ -29,6 +32,10 @@ export interface Hierarchy {
 
 /** d3-flame-graph is recursive: deeper stacks would overflow its own. */
 export const maxDepth = 1000;
+
+export function keyOf({ binary, address, name }: Pick<FunctionIdentity, "binary" | "address" | "name">): string {
+  return `${binary} ${address ?? ""} ${name}`;
+}
 
 /** Node 0 is the root, and parents come before their children. Throws if the columns break this rule. */
 export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" | "nodes">): Hierarchy {
@@ -44,8 +51,11 @@ export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" 
     const identity = functions[called[i] ?? -1];
     const node: FlameNode = {
       name: identity?.name ?? l10n.t("all"),
+      key: identity === undefined ? "" : keyOf(identity),
+      kind: "frame",
       value: inclusive[i] ?? 0,
       self: self[i] ?? 0,
+      off: 0,
       selfKnown: identity?.self_unknown !== true,
       uncertainty: nodes.uncertainty?.[i] ?? 0,
       calls: calls[i] ?? 0,

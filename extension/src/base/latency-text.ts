@@ -7,7 +7,8 @@ import { formatFigure, formatSlower } from "./units";
 
 export type FigureName = keyof FigureErrors;
 
-function errorOf(latency: Latency, name: FigureName): number {
+/** How far a figure may be off, ns, either way. */
+export function errorOf(latency: Latency, name: FigureName): number {
   return latency.uncertainty?.[name] ?? (name === "total" ? 0 : latency.resolution);
 }
 

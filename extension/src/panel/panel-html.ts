@@ -6,7 +6,7 @@ export function panelHtml(webview: vscode.Webview, media: vscode.Uri): string {
   const nonce = randomBytes(16).toString("base64url");
   const script = webview.asWebviewUri(vscode.Uri.joinPath(media, "webview.js")).toString();
   const style = webview.asWebviewUri(vscode.Uri.joinPath(media, "webview.css")).toString();
-  const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
+  const policy = `default-src 'none'; style-src ${webview.cspSource}; font-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
   return `<!DOCTYPE html>
 <html lang="${vscode.l10n.bundle === undefined ? "en" : vscode.env.language}">
 <head>
@@ -17,7 +17,7 @@ export function panelHtml(webview: vscode.Webview, media: vscode.Uri): string {
   <title>PT Lens</title>
 </head>
 <body>
-  <main id="view"></main>
+  <div id="panel"></div>
   <script type="application/json" id="translations">${scriptText(vscode.l10n.bundle ?? {})}</script>
   <script nonce="${nonce}" src="${script}"></script>
 </body>

@@ -2,25 +2,64 @@
 import { asRecord } from "../base/records";
 import type { FunctionRef } from "../functions/function-selector";
 import type {
+  CallsResult,
   CallState,
+  DistributionResult,
+  ExplainResult,
   FlameResult,
   FunctionIdentity,
+  FunctionSelector,
+  FunctionSummary,
+  FunctionsResult,
+  Params,
+  PartialReport,
+  Recording,
+  Report,
+  Result,
+  Selection,
+  TimeKind,
+} from "../protocol/protocol";
+
+export type {
+  CallsResult,
+  CallState,
+  DistributionResult,
+  ExplainResult,
+  FlameResult,
+  FunctionIdentity,
+  FunctionRef,
+  FunctionSelector,
   FunctionSummary,
   FunctionsResult,
   PartialReport,
   Recording,
   Report,
+  Selection,
   TimeKind,
-} from "../protocol/protocol";
+};
 
-export type { FlameResult, FunctionIdentity, FunctionRef, FunctionSummary, FunctionsResult, PartialReport, Recording, Report, TimeKind };
+/** The requests that the webview may make. The extension adds the recording. */
+export const panelMethods = ["ptlens/report", "ptlens/calls", "ptlens/flame", "ptlens/distribution", "ptlens/explain"] as const;
+export type PanelMethod = (typeof panelMethods)[number];
+export type PanelParams<M extends PanelMethod> = Omit<Params<M>, "id">;
+export type PanelResult<M extends PanelMethod> = Result<M>;
 
-/** The root of the flame graph: all stacks, or the calls of the shown function. */
-export type FlameScope = "all" | "function";
+/** A request of the webview; `ask` is its number. */
+export interface Ask<M extends PanelMethod = PanelMethod> {
+  readonly type: "ask";
+  readonly ask: number;
+  /** About the recording that the shown one is compared with. */
+  readonly ofBaseline?: boolean;
+  readonly method: M;
+  readonly params: PanelParams<M>;
+}
 
-export interface FlameView {
-  readonly time: TimeKind;
-  readonly scope: FlameScope;
+/** The answer to the request `ask`: the result, or why there is none. */
+export interface Answer {
+  readonly type: "answer";
+  readonly ask: number;
+  readonly result?: unknown;
+  readonly failure?: string;
 }
 
 /** One call of the function; times in ns. */
@@ -47,12 +86,49 @@ export interface SlowCall extends CallRow {
   readonly before: readonly CallRow[];
 }
 
+/** A recording that the shown one is compared with. `made`: ms since 1970. */
+export interface Baseline {
+  readonly name: string;
+  readonly path: string;
+  readonly made: number;
+}
+
+/** A figure of both recordings, and whether the difference is one. Times are ns, `percent` is of the baseline. */
+export interface JudgedFigure {
+  readonly base: number;
+  readonly now: number;
+  readonly percent: number;
+  readonly lowPercent: number;
+  readonly highPercent: number;
+  readonly verdict: "faster" | "slower" | "no_change" | "cannot_tell";
+}
+
+export interface ChangedFunction {
+  readonly name: string;
+  readonly binary: string;
+  readonly address: string | null;
+  readonly baseCalls: number;
+  readonly nowCalls: number;
+  readonly mean: JudgedFigure;
+  readonly p99: JudgedFigure;
+}
+
+/** What `ptlens diff --json` prints, as far as the panel shows it. */
+export interface Changes {
+  readonly functions: readonly ChangedFunction[];
+  readonly notes: readonly string[];
+  readonly command: readonly string[];
+}
+
 export type ToPanel =
-  | { readonly type: "overview"; readonly functions: FunctionsResult }
-  | { readonly type: "function"; readonly report: Report; readonly slowCall?: SlowCall }
+  /** `made`: when the recording was made, ms since 1970. */
+  | { readonly type: "overview"; readonly functions: FunctionsResult; readonly made?: number }
+  /** `selector`: names the function in requests; it may select several functions together. */
+  | { readonly type: "function"; readonly report: Report; readonly selector: FunctionSelector; readonly slowCall?: SlowCall; readonly made?: number; readonly baseline?: Baseline }
+  | { readonly type: "baseline"; readonly baseline?: Baseline }
   /** Sent while a trace is decoded. */
   | { readonly type: "partial"; readonly report: PartialReport }
-  | { readonly type: "flame"; readonly view: FlameView; readonly flame: FlameResult }
+  | Answer
   | { readonly type: "goTo"; readonly section: PanelSection }
   /** `instead`: nothing else is left to show. */
   | { readonly type: "failed"; readonly text: string; readonly instead?: boolean };
@@ -62,13 +138,17 @@ export type FromPanel =
   | { readonly type: "overview" }
   /** `inlined`: also counts inlined executions of a function that has calls. */
   | { readonly type: "function"; readonly function: FunctionRef; readonly inlined?: boolean }
-  | { readonly type: "flame"; readonly view: FlameView }
+  | Ask
+  /** Asks what changed since the baseline. */
+  | { readonly type: "askChanges"; readonly ask: number }
+  | { readonly type: "chooseBaseline" }
+  | { readonly type: "copy"; readonly text: string }
   | { readonly type: "goDeeper"; readonly function: FunctionRef }
   | { readonly type: "measureAgain" }
   | { readonly type: "reveal"; readonly file: string; readonly line: number };
 
 /** Sections of the panel that a link can name. */
-export const panelSections = ["figures", "flame", "histogram", "callers", "children"] as const;
+export const panelSections = ["figures", "flame", "histogram", "callers", "children", "why", "calls", "change"] as const;
 export type PanelSection = (typeof panelSections)[number];
 
 /** Returns the `view` in the argument of a command, if it names a section. */

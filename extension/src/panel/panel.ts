@@ -1,39 +1,27 @@
-// The panel beside the editor: all functions or one function, and the flame graph. The panel stores its
-// content, because VS Code discards the page of a hidden panel and later runs its script again.
+// The panel beside the editor: all functions or one function. The panel stores its content, because VS Code discards the
+// page of a hidden panel and later runs its script again. The page asks for what its views need.
 import * as vscode from "vscode";
 import { failureOf, failureText } from "../errors/failure";
 import type { Log } from "../errors/log";
 import { withCandidates } from "../functions/candidates";
 import { selectorOf } from "../functions/function-selector";
 import type { Client } from "../helper/client";
-import type { FunctionSelector, PartialReport, Recording, Report, Selection } from "../protocol/protocol";
+import type { FunctionSelector, PartialReport, Recording, Report } from "../protocol/protocol";
 import type { ResultView } from "../recordings/result-view";
 import type { Session } from "../recordings/session";
 import { revealSource } from "../source/reveal";
+import { findChanges } from "./changes";
 import { offerToRepeat } from "./not-called";
 import { panelHtml } from "./panel-html";
-import type { FlameView, FromPanel, PanelSection, SlowCall, ToPanel } from "./panel-messages";
+import { panelMethods, type Ask, type Baseline, type FromPanel, type PanelMethod, type PanelSection, type ToPanel } from "./panel-messages";
 import { findSlowCall } from "./slow-call";
-
-
-/** The function that the panel shows. */
-interface ShownFunction {
-  /** It may select several functions together. */
-  readonly selector: FunctionSelector;
-  /** The calls that the report and the flame graph are about. */
-  readonly selection: Selection;
-}
 
 export class Panel implements ResultView, vscode.Disposable {
   readonly #subscriptions: readonly vscode.Disposable[];
   #panel: vscode.WebviewPanel | undefined;
-  /** Undefined while all functions are shown, or a function without calls, which has no flame graph of its own. */
-  #function: ShownFunction | undefined;
   /** Key of the recording whose results are shown. */
   #recording: string | undefined;
   #main: ToPanel | undefined;
-  #flame: ToPanel | undefined;
-  #view: FlameView = { time: "wall", scope: "all" };
   /** The report so far while a trace is decoded; shown instead of #main. */
   #partial: PartialReport | undefined;
   /** The section to show as soon as the webview is ready. */
@@ -52,11 +40,12 @@ export class Panel implements ResultView, vscode.Disposable {
       session.onDidChange(() => {
         const active = session.active?.key;
         // The results stay valid while the helper is not running.
-        if (active === this.#recording) return;
+        if (active === this.#recording) {
+          if (this.#main?.type === "function") this.#post({ type: "baseline", ...this.#baseline() });
+          return;
+        }
         this.#recording = active;
-        this.#function = undefined;
         this.#main = undefined;
-        this.#flame = undefined;
         if (active === undefined) this.#panel?.dispose();
       }),
     ];
@@ -67,7 +56,7 @@ export class Panel implements ResultView, vscode.Disposable {
     if (recording === undefined) return;
     const functions = await this.client.request("ptlens/functions", { id: recording.id });
     if (!this.#isCurrent(recording)) return;
-    await this.#showMain("PT Lens", { type: "overview", functions }, undefined);
+    this.#showMain("PT Lens", { type: "overview", functions, ...this.#made() });
   }
 
   /** Shows a new measurement: its function, or all functions unless exactly one was measured. Says which were not called. */
@@ -100,7 +89,7 @@ export class Panel implements ResultView, vscode.Disposable {
       throw error;
     });
     if (!this.#isCurrent(recording)) return undefined;
-    await this.#showReport(report.function.name, report, { selector: chosen, selection: {} });
+    this.#showMain(`PT Lens: ${report.function.name}`, { type: "function", report, selector: chosen, ...this.#made(), ...this.#baseline() });
     if (section !== undefined) this.#goTo(section);
     return report;
   }
@@ -120,11 +109,9 @@ export class Panel implements ResultView, vscode.Disposable {
       await this.showMeasured([selector]);
       return;
     }
-    const latency = slowCall.latency ?? threshold;
-    const selection: Selection = { latency: [latency, latency + 1], tids: [slowCall.tid] };
-    const report = await this.client.request("ptlens/report", { id: recording.id, function: selector, selection });
+    const report = await this.client.request("ptlens/report", { id: recording.id, function: selector });
     if (!this.#isCurrent(recording)) return;
-    await this.#showReport(vscode.l10n.t("slow {0}", report.function.name), report, { selector, selection }, slowCall);
+    this.#showMain(`PT Lens: ${vscode.l10n.t("slow {0}", report.function.name)}`, { type: "function", report, selector, slowCall, ...this.#made(), ...this.#baseline() });
   }
 
   /** Shows the active recording if the panel is open: the function if the recording contains it, else all functions. */
@@ -156,19 +143,22 @@ export class Panel implements ResultView, vscode.Disposable {
     return this.session.recording?.id === id;
   }
 
-  async #showReport(name: string, report: Report, shown: ShownFunction, slowCall?: SlowCall): Promise<void> {
-    const message: ToPanel = { type: "function", report, ...(slowCall === undefined ? {} : { slowCall }) };
-    await this.#showMain(`PT Lens: ${name}`, message, report.called === false || report.not_called === true ? undefined : shown);
+  #baseline(): { baseline?: Baseline } {
+    const item = this.session.baseline;
+    return item === undefined ? {} : { baseline: { name: item.name, path: item.path, made: item.when } };
   }
 
-  async #showMain(title: string, message: ToPanel, shown: ShownFunction | undefined): Promise<void> {
-    this.#function = shown;
-    this.#view = { time: this.#view.time, scope: shown === undefined ? "all" : "function" };
+  /** When the active recording was made. */
+  #made(): { made?: number } {
+    const item = this.session.active;
+    return item === undefined ? {} : { made: item.when };
+  }
+
+  #showMain(title: string, message: ToPanel): void {
     this.#partial = undefined;
     this.#main = message;
     this.#open(title).title = title;
     this.#post(message);
-    await this.#showFlame();
   }
 
   #showPartial(report: PartialReport | undefined): void {
@@ -190,18 +180,29 @@ export class Panel implements ResultView, vscode.Disposable {
     this.#post({ type: "goTo", section });
   }
 
-  async #showFlame(): Promise<void> {
-    const recording = await this.session.ready();
-    if (recording === undefined) return;
-    const view = this.#view;
-    const shown = view.scope === "function" ? this.#function : undefined;
-    const flame = await this.client.request("ptlens/flame", {
-      id: recording.id,
-      time_kind: view.time,
-      ...(shown === undefined ? {} : { function: shown.selector, selection: shown.selection }),
-    });
-    if (!this.#isCurrent(recording) || this.#view !== view) return;
-    this.#post((this.#flame = { type: "flame", view, flame }));
+  /** Answers a request of the webview about the active recording. */
+  async #answer({ ask, method, params, ofBaseline = false }: Ask): Promise<void> {
+    try {
+      if (!panelMethods.includes(method)) throw new Error(`The panel may not ask ${method}.`);
+      const active = await this.session.ready();
+      const recording = ofBaseline ? this.session.baselineRecording : active;
+      if (recording === undefined) throw new Error(vscode.l10n.t("The recording is closed."));
+      const result = await this.client.request<PanelMethod>(method, { ...params, id: recording.id });
+      this.#post({ type: "answer", ask, result });
+    } catch (error) {
+      this.#post({ type: "answer", ask, failure: failureText(failureOf(error)) });
+    }
+  }
+
+  async #answerChanges(ask: number): Promise<void> {
+    try {
+      const { active, baseline } = this.session;
+      const { helper } = this.client;
+      if (active === undefined || baseline === undefined || helper === undefined) throw new Error(vscode.l10n.t("The recording is closed."));
+      this.#post({ type: "answer", ask, result: await findChanges(helper.path, baseline.path, active.path) });
+    } catch (error) {
+      this.#post({ type: "answer", ask, failure: failureText(failureOf(error)) });
+    }
   }
 
   #open(title: string): vscode.WebviewPanel {
@@ -249,17 +250,25 @@ export class Panel implements ResultView, vscode.Disposable {
       case "measureAgain":
         await vscode.commands.executeCommand("ptlens.measureAgain", this.#recording);
         return;
-      case "flame":
-        this.#view = message.view;
-        return this.#showFlame();
+      case "ask":
+        return this.#answer(message);
+      case "askChanges":
+        return this.#answerChanges(message.ask);
+      case "chooseBaseline":
+        await vscode.commands.executeCommand("ptlens.recording.compare");
+        return;
+      case "copy":
+        await vscode.env.clipboard.writeText(message.text);
+        return;
       case "reveal":
         return revealSource(message.file, message.line, (uri, line) => this.#currentLine(message.file, uri, line));
     }
   }
 
   #postContent(): void {
-    if (this.#main !== undefined) this.#post(this.#main);
-    if (this.#flame !== undefined) this.#post(this.#flame);
+    if (this.#main === undefined) return;
+    this.#post(this.#main);
+    if (this.#main.type === "function") this.#post({ type: "baseline", ...this.#baseline() });
   }
 
   /** Returns the current position of a 0-based line of the measured text; the same line if it was removed. */

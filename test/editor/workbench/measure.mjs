@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ask, newestRecording, probesOf, sampleSource } from "../live.mjs";
 import {
-  choose, count, definedAt, duration, figure, goToLine, latencyFigure, lensTexts, lineTexts, newPage, openContextMenu, openSubmenu, panelFrame, patience, pickSample,
-  recordingRunsIn, runCommand, showSource, until,
+  briefFigure, choose, count, definedAt, duration, figure, goToLine, latencyFigure, lensTexts, lineTexts, newPage, openContextMenu, openSubmenu, openTab, panelFrame,
+  panelText, patience, pickSample, recordingRunsIn, runCommand, showSource, until,
 } from "./page.mjs";
 
 export async function measureTests({ browser, rig, sample, measured, artifacts, test }) {
@@ -108,10 +108,18 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
     async () => {
       const frame = panelFrame(page);
       await frame.locator("h1", { hasText: measured }).waitFor(patience);
-      const figures = await frame.locator(".figures").innerText();
-      assert.ok(figures.includes(latencyFigure(report.latency, "mean")), figures);
-      assert.ok(figures.includes(latencyFigure(report.latency, "p99")), figures);
+      const figures = await panelText(frame.locator(".figures"));
+      assert.ok(figures.includes(briefFigure(report.latency, "mean")), figures);
+      assert.ok(figures.includes(briefFigure(report.latency, "p99")), figures);
       assert.ok(figures.includes(count(report.calls.complete)), figures);
+      await frame.locator("[data-section=histogram] canvas").waitFor(patience);
+      await shot("overview-dark");
+      await frame.locator("[data-section=histogram]").getByRole("button", { name: "Table" }).click();
+      const drawn = await frame.locator("[data-section=histogram] td.count").allTextContents();
+      const calls = drawn.map((text) => Number(text.replaceAll(",", ""))).reduce((a, b) => a + b, 0);
+      assert.equal(calls, report.calls.complete, "the histogram contains every complete call");
+      await frame.locator("[data-section=histogram]").getByRole("button", { name: "Chart" }).click();
+      await openTab(frame, "Flame graph");
       const names = await until("frames", async () => {
         const found = await frame.locator("g.frame").evaluateAll((frames) => frames.map((each) => each.getAttribute("name")));
         return found.length >= 3 && found;
@@ -119,26 +127,28 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
       for (const name of [measured, "accept_order", "write_audit"]) {
         assert.ok(names.some((each) => each.includes(name)), `${name} in ${names.join(", ")}`);
       }
-      const drawn = await frame.locator(".bucket .count").allTextContents();
-      const calls = drawn.map((text) => Number(text.replaceAll(",", ""))).reduce((a, b) => a + b, 0);
-      assert.equal(calls, report.calls.complete, "the histogram contains every complete call");
       await shot("flame-graph-dark");
     },
     page,
   );
 
   await test(
-    "a click on a frame opens its source line",
+    "the menu of a frame opens its source line, and a click zooms to it",
     async () => {
       const frame = panelFrame(page);
       for (const name of ["write_audit", "accept_order"]) {
         await until(`the frame ${name} leads to its source`, async () => {
-          await frame.locator(`g.frame[name*="${name}"] rect`).first().click({ timeout: 5000 });
+          await frame.locator(`g.frame[name*="${name}"] rect`).first().click({ timeout: 5000, button: "right" });
+          await frame.getByRole("menuitem", { name: "Go Deeper" }).waitFor({ timeout: 5000 });
+          await frame.getByRole("menuitem", { name: "Open Source" }).click({ timeout: 5000 });
           await page.waitForTimeout(800);
           return (await page.getByText(new RegExp(`Ln ${definedAt(name)}, Col`)).count()) > 0;
         });
+        await frame.locator(`g.frame[name*="${name}"] rect`).first().click();
+        await frame.locator(".crumbs", { hasText: name }).waitFor(patience);
         await frame.locator(".deeper").getByRole("button", { name: "Go Deeper" }).waitFor(patience);
-        await frame.getByRole("button", { name: "Reset zoom" }).click();
+        await frame.locator(".crumbs").getByRole("button", { name: measured }).click();
+        await frame.locator(`g.frame.root[name*="${measured}"]`).waitFor(patience);
       }
     },
     page,
@@ -168,12 +178,14 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
     "Go Deeper measures a callee in the same process, and the caller keeps its figures",
     async () => {
       const frame = panelFrame(page);
+      await openTab(frame, "Overview");
       await frame.locator("[data-section=children] tr", { hasText: "accept_order" }).getByRole("button", { name: "Go Deeper" }).click();
       await stopWhenRecording();
       await frame.locator("h1", { hasText: "accept_order" }).waitFor(patience);
       const deeper = ask("report", newestRecording(stateHome), "--function", "accept_order");
       assert.ok(deeper.calls.complete > 0);
-      const figures = await frame.locator(".figures").innerText();
+      await openTab(frame, "Overview");
+      const figures = await panelText(frame.locator(".figures"));
       assert.ok(figures.includes(count(deeper.calls.complete)), figures);
       for (const each of [report, deeper]) {
         await goToLine(page, each.function.line);
@@ -231,7 +243,7 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
       await stopWhenRecording();
       const frame = panelFrame(page);
       await frame.locator("h1", { hasText: "main" }).waitFor(patience);
-      await frame.getByText(/Not called in [\d.]+ m?s/).waitFor(patience);
+      await frame.getByText(/No call of main was seen in [\d.]+\sm?s/).waitFor(patience);
       await frame.getByRole("button", { name: "Measure Again" }).waitFor(patience);
       const message = page.locator(".notification-toast", { hasText: "main was not called in" });
       await message.getByRole("button", { name: "Measure Again" }).waitFor(patience);

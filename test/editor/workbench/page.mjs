@@ -23,6 +23,21 @@ export function figure(ns, uncertainty = 0) {
 /** A figure of a latency, such as p50. */
 export const latencyFigure = (latency, name) => figure(latency[name], latency.uncertainty?.[name] ?? (name === "total" ? 0 : latency.resolution));
 
+/** A figure of a latency as a table of the panel shows it: without its uncertainty, or only a limit. */
+export function briefFigure(latency, name) {
+  const uncertainty = latency.uncertainty?.[name] ?? (name === "total" ? 0 : latency.resolution);
+  return uncertainty > 0 && uncertainty >= latency[name] ? figure(latency[name], uncertainty) : duration(latency[name]);
+}
+
+/** The text of an element of the panel, hidden parts included, with plain spaces. */
+export const panelText = async (locator) => (await locator.textContent()).replaceAll("\u00a0", " ");
+
+/** Chooses a tab of the panel. */
+export async function openTab(frame, name) {
+  await frame.getByRole("tab", { name }).click();
+  await frame.locator('[role=tab][aria-selected="true"]', { hasText: name }).waitFor(patience);
+}
+
 export const count = (number) => number.toLocaleString("en-US");
 
 const sourceLines = readFileSync(sampleSource, "utf8").split("\n");

@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { ask, newestRecording, sampleSource } from "../live.mjs";
 import { projectRoot, startRig } from "../rig.mjs";
-import { count, definedAt, duration, goToLine, newPage, panelFrame, patience, pickSample, runCommand, showSource, until } from "./page.mjs";
+import { count, definedAt, duration, goToLine, newPage, openTab, panelFrame, panelText, patience, pickSample, runCommand, showSource, until } from "./page.mjs";
 
 const simulator = process.env.PTSIM ?? path.join(projectRoot, "helper/build/ptsim/ptsim");
 const server = process.env.PTLENS_SAMPLE ?? path.join(projectRoot, "helper/build/samples/order_server");
@@ -61,7 +61,7 @@ export async function targetsTests({ browser, measured, artifacts, test }) {
         await frame.locator("h1", { hasText: measured }).waitFor(patience);
         const report = ask("report", newestRecording(stateHome), "--function", measured);
         assert.equal(report.calls.complete, orders);
-        assert.ok((await frame.locator(".figures").innerText()).includes(count(orders)));
+        assert.ok((await panelText(frame.locator(".figures"))).includes(count(orders)));
       },
       page,
     );
@@ -133,10 +133,11 @@ export async function targetsTests({ browser, measured, artifacts, test }) {
             .split("\n").filter(Boolean).map((line) => JSON.parse(line));
           const [slow, ...others] = calls.filter(({ latency }) => latency > threshold * 1e6);
           assert.equal(others.length, 0);
-          const text = await frame.locator(".caught").innerText();
+          const text = await panelText(frame.locator(".caught"));
           for (const part of [duration(slow.latency), duration(slow.off_cpu), String(slow.tid)]) assert.ok(text.includes(part), `${part} in ${text}`);
           const rows = frame.locator("table", { hasText: "before" }).first().locator("tbody tr");
           assert.equal(await rows.count(), Math.min(20, calls.filter(({ tid, start }) => tid === slow.tid && start < slow.start).length));
+          await openTab(frame, "Flame graph");
           const names = await until("frames", async () => {
             const found = await frame.locator("g.frame").evaluateAll((frames) => frames.map((each) => each.getAttribute("name")));
             return found.some((name) => name.includes("mutex_lock")) && found;

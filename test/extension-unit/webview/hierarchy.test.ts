@@ -1,6 +1,5 @@
 import { strict as assert } from "node:assert";
 import type { FunctionIdentity } from "../../../extension/src/protocol/protocol";
-import { frameColors } from "../../../webview/flame/colors";
 import { maxDepth, hierarchyOf, type FlameNode } from "../../../webview/flame/hierarchy";
 
 function identity(name: string, binary = "/bin/a"): FunctionIdentity {
@@ -41,21 +40,5 @@ describe("hierarchyOf", () => {
     assert.throws(() => hierarchyOf(columns([-1, 5], [-1, 0], [1, 1])), /Node 1 .* no parent/);
     assert.throws(() => hierarchyOf(columns([-1, 1], [-1, 0], [1, 1])), /Node 1 .* no parent/);
     assert.throws(() => hierarchyOf(columns([], [], [])), /no root/);
-  });
-});
-
-describe("frame colors", () => {
-  const { root } = hierarchyOf(columns([-1, 0, 1], [-1, 1, 2], [10, 9, 1]));
-  const color = frameColors(root);
-  const hue = (node: FlameNode): number => Number(/hsl\((-?\d+)/.exec(color(node))?.[1]);
-  it("are the same for the same function and differ between binaries", () => {
-    const [work] = root.children;
-    const [lock] = work?.children ?? [];
-    assert.ok(work !== undefined && lock !== undefined);
-    assert.equal(color(work), color({ ...work }));
-    assert.ok(Math.abs(hue(work) - hue(lock)) > 30);
-  });
-  it("are grey at the root", () => {
-    assert.equal(color(root), "hsl(0 0% 72%)");
   });
 });

@@ -1,0 +1,198 @@
+// The panel: each gesture changes the selection and every view, and the copied command line prints the same figures.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import path from "node:path";
+import { ask, measure, sampleSource } from "../live.mjs";
+import { startRig } from "../rig.mjs";
+import { briefFigure, count, duration, newPage, openTab, panelFrame, panelText, patience, startPatience, until } from "./page.mjs";
+
+/** Splits a command line as a shell does. */
+const argumentsOf = (command) => execFileSync("sh", ["-c", `for each in ${command.replace(/^ptlens /, "")}; do printf '%s\\0' "$each"; done`], { encoding: "utf8" }).split("\0").slice(0, -1);
+
+export async function panelTests({ browser, sample, measured, artifacts, test }) {
+  const recording = path.join(sample.scratch, "panel-recording");
+  measure({ pid: sample.pid, functionName: measured, seconds: 3, output: recording });
+  const report = ask("report", recording, "--function", measured);
+  const rig = await startRig({
+    folder: path.dirname(sampleSource),
+    file: sampleSource,
+    environment: { PTLENS_HELPER: process.env.PTLENS_HELPER, PTLENS_OPEN_RECORDING: recording, PTLENS_OPEN_FUNCTION: measured },
+  });
+  const { context, page, shot } = await newPage(browser, artifacts);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const frame = panelFrame(page);
+  const counted = () => panelText(frame.locator(".bar .count"));
+  const chips = () => frame.locator(".chip").allTextContents().then((texts) => texts.map((text) => text.replaceAll("\u00a0", " ")));
+
+  /** Presses Copy as Command and runs what is copied. Returns its JSON. */
+  async function copied() {
+    await page.evaluate(() => globalThis.navigator.clipboard.writeText(""));
+    await frame.getByRole("button", { name: "Copy as Command" }).click();
+    const command = await until("a command in the clipboard", async () => {
+      const text = await page.evaluate(() => globalThis.navigator.clipboard.readText());
+      return text.startsWith("ptlens ") && text;
+    });
+    const args = argumentsOf(command);
+    const json = args[0] === "calls" ? "--json-lines" : "--json";
+    return { command, text: execFileSync(process.env.PTLENS_HELPER, [...args, json], { encoding: "utf8", maxBuffer: 1 << 28 }) };
+  }
+
+  /** Drags over a part of the histogram, from and to shares of its width. */
+  async function brush(from, to) {
+    const box = await frame.locator("[data-section=histogram] .u-over").boundingBox();
+    const at = (share) => box.x + box.width * share;
+    await page.mouse.move(at(from), box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(at((from + to) / 2), box.y + 64, { steps: 3 });
+    await page.mouse.move(at(to), box.y + 64, { steps: 3 });
+    await page.mouse.up();
+  }
+
+  await test(
+    "the panel opens with all calls and no chip",
+    async () => {
+      await page.goto(rig.url, { waitUntil: "commit", ...startPatience });
+      await page.locator(".monaco-editor .view-line").first().waitFor(startPatience);
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.keyboard.press("Control+b");
+      await frame.locator("h1", { hasText: measured }).waitFor(startPatience);
+      await until("the count", async () => (await counted()).startsWith(`All ${count(report.calls.complete)} calls`));
+      assert.deepEqual(await chips(), []);
+      await frame.locator("[data-section=histogram] canvas").waitFor(patience);
+      await shot("panel-overview-dark");
+    },
+    page,
+  );
+
+  let selected;
+  await test(
+    "a brush in the histogram selects calls, and the copied command reports the same ones",
+    async () => {
+      await brush(0.55, 0.99);
+      await frame.locator(".chip[data-kind=latency]").waitFor(patience);
+      const { text } = await until("the report of the selection", async () => {
+        const run = await copied();
+        return run.command.includes("--latency") && run;
+      });
+      selected = JSON.parse(text);
+      assert.ok(selected.calls.complete > 0 && selected.calls.complete < report.calls.complete);
+      await until("its count", async () => (await counted()).startsWith(`${count(selected.calls.complete)} of ${count(report.calls.complete)} calls`));
+      const row = await panelText(frame.locator(".figures .s"));
+      for (const name of ["p50", "max", "mean"]) assert.ok(row.includes(briefFigure(selected.latency, name)), `${name} ${briefFigure(selected.latency, name)} in ${row}`);
+      const callers = selected.callers.map(({ calls }) => count(calls));
+      const shown = await frame.locator("[data-section=callers] td.sel-text").allTextContents();
+      assert.deepEqual(shown.slice().sort(), callers.slice().sort());
+      await shot("panel-brush-dark");
+    },
+    page,
+  );
+
+  await test(
+    "every view is of the selected calls",
+    async () => {
+      await openTab(frame, "Calls");
+      await frame.locator(".call-list .latency").first().waitFor(patience);
+      assert.ok((await panelText(frame.locator("[data-section=calls] h2"))).startsWith(`${count(selected.calls.complete)} call`));
+      const listed = (await copied()).text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+      assert.equal(listed.length, selected.calls.complete);
+      const slowest = Math.max(...listed.map(({ latency }) => latency));
+      await until("the slowest first", async () => (await panelText(frame.locator(".call-list .latency").first())).startsWith(duration(slowest)));
+      await shot("panel-calls-dark");
+      await openTab(frame, "Flame graph");
+      await frame.locator("g.frame.root").waitFor(patience);
+      const text = await panelText(frame.locator(".crumbs"));
+      assert.ok(text.includes(`${count(selected.calls.complete)} calls`), text);
+      await shot("panel-flame-dark");
+      await openTab(frame, "Why slow");
+      await frame.locator("[data-section=bridge] .bridge").waitFor(patience);
+      const { explain } = JSON.parse((await copied()).text);
+      assert.equal(explain.slow.calls, selected.calls.complete);
+      const bridge = await panelText(frame.locator(".bridge"));
+      for (const mean of [explain.typical.mean, explain.slow.mean]) assert.ok(bridge.includes(duration(mean)), `${duration(mean)} in ${bridge}`);
+      await shot("panel-why-dark");
+    },
+    page,
+  );
+
+  await test(
+    "rows add chips, Undo and Escape remove them, and tabs change with digits",
+    async () => {
+      await openTab(frame, "Overview");
+      const before = await chips();
+      await frame.locator("[data-section=threads] tbody tr").first().click();
+      await frame.locator(".chip[data-kind=tids]").waitFor(patience);
+      assert.equal((await chips()).length, before.length + 1);
+      await frame.locator("[data-section=threads] tbody tr").first().click();
+      await until("the second click removes it", async () => (await frame.locator(".chip[data-kind=tids]").count()) === 0);
+      await frame.getByRole("button", { name: "Undo" }).click();
+      await frame.locator(".chip[data-kind=tids]").waitFor(patience);
+      await frame.locator(".chip[data-kind=tids]").getByRole("button").press("Backspace");
+      await until("no thread", async () => (await frame.locator(".chip[data-kind=tids]").count()) === 0);
+      await frame.locator("h1").press("4");
+      await frame.locator('[role=tab][aria-selected="true"]', { hasText: "Calls" }).waitFor(patience);
+      await frame.locator("h1").press("1");
+      await frame.locator('[role=tab][aria-selected="true"]', { hasText: "Overview" }).waitFor(patience);
+      await frame.locator("h1").press("Escape");
+      await frame.locator("h1").press("Escape");
+      await until("all calls again", async () => (await counted()).startsWith(`All ${count(report.calls.complete)} calls`));
+    },
+    page,
+  );
+
+  await test(
+    "a limit moves with the arrow keys from bin to bin",
+    async () => {
+      const lower = frame.getByRole("slider", { name: "Lower limit" });
+      await lower.press("ArrowRight");
+      await frame.locator(".chip[data-kind=latency]").waitFor(patience);
+      const first = Number(await lower.getAttribute("aria-valuenow"));
+      await lower.press("Shift+ArrowRight");
+      await until("further right", async () => Number(await lower.getAttribute("aria-valuenow")) > first);
+      await frame.getByRole("button", { name: "Clear", exact: true }).click();
+    },
+    page,
+  );
+
+  await test(
+    "the search in the flame graph counts a share of the time, and the selection survives a reload of the page",
+    async () => {
+      await brush(0.55, 0.99);
+      await frame.locator(".chip[data-kind=latency]").waitFor(patience);
+      const chosen = await chips();
+      await openTab(frame, "Flame graph");
+      await frame.locator("g.frame.root").waitFor(patience);
+      await frame.getByRole("textbox", { name: "Search frames" }).fill("/audit/");
+      await until("the share", async () => /^\d+\.\d % matched · 1 of \d/.test(await panelText(frame.locator(".matched"))));
+      // Another editor in its place: VS Code discards the page.
+      const tab = page.locator(".tab", { hasText: "PT Lens" }).first();
+      await page.locator(".tab", { hasText: "order_server.cpp" }).first().click();
+      await tab.click();
+      await frame.locator(".chip[data-kind=latency]").waitFor(patience);
+      assert.deepEqual(await chips(), chosen);
+    },
+    page,
+  );
+
+  await test(
+    "all tabs in four themes and two widths",
+    async () => {
+      const looks = [["light", { colorScheme: "light", forcedColors: "none" }, ".vs"], ["high-contrast", { colorScheme: "dark", forcedColors: "active" }, ".hc-black"], ["high-contrast-light", { colorScheme: "light", forcedColors: "active" }, ".hc-light"], ["dark", { colorScheme: "dark", forcedColors: "none" }, ".vs-dark"]];
+      for (const [name, media, selector] of looks) {
+        await page.emulateMedia(media);
+        await page.locator(`.monaco-workbench${selector}`).waitFor(patience);
+        for (const [width, viewport] of [["wide", 1600], ["narrow", 1000]]) {
+          await page.setViewportSize({ width: viewport, height: 1000 });
+          for (const tab of ["Overview", "Flame graph", "Why slow", "Calls"]) {
+            await openTab(frame, tab);
+            await shot(`panel-${tab.toLowerCase().replace(" ", "-")}-${name}-${width}`);
+            const overflow = await frame.locator("body").evaluate((body) => body.scrollWidth - body.clientWidth);
+            assert.ok(overflow <= 0, `${tab}, ${name}, ${width}: the page scrolls sideways by ${overflow} pixels`);
+          }
+        }
+      }
+    },
+    page,
+  );
+  await context.close();
+  await rig.stop();
+}

@@ -1,0 +1,35 @@
+// What changed since the baseline: the judgements of the helper, and both distributions of latency.
+import { computed, effect, signal } from "@preact/signals";
+import type { Changes, DistributionResult } from "../../extension/src/panel/panel-messages";
+import { askBaseline, askChanges } from "../base/host";
+import { baseline, shownFunction, subject, tab } from "../state/store";
+
+interface Compared {
+  readonly changes: Changes | undefined;
+  readonly before: DistributionResult | undefined;
+  readonly failure: string | undefined;
+}
+
+const none: Compared = { changes: undefined, before: undefined, failure: undefined };
+export const compared = signal<Compared>(none);
+export const changeCommand = computed(() => compared.value.changes?.command);
+
+let latest = "";
+
+effect(() => {
+  const { value } = shownFunction;
+  if (value === undefined || baseline.value === undefined || tab.value !== "change") return;
+  const key = `${subject.value} ${baseline.value.path}`;
+  if (key === latest) return;
+  latest = key;
+  compared.value = none;
+  const keep = (part: Partial<Compared>): void => {
+    if (key === latest) compared.value = { ...compared.value, ...part };
+  };
+  const failed = (error: unknown): void => {
+    keep({ failure: error instanceof Error ? error.message : String(error) });
+    if (key === latest) latest = "";
+  };
+  askChanges().then((changes) => { keep({ changes }); }, failed);
+  askBaseline("ptlens/distribution", { function: value.selector, bins: 60, points: 1, columns: 1 }).then((before) => { keep({ before }); }, failed);
+});

@@ -1,0 +1,71 @@
+// The colors and patterns of the panel for a canvas, which knows no CSS variables.
+
+/** The panel's own colors, as in style.css. */
+export const roles = ["on", "blk", "pre", "sel", "dim", "fg", "bg", "line", "grid", "sel-text"] as const;
+export type Role = (typeof roles)[number];
+export type Palette = Readonly<Record<Role, string>>;
+
+/** Reads the colors of the present theme. */
+export function readPalette(): Palette {
+  const probe = document.createElement("span");
+  document.body.append(probe);
+  const entries = roles.map((role) => {
+    probe.style.color = `var(--${role})`;
+    return [role, getComputedStyle(probe).color] as const;
+  });
+  probe.remove();
+  return Object.fromEntries(entries) as Record<Role, string>;
+}
+
+const tiles = new Map<string, HTMLCanvasElement>();
+
+function tile(kind: string, front: string, back: string, size: number, draw: (context: CanvasRenderingContext2D) => void): HTMLCanvasElement {
+  const key = `${kind} ${front} ${back} ${String(size)}`;
+  const known = tiles.get(key);
+  if (known !== undefined) return known;
+  const canvas = document.createElement("canvas");
+  canvas.width = size;
+  canvas.height = size;
+  const context = canvas.getContext("2d");
+  if (context !== null) {
+    context.fillStyle = back;
+    context.fillRect(0, 0, size, size);
+    context.fillStyle = front;
+    context.strokeStyle = front;
+    draw(context);
+  }
+  tiles.set(key, canvas);
+  return canvas;
+}
+
+/** Stripes at 45°, or at −45° with `falling`. */
+function stripes(front: string, back: string, size: number, width: number, falling: boolean): HTMLCanvasElement {
+  return tile(`stripes ${String(falling)} ${String(width)}`, front, back, size, (context) => {
+    context.lineWidth = width;
+    context.beginPath();
+    for (const shift of [-size, 0, size]) {
+      context.moveTo(shift, falling ? 0 : size);
+      context.lineTo(shift + size, falling ? size : 0);
+    }
+    context.stroke();
+  });
+}
+
+type Fill = string | CanvasPattern;
+
+/** The fill of a state in a chart: on-CPU solid, blocked hatched, preempted dotted. */
+export function fillOf(context: CanvasRenderingContext2D, palette: Palette, state: "on" | "blk" | "pre" | "lost", scale: number): Fill {
+  const size = Math.max(4, Math.round(5 * scale));
+  let source: HTMLCanvasElement;
+  if (state === "on") return palette.on;
+  if (state === "blk") source = stripes("rgb(0 0 0 / 0.38)", palette.blk, size, 1.2 * scale, false);
+  else if (state === "lost") source = stripes(palette.dim, "transparent", size, scale, true);
+  else {
+    source = tile("dots", palette.bg, palette.pre, size, (context2) => {
+      context2.beginPath();
+      context2.arc(size / 2, size / 2, size / 4.5, 0, 2 * Math.PI);
+      context2.fill();
+    });
+  }
+  return context.createPattern(source, "repeat") ?? palette.on;
+}

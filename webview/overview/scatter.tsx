@@ -1,0 +1,198 @@
+// Latency over time: the slowest calls one by one, the others as a grid of cells, and the time without a trace.
+import * as l10n from "@vscode/l10n";
+import { useMemo } from "preact/hooks";
+import type { JSX } from "preact";
+import type { DistributionResult, Report, Selection } from "../../extension/src/panel/panel-messages";
+import { Section } from "../base/controls";
+import { DataTable } from "../base/data-table";
+import { count, moment, range, rounded, tick, time } from "../base/format";
+import { isSelected, select, selection, threadName } from "../state/store";
+import { withPart } from "../state/selection";
+import { limitsAround, powersOfTen, roundSteps } from "./axis";
+import { selectLatency } from "./histogram";
+import { Plot, type Canvas, type Drawn, type Span } from "./plot";
+import { useWidth } from "../base/use-width";
+
+const left = 56;
+const top = 20;
+const height = 136;
+
+interface Point {
+  readonly at: number;
+  readonly latency: number;
+  readonly tid: number;
+  readonly state: "on" | "blk" | "pre";
+  readonly selected: boolean;
+}
+
+/** Returns the calls that are drawn one by one, the slowest last: they stay in sight. */
+function pointsOf({ slowest, trace_start: origin }: DistributionResult): Point[] {
+  return slowest.tid
+    .map((tid, index): Point => {
+      const [latency = 0, blocked = 0, preempted = 0] = [slowest.latency[index], slowest.blocked[index], slowest.preempted[index]];
+      const onCpu = latency - blocked - preempted;
+      const state = blocked > onCpu ? "blk" : preempted > 0 ? "pre" : "on";
+      return { at: (slowest.start[index] ?? 0) - origin, latency, tid, state, selected: slowest.selected[index] ?? false };
+    })
+    .reverse();
+}
+
+function drawPoint({ context, palette, scale }: Canvas, x: number, y: number, { state, selected }: Point, faded: boolean): void {
+  const big = 4 * scale;
+  context.fillStyle = palette[state];
+  context.globalAlpha = faded && !selected ? 0.6 : 1;
+  context.beginPath();
+  if (state === "blk") {
+    context.moveTo(x - big, y);
+    context.lineTo(x, y - big);
+    context.lineTo(x + big, y);
+    context.lineTo(x, y + big);
+  } else if (state === "pre") {
+    context.moveTo(x - 3 * scale, y + 3 * scale);
+    context.lineTo(x, y - 3 * scale);
+    context.lineTo(x + 3 * scale, y + 3 * scale);
+  } else {
+    context.arc(x, y, 1.5 * scale, 0, 2 * Math.PI);
+  }
+  context.closePath();
+  context.fill();
+  if (faded && selected) {
+    context.strokeStyle = palette.sel;
+    context.lineWidth = 1.5 * scale;
+    context.stroke();
+  }
+  context.globalAlpha = 1;
+}
+
+/** Draws the calls that have no point of their own: the more in a cell, the more opaque. */
+function drawGrid({ context, palette, x, y }: Canvas, data: DistributionResult, points: readonly Point[]): void {
+  const { grid, bins, time: [from, to] } = data;
+  if (data.slowest.tid.length >= data.total.calls || grid.columns === 0) return;
+  const wide = Math.max(1, to - from) / grid.columns;
+  const rest = Float64Array.from(grid.calls);
+  for (const { at, latency } of points) {
+    const column = Math.min(grid.columns - 1, Math.floor((at - from) / wide));
+    const bin = bins.findIndex(({ low, high }) => latency >= low && latency < high);
+    const cell = column * bins.length + bin;
+    if (bin >= 0 && (rest[cell] ?? 0) > 0) rest[cell] = (rest[cell] ?? 0) - 1;
+  }
+  const most = Math.log1p(Math.max(1, ...rest));
+  context.fillStyle = palette.on;
+  for (const [cell, calls] of rest.entries()) {
+    if (calls <= 0) continue;
+    const bin = bins[cell % bins.length];
+    const column = Math.floor(cell / bins.length);
+    if (bin === undefined) continue;
+    const above = y(Math.log10(Math.max(1, bin.high)));
+    context.globalAlpha = 0.2 + (0.7 * Math.log1p(calls)) / most;
+    context.fillRect(x(from + column * wide), above, Math.max(1, x(from + (column + 1) * wide) - x(from + column * wide)), Math.max(1, y(Math.log10(Math.max(1, bin.low))) - above));
+  }
+  context.globalAlpha = 1;
+}
+
+function drawBand({ context, palette, scale, area, x, y }: Canvas, { latency, time: span }: Selection): void {
+  if (latency === undefined && span === undefined) return;
+  const [low = null, high = null] = latency ?? [];
+  const [from = null, to = null] = span ?? [];
+  const above = high === null ? area.top : Math.max(area.top, y(Math.log10(Math.max(1, high))));
+  const below = low === null || low < 1 ? area.top + area.height : Math.min(area.top + area.height, y(Math.log10(low)));
+  const begin = from === null ? area.left : Math.max(area.left, x(from));
+  const end = to === null ? area.left + area.width : Math.min(area.left + area.width, x(to));
+  context.fillStyle = palette.sel;
+  context.globalAlpha = 0.12;
+  context.fillRect(begin, above, end - begin, below - above);
+  context.globalAlpha = 1;
+  if (latency !== undefined) for (const edge of [above, below]) context.fillRect(begin, edge - 0.75 * scale, end - begin, 1.5 * scale);
+  if (span !== undefined) for (const edge of [begin, end]) context.fillRect(edge - 0.75 * scale, above, 1.5 * scale, below - above);
+}
+
+/** Selects the calls in a rectangle of the chart, whose sides are rounded as the chips show them. */
+function selectSpan({ x: [from, to], y: [low, high] }: Span, isWhole: { x: boolean; y: boolean }): void {
+  if (!isWhole.y) selectLatency(10 ** low, 10 ** high);
+  if (isWhole.x) return;
+  const digits = Math.max(2, Math.ceil(Math.log10(Math.max(to, 1) / Math.max(to - from, 1))) + 2);
+  select(withPart(selection.value, "time", [rounded(Math.max(0, from), digits), rounded(to, digits)]));
+}
+
+export function Scatter({ data, report }: { readonly data: DistributionResult; readonly report: Report }): JSX.Element {
+  const [element, width] = useWidth();
+  const { bins } = data;
+  const limits = limitsAround(bins[0]?.low ?? 1, bins.at(-1)?.high ?? 10);
+  const points = useMemo(() => pointsOf(data), [data]);
+  const [first, last] = data.time;
+  const end = Math.max(1, report.recording.trace_ns, last);
+  const chosen = selection.value;
+  const drawn = useMemo(
+    (): Drawn => ({
+      x: [0, end],
+      y: [Math.log10(limits[0]), Math.log10(limits[1])],
+      xTicks: [0, ...roundSteps(end, width < 600 ? 4 : 7)],
+      yTicks: powersOfTen(...limits).map(Math.log10),
+      xText: (value) => (value === 0 ? "0 s" : tick(value)),
+      yText: (value) => tick(10 ** value),
+      left,
+      top,
+      height,
+      draw: (canvas) => {
+        drawGrid(canvas, data, points);
+        for (const point of points) drawPoint(canvas, canvas.x(point.at), canvas.y(Math.log10(Math.max(1, point.latency))), point, isSelected.peek());
+        drawBand(canvas, chosen);
+      },
+    }),
+    [data, points, JSON.stringify(chosen), width < 600],
+  );
+  const hover = (x: number, y: number): string => {
+    const [wide, tall] = [end / Math.max(1, width), (drawn.y[1] - drawn.y[0]) / height];
+    const near = points.findLast((point) => Math.abs(point.at - x) < 5 * wide && Math.abs(Math.log10(Math.max(1, point.latency)) - y) < 5 * tall);
+    return near === undefined ? "" : l10n.t("{0} at {1} on {2}", time(near.latency), moment(near.at), threadName(near.tid));
+  };
+  return (
+    <Section
+      name="scatter"
+      title={l10n.t("Over time")}
+      right={
+        <span class="keys">
+          <span>● {l10n.t("on-CPU")}</span>
+          <span>◆ {l10n.t("mostly blocked")}</span>
+          <span>▲ {l10n.t("preempted")}</span>
+        </span>
+      }
+      table={() => <PointTable points={points} />}
+    >
+      <div ref={element}>
+        <Plot
+          both
+          label={l10n.t("Latency over time, {0} to {1}. The link Table lists the slowest calls.", moment(first), moment(last))}
+          width={width}
+          drawn={drawn}
+          hover={hover}
+          onBrush={(span) => { selectSpan(span, { x: span.x[0] === drawn.x[0] && span.x[1] === drawn.x[1], y: span.y[0] === drawn.y[0] && span.y[1] === drawn.y[1] }); }}
+        />
+      </div>
+      {report.recording.lost_ns > 0 ? <p class="dim small">{l10n.t("{0} of the trace is lost; calls in that time are missing here.", time(report.recording.lost_ns))}</p> : null}
+    </Section>
+  );
+}
+
+const listed = 200;
+
+function PointTable({ points }: { readonly points: readonly Point[] }): JSX.Element {
+  const rows = points.slice(-listed);
+  return (
+    <>
+      <DataTable
+        label={l10n.t("Over time")}
+        rows={rows}
+        sorted={1}
+        rowKey={(point) => `${String(point.tid)} ${String(point.at)}`}
+        columns={[
+          { head: l10n.t("at"), cell: ({ at }) => moment(at), value: ({ at }) => at },
+          { head: l10n.t("latency"), cell: ({ latency }) => time(latency), value: ({ latency }) => latency },
+          { head: l10n.t("thread"), left: true, cell: ({ tid }) => threadName(tid), value: ({ tid }) => threadName(tid) },
+          { head: l10n.t("mostly"), left: true, cell: ({ state }) => ({ on: l10n.t("on-CPU"), blk: l10n.t("blocked"), pre: l10n.t("preempted") })[state], value: ({ state }) => state },
+        ]}
+      />
+      {points.length > rows.length ? <p class="dim small">{l10n.t("The {0} slowest calls; the tab Calls lists all. Latencies: {1}.", count(listed), range(rows[0]?.latency ?? 0, rows.at(-1)?.latency ?? null))}</p> : null}
+    </>
+  );
+}

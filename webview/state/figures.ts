@@ -1,0 +1,56 @@
+// The helper's answers that the views share.
+import { computed, signal } from "@preact/signals";
+import { fewCalls } from "./answer-text";
+import { answersTo } from "./answers";
+import { flameOptions, isSelected, selection, shown, shownFunction, subject, tab } from "./store";
+
+/** More bins would be narrower than can be drawn. */
+const bins = 60;
+/** Calls that the scatter chart draws one by one; the others as a grid. */
+const points = 3000;
+
+const called = computed(() => {
+  const { value } = shownFunction;
+  return value === undefined || value.report.not_called === true || value.report.called === false ? undefined : value.selector;
+});
+
+/** The condition of a request; nothing where every call is meant. */
+const chosen = computed(() => (isSelected.value ? { selection: selection.value } : {}));
+
+/** How the latencies of all calls and of the selected ones are distributed. */
+export const distribution = answersTo(
+  "ptlens/distribution",
+  computed(() => (called.value === undefined ? undefined : { function: called.value, ...chosen.value, bins, points, columns: 160 })),
+  subject,
+);
+
+/** The report of the selected calls. */
+export const selectedReport = answersTo(
+  "ptlens/report",
+  computed(() => (called.value === undefined || !isSelected.value ? undefined : { function: called.value, selection: selection.value })),
+  subject,
+);
+
+/** Why the slowest calls of all are slow: the sentence in the header. */
+export const answer = answersTo(
+  "ptlens/explain",
+  computed(() => {
+    const { value } = shownFunction;
+    return called.value === undefined || value === undefined || value.report.calls.complete < fewCalls ? undefined : { function: called.value };
+  }),
+  subject,
+);
+
+/** The smallest share that is drawn; less after a zoom. */
+export const smallest = signal(0.0005);
+
+/** What the flame graph asks for; undefined while it is not in sight. */
+export const flameParams = computed(() => {
+  const { kind } = shown.value;
+  if (kind === "nothing" || (kind === "function" && tab.value !== "flame")) return undefined;
+  const { time, scope } = flameOptions.value;
+  const common = { time_kind: time, smallest: smallest.value };
+  return kind === "function" && called.value !== undefined && scope === "function" ? { ...common, function: called.value, ...chosen.value } : common;
+});
+
+export const flame = answersTo("ptlens/flame", flameParams, subject);
