@@ -224,8 +224,7 @@ WaitReport report_waits(const Measurement& measurement, const waits::Waits& wait
     const std::uint64_t origin = trace_start(measurement);
     for (const Wait& wait : waits.all) {
       const std::uint64_t at = wait.begin > origin ? wait.begin - origin : 0;
-      if ((!selection.tid || *selection.tid == wait.tid) &&
-          (!selection.time || selection.time->contains(at))) {
+      if (selection.accepts_thread(wait.tid) && selection.time.contains(at)) {
         builder.add({.wait = &wait, .time = wait.duration()});
       }
     }
