@@ -31,7 +31,7 @@ const reasons = { lock_table: "lock", take_item: "lock", read_pipe: "pipe", nap:
 function record(name, options = []) {
   const recording = path.join(folder, name);
   const truth = path.join(folder, `${name}.json`);
-  const functions = Object.keys(reasons).flatMap((function_) => ["--function", function_]);
+  const functions = [...Object.keys(reasons), "serve"].flatMap((function_) => ["--function", function_]);
   output(helper, ["record", "--backend", "uprobe", "--budget", "100", ...functions, ...options, "-o", recording, "--", program, path.join(folder, "data"), truth]);
   return { recording, truth: JSON.parse(readFileSync(truth, "utf8")) };
 }
@@ -97,6 +97,17 @@ describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoin
     for (const name of Object.keys(reasons)) assert.ok(known.has(name), name);
     const none = json(["waits", "--json", "--function", "nap", "--latency", ",1ms", recorded.recording]).waits;
     assert.deepEqual([none.calls, none.intervals], [0, 0]);
+  });
+
+  test("explain names the lock, the line, the thread that held it, and its function", () => {
+    const { explain } = json(["explain", "--json", "--function", "serve", "--slow", ">3ms", recorded.recording]);
+    assert.equal(explain.slow.calls, 4);
+    const { wait, share } = explain.components[0];
+    assert.ok(share > 0.9);
+    assert.deepEqual([wait.reason, wait.lock, wait.function, wait.line], ["lock", "mutex", "serve", lineOf("serve", "pthread_mutex_lock")]);
+    assert.deepEqual([wait.wakers[0].thread, wait.wakers[0].function, wait.intervals], ["rebalance", "count_stock", 4]);
+    const line = lineOf("count_stock", "pthread_mutex_unlock");
+    assert.ok(explain.sentence.includes(`waiting for a lock in \`serve\` (waits.c:${wait.line}), held by thread \`rebalance\` in \`count_stock\` (waits.c:${line})`), explain.sentence);
   });
 
   test("without the tracepoints, the functions that were called give the likely reasons", () => {

@@ -15,6 +15,7 @@
 #include "export/waits/waits_json.hpp"
 #include "export/waits/waits_text.hpp"
 #include "measure/explain/explain.hpp"
+#include "measure/explain/wait_causes.hpp"
 #include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/names/find_function.hpp"
@@ -327,13 +328,22 @@ Result<void> explain(const ExplainOptions& options) {
   if (!query) {
     return std::unexpected(query.error());
   }
-  const auto explanation =
+  auto explanation =
       measure::explain(*query->measurement, query->functions.front(), query->selection, *sets);
   if (ExplainOptions again = options; was_damaged(*query->measurement, again.query.source)) {
     return explain(again);
   }
   if (!explanation) {
     return std::unexpected(explanation.error());
+  }
+  if (measure::ends_in_wait(*explanation)) {
+    const auto waits =
+        engine::recorded_waits(options.query.source.recording, open_options(options.query.source),
+                               ProgressLine().progress());
+    if (!waits) {
+      return std::unexpected(waits.error());
+    }
+    measure::name_waits(*query->measurement, **waits, query->selection, *explanation);
   }
   if (options.query.source.json) {
     std::cout << exporting::dump(exporting::explain_json(*query->measurement, *explanation))
