@@ -110,6 +110,21 @@ describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoin
     assert.ok(explain.sentence.includes(`waiting for a lock in \`serve\` (waits.c:${wait.line}), held by thread \`rebalance\` in \`count_stock\` (waits.c:${line})`), explain.sentence);
   });
 
+  test("the time line of the slow call shows the lock and, beside it, a typical call without the wait", () => {
+    const slow = json(["explain", "--json", "--function", "serve", "--slow", ">3ms", recorded.recording]).explain.components[0].example;
+    const named = ["--function", "serve", "--call", `${slow.tid}:${slow.start}`, recorded.recording];
+    const { timeline } = json(["timeline", "--json", ...named]);
+    assert.deepEqual([timeline.tid, timeline.start, timeline.calls[0].function], [slow.tid, slow.start, "serve"]);
+    const wait = timeline.waits.find(({ reason }) => reason === "lock");
+    assert.ok(wait.duration >= 3_000_000 && wait.start >= 0 && wait.start + wait.duration <= timeline.wall);
+    assert.deepEqual([wait.waker.thread, wait.waker.function], ["rebalance", "count_stock"]);
+    assert.ok(wait.woken <= wait.start + wait.duration, "woken before it ran again");
+    assert.ok(timeline.twin.latency < 3_000_000 && timeline.twin.same_caller);
+    const parted = timeline.twin.calls[timeline.twin.largest_difference];
+    assert.deepEqual([parted.function, parted.line], ["pthread_mutex_lock", lineOf("serve", "pthread_mutex_lock")]);
+    assert.match(output(helper, ["timeline", ...named]), /waiting for a lock in `serve`[^]*the largest difference/);
+  });
+
   test("without the tracepoints, the functions that were called give the likely reasons", () => {
     const { recording, truth } = record("without", ["--no-waits"]);
     const waits = waitsOf(recording, "lock_table");

@@ -2,7 +2,7 @@
 #include "measure/explain/explain.hpp"
 #include "measure/explain/wait_causes.hpp"
 #include "measure/recordings.hpp"
-#include "measure/waits/wait_report.hpp"
+#include "measure/waits/report_waits.hpp"
 #include "waits/waits.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Nested activations of the function see the same waits: each part of a wait counts once, in the
 // outermost one.
-#include "measure/waits/wait_report.hpp"
+#include "measure/waits/report_waits.hpp"
 
 #include "measure/selection/call_subset.hpp"
 #include "measure/selection/select_calls.hpp"
