@@ -205,6 +205,7 @@ public:
     add_flame();
     add_explain();
     add_waits();
+    add_timeline();
     add_lines();
     add_diff();
     add_decode();
@@ -460,6 +461,19 @@ private:
     add_json(*app, waits_.source.json);
   }
 
+  void add_timeline() {
+    CLI::App* app = command("timeline", "show one call in order of time, beside a typical one",
+                            [this] { return timeline(timeline_); });
+    add_source(*app, timeline_.query.source);
+    add_no_cache(*app, timeline_.query.source);
+    add_function(*app, timeline_.query.function, timeline_.query.binary, true);
+    app->add_option("--call", timeline_.call,
+                    "thread and start of the call, as `ptlens calls` prints them")
+        ->type_name("TID:START")
+        ->required();
+    add_json(*app, timeline_.query.source.json);
+  }
+
   void add_lines() {
     CLI::App* app = command("lines", "show the functions and call sites of one source file",
                             [this] { return lines(lines_); });
@@ -571,6 +585,7 @@ private:
   FlameOptions flame_;
   ExplainOptions explain_;
   QueryOptions waits_;
+  TimelineOptions timeline_;
   LinesOptions lines_;
   DiffOptions diff_;
   BundleOptions bundle_;

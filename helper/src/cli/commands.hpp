@@ -55,6 +55,11 @@ struct ExplainOptions {
   std::string typical; // the same
 };
 
+struct TimelineOptions {
+  QueryOptions query;
+  std::string call; // TID:START, as typed
+};
+
 struct DiffOptions {
   RecordingOptions source;
   std::string base;
@@ -119,6 +124,7 @@ Result<void> report(const QueryOptions& options);
 Result<void> calls(const CallsOptions& options);
 Result<void> flame(const FlameOptions& options);
 Result<void> explain(const ExplainOptions& options);
+Result<void> timeline(const TimelineOptions& options);
 Result<void> waits(const QueryOptions& options);
 Result<void> lines(const LinesOptions& options);
 Result<void> diff(const DiffOptions& options);

@@ -1,4 +1,5 @@
-// Commands that answer from a recording: functions, report, calls, flame, explain, waits, lines.
+// Commands that answer from a recording: functions, report, calls, flame, explain, waits,
+// timeline, lines.
 #include "cli/commands.hpp"
 #include "cli/progress_line.hpp"
 #include "engine/cache/cache_status.hpp"
@@ -12,9 +13,12 @@
 #include "export/json/json.hpp"
 #include "export/line_times.hpp"
 #include "export/text/text.hpp"
+#include "export/timeline/timeline_json.hpp"
+#include "export/timeline/timeline_text.hpp"
 #include "export/waits/waits_json.hpp"
 #include "export/waits/waits_text.hpp"
 #include "measure/explain/explain.hpp"
+#include "measure/explain/wait_causes.hpp"
 #include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/names/find_function.hpp"
@@ -23,7 +27,8 @@
 #include "measure/selection/call_stream.hpp"
 #include "measure/selection/selection.hpp"
 #include "measure/selection/selection_text.hpp"
-#include "measure/waits/wait_report.hpp"
+#include "measure/timeline/timeline.hpp"
+#include "measure/waits/report_waits.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -327,13 +332,22 @@ Result<void> explain(const ExplainOptions& options) {
   if (!query) {
     return std::unexpected(query.error());
   }
-  const auto explanation =
+  auto explanation =
       measure::explain(*query->measurement, query->functions.front(), query->selection, *sets);
   if (ExplainOptions again = options; was_damaged(*query->measurement, again.query.source)) {
     return explain(again);
   }
   if (!explanation) {
     return std::unexpected(explanation.error());
+  }
+  if (measure::ends_in_wait(*explanation)) {
+    const auto waits =
+        engine::recorded_waits(options.query.source.recording, open_options(options.query.source),
+                               ProgressLine().progress());
+    if (!waits) {
+      return std::unexpected(waits.error());
+    }
+    measure::name_waits(*query->measurement, **waits, query->selection, *explanation);
   }
   if (options.query.source.json) {
     std::cout << exporting::dump(exporting::explain_json(*query->measurement, *explanation))
@@ -365,6 +379,37 @@ Result<void> waits(const QueryOptions& options) {
     std::cout << exporting::dump(exporting::waits_json(*query->measurement, report)) << '\n';
   } else {
     std::cout << exporting::waits_text(*query->measurement, report);
+  }
+  return {};
+}
+
+Result<void> timeline(const TimelineOptions& options) {
+  const auto name = measure::parse_call_name(options.call);
+  if (!name) {
+    return std::unexpected(name.error());
+  }
+  const auto query = prepare(options.query);
+  if (!query) {
+    return std::unexpected(query.error());
+  }
+  const RecordingOptions& source = options.query.source;
+  const auto recorded =
+      engine::recorded_waits(source.recording, open_options(source), ProgressLine().progress());
+  if (!recorded) {
+    return std::unexpected(recorded.error());
+  }
+  const auto shown =
+      measure::timeline(*query->measurement, **recorded, query->functions.front(), *name);
+  if (TimelineOptions again = options; was_damaged(*query->measurement, again.query.source)) {
+    return timeline(again);
+  }
+  if (!shown) {
+    return std::unexpected(shown.error());
+  }
+  if (source.json) {
+    std::cout << exporting::dump(exporting::timeline_json(*query->measurement, *shown)) << '\n';
+  } else {
+    std::cout << exporting::timeline_text(*query->measurement, *shown);
   }
   return {};
 }
