@@ -32,6 +32,7 @@ struct QueryOptions {
   RecordingOptions source;
   measure::SelectionText selection;
   std::string function;
+  std::vector<std::string> functions; // of `report`, instead of `function`: a report on each
   std::string binary;
   bool all = false; // report all functions of the name together
   bool raw = false; // add the figures with the time of probes

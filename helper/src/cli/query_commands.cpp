@@ -31,11 +31,15 @@
 #include "measure/waits/report_waits.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace ptlens::cli {
 namespace {
@@ -127,10 +131,10 @@ Result<Query> prepare(const QueryOptions& options) {
   return query;
 }
 
-void print(const measure::Measurement& measurement, const measure::Report& report,
-           const std::optional<measure::LatencyStats>& raw,
-           const std::optional<measure::InlinedPart>& inlined, bool not_called,
-           const QueryOptions& options) {
+std::string text_of(const measure::Measurement& measurement, const measure::Report& report,
+                    const std::optional<measure::LatencyStats>& raw,
+                    const std::optional<measure::InlinedPart>& inlined, bool not_called,
+                    const QueryOptions& options) {
   if (options.source.json) {
     auto json = exporting::report_json(measurement, report, raw);
     if (not_called) {
@@ -139,14 +143,13 @@ void print(const measure::Measurement& measurement, const measure::Report& repor
     if (inlined) {
       exporting::add_inlined(json, measurement, *inlined);
     }
-    std::cout << exporting::dump(json) << '\n';
-    return;
+    return exporting::dump(json);
   }
-  if (not_called) {
-    std::cout << exporting::not_called_text(measurement, report);
-  }
-  std::cout << exporting::report_text(measurement, report, inlined.value_or(measure::InlinedPart{}),
-                                      options.raw ? raw : std::nullopt);
+  const std::string not_called_text =
+      not_called ? exporting::not_called_text(measurement, report) : std::string();
+  return not_called_text + exporting::report_text(measurement, report,
+                                                  inlined.value_or(measure::InlinedPart{}),
+                                                  options.raw ? raw : std::nullopt);
 }
 
 } // namespace
@@ -183,35 +186,33 @@ Result<void> functions(const RecordingOptions& options) {
   return {};
 }
 
-// Prints the report on all functions of a name; returns false where the name means one or none.
-Result<bool> report_all(const QueryOptions& options) {
+// Returns the report on all functions of a name, or nothing where the name means one or none.
+Result<std::optional<std::string>> report_all(const QueryOptions& options) {
   const auto query = prepare(options);
-  if (!query) {
-    return query.error().kind == Error::Kind::not_found ? Result<bool>(false)
-                                                        : std::unexpected(query.error());
+  if (!query && query.error().kind != Error::Kind::not_found) {
+    return std::unexpected(query.error());
   }
-  if (query->functions.size() == 1) {
-    return false;
+  if (!query || query->functions.size() == 1) {
+    return std::nullopt;
   }
   const measure::Report report =
       measure::report(*query->measurement, query->functions, query->selection);
   if (QueryOptions again = options; was_damaged(*query->measurement, again.source)) {
     return report_all(again);
   }
-  print(*query->measurement, report,
-        measure::raw_latency(*query->measurement, query->functions, query->selection), {}, false,
-        options);
-  return true;
+  return text_of(*query->measurement, report,
+                 measure::raw_latency(*query->measurement, query->functions, query->selection), {},
+                 false, options);
 }
 
-Result<void> report(const QueryOptions& options) {
+Result<std::string> report_one(const QueryOptions& options) {
   if (options.all) {
-    const auto done = report_all(options);
-    if (!done) {
-      return std::unexpected(done.error());
+    auto all = report_all(options);
+    if (!all) {
+      return std::unexpected(all.error());
     }
-    if (*done) {
-      return {};
+    if (*all) {
+      return std::move(**all);
     }
   }
   auto source = open_with_inlined(options);
@@ -232,14 +233,33 @@ Result<void> report(const QueryOptions& options) {
     return std::unexpected(report.error());
   }
   if (QueryOptions again = options; was_damaged(measurement, again.source)) {
-    return cli::report(again);
+    return report_one(again);
   }
   const measure::Measurement& shown = report->source(measurement);
   const auto raw =
       report->inlined
           ? std::nullopt
           : measure::raw_latency(measurement, {&report->report.function, 1}, *selection);
-  print(shown, report->report, raw, report->inlined, report->not_called, options);
+  return text_of(shown, report->report, raw, report->inlined, report->not_called, options);
+}
+
+Result<void> report(const QueryOptions& options) {
+  std::vector<std::string> texts;
+  for (const std::string& function : options.functions) {
+    QueryOptions one = options;
+    one.function = function;
+    auto text = report_one(one);
+    if (!text) {
+      return std::unexpected(text.error());
+    }
+    texts.push_back(std::move(*text));
+  }
+  if (!options.source.json) {
+    std::cout << fmt::to_string(fmt::join(texts, "\n"));
+    return {};
+  }
+  const std::string json = fmt::to_string(fmt::join(texts, ",\n"));
+  std::cout << (texts.size() > 1 ? "[" + json + "]" : json) << '\n';
   return {};
 }
 

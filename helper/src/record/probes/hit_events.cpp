@@ -17,6 +17,8 @@
 namespace ptlens::record {
 namespace {
 
+constexpr std::size_t payload_at = 44; // in a sample, behind the header, fields and its size
+
 constexpr std::uint64_t sample_fields =
     PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 
@@ -117,6 +119,35 @@ std::uint64_t time_of_record(std::span<const std::byte> record) {
   const std::size_t at = header.type == PERF_RECORD_SAMPLE ? in_sample : record.size() - from_end;
   std::memcpy(&time, record.data() + at, sizeof time);
   return time;
+}
+
+bool is_sample(std::span<const std::byte> record) {
+  perf_event_header header{};
+  if (record.size() < sizeof header) {
+    return false;
+  }
+  std::memcpy(&header, record.data(), sizeof header);
+  return header.type == PERF_RECORD_SAMPLE;
+}
+
+std::optional<Hit> hit_of_sample(std::span<const std::byte> record) {
+  constexpr std::size_t tid_at = 20; // behind the header, identifier and pid
+  constexpr std::size_t type_at = payload_at;
+  constexpr std::size_t ip_at = payload_at + 8;
+  Hit hit;
+  std::uint16_t event = 0;
+  if (record.size() < ip_at + sizeof hit.ip) {
+    return std::nullopt;
+  }
+  std::memcpy(&hit.tid, record.data() + tid_at, sizeof hit.tid);
+  std::memcpy(&event, record.data() + type_at, sizeof event);
+  std::memcpy(&hit.ip, record.data() + ip_at, sizeof hit.ip);
+  hit.event_id = event;
+  return hit;
+}
+
+std::span<const std::byte> payload_of_sample(std::span<const std::byte> record) {
+  return record.subspan(payload_at);
 }
 
 Result<HitEvents> HitEvents::open(const Watched& watched, std::size_t pages) {

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <linux/perf_event.h>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,19 @@ struct Watched {
 
 // Returns the time of a record of these events, its header included; 0 where it has none.
 [[nodiscard]] std::uint64_t time_of_record(std::span<const std::byte> record);
+
+// What a hit says.
+struct Hit {
+  std::int32_t tid = -1;
+  std::uint64_t event_id = 0;
+  std::uint64_t ip = 0; // of the probe
+};
+
+[[nodiscard]] bool is_sample(std::span<const std::byte> record);
+// Returns nothing for a sample that is too short.
+[[nodiscard]] std::optional<Hit> hit_of_sample(std::span<const std::byte> record);
+// Returns the payload of a sample from which hit_of_sample() returned a hit.
+[[nodiscard]] std::span<const std::byte> payload_of_sample(std::span<const std::byte> record);
 
 class HitEvents {
 public:

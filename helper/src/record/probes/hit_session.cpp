@@ -8,17 +8,13 @@
 #include "record/probes/hit_events.hpp"
 #include "record/probes/hit_store.hpp"
 #include "record/probes/load_meter.hpp"
+#include "record/probes/started_program.hpp"
 #include "record/probes/watched_target.hpp"
 #include "record/processes/child.hpp"
 #include "record/processes/process_stat.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <optional>
 #include <poll.h>
 #include <thread>
@@ -27,14 +23,10 @@
 namespace ptlens::record {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr milliseconds between_reads{4};
-constexpr milliseconds program_patience{3'000}; // for a started program to end on request
+constexpr std::chrono::milliseconds between_reads{4};
 constexpr double ns_per_s = 1e9;
-constexpr double ns_per_ms = 1e6;
-constexpr double first_window_ns = 50 * ns_per_ms;
-constexpr double window_ns = 200 * ns_per_ms;
+constexpr double first_window_ns = 50e6;
+constexpr double window_ns = 200e6;
 constexpr double tolerated = 1.2; // times the budget, in one window
 
 class HitRun {
@@ -64,16 +56,11 @@ private:
   [[nodiscard]] std::int32_t pid() const { return program_ ? program_->pid() : -1; }
 
   Result<void> begin() {
-    if (!request_.program.empty()) {
-      auto started = Child::start(ChildOptions{.arguments = request_.program,
-                                               .working_directory = request_.working_directory,
-                                               .environment = request_.environment,
-                                               .held = true});
-      if (!started) {
-        return std::unexpected(started.error());
-      }
-      program_ = std::move(*started);
+    auto program = start_program(request_);
+    if (!program) {
+      return std::unexpected(program.error());
     }
+    program_ = std::move(*program);
     auto events = HitEvents::open(watched_by(request_, pid()), session_.pages);
     if (!events) {
       return std::unexpected(events.error());
@@ -115,18 +102,14 @@ private:
 
   void begin_time() {
     began_ns_ = event_clock_ns();
-    meter_.begin(program_ ? pid() : request_.attached().value_or(-1),
-                 static_cast<double>(began_ns_));
+    meter_.begin(program_ ? pid() : request_.attached().value_or(-1), now_ns());
   }
 
   Result<void> set_probes() {
     // Threads that start later inherit the events of the thread that started them.
     const Watched now = watched_by(request_, pid());
     for (const ProbeEvent& event : session_.events) {
-      if (removed_.contains(event.id)) {
-        continue;
-      }
-      if (auto added = events_->add(event, now); !added) {
+      if (auto added = is_left_out(event) ? Result<void>() : events_->add(event, now); !added) {
         return added;
       }
     }
@@ -137,7 +120,7 @@ private:
 
   // Ends all probes at one instant: hits after it are dropped, whatever their probe.
   void end_interval() {
-    if (!measured_.empty() && measured_.back().end_ns == UINT64_MAX) {
+    if (is_set()) {
       measured_.back().end_ns = event_clock_ns();
       events_->disable();
     }
@@ -146,6 +129,10 @@ private:
   void remove_probes() {
     end_interval();
     events_->remove_all();
+  }
+
+  [[nodiscard]] bool is_left_out(const ProbeEvent& event) const {
+    return callees_end_ns_ != 0 && session_.callees.contains(event.id);
   }
 
   [[nodiscard]] bool is_set() const {
@@ -171,23 +158,13 @@ private:
   }
 
   void take(std::span<const std::byte> record) {
-    constexpr std::size_t tid_at = 20; // behind the header, identifier and pid
-    constexpr std::size_t type_at = 44;
-    constexpr std::size_t ip_at = 52;
-    perf_event_header header{};
-    std::memcpy(&header, record.data(), sizeof header);
     const std::uint64_t time_ns = time_of_record(record);
-    if (header.type == PERF_RECORD_SAMPLE && !events_->is_of_wait(record)) {
-      std::uint64_t ip = 0;
-      if (record.size() < ip_at + sizeof ip || !was_measured(time_ns)) {
+    if (is_sample(record) && !events_->is_of_wait(record)) {
+      const auto hit = hit_of_sample(record);
+      if (!hit || !was_measured(time_ns)) {
         return;
       }
-      std::int32_t tid = -1;
-      std::uint16_t event = 0;
-      std::memcpy(&tid, record.data() + tid_at, sizeof tid);
-      std::memcpy(&event, record.data() + type_at, sizeof event);
-      std::memcpy(&ip, record.data() + ip_at, sizeof ip);
-      meter_.hit(tid, session_.costs.of(event, ip));
+      meter_.hit(hit->tid, session_.costs.of(hit->event_id, hit->ip));
     }
     store_->add(record, time_ns);
   }
@@ -222,31 +199,17 @@ private:
   }
 
   void cut_back(double share, double now) {
-    const auto percent = [](double value) { return fmt::format("{:.0f}", 100 * value); };
-    const bool has_callees = std::ranges::any_of(session_.events, [this](const ProbeEvent& event) {
-      return session_.callees.contains(event.id) && !removed_.contains(event.id);
-    });
     const double seconds = (now - static_cast<double>(began_ns_)) / ns_per_s;
-    if (has_callees) {
+    if (!session_.callees.empty() && callees_end_ns_ == 0) {
       callees_end_ns_ = event_clock_ns();
       for (const std::uint64_t callee : session_.callees) {
         events_->remove(callee);
-        removed_.insert(callee);
       }
       drain(); // their last hits belong to this window
-      notes_.push_back(make_note(
-          "callees_stopped",
-          "the functions that it calls were measured only for the first {} s, because the probes "
-          "took {} % of the program's time and the budget is {} %; to measure them all the time, "
-          "add --budget 100",
-          fmt::format("{:.1f}", seconds), percent(share), percent(session_.budget)));
+      notes_.push_back(callees_stopped_note(seconds, share, session_.budget));
       return;
     }
-    notes_.push_back(make_note(
-        "bursts_begun",
-        "after {} s the function was measured in bursts, because the probes took {} % of the "
-        "program's time and the budget is {} %; to measure it all the time, add --budget 100",
-        fmt::format("{:.1f}", seconds), percent(share), percent(session_.budget)));
+    notes_.push_back(bursts_begun_note(seconds, share, session_.budget));
     begin_bursts(now - meter_.age_ns(now));
     end_burst();
   }
@@ -326,15 +289,7 @@ private:
     meter_.read(static_cast<double>(ended_ns));
     HitSessionEnd result;
     if (program_) {
-      if (!program_->ended()) {
-        program_->signal(SIGTERM);
-        result.end.forced = !program_->wait(program_patience);
-        program_->kill();
-      }
-      program_->read_output();
-      result.end.wait_status = program_->ended().value_or(0);
-      result.end.output = program_->output();
-      result.end.last_line = program_->last_line();
+      end_program(*program_, result.end);
     }
     drain();
     auto more = store_->finish(measured_);
@@ -345,9 +300,8 @@ private:
         !written) {
       return std::unexpected(written.error());
     }
-    const auto whole_ns = static_cast<double>(ended_ns - began_ns_);
     result.end.measured = true;
-    result.end.measured_s = whole_ns / ns_per_s;
+    result.end.measured_s = static_cast<double>(ended_ns - began_ns_) / ns_per_s;
     result.measured = std::move(measured_);
     result.end_ns = ended_ns;
     result.callees_end_ns = callees_end_ns_;
@@ -364,7 +318,6 @@ private:
   std::optional<Child> program_;
   std::optional<HitEvents> events_;
   std::vector<Descriptor> held_;
-  std::set<std::uint64_t> removed_; // events
   std::optional<HitStore> store_;
   std::vector<Interval> measured_;
   std::vector<Note> notes_;

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <linux/perf_event.h>
 
 namespace ptlens::record {
 
@@ -13,15 +11,10 @@ void HitStore::keep(std::span<const std::byte> record) {
     file_.append(record);
     return;
   }
-  constexpr std::size_t tid_at = 20;
-  constexpr std::size_t raw_at = 44;
-  perf_event_header header{};
-  std::memcpy(&header, record.data(), sizeof header);
   const std::uint64_t time_ns = time_of_record(record);
-  if (header.type == PERF_RECORD_SAMPLE && !events_->is_of_wait(record)) {
-    std::int32_t tid = -1;
-    std::memcpy(&tid, record.data() + tid_at, sizeof tid);
-    late_->add(tid, time_ns, record.subspan(raw_at));
+  if (const auto hit = is_sample(record) && !events_->is_of_wait(record) ? hit_of_sample(record)
+                                                                         : std::nullopt) {
+    late_->add(hit->tid, time_ns, payload_of_sample(record));
   }
   ring_.add(record, time_ns);
 }

@@ -2,6 +2,7 @@
 // since the beginning.
 #pragma once
 
+#include "base/note.hpp"
 #include "record/probes/probe_load.hpp"
 #include "record/probes/run_time.hpp"
 
@@ -37,5 +38,10 @@ private:
   ProbeLoad before_; // the window
   RunTime whole_time_;
 };
+
+// Return what to say when, after that time, the probes took more of the program's time than the
+// budget: that callees are not measured from then on, or that bursts began.
+[[nodiscard]] Note callees_stopped_note(double seconds, double share, double budget);
+[[nodiscard]] Note bursts_begun_note(double seconds, double share, double budget);
 
 } // namespace ptlens::record
