@@ -1,5 +1,5 @@
 // Builds what has changed: the helper (helper/build/ptlens), the sample program and the bundles in out/.
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { at, isMain, main, runBeside, sample, sampleSource, say, together } from "./steps.mjs";
@@ -12,8 +12,12 @@ const read = (file) => (existsSync(file) ? readFileSync(file, "utf8") : "");
 // The unit tests are configured only when they are asked for: `npm start` does without GoogleTest.
 async function configure(folder, tests) {
   const isConfigured = existsSync(path.join(folder, "build/build.ninja"));
-  const hasTests = /^PTLENS_TESTS:BOOL=ON$/m.test(read(path.join(folder, "build/CMakeCache.txt")));
-  if (isConfigured && (hasTests || !tests)) return;
+  const cache = read(path.join(folder, "build/CMakeCache.txt"));
+  const hasTests = /^PTLENS_TESTS:BOOL=ON$/m.test(cache);
+  const ccache = /^CCACHE:FILEPATH=(\/.+)$/m.exec(cache)?.[1];
+  const ccacheIsGone = ccache !== undefined && !existsSync(ccache);
+  if (ccacheIsGone) rmSync(path.join(folder, "build"), { recursive: true });
+  if (isConfigured && !ccacheIsGone && (hasTests || !tests)) return;
   say("Build: configuring the helper");
   const options = tests ? ["-DPTLENS_TESTS=ON"] : [];
   await runBeside("cmake", ["--preset", "release", "--log-level=WARNING", ...options], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });

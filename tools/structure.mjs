@@ -8,7 +8,7 @@ import path from "node:path";
 import { at, capture, isMain, main, say, StepError } from "./steps.mjs";
 
 const modules = [
-  "base", "protocol", "perfdata", "uftrace", "symbols", "flow", "stacks", "line_time", "cache", "measure", "record", "engine", "source", "export", "server", "cli",
+  "base", "protocol", "perfdata", "uftrace", "symbols", "flow", "stacks", "waits", "line_time", "cache", "measure", "record", "engine", "source", "export", "server", "cli",
 ];
 
 const listed = (...patterns) => capture("git", ["ls-files", "--", ...patterns]).stdout.split("\n").filter((file) => file !== "" && existsSync(at(file)));

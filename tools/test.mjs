@@ -1,6 +1,7 @@
 // npm test: sets up, builds, and runs every ring of tests. The last line is the total,
-// "N passed, N failed, N skipped"; the exit status is 1 when anything failed. The editor's tests mostly wait for the
-// editor, so they run beside the other rings; each ring's output is printed when the ring ends.
+// "N passed, N failed, N skipped"; the exit status is 1 when anything failed. Two workers share the jobs: one begins with
+// the editor's tests, which mostly wait, and the other builds and runs the unit tests. Tests that compare times of running
+// programs come last, one at a time. A job's output is printed when the job ends.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -63,22 +64,24 @@ async function mochaTests(folder, print) {
   return total;
 }
 
-// The end-to-end tests, with Node's own test runner; counts come from its TAP stream.
-async function endToEnd(scratch, print) {
-  const total = { passed: 0, failed: 0, skipped: 0 };
-  const folder = at("test/e2e");
-  for (const name of readdirSync(folder).filter((file) => file.endsWith(".test.mjs"))) {
-    const tap = path.join(scratch, `${name}.tap`);
-    const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=tap", `--test-reporter-destination=${tap}`];
-    const status = await runLines(process.execPath, ["--test", ...reporters, path.join(folder, name)], print);
-    const text = existsSync(tap) ? readFileSync(tap, "utf8") : "";
-    const count = (what) => Number(new RegExp(`^# ${what} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
-    const failed = count("fail") + count("cancelled");
-    total.passed += count("pass");
-    total.skipped += count("skipped");
-    total.failed += failed > 0 || status === 0 ? failed : 1;
-  }
-  return total;
+// One file of end-to-end tests, with Node's own test runner; counts come from its TAP stream.
+async function endToEndFile(file, scratch, print) {
+  const tap = path.join(scratch, `${file}.tap`);
+  const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=tap", `--test-reporter-destination=${tap}`];
+  const status = await runLines(process.execPath, ["--test", ...reporters, at("test/e2e", file)], print);
+  const text = existsSync(tap) ? readFileSync(tap, "utf8") : "";
+  const count = (what) => Number(new RegExp(`^# ${what} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
+  const failed = count("fail") + count("cancelled");
+  return { passed: count("pass"), failed: failed > 0 || status === 0 ? failed : 1, skipped: count("skipped") };
+}
+
+// The end-to-end files as jobs. Those that compare times of a running program need the machine for themselves.
+function endToEndJobs(scratch) {
+  const measuresTime = /^(probe-|live-|go-probes|slow-call|uftrace)/;
+  const jobs = readdirSync(at("test/e2e"))
+    .filter((file) => file.endsWith(".test.mjs"))
+    .map((file) => ({ file, name: `End to end: ${file.replace(".test.mjs", "")}`, run: (print) => endToEndFile(file, scratch, print) }));
+  return { beside: jobs.filter(({ file }) => !measuresTime.test(file)), alone: jobs.filter(({ file }) => measuresTime.test(file)) };
 }
 
 async function styleChecks(sampleBefore, print) {
@@ -118,18 +121,16 @@ async function timed(name, work) {
   say(`${name}: ${seconds(begin)} s`);
 }
 
-// Runs the rings of a lane in order. Returns the sum of their counts.
-async function runLane(rings) {
-  const sum = { passed: 0, failed: 0, skipped: 0 };
-  for (const [name, ring] of rings) {
+// Takes jobs from the queue, which other workers may share, until it is empty. A job's output is printed when it ends.
+async function work(queue, total) {
+  for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
     const lines = [];
     const begin = Date.now();
-    say(`${name}: running`);
-    const counts = await ring((line) => lines.push(`  ${line}`));
-    for (const key of Object.keys(sum)) sum[key] += counts[key];
-    say(["", name, ...lines, `${name}: ${text(counts)} in ${seconds(begin)} s`].join("\n"));
+    say(`${job.name}: running`);
+    const counts = await job.run((line) => lines.push(`  ${line}`));
+    for (const key of Object.keys(total)) total[key] += counts[key];
+    say(["", job.name, ...lines, `${job.name}: ${text(counts)} in ${seconds(begin)} s`].join("\n"));
   }
-  return sum;
 }
 
 async function test() {
@@ -138,25 +139,28 @@ async function test() {
   await timed("Build", () => together(buildNative({ targets: ["ptlens", "ptsim"] }), buildBundles({ tests: true }), installEditor()));
   const sampleBefore = readFileSync(sampleSource, "utf8");
   const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-test-"));
-  const editor = [
-    ["The editor: Mocha in the extension host, Playwright on the workbench", (print) => runner(process.execPath, [at("test/editor/run.mjs")], print)],
-  ];
-  const others = [
-    ["Unit tests of the extension", (print) => mochaTests(at("out/extension-unit"), print)],
-    ["Golden JSON-RPC sessions", (print) => runner(process.execPath, [at("test/golden/run.mjs")], print)],
-    ["End to end: the built helper, judged from outside", (print) => endToEnd(scratch, print)],
-  ];
   const total = { passed: 0, failed: 0, skipped: 0 };
-  const add = (counts) => {
-    for (const key of Object.keys(total)) total[key] += counts[key];
+  const { beside, alone } = endToEndJobs(scratch);
+  const editor = { name: "The editor: Mocha in the extension host, Playwright on the workbench", run: (print) => runner(process.execPath, [at("test/editor/run.mjs")], print) };
+  const unit = { name: "Unit tests of the helper", run: (print) => unitTests(scratch, print) };
+  const shared = [
+    { name: "Unit tests of the extension", run: (print) => mochaTests(at("out/extension-unit"), print) },
+    { name: "Golden JSON-RPC sessions", run: (print) => runner(process.execPath, [at("test/golden/run.mjs")], print) },
+    ...beside,
+  ];
+  const style = { name: "Style", run: (print) => styleChecks(sampleBefore, print) };
+  const inEditor = async () => {
+    await work([editor], total);
+    await work(shared, total);
   };
   const native = async () => {
     await timed("Build of the unit tests", () => buildNative({ tests: true }));
-    add(await runLane([["Unit tests of the helper", (print) => unitTests(scratch, print)], ...others]));
+    await work([unit], total);
+    await work(shared, total);
   };
   try {
-    await together(runLane(editor).then(add), native());
-    add(await runLane([["Style", (print) => styleChecks(sampleBefore, print)]]));
+    await together(inEditor(), native());
+    await work([...alone, style], total);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

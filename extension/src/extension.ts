@@ -104,6 +104,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     command("finish", () => log.attempt("stop measuring", () => recorder.finish())),
 
     command("openRecording", (argument, name) => open.run(argument, typeof name === "string" ? name : "")),
+    command("chooseBinaries", () => open.chooseBinaries()),
     command("bundleRecording", (argument) => bundle.run(argument)),
     command("clear", () => session.clear()),
 

@@ -46,11 +46,15 @@ test("diff reports changes, and only changes", { skip: noProbes }, (t) => {
     const report = json(["report", at(recording), "--function", "slow", "--json"]);
     assert.deepEqual(of("slow")[side].latency, report.latency);
   }
-  const { difference } = of("slow");
-  assert.equal(difference.mean_ns, of("slow").recording.latency.mean - of("slow").base.latency.mean);
-  assert.equal(difference.mean, "changed");
-  assert.ok(difference.mean_percent > 100, "two hundred times the work");
-  assert.equal(of("seldom").difference.mean, "few_calls");
+  const { mean, p50, p99 } = of("slow").difference;
+  assert.equal(mean.difference_ns, of("slow").recording.latency.mean - of("slow").base.latency.mean);
+  assert.equal(mean.verdict, "slower");
+  assert.equal(mean.reason, null);
+  assert.ok(mean.low_percent > 100 && mean.low_percent < mean.percent && mean.percent < mean.high_percent, "two hundred times the work");
+  assert.equal(p50.verdict, "slower");
+  assert.deepEqual([p99.verdict, p99.reason], ["cannot_tell", "few_calls"], "300 calls");
+  assert.deepEqual([of("seldom").difference.mean.verdict, of("seldom").difference.mean.reason], ["cannot_tell", "few_calls"]);
+  assert.deepEqual(answer.notes.map(({ code }) => code), ["one_run"]);
   assert.deepEqual(answer.only_base.map((entry) => entry.name), ["gone"]);
   assert.deepEqual(answer.only_recording.map((entry) => entry.name), ["added"]);
 
@@ -58,11 +62,26 @@ test("diff reports changes, and only changes", { skip: noProbes }, (t) => {
   assert.deepEqual(one.functions, [of("slow")]);
   assert.deepEqual(json(["diff", at("base"), at("now"), "--function", "gone", "--json"]).only_base.map((entry) => entry.name), ["gone"]);
   const page = ptlens(["diff", at("base"), at("now")]).stdout;
-  assert.match(page, /300\s+300 .*\+.*%.* slow\n/);
-  assert.match(page, /few calls +few calls +seldom\n/);
+  assert.match(page, /300\s+300 .*↑ \+.*%.*\[.*\] slower +\? too few calls +slow\n/);
+  assert.match(page, /\? too few calls +\? too few calls +seldom\n/);
+  assert.match(page, /drift between runs cannot be ruled out/);
 
   const same = json(["diff", at("now"), at("now"), "--json"]);
-  assert.deepEqual([...new Set(same.functions.map((entry) => entry.difference.mean))].sort(), ["few_calls", "unchanged"]);
+  for (const entry of same.functions) {
+    assert.equal(entry.difference.mean.difference_ns, 0);
+    assert.ok(["no_change", "cannot_tell"].includes(entry.difference.mean.verdict), entry.name);
+  }
+
+  // Two runs a side, given as the same recording twice: the same figures, and no note on drift.
+  const runs = json(["diff", "--base", at("base"), at("base"), "--now", at("now"), at("now"), "--function", "slow", "--json"]);
+  const [both] = runs.functions;
+  assert.deepEqual(both.base.runs.map(({ latency }) => latency), [of("slow").base.latency, of("slow").base.latency]);
+  assert.equal(both.difference.mean.recording_ns, of("slow").recording.latency.mean);
+  assert.equal(both.difference.mean.verdict, "slower");
+  assert.deepEqual(runs.notes, []);
+  for (const wrong of [[], ["--base", at("base")], [at("base")], [at("base"), at("now"), "--base", at("base"), "--now", at("now")]]) {
+    assert.equal(ptlens(["diff", ...wrong]).status, 2, wrong.join(" "));
+  }
 
   const none = ptlens(["diff", at("base"), at("now"), "--function", "nowhere"]);
   assert.equal(none.status, 1);

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { compile, noCompiler, readTruth, shownFigures } from "../samples/live/samples.mjs";
-import { helper, json, noProbes, noteOf, output, ptlens, temporaryFolder } from "./support.mjs";
+import { helper, json, noProbes, output, ptlens, temporaryFolder } from "./support.mjs";
 
 function whyNoUftrace() {
   if (!ptlens(["record", "--help"]).stdout.includes("uftrace")) return "this ptlens has no backend uftrace";
@@ -30,16 +30,6 @@ export function alone(t, sample, args) {
   return readTruth(file);
 }
 
-/** Checks that each call is there and complete, but those during which the probes of callees were taken away. */
-function assertComplete({ calls, recording }, truth) {
-  assert.equal(calls.unwound, 0);
-  if (noteOf(recording, "callees_stopped")) {
-    assert.ok(calls.complete >= truth.calls / 2 && calls.complete <= truth.calls && calls.incomplete <= 2, `${JSON.stringify(calls)} of ${truth.calls}`);
-  } else {
-    assert.deepEqual([calls.complete, calls.incomplete], [truth.calls, 0]);
-  }
-}
-
 /** Starts a sample under `ptlens record`. Returns what it says of a function, and what ptlens says of it. */
 export function measured(t, { backend, options }, sample, name, args = []) {
   const folder = temporaryFolder(t);
@@ -48,7 +38,7 @@ export function measured(t, { backend, options }, sample, name, args = []) {
   const truth = readTruth(file).functions[name];
   const report = json(["report", "--json", "--function", name, recording]);
   assert.equal(report.recording.backend, backend);
-  assertComplete(report, truth);
+  assert.deepEqual(report.calls, { complete: truth.calls, incomplete: 0, unwound: 0 });
   const shown = shownFigures(report);
   t.diagnostic(`${name}: p50 ${shown.p50}, mean ${shown.mean}, ± ${shown.uncertainty.p50}, ${shown.uncertainty.mean} ns; its own clock: p50 ${truth.p50}, mean ${truth.mean}`);
   return { truth, report, shown };

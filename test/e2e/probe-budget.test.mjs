@@ -2,34 +2,74 @@
 // breaks it on every machine, because it is called without a pause.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { background, helper, json, jsonLines, noProbes, output, run, temporaryFolder } from "./support.mjs";
 
 const skip = noProbes;
 
-// "busy" calls a callee 20,000 times each 20 ms; "hot" calls a function that does nothing without a pause.
+// "busy" calls a callee 20,000 times each 20 ms, "rising" calls it ever more often; "hot" calls a function that does nothing without a
+// pause. "work" does the same, and notes every 5 ms its calls and its CPU time (CLOCK_MONOTONIC ns, CPU ns, calls).
 const source = `
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 __attribute__((noipa)) void often(void) { __asm__ volatile(""); }
 __attribute__((noipa)) void seldom(void) { __asm__ volatile(""); }
-__attribute__((noipa)) void busy(void) { for (int i = 0; i < 20000; ++i) often(); seldom(); __asm__ volatile(""); }
+static long turns = 20000;
+__attribute__((noipa)) void busy(void) { for (long i = 0; i < turns; ++i) often(); seldom(); __asm__ volatile(""); }
 __attribute__((noipa)) void hot(void) { __asm__ volatile(""); }
 __attribute__((noipa)) void inner(void) { hot(); __asm__ volatile(""); }
+static volatile sig_atomic_t stopped;
+static void stop(int signal) { stopped = signal; }
+static double points[30000][3];
+static void work(const char* file) {
+  int noted = 0; double calls = 0, next = 0; struct timespec time; struct rusage used;
+  signal(SIGTERM, stop);
+  while (!stopped) {
+    for (int i = 0; i < 16; ++i) inner();
+    calls += 16;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    double now = time.tv_sec * 1e9 + time.tv_nsec;
+    if (now < next || noted == 30000) continue;
+    getrusage(RUSAGE_SELF, &used);
+    double cpu = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e9 + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e3;
+    points[noted][0] = now; points[noted][1] = cpu; points[noted++][2] = calls;
+    next = now + 5e6;
+  }
+  FILE* out = fopen(file, "w");
+  for (int i = 0; i < noted; ++i) fprintf(out, "%.0f %.0f %.0f\\n", points[i][0], points[i][1], points[i][2]);
+  fclose(out);
+}
+// Twenty calls of busy() that each call often() ten times, then ten that call it 200,000 times.
+static void rising(const char* file) {
+  int calls = 0;
+  for (turns = 10; calls < 20; ++calls) { busy(); usleep(10000); }
+  for (turns = 200000; calls < 30; ++calls) busy();
+  FILE* out = fopen(file, "w");
+  fprintf(out, "%d %d", calls, 20 * 10);
+  fclose(out);
+}
 int main(int count, char** words) {
+  if (count > 2 && strcmp(words[1], "work") == 0) { work(words[2]); return 0; }
+  if (count > 2) { rising(words[2]); return 0; }
   if (count > 1 && strcmp(words[1], "busy") == 0) for (;;) { busy(); usleep(20000); }
   for (;;) inner();
 }
 `;
 
-function started(t, mode) {
+function started(t, ...modes) {
   const folder = temporaryFolder(t);
   const program = path.join(folder, "program");
   writeFileSync(path.join(folder, "program.c"), source);
   output(process.env.CC ?? "gcc", ["-O1", "-g", "-fno-optimize-sibling-calls", "-o", program, path.join(folder, "program.c")]);
-  return { folder, program, running: background(t, program, [mode]) };
+  return { folder, program, running: background(t, program, modes) };
 }
 
 function record(folder, target, name, ...options) {
@@ -88,6 +128,50 @@ test("a started program that breaks the budget is cut back while it is recorded"
   assert.match(note("bursts_begun").text, /--budget 100/);
   assert.ok(report.recording.estimate.bursts > 1);
   assert.ok(report.calls.complete > 0);
+});
+
+/** The calls per second of CPU time, between two times. */
+function workRate(points, begin, end) {
+  const [first, last] = [points.find(([time]) => time >= begin), points.findLast(([time]) => time <= end)];
+  return (last[2] - first[2]) / (last[1] - first[1]);
+}
+
+test("the budget and the stated slowdown hold for a program that shares its CPUs", { skip }, async (t) => {
+  os.cpus().forEach(() => background(t, "sh", ["-c", "while :; do :; done"]));
+  const slowdowns = [];
+  for (let index = 0; index < 3; ++index) {
+    const file = path.join(temporaryFolder(t), "points");
+    const { folder, running } = started(t, "work", file);
+    await setTimeout(700);
+    const before = Number(process.hrtime.bigint()); // CLOCK_MONOTONIC
+    const { manifest } = record(folder, ["--pid", String(running.child.pid)], "hot");
+    running.child.kill("SIGTERM");
+    assert.equal((await running.closed).status, 0);
+    const points = readFileSync(file, "utf8").trim().split("\n").map((line) => line.split(" ").map(Number));
+    const alone = workRate(points, 0, before);
+    const measured = workRate(points, manifest.measured[0].begin_ns, manifest.end_ns);
+    slowdowns.push({ own: alone / measured, stated: manifest.slowdown });
+    t.diagnostic(`${(alone / measured).toFixed(3)} times slower by its own count, stated ${manifest.slowdown.toFixed(3)}`);
+  }
+  const median = (values) => values.sort((one, other) => one - other)[1];
+  // The budget is 5 %, a slowdown of 1.05; the rest is for what else changes how fast the program runs.
+  assert.ok(median(slowdowns.map(({ own }) => own)) < 1.15, "within the budget");
+  assert.ok(median(slowdowns.map(({ own, stated }) => own / stated)) < 1.1, "no slower than stated");
+});
+
+test("calls that are open when the probes of their callees are removed stay whole", { skip }, (t) => {
+  const { folder, program } = started(t, "busy");
+  const counted = path.join(folder, "counted");
+  const { report, note, recording } = record(folder, ["--", program, "rising", counted], "busy");
+  const [calls, calledFirst] = readFileSync(counted, "utf8").split(" ").map(Number);
+  assert.match(note("callees_stopped").text, /--budget 100/);
+  assert.deepEqual(report.calls, { complete: calls, incomplete: 0, unwound: 0 });
+  assert.equal(report.recording.estimate, undefined, "every call was measured");
+  assert.equal(report.self.mean, null, "it is not known how long the callees ran");
+  assert.ok(report.latency.uncertainty.max < report.latency.max);
+  const often = json(["functions", "--json", recording]).functions.find(({ name }) => name === "often");
+  assert.ok(often.complete >= calledFirst, `${often.complete} of the first ${calledFirst} calls`);
+  assert.ok(often.incomplete <= 1 && often.unwound === 0);
 });
 
 test("a budget that is no percentage is refused", { skip: false }, () => {

@@ -76,8 +76,7 @@ for (const [load, returns] of [["idle", "auto"], ["idle", "exit"], ["loaded", "a
       for (const { reported, uncertainty, truth } of measured) t.diagnostic(`${truth}: ${reported} ± ${Math.round(uncertainty)}`);
       const errors = measured.map(({ reported, uncertainty, truth }) => Math.abs(reported - truth) / uncertainty).sort((one, other) => one - other);
       const error = errors[Math.floor(runs / 2)];
-      // A hit costs more on a busy machine, as this one may be. npm run bench -- live counts the runs within the uncertainty.
-      if (error > (load === "loaded" ? 3 : 2)) missed.push(`${ns} ns is off by ${error.toFixed(1)} times the uncertainty`);
+      if (error > 1) missed.push(`${ns} ns is off by ${error.toFixed(1)} times the uncertainty`);
     }
     assert.deepEqual(missed, []);
   });

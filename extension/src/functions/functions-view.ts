@@ -35,6 +35,10 @@ export class FunctionsView extends ListView<Row> {
         this.#p99 = new Map();
         this.#refresh();
       }),
+      session.onDidChangeList(() => {
+        const { opening } = session;
+        this.view.message = opening === undefined ? "" : vscode.l10n.t("Opening {0}…", opening);
+      }),
       this.view.onDidChangeVisibility(({ visible }) => {
         if (visible) void session.restore();
       }),

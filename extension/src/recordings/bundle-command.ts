@@ -52,7 +52,7 @@ export class BundleCommand {
   async #chosen(): Promise<Subject | undefined> {
     const item = selectedRecording(this.session, this.list) ?? this.session.active;
     if (item !== undefined) return item;
-    if (this.session.recordings.length > 0) return pickRecording(this.session, vscode.l10n.t("Bundle Recording"));
+    if (this.session.recordings.length > 0) return pickRecording(this.session.recordings, vscode.l10n.t("Bundle Recording"));
     void vscode.window.showInformationMessage(vscode.l10n.t("PT Lens: There is no recording yet. Measure a function or open a recording."));
     return undefined;
   }

@@ -5,6 +5,7 @@ import { readSettings } from "../base/settings";
 import type { Log } from "../errors/log";
 import type { Client } from "../helper/client";
 import type { Params } from "../protocol/protocol";
+import { chooseFolderOfBinaries, offerFolderOfBinaries } from "./missing-code";
 import { openRecording } from "./open-recording";
 import { openedWithOf } from "./recording-entry";
 import type { ResultView } from "./result-view";
@@ -33,6 +34,14 @@ export class OpenCommand {
     });
   }
 
+  /** Asks for the folder with the binaries of the active recording, and opens it again with them. */
+  chooseBinaries(): Promise<void> {
+    return this.log.attempt("choose the folder of binaries", async () => {
+      const item = this.session.active;
+      if (item !== undefined) await chooseFolderOfBinaries((symfs) => this.run({ ...item.openedWith, path: item.path, symfs }));
+    });
+  }
+
   /** Opens a recording for the API: rejects instead of showing a message. */
   async open(params: Params<"ptlens/open">): Promise<RecordingItem> {
     const item = await this.#open(params);
@@ -46,8 +55,10 @@ export class OpenCommand {
     const openedWith = { symfs, kallsyms, kcore, ...given };
     const reported = functionName === "" ? {} : { function: { name: functionName } };
     const params = { ...openedWith, ...reported, source_map: sourceMap, path };
-    const recording = await openRecording(this.client, vscode.l10n.t("PT Lens: Opening {0}", path), params);
-    return this.session.show(recording, { openedWith });
+    const recording = await this.session.whileOpening(path, () => openRecording(this.client, vscode.l10n.t("PT Lens: Opening {0}", path), params));
+    const item = await this.session.show(recording, { openedWith });
+    void offerFolderOfBinaries(recording, (folder) => this.run({ ...openedWith, path, symfs: folder }, functionName));
+    return item;
   }
 }
 

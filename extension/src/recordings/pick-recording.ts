@@ -1,9 +1,9 @@
 import * as vscode from "vscode";
 import type { RecordingItem, Session } from "./session";
 
-/** Asks for one of the recordings of the list. */
-export async function pickRecording(session: Session, title: string): Promise<RecordingItem | undefined> {
-  const items = session.recordings.map((item) => ({ label: item.name, description: item.target, detail: item.path, item }));
+/** Asks for one of the recordings. */
+export async function pickRecording(recordings: readonly RecordingItem[], title: string): Promise<RecordingItem | undefined> {
+  const items = recordings.map((item) => ({ label: item.name, description: item.target, detail: item.path, item }));
   const picked = await vscode.window.showQuickPick(items, { title, matchOnDetail: true });
   return picked?.item;
 }

@@ -33,6 +33,7 @@ export class RecordingCommands {
       command("remove", vscode.l10n.t("Remove Recording from List"), (item) => this.session.remove(item.key)),
       command("delete", vscode.l10n.t("Delete Recording"), (item) => this.#delete(item)),
       command("reveal", vscode.l10n.t("Reveal Recording"), (item) => reveal(item)),
+      vscode.commands.registerCommand("ptlens.compare", () => this.log.attempt("compare recordings", () => this.#compare())),
       vscode.commands.registerCommand("ptlens.stopComparing", () => this.session.compareWith(undefined)),
     ];
   }
@@ -41,12 +42,21 @@ export class RecordingCommands {
   async #chosen(argument: unknown, title: string): Promise<RecordingItem | undefined> {
     const key = typeof argument === "string" ? argument : asRecord(argument).key;
     const item = typeof key === "string" ? this.session.find(key) : selectedRecording(this.session, this.list);
-    return item ?? pickRecording(this.session, title);
+    return item ?? pickRecording(this.session.recordings, title);
   }
 
   async #activate(item: RecordingItem): Promise<void> {
     await this.session.activate(item.key);
     await this.view.follow(item.functions[0]);
+  }
+
+  /** Asks what to compare the active recording with, and shows the result. */
+  async #compare(): Promise<void> {
+    const others = this.session.recordings.filter(({ key }) => key !== this.session.active?.key);
+    const item = await pickRecording(others, vscode.l10n.t("Compare {0} with", this.session.active?.name ?? ""));
+    if (item === undefined) return;
+    await this.session.compareWith(item.key);
+    await vscode.commands.executeCommand("ptlens.showFlameGraph");
   }
 
   async #rename(item: RecordingItem): Promise<void> {

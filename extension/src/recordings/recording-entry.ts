@@ -13,7 +13,10 @@ export type MeasuredWith = Omit<RecordParams, "workDoneToken" | "output">;
 export type Figures = Pick<
   Recording,
   "backend" | "trace_ns" | "lost_ns" | "lost_records" | "gaps" | "decode_errors" | "threads"
->;
+> & {
+  /** Number of binaries without code; absent in entries of earlier versions. */
+  readonly without_code?: number;
+};
 
 export interface RecordingEntry {
   /** Stays the same, unlike the helper's id of an open recording. */
@@ -44,8 +47,8 @@ export interface RecordingFacts {
 }
 
 export function figuresOf(recording: Recording): Figures {
-  const { backend, trace_ns, lost_ns, lost_records, gaps, decode_errors, threads } = recording;
-  return { backend, trace_ns, lost_ns, lost_records, gaps, decode_errors, threads };
+  const { backend, trace_ns, lost_ns, lost_records, gaps, decode_errors, threads, missing } = recording;
+  return { backend, trace_ns, lost_ns, lost_records, gaps, decode_errors, threads, ...(missing.length > 0 ? { without_code: missing.length } : {}) };
 }
 
 /** Returns the name without its parameters. */
@@ -64,8 +67,8 @@ export function defaultName(path: string, facts: RecordingFacts): string {
   return others.length === 0 ? first : `${first} + ${String(others.length)}`;
 }
 
-export function isLossy({ lost_ns, lost_records, decode_errors }: Figures): boolean {
-  return lost_ns > 0 || lost_records > 0 || decode_errors > 0;
+export function isLossy({ lost_ns, lost_records, decode_errors, without_code = 0 }: Figures): boolean {
+  return lost_ns > 0 || lost_records > 0 || decode_errors > 0 || without_code > 0;
 }
 
 /** Returns the entry of an object that has more fields. */
@@ -131,6 +134,7 @@ function figuresFromJson(value: unknown): Figures | undefined {
     gaps: number("gaps"),
     decode_errors: number("decode_errors"),
     threads: number("threads"),
+    ...(number("without_code") > 0 ? { without_code: number("without_code") } : {}),
   };
 }
 

@@ -31,6 +31,7 @@ export function lossText({ figures }: Pick<RecordingItem, "figures">): string {
   const parts = [
     ...(figures.lost_ns > 0 ? [vscode.l10n.t("lost {0}", formatDuration(figures.lost_ns))] : []),
     ...(figures.lost_records > 0 ? [vscode.l10n.t("{0} records lost", formatCount(figures.lost_records))] : []),
+    ...(figures.without_code === undefined ? [] : [vscode.l10n.t("code missing: {0}", formatCount(figures.without_code))]),
     ...(figures.decode_errors > 0 ? [vscode.l10n.t("{0} decode errors", formatCount(figures.decode_errors))] : []),
   ];
   return parts.length === 0 ? vscode.l10n.t("nothing lost") : parts.join(" · ");

@@ -52,6 +52,7 @@ export class Session implements vscode.Disposable {
   #active: string | undefined;
   #baseline: string | undefined;
   #turn: Promise<unknown> = Promise.resolve();
+  #opening: string | undefined;
 
   /** Fires when the active recording or the baseline changed, was opened, or was closed. */
   readonly onDidChange = this.#changed.event;
@@ -85,6 +86,21 @@ export class Session implements vscode.Disposable {
 
   get baseline(): RecordingItem | undefined {
     return this.find(this.#baseline);
+  }
+
+  /** The name of the recording that is being opened or decoded. */
+  get opening(): string | undefined {
+    return this.#opening;
+  }
+
+  /** Opens a recording with `open`; meanwhile, the views say so. */
+  async whileOpening<T>(name: string, open: () => Promise<T>): Promise<T> {
+    this.#setOpening(name);
+    try {
+      return await open();
+    } finally {
+      this.#setOpening(undefined);
+    }
   }
 
   /** The active recording if it is open now; `ready` opens it. */
@@ -256,9 +272,15 @@ export class Session implements vscode.Disposable {
       throw new ExtensionError("bad_recording", vscode.l10n.t("The recording {0} no longer exists. Restore its files or remove it from the list.", item.path));
     }
     const params = { path: item.path, ...item.openedWith, source_map: readSettings().sourceMap, activate: false };
-    const recording = await openRecording(this.client, vscode.l10n.t("PT Lens: Opening {0}", item.name), params, location);
+    const recording = await this.whileOpening(item.name, () => openRecording(this.client, vscode.l10n.t("PT Lens: Opening {0}", item.name), params, location));
     this.#change(key, { open: recording, problem: undefined });
     return recording;
+  }
+
+  #setOpening(name: string | undefined): void {
+    this.#opening = name;
+    this.#setContext();
+    this.#listChanged.fire();
   }
 
   /** Opens the baseline. The active recording is shown even if the baseline cannot be opened. */
@@ -359,6 +381,8 @@ export class Session implements vscode.Disposable {
     void vscode.commands.executeCommand("setContext", "ptlens.hasResults", this.active !== undefined);
     void vscode.commands.executeCommand("setContext", "ptlens.hasBaseline", this.baseline !== undefined);
     void vscode.commands.executeCommand("setContext", "ptlens.hasRecordings", this.#items.length > 0);
+    void vscode.commands.executeCommand("setContext", "ptlens.canCompare", this.active !== undefined && this.#items.length > 1);
+    void vscode.commands.executeCommand("setContext", "ptlens.idle", this.#opening === undefined);
     const measured = this.#items.some((item) => item.measuredWith !== undefined);
     void vscode.commands.executeCommand("setContext", "ptlens.canMeasureAgain", measured);
   }

@@ -204,6 +204,7 @@ public:
     add_calls();
     add_flame();
     add_explain();
+    add_waits();
     add_lines();
     add_diff();
     add_decode();
@@ -373,6 +374,10 @@ private:
         "record for 50 ms first, and reduce the recording when it would lose trace (intel_pt, "
         "running processes; on by default)");
     app->add_flag("--kernel", request.kernel, "trace the kernel too (intel_pt)");
+    app->add_flag(
+        "--waits,!--no-waits", request.waits,
+        "record what threads wait for and who wakes them (on by default where the machine "
+        "allows it)");
     app->add_option("--perf", request.perf, "perf program to use")->type_name("PATH");
     app->add_option("-o,--output", request.output,
                     "new directory for the recording; default: ptlens-DATE-TIME in this directory")
@@ -445,6 +450,16 @@ private:
     add_json(*app, explain_.query.source.json);
   }
 
+  void add_waits() {
+    CLI::App* app = command("waits", "show what threads waited for, and who woke them",
+                            [this] { return waits(waits_); });
+    add_source(*app, waits_.source);
+    add_no_cache(*app, waits_.source);
+    add_function(*app, waits_.function, waits_.binary, false);
+    add_selection(*app, waits_.selection);
+    add_json(*app, waits_.source.json);
+  }
+
   void add_lines() {
     CLI::App* app = command("lines", "show the functions and call sites of one source file",
                             [this] { return lines(lines_); });
@@ -462,9 +477,29 @@ private:
   }
 
   void add_diff() {
-    CLI::App* app = command("diff", "compare two recordings", [this] { return diff(diff_); });
-    app->add_option("BASE", diff_.base, "recording to compare with")->required();
+    CLI::App* app = command("diff", "compare two recordings, or several runs with several others",
+                            [this] { return diff(diff_); });
+    auto* base = app->add_option("BASE", diff_.base, "recording to compare with");
     add_source(*app, diff_.source);
+    auto* recording = app->get_option("RECORDING")->required(false);
+    constexpr int any_number = -1;
+    auto* base_runs = app->add_option("--base", diff_.base_runs,
+                                      "recordings to compare with: runs of one program; with --now")
+                          ->type_name("RECORDING...")
+                          ->expected(1, any_number)
+                          ->excludes(base)
+                          ->excludes(recording);
+    auto* now_runs = app->add_option("--now", diff_.now_runs, "recordings to compare")
+                         ->type_name("RECORDING...")
+                         ->expected(1, any_number)
+                         ->needs(base_runs);
+    base_runs->needs(now_runs);
+    app->parse_complete_callback([base_runs, recording] {
+      if (base_runs->count() == 0 && recording->count() == 0) {
+        throw CLI::ParseError("diff needs two recordings, BASE and RECORDING, or --base and --now",
+                              CLI::ExitCodes::RequiredError);
+      }
+    });
     add_no_cache(*app, diff_.source);
     add_function(*app, diff_.function, diff_.binary, false);
     add_json(*app, diff_.source.json);
@@ -535,6 +570,7 @@ private:
   CallsOptions calls_;
   FlameOptions flame_;
   ExplainOptions explain_;
+  QueryOptions waits_;
   LinesOptions lines_;
   DiffOptions diff_;
   BundleOptions bundle_;

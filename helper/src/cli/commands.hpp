@@ -58,6 +58,8 @@ struct ExplainOptions {
 struct DiffOptions {
   RecordingOptions source;
   std::string base;
+  std::vector<std::string> base_runs; // instead of `base` and the recording: several of each
+  std::vector<std::string> now_runs;
   std::string function;
   std::string binary;
 };
@@ -117,6 +119,7 @@ Result<void> report(const QueryOptions& options);
 Result<void> calls(const CallsOptions& options);
 Result<void> flame(const FlameOptions& options);
 Result<void> explain(const ExplainOptions& options);
+Result<void> waits(const QueryOptions& options);
 Result<void> lines(const LinesOptions& options);
 Result<void> diff(const DiffOptions& options);
 Result<void> cache(const CacheOptions& options);

@@ -1,9 +1,10 @@
-// Commands that answer from a recording: functions, report, calls, flame, explain, lines.
+// Commands that answer from a recording: functions, report, calls, flame, explain, waits, lines.
 #include "cli/commands.hpp"
 #include "cli/progress_line.hpp"
 #include "engine/cache/cache_status.hpp"
 #include "engine/engine.hpp"
 #include "engine/inlined/inlined_report.hpp"
+#include "engine/waits/recorded_waits.hpp"
 #include "export/calls.hpp"
 #include "export/explain/explain_json.hpp"
 #include "export/explain/explain_text.hpp"
@@ -11,6 +12,8 @@
 #include "export/json/json.hpp"
 #include "export/line_times.hpp"
 #include "export/text/text.hpp"
+#include "export/waits/waits_json.hpp"
+#include "export/waits/waits_text.hpp"
 #include "measure/explain/explain.hpp"
 #include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
@@ -20,6 +23,7 @@
 #include "measure/selection/call_stream.hpp"
 #include "measure/selection/selection.hpp"
 #include "measure/selection/selection_text.hpp"
+#include "measure/waits/wait_report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -336,6 +340,31 @@ Result<void> explain(const ExplainOptions& options) {
               << '\n';
   } else {
     std::cout << exporting::explain_text(*query->measurement, *explanation);
+  }
+  return {};
+}
+
+Result<void> waits(const QueryOptions& options) {
+  const auto query = prepare(options);
+  if (!query) {
+    return std::unexpected(query.error());
+  }
+  const auto recorded = engine::recorded_waits(
+      options.source.recording, open_options(options.source), ProgressLine().progress());
+  if (!recorded) {
+    return std::unexpected(recorded.error());
+  }
+  const auto function =
+      query->functions.empty() ? std::nullopt : std::optional(query->functions.front());
+  const auto report =
+      measure::report_waits(*query->measurement, **recorded, function, query->selection);
+  if (QueryOptions again = options; was_damaged(*query->measurement, again.source)) {
+    return waits(again);
+  }
+  if (options.source.json) {
+    std::cout << exporting::dump(exporting::waits_json(*query->measurement, report)) << '\n';
+  } else {
+    std::cout << exporting::waits_text(*query->measurement, report);
   }
   return {};
 }

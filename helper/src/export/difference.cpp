@@ -1,6 +1,7 @@
-// The comparison of two recordings.
+// The comparison of recordings.
 #include "export/difference.hpp"
 
+#include "base/note.hpp"
 #include "export/text/latency_text.hpp"
 #include "export/text/table.hpp"
 #include "export/text/units.hpp"
@@ -10,12 +11,15 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace ptlens::exporting {
 namespace {
 
+using measure::Change;
+using measure::Reason;
 using measure::Verdict;
 
 const char* const minus = "\u2212";
@@ -29,62 +33,161 @@ Json figures_json(const measure::Report& report) {
           {"off_cpu", off_cpu_json(report.off_cpu)}};
 }
 
-Json alone_json(const measure::Measurement& measurement,
-                const std::vector<measure::Report>& reports) {
+// Returns what `of` returns for the only one, or {runs: [...]}.
+template <class Range, class Of>
+Json each_run(bool several, const Range& runs, const Of& of) {
+  if (!several) {
+    return of(runs[0]);
+  }
   Json list = Json::array();
-  for (const measure::Report& report : reports) {
-    Json entry = function_json(measurement, report.function);
-    entry.update(figures_json(report));
+  for (const auto& run : runs) {
+    list.push_back(of(run));
+  }
+  return {{"runs", std::move(list)}};
+}
+
+const char* reason_word(Reason reason) {
+  switch (reason) {
+  case Reason::few_calls:
+    return "few_calls";
+  case Reason::no_timing:
+    return "no_timing";
+  case Reason::none:
+    break;
+  }
+  return nullptr;
+}
+
+Json change_json(const Change& change) {
+  const char* const reason = reason_word(change.reason);
+  return {{"base_ns", change.base},
+          {"recording_ns", change.now},
+          {"difference_ns", change.difference()},
+          {"low_ns", change.ns.low},
+          {"high_ns", change.ns.high},
+          {"percent", change.percent()},
+          {"low_percent", change.percent_of(change.ns.low)},
+          {"high_percent", change.percent_of(change.ns.high)},
+          {"verdict", exporting::word(change.verdict)},
+          {"reason", reason == nullptr ? Json() : Json(reason)}};
+}
+
+std::vector<Note> notes_of(const measure::RecordingDifference& difference) {
+  for (const measure::FunctionChange& change : difference.both) {
+    if (change.difference.one_run) {
+      return {make_note("one_run", "{}", one_run_sentence())};
+    }
+  }
+  return {};
+}
+
+Json alone_json(bool several, const std::vector<measure::FunctionChange>& changes) {
+  Json list = Json::array();
+  for (const measure::FunctionChange& change : changes) {
+    const auto& reports = change.base.empty() ? change.now : change.base;
+    Json entry = function_json(*change.measurement, change.function);
+    entry.update(each_run(several, reports, figures_json));
     list.push_back(std::move(entry));
   }
   return list;
 }
 
-std::string mean_of(const measure::Report& report) {
-  return report.latency.calls == 0 ? std::string() : mean_text(report.latency);
+std::uint64_t calls_of(const std::vector<measure::Report>& reports) {
+  std::uint64_t calls = 0;
+  for (const measure::Report& report : reports) {
+    calls += report.complete;
+  }
+  return calls;
 }
 
-std::string change_cell(Verdict verdict, const std::string& change) {
-  switch (verdict) {
-  case Verdict::changed:
-    return change;
-  case Verdict::unchanged:
-    return "≈";
-  case Verdict::few_calls:
-    return "few calls";
-  case Verdict::no_timing:
+// Returns the mean of one run with its uncertainty, and of several their mean.
+std::string mean_cell(const std::vector<measure::Report>& reports, double mean) {
+  if (calls_of(reports) == 0) {
+    return {};
+  }
+  return reports.size() == 1 ? mean_text(reports.front().latency) : duration(mean);
+}
+
+std::string change_cell(const Change& change) {
+  switch (change.reason) {
+  case Reason::few_calls:
+    return "? too few calls";
+  case Reason::no_timing:
+    return "? no timing";
+  case Reason::none:
     break;
   }
-  return "no timing";
+  const auto sign = [&] {
+    switch (change.verdict) {
+    case Verdict::faster:
+      return "↓";
+    case Verdict::slower:
+      return "↑";
+    case Verdict::no_change:
+      return "=";
+    case Verdict::cannot_tell:
+      break;
+    }
+    return "?";
+  }();
+  return fmt::format("{} {} [{}] {}", sign, signed_percentage(change.percent()),
+                     interval_text(change), words(change.verdict));
 }
 
-std::string alone_text(const char* title, const measure::Measurement& measurement,
-                       const std::vector<measure::Report>& reports) {
-  if (reports.empty()) {
+std::string alone_text(const char* title, const std::vector<measure::FunctionChange>& changes) {
+  if (changes.empty()) {
     return {};
   }
   Table table({{"calls"}, {"mean"}, {"function", Table::Align::left}});
-  for (const measure::Report& report : reports) {
-    table.add({count(report.complete), mean_of(report),
-               printable(measurement.functions[report.function].name)});
+  for (const measure::FunctionChange& change : changes) {
+    const auto& reports = change.base.empty() ? change.now : change.base;
+    double mean = 0;
+    for (const measure::Report& report : reports) {
+      mean += report.latency.mean / static_cast<double>(reports.size());
+    }
+    table.add({count(calls_of(reports)), mean_cell(reports, mean),
+               printable(change.measurement->functions[change.function].name)});
   }
   return fmt::format("\n{}\n{}", title, table.text(2));
+}
+
+std::string named(const char* side, measure::Recordings recordings) {
+  std::string text;
+  for (const measure::Measurement* each : recordings) {
+    const std::string probes = probes_text(each->recording);
+    text += fmt::format("{:<11}{}{}{}\n", text.empty() ? side : "", printable(each->recording.path),
+                        probes.empty() ? "" : ", ", probes);
+  }
+  return text;
 }
 
 } // namespace
 
 const char* word(Verdict verdict) {
   switch (verdict) {
-  case Verdict::changed:
-    return "changed";
-  case Verdict::unchanged:
-    return "unchanged";
-  case Verdict::few_calls:
-    return "few_calls";
-  case Verdict::no_timing:
+  case Verdict::faster:
+    return "faster";
+  case Verdict::slower:
+    return "slower";
+  case Verdict::no_change:
+    return "no_change";
+  case Verdict::cannot_tell:
     break;
   }
-  return "no_timing";
+  return "cannot_tell";
+}
+
+const char* words(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::no_change:
+    return "no change";
+  case Verdict::cannot_tell:
+    return "cannot tell";
+  case Verdict::faster:
+  case Verdict::slower:
+    break;
+  }
+  return word(verdict);
 }
 
 std::string signed_duration(double ns) {
@@ -95,57 +198,72 @@ std::string signed_percentage(double percent) {
   return (percent < 0 ? minus : "+") + percentage(std::abs(percent));
 }
 
-Json difference_json(const measure::Measurement& base, const measure::Measurement& now,
-                     const measure::RecordingDifference& difference) {
-  Json functions = Json::array();
-  for (const measure::FunctionDifference& pair : difference.both) {
-    Json entry = function_json(now, pair.now.function);
-    entry["base"] = figures_json(pair.base);
-    entry["recording"] = figures_json(pair.now);
-    entry["difference"] = {{"mean_ns", pair.difference.mean},
-                           {"mean_percent", pair.difference.mean_percent},
-                           {"mean_within_ns", pair.difference.mean_within},
-                           {"mean", word(pair.difference.mean_verdict)},
-                           {"p99_ns", pair.difference.p99},
-                           {"p99", word(pair.difference.p99_verdict)}};
-    functions.push_back(std::move(entry));
+std::string interval_text(const Change& change) {
+  if (change.base == 0) {
+    return signed_duration(change.ns.low) + " to " + signed_duration(change.ns.high);
   }
-  return {{"base", recording_json(base)},
-          {"recording", recording_json(now)},
-          {"functions", std::move(functions)},
-          {"only_base", alone_json(base, difference.only_base)},
-          {"only_recording", alone_json(now, difference.only_now)}};
+  return signed_percentage(change.percent_of(change.ns.low)) + " to " +
+         signed_percentage(change.percent_of(change.ns.high));
 }
 
-std::string difference_text(const measure::Measurement& base, const measure::Measurement& now,
+std::string one_run_sentence() {
+  return "One run a side: drift between runs cannot be ruled out.";
+}
+
+Json difference_json(measure::Recordings base, measure::Recordings now,
+                     const measure::RecordingDifference& difference) {
+  const bool several = base.size() > 1 || now.size() > 1;
+  Json functions = Json::array();
+  for (const measure::FunctionChange& change : difference.both) {
+    Json entry = function_json(*change.measurement, change.function);
+    entry["base"] = each_run(several, change.base, figures_json);
+    entry["recording"] = each_run(several, change.now, figures_json);
+    entry["difference"] = {{"mean", change_json(change.difference.mean)},
+                           {"p50", change_json(change.difference.p50)},
+                           {"p99", change_json(change.difference.p99)}};
+    functions.push_back(std::move(entry));
+  }
+  const auto recording = [](const measure::Measurement* each) { return recording_json(*each); };
+  Json notes = Json::array();
+  for (const Note& note : notes_of(difference)) {
+    notes.push_back(note_json(note));
+  }
+  return {{"base", each_run(several, base, recording)},
+          {"recording", each_run(several, now, recording)},
+          {"functions", std::move(functions)},
+          {"only_base", alone_json(several, difference.only_base)},
+          {"only_recording", alone_json(several, difference.only_now)},
+          {"notes", std::move(notes)}};
+}
+
+std::string difference_text(measure::Recordings base, measure::Recordings now,
                             const measure::RecordingDifference& difference) {
-  const auto named = [](const measure::RecordingInfo& recording) {
-    const std::string probes = probes_text(recording);
-    return printable(recording.path) + (probes.empty() ? "" : ", ") + probes;
-  };
-  std::string text =
-      fmt::format("base       {}\nrecording  {}\n\n", named(base.recording), named(now.recording));
+  std::string text = named("base", base) + named("recording", now) + '\n';
   Table table({{"calls before"},
                {"calls now"},
                {"mean before"},
                {"mean now"},
-               {"mean"},
-               {"p99"},
+               {"mean", Table::Align::left},
+               {"p99", Table::Align::left},
                {"function", Table::Align::left}});
-  for (const measure::FunctionDifference& pair : difference.both) {
-    table.add(
-        {count(pair.base.complete), count(pair.now.complete), mean_of(pair.base), mean_of(pair.now),
-         change_cell(pair.difference.mean_verdict, signed_percentage(pair.difference.mean_percent)),
-         change_cell(pair.difference.p99_verdict, signed_duration(pair.difference.p99)),
-         printable(now.functions[pair.now.function].name)});
+  for (const measure::FunctionChange& change : difference.both) {
+    const auto& [mean, p50, p99, one_run] = change.difference;
+    table.add({count(calls_of(change.base)), count(calls_of(change.now)),
+               mean_cell(change.base, mean.base), mean_cell(change.now, mean.now),
+               change_cell(mean), change_cell(p99),
+               printable(change.measurement->functions[change.function].name)});
   }
   text += difference.both.empty() ? "No function was called in both recordings.\n" : table.text(2);
-  text += alone_text("Called only in the base", base, difference.only_base);
-  text += alone_text("Called only in the recording", now, difference.only_now);
-  return text + fmt::format("\n≈: no change beyond the uncertainty of both recordings and the "
-                            "scatter of the calls.\nfew calls: fewer than {} in one recording, for "
-                            "p99 fewer than {}.\n",
-                            measure::fewest_for_mean, measure::fewest_for_p99);
+  text += alone_text("Called only in the base", difference.only_base);
+  text += alone_text("Called only in the recording", difference.only_now);
+  text += fmt::format("\nIn brackets: 95 % confidence. No change: it is within ± {} %. Too few "
+                      "calls: fewer than {} in a run, for p99 fewer than {}.\n",
+                      measure::practical_percent, measure::fewest_for_mean,
+                      count(measure::fewest_for_p99));
+  for (const Note& note : notes_of(difference)) {
+    text += note.text + '\n';
+  }
+  return text;
 }
 
 } // namespace ptlens::exporting

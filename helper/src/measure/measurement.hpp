@@ -33,8 +33,7 @@ struct RecordingInfo {
   std::optional<std::uint64_t> uncertainty_ns; // nothing: the recording has no timing
   bool off_cpu_known = false;                  // false: the recording has no switch records
   double slowdown = 1; // how many times slower the program ran because it was measured; an estimate
-  std::uint64_t bursts = 0; // probes: intervals in which the function was measured; above 1, totals
-                            // of the whole recording are estimates
+  std::uint64_t bursts = 0; // probes: intervals in which the function was measured
   std::vector<Note> notes;  // what the measurement costs and cannot see
   std::vector<MissingCode> missing;
 };
@@ -43,7 +42,7 @@ struct RecordingInfo {
 // bursts, and multiplied by estimate_factor() they are estimates of the whole recording.
 [[nodiscard]] inline bool is_estimate(const RecordingInfo& info) {
   constexpr std::uint64_t share = 100; // gaps of less than a hundredth do not matter
-  return info.bursts > 1 && info.lost_ns < info.trace_ns && info.lost_ns > info.trace_ns / share;
+  return info.bursts > 0 && info.lost_ns < info.trace_ns && info.lost_ns > info.trace_ns / share;
 }
 [[nodiscard]] inline double estimate_factor(const RecordingInfo& info) {
   return is_estimate(info) ? static_cast<double>(info.trace_ns) /

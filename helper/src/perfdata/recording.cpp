@@ -9,6 +9,7 @@
 #include "perfdata/records/attribute_table.hpp"
 #include "perfdata/records/aux_chunks.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -113,6 +114,11 @@ std::span<const ThreadExit> Recording::thread_exits() const {
 }
 std::span<const Switch> Recording::switches() const {
   return contents_->side_band.switches;
+}
+
+bool Recording::switches_recorded() const {
+  return contents_->side_band.switches_recorded || !contents_->side_band.switches.empty() ||
+         std::ranges::any_of(attributes(), &Attribute::context_switch);
 }
 std::span<const AuxWrite> Recording::aux_writes() const {
   return contents_->side_band.aux_writes;

@@ -45,6 +45,8 @@ public:
   [[nodiscard]] std::span<const ThreadStart> thread_starts() const;
   [[nodiscard]] std::span<const ThreadExit> thread_exits() const;
   [[nodiscard]] std::span<const Switch> switches() const;
+  // Returns true where the kernel wrote each switch of the recorded threads. There may be none.
+  [[nodiscard]] bool switches_recorded() const;
   [[nodiscard]] std::span<const AuxWrite> aux_writes() const;
   [[nodiscard]] std::span<const TraceStart> trace_starts() const;
   [[nodiscard]] std::span<const Lost> lost() const;

@@ -42,6 +42,10 @@ json to_json(const Interval& interval) {
   return {{"begin_ns", interval.begin_ns}, {"end_ns", interval.end_ns}};
 }
 
+json to_json(const KernelSymbol& symbol) {
+  return {{"address", hex(symbol.address)}, {"name", symbol.name}};
+}
+
 json to_json(const Probe& probe) {
   return {{"kind", name_of(probe.kind)},
           {"event_id", probe.event_id},
@@ -54,6 +58,7 @@ json to_json(const Probe& probe) {
           {"latency_ns", probe.latency_ns},
           {"hit_ns", probe.hit_ns},
           {"uncertainty_ns", probe.uncertainty_ns},
+          {"end_ns", probe.end_ns},
           {"to_binary", probe.to_binary},
           {"to_function", hex(probe.to_function)}};
 }
@@ -124,6 +129,9 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   if (object.contains("goroutine")) { // not in older recordings
     reader.read("goroutine", &json::is_boolean, probe.goroutine);
   }
+  if (object.contains("end_ns")) { // the same
+    reader.read("end_ns", &json::is_number_unsigned, probe.end_ns);
+  }
   reader.read("latency_ns", &json::is_number, probe.latency_ns);
   reader.read("hit_ns", &json::is_number, probe.hit_ns);
   reader.read("uncertainty_ns", &json::is_number, probe.uncertainty_ns);
@@ -145,6 +153,13 @@ std::string read_interval(const json& object, const std::string& where, Interval
   FieldReader reader(object, where + ".");
   reader.read("begin_ns", &json::is_number_unsigned, interval.begin_ns);
   reader.read("end_ns", &json::is_number_unsigned, interval.end_ns);
+  return reader.bad_field();
+}
+
+std::string read_symbol(const json& object, const std::string& where, KernelSymbol& symbol) {
+  FieldReader reader(object, where + ".");
+  reader.read_address("address", symbol.address);
+  reader.read("name", &json::is_string, symbol.name);
   return reader.bad_field();
 }
 
@@ -195,10 +210,17 @@ std::string read_fields(const json& object, Manifest& manifest) {
   if (object.contains("private_files")) { // older recordings have none
     reader.read_list("private_files", &json::is_string, manifest.private_files);
   }
+  if (object.contains("end_ns")) { // the same
+    reader.read("end_ns", &json::is_number_unsigned, manifest.end_ns);
+  }
   std::string bad = reader.bad_field();
   bad = bad.empty() ? read_objects(object, "notes", read_note, manifest.notes) : bad;
   bad = bad.empty() ? read_objects(object, "probes", read_probe, manifest.probes) : bad;
   bad = bad.empty() ? read_objects(object, "measured", read_interval, manifest.measured) : bad;
+  if (bad.empty() && object.contains("kernel_symbols")) { // older recordings have none
+    bad = read_objects(object, "kernel_symbols", read_symbol, manifest.kernel_symbols);
+    std::ranges::sort(manifest.kernel_symbols, {}, &KernelSymbol::address);
+  }
   std::uint64_t last = 0;
   for (const Interval& interval : manifest.measured) {
     if (interval.begin_ns < last || interval.end_ns < interval.begin_ns) {
@@ -240,9 +262,11 @@ Result<void> write_manifest(const std::string& directory, const Manifest& manife
                        {"duration_s", manifest.duration_s},
                        {"perf_command", manifest.perf_command},
                        {"private_files", manifest.private_files},
+                       {"kernel_symbols", to_json(manifest.kernel_symbols)},
                        {"notes", to_json(manifest.notes)},
                        {"probes", to_json(manifest.probes)},
                        {"measured", to_json(manifest.measured)},
+                       {"end_ns", manifest.end_ns},
                        {"slowdown", manifest.slowdown}};
   const std::string path = directory + "/" + manifest_name;
   const std::string temporary = path + ".new";

@@ -18,6 +18,12 @@ struct Interval {
   std::uint64_t end_ns = 0;
 };
 
+// A function of the kernel that is in a stack of the recording.
+struct KernelSymbol {
+  std::uint64_t address = 0; // of its first instruction
+  std::string name;
+};
+
 // The raw payload of each probe's samples, after the 8 common bytes: u64 ip, u64 sp (the stack
 // pointer at the probe), and for entry probes u64 return address. Return probes: u64 ip of the
 // probe, u64 address returned to, u64 stack pointer after the return. Probes in code of Go:
@@ -36,12 +42,14 @@ struct Manifest {
   // recording's folder contains them.
   std::vector<std::string> private_files;
   std::vector<Probe> probes; // uprobe only
-  // uprobe only: when the function was measured, ascending. More than one: calls across the end of
-  // an interval are incomplete, and totals of the whole recording are estimates.
+  // uprobe only: when the function was measured, ascending. Calls across the end of an interval
+  // are incomplete, and where the intervals are not the whole recording its totals are estimates.
   std::vector<Interval> measured;
-  double slowdown = 1;     // uprobe only: how many times slower the program ran, estimated from the
-                           // number of hits and their cost; 1: not known or none
-  std::vector<Note> notes; // the costs and the limits of the recording
+  std::uint64_t end_ns = 0; // uprobe only: of the recording; 0: with the last of `measured`
+  double slowdown = 1; // uprobe only: how many times slower the program ran, estimated from the
+                       // number of hits and their cost; 1: not known or none
+  std::vector<KernelSymbol> kernel_symbols; // ascending; for the stacks of waits
+  std::vector<Note> notes;                  // the costs and the limits of the recording
 };
 
 inline constexpr const char* manifest_name = "manifest.json";

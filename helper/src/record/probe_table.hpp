@@ -39,6 +39,8 @@ struct Probe {
   // one; an empty binary: unknown.
   std::string to_binary = {};
   std::uint64_t to_function = 0;
+  std::uint64_t end_ns = 0;  // when it was removed during the recording; 0: it was not. Later hits
+                             // took time, but not all of them were recorded
   double latency_ns = 0;     // entry: the excess that the probes add to the measured latency of the
                              // function; 0: not measured
   double hit_ns = 0;         // time that a hit takes from the thread; 0: not measured

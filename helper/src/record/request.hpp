@@ -56,6 +56,7 @@ struct Request {
   std::uint64_t slower_than_ns = 0; // with snapshot: take one and end the recording when a call of
                                     // the function takes longer; 0: off
   bool kernel = false;
+  bool waits = true; // record the reasons of waits where the machine allows it
   // These bound the data of the uftrace backend.
   std::uint64_t shortest_ns = 0;                         // leave out shorter calls
   std::uint32_t depth = 0;                               // calls in calls; 0: no limit

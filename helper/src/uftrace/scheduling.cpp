@@ -27,6 +27,7 @@ bool read_record(std::uint32_t type, std::uint16_t misc, std::span<const std::by
   const auto tid = trailer.read<std::int32_t>();
   const auto time_ns = trailer.read<std::uint64_t>();
   perfdata::ByteReader fields(payload.first(payload.size() - trailer_size));
+  side_band.switches_recorded = true;
   switch (type) {
   case PERF_RECORD_SWITCH:
     side_band.switches.push_back({.time_ns = time_ns,

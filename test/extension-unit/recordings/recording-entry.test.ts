@@ -22,6 +22,13 @@ describe("the stored state of recordings", () => {
     assert.deepEqual(stateFromJson(JSON.parse(JSON.stringify(stateToJson(state)))), state);
   });
 
+  it("keeps how many binaries have no code, which counts as a loss", () => {
+    const without = { ...figures, without_code: 3 };
+    const [read] = stateFromJson(stateToJson({ recordings: [{ ...plain, figures: without }], active: undefined, baseline: undefined })).recordings;
+    assert.deepEqual(read?.figures, without);
+    assert.ok(isLossy(without) && !isLossy(figures));
+  });
+
   it("does not contain the open recording", () => {
     assert.deepEqual(entryOf({ ...plain, open: { id: "3" }, missing: false } as RecordingEntry), plain);
     assert.deepEqual(entryOf(entry), entry);

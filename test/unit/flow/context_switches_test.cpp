@@ -73,6 +73,12 @@ TEST(ContextSwitches, WithoutRecordsOffCpuIsUnknown) {
   EXPECT_FALSE(ContextSwitches({}).known());
 }
 
+TEST(ContextSwitches, AProgramThatWasNeverSwitchedOutWasOnItsCpuAllTheTime) {
+  const ContextSwitches context_switches({}, {}, true);
+  EXPECT_TRUE(context_switches.known());
+  EXPECT_EQ(context_switches.off_cpu(7, 0, 1000).total_ns(), 0U);
+}
+
 TEST(ContextSwitches, FindsTheRunningThread) {
   const std::vector<perfdata::Switch> records = {
       out(100, 7, 3, false, 0), in(100, 0, 3, 7),  // 7 to idle

@@ -41,6 +41,27 @@ TEST(TraceClock, CounterOfMtcWrapsAround) {
   EXPECT_EQ(clock.now(), 1000U);
 }
 
+// An MTC comes every 512 crystal ticks and has bits 9..16 of the crystal clock; a TMA has no
+// bit 16.
+TEST(TraceClock, TakesTheBitsThatTmaHasNotFromTheNextMtc) {
+  constexpr ClockConfig long_period{125, 1, 9, 30};
+  TraceClock clock(long_period);
+  clock.on_tsc(1'000'000);
+  clock.on_tma(0x03d6, 0);
+  clock.on_mtc(0x82); // the clock is 0x10400: 42 ticks on
+  EXPECT_EQ(clock.now(), 1'005'250U);
+  clock.on_mtc(0x83);
+  EXPECT_EQ(clock.now(), 1'069'250U); // 512 ticks more
+  clock.on_tsc(2'000'000);
+  clock.on_tma(0xfff0, 0);
+  clock.on_mtc(0x80); // 0x10000: 16 ticks on
+  EXPECT_EQ(clock.now(), 2'002'000U);
+  clock.on_tsc(3'000'000);
+  clock.on_tma(0xfff0, 0);
+  clock.on_mtc(0x00); // the same with bit 16 set before
+  EXPECT_EQ(clock.now(), 3'002'000U);
+}
+
 TEST(TraceClock, ScalesCyclesByTheCoreBusRatio) {
   TraceClock clock(config);
   clock.on_tsc(5000);

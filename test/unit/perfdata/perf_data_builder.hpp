@@ -70,6 +70,7 @@ struct Event { // a perf_event_attr and its ids
   bool exclude_user = false;
   std::vector<std::uint64_t> ids = {1};
   std::string name = "dummy";
+  std::uint64_t registers = 0; // sample_regs_user
 };
 
 struct Id { // the fields of a sample-id trailer
@@ -284,6 +285,7 @@ private:
     attr.exclude_kernel = event.exclude_kernel ? 1 : 0;
     attr.exclude_user = event.exclude_user ? 1 : 0;
     attr.sample_id_all = event.sample_id_all ? 1 : 0;
+    attr.sample_regs_user = event.registers;
     Bytes bytes;
     bytes.add(std::as_bytes(std::span(&attr, 1))
                   .first(std::min<std::size_t>(sizeof(attr), attribute_size)));

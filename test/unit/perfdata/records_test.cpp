@@ -286,6 +286,33 @@ TEST(Records, FindsThePayloadOfASampleAfterEveryOtherField) {
   EXPECT_TRUE(std::ranges::equal(sample.raw, raw));
 }
 
+TEST(Records, ReadsTheRegistersAndTheStackOfASample) {
+  Event event{.registers = 0b110};
+  event.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
+                      PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  const auto sample_of = [&](std::uint64_t abi, const Bytes& registers, std::uint64_t used) {
+    Bytes body;
+    body.add(5).add(6).add(1UL).add(0xaaUL); // thread, a call chain of one
+    body.add(4U).add(0x1234U);               // payload
+    body.add(abi).add(registers).add(24UL).add(some_bytes(24, 3)).add(used);
+    return PerfDataBuilder({event}).raw(test::record(PERF_RECORD_SAMPLE, 0, body));
+  };
+  const Bytes registers = Bytes().add(0x11UL).add(0x22UL);
+  const Recording whole = opened(sample_of(PERF_SAMPLE_REGS_ABI_64, registers, 16));
+  const Sample& sample = whole.samples()[0];
+  EXPECT_EQ(whole.attributes()[0].registers, 0b110U);
+  EXPECT_TRUE(std::ranges::equal(sample.chain, Bytes().add(0xaaUL).bytes()));
+  EXPECT_TRUE(std::ranges::equal(sample.registers, registers.bytes()));
+  const auto stack = some_bytes(24, 3);
+  EXPECT_TRUE(std::ranges::equal(sample.user_stack, std::span(stack).first(16)));
+  const Recording kernel_thread = opened(sample_of(PERF_SAMPLE_REGS_ABI_NONE, Bytes(), 0));
+  EXPECT_TRUE(kernel_thread.samples()[0].registers.empty());
+  EXPECT_TRUE(kernel_thread.samples()[0].user_stack.empty());
+  const Recording narrow = opened(sample_of(PERF_SAMPLE_REGS_ABI_32, registers, 1000));
+  EXPECT_TRUE(narrow.samples()[0].registers.empty());
+  EXPECT_EQ(narrow.samples()[0].user_stack.size(), 24U); // no more than there is
+}
+
 TEST(Records, RefusesCountsThatDoNotFit) {
   Event event;
   event.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW;

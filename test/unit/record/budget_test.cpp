@@ -1,9 +1,14 @@
 // Loads and plans whose values are calculated by hand.
 #include "record/probes/budget_plan.hpp"
+#include "record/probes/burst_schedule.hpp"
 #include "record/probes/call_counts.hpp"
+#include "record/probes/load_meter.hpp"
 #include "record/probes/probe_load.hpp"
+#include "record/probes/run_time.hpp"
 
 #include <gtest/gtest.h>
+
+#include <unistd.h>
 
 namespace ptlens::record::test {
 namespace {
@@ -42,25 +47,134 @@ TEST(BudgetPlan, KeepsWhatTheUserAskedFor) {
   EXPECT_EQ(plan_within(candidates, 0.05, 1).chosen, (Chosen{true, true}));
 }
 
+RunTime run_time(double ns, const ThreadTimes& threads) {
+  RunTime time;
+  time.add(ns, {}, threads);
+  return time;
+}
+
+TEST(BudgetPlan, ComparesWithThePartOfACpuThatTheProgramGets) {
+  const std::vector<Candidate> candidates = {
+      {.name = "f", .target = true, .calls_a_s = 10'000, .cost_ns = 2'000}, // 2 % of a CPU
+      {.name = "g", .calls_a_s = 15'000, .cost_ns = 2'000}};                // 3 %
+  EXPECT_EQ(plan_within(candidates, 0.05, 1).chosen, (Chosen{true, true}));
+  const BudgetPlan half = plan_within(candidates, 0.05, 0.5); // 4 % and 6 % of half a CPU
+  EXPECT_EQ(half.chosen, (Chosen{true, false}));
+  EXPECT_NEAR(half.share, 0.04, 1e-9);
+  EXPECT_NEAR(plan_within(candidates, 0.05, 0.2).duty, 0.5, 1e-9); // 10 %
+}
+
 TEST(ProbeLoad, IsThatOfTheMostLoadedThread) {
   ProbeLoad load;
   for (int hit = 0; hit < 5'000; ++hit) { // 50,000 hits of 1.5 us in a second
     load.add(1, 1'500);
   }
   load.add(2, 1'000);
-  EXPECT_NEAR(load.share(1e8, 1e8), 0.075, 1e-4);
-  EXPECT_NEAR(load.share(1e8, 4e8), 0.075, 1e-4); // the other threads do not help this one
+  EXPECT_NEAR(load.share(run_time(1e8, {{1, {.ran_ns = 1e8}}})), 0.075, 1e-4);
+  // The other threads do not help this one.
+  EXPECT_NEAR(load.share(run_time(1e8, {{1, {.ran_ns = 1e8}}, {2, {.ran_ns = 1e8}}})), 0.075, 1e-4);
+  EXPECT_NEAR(load.most(), 7.5e6, 1);
   EXPECT_NEAR(slowdown(0.2), 1.25, 1e-9);
   EXPECT_EQ(slowdown(0), 1);
 }
 
 TEST(ProbeLoad, OfThreadsThatShareCpusIsTheirSum) {
   ProbeLoad load;
+  ThreadTimes one;
+  ThreadTimes two;
   for (std::int32_t tid = 1; tid <= 10; ++tid) {
     load.add(tid, 1e6);
+    one[tid] = {.ran_ns = 1e7}; // asleep otherwise
+    two[tid] = {.ran_ns = 2e7};
   }
-  EXPECT_NEAR(load.share(1e8, 1e8), 0.1, 1e-9);  // ten times 1 % of one CPU
-  EXPECT_NEAR(load.share(1e8, 2e8), 0.05, 1e-9); // of two
+  EXPECT_NEAR(load.share(run_time(1e8, one)), 0.1, 1e-9);  // ten times 1 % of one CPU
+  EXPECT_NEAR(load.share(run_time(1e8, two)), 0.05, 1e-9); // of two
+}
+
+TEST(ProbeLoad, IsOfTheTimeThatOtherProgramsLeave) {
+  ProbeLoad load;
+  load.add(1, 1e7);
+  const ThreadTime half = {.ran_ns = 5e7, .waited_ns = 5e7};
+  EXPECT_NEAR(load.share(run_time(1e8, {{1, half}})), 0.2, 1e-9); // 10 ms of 50 ms
+  // Half of the time on a CPU, asleep otherwise: the sleep ends when it did without probes.
+  EXPECT_NEAR(load.share(run_time(1e8, {{1, {.ran_ns = 5e7}}})), 0.1, 1e-9);
+  // Four busy threads on two CPUs: each of them gets 50 ms of 100 ms.
+  load.add(2, 1e7);
+  load.add(3, 1e7);
+  load.add(4, 1e7);
+  EXPECT_NEAR(load.share(run_time(1e8, {{1, half}, {2, half}, {3, half}, {4, half}})), 0.2, 1e-9);
+  // Four threads that take turns, with half of one CPU for all: 40 ms of 50 ms.
+  const ThreadTime turn = {.ran_ns = 1.25e7, .waited_ns = 1.25e7};
+  EXPECT_NEAR(load.share(run_time(1e8, {{1, turn}, {2, turn}, {3, turn}, {4, turn}})), 0.8, 1e-9);
+}
+
+TEST(ProbeLoad, IsAllOfTheTimeAtMost) {
+  ProbeLoad load;
+  EXPECT_EQ(load.share(RunTime()), 0);
+  load.add(1, 2e7);
+  EXPECT_EQ(load.share(RunTime()), 1);
+  EXPECT_EQ(load.share(run_time(1e8, {{1, {.ran_ns = 1e7, .waited_ns = 9e7}}})), 1);
+  EXPECT_NEAR(load.share(run_time(1e8, {{2, {.ran_ns = 1e8}}})), 0.2, 1e-9); // of an unknown thread
+}
+
+TEST(RunTime, IsReadFromTheScheduler) {
+  const auto time = parse_schedstat("578810 64787 2\n");
+  ASSERT_TRUE(time);
+  EXPECT_EQ(time->ran_ns, 578'810);
+  EXPECT_EQ(time->waited_ns, 64'787);
+  EXPECT_FALSE(parse_schedstat(""));
+  EXPECT_FALSE(parse_schedstat("1"));
+  EXPECT_TRUE(run_times_of(-1).empty());
+  const auto own = run_times_of(::getpid());
+  ASSERT_TRUE(own.contains(::getpid()));
+  RunTime passed;
+  passed.add(1e6, {{1, {.ran_ns = 100, .waited_ns = 10}}},
+             {{1, {.ran_ns = 400'100, .waited_ns = 300'010}}, {2, {.ran_ns = 7}}});
+  passed.add(1e6, {{1, {.ran_ns = 400'100, .waited_ns = 300'010}}},
+             {{1, {.ran_ns = 500'100, .waited_ns = 300'010}}});
+  EXPECT_EQ(passed.whole_ns(), 2e6);
+  EXPECT_EQ(passed.of_thread(1), 1.7e6);
+  EXPECT_EQ(passed.of_thread(2), 2e6);
+  EXPECT_EQ(passed.of_thread(3), 2e6);
+}
+
+// 5 % of a recording of 2 s, which has ten bursts: 10 ms of hits in each period of 200 ms.
+TEST(BurstSchedule, EndsABurstWhenItsHitsTookTheBudgetOfAPeriod) {
+  BurstSchedule schedule(0.05, 2e9);
+  schedule.begin_burst(1e9);
+  ProbeLoad load;
+  load.add(1, 9.9e6);
+  EXPECT_FALSE(schedule.should_end(1.15e9, load));
+  EXPECT_TRUE(schedule.should_end(1.18e9, load)); // nine tenths of the period
+  load.add(1, 0.1e6);
+  EXPECT_TRUE(schedule.should_end(1.011e9, load));
+}
+
+TEST(BurstSchedule, WaitsUntilTheProgramHadItsTime) {
+  BurstSchedule schedule(0.05, 2e9);
+  schedule.begin_burst(1e9);
+  EXPECT_NEAR(schedule.pause_ns(1.02e9, 0.01), 180e6, 1); // the rest of the period
+  EXPECT_EQ(schedule.pause_ns(1.2e9, 0.05), 0);
+  // Half of the program's time: ten times as long as so far.
+  EXPECT_NEAR(schedule.pause_ns(1.02e9, 0.5), 180e6, 1);
+  EXPECT_NEAR(schedule.pause_ns(1.1e9, 0.5), 900e6, 1);
+  EXPECT_NEAR(schedule.pause_ns(1.2e9, 0.0501), 5e6, 1); // not more often
+}
+
+TEST(LoadMeter, CountsHitsThatWereNotRecorded) {
+  LoadMeter meter;
+  meter.begin(-1, 0);
+  meter.hit(7, 1e6);
+  meter.scale(3); // 3 ms
+  meter.read(1e8);
+  EXPECT_NEAR(meter.share(), 0.03, 1e-9);
+  meter.begin_window(1e8);
+  EXPECT_EQ(meter.share(), 0);
+  meter.hit(7, 1e6);
+  meter.read(2e8);
+  EXPECT_NEAR(meter.share(), 0.01, 1e-9);
+  EXPECT_NEAR(meter.whole_share(), 0.02, 1e-9); // 4 ms of 200 ms
+  EXPECT_EQ(meter.age_ns(1.5e8), 5e7);
 }
 
 TEST(HitCosts, AreFoundByEventAndOffsetInThePage) {

@@ -12,7 +12,8 @@ const BootedKernel this_boot{.boot_id = "ce8d25ce-346f", .release = "6.18.1"};
 ProbeCost some_cost() {
   ProbeCost cost;
   cost.emulated = {.latency_ns = 1200.5, .hit_ns = 900, .uncertainty_ns = 600};
-  cost.stepped = {.latency_ns = 9800, .hit_ns = 14'000, .uncertainty_ns = 4900};
+  cost.stepped = {
+      .latency_ns = 9800, .hit_ns = 14'000, .uncertainty_ns = 4900, .frequent_ns = 11'000};
   cost.returned = {.latency_ns = -100, .hit_ns = 400, .uncertainty_ns = 600};
   return cost;
 }
@@ -23,6 +24,7 @@ TEST(KeptCost, IsReadAsItWasWritten) {
   EXPECT_EQ(read->emulated.latency_ns, 1200.5);
   EXPECT_EQ(read->stepped.hit_ns, 14'000);
   EXPECT_EQ(read->stepped.uncertainty_ns, 4900);
+  EXPECT_EQ(read->stepped.frequent_ns, 11'000);
   EXPECT_EQ(read->returned.latency_ns, -100);
 }
 

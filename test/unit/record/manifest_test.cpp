@@ -22,6 +22,8 @@ TEST(ManifestFile, RoundTrips) {
   manifest.duration_s = 0.25;
   manifest.perf_command = {"perf", "record"};
   manifest.slowdown = 1.25;
+  manifest.measured = {{.begin_ns = 5, .end_ns = 80}};
+  manifest.end_ns = 90;
   manifest.notes = {make_note("first", "the number {}", 1), make_note("second", "no number")};
   manifest.probes = {{.kind = Probe::Kind::exit,
                       .event_id = 9,
@@ -29,7 +31,8 @@ TEST(ManifestFile, RoundTrips) {
                       .function = 0xffffffffffffffff,
                       .address = 0x1213,
                       .tail_call = true,
-                      .target = true},
+                      .target = true,
+                      .end_ns = 77},
                      {.kind = Probe::Kind::entry, .event_id = 8, .binary = "/bin/x"}};
   ASSERT_TRUE(write_manifest(folder / "", manifest));
   const auto read = read_manifest(folder / "");
@@ -40,10 +43,12 @@ TEST(ManifestFile, RoundTrips) {
   EXPECT_EQ(read->duration_s, manifest.duration_s);
   EXPECT_EQ(read->notes, manifest.notes);
   EXPECT_EQ(read->slowdown, 1.25);
+  EXPECT_EQ(read->end_ns, 90U);
   ASSERT_EQ(read->probes.size(), 2U);
   EXPECT_EQ(read->probes[1].kind, Probe::Kind::entry);
   EXPECT_EQ(read->probes[0].kind, Probe::Kind::exit);
   EXPECT_EQ(read->probes[0].event_id, 9U);
+  EXPECT_EQ(read->probes[0].end_ns, 77U);
   EXPECT_EQ(read->probes[0].function, 0xffffffffffffffff);
   EXPECT_EQ(read->probes[0].address, 0x1213U);
   EXPECT_TRUE(read->probes[0].tail_call);

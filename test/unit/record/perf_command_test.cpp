@@ -226,6 +226,20 @@ TEST(PerfCommand, MatchesTheGoldenCommands) {
   }
 }
 
+TEST(PerfCommand, RecordsTheTracepointsOfWaitsWithTheTopOfTheStack) {
+  PerfSetting with_waits = setting;
+  with_waits.waits = true;
+  const auto command =
+      intel_pt_command(request_of([](Request&) {}), root_machine(), with_waits, "filter f");
+  const auto filter = std::ranges::find(command, "--filter");
+  ASSERT_NE(filter, command.end());
+  // perf applies a filter to the event before it.
+  EXPECT_EQ(std::vector<std::string>(filter, filter + 6),
+            (std::vector<std::string>{"--filter", "filter f", "-e",
+                                      "sched:sched_switch/call-graph=dwarf,stack-size=1024/", "-e",
+                                      "sched:sched_waking/call-graph=dwarf,stack-size=1024/"}));
+}
+
 TEST(PerfCommand, StaysWithinTheLockedMemoryOfAUser) {
   for (const std::uint64_t mlock_kb : {0, 64, 516, 1000, 8192}) {
     for (const std::uint64_t memlock : {std::uint64_t{0}, std::uint64_t{8} << 20}) {

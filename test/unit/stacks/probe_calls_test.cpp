@@ -342,6 +342,56 @@ TEST_F(ProbeCallsTest, AFunctionThatBeginsAgainForALargerStackIsOneCall) {
   EXPECT_EQ(table_.latency, (std::vector<std::uint64_t>{60, 40}));
 }
 
+// The probes of g are removed at 3,000 ns, while f and g are open. Hits of g still take time until
+// the kernel has removed them.
+TEST_F(ProbeCallsTest, ACallGoesOnWhenTheProbesOfItsCalleesAreRemoved) {
+  const auto hit_of_g = [this](std::uint64_t time, bool entry) {
+    calls_.add({.time_ns = time,
+                .stack_pointer = 900,
+                .function = g,
+                .return_address = 0x100,
+                .entry = entry,
+                .stops = true,
+                .cost = {60, 6}});
+  };
+  enter_at_cost(1000, f, 1000);
+  hit_of_g(1200, true);
+  hit_of_g(1400, false);
+  hit_of_g(2000, true);
+  calls_.stop_callees(3000);
+  calls_.spend({60, 6});
+  leave_at_cost(9000, f, 1000);
+  enter_at_cost(9500, f, 1000);
+  leave_at_cost(9700, f, 1000);
+  finish(10'000, false);
+  EXPECT_EQ(count(f, CallState::complete), 2U);
+  EXPECT_EQ(count(g, CallState::complete), 1U);
+  EXPECT_EQ(count(g, CallState::incomplete), 1U);
+  EXPECT_EQ(table_.latency[0], 8000U - 50 - 4 * 60); // 9,000 - 1,000, its own hits, those of g
+  EXPECT_EQ(table_.latency[2], 3000U - 2000);
+  EXPECT_EQ(table_.latency[3], 150U);
+  EXPECT_TRUE(calls_.callers_of_unseen().empty());
+}
+
+// f calls g, and g calls f: when the inner f returns, g still runs, and nothing shows its end.
+TEST_F(ProbeCallsTest, ACalleeBelowAnOpenCallEndsWithWhatIsKnownOfIt) {
+  enter(1000, f, 1000);
+  calls_.add({.time_ns = 2000,
+              .stack_pointer = 900,
+              .function = g,
+              .return_address = 0x100,
+              .entry = true,
+              .stops = true});
+  enter(2500, f, 800);
+  calls_.stop_callees(3000);
+  leave(4000, f, 800);
+  leave(9000, f, 1000);
+  finish(10'000, false);
+  EXPECT_EQ(count(f, CallState::complete), 2U);
+  EXPECT_EQ(count(g, CallState::incomplete), 1U);
+  EXPECT_EQ(table_.latency, (std::vector<std::uint64_t>{8000, 2000, 1500}));
+}
+
 TEST_F(ProbeCallsTest, TheNextCallAfterAPanicIsAnotherOne) {
   enter(10, f, 1000);
   enter(20, g, 900); // panics, and f calls it again at the same place

@@ -48,6 +48,21 @@ TEST(UftraceFolder, ProgramsThreadsAndModulesAreRead) {
   EXPECT_EQ(mapping.build_id, (std::vector<std::uint8_t>{0, 0x11, 0x22, 0x33}));
 }
 
+TEST(UftraceFolder, AProgramThatWasNeverSwitchedOutHasItsSwitchesRecorded) {
+  const TestFolder folder;
+  folder.write("perf-cpu0.dat", "");
+  const auto without = open_folder(folder.path());
+  ASSERT_TRUE(without.has_value()) << without.error().one_line();
+  EXPECT_FALSE(without->side_band.switches_recorded);
+  folder.write("perf-cpu0.dat",
+               side_band(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC,
+                         number(77, 4) + number(77, 4) + std::string("program\0", 8), 77, 100));
+  const auto with = open_folder(folder.path());
+  ASSERT_TRUE(with.has_value()) << with.error().one_line();
+  EXPECT_TRUE(with->side_band.switches.empty());
+  EXPECT_TRUE(with->side_band.switches_recorded);
+}
+
 TEST(UftraceFolder, SwitchesNamesAndExitsComeFromTheFilesOfTheProcessors) {
   const TestFolder folder;
   folder.write(
@@ -74,6 +89,7 @@ TEST(UftraceFolder, SwitchesNamesAndExitsComeFromTheFilesOfTheProcessors) {
   EXPECT_EQ(switches[1].cpu, 1);
   EXPECT_TRUE(switches[1].out);
   EXPECT_FALSE(switches[1].preempted);
+  EXPECT_TRUE(opened->side_band.switches_recorded);
   ASSERT_EQ(opened->side_band.thread_exits.size(), 1U);
   EXPECT_EQ(opened->side_band.thread_exits[0].tid, 78);
   ASSERT_EQ(opened->side_band.lost.size(), 1U);

@@ -71,6 +71,7 @@ public:
         goroutines_([this](std::size_t row) -> stacks::ProbeCalls& { return threads_[row]; },
                     [this](const GoroutineHit& hit) { return add_goroutine_row(hit); }) {
     for (const record::Probe& probe : table_.probes()) {
+      callees_end_ns_ = std::max(callees_end_ns_, probe.end_ns);
       if (probe.kind == record::Probe::Kind::returned) {
         returned_events_.insert(probe.event_id);
         returning_.emplace(probe.binary, probe.function);
@@ -122,6 +123,11 @@ public:
     }
     go_on_to(sample.time_ns);
     hit.restart = probe->kind == record::Probe::Kind::restart;
+    hit.stops = probe->end_ns != 0;
+    if (hit.stops && sample.time_ns >= probe->end_ns) {
+      threads_[thread(sample)].spend(hit.cost);
+      return true;
+    }
     if (probe->goroutine && !follow_goroutine(sample, *probe, hit)) {
       return true;
     }
@@ -142,6 +148,12 @@ public:
       goroutines_.clear();
       ++interval_;
     }
+    if (callees_end_ns_ != 0 && callees_end_ns_ <= time_ns) {
+      for (stacks::ProbeCalls& calls : threads_) {
+        calls.stop_callees(callees_end_ns_);
+      }
+      callees_end_ns_ = 0;
+    }
   }
 
   // Returns the times in which nothing was measured.
@@ -150,6 +162,9 @@ public:
     const std::vector<record::Interval>& measured = intervals();
     for (std::size_t next = 1; next < measured.size(); ++next) {
       gaps.emplace_back(measured[next - 1].end_ns, measured[next].begin_ns);
+    }
+    if (!measured.empty() && loaded_->manifest->end_ns > measured.back().end_ns) {
+      gaps.emplace_back(measured.back().end_ns, loaded_->manifest->end_ns);
     }
     return gaps;
   }
@@ -160,6 +175,7 @@ public:
   [[nodiscard]] std::uint64_t hits_of_no_goroutine() const { return hits_of_no_goroutine_; }
 
   void finish(std::uint64_t first_ns, std::uint64_t last_ns) {
+    go_on_to(last_ns);
     std::set<stacks::FunctionId> self_unknown;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       stacks::ThreadInfo& info = measurement_->threads[i];
@@ -175,7 +191,7 @@ public:
     measurement_->functions = std::move(symbolizer_.functions());
     measurement_->sites = std::move(symbolizer_.sites());
     const std::vector<stacks::FunctionId> unmeasured = with_unmeasured_callees(
-        measurement_->functions, table_.probes(), callees_stopped(), loaded_->spaces->binaries());
+        measurement_->functions, table_.probes(), loaded_->spaces->binaries());
     self_unknown.insert(unmeasured.begin(), unmeasured.end());
     measurement_->self_unknown.assign(self_unknown.begin(), self_unknown.end());
   }
@@ -202,13 +218,6 @@ public:
   }
 
 private:
-  // Returns whether the recording went on without the probes of callees.
-  [[nodiscard]] bool callees_stopped() const {
-    return loaded_->manifest && std::ranges::any_of(loaded_->manifest->notes, [](const Note& note) {
-             return note.code == "callees_stopped";
-           });
-  }
-
   [[nodiscard]] const std::vector<record::Interval>& intervals() const {
     static const std::vector<record::Interval> none;
     return loaded_->manifest ? loaded_->manifest->measured : none;
@@ -320,7 +329,8 @@ private:
   std::uint64_t hits_of_no_goroutine_ = 0;
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::SiteId> site_of_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> tail_of_;
-  std::size_t interval_ = 0; // of the hits so far
+  std::size_t interval_ = 0;         // of the hits so far
+  std::uint64_t callees_end_ns_ = 0; // when their probes were removed; 0: not, or it is past
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> caller_of_;
 };
 
@@ -392,6 +402,9 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
       }
       progress.report({"reading", read, samples, "samples"});
     }
+    if (perfdata::is_wait_event(loaded.recording.attributes()[sample.attribute])) {
+      return true;
+    }
     extend(sample.time_ns);
     if (!threads.add(sample)) {
       ++foreign;
@@ -407,7 +420,7 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
   }
   if (loaded.manifest && !loaded.manifest->measured.empty()) {
     first = loaded.manifest->measured.front().begin_ns; // mappings were recorded before
-    last = loaded.manifest->measured.back().end_ns;
+    last = std::max(loaded.manifest->measured.back().end_ns, loaded.manifest->end_ns);
   }
   threads.finish(first == UINT64_MAX ? 0 : first, last);
   sum_up(measurement, threads.gaps());

@@ -39,7 +39,7 @@ bool never_returns(std::string_view name) {
 
 class Callees {
 public:
-  Callees(std::span<const record::Probe> probes, bool callees_stopped,
+  Callees(std::span<const record::Probe> probes,
           const std::vector<const symbols::MappedCode*>& binaries) {
     for (const symbols::MappedCode* const code : binaries) {
       if (code->binary) {
@@ -48,8 +48,7 @@ public:
     }
     for (const record::Probe& probe : probes) {
       if (probe.kind != record::Probe::Kind::entry ||
-          !probed_.emplace(probe.binary, probe.function).second ||
-          (callees_stopped && !probe.target)) {
+          !probed_.emplace(probe.binary, probe.function).second || probe.end_ns != 0) {
         continue;
       }
       measured_.emplace(probe.binary, probe.function);
@@ -105,9 +104,8 @@ private:
 
 std::vector<stacks::FunctionId>
 with_unmeasured_callees(const stacks::Functions& functions, std::span<const record::Probe> probes,
-                        bool callees_stopped,
                         const std::vector<const symbols::MappedCode*>& binaries) {
-  const Callees callees(probes, callees_stopped, binaries);
+  const Callees callees(probes, binaries);
   std::vector<stacks::FunctionId> found;
   for (const stacks::FunctionId index : functions.ids()) {
     if (callees.is_probed(functions[index]) && !callees.all_measured(functions[index])) {

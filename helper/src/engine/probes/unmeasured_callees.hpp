@@ -14,10 +14,8 @@ namespace ptlens::engine {
 // Returns the indices of the functions whose machine code calls a function without probes, or calls
 // through a register or memory; ascending. A function whose code is not available is one of them.
 // Functions that never return, such as abort(), do not count: they are in no complete call.
-// `callees_stopped`: only the requested functions were measured to the end.
 [[nodiscard]] std::vector<stacks::FunctionId>
 with_unmeasured_callees(const stacks::Functions& functions, std::span<const record::Probe> probes,
-                        bool callees_stopped,
                         const std::vector<const symbols::MappedCode*>& binaries);
 
 } // namespace ptlens::engine

@@ -1,6 +1,7 @@
 #include "export/explain/sentence.hpp"
 
 #include "export/text/units.hpp"
+#include "measure/statistics/statistics.hpp"
 #include "symbols/names/name_shape.hpp"
 
 #include <fmt/format.h>
@@ -21,15 +22,17 @@ using measure::Predicate;
 
 constexpr std::size_t most_causes = 3;
 
-// Returns "once", "3 times" or "9.1 times".
-std::string times(double count) {
+// Returns "once", "3 times", "9.1 times" or "4,000 times".
+std::string times(double number) {
   constexpr double tenth = 0.05;
-  if (std::abs(count - 1) < tenth) {
+  if (std::abs(number - 1) < tenth) {
     return "once";
   }
-  const double whole = std::round(count);
-  return std::abs(count - whole) < tenth ? fmt::format("{:.0f} times", whole)
-                                         : fmt::format("{:.1f} times", count);
+  constexpr double most_exact = 1000;
+  const double whole = std::round(number);
+  return std::abs(number - whole) < tenth || number >= most_exact
+             ? count(static_cast<std::uint64_t>(whole), "time")
+             : fmt::format("{:.1f} times", number);
 }
 
 bool is_call(const Part& part) {
@@ -87,6 +90,16 @@ std::string end_text(const measure::Measurement& measurement, const Part& end, c
 std::string percent_of(double share) {
   constexpr double hundred = 100;
   return fmt::format("{:.0f} %", hundred * share);
+}
+
+std::string typical_text(const Explanation& explanation) {
+  const double mean = explanation.typical.mean;
+  const double uncertainty = as_double(explanation.uncertainty);
+  const std::string time = measure::is_below_resolution(mean, uncertainty)
+                               ? fmt::format("less than {}", duration(mean + uncertainty))
+                               : duration(mean);
+  return explanation.typical_are_others ? fmt::format("The other calls take {} on average", time)
+                                        : fmt::format("Typically {}", time);
 }
 
 std::string slow_text(const Explanation& explanation) {
@@ -189,10 +202,7 @@ std::string predicate_text(const measure::Measurement& measurement, const Predic
 
 std::string explain_sentence(const measure::Measurement& measurement,
                              const Explanation& explanation) {
-  const std::string mean = duration(explanation.typical.mean);
-  const std::string typically = explanation.typical_are_others
-                                    ? fmt::format("The other calls take {} on average", mean)
-                                    : fmt::format("Typically {}", mean);
+  const std::string typically = typical_text(explanation);
   constexpr double steady = 1.5; // times the typical latency
   if (explanation.slowest_percent && !explanation.typical_are_others &&
       as_double(explanation.slow.low) < steady * explanation.typical.mean) {

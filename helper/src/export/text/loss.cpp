@@ -47,7 +47,7 @@ std::string loss_text(const measure::Measurement& measurement) {
         "multiply them by {:.1f} to estimate the whole recording\n",
         count(info.bursts, "burst"), duration(static_cast<double>(info.trace_ns - info.lost_ns)),
         duration(static_cast<double>(info.trace_ns)), measure::estimate_factor(info));
-  } else if (info.bursts <= 1 && (info.gaps > 0 || info.lost_ns > 0)) {
+  } else if (info.bursts == 0 && (info.gaps > 0 || info.lost_ns > 0)) {
     const std::string share =
         info.lost_ns == 0 ? std::string()
                           : fmt::format("{} of {} of ", duration(static_cast<double>(info.lost_ns)),

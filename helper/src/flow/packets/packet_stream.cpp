@@ -94,6 +94,7 @@ void PacketStream::parse(const RawPacket& raw, std::uint64_t offset) {
     clock_.on_cyc(raw.payload);
     time_passed();
     after_cycles_ = true;
+    cycles_seen_ = true;
     return;
   case RawKind::tnt:
     add(raw, PacketKind::tnt, offset);
@@ -152,6 +153,7 @@ void PacketStream::parse(const RawPacket& raw, std::uint64_t offset) {
 void PacketStream::begin_anew() {
   last_ip_ = 0;
   clock_ = TraceClock(clock_config_);
+  cycles_seen_ = false;
   last_flow_ns_.reset();
 }
 
@@ -181,8 +183,8 @@ void PacketStream::add(const RawPacket& raw, PacketKind kind, std::uint64_t offs
   if (kind != PacketKind::psb && kind != PacketKind::overflow && kind != PacketKind::binding) {
     last_flow_ns_ = packet.earliest_ns;
   }
-  const bool exact = after_cycles_ || (clock_config_.every_cycle && kind != PacketKind::fup &&
-                                       kind != PacketKind::psbend);
+  const bool exact = after_cycles_ || (clock_config_.every_cycle && cycles_seen_ &&
+                                       kind != PacketKind::fup && kind != PacketKind::psbend);
   if (exact && clock_.is_certain()) {
     packet.latest_ns = packet.earliest_ns;
     ticks_.push_back(has_latest);
@@ -211,14 +213,20 @@ void PacketStream::place_first(std::optional<std::uint64_t> next_ns) {
 }
 
 // Returns the latest time at which the packet was sent: before the next timing packet, and before
-// the kernel announced it, which is earlier where the processor slept or the trace ends.
+// the kernel announced it, which is earlier where the processor slept or the trace ends. An
+// announcement that is older than the packet has another clock, and says nothing. Where neither
+// comes, as at the end of a snapshot, the next timing packet would have come after as long a time
+// as the last one.
 void PacketStream::place(Packet& packet, std::optional<std::uint64_t> next_ns) {
-  packet.latest_ns = next_ns.value_or(packet.earliest_ns);
+  if (next_ns) {
+    timing_width_ns_ = *next_ns - packet.earliest_ns;
+  }
+  packet.latest_ns = next_ns.value_or(packet.earliest_ns + timing_width_ns_);
   while (!announced_.empty() && announced_.front().end < packet.end()) {
     announced_ = announced_.subspan(1);
   }
-  if (!announced_.empty()) {
-    const std::uint64_t bound = std::max(announced_.front().time_ns, packet.earliest_ns);
+  if (!announced_.empty() && announced_.front().time_ns >= packet.earliest_ns) {
+    const std::uint64_t bound = announced_.front().time_ns;
     packet.latest_ns = next_ns ? std::min(packet.latest_ns, bound) : bound;
   }
 }

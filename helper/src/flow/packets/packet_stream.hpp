@@ -2,8 +2,10 @@
 // IP (SDM vol. 3, "IP compression") and the clock, and gives each packet the interval of time in
 // which it was sent. A CYC packet is sent together with the packet that it precedes and gives its
 // exact time. Without a threshold, the absence of a CYC packet means that no cycle passed (SDM,
-// "CYC packet"). Any other packet was sent between the timing packets around it. All state is reset
-// at each PSB, so that a stream that begins at a PSB gives the same packets as one that came there.
+// "CYC packet"), provided that the processor sends them at all: a recording may have asked for
+// cycles and contain none. Any other packet was sent between the timing packets around it. All
+// state is reset at each PSB, so that a stream that begins at a PSB gives the same packets as one
+// that came there.
 #pragma once
 
 #include "flow/packets/packet.hpp"
@@ -55,7 +57,7 @@ public:
     const std::uint8_t* passed = nullptr; // after the last packet of control flow that it read
   };
   [[nodiscard]] bool is_exact() const {
-    return next_ == packets_.size() && last_flow_ns_ && clock_config_.every_cycle &&
+    return next_ == packets_.size() && last_flow_ns_ && clock_config_.every_cycle && cycles_seen_ &&
            clock_.is_certain();
   }
   // To be called while is_exact() returns true.
@@ -112,13 +114,15 @@ private:
   TraceClock clock_;                        // after the last packet parsed
   std::uint64_t last_ip_ = 0;
   bool after_cycles_ = false;                 // the last packet parsed was a CYC
+  bool cycles_seen_ = false;                  // a CYC was parsed since the PSB
   std::optional<std::uint64_t> last_flow_ns_; // earliest time of the last flow packet since the PSB
   std::uint64_t converted_tsc_ = 0;           // the last time converted, and
   std::uint64_t converted_ns_ = 0;            // what to
   std::vector<Packet> packets_;               // parsed
   std::vector<std::uint64_t> ticks_;          // earliest TSC ticks at which each was sent
-  std::size_t next_ = 0;   // index in packets_ of the first one that was not passed
-  std::size_t placed_ = 0; // packets_ before this index have their latest time too
+  std::uint64_t timing_width_ns_ = 0; // between the last two timing packets with packets between
+  std::size_t next_ = 0;              // index in packets_ of the first one that was not passed
+  std::size_t placed_ = 0;            // packets_ before this index have their latest time too
   std::uint64_t now_ns_ = 0;
   std::uint64_t latest_ns_ = 0;
   bool has_time_ = false;

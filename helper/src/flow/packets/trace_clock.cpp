@@ -5,6 +5,12 @@
 #include <algorithm>
 
 namespace ptlens::flow {
+namespace {
+
+constexpr unsigned tma_bits = 16;
+constexpr unsigned mtc_bits = 8;
+
+} // namespace
 
 std::uint64_t TraceClock::crystal_to_tsc(std::uint64_t ticks) const {
   const std::uint64_t quotient = ticks / config_.tsc_per_crystal_denominator;
@@ -33,12 +39,28 @@ void TraceClock::on_tma(std::uint16_t crystal, std::uint16_t fast) {
   crystal_origin_ = crystal;
   crystal_ticks_ = 0;
   last_mtc_ = static_cast<std::uint8_t>(crystal >> config_.mtc_shift);
+  last_mtc_is_short_ = config_.mtc_shift > tma_bits - mtc_bits;
   has_crystal_ = true;
+}
+
+// TMA has the low 16 bits of the crystal clock. With a long period an MTC has higher ones, too:
+// takes those from the MTC that follows, which comes before the bits known repeat.
+void TraceClock::complete_last_mtc(std::uint8_t crystal) {
+  const unsigned first_missing = 1U << (tma_bits - config_.mtc_shift);
+  unsigned last = last_mtc_ | (crystal & ~(first_missing - 1));
+  if (last > crystal) {
+    last -= first_missing;
+  }
+  last_mtc_ = static_cast<std::uint8_t>(last);
+  last_mtc_is_short_ = false;
 }
 
 void TraceClock::on_mtc(std::uint8_t crystal) {
   if (!has_crystal_) {
     return;
+  }
+  if (last_mtc_is_short_) {
+    complete_last_mtc(crystal);
   }
   const auto periods = static_cast<std::uint8_t>(crystal - last_mtc_);
   // The first MTC after TMA is at the next multiple of the period, not a whole period later.

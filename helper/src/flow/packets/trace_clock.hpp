@@ -2,7 +2,8 @@
 // adds crystal ticks to it, and CYC adds core cycles to the later of the two. Arithmetic: Intel SDM
 // vol. 3, "Intel Processor Trace", sections on TMA, MTC and CYC; kernel
 // tools/perf/util/intel-pt-decoder (intel_pt_calc_tma, intel_pt_calc_mtc_timestamp,
-// intel_pt_calc_cyc_timestamp).
+// intel_pt_calc_cyc_timestamp,
+// intel_pt_fixup_last_mtc).
 #pragma once
 
 #include <algorithm>
@@ -54,6 +55,7 @@ private:
   static constexpr unsigned inverse_shift = 56;
 
   [[nodiscard]] std::uint64_t crystal_to_tsc(std::uint64_t ticks) const;
+  void complete_last_mtc(std::uint8_t crystal);
   void find_scale() { scales_ = has_base_ && ratio_ != 0 && config_.nominal_ratio != 0; }
   // CBR: core cycles per bus cycle; the TSC runs at the nominal ratio. The division is done by
   // multiplication: floor(n / d) = (n * ceil(2^56 / d)) >> 56 for d < 2^8 and n < 2^48 (Granlund
@@ -74,6 +76,7 @@ private:
   std::uint64_t crystal_origin_ = 0; // crystal ticks, low 16 bits as in TMA
   std::uint64_t crystal_ticks_ = 0;  // since the origin, at the last MTC
   std::uint8_t last_mtc_ = 0;
+  bool last_mtc_is_short_ = false;  // from a TMA, which does not contain its high bits
   std::uint64_t cycles_ = 0;        // since base_
   std::uint8_t ratio_ = 0;          // 0: not known
   std::uint64_t inverse_ratio_ = 0; // ceil(2^56 / ratio_)

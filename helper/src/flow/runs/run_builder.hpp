@@ -150,7 +150,9 @@ private:
   void place(Branch& branch, const UncertainTime& time) {
     branch.time_ns = time.time_ns;
     branch.uncertainty_ns = time.uncertainty_ns;
-    if (branch.kind != BranchKind::gap) {
+    if (branch.kind == BranchKind::gap) {
+      intervals_.add_gap(time.interval_ns);
+    } else {
       intervals_.add(time.interval_ns);
     }
   }

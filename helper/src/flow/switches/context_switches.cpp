@@ -7,8 +7,8 @@
 namespace ptlens::flow {
 
 ContextSwitches::ContextSwitches(std::span<const perfdata::Switch> switches,
-                                 std::span<const perfdata::ThreadName> names) {
-  known_ = !switches.empty();
+                                 std::span<const perfdata::ThreadName> names, bool recorded) {
+  known_ = recorded || !switches.empty();
   struct Open {
     std::uint64_t since = 0;
     bool preempted = false;
@@ -92,8 +92,20 @@ OffCpu ContextSwitches::off_cpu(std::int32_t tid, std::uint64_t begin_ns,
 }
 
 OffCpuClock ContextSwitches::off_cpu_clock(std::int32_t tid) const {
+  return OffCpuClock(intervals(tid));
+}
+
+std::span<const OffCpuInterval> ContextSwitches::intervals(std::int32_t tid) const {
   const auto found = off_.find(tid);
-  return OffCpuClock(found == off_.end() ? std::span<const OffCpuInterval>{} : found->second);
+  return found == off_.end() ? std::span<const OffCpuInterval>{} : found->second;
+}
+
+std::vector<std::int32_t> ContextSwitches::threads() const {
+  std::vector<std::int32_t> tids;
+  for (const auto& [tid, intervals] : off_) {
+    tids.push_back(tid);
+  }
+  return tids;
 }
 
 OffCpu OffCpuClock::find(std::uint64_t time_ns) {

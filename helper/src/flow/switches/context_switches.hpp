@@ -65,10 +65,11 @@ class ContextSwitches {
 public:
   // Takes records in order of time. A record that names a program shows that its thread runs: a
   // thread that gets the id of its process by execve has no switch record.
+  // `recorded`: a thread without a record was never switched out.
   explicit ContextSwitches(std::span<const perfdata::Switch> switches,
-                           std::span<const perfdata::ThreadName> names = {});
+                           std::span<const perfdata::ThreadName> names = {}, bool recorded = false);
 
-  // Returns false where the recording has no switch record: off-CPU time is then unknown, not 0.
+  // Returns false where switches were not recorded: off-CPU time is then unknown, not 0.
   [[nodiscard]] bool known() const;
 
   // Returns how long the thread was switched out within [begin, end), ns. O(log n).
@@ -76,6 +77,11 @@ public:
                                std::uint64_t end_ns) const;
   // Returns a clock for many such queries. The object must outlive the clock.
   [[nodiscard]] OffCpuClock off_cpu_clock(std::int32_t tid) const;
+
+  // Returns the times in which the thread was switched out, in order.
+  [[nodiscard]] std::span<const OffCpuInterval> intervals(std::int32_t tid) const;
+  // Returns the threads that were switched out, ascending.
+  [[nodiscard]] std::vector<std::int32_t> threads() const;
 
   // Returns the thread that ran on the CPU at that time; tid 0 where the CPU was idle. If only the
   // recorded threads have records and none of them ran, returns the next one that was switched in,

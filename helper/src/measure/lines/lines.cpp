@@ -125,6 +125,9 @@ public:
       line.incomplete = sets[row].states[static_cast<std::size_t>(CallState::incomplete)];
       line.unwound = sets[row].states[static_cast<std::size_t>(CallState::unwound)];
     }
+    for (const EdgeCalls& each : calls_) {
+      lines_[each.set].edges.push_back(each.edge);
+    }
     add_callees();
     std::erase_if(lines_, [](const LineRow& line) { return line.callees.empty(); });
     std::ranges::sort(lines_, {}, &LineRow::line);

@@ -28,6 +28,7 @@ struct LineRow {
   std::uint64_t unwound = 0;
   std::vector<LineCallee> callees;              // most calls first
   std::vector<stacks::FunctionId> holders = {}; // the functions that make the calls, ascending
+  std::vector<cache::EdgeId> edges = {};        // of the calls
 };
 
 struct FileFunction {

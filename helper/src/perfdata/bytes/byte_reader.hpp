@@ -41,6 +41,12 @@ public:
 
   void skip(std::uint64_t count) { take(count); }
 
+  // Returns the bytes that were consumed since that position; none after a failure.
+  [[nodiscard]] std::span<const std::byte> since(std::uint64_t position) const {
+    return failed_ || position > position_ ? std::span<const std::byte>{}
+                                           : bytes_.subspan(position, position_ - position);
+  }
+
   // Skips `count` elements of `size` > 0 bytes.
   void skip_array(std::uint64_t count, std::uint64_t size) {
     if (count > remaining() / size) {

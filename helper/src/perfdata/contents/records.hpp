@@ -117,6 +117,9 @@ struct Sample { // SAMPLE of an event that is not a trace: tracepoints and probe
   std::uint64_t ip = 0;
   std::uint32_t attribute = 0;    // index into Recording::attributes()
   std::span<const std::byte> raw; // PERF_SAMPLE_RAW payload, in the mapped file; may be empty
+  std::span<const std::byte> chain = {};      // u64 addresses, PERF_CONTEXT_* between them
+  std::span<const std::byte> registers = {};  // u64 values of PERF_SAMPLE_REGS_USER; may be empty
+  std::span<const std::byte> user_stack = {}; // from the stack pointer upwards
 };
 
 // A contiguous range of an AUX buffer's byte stream in the file (PERF_RECORD_AUXTRACE).
@@ -142,9 +145,18 @@ struct Attribute {
   std::uint64_t sample_type = 0;
   bool exclude_kernel = false;
   bool exclude_user = false;
+  bool context_switch = false; // the kernel writes switch records
+  std::uint64_t registers = 0; // sample_regs_user: bit n is register n of asm/perf_regs.h
   std::vector<std::uint64_t> ids;
   std::string name; // HEADER_EVENT_DESC, empty where absent
 };
+
+// The tracepoints that record waits.
+inline constexpr const char* switch_event = "sched:sched_switch";
+inline constexpr const char* waking_event = "sched:sched_waking";
+[[nodiscard]] inline bool is_wait_event(const Attribute& attribute) {
+  return attribute.name == switch_event || attribute.name == waking_event;
+}
 
 // AUXTRACE_INFO of type 1 (tools/perf/util/intel-pt.h).
 struct IntelPtInfo {

@@ -39,6 +39,7 @@ struct SideBand {
   std::vector<ThreadStart> thread_starts;
   std::vector<ThreadExit> thread_exits;
   std::vector<Switch> switches;
+  bool switches_recorded = false; // of files without attributes: absence of a switch is known
   std::vector<AuxWrite> aux_writes;
   std::vector<TraceStart> trace_starts;
   std::vector<Lost> lost;

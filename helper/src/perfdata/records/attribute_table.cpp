@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t exclude_user_flag = 1U << 4;
 constexpr std::uint64_t exclude_kernel_flag = 1U << 5;
 constexpr std::uint64_t sample_id_all_flag = 1U << 18;
+constexpr std::uint64_t context_switch_flag = 1U << 26;
 
 std::uint64_t word_at(std::span<const std::byte> bytes, std::size_t position) {
   std::uint64_t word = 0;
@@ -38,6 +39,13 @@ bool AttributeTable::add(std::span<const std::byte> attribute, std::vector<std::
   fields.sample_type = layout.sample_type;
   fields.exclude_kernel = (flags & exclude_kernel_flag) != 0;
   fields.exclude_user = (flags & exclude_user_flag) != 0;
+  fields.context_switch = (flags & context_switch_flag) != 0;
+  constexpr std::uint64_t before_registers = 80;
+  if (size >= before_registers + sizeof(std::uint64_t) &&
+      attribute.size() >= before_registers + sizeof(std::uint64_t)) {
+    layout.registers = word_at(attribute, before_registers);
+    fields.registers = layout.registers;
+  }
   fields.ids = std::move(ids);
 
   const auto index = static_cast<std::uint32_t>(attributes_.size());

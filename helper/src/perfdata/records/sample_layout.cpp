@@ -1,6 +1,7 @@
 // Field positions of samples and trailers, from perf_event_attr::sample_type.
 #include "perfdata/records/sample_layout.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <linux/perf_event.h>
 
@@ -88,12 +89,34 @@ SampleFields SampleLayout::read_sample(ByteReader& reader) const {
     skip_read_values(reader);
   }
   if (has(PERF_SAMPLE_CALLCHAIN)) {
-    reader.skip_array(reader.read<std::uint64_t>(), field);
+    const std::uint64_t before = reader.position();
+    const auto count = reader.read<std::uint64_t>();
+    reader.skip_array(count, field);
+    sample.chain = reader.since(before + field);
   }
   if (has(PERF_SAMPLE_RAW)) {
     sample.raw = reader.take(reader.read<std::uint32_t>());
   }
+  if (!has(PERF_SAMPLE_BRANCH_STACK)) { // it would come next
+    read_user_state(reader, sample);
+  }
   return sample;
+}
+
+void SampleLayout::read_user_state(ByteReader& reader, SampleFields& sample) const {
+  if (has(PERF_SAMPLE_REGS_USER)) {
+    const auto abi = reader.read<std::uint64_t>();
+    const auto values = abi == PERF_SAMPLE_REGS_ABI_NONE ? std::span<const std::byte>{}
+                                                         : reader.take(bytes_of(registers));
+    sample.registers = abi == PERF_SAMPLE_REGS_ABI_64 ? values : std::span<const std::byte>{};
+  }
+  if (has(PERF_SAMPLE_STACK_USER)) {
+    const auto size = reader.read<std::uint64_t>();
+    sample.user_stack = reader.take(size);
+    const std::uint64_t used = size == 0 ? 0 : reader.read<std::uint64_t>();
+    sample.user_stack =
+        sample.user_stack.first(std::min<std::uint64_t>(used, sample.user_stack.size()));
+  }
 }
 
 // Layout: struct read_format of <linux/perf_event.h>.

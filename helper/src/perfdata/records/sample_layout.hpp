@@ -22,11 +22,15 @@ struct SampleFields {
   SampleId id;
   std::uint64_t ip = 0;
   std::span<const std::byte> raw;
+  std::span<const std::byte> chain;
+  std::span<const std::byte> registers;
+  std::span<const std::byte> user_stack;
 };
 
 struct SampleLayout {
   std::uint64_t sample_type = 0; // PERF_SAMPLE_*
   std::uint64_t read_format = 0; // PERF_FORMAT_*
+  std::uint64_t registers = 0;   // sample_regs_user
   bool sample_id_all = false;
 
   // Returns the size in bytes of the trailer at the end of every kernel record that is not a
@@ -39,12 +43,13 @@ struct SampleLayout {
 
   // Reads the trailer. `reader` must be at its first byte.
   [[nodiscard]] SampleId read_trailer(ByteReader& reader) const;
-  // Reads a sample up to its raw payload. `reader` must be at the start of the record's payload.
+  // Reads a sample up to its user stack. `reader` must be at the start of the record's payload.
   [[nodiscard]] SampleFields read_sample(ByteReader& reader) const;
 
 private:
   [[nodiscard]] bool has(std::uint64_t bits) const { return (sample_type & bits) != 0; }
   void skip_read_values(ByteReader& reader) const;
+  void read_user_state(ByteReader& reader, SampleFields& sample) const;
 };
 
 } // namespace ptlens::perfdata

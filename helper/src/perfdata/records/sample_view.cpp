@@ -18,7 +18,10 @@ Sample decode_sample(const SampleRecord& record, const AttributeTable& attribute
           .cpu = fields.id.cpu,
           .ip = fields.ip,
           .attribute = record.attribute,
-          .raw = fields.raw};
+          .raw = fields.raw,
+          .chain = fields.chain,
+          .registers = fields.registers,
+          .user_stack = fields.user_stack};
 }
 
 void order_samples(SideBand& side_band, const AttributeTable& attributes) {

@@ -3,6 +3,7 @@
 #include "perfdata/recording.hpp"
 #include "record/backends/summarize.hpp"
 #include "record/probes/probe_sample.hpp"
+#include "record/waits/kernel_symbols.hpp"
 
 #include <fmt/format.h>
 
@@ -40,8 +41,9 @@ bool was_called(const perfdata::Recording& recording, const Manifest& manifest) 
   bool called = false;
   recording.each_sample([&](const perfdata::Sample& sample) {
     const std::uint64_t ip = instruction_pointer(sample.raw).value_or(0);
-    called =
-        recording.attributes()[sample.attribute].config == event && entries.contains(ip & in_page);
+    const perfdata::Attribute& attribute = recording.attributes()[sample.attribute];
+    called = !perfdata::is_wait_event(attribute) && attribute.config == event &&
+             entries.contains(ip & in_page);
     return !called;
   });
   return called;
@@ -109,6 +111,7 @@ Result<Summary> finish_recording(const FinishedSession& finished, const Machine&
         fmt::format("{:.1f}", end.measured_s)));
   }
   note_program(finished, manifest);
+  manifest.kernel_symbols = kernel_symbols_of(*recording);
   return summarize(*finished.request, machine, end, *recording, manifest.backend);
 }
 

@@ -2,6 +2,7 @@
 #include "record/backends/intel_pt_backend.hpp"
 
 #include "record/backends/finish.hpp"
+#include "record/machine/wait_events.hpp"
 #include "record/perf/perf_command.hpp"
 #include "record/perf/session.hpp"
 #include "record/perf/trace_settings.hpp"
@@ -162,6 +163,10 @@ public:
       return std::unexpected(fitted.error());
     }
     describe(request_, machine_, copy_kernel_, manifest_.notes);
+    // A stand-in for perf does not record them. A snapshot would keep all of them.
+    if (machine_.intel_pt && !request_.snapshot) {
+      waits_ = choose_wait_events(request_, machine_, manifest_.notes).has_value();
+    }
     manifest_.notes.push_back(choose_settings(request_, machine_).reason);
     if (auto filter = make_filter(manifest_.notes); !filter) {
       return std::unexpected(filter.error());
@@ -213,7 +218,8 @@ private:
                             PerfSetting{.perf = perf_,
                                         .data_file = data_file,
                                         .control = control.argument(),
-                                        .copy_kernel = copy_kernel},
+                                        .copy_kernel = copy_kernel,
+                                        .waits = waits_},
                             filter_);
   }
 
@@ -288,6 +294,7 @@ private:
   const Progress& progress_;
   Manifest& manifest_;
   bool copy_kernel_;
+  bool waits_ = false; // recorded too
   std::string filter_;
 };
 

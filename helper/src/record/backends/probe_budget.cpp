@@ -83,12 +83,12 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
                             .forced = forced,
                             .tail = ends_calls(plan, probe.place),
                             .calls_a_s = calls,
-                            .cost_ns = hit.hit_ns});
+                            .cost_ns = hit.frequent_ns});
       functions.push_back(&*probe.place);
-      entry_ns = hit.hit_ns;
+      entry_ns = hit.frequent_ns;
     } else if (!candidates.empty() && ends_call(probe.kind)) { // a call ends at one exit
       const double exit_ns =
-          probe.kind == Probe::Kind::returned ? cost->returned.hit_ns : hit.hit_ns;
+          probe.kind == Probe::Kind::returned ? cost->returned.frequent_ns : hit.frequent_ns;
       candidates.back().cost_ns = std::max(candidates.back().cost_ns, entry_ns + exit_ns);
     }
   }

@@ -41,7 +41,6 @@ Summary summarize(const Request& request, const Machine& machine, const SessionE
   summary.asked_s = request.duration_s;
   summary.traced_s = end.measured_s;
   summary.traced_bytes = recording.trace_bytes();
-  summary.hits = recording.samples().size();
   std::set<std::int32_t> threads;
   for (const perfdata::Switch& change : recording.switches()) {
     if (change.tid > 0) {
@@ -51,8 +50,11 @@ Summary summarize(const Request& request, const Machine& machine, const SessionE
   for (const perfdata::TraceStart& start : recording.trace_starts()) {
     threads.insert(start.tid);
   }
-  recording.each_sample([&threads](const perfdata::Sample& sample) {
-    threads.insert(sample.tid);
+  recording.each_sample([&](const perfdata::Sample& sample) {
+    if (!perfdata::is_wait_event(recording.attributes()[sample.attribute])) {
+      ++summary.hits;
+      threads.insert(sample.tid);
+    }
     return true;
   });
   summary.threads = threads.size();

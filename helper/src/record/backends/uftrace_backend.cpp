@@ -192,9 +192,10 @@ private:
     names.resize(std::min(count, shown));
     manifest_.notes.push_back(make_note(
         "functions_without_hook",
-        "{} functions of the program are not measured, because they are too small to patch or "
-        "their code cannot be moved (their time is self time of their callers): {}{}",
-        count, fmt::format("{}", fmt::join(names, ", ")),
+        "not measured, because too small to patch or because their code cannot be moved: {} of the "
+        "program ({}{}). Their time is self time of their callers",
+        count == 1 ? std::string("1 function") : fmt::format("{} functions", count),
+        fmt::format("{}", fmt::join(names, ", ")),
         count > shown ? fmt::format(" and {} more", count - shown) : ""));
   }
 

@@ -4,6 +4,7 @@
 #include "record/backends/finish.hpp"
 #include "record/backends/probe_budget.hpp"
 #include "record/backends/return_probes.hpp"
+#include "record/machine/wait_events.hpp"
 #include "record/perf/trace_settings.hpp"
 #include "record/probes/goroutine_probes.hpp"
 #include "record/probes/hit_session.hpp"
@@ -51,6 +52,7 @@ public:
                 .message = "probes measure one function, and the request names none",
                 .remedy = "add --function NAME"});
     }
+    waits_ = choose_wait_events(request_, machine_, manifest.notes);
     auto files = TargetFiles::of(request_);
     if (!files) {
       return std::unexpected(files.error());
@@ -86,7 +88,7 @@ public:
     if (!within) {
       return std::unexpected(within.error());
     }
-    auto attempt = run(*plan, *files, within->duty);
+    auto attempt = run(*plan, *files, within->duty < 1);
     const bool more_than_target = std::ranges::any_of(plan->probes, is_of_callee);
     if (!attempt && attempt.error().kind == Error::Kind::failed && more_than_target) {
       notes.push_back(make_note("callees_not_probed",
@@ -95,7 +97,7 @@ public:
                                 named, attempt.error().one_line()));
       std::error_code ignored;
       std::filesystem::remove(data_file_, ignored);
-      attempt = run(without_callees(*plan), *files, within->duty);
+      attempt = run(without_callees(*plan), *files, within->duty < 1);
     }
     if (!attempt) {
       return std::unexpected(attempt.error());
@@ -103,6 +105,7 @@ public:
     manifest.binary = files->file_of(target.binary.get())->path;
     manifest.probes = attempt->probes;
     manifest.measured = attempt->session.measured;
+    manifest.end_ns = attempt->session.end_ns;
     manifest.slowdown = cost ? attempt->session.slowdown : 1;
     describe(named, manifest.notes);
     if (!cost) {
@@ -125,7 +128,7 @@ public:
 private:
   [[nodiscard]] double budget() const { return request_.budget / 100; }
 
-  Result<Attempt> run(const ProbePlan& plan, const TargetFiles& files, double duty) {
+  Result<Attempt> run(const ProbePlan& plan, const TargetFiles& files, bool in_bursts) {
     auto group = ProbeGroup::make(machine_.tracefs);
     if (!group) {
       return std::unexpected(group.error());
@@ -137,16 +140,19 @@ private:
     Attempt attempt;
     attempt.probes = events.probes();
     attempt.notes = events.notes();
-    set_costs(files, attempt.probes);
+    set_costs(files, attempt.probes, &HitCost::hit_ns);
+    std::vector<Probe> frequent = attempt.probes;
+    set_costs(files, frequent, &HitCost::frequent_ns);
     HitSession session{.request = &request_,
                        .events = events.events(),
                        .callees = events.callees(),
-                       .costs = HitCosts(attempt.probes),
+                       .costs = HitCosts(frequent),
                        .budget = budget(),
-                       .duty = duty,
+                       .in_bursts = in_bursts,
                        .pages = choose_buffers(request_, machine_, false).data_pages,
                        .data_file = data_file_,
-                       .build_ids = build_ids_of(files)};
+                       .build_ids = build_ids_of(files),
+                       .waits = waits_};
     if (!request_.callees.empty()) {
       session.callees.clear(); // the user asked for them
     }
@@ -161,11 +167,15 @@ private:
     }
     attempt.removal = std::async(std::launch::async, remove, std::move(ended->events),
                                  std::move(ended->held), std::move(*group));
+    for (Probe& probe : attempt.probes) {
+      probe.end_ns = session.callees.contains(probe.event_id) ? ended->callees_end_ns : 0;
+    }
     attempt.session = std::move(*ended);
     return attempt;
   }
 
-  void set_costs(const TargetFiles& files, std::vector<Probe>& probes) const {
+  void set_costs(const TargetFiles& files, std::vector<Probe>& probes,
+                 double HitCost::* hit_ns) const {
     const auto returns = [&probes](const Probe& entry) {
       return std::ranges::any_of(probes, [&entry](const Probe& other) {
         return other.kind == Probe::Kind::returned && other.function == entry.function &&
@@ -178,10 +188,10 @@ private:
       }
       const auto binary = files.opened(probe.binary);
       const HitCost& hit = cost_->of(binary && is_emulated(binary->code_at(probe.address)));
-      probe.hit_ns = hit.hit_ns;
+      probe.hit_ns = hit.*hit_ns;
       probe.uncertainty_ns = hit.uncertainty_ns;
       if (probe.kind == Probe::Kind::returned) {
-        probe.hit_ns = cost_->returned.hit_ns;
+        probe.hit_ns = cost_->returned.*hit_ns;
         probe.uncertainty_ns = cost_->returned.uncertainty_ns;
       } else if (probe.kind == Probe::Kind::entry) {
         probe.latency_ns = hit.latency_ns;
@@ -209,6 +219,7 @@ private:
   const std::string& data_file_;
   const Progress& progress_;
   std::optional<ProbeCost> cost_;
+  std::optional<WaitEvents> waits_;
 };
 
 } // namespace

@@ -39,6 +39,7 @@ Diagnosis diagnose(const Checkup& checkup) {
   add(find_lockdown(facts));
   add(find_tracefs(facts));
   add(find_uprobes(facts));
+  add(find_wait_tracepoints(facts));
   if (checkup.root.empty()) { // programs of this machine
     add(find_uftrace());
   }

@@ -39,6 +39,7 @@ struct Facts {
 [[nodiscard]] std::optional<Finding> find_perf_features(const Facts& facts); // with perf
 [[nodiscard]] Finding find_tracefs(const Facts& facts);
 [[nodiscard]] Finding find_uprobes(const Facts& facts);
+[[nodiscard]] Finding find_wait_tracepoints(const Facts& facts);
 [[nodiscard]] Finding find_uftrace();
 [[nodiscard]] Finding find_disk_space(const std::string& folder);
 [[nodiscard]] Finding find_debug_information(const std::string& binary);

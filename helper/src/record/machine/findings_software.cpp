@@ -1,6 +1,7 @@
 // The doctor's findings about perf, the kernel's probes, a binary's debug information and disk
 // space.
 #include "record/machine/findings.hpp"
+#include "record/machine/wait_events.hpp"
 #include "record/processes/child.hpp"
 #include "record/processes/files.hpp"
 #include "symbols/binary.hpp"
@@ -206,6 +207,23 @@ Finding find_uprobes(const Facts& facts) {
   } else {
     finding.detail = fmt::format("{} is writable", file);
   }
+  return finding;
+}
+
+Finding find_wait_tracepoints(const Facts& facts) {
+  Finding finding{.id = "wait_tracepoints",
+                  .title = "Reasons of waits",
+                  .why =
+                      "the scheduler's tracepoints show what a thread waited for, and who woke it"};
+  const auto found = find_wait_events(facts.machine);
+  if (found) {
+    finding.detail = "sched_switch and sched_waking can be recorded";
+    return finding;
+  }
+  finding.state = State::limited;
+  finding.detail = found.error().message;
+  finding.remedy = found.error().remedy;
+  finding.temporary = found.error().remedy;
   return finding;
 }
 

@@ -1,5 +1,7 @@
 #include "record/perf/perf_command.hpp"
 
+#include "perfdata/contents/records.hpp"
+#include "record/machine/wait_events.hpp"
 #include "record/perf/trace_settings.hpp"
 
 #include <fmt/format.h>
@@ -54,6 +56,12 @@ std::vector<std::string> intel_pt_command(const Request& request, const Machine&
                                         intel_pt_event(request, machine)};
   if (!address_filter.empty()) {
     arguments.insert(arguments.end(), {"--filter", address_filter});
+  }
+  if (setting.waits) {
+    for (const char* const event : {perfdata::switch_event, perfdata::waking_event}) {
+      arguments.insert(arguments.end(), {"-e", fmt::format("{}/call-graph=dwarf,stack-size={}/",
+                                                           event, wait_stack_bytes)});
+    }
   }
   if (request.tid) {
     // One buffer follows the thread over all CPUs. A process has one buffer per CPU, because only

@@ -17,14 +17,7 @@ struct PerfSetting {
   std::string data_file = {}; // absolute
   std::string control = {};   // PerfControl::argument()
   bool copy_kernel = false;   // data_file becomes a folder with a copy of the kernel's code
-};
-
-// A probe event.
-struct ProbeEvent {
-  std::string name = {};   // "group/event"
-  std::string filter = {}; // condition for a hit, over the event's fields
-                           // (Documentation/trace/events.rst); empty: every hit
-  std::uint64_t id = 0;    // in tracefs
+  bool waits = false;         // record the tracepoints of waits too
 };
 
 // `address_filter` is the value of perf's --filter, or empty.

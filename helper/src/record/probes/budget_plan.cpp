@@ -7,11 +7,12 @@ namespace ptlens::record {
 
 BudgetPlan plan_within(std::span<const Candidate> candidates, double budget, double cpus) {
   constexpr double ns_per_s = 1e9;
+  constexpr double least_cpus = 0.01;
   BudgetPlan plan;
   plan.chosen.resize(candidates.size());
   const auto share_of = [&](std::size_t index) {
     const Candidate& candidate = candidates[index];
-    return candidate.calls_a_s * candidate.cost_ns / ns_per_s / std::max(cpus, 1.0);
+    return candidate.calls_a_s * candidate.cost_ns / ns_per_s / std::max(cpus, least_cpus);
   };
   std::vector<std::size_t> optional;
   for (std::size_t index = 0; index < candidates.size(); ++index) {

@@ -22,9 +22,9 @@ struct BudgetPlan {
   double duty = 1;          // share of the recording in which they may be set; 1: always
 };
 
-// `budget`: 0 to 1; 1 and more: no limit. `cpus`: that the program keeps busy, at least 1. Targets
-// and forced callees are always chosen; then the functions that calls end in, and the other callees
-// follow, each from the cheapest while the budget lasts.
+// `budget`: 0 to 1; 1 and more: no limit. `cpus`: that the program can use; of a CPU that it shares
+// with others, its part. Targets and forced callees are always chosen; then the functions that
+// calls end in, and the other callees follow, each from the cheapest while the budget lasts.
 [[nodiscard]] BudgetPlan plan_within(std::span<const Candidate> candidates, double budget,
                                      double cpus);
 

@@ -3,9 +3,9 @@
 // in its whole process.
 #include "record/probes/call_counts.hpp"
 
+#include "record/probes/run_time.hpp"
 #include "record/processes/fields.hpp"
 #include "record/processes/files.hpp"
-#include "record/processes/process_stat.hpp"
 
 #include <fmt/format.h>
 
@@ -36,12 +36,6 @@ Result<Descriptor> open_counter(std::uint64_t event_id, std::int32_t pid) {
         Error{.message = fmt::format("calls cannot be counted: {}", std::strerror(errno))});
   }
   return opened;
-}
-
-double cpu_seconds(std::int32_t pid) {
-  const auto stat = process_stat(pid);
-  return stat ? static_cast<double>(stat->cpu_time) / static_cast<double>(::sysconf(_SC_CLK_TCK))
-              : 0;
 }
 
 } // namespace
@@ -91,7 +85,7 @@ Result<CallCounts> count_calls(const ProbePlan& plan, const TargetFiles& files,
     return std::unexpected(counter.error());
   }
   const auto before = hits();
-  const double cpu_before = cpu_seconds(pid);
+  const ThreadTimes times_before = run_times_of(pid);
   const Clock::time_point begin = Clock::now();
   std::vector<std::uint64_t> after = before;
   Clock::time_point now = begin;
@@ -107,8 +101,11 @@ Result<CallCounts> count_calls(const ProbePlan& plan, const TargetFiles& files,
     }
   }
   const double seconds = std::chrono::duration<double>(now - begin).count();
+  constexpr double ns_per_s = 1e9;
+  RunTime could_run;
+  could_run.add(seconds * ns_per_s, times_before, run_times_of(pid));
   CallCounts counts{.calls_a_s = {},
-                    .cpus = std::max(1.0, (cpu_seconds(pid) - cpu_before) / seconds),
+                    .cpus = could_run.of_program() / could_run.whole_ns(),
                     .group = std::move(*group),
                     .event = std::move(*counter)};
   std::size_t line = 0;

@@ -16,7 +16,7 @@ namespace ptlens::record {
 
 struct CallCounts {
   std::vector<double> calls_a_s; // of each entry of the plan, in its order
-  double cpus = 1;               // that the process kept busy, at least 1
+  double cpus = 1;               // that the process could use: RunTime::of_program(), per time
   // What counted them. The kernel needs some tenths of a second to remove it.
   ProbeGroup group;
   Descriptor event;

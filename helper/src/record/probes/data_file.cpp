@@ -18,6 +18,7 @@ constexpr std::size_t flush_size = std::size_t{1} << 20U;
 constexpr unsigned feature_build_id = 2;
 constexpr unsigned feature_hostname = 3;
 constexpr unsigned feature_command_line = 11;
+constexpr unsigned feature_event_description = 12;
 
 template <class Value>
 void put_value(std::vector<std::byte>& bytes, const Value& value) {
@@ -61,6 +62,21 @@ build_id_feature(const std::map<std::string, std::vector<std::uint8_t>>& build_i
     padded += static_cast<char>(id.size());
     put_padded(bytes, padded, id_size);
     put_padded(bytes, path, path_size);
+  }
+  return bytes;
+}
+
+std::vector<std::byte> event_feature(std::span<const HitEvents::Described> events) {
+  std::vector<std::byte> bytes;
+  put_value(bytes, static_cast<std::uint32_t>(events.size()));
+  put_value(bytes, static_cast<std::uint32_t>(sizeof(perf_event_attr)));
+  for (const HitEvents::Described& event : events) {
+    put_value(bytes, event.attribute);
+    put_value(bytes, static_cast<std::uint32_t>(event.ids.size()));
+    put_text(bytes, event.name);
+    for (const std::uint64_t id : event.ids) {
+      put_value(bytes, id);
+    }
   }
   return bytes;
 }
@@ -127,7 +143,8 @@ Result<void> DataFile::finish(const End& end) {
   const std::map<unsigned, std::vector<std::byte>> features = {
       {feature_build_id, build_id_feature(end.build_ids)},
       {feature_hostname, std::move(hostname)},
-      {feature_command_line, command_line_feature(end.command_line)}};
+      {feature_command_line, command_line_feature(end.command_line)},
+      {feature_event_description, event_feature(end.events)}};
   const std::uint64_t table = data_header_size + written_;
   std::vector<std::byte> rest; // behind the records: the table, the features, ids, attributes
   std::uint64_t offset = table + 16 * features.size();

@@ -1,5 +1,7 @@
 #include "record/probes/hit_events.hpp"
 
+#include "perfdata/contents/records.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,6 +43,18 @@ perf_event_attr side_band_attribute(bool build_ids) {
   attribute.task = 1;
   attribute.context_switch = 1;
   attribute.build_id = build_ids ? 1 : 0;
+  return attribute;
+}
+
+perf_event_attr wait_attribute(std::uint64_t id) {
+  perf_event_attr attribute = common_attribute();
+  attribute.type = PERF_TYPE_TRACEPOINT;
+  attribute.config = id;
+  attribute.sample_type = sample_fields | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
+                          PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  attribute.exclude_callchain_user = 1; // the stack is copied instead
+  attribute.sample_regs_user = wait_registers;
+  attribute.sample_stack_user = wait_stack_bytes;
   return attribute;
 }
 
@@ -108,10 +122,15 @@ std::uint64_t time_of_record(std::span<const std::byte> record) {
 Result<HitEvents> HitEvents::open(const Watched& watched, std::size_t pages) {
   raise_file_limit();
   HitEvents events;
-  auto opened = events.open_on(side_band_attribute(true), nullptr, watched, pages);
+  const auto open = [&](bool build_ids) {
+    return events.open_on(
+        {.attribute = side_band_attribute(build_ids), .kept_in = &events.side_band_}, watched,
+        pages);
+  };
+  auto opened = open(true);
   if (!opened && opened.error().kind == Error::Kind::failed) { // before Linux 5.12
     events = HitEvents();
-    opened = events.open_on(side_band_attribute(false), nullptr, watched, pages);
+    opened = open(false);
   }
   if (!opened) {
     return std::unexpected(opened.error());
@@ -120,17 +139,46 @@ Result<HitEvents> HitEvents::open(const Watched& watched, std::size_t pages) {
 }
 
 Result<void> HitEvents::add(const ProbeEvent& event, const Watched& watched) {
-  return open_on(probe_attribute(event.id), &event, watched, 0);
+  return open_on({.attribute = probe_attribute(event.id), .probe = &event}, watched, 0);
 }
 
-Result<void> HitEvents::open_on(const perf_event_attr& attribute, const ProbeEvent* event,
-                                const Watched& watched, std::size_t pages) {
-  const std::uint64_t id = event == nullptr ? 0 : event->id;
+Result<void> HitEvents::add_waits(const WaitEvents& waits, const Watched& watched) {
+  for (const auto& [name, id] : {std::pair(perfdata::switch_event, waits.switch_id),
+                                 std::pair(perfdata::waking_event, waits.waking_id)}) {
+    auto opened =
+        open_on({.attribute = wait_attribute(id), .name = name, .kept_in = &waits_}, watched, 0);
+    if (!opened) {
+      waits_.clear();
+      wait_ids_.clear();
+      std::erase_if(described_, [](const Described& event) { return !event.name.empty(); });
+      return opened;
+    }
+    const auto ids = std::ranges::find(described_, name, &Described::name)->ids;
+    wait_ids_.insert(ids.begin(), ids.end());
+  }
+  return {};
+}
+
+bool HitEvents::is_of_wait(std::span<const std::byte> record) const {
+  perf_event_header header{};
+  std::uint64_t id = 0;
+  if (wait_ids_.empty() || record.size() < sizeof header + sizeof id) {
+    return false;
+  }
+  std::memcpy(&header, record.data(), sizeof header);
+  std::memcpy(&id, record.data() + sizeof header, sizeof id);
+  return header.type == PERF_RECORD_SAMPLE && wait_ids_.contains(id);
+}
+
+Result<void> HitEvents::open_on(const Opening& opening, const Watched& watched, std::size_t pages) {
+  const perf_event_attr& attribute = opening.attribute;
+  const ProbeEvent* const event = opening.probe;
   auto described = std::ranges::find_if(described_, [&](const Described& known) {
     return known.attribute.type == attribute.type && known.attribute.config == attribute.config;
   });
   if (described == described_.end()) {
-    described = described_.insert(described_.end(), {.attribute = attribute, .ids = {}});
+    described = described_.insert(described_.end(),
+                                  {.attribute = attribute, .ids = {}, .name = opening.name});
   }
   const std::vector<std::int32_t> all = {-1};
   std::size_t opened_count = 0;
@@ -161,9 +209,9 @@ Result<void> HitEvents::open_on(const perf_event_attr& attribute, const ProbeEve
       described->ids.push_back(number);
       ++opened_count;
       if (event == nullptr) {
-        side_band_.push_back(std::move(opened));
+        opening.kept_in->push_back(std::move(opened));
       } else {
-        probes_.push_back({.event_id = id, .descriptor = std::move(opened)});
+        probes_.push_back({.event_id = event->id, .descriptor = std::move(opened)});
       }
     }
   }

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "record/perf/perf_command.hpp"
+#include "record/machine/wait_events.hpp"
+#include "record/probes/probe_event.hpp"
 #include "record/probes/ring_buffer.hpp"
 #include "record/processes/descriptor.hpp"
 
@@ -11,6 +12,8 @@
 #include <cstdint>
 #include <linux/perf_event.h>
 #include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace ptlens::record {
@@ -35,6 +38,12 @@ public:
   // reason.
   static Result<HitEvents> open(const Watched& watched, std::size_t pages);
 
+  // Opens the tracepoints of waits on the threads, enabled. Errors: the same; none of them is open
+  // then.
+  Result<void> add_waits(const WaitEvents& waits, const Watched& watched);
+  // Returns whether the record is a sample of such a tracepoint.
+  [[nodiscard]] bool is_of_wait(std::span<const std::byte> record) const;
+
   // Opens the probe's event on the threads, disabled. This sets its breakpoints in the program.
   // Errors: the same.
   Result<void> add(const ProbeEvent& event, const Watched& watched);
@@ -53,6 +62,7 @@ public:
   struct Described {
     perf_event_attr attribute;
     std::vector<std::uint64_t> ids;
+    std::string name = {}; // as perf writes it; empty: none
   };
   // Returns the events that were opened so far, the side-band event first.
   [[nodiscard]] const std::vector<Described>& described() const { return described_; }
@@ -64,11 +74,18 @@ private:
   };
 
   HitEvents() = default;
-  Result<void> open_on(const perf_event_attr& attribute, const ProbeEvent* event,
-                       const Watched& watched, std::size_t pages);
+  struct Opening {
+    perf_event_attr attribute;
+    const char* name = "";
+    const ProbeEvent* probe = nullptr;
+    std::vector<Descriptor>* kept_in = nullptr; // null: among the probes
+  };
+  Result<void> open_on(const Opening& opening, const Watched& watched, std::size_t pages);
   void use_all(unsigned long request) const;
 
   std::vector<Descriptor> side_band_;
+  std::vector<Descriptor> waits_;
+  std::set<std::uint64_t> wait_ids_;
   std::map<int, int> output_; // descriptor by CPU
   std::vector<RingBuffer> buffers_;
   std::vector<Opened> probes_;

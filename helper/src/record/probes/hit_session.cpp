@@ -3,11 +3,11 @@
 // probes go first, then the function is measured in bursts.
 #include "record/probes/hit_session.hpp"
 
+#include "record/probes/burst_schedule.hpp"
 #include "record/probes/data_file.hpp"
 #include "record/probes/hit_events.hpp"
-#include "record/probes/hit_ring.hpp"
-#include "record/probes/process_records.hpp"
-#include "record/probes/record_order.hpp"
+#include "record/probes/hit_store.hpp"
+#include "record/probes/load_meter.hpp"
 #include "record/probes/watched_target.hpp"
 #include "record/processes/child.hpp"
 #include "record/processes/process_stat.hpp"
@@ -36,15 +36,11 @@ constexpr double ns_per_ms = 1e6;
 constexpr double first_window_ns = 50 * ns_per_ms;
 constexpr double window_ns = 200 * ns_per_ms;
 constexpr double tolerated = 1.2; // times the budget, in one window
-constexpr double shortest_burst_ns = 2 * ns_per_ms;
-constexpr double longest_period_ns = 1 * ns_per_s;
-constexpr double least_duty = 0.002;
 
 class HitRun {
 public:
   HitRun(const HitSession& session, const Progress& progress)
-      : session_(session), request_(*session.request), progress_(progress), late_(session.snapshot),
-        duty_(session.duty) {}
+      : session_(session), request_(*session.request), progress_(progress) {}
 
   Result<HitSessionEnd> go() {
     if (auto begun = begin(); !begun) {
@@ -83,6 +79,11 @@ private:
       return std::unexpected(events.error());
     }
     events_ = std::move(*events);
+    if (session_.waits) {
+      if (auto added = events_->add_waits(*session_.waits, watched_by(request_, pid())); !added) {
+        notes_.push_back(waits_not_recorded(added.error().message));
+      }
+    }
     for (const ProbeEvent& event : session_.events) {
       auto held = hold(event);
       if (!held) {
@@ -90,24 +91,32 @@ private:
       }
       held_.push_back(std::move(*held));
     }
-    if (duty_ >= 1) {
-      if (auto set = set_probes(); !set) {
-        return set;
-      }
-    }
     auto file = DataFile::create(session_.data_file);
     if (!file) {
       return std::unexpected(file.error());
     }
-    file_ = std::move(*file);
+    store_.emplace(std::move(*file), *events_, session_.snapshot, request_.slower_than_ns);
     for (const auto& record : program_ ? Records() : records_of(request_)) {
-      file_->append(record);
+      store_->file().append(record);
     }
-    began_ns_ = event_clock_ns();
-    next_burst_ns_ = static_cast<double>(began_ns_);
-    begin_window();
+    if (session_.in_bursts) {
+      begin_bursts(now_ns());
+      begin_time();
+    }
+    if (auto set = set_probes(); !set) {
+      return set;
+    }
+    if (!session_.in_bursts) {
+      begin_time();
+    }
     report(0);
     return program_ ? program_->release() : Result<void>();
+  }
+
+  void begin_time() {
+    began_ns_ = event_clock_ns();
+    meter_.begin(program_ ? pid() : request_.attached().value_or(-1),
+                 static_cast<double>(began_ns_));
   }
 
   Result<void> set_probes() {
@@ -168,7 +177,7 @@ private:
     perf_event_header header{};
     std::memcpy(&header, record.data(), sizeof header);
     const std::uint64_t time_ns = time_of_record(record);
-    if (header.type == PERF_RECORD_SAMPLE) {
+    if (header.type == PERF_RECORD_SAMPLE && !events_->is_of_wait(record)) {
       std::uint64_t ip = 0;
       if (record.size() < ip_at + sizeof ip || !was_measured(time_ns)) {
         return;
@@ -178,91 +187,37 @@ private:
       std::memcpy(&tid, record.data() + tid_at, sizeof tid);
       std::memcpy(&event, record.data() + type_at, sizeof event);
       std::memcpy(&ip, record.data() + ip_at, sizeof ip);
-      const double cost = session_.costs.of(event, ip);
-      window_.add(tid, cost);
-      whole_.add(tid, cost);
+      meter_.hit(tid, session_.costs.of(event, ip));
     }
-    order_.add(record, time_ns);
-  }
-
-  // Takes a record in the order of time.
-  void keep(std::span<const std::byte> record) {
-    if (!late_) {
-      file_->append(record);
-      return;
-    }
-    constexpr std::size_t tid_at = 20;
-    constexpr std::size_t raw_at = 44;
-    perf_event_header header{};
-    std::memcpy(&header, record.data(), sizeof header);
-    const std::uint64_t time_ns = time_of_record(record);
-    if (header.type == PERF_RECORD_SAMPLE) { // its size was checked by take()
-      std::int32_t tid = -1;
-      std::memcpy(&tid, record.data() + tid_at, sizeof tid);
-      late_->add(tid, time_ns, record.subspan(raw_at));
-    }
-    ring_.add(record, time_ns);
+    store_->add(record, time_ns);
   }
 
   void drain() {
     events_->drain([this](std::span<const std::byte> record) { take(record); });
-    if (late_) { // a call may take longer than the ring is long
-      ring_.protect(late_->oldest_start());
-    }
-    order_.hand_on([this](std::span<const std::byte> record) { keep(record); });
+    store_->hand_on();
   }
 
-  // Stores what the ring contains, and describes it.
-  void store_snapshot() {
-    if (!late_) {
-      return;
-    }
-    ring_.finish();
-    const std::uint64_t first_ns = ring_.first_stored_ns();
-    std::erase_if(measured_, [&](const Interval& each) { return each.end_ns < first_ns; });
-    if (!measured_.empty()) {
-      measured_.front().begin_ns = std::max(measured_.front().begin_ns, first_ns);
-    }
-    if (ring_.dropped() != 0) {
-      notes_.push_back(make_note("snapshot_of_probes",
-                                 "this is a snapshot. It contains only the last {} s",
-                                 fmt::format("{:.1f}", ring_.stored_s())));
-    }
-    if (request_.slower_than_ns != 0) {
-      notes_.push_back(late_->note());
-    }
-  }
-
-  [[nodiscard]] double cpu_time_ns() const {
-    return cpu_time_of(program_ ? pid() : request_.attached().value_or(-1));
-  }
-
-  void begin_window() {
-    window_.clear();
-    window_began_ns_ = event_clock_ns();
-    window_cpu_ns_ = cpu_time_ns();
-  }
-
-  [[nodiscard]] double share_of_window() const {
-    return window_.share(static_cast<double>(event_clock_ns() - window_began_ns_),
-                         cpu_time_ns() - window_cpu_ns_);
-  }
+  [[nodiscard]] static double now_ns() { return static_cast<double>(event_clock_ns()); }
 
   Result<void> keep_within_budget() {
-    const auto now = static_cast<double>(event_clock_ns());
-    if (duty_ < 1) {
+    const double now = now_ns();
+    if (bursts_) {
       return go_on_with_bursts(now);
     }
-    const double age = now - static_cast<double>(window_began_ns_);
-    if (session_.budget >= 1 || age < (checked_ ? window_ns : first_window_ns)) {
+    // A window in which the hits have taken the time of a whole one already need not go on.
+    const double limit = tolerated * session_.budget;
+    if (session_.budget >= 1 || (meter_.age_ns(now) < (checked_ ? window_ns : first_window_ns) &&
+                                 meter_.window().most() < limit * window_ns)) {
       return {};
     }
     checked_ = true;
-    const double share = share_of_window();
-    if (share > tolerated * session_.budget) {
-      cut_back(share, now);
+    meter_.read(now);
+    if (meter_.share() > limit) {
+      cut_back(meter_.share(), now);
     }
-    begin_window();
+    if (!bursts_) {
+      meter_.begin_window(now_ns());
+    }
     return {};
   }
 
@@ -273,13 +228,12 @@ private:
     });
     const double seconds = (now - static_cast<double>(began_ns_)) / ns_per_s;
     if (has_callees) {
-      end_interval();
+      callees_end_ns_ = event_clock_ns();
       for (const std::uint64_t callee : session_.callees) {
         events_->remove(callee);
         removed_.insert(callee);
       }
-      events_->enable();
-      measured_.push_back({.begin_ns = event_clock_ns(), .end_ns = UINT64_MAX});
+      drain(); // their last hits belong to this window
       notes_.push_back(make_note(
           "callees_stopped",
           "the functions that it calls were measured only for the first {} s, because the probes "
@@ -288,41 +242,51 @@ private:
           fmt::format("{:.1f}", seconds), percent(share), percent(session_.budget)));
       return;
     }
-    duty_ = std::max(least_duty, session_.budget / share);
     notes_.push_back(make_note(
         "bursts_begun",
         "after {} s the function was measured in bursts, because the probes took {} % of the "
         "program's time and the budget is {} %; to measure it all the time, add --budget 100",
         fmt::format("{:.1f}", seconds), percent(share), percent(session_.budget)));
-    remove_probes();
-    plan_burst(now);
+    begin_bursts(now - meter_.age_ns(now));
+    end_burst();
   }
 
-  // Plans a burst that begins now, and the next one.
-  void plan_burst(double now) {
-    const double wanted = request_.duration_s > 0 ? request_.duration_s * ns_per_s / 10 : 0;
-    const double period = std::max(std::clamp(wanted, longest_period_ns / 10, longest_period_ns),
-                                   shortest_burst_ns / duty_);
-    burst_ns_ = duty_ * period;
-    next_burst_ns_ = now + period;
+  // The first burst began at that time.
+  void begin_bursts(double began_ns) {
+    bursts_.emplace(session_.budget, request_.duration_s * ns_per_s);
+    bursts_->begin_burst(began_ns);
+  }
+
+  // While probes are set and removed, they are hit but nothing is recorded.
+  void end_burst() {
+    remove_probes();
+    const double now = now_ns();
+    drain();
+    const auto recorded = static_cast<double>(measured_.back().end_ns - measured_.back().begin_ns);
+    if (recorded > 0) {
+      meter_.scale(std::max(1.0, meter_.age_ns(now) / recorded));
+    }
+    look_again_ns_ = now;
   }
 
   Result<void> go_on_with_bursts(double now) {
     if (is_set()) {
-      if (now - static_cast<double>(measured_.back().begin_ns) >= burst_ns_) {
-        remove_probes();
-        drain();
-        const double share = share_of_window();
-        duty_ = std::clamp(share > 0 ? session_.budget / share : 1, least_duty, most_duty);
+      if (bursts_->should_end(now, meter_.window())) {
+        end_burst();
       }
       return {};
     }
-    if (now < next_burst_ns_) {
+    if (now < look_again_ns_) {
       return {};
     }
-    plan_burst(now);
+    meter_.read(now);
+    look_again_ns_ = now + bursts_->pause_ns(now, meter_.share());
+    if (look_again_ns_ > now) {
+      return {};
+    }
+    meter_.begin_window(now);
+    bursts_->begin_burst(now);
     auto set = set_probes();
-    begin_window();
     if (!set && set.error().kind == Error::Kind::gone) {
       return {}; // should_stop() notices
     }
@@ -350,7 +314,8 @@ private:
     }
     const bool target_ended = request_.attached() && request_.start_time &&
                               !is_running(*request_.attached(), *request_.start_time);
-    const bool has_snapshot = late_ && (late_->caught() || progress_.snapshots_asked() != 0);
+    const bool has_snapshot =
+        store_->is_snapshot() && (store_->caught() || progress_.snapshots_asked() != 0);
     return progress_.finish_asked() || target_ended || has_snapshot ||
            (request_.duration_s > 0 && done_s >= request_.duration_s);
   }
@@ -358,6 +323,7 @@ private:
   Result<HitSessionEnd> end() {
     end_interval();
     const std::uint64_t ended_ns = event_clock_ns();
+    meter_.read(static_cast<double>(ended_ns));
     HitSessionEnd result;
     if (program_) {
       if (!program_->ended()) {
@@ -371,11 +337,11 @@ private:
       result.end.last_line = program_->last_line();
     }
     drain();
-    order_.hand_on_all([this](std::span<const std::byte> record) { keep(record); });
-    store_snapshot();
-    if (auto written = file_->finish({.events = events_->described(),
-                                      .build_ids = session_.build_ids,
-                                      .command_line = {"ptlens", "record"}});
+    auto more = store_->finish(measured_);
+    notes_.insert(notes_.end(), more.begin(), more.end());
+    if (auto written = store_->file().finish({.events = events_->described(),
+                                              .build_ids = session_.build_ids,
+                                              .command_line = {"ptlens", "record"}});
         !written) {
       return std::unexpected(written.error());
     }
@@ -383,15 +349,14 @@ private:
     result.end.measured = true;
     result.end.measured_s = whole_ns / ns_per_s;
     result.measured = std::move(measured_);
-    result.slowdown =
-        slowdown(whole_.share(whole_ns, program_ ? 0 : cpu_time_ns() - cpu_began_ns_));
+    result.end_ns = ended_ns;
+    result.callees_end_ns = callees_end_ns_;
+    result.slowdown = slowdown(meter_.whole_share());
     result.notes = std::move(notes_);
     result.events = std::move(events_);
     result.held = std::move(held_);
     return result;
   }
-
-  static constexpr double most_duty = 0.9; // the bursts of a function that is not called grow
 
   const HitSession& session_;
   const Request& request_;
@@ -400,21 +365,14 @@ private:
   std::optional<HitEvents> events_;
   std::vector<Descriptor> held_;
   std::set<std::uint64_t> removed_; // events
-  std::optional<DataFile> file_;
-  RecordOrder order_;
-  std::optional<LateCalls> late_; // nothing: everything is stored
-  HitRing ring_ = HitRing({}, [this](std::span<const std::byte> record) { file_->append(record); });
+  std::optional<HitStore> store_;
   std::vector<Interval> measured_;
   std::vector<Note> notes_;
-  ProbeLoad window_;
-  ProbeLoad whole_;
-  double duty_ = 1;
-  double burst_ns_ = 0;
-  double next_burst_ns_ = 0;
+  LoadMeter meter_;
+  std::optional<BurstSchedule> bursts_; // nothing: all of the time
+  double look_again_ns_ = 0;            // whether the next burst may begin
   std::uint64_t began_ns_ = 0;
-  std::uint64_t window_began_ns_ = 0;
-  double window_cpu_ns_ = 0;
-  double cpu_began_ns_ = cpu_time_ns();
+  std::uint64_t callees_end_ns_ = 0; // 0: their probes are set
   bool checked_ = false;
   double reported_s_ = 0;
 };

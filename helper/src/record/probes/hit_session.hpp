@@ -5,11 +5,12 @@
 #include "base/error.hpp"
 #include "base/note.hpp"
 #include "base/progress.hpp"
+#include "record/machine/wait_events.hpp"
 #include "record/manifest.hpp"
-#include "record/perf/perf_command.hpp"
 #include "record/perf/session.hpp"
 #include "record/probes/hit_events.hpp"
 #include "record/probes/late_calls.hpp"
+#include "record/probes/probe_event.hpp"
 #include "record/probes/probe_load.hpp"
 #include "record/request.hpp"
 
@@ -27,11 +28,12 @@ struct HitSession {
   std::vector<ProbeEvent> events = {};  // in the order in which they are opened
   std::set<std::uint64_t> callees = {}; // numbers of the events that may be left out
   HitCosts costs = HitCosts({});
-  double budget = 1;     // share of the program's time; 1: no limit
-  double duty = 1;       // share of the time in which the probes are set at first
-  std::size_t pages = 1; // of each buffer
+  double budget = 1;      // share of the program's time; 1: no limit
+  bool in_bursts = false; // from the beginning
+  std::size_t pages = 1;  // of each buffer
   std::string data_file = {};
   std::map<std::string, std::vector<std::uint8_t>> build_ids = {}; // by path
+  std::optional<WaitEvents> waits = {};                            // recorded beside the probes
   // Where set, only the last seconds are stored, and the recording ends when a call took too long
   // or a snapshot is asked for.
   std::optional<LateCalls> snapshot = {};
@@ -40,6 +42,8 @@ struct HitSession {
 struct HitSessionEnd {
   SessionEnd end = {};
   std::vector<Interval> measured = {}; // when all probes were set and enabled
+  std::uint64_t end_ns = 0;            // of the recording
+  std::uint64_t callees_end_ns = 0;    // when the probes of callees were removed; 0: never
   double slowdown = 1;
   std::vector<Note> notes = {};
   // What still holds the probes, disabled. On a busy machine the kernel can need seconds to remove

@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t cost_format = 3;
+constexpr std::uint64_t cost_format = 4;
 constexpr std::size_t largest_cost_file = 4096;
 constexpr double least_cost_ns = -1e5; // a return probe can take less time than a breakpoint
 constexpr double most_cost_ns = 1e7;
@@ -27,7 +27,8 @@ constexpr double most_cost_ns = 1e7;
 json to_json(const HitCost& cost) {
   return {{"latency_ns", cost.latency_ns},
           {"hit_ns", cost.hit_ns},
-          {"uncertainty_ns", cost.uncertainty_ns}};
+          {"uncertainty_ns", cost.uncertainty_ns},
+          {"frequent_ns", cost.frequent_ns}};
 }
 
 bool read_ns(const json& object, const char* name, double least, double& value) {
@@ -44,7 +45,8 @@ bool read_hit_cost(const json& object, const char* name, double least, HitCost& 
   return field != object.end() && field->is_object() &&
          read_ns(*field, "latency_ns", least, cost.latency_ns) &&
          read_ns(*field, "hit_ns", 0, cost.hit_ns) &&
-         read_ns(*field, "uncertainty_ns", 0, cost.uncertainty_ns);
+         read_ns(*field, "uncertainty_ns", 0, cost.uncertainty_ns) &&
+         read_ns(*field, "frequent_ns", 0, cost.frequent_ns);
 }
 
 // A failure only means that the cost is measured again.

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -23,11 +22,14 @@
 namespace ptlens::record {
 namespace {
 
-// The cost of a hit in another process, or at another time, differs by up to this share from the
-// cost that was measured, as observed on loaded and unloaded virtual machines: of a hit whose
-// instruction the kernel emulates, and of what it costs more to step over another instruction.
-constexpr double trap_drift = 0.6;
-constexpr double step_drift = 0.2;
+// A hit takes least time when it follows another one: that time varies little, on loaded and on
+// unloaded machines. After the thread slept, or the CPU ran something else, the caches of code,
+// data and addresses contain other things, and the entry to the kernel takes up to so many times as
+// long. A CPU that shares its core slows it too. Seen on virtual machines with AMD processors; the
+// cost of stepping over a copy of an instruction, which comes on top, varies less.
+constexpr double least_factor = 0.97;
+constexpr double most_trap_factor = 2.6;
+constexpr double most_step_factor = 1.3;
 
 // The times of the hits of one function, ns.
 struct SpinHits {
@@ -69,22 +71,21 @@ double middle(std::vector<double> values) {
   return median(values);
 }
 
-// Half of the range of nine tenths of the values.
-double spread(std::vector<double> values) {
-  return (quantile(values, 0.95) - quantile(values, 0.05)) / 2;
-}
-
-// Most programs do other work between two calls of a function, as between the slow calls. The
-// uncertainty includes the quick ones. `trap_ns`: latency of an emulated entry.
-HitCost cost_after_work(const Turns& turns, double hit_ns, double trap_ns) {
-  const double quick = middle(turns.quick);
-  const double slow = middle(turns.slow);
-  const double drift =
-      trap_drift * std::min(slow, trap_ns) + step_drift * std::max(0.0, slow - trap_ns);
-  return {.latency_ns = slow,
-          .hit_ns = quick > 0 ? hit_ns * slow / quick : hit_ns,
-          .uncertainty_ns =
-              std::max({drift, std::abs(slow - quick), spread(turns.quick), spread(turns.slow)})};
+// `quick_ns`: latency of the entry after a quick call; `trap_ns`: of an emulated one.
+// `frequent_ns`: the time that its hit takes from the thread. A recording may be made under any
+// load, whatever the load of the machine is now, so that the cost is the middle of the range.
+HitCost cost_under_any_load(const Turns& turns, double trap_ns, double frequent_ns) {
+  const double quick_ns = middle(turns.quick);
+  const double step_ns = std::max(0.0, quick_ns - trap_ns);
+  std::vector<double> slow = turns.slow;
+  const double least = least_factor * quick_ns;
+  const double most = std::max(most_trap_factor * (quick_ns - step_ns) + most_step_factor * step_ns,
+                               quantile(slow, 0.9));
+  const double latency_ns = (least + most) / 2;
+  return {.latency_ns = latency_ns,
+          .hit_ns = quick_ns > 0 ? frequent_ns * latency_ns / quick_ns : frequent_ns,
+          .uncertainty_ns = (most - least) / 2,
+          .frequent_ns = frequent_ns};
 }
 
 ProbeCost cost_of(const std::array<Turns, spin_function_count>& turns) {
@@ -93,11 +94,11 @@ ProbeCost cost_of(const std::array<Turns, spin_function_count>& turns) {
   const double stepped_ns = middle(stepped.calls) / 2;
   const double emulated_ns = std::max(0.0, middle(emulated.calls) - stepped_ns);
   ProbeCost cost;
-  const double trap_ns = middle(emulated.slow);
-  cost.emulated = cost_after_work(emulated, emulated_ns, trap_ns);
-  cost.stepped = cost_after_work(stepped, stepped_ns, trap_ns);
+  const double trap_ns = middle(emulated.quick);
+  cost.emulated = cost_under_any_load(emulated, trap_ns, emulated_ns);
+  cost.stepped = cost_under_any_load(stepped, trap_ns, stepped_ns);
   cost.returned =
-      cost_after_work(returned, std::max(0.0, middle(returned.calls) - emulated_ns), trap_ns);
+      cost_under_any_load(returned, trap_ns, std::max(0.0, middle(returned.calls) - emulated_ns));
   cost.returned.latency_ns -= cost.emulated.latency_ns;
   return cost;
 }

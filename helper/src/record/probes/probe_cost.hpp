@@ -15,6 +15,7 @@ struct HitCost {
                              // entry, which ends at a breakpoint
   double hit_ns = 0;         // time that a hit takes from the thread
   double uncertainty_ns = 0; // of both, either way, in a recording that is made later
+  double frequent_ns = 0;    // time that a hit takes which soon follows another one
 };
 
 // After a hit the kernel either emulates the instruction (push, jumps, nop) or steps over a copy of

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/note.hpp"
-#include "record/perf/perf_command.hpp"
 #include "record/probe_table.hpp"
+#include "record/probes/probe_event.hpp"
 #include "record/probes/probe_group.hpp"
 #include "record/probes/probe_plan.hpp"
 #include "record/targets/target_files.hpp"

@@ -35,16 +35,29 @@ void ProbeLoad::clear() {
   total_ = 0;
 }
 
-double ProbeLoad::share(double window_ns, double cpu_ns) const {
-  if (window_ns <= 0) {
-    return 0;
+void ProbeLoad::add(const ProbeLoad& more, double times) {
+  for (const auto& [tid, ns] : more.by_thread_) {
+    add(tid, times * ns);
   }
+}
+
+double ProbeLoad::share(const RunTime& time) const {
+  const auto of = [](double lost, double could_run) {
+    return lost <= 0 ? 0 : could_run <= lost ? 1 : lost / could_run;
+  };
+  double most = of(total_, time.of_program());
+  for (const auto& [tid, ns] : by_thread_) {
+    most = std::max(most, of(ns, time.of_thread(tid)));
+  }
+  return most;
+}
+
+double ProbeLoad::most() const {
   double most = 0;
   for (const auto& [tid, ns] : by_thread_) {
     most = std::max(most, ns);
   }
-  const double of_cpus = total_ / std::max(window_ns, cpu_ns);
-  return std::clamp(std::max(most / window_ns, of_cpus), 0.0, 1.0);
+  return most;
 }
 
 double slowdown(double share) {

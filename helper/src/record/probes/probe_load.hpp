@@ -2,6 +2,7 @@
 #pragma once
 
 #include "record/probe_table.hpp"
+#include "record/probes/run_time.hpp"
 
 #include <cstdint>
 #include <span>
@@ -9,7 +10,8 @@
 
 namespace ptlens::record {
 
-// The cost of each hit, by event and instruction.
+// The cost of each hit, by event and instruction. Hits that come close to the budget follow each
+// other soon: HitCost::frequent_ns.
 class HitCosts {
 public:
   explicit HitCosts(std::span<const Probe> probes);
@@ -28,11 +30,16 @@ public:
   void add(std::int32_t tid, double ns);
   void clear();
 
-  // Returns the share that the probes took of the last `window_ns` (0 to 1): of the time of the
-  // thread that lost most, or of the CPUs that the program used where that is more. `cpu_ns`: CPU
-  // time of the program in the window. The program is slowed by the most loaded thread, and threads
-  // that share CPUs are slowed by each other's hits.
-  [[nodiscard]] double share(double window_ns, double cpu_ns) const;
+  // Adds `times` the hits of another load.
+  void add(const ProbeLoad& more, double times = 1);
+
+  // Returns the share that the probes took of the time in which the program could run (0 to 1): of
+  // the thread that lost most, or of the CPUs that the program used where that is more. The program
+  // is slowed by the most loaded thread, and threads that share CPUs are slowed by each other's
+  // hits.
+  [[nodiscard]] double share(const RunTime& time) const;
+  // Returns the time that the thread lost which lost most, ns.
+  [[nodiscard]] double most() const;
 
 private:
   std::unordered_map<std::int32_t, double> by_thread_;

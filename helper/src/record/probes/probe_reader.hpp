@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "record/goroutine_sample.hpp"
-#include "record/perf/perf_command.hpp"
+#include "record/probes/probe_event.hpp"
 #include "record/probes/ring_buffer.hpp"
 #include "record/processes/descriptor.hpp"
 

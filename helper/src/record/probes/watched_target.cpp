@@ -3,7 +3,6 @@
 #include "record/probes/process_records.hpp"
 #include "record/processes/fields.hpp"
 #include "record/processes/files.hpp"
-#include "record/processes/process_stat.hpp"
 
 #include <fmt/format.h>
 
@@ -59,13 +58,6 @@ Records records_of(const Request& request) {
     std::ranges::move(more, std::back_inserter(records));
   }
   return records;
-}
-
-double cpu_time_of(std::int32_t pid) {
-  constexpr double ns_per_s = 1e9;
-  const auto stat = pid > 0 ? process_stat(pid) : std::nullopt;
-  const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return stat && ticks > 0 ? static_cast<double>(stat->cpu_time) * ns_per_s / ticks : 0;
 }
 
 } // namespace ptlens::record

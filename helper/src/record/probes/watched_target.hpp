@@ -17,7 +17,4 @@ using Records = std::vector<std::vector<std::byte>>;
 // Returns the records of the processes that run already.
 [[nodiscard]] Records records_of(const Request& request);
 
-// Returns the CPU time of the process so far, ns; 0 where it is unknown.
-[[nodiscard]] double cpu_time_of(std::int32_t pid);
-
 } // namespace ptlens::record

@@ -1,6 +1,8 @@
 // Moves the figures of a file to the lines of the present text.
 #include "server/annotations/annotated_file.hpp"
 
+#include "measure/change/difference.hpp"
+#include "measure/change/recordings.hpp"
 #include "source/staleness.hpp"
 
 #include <algorithm>
@@ -37,26 +39,29 @@ void compare_with_baseline(AnnotatedFile& file, const std::string& path) {
   }
   const measure::Measurement& base = *file.baseline->measurement;
   const bool has_timing = timed(*file.recording, *file.baseline);
+  const auto base_runs = file.baseline->runs(**base_lines);
+  const auto runs = file.recording->runs(*file.lines);
   for (AnnotatedFunction& function : file.functions) {
     const stacks::FunctionId same =
         measure::same_function(base, file.measurement(), function.entry->function);
-    const auto at =
-        std::ranges::find((*base_lines)->functions, same, &measure::FileFunction::function);
-    if (at != (*base_lines)->functions.end()) {
-      function.difference =
-          measure::difference(at->report.latency, function.entry->report.latency, has_timing);
+    const auto before = base_runs->functions.find(same);
+    const auto after = runs->functions.find(function.entry->function);
+    if (before != base_runs->functions.end() && after != runs->functions.end()) {
+      function.difference = measure::difference(before->second, after->second, has_timing);
     }
   }
   const ShownSource text = compare(*file.baseline, **base_lines, path, file.shown.get());
-  std::map<std::uint32_t, const measure::LineRow*> rows; // by present line
+  std::map<std::uint32_t, const measure::RunOfCalls*> rows; // by present line
   for (const measure::LineRow& row : (*base_lines)->lines) {
     if (const auto now = text.now(row.line)) {
-      rows.emplace(now->number, &row);
+      rows.emplace(now->number, &base_runs->lines.at(row.line));
     }
   }
   for (AnnotatedLine& line : file.rows) {
-    if (const auto at = rows.find(line.line); at != rows.end()) {
-      line.difference = measure::difference(at->second->latency, line.row->latency, has_timing);
+    const auto before = rows.find(line.line);
+    const auto after = runs->lines.find(line.row->line);
+    if (before != rows.end() && after != runs->lines.end()) {
+      line.difference = measure::difference(*before->second, after->second, has_timing);
     }
   }
 }

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "line_time/line_times.hpp"
+#include "measure/change/change.hpp"
 #include "measure/lines/lines.hpp"
-#include "measure/report/difference.hpp"
 #include "server/annotations/documents.hpp"
 #include "server/recordings/open_recording.hpp"
 #include "source/line_map.hpp"

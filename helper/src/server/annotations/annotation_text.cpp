@@ -16,22 +16,42 @@ using exporting::count;
 using exporting::duration;
 using exporting::signed_duration;
 using exporting::signed_percentage;
+using measure::Reason;
 using measure::Verdict;
 using source::Staleness;
 
-std::string p99_sentence(const measure::Difference& difference) {
-  switch (difference.p99_verdict) {
-  case Verdict::changed:
-    return fmt::format(" p99 is {}.", signed_duration(difference.p99));
-  case Verdict::unchanged:
-    return " p99 has not changed by more than its uncertainty.";
-  case Verdict::few_calls:
-    return fmt::format(" A change of p99 needs {} calls in each recording.",
+// Returns " p99 is slower: +12 % (+9.1 % to +15 %)."
+std::string p99_sentence(const measure::Change& p99) {
+  switch (p99.reason) {
+  case Reason::few_calls:
+    return fmt::format(" A verdict on p99 needs {} calls in each recording.",
                        count(measure::fewest_for_p99));
-  case Verdict::no_timing:
+  case Reason::no_timing:
+    return {};
+  case Reason::none:
     break;
   }
-  return {};
+  return fmt::format(" p99: {}, {} ({}).", exporting::words(p99.verdict),
+                     signed_percentage(p99.percent()), exporting::interval_text(p99));
+}
+
+// Returns "faster −12 %", "no change" or "cannot tell a change".
+std::string verdict_text(const measure::Change& change) {
+  switch (change.verdict) {
+  case Verdict::faster:
+  case Verdict::slower:
+    return fmt::format("{} {}", exporting::words(change.verdict),
+                       signed_percentage(change.percent()));
+  case Verdict::no_change:
+    return exporting::words(change.verdict);
+  case Verdict::cannot_tell:
+    break;
+  }
+  return "cannot tell a change";
+}
+
+bool is_change(const measure::Change& change) {
+  return change.verdict == Verdict::faster || change.verdict == Verdict::slower;
 }
 
 } // namespace
@@ -71,50 +91,39 @@ std::string change_text(const std::optional<measure::Difference>& difference) {
   if (!difference) {
     return "not in the baseline";
   }
-  std::string text;
-  if (difference->mean_verdict == Verdict::changed) {
-    text = signed_percentage(difference->mean_percent);
-  }
-  if (difference->p99_verdict == Verdict::changed) {
-    text += fmt::format("{}p99 {}", text.empty() ? "" : ", ", signed_duration(difference->p99));
-  }
-  if (!text.empty()) {
-    return text;
-  }
-  switch (difference->mean_verdict) {
-  case Verdict::few_calls:
+  const measure::Change& mean = difference->mean;
+  switch (mean.reason) {
+  case Reason::few_calls:
     return "too few calls to compare";
-  case Verdict::no_timing:
+  case Reason::no_timing:
     return "no timing to compare";
-  case Verdict::changed:
-  case Verdict::unchanged:
+  case Reason::none:
     break;
   }
-  return "≈ baseline";
+  if (is_change(difference->p99) && difference->p99.verdict != mean.verdict) {
+    return verdict_text(mean) + ", p99 " + verdict_text(difference->p99);
+  }
+  return verdict_text(mean);
 }
 
 std::string change_sentences(const std::optional<measure::Difference>& difference) {
   if (!difference) {
     return "The baseline has no calls of this function.";
   }
-  switch (difference->mean_verdict) {
-  case Verdict::few_calls:
+  const measure::Change& mean = difference->mean;
+  switch (mean.reason) {
+  case Reason::few_calls:
     return fmt::format("Too few calls to detect a change: each recording needs {}.",
                        count(measure::fewest_for_mean));
-  case Verdict::no_timing:
+  case Reason::no_timing:
     return "One of the two recordings has no timing, so they cannot be compared.";
-  case Verdict::changed:
-    return fmt::format("Compared with the baseline, the mean is {} ({}).",
-                       signed_duration(difference->mean),
-                       signed_percentage(difference->mean_percent)) +
-           p99_sentence(*difference);
-  case Verdict::unchanged:
+  case Reason::none:
     break;
   }
-  return fmt::format("The mean has not changed since the baseline: {} is within ± {}, the "
-                     "uncertainty of the timing and the scatter of the calls.",
-                     signed_duration(difference->mean), duration(difference->mean_within)) +
-         p99_sentence(*difference);
+  return fmt::format("Mean compared with the baseline: {}, {}, {} (95 % confidence: {}).{} {}",
+                     exporting::words(mean.verdict), signed_duration(mean.difference()),
+                     signed_percentage(mean.percent()), exporting::interval_text(mean),
+                     p99_sentence(difference->p99), exporting::one_run_sentence());
 }
 
 std::string staleness_text(Staleness staleness) {

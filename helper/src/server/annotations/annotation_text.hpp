@@ -1,8 +1,8 @@
 // The sentences and phrases that lenses, hovers and line texts share.
 #pragma once
 
+#include "measure/change/change.hpp"
 #include "measure/measurement.hpp"
-#include "measure/report/difference.hpp"
 #include "measure/report/report.hpp"
 #include "source/staleness.hpp"
 
@@ -26,8 +26,8 @@ namespace ptlens::server {
 // Returns " · 3 incomplete · 1 unwound", without counts of zero.
 [[nodiscard]] std::string excluded_calls(std::uint64_t incomplete, std::uint64_t unwound);
 
-// Returns the change against the baseline: "−12 %, p99 +3.00 µs", "≈ baseline", "too few calls to
-// compare"; "not in the baseline" without a difference.
+// Returns the change against the baseline: "faster −12 %", "no change, p99 slower +30 %",
+// "cannot tell a change", "too few calls to compare"; "not in the baseline" without a difference.
 [[nodiscard]] std::string change_text(const std::optional<measure::Difference>& difference);
 // Returns the change in sentences, with the reason where no change is reported.
 [[nodiscard]] std::string change_sentences(const std::optional<measure::Difference>& difference);

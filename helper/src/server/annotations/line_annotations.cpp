@@ -42,10 +42,10 @@ protocol::AnnotatedLineTime line_time(const AnnotatedFile& file, const Annotated
 }
 
 protocol::LineDifference line_difference(const measure::Difference& difference) {
-  return {.mean_percent = difference.mean_percent,
-          .mean = exporting::word(difference.mean_verdict),
-          .p99_ns = difference.p99,
-          .p99 = exporting::word(difference.p99_verdict)};
+  return {.mean_percent = difference.mean.percent(),
+          .mean = exporting::word(difference.mean.verdict),
+          .p99_ns = difference.p99.difference(),
+          .p99 = exporting::word(difference.p99.verdict)};
 }
 
 // Returns for each function, by index, how wide the figures of its lines are.

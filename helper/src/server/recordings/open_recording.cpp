@@ -56,6 +56,15 @@ Result<std::shared_ptr<const measure::FileLines>> OpenRecording::lines(const std
   return lines_[file] = std::make_shared<const measure::FileLines>(std::move(*found));
 }
 
+std::shared_ptr<const measure::FileRuns> OpenRecording::runs(const measure::FileLines& lines) {
+  const std::lock_guard lock(mutex_);
+  auto& runs = runs_[lines.file];
+  if (runs == nullptr) {
+    runs = std::make_shared<const measure::FileRuns>(measure::file_runs(*measurement, lines));
+  }
+  return runs;
+}
+
 Result<OpenRecording::SharedInlined>
 OpenRecording::inlined(const std::string& name, const std::string& binary,
                        const std::function<Result<SharedInlined>()>& measure) {

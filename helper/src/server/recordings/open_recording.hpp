@@ -2,6 +2,7 @@
 // threads at once.
 #pragma once
 
+#include "measure/change/file_runs.hpp"
 #include "measure/lines/lines.hpp"
 #include "server/host/host.hpp"
 #include "server/requests/requests.hpp"
@@ -40,6 +41,9 @@ struct OpenRecording {
   // Returns measure::lines of a file, and remembers it.
   [[nodiscard]] Result<std::shared_ptr<const measure::FileLines>> lines(const std::string& file);
 
+  // Returns measure::file_runs of what lines() returned for a file, and remembers it.
+  [[nodiscard]] std::shared_ptr<const measure::FileRuns> runs(const measure::FileLines& lines);
+
   using SharedInlined = std::shared_ptr<const measure::InlinedMeasurement>;
   // Returns the result of `measure` for the inlined functions of that name and binary, and
   // remembers the last one.
@@ -62,7 +66,8 @@ private:
   std::string inlined_of_; // name and binary of `inlined_`
   SharedInlined inlined_;
   std::map<std::string, std::shared_ptr<const measure::FileLines>> lines_;
-  std::map<std::string, SharedLineTimes> line_times_; // by recorded name
+  std::map<std::string, std::shared_ptr<const measure::FileRuns>> runs_; // by recorded name
+  std::map<std::string, SharedLineTimes> line_times_;                    // by recorded name
 };
 
 // Returns the function as results of the protocol name it.

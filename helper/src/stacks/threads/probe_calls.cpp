@@ -50,6 +50,22 @@ void ProbeCalls::unwind(std::uint64_t time_ns) {
   }
 }
 
+void ProbeCalls::stop_callees(std::uint64_t time_ns) {
+  stopped_ = true;
+  drop_stopped(time_ns);
+}
+
+void ProbeCalls::spend(const ProbeTime& cost) {
+  spent_ = spent_ + cost;
+}
+
+// Ends the innermost frames whose ends will not be seen.
+void ProbeCalls::drop_stopped(std::uint64_t time_ns) {
+  while (stopped_ && !stack_.empty() && stack_.back().stops) {
+    pop(time_ns, CallState::incomplete);
+  }
+}
+
 bool ProbeCalls::is_in(const ProbeHit& hit) const {
   return !stack_.empty() && stack_.back().stack_pointer == hit.stack_pointer &&
          stack_.back().function == hit.function;
@@ -88,6 +104,7 @@ void ProbeCalls::pop_unseen(std::uint64_t time_ns) {
 void ProbeCalls::drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns) {
   while (!stack_.empty() && stack_.back().stack_pointer < stack_pointer) {
     pop_unseen(time_ns);
+    drop_stopped(time_ns);
   }
 }
 
@@ -133,6 +150,7 @@ void ProbeCalls::enter(const ProbeHit& hit) {
   frame.excess = hit.excess;
   frame.spent_before = spent_ + hit.cost;
   frame.returns = hit.returns;
+  frame.stops = hit.stops;
   stack_.push_back(frame);
 }
 
@@ -167,6 +185,7 @@ void ProbeCalls::leave(const ProbeHit& hit) {
     stack_.back().left = false;
     pop(hit.time_ns, CallState::complete);
   }
+  drop_stopped(hit.time_ns);
 }
 
 void ProbeCalls::finish(std::uint64_t end_ns, bool exited) {

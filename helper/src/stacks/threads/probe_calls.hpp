@@ -24,6 +24,7 @@ struct ProbeHit {
   bool restart = false;                      // the function begins again, in the same call
   bool returns = false; // entry: the end of the call is seen after its return, by a hit of its own.
                         // Otherwise: this is such a hit
+  bool stops = false;   // its probes are removed during the recording: stop_callees()
   bool callee = false;  // counts only inside a call of the function that calls it
   FunctionId caller =
       FunctionId::none;  // entry of a callee: function that contains the return address
@@ -42,6 +43,11 @@ public:
   void begin_stack(std::uint64_t time_ns);
   // Ends the open calls: their stack was left without their returns.
   void unwind(std::uint64_t time_ns);
+  // The functions whose hits have `stops` are not measured from here on: their open calls are
+  // incomplete, and the calls around them go on.
+  void stop_callees(std::uint64_t time_ns);
+  // The thread lost time to a hit that says nothing about its calls.
+  void spend(const ProbeTime& cost);
   [[nodiscard]] bool any_open() const { return !stack_.empty(); }
   // Closes the open calls; `exited`: the thread ended. More hits may follow after a time without.
   void finish(std::uint64_t end_ns, bool exited);
@@ -60,6 +66,7 @@ private:
     std::uint64_t return_address = 0;
     bool tail = false;
     bool returns = false;  // see ProbeHit
+    bool stops = false;    // the same
     bool restarts = false; // its next entry hit is the same call
     bool left = false;     // by a jump: the call ends with the tail callee
     FunctionId left_to = FunctionId::none;
@@ -79,12 +86,14 @@ private:
   [[nodiscard]] static bool follows(const ProbeHit& entry, const Frame& frame);
   // Returns true where the hit is in the activation of the innermost frame.
   [[nodiscard]] bool is_in(const ProbeHit& hit) const;
+  void drop_stopped(std::uint64_t time_ns);
   void drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns);
 
   OpenCalls calls_;
   ProbeTime spent_; // by all hits so far
   std::set<FunctionId> callers_of_unseen_;
   std::vector<Frame> stack_;
+  bool stopped_ = false; // stop_callees()
   bool started_ = false;
   std::uint64_t first_ns_ = 0;
 };

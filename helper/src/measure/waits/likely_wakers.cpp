@@ -1,0 +1,87 @@
+#include "measure/waits/likely_wakers.hpp"
+
+#include "measure/selection/call_subset.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+
+namespace ptlens::measure {
+namespace {
+
+// A woken thread needs some time until it runs; the release can be a little longer ago.
+constexpr std::uint64_t longest_wakeup_ns = 1'000'000;
+
+bool releases(std::string_view function) {
+  constexpr std::array<std::string_view, 12> names = {"pthread_mutex_unlock",
+                                                      "__pthread_mutex_unlock",
+                                                      "pthread_cond_signal",
+                                                      "pthread_cond_broadcast",
+                                                      "pthread_rwlock_unlock",
+                                                      "sem_post",
+                                                      "pthread_barrier_wait",
+                                                      "mtx_unlock",
+                                                      "cnd_signal",
+                                                      "cnd_broadcast",
+                                                      "__lll_lock_wake",
+                                                      "std::mutex::unlock"};
+  return std::ranges::find(names, function.substr(0, function.find_first_of("@("))) != names.end();
+}
+
+} // namespace
+
+void LikelyWakers::read() {
+  CallsNeeded needed(measurement_);
+  bool any = false;
+  for (const stacks::FunctionId function : measurement_.functions.ids()) {
+    if (releases(measurement_.functions[function].name)) {
+      needed.add_calls_of(function);
+      any = true;
+    }
+  }
+  if (!any) {
+    return;
+  }
+  const CallSubset subset = needed.read();
+  const stacks::CallTable& calls = subset.calls();
+  for (std::uint32_t row = 0; row < calls.size(); ++row) {
+    releases_.push_back({.start = calls.start[row],
+                         .tid = measurement_.threads[calls.thread[row]].tid,
+                         .site = calls.site[row],
+                         .function = calls.function[row]});
+  }
+  std::ranges::stable_sort(releases_, {}, &Release::start);
+}
+
+std::optional<LikelyWaker> LikelyWakers::find(const waits::Wait& wait) {
+  if (!read_) {
+    read_ = true;
+    read();
+  }
+  auto next = std::ranges::upper_bound(releases_, wait.end, {}, &Release::start);
+  while (next != releases_.begin()) {
+    const Release& release = *--next;
+    if (release.start < wait.begin || release.start + longest_wakeup_ns < wait.end) {
+      break;
+    }
+    if (release.tid == wait.tid) {
+      continue;
+    }
+    LikelyWaker waker{
+        .tid = release.tid, .place = {}, .called = measurement_.functions[release.function].name};
+    if (measurement_.sites.has(release.site)) {
+      const stacks::CallSite& site = measurement_.sites[release.site];
+      if (measurement_.functions.has(site.function)) {
+        waker.place = {.function = measurement_.functions[site.function].name,
+                       .binary = measurement_.functions[site.function].binary,
+                       .file = site.file,
+                       .line = site.line};
+      }
+    }
+    return waker;
+  }
+  return std::nullopt;
+}
+
+} // namespace ptlens::measure

@@ -1,0 +1,234 @@
+// The kernel makes a sample of sched_switch just before the switch record: of a thread's samples up
+// to the record, the last one belongs to it. Of the wakings until the thread runs again the first
+// one ended the wait: later ones find the thread runnable.
+#include "waits/find_waits.hpp"
+
+#include "perfdata/bytes/byte_reader.hpp"
+#include "waits/samples.hpp"
+#include "waits/user_stacks.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ptlens::waits {
+namespace {
+
+struct SwitchOut {
+  std::uint64_t time_ns = 0;
+  bool runnable = false;
+  bool dead = false;
+  Reason reason = Reason::unknown;
+  KernelFunctionId kernel = KernelFunctionId::none;
+  StackId stack = StackId::none;
+  std::int32_t next_tid = -1;
+};
+
+class Finder {
+public:
+  explicit Finder(const WaitSources& sources) : sources_(sources), stacks_(sources.spaces) {}
+
+  Result<Waits> find(const Progress& progress) {
+    constexpr std::size_t samples_a_check = 4096;
+    const std::size_t count = sources_.recording.samples().size();
+    std::size_t read = 0;
+    sources_.recording.each_sample([&](const perfdata::Sample& sample) {
+      if (read++ % samples_a_check == 0) {
+        if (progress.cancelled()) {
+          return false;
+        }
+        progress.report({"reading waits", read, count, "samples"});
+      }
+      take(sample);
+      return true;
+    });
+    if (progress.cancelled()) {
+      return std::unexpected(
+          Error{.kind = Error::Kind::cancelled, .message = "reading was cancelled"});
+    }
+    name_threads();
+    join();
+    stacks_.finish(waits_);
+    return std::move(waits_);
+  }
+
+private:
+  void take(const perfdata::Sample& sample) {
+    const perfdata::Attribute& attribute = sources_.recording.attributes()[sample.attribute];
+    if (attribute.name == perfdata::switch_event) {
+      waits_.recorded = true;
+      take_switch(sample, attribute);
+    } else if (attribute.name == perfdata::waking_event) {
+      wakings_recorded_ = true;
+      take_waking(sample, attribute);
+    } else if (sources_.entry_events.contains(attribute.config)) {
+      take_entry(sample);
+    }
+  }
+
+  void take_entry(const perfdata::Sample& sample) {
+    constexpr std::uint64_t before = 16; // common fields, instruction pointer
+    perfdata::ByteReader reader(sample.raw);
+    reader.skip(before);
+    const auto stack_pointer = reader.read<std::uint64_t>();
+    const auto return_address = reader.read<std::uint64_t>();
+    if (!reader.failed()) {
+      stacks_.add_entry(sample, stack_pointer, return_address);
+    }
+  }
+
+  void take_switch(const perfdata::Sample& sample, const perfdata::Attribute& attribute) {
+    const auto fields = switch_fields(sample.raw);
+    if (!fields || fields->tid != sample.tid || is_of_others(sample.pid)) {
+      return;
+    }
+    const std::vector<std::string_view> kernel = kernel_stack(sample.chain);
+    SwitchOut out{.time_ns = sample.time_ns,
+                  .runnable = fields->is_runnable(),
+                  .dead = fields->is_dead(),
+                  .reason = reason_of_kernel(kernel),
+                  .stack = stacks_.stack_of(sample, attribute.registers),
+                  .next_tid = fields->next_tid};
+    const auto waiting = std::ranges::find_if_not(kernel, is_switching);
+    if (waiting != kernel.end()) {
+      out.kernel = kernel_function(*waiting);
+    } else if (!sample.chain.empty() && sources_.kernel.empty()) {
+      ++waits_.without_names;
+    }
+    waits_.thread_names.try_emplace(fields->next_tid, fields->next_name);
+    outs_[sample.tid].push_back(out);
+  }
+
+  void take_waking(const perfdata::Sample& sample, const perfdata::Attribute& attribute) {
+    const auto fields = waking_fields(sample.raw);
+    if (!fields) {
+      return;
+    }
+    Waker waker{.kind = Waker::Kind::thread, .tid = sample.tid, .time_ns = sample.time_ns};
+    if (fields->in_interrupt) {
+      waker.kind = Waker::Kind::interrupt;
+      waker.tid = -1;
+      waker.interrupt = interrupt_of_kernel(kernel_stack(sample.chain));
+    } else {
+      waker.stack = stacks_.stack_of(sample, attribute.registers);
+    }
+    wakings_[fields->tid].push_back(waker);
+  }
+
+  [[nodiscard]] bool is_of_others(std::int32_t pid) const {
+    return sources_.pid && *sources_.pid != pid;
+  }
+
+  std::vector<std::string_view> kernel_stack(std::span<const std::byte> chain) {
+    std::vector<std::string_view> names;
+    for (const std::uint64_t address : kernel_chain(chain)) {
+      const auto [entry, added] = names_.try_emplace(address);
+      if (added) {
+        entry->second = sources_.kernel.at(address);
+      }
+      if (!entry->second.empty()) {
+        names.push_back(entry->second);
+      }
+    }
+    return names;
+  }
+
+  KernelFunctionId kernel_function(std::string_view name) {
+    const auto [entry, added] =
+        kernel_numbers_.try_emplace(name, waits_.kernel_functions.next_id());
+    if (added) {
+      waits_.kernel_functions.push_back(std::string(name));
+    }
+    return entry->second;
+  }
+
+  void name_threads() {
+    for (const perfdata::ThreadName& name : sources_.recording.thread_names()) {
+      waits_.thread_names[name.tid] = name.name;
+      process_of_[name.tid] = name.pid;
+    }
+    for (const perfdata::Switch& record : sources_.recording.switches()) {
+      if (record.tid > 0) {
+        process_of_.try_emplace(record.tid, record.pid);
+      }
+      last_ns_ = std::max(last_ns_, record.time_ns);
+    }
+  }
+
+  void join() {
+    for (const std::int32_t tid : sources_.switches.threads()) {
+      const auto process = process_of_.find(tid);
+      if (process != process_of_.end() && is_of_others(process->second)) {
+        continue;
+      }
+      const std::vector<SwitchOut>& outs = outs_[tid];
+      const std::vector<Waker>& wakings = wakings_[tid];
+      auto out = outs.begin();
+      auto waking = wakings.begin();
+      std::uint64_t before = 0; // end of the last interval
+      for (const flow::OffCpuInterval& interval : sources_.switches.intervals(tid)) {
+        Wait wait{.tid = tid, .begin = interval.begin, .end = interval.end};
+        wait.unfinished = interval.end == UINT64_MAX;
+        const SwitchOut* known = nullptr;
+        for (; out != outs.end() && out->time_ns <= interval.begin; ++out) {
+          known = out->time_ns >= before ? &*out : nullptr;
+        }
+        if (wait.unfinished) {
+          wait.end = std::max(last_ns_, interval.begin);
+        }
+        if (known != nullptr && known->dead) {
+          break;
+        }
+        describe(wait, known, interval.preempted);
+        const std::uint64_t from = known != nullptr ? known->time_ns : interval.begin;
+        while (waking != wakings.end() && waking->time_ns < from) {
+          ++waking;
+        }
+        if (wait.reason != Reason::preempted) {
+          if (waking != wakings.end() && waking->time_ns <= wait.end) {
+            wait.waker = *waking;
+          } else if (wakings_recorded_ && !wait.unfinished) {
+            wait.waker.kind = Waker::Kind::outside;
+          }
+        }
+        before = interval.end;
+        waits_.all.push_back(wait);
+      }
+    }
+  }
+
+  static void describe(Wait& wait, const SwitchOut* known, bool preempted) {
+    if (known != nullptr) {
+      wait.reason = known->reason;
+      wait.stack = known->stack;
+      wait.kernel = known->kernel;
+      preempted = preempted || known->runnable;
+      wait.next_tid = preempted ? known->next_tid : -1;
+    }
+    if (preempted) {
+      wait.reason = Reason::preempted;
+    }
+  }
+
+  const WaitSources& sources_;
+  UserStacks stacks_;
+  Waits waits_;
+  bool wakings_recorded_ = false;
+  std::uint64_t last_ns_ = 0;
+  std::map<std::int32_t, std::vector<SwitchOut>> outs_;       // by thread, in order of time
+  std::map<std::int32_t, std::vector<Waker>> wakings_;        // by the thread that was woken
+  std::unordered_map<std::uint64_t, std::string_view> names_; // of the kernel, by address
+  std::unordered_map<std::string_view, KernelFunctionId> kernel_numbers_;
+  std::map<std::int32_t, std::int32_t> process_of_;
+};
+
+} // namespace
+
+Result<Waits> find_waits(const WaitSources& sources, const Progress& progress) {
+  return Finder(sources).find(progress);
+}
+
+} // namespace ptlens::waits

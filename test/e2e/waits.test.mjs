@@ -1,0 +1,113 @@
+// What threads waited for, and who woke them: a program whose waits are made on purpose (test/samples/waits.c), measured live.
+// The kernel's own accounts of its thread, which the program writes, say how long and how often it waited.
+import assert from "node:assert/strict";
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { before, describe, test } from "node:test";
+import { helper, json, noProbes, noteOf, output, root } from "./support.mjs";
+
+function whyNoTracepoints() {
+  try {
+    accessSync("/sys/kernel/tracing/events/sched/sched_waking/id", constants.R_OK);
+    return false;
+  } catch {
+    return "the scheduler's tracepoints cannot be read";
+  }
+}
+
+const folder = mkdtempSync(path.join(os.tmpdir(), "ptlens-waits-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+const program = path.join(folder, "waits");
+const source = path.join(root, "test/samples/waits.c");
+const lineOf = (function_, text) => {
+  const lines = readFileSync(source, "utf8").split("\n");
+  const start = lines.findIndex((line) => line.includes(` ${function_}(void) {`));
+  return lines.findIndex((line, index) => index > start && line.includes(text)) + 1;
+};
+
+const reasons = { lock_table: "lock", take_item: "lock", read_pipe: "pipe", nap: "sleep", save: "disk", await_events: "poll", compute: "preempted" };
+
+function record(name, options = []) {
+  const recording = path.join(folder, name);
+  const truth = path.join(folder, `${name}.json`);
+  const functions = Object.keys(reasons).flatMap((function_) => ["--function", function_]);
+  output(helper, ["record", "--backend", "uprobe", "--budget", "100", ...functions, ...options, "-o", recording, "--", program, path.join(folder, "data"), truth]);
+  return { recording, truth: JSON.parse(readFileSync(truth, "utf8")) };
+}
+
+const waitsOf = (recording, function_) => json(["waits", "--json", "--function", function_, recording]).waits;
+const intervalsOf = ({ reasons: rows }, accept) => rows.filter(({ reason }) => accept(reason)).reduce((sum, { intervals }) => sum + intervals, 0);
+const mainRow = ({ rows }, reason) => rows.find((row) => row.reason === reason);
+
+describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoints() }, () => {
+  let recorded;
+  before(() => {
+    output("gcc", ["-O2", "-g", "-pthread", "-o", program, source]);
+    recorded = record("recording");
+  });
+
+  for (const [name, reason] of Object.entries(reasons)) {
+    test(`${name} waits for: ${reason}`, (t) => {
+      const truth = recorded.truth[name];
+      const waits = waitsOf(recorded.recording, name);
+      t.diagnostic(`off-CPU ${waits.total} ns; the kernel's clocks say ${truth.off_ns} ns`);
+      assert.equal(waits.recorded, true);
+      // A page of code or data may be missing at first.
+      const chosen = intervalsOf(waits, (each) => each !== "preempted" && each !== "page_fault");
+      assert.ok(chosen + intervalsOf(waits, (each) => each === "page_fault") === truth.gave_up, `${chosen} waits, the kernel counted ${truth.gave_up}`);
+      assert.ok(intervalsOf(waits, (each) => each === "preempted") <= truth.lost, `the kernel counted ${truth.lost} preemptions`);
+      const total = reason === "preempted" ? truth.lost : truth.gave_up;
+      assert.ok(intervalsOf(waits, (each) => each === reason) >= 0.9 * total, JSON.stringify(waits.reasons));
+      // The clocks are read outside the function, where the thread can lose its CPU too.
+      assert.ok(waits.total <= truth.off_ns * 1.02 + 200_000 * recorded.truth.rounds, `${waits.total} of ${truth.off_ns} ns`);
+      if (truth.lost === 0) assert.ok(waits.total >= truth.off_ns * 0.9, `${waits.total} of ${truth.off_ns} ns`);
+    });
+  }
+
+  test("the lock, the line that waits for it, and the function that held it are named", () => {
+    const row = mainRow(waitsOf(recorded.recording, "lock_table"), "lock");
+    assert.deepEqual([row.lock, row.function, path.basename(row.file), row.line, row.called], ["mutex", "lock_table", "waits.c", lineOf("lock_table", "pthread_mutex_lock"), "pthread_mutex_lock"]);
+    const [waker] = row.wakers;
+    assert.deepEqual([waker.kind, waker.thread, waker.function, waker.line, waker.likely], ["thread", "rebalance", "restock_all", lineOf("restock_all", "pthread_mutex_unlock"), false]);
+    assert.equal(waker.intervals, row.intervals);
+    assert.ok(row.p50 >= 4_000_000, "the lock is held for 5 ms");
+  });
+
+  test("a condition variable is not taken for a mutex, and the thread that signals it is named", () => {
+    const { rows } = waitsOf(recorded.recording, "take_item");
+    const row = rows.find(({ lock }) => lock === "condition");
+    assert.deepEqual([row.function, row.line], ["take_item", lineOf("take_item", "pthread_cond_wait")]);
+    assert.deepEqual([row.wakers[0].thread, row.wakers[0].function], ["rebalance", "deliver"]);
+  });
+
+  test("the writer of a pipe is named", () => {
+    const row = mainRow(waitsOf(recorded.recording, "read_pipe"), "pipe");
+    assert.deepEqual([row.function, row.wakers[0].thread, row.wakers[0].function], ["read_pipe", "rebalance", "feed"]);
+  });
+
+  test("the report in text names the holder", () => {
+    const text = output(helper, ["waits", "--function", "lock_table", recorded.recording]);
+    assert.match(text, /held by thread `rebalance` in `restock_all` \(waits\.c:\d+\)/);
+  });
+
+  test("a selection narrows the waits, and waits of the whole recording need no function", () => {
+    const all = json(["waits", "--json", "--tid", String(recorded.truth.tid), recorded.recording]).waits;
+    const known = new Set(all.rows.map(({ function: name }) => name));
+    for (const name of Object.keys(reasons)) assert.ok(known.has(name), name);
+    const none = json(["waits", "--json", "--function", "nap", "--latency", ",1ms", recorded.recording]).waits;
+    assert.deepEqual([none.calls, none.intervals], [0, 0]);
+  });
+
+  test("without the tracepoints, the functions that were called give the likely reasons", () => {
+    const { recording, truth } = record("without", ["--no-waits"]);
+    const waits = waitsOf(recording, "lock_table");
+    assert.equal(waits.recorded, false);
+    const row = mainRow(waits, "lock");
+    assert.deepEqual([row.likely, row.function, row.called], [true, "lock_table", "pthread_mutex_lock"]);
+    assert.ok(row.intervals >= 0.9 * truth.lock_table.gave_up);
+    assert.match(output(helper, ["waits", "--function", "lock_table", recording]), /likely/);
+    const manifest = JSON.parse(readFileSync(path.join(recording, "manifest.json"), "utf8"));
+    assert.equal(noteOf(manifest, "waits_not_recorded"), undefined);
+  });
+});
