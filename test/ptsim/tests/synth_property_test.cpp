@@ -1,7 +1,7 @@
 // Properties of our own pipeline over recordings that nobody has seen before: whatever the threads,
 // processors, faults and code, the calls are those of the walk, in its order, nothing that spans
 // lost trace is complete, times are right to within what is stated, and self times add up.
-#include "cache/writer.hpp"
+#include "cache/writing/writer.hpp"
 #include "engine/cache/cached_calls.hpp"
 #include "engine/engine.hpp"
 #include "engine/recording/loaded_recording.hpp"

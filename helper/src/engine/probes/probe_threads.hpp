@@ -2,7 +2,7 @@
 // gives the function of a sample, and the return address in its payload gives the call site.
 #pragma once
 
-#include "cache/writer.hpp"
+#include "cache/writing/writer.hpp"
 #include "engine/probes/goroutine_rows.hpp"
 #include "engine/probes/probe_costs.hpp"
 #include "engine/recording/loaded_recording.hpp"
