@@ -68,7 +68,7 @@ export type FromPanel =
   | { readonly type: "reveal"; readonly file: string; readonly line: number };
 
 /** Sections of the panel that a link can name. */
-export const panelSections = ["figures", "flame", "histogram", "callers", "children"] as const;
+export const panelSections = ["figures", "flame", "histogram", "callers", "children", "why", "calls", "change"] as const;
 export type PanelSection = (typeof panelSections)[number];
 
 /** Returns the `view` in the argument of a command, if it names a section. */

@@ -23,6 +23,15 @@ export function figure(ns, uncertainty = 0) {
 /** A figure of a latency, such as p50. */
 export const latencyFigure = (latency, name) => figure(latency[name], latency.uncertainty?.[name] ?? (name === "total" ? 0 : latency.resolution));
 
+/** A figure without its uncertainty, as in lenses and at the ends of lines. */
+export const brief = (text) => text.replace(/ ± .*$/, "");
+
+/** A share, percent, as at the end of a line. */
+export const lineShare = (percent) => (percent >= 99.95 ? "100 %" : `${Math.min(percent, 100).toFixed(1)} %`);
+
+/** Returns the text at the end of a line without its bar and the spaces that align it. */
+export const withoutBar = (text) => text.replace(/[━╸╍]/g, "").replace(/ +/g, " ").trim();
+
 export const count = (number) => number.toLocaleString("en-US");
 
 const sourceLines = readFileSync(sampleSource, "utf8").split("\n");
