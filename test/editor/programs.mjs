@@ -27,7 +27,7 @@ export function makeLongFile(scratch) {
   writeFileSync(source, lines.join("\n"));
   run("gcc", ["-g", "-O0", "-o", program, source]);
   const recording = path.join(scratch, "long-recording");
-  record(program, "run_all", recording);
+  record(program, "work", recording);
   return { source, recording };
 }
 

@@ -18,7 +18,7 @@ export function annotationSettings(resource?: vscode.Uri): AnnotationSettings {
   return {
     lens: show === "both" || show === "lens",
     line: show === "both" || show === "line",
-    heat: values.get<HeatDisplay>("heat", "ruler"),
+    heat: values.get<HeatDisplay>("heat", "gutter"),
     measureLens: values.get<boolean>("measureLens", false),
   };
 }

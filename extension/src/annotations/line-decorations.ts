@@ -1,5 +1,5 @@
-// Shows latency, calls and off-CPU time at the end of each visible line with calls, the line time if it was requested,
-// and the heat of all lines in the overview ruler. The helper follows the edits: it knows the current position of each
+// Shows latency, calls and share of the function at the end of each visible line with calls, the line time if it was
+// requested, the share in the gutter, and the heat of all lines in the overview ruler. The helper follows the edits: it knows the current position of each
 // line and whether the line was edited. Between two results, VS Code moves the decorations. A result covers the visible
 // lines and some around them, so that scrolling within it sends no request. Details are in the helper's hovers.
 import * as vscode from "vscode";
@@ -10,7 +10,7 @@ import type { AnnotationsResult } from "../protocol/protocol";
 import type { Session } from "../recordings/session";
 import { isMeasurable } from "../source/languages";
 import { annotationSettings, onDidChangeAnnotationSettings } from "./annotation-settings";
-import { alignedTexts, heatLevel, heatLevels, isStale, widthOfText } from "./annotation-text";
+import { alignedTexts, gutterLevel, gutterOpacities, heatLevel, heatLevels, isStale, textSize, widthOfText } from "./annotation-text";
 import { BinaryWatch } from "./binary-watch";
 import { DecorationTypes } from "./decoration-types";
 
@@ -31,6 +31,8 @@ interface Shown {
 export interface Decorations {
   readonly texts: readonly vscode.DecorationOptions[][];
   readonly marks: readonly vscode.Range[][];
+  /** By opacity, lines that run before lines that wait. */
+  readonly gutters: readonly vscode.Range[][];
 }
 
 export class LineDecorations implements vscode.Disposable {
@@ -163,10 +165,11 @@ export class LineDecorations implements vscode.Disposable {
       this.#watch.watch(result.binaries);
     }
     const tabSize = typeof editor.options.tabSize === "number" ? editor.options.tabSize : 4;
-    const { texts, marks } = this.#decorationsFor(document, result, first, last, tabSize);
-    const { texts: textTypes, marks: markTypes } = this.#types;
+    const { texts, marks, gutters } = this.#decorationsFor(document, result, first, last, tabSize);
+    const { texts: textTypes, marks: markTypes, gutters: gutterTypes } = this.#types;
     for (const [level, type] of textTypes.entries()) editor.setDecorations(type, texts[level] ?? []);
     for (const [level, type] of markTypes.entries()) editor.setDecorations(type, marks[level] ?? []);
+    for (const [index, type] of gutterTypes.entries()) editor.setDecorations(type, gutters[index] ?? []);
   }
 
   /** Requests the annotations of some lines, and the heat of all lines if it is not known. Returns undefined if nothing is to be shown. */
@@ -199,27 +202,31 @@ export class LineDecorations implements vscode.Disposable {
   ): Decorations {
     const texts = Array.from({ length: heatLevels }, (): vscode.DecorationOptions[] => []);
     const marks = Array.from({ length: heatLevels }, (): vscode.Range[] => []);
-    if (result === undefined) return { texts, marks };
+    const gutters = Array.from({ length: 2 * gutterOpacities.length }, (): vscode.Range[] => []);
+    if (result === undefined) return { texts, marks, gutters };
     const exists = (line: number): boolean => line >= 1 && line <= document.lineCount;
     const widthOf = (line: number): number => (exists(line) ? widthOfText(document.lineAt(line - 1).text, tabSize) : 0);
     const annotated = new Set<number>();
-    for (const { row, text } of alignedTexts(result, widthOf)) {
+    for (const { row, text, distance } of alignedTexts(result, widthOf)) {
       if (!exists(row.line) || annotated.has(row.line)) continue;
       annotated.add(row.line);
       const level = heatLevel(row.total, result.hottest);
-      const hot = level === heatLevels - 1 ? "ptlens.hotLineForeground" : "ptlens.lineForeground";
-      const color = isStale(row) ? "ptlens.staleLineForeground" : hot;
+      const color = isStale(row) ? "ptlens.staleLineForeground" : "ptlens.lineForeground";
       texts[level]?.push({
         range: document.lineAt(row.line - 1).range,
-        renderOptions: { after: { contentText: text, color: new vscode.ThemeColor(color) } },
+        renderOptions: { after: { contentText: text, color: new vscode.ThemeColor(color), margin: `0 0 0 ${String(distance / textSize)}ch` } },
       });
+    }
+    for (const { line, share, waiting } of result.lines) {
+      const level = gutterLevel(share);
+      if (level !== undefined && exists(line)) gutters[level + (waiting ? gutterOpacities.length : 0)]?.push(new vscode.Range(line - 1, 0, line - 1, 0));
     }
     const { line: lines = [], total = [] } = result.heat ?? {};
     for (const [index, line] of lines.entries()) {
       if (!exists(line) || annotated.has(line) || (line >= first && line <= last)) continue;
       marks[heatLevel(total[index] ?? 0, result.hottest)]?.push(new vscode.Range(line - 1, 0, line - 1, 0));
     }
-    return { texts, marks };
+    return { texts, marks, gutters };
   }
 
   dispose(): void {

@@ -39,6 +39,9 @@ export function figure(ns: number, uncertainty = 0): string {
   return uncertainty > 0 && uncertainty * 20 >= ns ? `${duration(ns)} ± ${duration(uncertainty)}` : duration(ns);
 }
 
+/** Returns a figure without its uncertainty, as in lenses and at the ends of lines. */
+export const brief = (text: string): string => text.replace(/ ± .*$/, "");
+
 /** Formats a figure of a latency. */
 export function latencyFigure(latency: Latency, name: keyof FigureErrors): string {
   return figure(latency[name], latency.uncertainty?.[name] ?? (name === "total" ? 0 : latency.resolution));
@@ -48,7 +51,7 @@ export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** Returns the text of a decoration without the spaces that align it. */
+/** Returns the text of a decoration without its bar and the spaces that align it. */
 export function plain(text: string | undefined): string {
-  return (text ?? "").replaceAll("\u00a0", " ").replace(/ +/g, " ").trim();
+  return (text ?? "").replaceAll("\u00a0", " ").replace(/[━╸╍]/g, "").replace(/ +/g, " ").trim();
 }

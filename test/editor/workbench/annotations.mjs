@@ -6,20 +6,26 @@ import path from "node:path";
 import { ask } from "../live.mjs";
 import { makeProject } from "../programs.mjs";
 import { projectRoot, startRig } from "../rig.mjs";
-import { briefFigure, count, duration, figure, goToLine, latencyFigure, lensTexts, lineTexts, newPage, openTab, panelFrame, panelText, patience, runCommand, startPatience, until } from "./page.mjs";
+import { brief, briefFigure, count, duration, figure, goToLine, latencyFigure, lensTexts, lineShare, lineTexts, newPage, openTab, panelFrame, panelText, patience, runCommand, startPatience, until, withoutBar } from "./page.mjs";
 
-const squeezed = (text) => text.replace(/ +/g, " ").trim();
-const textsOf = async (page) => (await lineTexts(page)).map(squeezed);
+const textsOf = async (page) => (await lineTexts(page)).map(withoutBar);
 
-/** Returns the columns of the multiplication signs in the texts at the ends of the lines. */
+/** Returns for each text at the end of a line at which column it begins, and how many characters on the number of calls ends. */
 const columns = (page) =>
   page.evaluate(() =>
     [...document.querySelectorAll(".view-lines .view-line")].flatMap((line) => {
-      const text = [...line.querySelectorAll("span")]
-        .map((element) => getComputedStyle(element, "::after").content)
-        .find((content) => content.startsWith('"') && content.length > 2);
-      if (text === undefined) return [];
-      return [line.textContent.length + JSON.parse(text).indexOf("×")];
+      for (const element of line.querySelectorAll("span")) {
+        const { content, marginLeft } = getComputedStyle(element, "::after");
+        if (!content.startsWith('"') || content.length <= 2) continue;
+        const first = document.createTreeWalker(line, 4 /* text */).nextNode();
+        const character = document.createRange();
+        character.setStart(first, 0);
+        character.setEnd(first, 1);
+        const column = character.getBoundingClientRect().width;
+        const text = JSON.parse(content);
+        return [`${Math.round(line.textContent.length + Number.parseFloat(marginLeft) / column)} + ${/^.*×\s[\d,]+/.exec(text)?.[0].length}`];
+      }
+      return [];
     }),
   );
 
@@ -65,11 +71,8 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
   const report = ask("report", project.recording, "--function", "step");
   const baseReport = ask("report", project.base, "--function", "step");
   const rows = ask("lines", project.recording, "--file", project.source).lines;
-  const rowText = (row) => {
-    const parts = [`${figure(row.mean, row.uncertainty?.mean)} × ${count(row.calls)}`];
-    if (row.off_cpu.total > 0) parts.push(`off-CPU ${duration(row.off_cpu.total)} total`);
-    return parts.join(" · ");
-  };
+  // Both lines are in `step`, which alone was measured.
+  const rowText = (row) => `${brief(figure(row.mean, row.uncertainty?.mean))} × ${count(row.calls)} ${lineShare((100 * row.total) / report.latency.total)}`;
 
   await test(
     "a code lens has the figures of ptlens report --json",
@@ -80,9 +83,11 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await page.keyboard.press("Control+b");
       assert.equal(report.calls.complete, 200, "the program calls it 200 times");
       const { latency } = report;
-      const shown = (name) => `${name} ${latencyFigure(latency, name)}`;
-      const figures = [shown("mean"), [shown("p50"), shown("p99"), shown("max")].join(" · "), "200 calls", "on-CPU", "cpu "];
-      await until("the lens", async () => (await lensTexts(page)).some((text) => figures.every((figure) => text.includes(figure))));
+      const shown = (name) => `${name} ${brief(latencyFigure(latency, name))}`;
+      const figures = `${brief(latencyFigure(latency, "p50"))} typical · ${shown("p99")} · 200 calls`;
+      await until(`the lens ${figures}`, async () => (await lensTexts(page)).some((text) => text.startsWith(figures)));
+      const hasTail = latency.p99 >= 2 * latency.p50 && latency.p99 - latency.p50 > 3 * latency.resolution;
+      assert.equal((await lensTexts(page)).some((text) => text.includes("Why slow?")), hasTail);
     },
     page,
   );
@@ -90,26 +95,37 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
   await test(
     "line texts have those of ptlens lines --json, in columns",
     async () => {
-      const expected = rows.filter((row) => row.calls > 0).map(rowText);
+      const expected = rows.filter((row) => row.calls > 0 && row.line > report.function.line && row.line <= report.function.line + 5).map(rowText);
       assert.ok(expected.length >= 2);
       for (const text of expected) await until(`a line with ${text}`, async () => (await textsOf(page)).includes(text));
       const places = await columns(page);
-      assert.equal(new Set(places.slice(0, 2)).size, 1, `the multiplication signs are aligned: ${places}`);
+      // The line in main is longer than the column.
+      assert.equal(new Set(places.slice(0, 2)).size, 1, `the numbers of calls are aligned: ${places}`);
+      const clipped = await page.evaluate(() => {
+        const editor = document.querySelector(".editor-scrollable").getBoundingClientRect();
+        const ends = [...document.querySelectorAll(".view-lines .view-line > span")].map((line) => line.getBoundingClientRect().right);
+        return ends.filter((end) => end > editor.right).length;
+      });
+      assert.equal(clipped, 0, "no text is clipped in a split");
+
       await shot("lines-dark");
     },
     page,
   );
 
   await test(
-    "a hover shows callers, slowest calls, a histogram and the method, and its links open the views",
+    "a hover shows the percentiles, the answer and the method, and its links open the views",
     async () => {
       await goTo(page, report.function.line);
       const hover = await showHover(page);
-      for (const text of ["Callers", "Slowest calls", "│", "Measured with", "200 calls"]) await hover.getByText(text).first().waitFor(patience);
+      const { latency } = report;
+      for (const text of ["200 calls", latencyFigure(latency, "p50"), latencyFigure(latency, "p99"), latencyFigure(latency, "max"), "p99.9", "–", "Measured with"]) {
+        await hover.getByText(text).first().waitFor(patience);
+      }
+      for (const name of ["Slowest call", "Flame graph", "Open panel"]) await hover.locator("a", { hasText: name }).first().waitFor(patience);
       await page.screenshot({ path: path.join(artifacts, "hover-dark.png") });
-      await hover.locator("a", { hasText: /^Callers$/ }).click();
-      await panelFrame(page).locator("h2", { hasText: "Callers" }).waitFor(patience);
-      await until("the keyboard is there", async () => (await panelFrame(page).locator(":focus").textContent())?.startsWith("Callers"));
+      await hover.locator("a", { hasText: /^Open panel$/ }).click();
+      await panelFrame(page).locator("h1", { hasText: "step" }).waitFor(patience);
       await page.keyboard.press("Escape");
     },
     page,
@@ -182,7 +198,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await goTo(page, 1);
       for (let step = 0; step < 3; step += 1) await page.keyboard.press("Control+z");
       await until("no mark is left", async () => !(await textsOf(page)).some((text) => text.startsWith("✎")));
-      await until("no lens is marked", async () => (await lensTexts(page)).some((text) => text.startsWith("mean")));
+      await until("no lens is marked", async () => (await lensTexts(page)).some((text) => /^[<\d]/.test(text)));
     },
     page,
   );
@@ -191,12 +207,12 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
     "after the program was rebuilt the figures are marked as of the old binary, also after a reload",
     async () => {
       project.build(31);
-      await until("marked lenses", async () => (await lensTexts(page)).some((text) => text.startsWith("(old binary) mean")));
+      await until("marked lenses", async () => (await lensTexts(page)).some((text) => /^\(old binary\) [<\d]/.test(text)));
       await page.reload({ waitUntil: "commit", ...startPatience });
-      await until("marked lenses again", async () => (await lensTexts(page)).some((text) => text.startsWith("(old binary) mean")));
+      await until("marked lenses again", async () => (await lensTexts(page)).some((text) => /^\(old binary\) [<\d]/.test(text)));
       await until("marked line texts", async () => (await textsOf(page)).filter((text) => text.endsWith("old binary")).length >= 2);
       project.build(30);
-      await until("the same binary again", async () => (await lensTexts(page)).some((text) => text.startsWith("mean")));
+      await until("the same binary again", async () => (await lensTexts(page)).some((text) => /^[<\d]/.test(text)));
       await until("no line text is marked", async () => {
         const texts = await textsOf(page);
         return texts.length >= 2 && !texts.some((text) => text.endsWith("old binary"));
@@ -209,7 +225,7 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
     "against a baseline, lens and lines show the change with its sign, as ptlens diff does",
     async () => {
       await page.keyboard.press("Control+Alt+9");
-      await until("the base is open", async () => (await lensTexts(page)).some((text) => text.includes(`mean ${latencyFigure(baseReport.latency, "mean")}`)));
+      await until("the base is open", async () => (await lensTexts(page)).some((text) => text.includes(`${brief(latencyFigure(baseReport.latency, "p50"))} typical`)));
       await runCommand(page, "PT Lens: Show Recording");
       await pick(page, project.recording);
       await runCommand(page, "PT Lens: Compare with This Recording");
@@ -220,9 +236,9 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       assert.equal(difference.mean.verdict, "faster");
       const change = 100 * (report.latency.mean / baseReport.latency.mean - 1);
       assert.ok(change < -50, String(change));
-      const lens = await until("a lens with the change", async () => (await lensTexts(page)).find((text) => /^faster \u2212\d+ %.* mean .* 200 calls/.test(text)));
+      const lens = await until("a lens with the change", async () => (await lensTexts(page)).find((text) => /^faster \u2212\d+ %.* typical .* 200 calls/.test(text)));
       assert.ok(Math.abs(-Number(/^faster \u2212(\d+) %/.exec(lens)[1]) - change) <= 0.51, `${lens}: ${change}`);
-      await until("lines with the change", async () => (await textsOf(page)).filter((text) => /· faster \u2212\d+ %/.test(text)).length >= 2);
+      await until("lines with the change", async () => (await textsOf(page)).filter((text) => / ↓ \u2212\d+ %/.test(text)).length >= 2);
       await goTo(page, report.function.line);
       const hover = await showHover(page);
       await hover.getByText("Mean compared with the baseline: faster, \u2212").first().waitFor(patience);
@@ -233,10 +249,10 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await runCommand(page, "PT Lens: Compare with This Recording");
       await pick(page, project.recording);
       await until("the other way round it is more", async () => (await lensTexts(page)).some((text) => /^\(old binary\) slower \+[\d,]+ %/.test(text)));
-      await until("lines as well", async () => (await textsOf(page)).filter((text) => /· slower \+[\d,]+ %/.test(text)).length >= 2);
+      await until("lines as well", async () => (await textsOf(page)).filter((text) => / ↑ \+[\d,]+ %/.test(text)).length >= 2);
       await runCommand(page, "PT Lens: Show Recording");
       await pick(page, project.recording);
-      await until("compared with nothing", async () => (await lensTexts(page)).some((text) => text.startsWith("mean")));
+      await until("compared with nothing", async () => (await lensTexts(page)).some((text) => /^[<\d]/.test(text)));
     },
     page,
   );

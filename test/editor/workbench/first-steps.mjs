@@ -43,7 +43,7 @@ export async function firstStepsTests({ browser, rig, artifacts, test }) {
       await page.locator(".tab", { hasText: "order_server.cpp" }).first().click();
       await runCommand(page, "PT Lens: Measure Sample Program");
       await page.locator(".tab", { hasText: "order_server.cpp" }).first().waitFor(patience);
-      await until("a lens with figures", async () => (await lensTexts(page)).some((text) => text.includes("mean")));
+      await until("a lens with figures", async () => (await lensTexts(page)).some((text) => text.includes(" typical")));
       await shot("sample-measured");
       await open();
       await done("Measure the sample program");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { ask, helpersOf, newestRecording } from "../live.mjs";
-import { count, definedAt, goToLine, latencyFigure, lensTexts, newPage, patience, pickSample, runCommand, showSource, until } from "./page.mjs";
+import { brief, count, definedAt, goToLine, latencyFigure, lensTexts, newPage, patience, pickSample, runCommand, showSource, until } from "./page.mjs";
 
 export async function helperEndTests({ browser, rig, sample, measured, artifacts, test }) {
   const { context, page, shot } = await newPage(browser, artifacts);
@@ -35,9 +35,9 @@ export async function helperEndTests({ browser, rig, sample, measured, artifacts
       await begun();
       await page.waitForTimeout(1000);
       await page.locator(".statusbar-item", { hasText: "Stop and show results" }).click();
-      await page.locator(".codelens-decoration", { hasText: "mean" }).first().waitFor(patience);
+      await page.locator(".codelens-decoration", { hasText: / calls?\b/ }).first().waitFor(patience);
       const report = ask("report", newestRecording(path.join(rig.scratch, "state")), "--function", measured);
-      const figures = [`mean ${latencyFigure(report.latency, "mean")}`, `${count(report.calls.complete)} call`];
+      const figures = [`${brief(latencyFigure(report.latency, "p50"))} typical`, `${count(report.calls.complete)} call`];
       await until(`a lens with ${figures}`, async () => (await lensTexts(page)).some((text) => figures.every((figure) => text.includes(figure))));
     },
     page,

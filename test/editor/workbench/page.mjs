@@ -38,6 +38,15 @@ export async function openTab(frame, name) {
   await frame.locator('[role=tab][aria-selected="true"]', { hasText: name }).waitFor(patience);
 }
 
+/** A figure without its uncertainty, as in lenses and at the ends of lines. */
+export const brief = (text) => text.replace(/ ± .*$/, "");
+
+/** A share, percent, as at the end of a line. */
+export const lineShare = (percent) => (percent >= 99.95 ? "100 %" : `${Math.min(percent, 100).toFixed(1)} %`);
+
+/** Returns the text at the end of a line without its bar and the spaces that align it. */
+export const withoutBar = (text) => text.replace(/[━╸╍]/g, "").replace(/ +/g, " ").trim();
+
 export const count = (number) => number.toLocaleString("en-US");
 
 const sourceLines = readFileSync(sampleSource, "utf8").split("\n");

@@ -5,7 +5,7 @@ import { choose, definedAt, goToLine, lensTexts, newPage, openContextMenu, patie
 
 export async function reloadTests({ browser, rig, sample, measured, artifacts, test }) {
   const { context, page } = await newPage(browser, artifacts);
-  const figures = async () => (await lensTexts(page)).filter((text) => text.includes("mean")).sort().join("\n");
+  const figures = async () => (await lensTexts(page)).filter((text) => text.includes(" typical")).sort().join("\n");
   let before;
 
   await test(

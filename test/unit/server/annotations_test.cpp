@@ -93,7 +93,7 @@ TEST_F(Annotations, AreCurrentWhileTheTextIsTheMeasuredOne) {
   EXPECT_EQ(answer["lines"][0]["mean"], 1000);
   EXPECT_EQ(answer["lines"][0]["off_cpu"], 200);
   EXPECT_EQ(answer["lines"][0]["staleness"], "current");
-  EXPECT_EQ(answer["lines"][0]["text"], "1.00 µs × 1 · off-CPU  200 ns total · 1 unwound");
+  EXPECT_EQ(answer["lines"][0]["text"], "1.00 µs  × 1 · 1 unwound (work)");
   EXPECT_EQ(answer["heat"].dump(), R"({"line":[12],"total":[1000]})");
   EXPECT_TRUE(annotations({{"first", 1}, {"last", 11}})["lines"].empty());
   EXPECT_EQ(annotations({{"first", 12}, {"last", 12}})["lines"].size(), 1U);
@@ -213,9 +213,9 @@ TEST_F(Annotations, MoveWithTheirLinesAndSayThatTheTextWasEdited) {
   EXPECT_EQ(edited["staleness"], "edited");
   EXPECT_EQ(edited["lines"][0]["line"], 14);
   EXPECT_EQ(edited["lines"][0]["staleness"], "edited_elsewhere");
-  EXPECT_TRUE(edited["lines"][0]["text"].get<std::string>().starts_with("✎ 1.00 µs × 1"));
+  EXPECT_TRUE(edited["lines"][0]["text"].get<std::string>().starts_with("✎ 1.00 µs  × 1"));
   EXPECT_EQ(lenses()[0].first, 4);
-  EXPECT_TRUE(lenses()[0].second.starts_with("(before your edit) mean")) << lenses()[0].second;
+  EXPECT_TRUE(lenses()[0].second.starts_with("(before your edit) 1.00 µs")) << lenses()[0].second;
   EXPECT_NE(hover(13).find("before your edit"), std::string::npos) << hover(13);
 
   insert(0, 0, "", 2, 0); // undone
@@ -223,7 +223,7 @@ TEST_F(Annotations, MoveWithTheirLinesAndSayThatTheTextWasEdited) {
   EXPECT_EQ(annotations()["lines"][0]["line"], 12);
 
   insert(4, 5, "five", 4, 6); // inside work, lines 3 to 8
-  EXPECT_TRUE(lenses()[0].second.starts_with("(changed since it was measured) mean"));
+  EXPECT_TRUE(lenses()[0].second.starts_with("(changed since it was measured) 1.00 µs"));
   EXPECT_TRUE(lenses()[1].second.starts_with("(before your edit) "));
   EXPECT_NE(hover(2).find("not what the measured program was built from"), std::string::npos);
   EXPECT_EQ(annotations()["lines"][0]["staleness"], "edited_elsewhere");
@@ -255,8 +255,7 @@ TEST_F(Annotations, FollowEditsInUtf16) {
                                     {"end", {{"line", 40}, {"character", 0}}}}}})["result"];
   ASSERT_EQ(hints.size(), 1U);
   EXPECT_EQ(hints[0]["position"].dump(), R"({"line":11,"character":17})");
-  EXPECT_TRUE(
-      hints[0]["label"].get<std::string>().starts_with("✎ 1.00 µs × 1 · off-CPU 200 ns total"))
+  EXPECT_TRUE(hints[0]["label"].get<std::string>().starts_with("✎ 1.00 µs × 1 · 1 unwound"))
       << hints[0];
   insert(11, 5, "", 11, 10); // the emoji is units 4 and 5: half of it goes with its other half
   EXPECT_EQ(annotations()["staleness"], "edited");
@@ -288,12 +287,12 @@ TEST_F(Annotations, CompareWithTheBaseline) {
   const Json now = open("n");
   client.call("c", "ptlens/activate", {{"id", now}, {"baseline", base}});
   // The same recording has two calls: too few to compare.
-  EXPECT_TRUE(lenses()[0].second.starts_with("too few calls to compare · mean"))
+  EXPECT_TRUE(lenses()[0].second.starts_with("too few calls to compare · 1.00 µs"))
       << lenses()[0].second;
   EXPECT_EQ(annotations()["lines"][0]["difference"]["mean"], "cannot_tell");
   EXPECT_NE(hover(2).find("Too few calls to detect a change"), std::string::npos);
   client.call("d", "ptlens/activate", {{"id", now}});
-  EXPECT_TRUE(lenses()[0].second.starts_with("mean"));
+  EXPECT_TRUE(lenses()[0].second.starts_with("1.00 µs"));
 }
 
 TEST_F(Annotations, ServeEditorsWithoutOurExtension) {

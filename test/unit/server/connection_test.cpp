@@ -244,20 +244,17 @@ TEST_F(Conversation, CodeLensAndHoverOfTheActiveRecording) {
 
   const Json lenses = client.call(2, "textDocument/codeLens", document)["result"];
   ASSERT_EQ(lenses.size(), 2U);
-  // By line: work at line 3, main at line 10. 200 of 4,000 ns off-CPU are 5 %; the other 3,800 of
-  // the 9,500 ns that were traced and not lost are 40 %.
+  // By line: work at line 3, main at line 10. 200 of 4,000 ns off-CPU are 5 %, 500 of 10,000 ns
+  // of the trace too.
   EXPECT_EQ(lenses[0]["range"]["start"]["line"], 2);
-  EXPECT_EQ(
-      lenses[0]["command"]["title"],
-      "mean 2.00 µs · p50 1.00 µs ± 50 ns · p99 3.00 µs · max 3.00 µs · 2 calls · on-CPU 95 %, "
-      "off-CPU 5.0 % · cpu 40 % · 1 unwound · 500 ns of trace lost");
+  EXPECT_EQ(lenses[0]["command"]["title"],
+            "1.00 µs typical · max 3.00 µs · 2 calls · 5 % off-CPU · ⚠ 5 % lost");
   EXPECT_EQ(lenses[0]["command"]["command"], "ptlens.showFunction");
   EXPECT_EQ(lenses[0]["command"]["arguments"].dump(),
             R"([{"id":")" + id +
                 R"(","name":"ns::work<int, char>","binary":"/bin/app",)"
                 R"("address":"0xffffffffff600000"}])");
-  EXPECT_EQ(lenses[1]["command"]["title"],
-            "no complete call · 1 incomplete · 500 ns of trace lost");
+  EXPECT_EQ(lenses[1]["command"]["title"], "no complete call · 1 incomplete · ⚠ 5 % lost");
 
   const auto hover_at = [&](int line) {
     Json place = document;
@@ -266,9 +263,15 @@ TEST_F(Conversation, CodeLensAndHoverOfTheActiveRecording) {
   };
   const std::string function = hover_at(2)["contents"]["value"];
   EXPECT_NE(function.find("`ns::work<int, char>`"), std::string::npos) << function;
-  EXPECT_NE(function.find("| 1.00 µs ± 50 ns | 1.00 µs ± 50 ns | 3.00 µs |"), std::string::npos)
+  EXPECT_NE(function.find("2 calls · 4.00 µs · 5 % off-CPU · 1 unwound"), std::string::npos)
       << function;
-  EXPECT_NE(function.find("500 ns of trace lost in 2 gaps"), std::string::npos) << function;
+  EXPECT_NE(function.find("| 1.00 µs ± 50 ns | – | – | – | 3.00 µs | 2.00 µs |"), std::string::npos)
+      << function;
+  EXPECT_NE(function.find("2 calls: too few to say what is typical."), std::string::npos);
+  EXPECT_NE(function.find(", ± 42 ns · 500 ns of 10.0 µs lost · 3 records dropped · the code of 1 "
+                          "binary is missing"),
+            std::string::npos)
+      << function;
   const std::string line = hover_at(11)["contents"]["value"];
   EXPECT_NE(line.find("Calls from this line: 1.00 µs × 1 "), std::string::npos) << line;
   EXPECT_TRUE(hover_at(100).is_null());

@@ -143,6 +143,10 @@ std::string figure(double ns, double uncertainty_ns) {
   return duration(ns);
 }
 
+std::string brief_figure(double ns, double uncertainty_ns) {
+  return uncertainty_ns > 0 && uncertainty_ns >= ns ? figure(ns, uncertainty_ns) : duration(ns);
+}
+
 std::string slower(double factor) {
   constexpr double least = 1.01;
   constexpr double whole = 9.995;

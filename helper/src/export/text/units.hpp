@@ -24,6 +24,10 @@ inline constexpr double ns_per_s = 1e9;
 // duration alone. test/tables/figures.json defines the texts for the helper and the extension.
 [[nodiscard]] std::string figure(double ns, double uncertainty_ns);
 
+// Returns the same without the uncertainty, for where it is shown elsewhere: "12.3 µs"; a figure
+// that is not larger than its uncertainty remains "< 24.6 µs".
+[[nodiscard]] std::string brief_figure(double ns, double uncertainty_ns);
+
 // Returns "1.04× slower", "12× slower" or "less than 1.01× slower"; also in that table.
 [[nodiscard]] std::string slower(double factor);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -85,6 +86,26 @@ std::vector<const measure::LineRow*> rows_of(AnnotatedFile& file) {
     }
   }
   return rows;
+}
+
+// Returns the share of the row in the function, together with others on its line: the instances of
+// a template.
+std::optional<double> share_of(const AnnotatedFile& file, const measure::LineRow& row,
+                               std::size_t function) {
+  if (function >= file.functions.size() || row.latency.calls == 0) {
+    return std::nullopt;
+  }
+  double total = 0;
+  for (const AnnotatedFunction& each : file.functions) {
+    if (each.line == file.functions[function].line) {
+      total += static_cast<double>(each.entry->report.latency.total);
+    }
+  }
+  constexpr double percent = 100;
+  if (total <= 0) {
+    return std::nullopt;
+  }
+  return std::min(percent, percent * static_cast<double>(row.latency.total) / total);
 }
 
 // Sets the line time of the last row.
@@ -173,6 +194,7 @@ Result<AnnotatedFile> annotate(const std::shared_ptr<OpenRecording>& recording,
                          .function = holder,
                          .staleness = text.of(line_edited, line_rebuilt),
                          .difference = {}});
+    file.rows.back().share = share_of(file, *row, holder);
     add_time(file, text);
     file.hottest = std::max(file.hottest, row->latency.total);
   }

@@ -38,8 +38,14 @@ struct AnnotatedLine {
   std::optional<measure::Difference> difference;
   const line_time::LineTime* time = nullptr;   // null: not measured, or the line was not executed
   std::vector<std::uint32_t> shared_with = {}; // of its time; present lines, without removed ones
+  // Of the total latency of the function around the line, in percent; nothing where that has none.
+  std::optional<double> share = {};
 
   [[nodiscard]] bool has_calls() const { return !row->callees.empty(); }
+  // Returns whether the threads were off-CPU for most of the time of the calls.
+  [[nodiscard]] bool is_mostly_waiting() const {
+    return row->latency.total > 0 && 2 * row->off_cpu.total > row->latency.total;
+  }
 };
 
 struct AnnotatedFile {

@@ -66,14 +66,21 @@ std::string name_of(const measure::Measurement& measurement, stacks::FunctionId 
   return measurement.functions.has(function) ? measurement.functions[function].name : "[unknown]";
 }
 
-std::string cpu_split(const measure::RecordingInfo& recording, const measure::LatencyStats& latency,
-                      const measure::OffCpuStats& off) {
-  if (!recording.off_cpu_known || latency.total == 0) {
+std::string off_cpu_share(const measure::RecordingInfo& recording,
+                          const measure::LatencyStats& latency, const measure::OffCpuStats& off) {
+  if (!recording.off_cpu_known || latency.total == 0 || off.total == 0) {
     return {};
   }
   const double share = 100.0 * as_double(off.total) / as_double(latency.total);
-  return fmt::format("on-CPU {}, off-CPU {}", exporting::percentage(100 - share),
-                     exporting::percentage(share));
+  return share < 1 ? "< 1 %" : fmt::format("{:.0f} %", share);
+}
+
+bool has_tail(const measure::RecordingInfo& recording, const measure::LatencyStats& latency) {
+  constexpr std::uint64_t times_typical = 2;
+  constexpr std::uint64_t times_uncertainty = 3;
+  return recording.uncertainty_ns && latency.calls >= fewest_for_typical &&
+         latency.p99 >= times_typical * latency.p50 &&
+         latency.p99 - latency.p50 > times_uncertainty * latency.uncertainty;
 }
 
 std::string excluded_calls(std::uint64_t incomplete, std::uint64_t unwound) {
@@ -104,6 +111,24 @@ std::string change_text(const std::optional<measure::Difference>& difference) {
     return verdict_text(mean) + ", p99 " + verdict_text(difference->p99);
   }
   return verdict_text(mean);
+}
+
+std::string change_sign(const std::optional<measure::Difference>& difference) {
+  if (!difference) {
+    return "new";
+  }
+  const measure::Change& mean = difference->mean;
+  switch (mean.verdict) {
+  case Verdict::faster:
+    return "↓ " + signed_percentage(mean.percent());
+  case Verdict::slower:
+    return "↑ " + signed_percentage(mean.percent());
+  case Verdict::no_change:
+    return "=";
+  case Verdict::cannot_tell:
+    break;
+  }
+  return "?";
 }
 
 std::string change_sentences(const std::optional<measure::Difference>& difference) {

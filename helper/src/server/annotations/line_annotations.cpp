@@ -3,7 +3,6 @@
 
 #include "export/difference.hpp"
 #include "export/line_times.hpp"
-#include "export/text/latency_text.hpp"
 #include "export/text/table.hpp"
 #include "export/text/units.hpp"
 #include "protocol/messages.hpp"
@@ -48,18 +47,15 @@ protocol::LineDifference line_difference(const measure::Difference& difference) 
           .p99 = exporting::word(difference.p99.verdict)};
 }
 
-// Returns for each function, by index, how wide the figures of its lines are.
-std::vector<FigureWidths> figure_widths(const AnnotatedFile& file, const LineSpan& span) {
+// Returns how wide the figures of the file's lines are: the columns are the same in all of it.
+FigureWidths figure_widths(const AnnotatedFile& file) {
   constexpr std::size_t duration_width = 7; // of "1.23 µs", "12.3 ms" and "1,204 s"
-  std::vector<FigureWidths> widths(
-      file.functions.size() + 1, {.duration = duration_width, .count = 0, .mean = duration_width});
+  FigureWidths widths{.mean = duration_width, .count = 0};
   for (const AnnotatedLine& line : file.rows) {
-    if (holds(span, line)) {
-      FigureWidths& width = widths[line.function];
-      const measure::LatencyStats& latency = line.row->latency;
-      width.count = std::max(width.count, exporting::width(exporting::count(latency.calls)));
-      width.mean = std::max(width.mean, exporting::width(exporting::mean_text(latency)));
-    }
+    const measure::LatencyStats& latency = line.row->latency;
+    widths.count = std::max(widths.count, exporting::width("× " + exporting::count(latency.calls)));
+    widths.mean = std::max(
+        widths.mean, exporting::width(exporting::brief_figure(latency.mean, latency.within.mean)));
   }
   return widths;
 }
@@ -77,6 +73,8 @@ protocol::LineAnnotation annotation(const AnnotatedFile& file, const AnnotatedLi
                                   .incomplete = row.incomplete,
                                   .unwound = row.unwound,
                                   .off_cpu = row.off_cpu.total,
+                                  .share = line.share,
+                                  .waiting = line.is_mostly_waiting(),
                                   .staleness = source::name_of(line.staleness),
                                   .text = line_text(file, line, widths)};
   if (line.difference) {
@@ -114,8 +112,12 @@ Json inlay_hints(const AnnotatedFile& file, const LineSpan& span) {
     }
     const bool has_line = file.shown != nullptr && line.line <= file.shown->lengths.size();
     const std::uint32_t end = has_line ? file.shown->lengths[line.line - 1] : 0;
+    std::string label = line_text(file, line);
+    if (label.empty()) {
+      continue;
+    }
     hints.push_back({{"position", {{"line", line.line - 1}, {"character", end}}},
-                     {"label", line_text(file, line)},
+                     {"label", std::move(label)},
                      {"paddingLeft", true}});
   }
   return hints;
@@ -130,10 +132,10 @@ Json line_annotations(const AnnotatedFile& file, const LineSpan& span, bool heat
                                      .timed = recording.uncertainty_ns.has_value(),
                                      .hottest = file.hottest,
                                      .binaries = binaries_of(file)};
-  const std::vector<FigureWidths> widths = figure_widths(file, span);
+  const FigureWidths widths = figure_widths(file);
   for (const AnnotatedLine& line : file.rows) {
     if (holds(span, line)) {
-      result.lines.push_back(annotation(file, line, widths[line.function]));
+      result.lines.push_back(annotation(file, line, widths));
     }
   }
   if (heat) {

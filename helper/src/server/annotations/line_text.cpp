@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -48,13 +49,17 @@ std::string line_time_text(const AnnotatedFile& file, const AnnotatedLine& line)
                      lines);
 }
 
-// Returns " (f, g)": the functions that the line called and that have no call in its figures.
-std::string names_without_figures(const AnnotatedFile& file, const measure::LineRow& row) {
+// Returns "3 unwound (f, g)": the number of calls that ended without a return, and what they
+// called.
+std::string unwound_text(const AnnotatedFile& file, const measure::LineRow& row) {
   constexpr std::size_t most_names = 2;
+  if (row.unwound == 0) {
+    return {};
+  }
   std::vector<std::string> names;
   std::size_t more = 0;
   for (const measure::LineCallee& callee : row.callees) {
-    if (callee.calls != 0) {
+    if (callee.unwound == 0) {
       continue;
     }
     if (names.size() < most_names) {
@@ -64,26 +69,68 @@ std::string names_without_figures(const AnnotatedFile& file, const measure::Line
       ++more;
     }
   }
-  if (names.empty()) {
-    return {};
-  }
-  return fmt::format(" ({}{})", fmt::join(names, ", "),
+  return fmt::format("{} unwound ({}{})", count(row.unwound), fmt::join(names, ", "),
                      more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+// Returns a line of half cells, dashed where the calls wait; at least half a cell.
+std::string share_bar(double share, bool waiting) {
+  constexpr std::size_t cells = 5;
+  constexpr double percent = 100;
+  const auto halves = std::max<std::size_t>(
+      1, static_cast<std::size_t>(std::lround(2 * as_double(cells) * share / percent)));
+  std::string text;
+  for (std::size_t cell = 0; cell < halves / 2; ++cell) {
+    text += waiting ? "╍" : "━";
+  }
+  text += halves % 2 == 1 ? "╸" : "";
+  return text + std::string(cells - (halves + 1) / 2, ' ');
+}
+
+std::string share_text(double share) {
+  constexpr double whole = 99.95;
+  return share >= whole ? "100 %" : fmt::format("{:.1f} %", share);
+}
+
+// Returns mean, calls and share of a line with complete calls.
+std::string figures_text(const AnnotatedFile& file, const AnnotatedLine& line,
+                         const FigureWidths& widths) {
+  const measure::LatencyStats& latency = line.row->latency;
+  if (!file.measurement().recording.uncertainty_ns) {
+    return count(latency.calls, "call") + " · no timing";
+  }
+  const bool columns = widths.mean > 0;
+  const std::string calls = "× " + count(latency.calls);
+  std::string text = fmt::format(
+      "{}{}{}", padded(exporting::brief_figure(latency.mean, latency.within.mean), widths.mean),
+      columns ? "  " : " ", padded(calls, widths.count));
+  if (line.share) {
+    constexpr std::size_t share_width = 6;
+    // The change against a baseline takes the place of the bar, so that a split has room for it.
+    const std::string bar =
+        file.baseline == nullptr ? share_bar(*line.share, line.is_mostly_waiting()) + ' ' : "";
+    text += columns ? fmt::format("  {}{}", bar, padded(share_text(*line.share), share_width))
+                    : " · " + share_text(*line.share);
+  }
+  return text;
+}
+
+// Returns whether the calls of a line are worth a text.
+bool has_figures(const AnnotatedLine& line) {
+  constexpr double least_share = 0.1; // percent
+  return line.row->latency.calls > 0 && line.share.value_or(least_share) >= least_share;
 }
 
 } // namespace
 
-std::string line_calls_text(const measure::RecordingInfo& recording, const measure::LineRow& row,
-                            const FigureWidths& widths) {
+std::string line_calls_text(const measure::RecordingInfo& recording, const measure::LineRow& row) {
   std::string text;
   if (row.latency.calls > 0 && !recording.uncertainty_ns) {
     text = count(row.latency.calls, "call") + " · no timing";
   } else if (row.latency.calls > 0) {
-    text = fmt::format("{} × {}", padded(exporting::mean_text(row.latency), widths.mean),
-                       padded(count(row.latency.calls), widths.count));
+    text = fmt::format("{} × {}", exporting::mean_text(row.latency), count(row.latency.calls));
     if (recording.off_cpu_known && row.off_cpu.total > 0) {
-      text += fmt::format(" · off-CPU {} total",
-                          padded(duration(as_double(row.off_cpu.total)), widths.duration));
+      text += fmt::format(" · off-CPU {} total", duration(as_double(row.off_cpu.total)));
     }
   }
   const std::string excluded = excluded_calls(row.incomplete, row.unwound);
@@ -93,14 +140,19 @@ std::string line_calls_text(const measure::RecordingInfo& recording, const measu
 
 std::string line_text(const AnnotatedFile& file, const AnnotatedLine& line,
                       const FigureWidths& widths) {
-  std::string text = line_calls_text(file.measurement().recording, *line.row, widths) +
-                     names_without_figures(file, *line.row);
-  const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : " · ") + more; };
+  std::string text = has_figures(line) ? figures_text(file, line, widths) : std::string();
+  const auto add = [&text](const std::string& more) {
+    text += more.empty() || text.empty() ? more : " · " + more;
+  };
+  add(unwound_text(file, *line.row));
   if (line.time != nullptr) {
     add(line_time_text(file, line));
   }
+  if (text.empty()) {
+    return text;
+  }
   if (file.baseline != nullptr && line.has_calls()) {
-    add(change_text(line.difference));
+    add(change_sign(line.difference));
   }
   switch (line.staleness) {
   case Staleness::edited:

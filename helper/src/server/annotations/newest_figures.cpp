@@ -131,8 +131,8 @@ Result<NewestFigures> newest_figures(std::span<const std::shared_ptr<OpenRecordi
   return files;
 }
 
-Json code_lenses(const NewestFigures& files) {
-  return together(files, [](const AnnotatedFile& file) { return code_lenses(file); });
+Json code_lenses(const NewestFigures& files, bool links) {
+  return together(files, [&](const AnnotatedFile& file) { return code_lenses(file, links); });
 }
 
 Json inlay_hints(const NewestFigures& files, const LineSpan& span) {

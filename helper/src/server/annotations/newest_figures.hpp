@@ -28,7 +28,7 @@ newest_figures(std::span<const std::shared_ptr<OpenRecording>> recordings,
                const Documents& documents);
 
 // Each returns what the function of the same name returns for one recording.
-[[nodiscard]] Json code_lenses(const NewestFigures& files);
+[[nodiscard]] Json code_lenses(const NewestFigures& files, bool links);
 [[nodiscard]] Json inlay_hints(const NewestFigures& files, const LineSpan& span);
 [[nodiscard]] Json line_annotations(const NewestFigures& files, const LineSpan& span, bool heat);
 [[nodiscard]] Json hover(const NewestFigures& files, std::uint32_t line, const HoverStyle& style);

@@ -38,7 +38,7 @@ void Connection::add_editor_methods() {
     wait_for_start(refreshes_lenses_, pending);
     return ask_text(read_document(params), [this](const TextPosition& at) -> Json {
       const auto file = annotated(at.file);
-      return file ? code_lenses(*file) : Json::array();
+      return file ? code_lenses(*file, integrated_) : Json::array();
     });
   });
   add("textDocument/hover", [this](Pending& pending, const Input& params) {

@@ -6,7 +6,7 @@ import path from "node:path";
 import { performance } from "node:perf_hooks";
 import * as vscode from "vscode";
 import type { Api } from "../../../../extension/src/extension";
-import { count, duration, environment, figure, helperJson, latencyFigure, linesJson, plain, reportJson } from "../environment";
+import { brief, count, environment, helperJson, latencyFigure, linesJson, plain, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
 const recording = environment("PTLENS_TEST_RECORDING");
@@ -64,10 +64,11 @@ describe("annotations of a file", () => {
     const { decorations } = await api();
     const { texts, marks } = await decorations.decorationsOf(document);
     const lines = texts.flat().map(({ range }) => range.start.line);
-    assert.deepEqual(lines.toSorted((a, b) => a - b), linesJson(recording, source).lines.map(({ line }) => line - 1));
+    const known = linesJson(recording, source).lines.map(({ line }) => line - 1);
+    assert.ok(lines.length >= 2 && lines.every((line) => known.includes(line)), String(lines));
     assert.equal(new Set(lines).size, lines.length);
     for (const { range } of texts.flat()) assert.ok(range.isEqual(document.lineAt(range.start.line).range));
-    assert.deepEqual(marks.flat(), [], "all lines are requested, so all have their text");
+    assert.deepEqual(marks.flat(), [], "all lines are requested, so those to show have their text");
     const { lines: rows } = linesJson(recording, source);
     const hottest = rows.toSorted((a, b) => b.total - a.total)[0];
     assert.ok(texts.at(-1)?.some(({ range }) => range.start.line + 1 === hottest?.line), "the hottest line has the highest level");
@@ -87,42 +88,25 @@ describe("annotations of a file", () => {
     const lens = (await lensTitles(document)).find(({ line }) => line === report.function.line - 1);
     assert.ok(lens !== undefined);
     const off = (100 * report.off_cpu.total) / report.latency.total;
-    const percent = (value: number): string => (value === 0 ? "0 %" : value < 0.05 ? "< 0.1 %" : `${value < 9.95 ? value.toFixed(1) : value.toFixed(0)} %`);
-    for (const figure of [
-      `mean ${latencyFigure(report.latency, "mean")}`,
-      `p50 ${latencyFigure(report.latency, "p50")}`,
-      `p99 ${latencyFigure(report.latency, "p99")}`,
-      `max ${latencyFigure(report.latency, "max")}`,
-      `${count(report.calls.complete)} calls`,
-      `off-CPU ${percent(off)}`,
-      `cpu ${percent(report.cpu_percent)}`,
-    ]) {
-      assert.ok(lens.title.includes(figure), `${figure} in: ${lens.title}`);
-    }
-    assert.equal(lens.title.includes("incomplete"), report.calls.incomplete > 0);
+    const slowest = report.calls.complete < 100 ? "max" : "p99";
+    const share = off === 0 ? [] : [`${off < 1 ? "< 1" : off.toFixed(0)} % off-CPU`];
+    const figures = [`${brief(latencyFigure(report.latency, "p50"))} typical`, `${slowest} ${brief(latencyFigure(report.latency, slowest))}`, `${count(report.calls.complete)} calls`, ...share];
+    assert.ok(lens.title.startsWith(figures.join(" · ")), `${figures.join(" · ")} in: ${lens.title}`);
   });
 
-  it("have a hover with callers, slowest calls, histogram, method and links", async () => {
+  it("have a hover with the percentiles, the answer, the method and links", async () => {
     const report = reportJson(recording, measured);
     const text = await hoverText(document, report.function.line - 1);
     const { latency } = report;
-    const probes = latency.uncertainty !== undefined;
-    const within = latency.uncertainty?.mean ?? Math.max(latency.resolution, report.recording.resolution_ns ?? 0);
-    const mean = latency.below_resolution?.mean === undefined ? `${duration(latency.mean)} ± ${duration(within)}` : `${latencyFigure(latency, "mean")} (below what probes resolve)`;
-    assert.ok(text.includes(`${count(report.calls.complete)} calls, mean ${mean}`), `${mean} in: ${text}`);
-    const calls = helperJson("calls", recording, "--function", measured, "--json-lines") as { latency: number; resolution: number; state: string }[];
-    const slowest = calls.filter(({ state }) => state === "complete").sort((a, b) => b.latency - a.latency).slice(0, 3);
-    for (const call of slowest) {
-      const value = figure(call.latency, probes ? call.resolution : 0);
-      assert.ok(text.includes(`\n- ${value}, off-CPU`), `${value} in: ${text}`);
-    }
-    for (const bucket of report.histogram.filter((each) => each.calls > 0)) {
-      const from = bucket.low === 0 && bucket.high > 1 ? `< ${duration(bucket.high)}` : duration(bucket.low);
-      assert.match(text, new RegExp(`${from.replace(".", "\\.")} │.*│ ${count(bucket.calls)}`));
-    }
+    const calls = report.calls.complete;
+    assert.ok(text.includes(`${count(calls)} calls · ${latencyFigure(latency, "total")}`), text);
+    const from = (least: number, name: "p90" | "p99" | "p999"): string => (calls < least ? "–" : latencyFigure(latency, name));
+    const row = [latencyFigure(latency, "p50"), from(10, "p90"), from(100, "p99"), from(1000, "p999"), latencyFigure(latency, "max"), latencyFigure(latency, "mean")];
+    assert.ok(text.includes(`| ${row.join(" | ")} |`), `${row.join(" | ")} in: ${text}`);
+    assert.match(text, calls < 100 ? /too few to say what is typical/ : /[Tt]ypically/);
     const means = { uprobe: "probes: the program ran ", uftrace: "uftrace: the program ran " }[report.recording.backend as string] ?? "Intel";
     assert.ok(text.includes(`Measured with ${means}`), text);
-    for (const view of ["flame", "histogram", "callers"]) assert.ok(text.includes(`%22view%22%3A%22${view}%22`), view);
+    for (const view of ["calls", "flame", "figures"]) assert.ok(text.includes(`%22view%22%3A%22${view}%22`), view);
   });
 
   it("say that the file was edited, until the edit is undone", async () => {
@@ -195,7 +179,7 @@ describe("against a baseline", () => {
     const words = { faster: "faster −", slower: "slower +", no_change: "no change", cannot_tell: "cannot tell a change" };
     assert.ok(title.startsWith(words[verdict as keyof typeof words]), `${title}: ${verdict} ${String(percent)}`);
     for (const { renderOptions } of await decorations.options(document)) {
-      assert.match(plain(renderOptions?.after?.contentText), / · ((faster|slower) [+−]\S+ %|no change|cannot tell a change|too few calls|not in the baseline|no timing)/);
+      assert.match(plain(renderOptions?.after?.contentText), / · ([↓↑] [+−]\S+ %|=|\?|new)/);
     }
     await session.compareWith(undefined);
     assert.doesNotMatch((await lensTitles(document)).find(({ line }) => line === pair.line - 1)?.title ?? "", /^(faster|slower|no change|cannot tell)/);

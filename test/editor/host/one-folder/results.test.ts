@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import * as vscode from "vscode";
 import { activeApi, lenses, shownErrors } from "../editor";
-import { count, duration, environment, figure, latencyFigure, linesJson, plain, reportJson } from "../environment";
+import { brief, count, environment, figure, latencyFigure, linesJson, plain, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
 const recording = environment("PTLENS_TEST_RECORDING");
@@ -36,28 +36,29 @@ describe("a recording that was opened", () => {
     assert.equal(session.recording.trace_ns, reportJson(recording, measured).recording.trace_ns);
   });
 
-  it("writes mean, calls and off-CPU at the end of exactly the lines with calls", async () => {
+  it("writes mean, calls and share of the function at the ends of the lines with complete or unwound calls", async () => {
     const { decorations } = await activeApi();
     const expected = linesJson(recording, source);
-    const known = expected.recording.off_cpu_known;
-    const texts = expected.lines.flatMap((row): [number, string][] => {
-      const parts: string[] = [];
-      if (row.calls > 0) parts.push(`${figure(row.mean, row.uncertainty?.mean)} × ${count(row.calls)}`);
-      if (row.calls > 0 && known && row.off_cpu.total > 0) parts.push(`off-CPU ${duration(row.off_cpu.total)} total`);
-      if (row.unwound > 0) parts.push(`${count(row.unwound)} unwound`);
-      if (row.incomplete > 0) parts.push(`${count(row.incomplete)} incomplete`);
-      // Functions that have no call in the figures are named.
-      const names = row.callees.filter((callee) => callee.calls === 0).map((callee) => callee.name.replace(/\(.*$/, "").split("::").pop() ?? "");
-      const more = names.length > 2 ? ` and ${count(names.length - 2)} more` : "";
-      const unnamed = names.length > 0 ? ` (${names.slice(0, 2).join(", ")}${more})` : "";
-      return parts.length === 0 ? [] : [[row.line, parts.join(" · ") + unnamed]];
-    });
-    assert.ok(texts.length >= 2, "the function calls others on at least two lines");
+    const report = reportJson(recording, measured);
     const drawn = await decorations.options(document);
-    assert.deepEqual(
-      drawn.map(({ range, renderOptions }) => [range.start.line + 1, plain(renderOptions?.after?.contentText)]),
-      texts,
-    );
+    const texts = new Map(drawn.map(({ range, renderOptions }) => [range.start.line + 1, plain(renderOptions?.after?.contentText)]));
+    let compared = 0;
+    for (const row of expected.lines) {
+      const text = texts.get(row.line);
+      if (row.calls === 0 && row.unwound === 0) {
+        assert.equal(text, undefined, `line ${String(row.line)} has only incomplete calls`);
+        continue;
+      }
+      const share = (100 * row.total) / report.latency.total;
+      const isInside = row.line > report.function.line && row.line < report.function.line + 14;
+      if (row.calls > 0 && isInside && share >= 0.15) {
+        const start = `${brief(figure(row.mean, row.uncertainty?.mean))} × ${count(row.calls)} ${share >= 99.95 ? "100" : share.toFixed(1)} %`;
+        assert.ok(text?.startsWith(start), `${start} in: ${text ?? ""}`);
+        compared += 1;
+      }
+      if (row.unwound > 0) assert.match(text ?? "", new RegExp(`${count(row.unwound)} unwound \\(\\w`));
+    }
+    assert.ok(compared >= 2, "the function calls others on at least two lines");
     for (const { range } of drawn) {
       assert.ok(range.isEqual(document.lineAt(range.start.line).range), "the whole line, so that the text is at its end");
     }
@@ -66,11 +67,13 @@ describe("a recording that was opened", () => {
   it("has a lens with the figures above the measured function", async () => {
     const report = reportJson(recording, measured);
     const found = (await lenses(document.uri)).filter((lens) => lens.range.start.line === report.function.line - 1);
-    assert.equal(found.length, 1);
-    const command = found[0]?.command;
+    const [figures, why] = found;
+    const command = figures?.command;
     assert.ok(command !== undefined);
-    assert.ok(command.title.includes(`mean ${latencyFigure(report.latency, "mean")}`), command.title);
-    assert.ok(command.title.includes(`p99 ${latencyFigure(report.latency, "p99")}`), command.title);
+    assert.ok(why === undefined || why.command?.title === "Why slow?", why?.command?.title);
+    const slowest = report.calls.complete < 100 ? "max" : "p99";
+    assert.ok(command.title.includes(`${brief(latencyFigure(report.latency, "p50"))} typical`), command.title);
+    assert.ok(command.title.includes(`${slowest} ${brief(latencyFigure(report.latency, slowest))}`), command.title);
     assert.ok(command.title.includes(`${count(report.calls.complete)} calls`), command.title);
     const [argument] = command.arguments as [{ name: string; address: string }];
     assert.equal(argument.name, report.function.name);
