@@ -456,7 +456,7 @@ private:
     add_source(*app, waits_.source);
     add_no_cache(*app, waits_.source);
     add_function(*app, waits_.function, waits_.binary, false);
-    add_selection(*app, waits_.selection);
+    add_selection(*app, waits_.selection, false);
     add_json(*app, waits_.source.json);
   }
 

@@ -171,8 +171,8 @@ TEST(Parameters, UnknownOnesAreRefusedWithTheNearestName) {
 TEST(Parameters, DefaultsAreThoseOfTheSchema) {
   const auto calls = request_of<protocol::CallsParams>(R"({"id":"1","function":{"name":"f"}})");
   ASSERT_TRUE(calls);
-  EXPECT_EQ(calls->offset, 0U);
-  EXPECT_EQ(calls->limit, 10'000U);
+  EXPECT_EQ(calls->page.offset, 0U);
+  EXPECT_EQ(calls->page.limit, 10'000U);
   const auto open = request_of<protocol::OpenParams>(R"({"path":"/r"})");
   ASSERT_TRUE(open);
   EXPECT_TRUE(open->activate);

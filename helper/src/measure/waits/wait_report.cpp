@@ -177,14 +177,13 @@ private:
 void add_calls_of(const Measurement& measurement, const waits::Waits& waits,
                   stacks::FunctionId function, const Selection& selection, Builder& builder,
                   WaitReport& report) {
-  const SelectedCalls selected = read_selected(measurement, function, selection);
+  Selection in_states = selection;
+  in_states.states = selection.states_or({stacks::CallState::complete});
+  const SelectedCalls selected = read_selected(measurement, function, in_states);
   const stacks::CallTable& calls = selected.subset.calls();
   std::uint32_t thread = UINT32_MAX;
   std::uint64_t counted_until = 0;
   for (const std::uint32_t call : selected.calls) {
-    if (calls.state[call] != stacks::CallState::complete) {
-      continue;
-    }
     ++report.calls;
     if (calls.thread[call] != thread) {
       thread = calls.thread[call];
@@ -224,8 +223,7 @@ WaitReport report_waits(const Measurement& measurement, const waits::Waits& wait
     const std::uint64_t origin = trace_start(measurement);
     for (const Wait& wait : waits.all) {
       const std::uint64_t at = wait.begin > origin ? wait.begin - origin : 0;
-      if ((!selection.tid || *selection.tid == wait.tid) &&
-          (!selection.time || selection.time->contains(at))) {
+      if (selection.accepts_thread(wait.tid) && selection.time.contains(at)) {
         builder.add({.wait = &wait, .time = wait.duration()});
       }
     }
