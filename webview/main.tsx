@@ -29,9 +29,9 @@ function receive(message: ToPanel): void {
       show({ kind: "function", report: message.report, selector: message.selector, slowCall: message.slowCall, made: message.made });
       baseline.value = message.baseline;
       if (message.slowCall !== undefined) {
-        const { tid, latency, threshold } = message.slowCall;
+        const { tid, latency, threshold, state } = message.slowCall;
         // The upper limit is excluded.
-        select({ latency: latency === null ? [threshold, null] : [latency, latency + 1], tids: [tid], states: ["complete", "unwound", "incomplete"] });
+        select({ latency: latency === null ? [threshold, null] : [latency, latency + 1], tids: [tid], ...(state === "complete" ? {} : { states: [state] }) });
       }
       return;
     case "baseline":

@@ -9,6 +9,7 @@ import { ShareBar } from "../base/data-table";
 import { count, figure, moment, time } from "../base/format";
 import { shortName } from "../base/names";
 import { distribution } from "../state/figures";
+import { showCall } from "../state/one-call";
 import { isSelected, select, threadName } from "../state/store";
 import { callAt, need, order, pages, type Call, type CallOrder } from "./calls-state";
 
@@ -46,7 +47,17 @@ function stateText({ state }: Call): string {
   return state === "incomplete" ? l10n.t("incomplete") : l10n.t("unwound");
 }
 
-function CallRow({ index, call, longest, item, isCurrent }: { readonly index: number; readonly call: Call | undefined; readonly longest: number; readonly item: VirtualItem; readonly isCurrent: boolean }): JSX.Element {
+interface RowProps {
+  readonly index: number;
+  readonly call: Call | undefined;
+  /** Latency of the longest bar, ns. */
+  readonly longest: number;
+  readonly item: VirtualItem;
+  readonly isCurrent: boolean;
+  readonly onPick: () => void;
+}
+
+function CallRow({ index, call, longest, item, isCurrent, onPick }: RowProps): JSX.Element {
   const place = { transform: `translateY(${String(item.start)}px)` };
   if (call === undefined) return <div class="call-row" role="row" aria-rowindex={index + 2} style={place}><span role="cell" class="dim">…</span></div>;
   const origin = distribution.value.value?.trace_start ?? 0;
@@ -54,7 +65,7 @@ function CallRow({ index, call, longest, item, isCurrent }: { readonly index: nu
   const total = Math.max(1, latency ?? 0);
   const onCpu = latency === null ? null : Math.max(0, latency - blocked - preempted);
   return (
-    <div class={`call-row${isCurrent ? " picked" : ""}`} role="row" aria-rowindex={index + 2} style={place} data-index={index}>
+    <div class={`call-row${isCurrent ? " picked" : ""}`} role="row" aria-rowindex={index + 2} style={place} data-index={index} onClick={onPick} onDblClick={() => { showCall(call); }}>
       <span role="cell" class="r">{moment(call.start - origin)}</span>
       <span role="cell" class="r latency">{latency === null ? "–" : figure(latency, call.resolution)}</span>
       <span role="cell" class="r">{onCpu === null ? "–" : time(onCpu)}</span>
@@ -97,6 +108,12 @@ export function CallsView(): JSX.Element {
   });
   const longest = order.value.by === "latency" && order.value.descending ? (callAt(0)?.latency ?? 1) : (distribution.value.value?.slowest.latency[0] ?? 1);
   const onKeyDown = (event: KeyboardEvent): void => {
+    const chosen = event.key === "Enter" ? callAt(current) : undefined;
+    if (chosen !== undefined) {
+      showCall(chosen);
+      event.preventDefault();
+      return;
+    }
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, "]": 1, "[": -1, Home: -total, End: total }[event.key];
     if (step === undefined) return;
     const next = Math.max(0, Math.min(total - 1, current + step));
@@ -110,7 +127,7 @@ export function CallsView(): JSX.Element {
       <div class="head">
         <h2>{total === 1 ? l10n.t("1 call") : l10n.t("{0} calls", count(total))}</h2>
         <span class="grow" />
-        <span class="small dim">{order.value.by === "latency" && order.value.descending ? l10n.t("the slowest first") : ""}</span>
+        <span class="small dim">{l10n.t("Enter or double-click: the flame graph of the call")}</span>
       </div>
       {failure === undefined ? null : <p class="failed" role="alert">{failure}</p>}
       <div role="table" aria-label={l10n.t("Calls")} aria-rowcount={total + 1}>
@@ -118,7 +135,7 @@ export function CallsView(): JSX.Element {
         <div ref={scroller} class="call-list" role="rowgroup" tabIndex={0} aria-label={l10n.t("Calls")} onKeyDown={onKeyDown}>
           <div role="presentation" style={{ height: `${String(total * rowHeight)}px`, position: "relative" }}>
             {items.map((item) => (
-              <CallRow key={item.key} index={item.index} item={item} call={callAt(item.index)} longest={longest} isCurrent={item.index === current} />
+              <CallRow key={item.key} index={item.index} item={item} call={callAt(item.index)} longest={longest} isCurrent={item.index === current} onPick={() => { setCurrent(item.index); }} />
             ))}
           </div>
         </div>

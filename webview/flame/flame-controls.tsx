@@ -63,7 +63,7 @@ export function Crumbs({ path }: { readonly path: Path }): JSX.Element | null {
           </span>
         );
       })}
-      {last === undefined ? null : <span>· {l10n.t("{0} in {1} calls", time(last.value), count(last.calls))}</span>}
+      {last === undefined ? null : <span>· {last.calls > 0 ? l10n.t("{0} in {1} calls", time(last.value), count(last.calls)) : time(last.value)}</span>}
       {hidden.value.length === 0 ? null : <span>· <Link small onClick={() => { hidden.value = []; }}>{l10n.t("Show {0} hidden", hidden.value.length)}</Link></span>}
     </p>
   );

@@ -115,7 +115,7 @@ export class FlameGraph {
       const { data } = frame;
       element.setAttribute("role", "treeitem");
       element.setAttribute("aria-level", String(frame.depth + 1));
-      element.setAttribute("aria-label", `${data.name}, ${time(data.value)}, ${share(data.value / Math.max(1, this.root.value))}`);
+      element.setAttribute("aria-label", `${this.#label(frame)}, ${time(data.value)}, ${share(data.value / Math.max(1, this.root.value))}`);
       element.classList.toggle("root", frame.depth === 0);
       element.classList.toggle("blk", isWaiting(data));
       element.classList.toggle("smaller", data.kind === "smaller");

@@ -46,6 +46,8 @@ export function FlameView(): JSX.Element {
   const [hit, setHit] = useState(0);
   const [isTable, setTable] = useState(false);
   const holder = useRef<HTMLDivElement>(null);
+  /** The way from the drawn root to the frame that has the keyboard. */
+  const keyboard = useRef<Path | undefined>(undefined);
   const drawn = drawnGraph.value;
   const matcher = matcherOf(searchText.value);
   const found = useMemo(() => (drawn === undefined || matcher === undefined ? undefined : search(drawn.root, matcher)), [drawn, searchText.value]);
@@ -69,6 +71,8 @@ export function FlameView(): JSX.Element {
       },
       onHover: (node) => { setCard(node); },
     });
+    const { current: kept } = keyboard;
+    if (kept !== undefined) next.moveTo(stackTo(drawn.root, kept).at(-1));
     setChart(next);
     return () => {
       next.dispose();
@@ -84,13 +88,18 @@ export function FlameView(): JSX.Element {
 
   if (drawn === undefined) return <p class="dim small first">{flame.value.failure ?? l10n.t("Counting")}</p>;
 
+  const moveTo = (node: FlameNode | undefined): void => {
+    chart?.moveTo(node);
+    keyboard.current = node === undefined ? undefined : pathTo(drawn.root, node);
+  };
   const step = (by: number): void => {
     if (found === undefined || found.hits.length === 0) return;
     const next = (hit + by + found.hits.length) % found.hits.length;
     setHit(next);
-    chart?.moveTo(found.hits[next]);
+    moveTo(found.hits[next]);
   };
   const open = (node: FlameNode): void => {
+    keyboard.current = undefined;
     setOpened(node);
     setFocus([...drawn.path, ...(pathTo(drawn.root, node) ?? [])]);
   };
@@ -136,7 +145,7 @@ export function FlameView(): JSX.Element {
   const onKeyDown = (event: KeyboardEvent): void => {
     const current = chart?.current;
     const { key } = event;
-    if (key.startsWith("Arrow")) chart?.moveTo(chart.neighbour(key) ?? current);
+    if (key.startsWith("Arrow")) moveTo(chart?.neighbour(key) ?? current);
     else if (key === "+" && current !== undefined) open(current);
     else if (key === "-") setFocus(drawn.path.slice(0, -1));
     else if (key === "0") setFocus([]);

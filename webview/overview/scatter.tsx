@@ -52,11 +52,12 @@ function drawPoint({ context, palette, scale }: Canvas, x: number, y: number, { 
     context.lineTo(x, y - 3 * scale);
     context.lineTo(x + 3 * scale, y + 3 * scale);
   } else {
-    context.arc(x, y, 1.5 * scale, 0, 2 * Math.PI);
+    context.arc(x, y, (faded && selected ? 2 : 1.5) * scale, 0, 2 * Math.PI);
   }
   context.closePath();
   context.fill();
-  if (faded && selected) {
+  // A ring round each of many small dots would hide their color.
+  if (faded && selected && state !== "on") {
     context.strokeStyle = palette.sel;
     context.lineWidth = 1.5 * scale;
     context.stroke();

@@ -7,11 +7,12 @@ import { Link, Section, Segments, Sentence, SourceLink } from "../base/controls"
 import { DataTable, ShareBar } from "../base/data-table";
 import { count, difference, range, share, time } from "../base/format";
 import { shortName } from "../base/names";
-import { distribution } from "../state/figures";
+import { showCall } from "../state/one-call";
 import { withPart } from "../state/selection";
-import { againstRest, isSelected, select, selection, tab, type ShownFunction } from "../state/store";
+import { againstRest, isSelected, select, selection, type ShownFunction } from "../state/store";
 import { effectOf, stateOf, stepsOf, type Component, type Explanation } from "./bridge";
 import { Bridge } from "./bridge-view";
+import { WaitsSection } from "./waits-view";
 import { explanation } from "./why-state";
 
 const wholeOf = (state: "on" | "blk" | "pre"): { on: number; blocked: number; preempted: number } => ({ on: state === "on" ? 1 : 0, blocked: state === "blk" ? 1 : 0, preempted: state === "pre" ? 1 : 0 });
@@ -39,13 +40,6 @@ function selectionOf({ kind, function: name, path, slow_count: more, typical_cou
   if (last === "blocked" || last === "preempted") return withPart(base, "waited", [{ reason: last }]);
   if (kind === "child" && name !== null) return withPart(base, "calls", [{ function: name, least: Math.max(1, usual >= 1 && more > usual ? Math.floor(usual) + 1 : 1) }]);
   return undefined;
-}
-
-/** Shows one call: it becomes the selection, and its flame graph is drawn. */
-function showExample({ tid, start }: NonNullable<Component["example"]>): void {
-  const at = start - (distribution.value.value?.trace_start ?? start);
-  select({ tids: [tid], time: [at, at] });
-  tab.value = "flame";
 }
 
 const mostDots = 32;
@@ -77,7 +71,7 @@ function Cause({ component, number, explained }: { readonly component: Component
         <p class="facts"><Presence component={component} explained={explained} />{effect === "" ? null : <span>{effect}</span>}</p>
         <p class="acts">
           {place === undefined ? null : <SourceLink file={place.file} line={place.line} />}
-          {example === null ? null : <Link small onClick={() => { showExample(example); }}>{l10n.t("Show an example call")}</Link>}
+          {example === null ? null : <Link small onClick={() => { showCall(example); }}>{l10n.t("Show an example call")}</Link>}
           {chosen === undefined ? null : <Link small onClick={() => { select(chosen); }}>{l10n.t("Select these {0} calls", count(component.slow_presence))}</Link>}
         </p>
       </div>
@@ -126,7 +120,7 @@ function Kinds({ explained }: { readonly explained: Explanation }): JSX.Element 
               <p><b>{predicate}</b></p>
               <p class="dim small">{l10n.t("{0} of {1} slow calls", count(calls), count(slow.calls))}{main === undefined ? "" : ` · ${main.cause}`}</p>
               <p class="dim small">{l10n.t("{0} of the calls like this are such slow calls; it describes {1} of them", share(precision), share(recall))}</p>
-              {example === null ? null : <p class="acts"><Link small onClick={() => { showExample(example); }}>{l10n.t("Show an example call")}</Link></p>}
+              {example === null ? null : <p class="acts"><Link small onClick={() => { showCall(example); }}>{l10n.t("Show an example call")}</Link></p>}
             </div>
           );
         })}
@@ -201,6 +195,7 @@ export function WhyView({ shown: { report } }: { readonly shown: ShownFunction }
               {shownCauses.map((component, index) => <Cause key={index} component={component} number={index + 1} explained={explained} />)}
             </ol>
           </Section>
+          <WaitsSection slowTime={slow.mean * slow.calls} />
           <Kinds explained={explained} />
         </>
       )}

@@ -120,6 +120,34 @@ export interface Changes {
   readonly command: readonly string[];
 }
 
+/** Intervals in which calls waited at one place for one reason. Times are ns. */
+export interface Wait {
+  readonly reason: string;
+  readonly intervals: number;
+  readonly calls: number;
+  readonly total: number;
+  readonly longest: number;
+  /** Where in the program it waited, and what it called there. */
+  readonly function: string;
+  readonly file: string;
+  readonly line: number;
+  readonly called: string;
+  readonly lock: string;
+  /** Whether the reason is inferred. */
+  readonly likely: boolean;
+  readonly wakers: readonly { readonly text: string; readonly total: number; readonly file: string; readonly line: number }[];
+}
+
+/** What `ptlens waits --json` prints, as far as the panel shows it. */
+export interface Waits {
+  readonly total: number;
+  readonly waitingCalls: number;
+  /** Whether the recording contains why threads waited. */
+  readonly recorded: boolean;
+  readonly reasons: readonly string[];
+  readonly rows: readonly Wait[];
+}
+
 export type ToPanel =
   /** `made`: when the recording was made, ms since 1970. */
   | { readonly type: "overview"; readonly functions: FunctionsResult; readonly made?: number }
@@ -141,6 +169,8 @@ export type FromPanel =
   | Ask
   /** Asks what changed since the baseline. */
   | { readonly type: "askChanges"; readonly ask: number }
+  /** Asks what calls waited for. `args`: recording, function and selection, as on the command line. */
+  | { readonly type: "askWaits"; readonly ask: number; readonly args: readonly string[] }
   | { readonly type: "chooseBaseline" }
   | { readonly type: "copy"; readonly text: string }
   | { readonly type: "goDeeper"; readonly function: FunctionRef }

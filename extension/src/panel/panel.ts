@@ -10,7 +10,7 @@ import type { FunctionSelector, PartialReport, Recording, Report } from "../prot
 import type { ResultView } from "../recordings/result-view";
 import type { Session } from "../recordings/session";
 import { revealSource } from "../source/reveal";
-import { findChanges } from "./changes";
+import { findChanges, findWaits } from "./command-answers";
 import { offerToRepeat } from "./not-called";
 import { panelHtml } from "./panel-html";
 import { panelMethods, type Ask, type Baseline, type FromPanel, type PanelMethod, type PanelSection, type ToPanel } from "./panel-messages";
@@ -194,15 +194,21 @@ export class Panel implements ResultView, vscode.Disposable {
     }
   }
 
-  async #answerChanges(ask: number): Promise<void> {
+  /** Answers with what the helper's command line prints. */
+  async #answerWith(ask: number, find: (helper: string) => Promise<unknown>): Promise<void> {
     try {
-      const { active, baseline } = this.session;
       const { helper } = this.client;
-      if (active === undefined || baseline === undefined || helper === undefined) throw new Error(vscode.l10n.t("The recording is closed."));
-      this.#post({ type: "answer", ask, result: await findChanges(helper.path, baseline.path, active.path) });
+      if (helper === undefined) throw new Error(vscode.l10n.t("The recording is closed."));
+      this.#post({ type: "answer", ask, result: await find(helper.path) });
     } catch (error) {
       this.#post({ type: "answer", ask, failure: failureText(failureOf(error)) });
     }
+  }
+
+  async #changes(helper: string): Promise<unknown> {
+    const { active, baseline } = this.session;
+    if (active === undefined || baseline === undefined) throw new Error(vscode.l10n.t("The recording is closed."));
+    return findChanges(helper, baseline.path, active.path);
   }
 
   #open(title: string): vscode.WebviewPanel {
@@ -253,7 +259,9 @@ export class Panel implements ResultView, vscode.Disposable {
       case "ask":
         return this.#answer(message);
       case "askChanges":
-        return this.#answerChanges(message.ask);
+        return this.#answerWith(message.ask, (helper) => this.#changes(helper));
+      case "askWaits":
+        return this.#answerWith(message.ask, (helper) => findWaits(helper, message.args));
       case "chooseBaseline":
         await vscode.commands.executeCommand("ptlens.recording.compare");
         return;

@@ -64,6 +64,17 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
     page,
   );
 
+  /** Checks the count of calls against the command line, which must have this option. */
+  async function agrees(option) {
+    const { text } = await until(`a command with ${option}`, async () => {
+      const run = await copied();
+      return run.command.includes(option) && run;
+    });
+    const { calls } = JSON.parse(text);
+    await until("the same count", async () => (await counted()).startsWith(`${count(calls.complete)} of ${count(report.calls.complete)} calls`));
+    return calls.complete;
+  }
+
   let selected;
   await test(
     "a brush in the histogram selects calls, and the copied command reports the same ones",
@@ -122,12 +133,24 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
       await frame.locator("[data-section=threads] tbody tr").first().click();
       await frame.locator(".chip[data-kind=tids]").waitFor(patience);
       assert.equal((await chips()).length, before.length + 1);
+      await agrees("--tid");
       await frame.locator("[data-section=threads] tbody tr").first().click();
       await until("the second click removes it", async () => (await frame.locator(".chip[data-kind=tids]").count()) === 0);
       await frame.getByRole("button", { name: "Undo" }).click();
       await frame.locator(".chip[data-kind=tids]").waitFor(patience);
       await frame.locator(".chip[data-kind=tids]").getByRole("button").press("Backspace");
       await until("no thread", async () => (await frame.locator(".chip[data-kind=tids]").count()) === 0);
+      const callee = frame.locator("[data-section=children] tr.pickable", { hasText: "write_audit" });
+      await callee.click({ position: { x: 400, y: 12 } });
+      const audited = await agrees("--calls");
+      assert.ok(audited > 0);
+      await callee.click({ position: { x: 400, y: 12 } });
+      await callee.click({ position: { x: 400, y: 12 }, modifiers: ["Alt"] });
+      assert.equal(await agrees("--calls"), selected.calls.complete - audited, "those that do not call it");
+      await callee.click({ position: { x: 400, y: 12 } });
+      await frame.locator("[data-section=callers] tr.pickable").first().click({ position: { x: 400, y: 12 } });
+      await agrees("--caller");
+      await frame.getByRole("button", { name: "Undo" }).click();
       await frame.locator("h1").press("4");
       await frame.locator('[role=tab][aria-selected="true"]', { hasText: "Calls" }).waitFor(patience);
       await frame.locator("h1").press("1");
