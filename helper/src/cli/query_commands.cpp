@@ -383,6 +383,12 @@ Result<void> waits(const QueryOptions& options) {
   if (!query) {
     return std::unexpected(query.error());
   }
+  if (query->functions.empty() && query->selection.is_of_calls()) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::bad_input,
+              .message = "the selection is of calls, but no function is named",
+              .remedy = "give --function F, or select by --time and --tid only"});
+  }
   const auto recorded = engine::recorded_waits(
       options.source.recording, open_options(options.source), ProgressLine().progress());
   if (!recorded) {

@@ -2,11 +2,15 @@
 // and the identities of random recordings.
 #include "measure/explain/explain.hpp"
 #include "measure/recordings.hpp"
+#include "measure/statistics/value_at_rank.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
+#include <random>
+#include <vector>
 
 namespace ptlens::measure {
 namespace {
@@ -231,6 +235,25 @@ TEST(ParseSets, BothSetsAndAllOthers) {
   EXPECT_DOUBLE_EQ(ranges->typical->high, 1'999); // 2 us is not in it
   EXPECT_FALSE(parse_sets("others", ""));
   EXPECT_FALSE(parse_sets("", "p60-p40"));
+}
+
+TEST(RankedValues, AreThoseOfTheSortedList) {
+  std::mt19937_64 random(9);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::uint64_t> values(1 + random() % 3'000);
+    const std::uint64_t shift = random() % 64;
+    for (std::uint64_t& value : values) {
+      value = random() >> (round % 2 == 0 ? shift : random() % 64);
+    }
+    const RankedValues ranked(values);
+    std::vector<std::uint64_t> sorted = values;
+    std::ranges::sort(sorted);
+    for (const std::size_t rank : {std::size_t{0}, sorted.size() / 3, sorted.size() - 1}) {
+      EXPECT_EQ(ranked.at(rank), sorted[rank]);
+    }
+    EXPECT_EQ(ranked.at(sorted.size()), sorted.back());
+  }
+  EXPECT_EQ(RankedValues({}).at(0), 0U);
 }
 
 TEST(LatencyRange, AcceptsPercentilesAndDurations) {

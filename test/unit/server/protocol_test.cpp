@@ -125,12 +125,6 @@ TEST(Parameters, ThePathOfTheBadField) {
   EXPECT_EQ(
       bad_path("report", R"({"id":"1","function":{"name":"f","address":"0x10000000000000000"}})"),
       "function.address");
-  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"time":[2,1]})"), "time");
-  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"latency":[-1,1]})"),
-            "latency");
-  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"tid":1.5})"), "tid");
-  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"ancestor":{}})"),
-            "ancestor.name");
   EXPECT_EQ(bad_path("calls", R"({"id":"1","function":{"name":"f"},"limit":0})"), "limit");
   EXPECT_EQ(bad_path("calls", R"({"id":"1","function":{"name":"f"},"limit":100001})"), "limit");
   EXPECT_EQ(bad_path("calls", R"({"id":"1","function":{"name":"f"},"offset":-1})"), "offset");
@@ -171,8 +165,8 @@ TEST(Parameters, UnknownOnesAreRefusedWithTheNearestName) {
 TEST(Parameters, DefaultsAreThoseOfTheSchema) {
   const auto calls = request_of<protocol::CallsParams>(R"({"id":"1","function":{"name":"f"}})");
   ASSERT_TRUE(calls);
-  EXPECT_EQ(calls->offset, 0U);
-  EXPECT_EQ(calls->limit, 10'000U);
+  EXPECT_EQ(calls->page.offset, 0U);
+  EXPECT_EQ(calls->page.limit, 10'000U);
   const auto open = request_of<protocol::OpenParams>(R"({"path":"/r"})");
   ASSERT_TRUE(open);
   EXPECT_TRUE(open->activate);
@@ -180,8 +174,9 @@ TEST(Parameters, DefaultsAreThoseOfTheSchema) {
 }
 
 TEST(Parameters, NullIsAbsent) {
-  EXPECT_EQ(bad_path("report", R"({"id":"1","function":{"name":"f"},"tid":null,"time":null})"),
-            "none");
+  EXPECT_EQ(
+      bad_path("report", R"({"id":"1","function":{"name":"f"},"inlined":null,"selection":null})"),
+      "none");
 }
 
 TEST(Parameters, ARecordRequest) {
@@ -270,6 +265,9 @@ TEST(Parameters, ASelectionThatIsWrong) {
         "report", (R"({"id":"1","function":{"name":"f"},"selection":)" + selection + "}").c_str());
   };
   EXPECT_EQ(path_of(R"({"latency":[5]})"), "selection.latency");
+  EXPECT_EQ(path_of(R"({"latency":[-1,1]})"), "selection.latency");
+  EXPECT_EQ(path_of(R"({"time":[2,1]})"), "selection.time");
+  EXPECT_EQ(path_of(R"({"ancestors":[{}]})"), "selection.ancestors[0].function");
   EXPECT_EQ(path_of(R"({"latency":[5,5]})"), "selection.latency");
   EXPECT_EQ(path_of(R"({"latency":[6,5]})"), "selection.latency");
   EXPECT_EQ(path_of(R"({"time":["0",null]})"), "selection.time");

@@ -167,6 +167,11 @@ inline constexpr std::uint8_t extra_bit = 16;
 inline constexpr std::uint8_t late_bit = 32;
 inline constexpr std::uint8_t end_unknown_bit = 64;
 
+// Returns whether a call with these flags has a latency, and not only bounds of it.
+[[nodiscard]] constexpr bool has_latency(std::uint8_t flags) {
+  return (flags & end_unknown_bit) == 0 || (flags & state_bits) == 0;
+}
+
 // Returns the state in the flags, whatever a damaged file contains.
 [[nodiscard]] constexpr stacks::CallState state_of(std::uint8_t flags) {
   const std::uint8_t state = flags & state_bits;

@@ -26,8 +26,7 @@ void BlockReader::find_admitted(const BlockEntry& entry) {
                            filter_.made_in->has(entry.thread, stacks::CallId{block_parents_[i]}));
     const stacks::CallState state = state_of(flags_[i]);
     states_.at(static_cast<std::size_t>(state)) += accepted ? 1 : 0;
-    const bool timed = (flags_[i] & end_unknown_bit) == 0;
-    taken_[i] = accepted && timed && filter_.states.has(state) ? 1 : 0;
+    taken_[i] = accepted && filter_.states.has(state) && has_latency(flags_[i]) ? 1 : 0;
   }
   if (states_[0] == entry.calls && filter_.states.has(stacks::CallState::complete)) {
     taken_.clear();

@@ -18,7 +18,7 @@ struct CallFilter {
   const OrderSet* calls = nullptr;   // accepts only these calls; null: any
   const OrderSet* made_in = nullptr; // accepts only calls made by one of these; null: any
   bool raw = false;                  // latencies with the time of probes
-  // Whose figures are read. Calls whose end is unknown have none.
+  // Whose figures are read. Unwound calls whose end was not seen have none.
   stacks::CallStates states = {stacks::CallState::complete};
 
   // Returns whether all complete calls are accepted, and only these.

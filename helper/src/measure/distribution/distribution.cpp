@@ -79,7 +79,7 @@ public:
         static_cast<double>(columns_) / static_cast<double>(limits_.last - limits_.first + 1);
     for (std::uint32_t call = 0; call < entry.calls; ++call) {
       const auto flags = static_cast<std::uint8_t>(block.flags[call]);
-      if (!states_.has(cache::state_of(flags)) || (flags & cache::end_unknown_bit) != 0) {
+      if (!states_.has(cache::state_of(flags)) || !cache::has_latency(flags)) {
         continue;
       }
       const std::size_t bin = bins_->of(latencies_[call]);

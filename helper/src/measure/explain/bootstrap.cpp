@@ -11,39 +11,100 @@ namespace {
 
 constexpr std::size_t resamples = 200;
 constexpr std::size_t most_drawn = 4000;
+constexpr std::size_t most_population = 16'000; // their values fit a processor's cache
 constexpr std::uint64_t seed = 1;
 
-using Draw = std::vector<std::uint32_t>; // how often each owner was drawn
-
-// Draws `drawn` members with replacement. Lemire, "Fast random integer generation in an interval"
-// (2019), without its correction: the bias is below 2^-32.
-void draw(const std::vector<std::uint32_t>& members, std::size_t drawn, std::mt19937_64& random,
-          Draw& result) {
-  std::ranges::fill(result, 0);
-  for (std::size_t count = 0; count < drawn; ++count) {
-    constexpr unsigned half = 32;
-    const std::uint64_t number = (random() >> half) * members.size() >> half;
-    ++result[members[number]];
+// The calls of a set that resamples are drawn from: all of them, or every so many of a large set.
+std::vector<std::uint32_t> population_of(const std::vector<std::uint32_t>& members) {
+  const std::size_t size = std::min(members.size(), most_population);
+  std::vector<std::uint32_t> population(size);
+  for (std::size_t at = 0; at < size; ++at) {
+    population[at] = members[at * members.size() / size];
   }
+  return population;
 }
 
-double mean(const Draw& draws, std::span<const PartValue> values, std::size_t drawn) {
-  double sum = 0;
-  for (const PartValue& value : values) {
-    sum += value.time * draws[value.owner];
+// What each of some owners spent in each part, owner by owner. The last part is the latency.
+class Table {
+public:
+  Table(const Owners& owners, std::span<const PartValues> parts,
+        const std::vector<std::uint32_t>& rows)
+      : columns_(parts.size() + 1), rows_(rows.size()), values_(columns_ * rows.size()) {
+    constexpr std::uint32_t none = UINT32_MAX;
+    std::vector<std::uint32_t> row_of(owners.size(), none);
+    for (std::uint32_t row = 0; row < rows.size(); ++row) {
+      row_of[rows[row]] = row;
+      at(row)[parts.size()] = static_cast<double>(owners.calls->latency[owners.call[rows[row]]]);
+    }
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      for (const PartValue& value : parts[part].values) {
+        if (row_of[value.owner] != none) {
+          at(row_of[value.owner])[part] = value.time;
+        }
+      }
+    }
   }
-  return sum / static_cast<double>(drawn);
+
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  // Returns the means of all rows.
+  [[nodiscard]] std::vector<double> means() const {
+    std::vector<double> sums(columns_);
+    for (std::uint32_t row = 0; row < rows_; ++row) {
+      add(row, sums);
+    }
+    return divided(std::move(sums), rows_);
+  }
+  // Returns the means of rows that are drawn with replacement. Lemire, "Fast random integer
+  // generation in an interval" (2019), without its correction: the bias is below 2^-32.
+  [[nodiscard]] std::vector<double> resampled(std::size_t drawn, std::mt19937_64& random) const {
+    std::vector<double> sums(columns_);
+    for (std::size_t count = 0; count < drawn; ++count) {
+      constexpr unsigned half = 32;
+      add(static_cast<std::uint32_t>((random() >> half) * rows_ >> half), sums);
+    }
+    return divided(std::move(sums), drawn);
+  }
+
+private:
+  [[nodiscard]] double* at(std::uint32_t row) { return values_.data() + row * columns_; }
+  void add(std::uint32_t row, std::vector<double>& sums) const {
+    const double* const values = values_.data() + row * columns_;
+    for (std::size_t column = 0; column < columns_; ++column) {
+      sums[column] += values[column];
+    }
+  }
+  static std::vector<double> divided(std::vector<double> sums, std::size_t count) {
+    for (double& sum : sums) {
+      sum /= static_cast<double>(count);
+    }
+    return sums;
+  }
+
+  std::size_t columns_;
+  std::size_t rows_;
+  std::vector<double> values_;
+};
+
+// Returns the share of each part in the difference of the means; nothing where that is 0.
+std::vector<double> shares_of(const std::vector<double>& slow, const std::vector<double>& typical) {
+  const double gap = slow.back() - typical.back();
+  std::vector<double> shares;
+  for (std::size_t part = 0; gap != 0 && part + 1 < slow.size(); ++part) {
+    shares.push_back((slow[part] - typical[part]) / gap);
+  }
+  return shares;
 }
 
-// Narrows the interval around the share, for a set that is larger than what was drawn from it.
-ShareInterval narrowed(std::vector<double>& shares, double share, double factor) {
+// Returns the interval around `share`, narrowed for a set that is larger than what was drawn from
+// it. `middle`: the share in the population.
+ShareInterval narrowed(std::vector<double>& shares, double share, double middle, double factor) {
   constexpr double low = 0.025;
   std::ranges::sort(shares);
   const auto at = [&shares](double part) {
     return shares[static_cast<std::size_t>(part * static_cast<double>(shares.size() - 1) + 0.5)];
   };
-  return {.low = share + std::min(at(low) - share, 0.0) * factor,
-          .high = share + std::max(at(1 - low) - share, 0.0) * factor};
+  return {.low = share + std::min(at(low) - middle, 0.0) * factor,
+          .high = share + std::max(at(1 - low) - middle, 0.0) * factor};
 }
 
 } // namespace
@@ -52,10 +113,7 @@ std::vector<ShareInterval> share_intervals(const Owners& owners,
                                            std::span<const PartValues> parts) {
   std::vector<std::uint32_t> slow;
   std::vector<std::uint32_t> typical;
-  std::vector<PartValue> latencies(owners.size());
   for (std::uint32_t owner = 0; owner < owners.size(); ++owner) {
-    latencies[owner] = {.owner = owner,
-                        .time = static_cast<double>(owners.calls->latency[owners.call[owner]])};
     if (owners.is_slow(owner)) {
       slow.push_back(owner);
     }
@@ -63,34 +121,30 @@ std::vector<ShareInterval> share_intervals(const Owners& owners,
       typical.push_back(owner);
     }
   }
-  const std::size_t drawn_slow = std::min(slow.size(), most_drawn);
-  const std::size_t drawn_typical = std::min(typical.size(), most_drawn);
+  const Table of_slow(owners, parts, population_of(slow));
+  const Table of_typical(owners, parts, population_of(typical));
+  const std::size_t drawn_slow = std::min(of_slow.rows(), most_drawn);
+  const std::size_t drawn_typical = std::min(of_typical.rows(), most_drawn);
   // The scatter of the slow calls dominates, because their latencies differ most.
   const double factor =
       std::sqrt(static_cast<double>(drawn_slow) / static_cast<double>(slow.size()));
+  const std::vector<double> middle = shares_of(of_slow.means(), of_typical.means());
   std::vector<std::vector<double>> shares(parts.size());
   std::mt19937_64 random(seed); // NOLINT(cert-msc51-cpp): equal input, equal result
-  Draw slow_draws(owners.size());
-  Draw typical_draws(owners.size());
   for (std::size_t count = 0; count < resamples; ++count) {
-    draw(slow, drawn_slow, random, slow_draws);
-    draw(typical, drawn_typical, random, typical_draws);
-    const auto difference = [&](std::span<const PartValue> values) {
-      return mean(slow_draws, values, drawn_slow) - mean(typical_draws, values, drawn_typical);
-    };
-    const double gap = difference(latencies);
-    if (gap == 0) {
-      continue;
-    }
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-      shares[part].push_back(difference(parts[part].values) / gap);
+    const std::vector<double> slow_means = of_slow.resampled(drawn_slow, random);
+    const std::vector<double> drawn =
+        shares_of(slow_means, of_typical.resampled(drawn_typical, random));
+    for (std::size_t part = 0; part < drawn.size(); ++part) {
+      shares[part].push_back(drawn[part]);
     }
   }
   std::vector<ShareInterval> intervals;
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const double share = parts[part].part.share;
-    intervals.push_back(shares[part].empty() ? ShareInterval{share, share}
-                                             : narrowed(shares[part], share, factor));
+    intervals.push_back(shares[part].empty() || middle.empty()
+                            ? ShareInterval{share, share}
+                            : narrowed(shares[part], share, middle[part], factor));
   }
   return intervals;
 }

@@ -20,7 +20,7 @@ struct ScannedCall {
   std::uint64_t blocked = 0;     // ns
   std::uint64_t preempted = 0;   // ns
   stacks::CallState state = stacks::CallState::complete;
-  bool end_unknown = false; // the latency is a lower bound
+  bool has_latency = true; // else a lower bound
 };
 
 // Gives every call of the edge of that index to `take`. Leaves out the calls of damaged blocks.
@@ -49,7 +49,7 @@ void scan_calls(const cache::CallCache& cache, cache::EdgeId edge, const Take& t
                        .start = starts[at],
                        .latency = block->latency[at]};
       call.state = cache::state_of(flags);
-      call.end_unknown = (flags & cache::end_unknown_bit) != 0;
+      call.has_latency = cache::has_latency(flags);
       if ((flags & cache::extra_bit) != 0 && extra < entry.extras) {
         call.blocked = block->blocked[extra];
         call.preempted = block->preempted[extra];

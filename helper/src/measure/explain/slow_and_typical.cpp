@@ -4,6 +4,7 @@
 #include "measure/explain/call_scan.hpp"
 #include "measure/selection/select_calls.hpp"
 #include "measure/selection/selection_text.hpp"
+#include "measure/statistics/value_at_rank.hpp"
 
 #include <fmt/format.h>
 
@@ -46,16 +47,14 @@ struct Bounds {
   [[nodiscard]] bool contains(std::uint64_t value) const { return low <= value && value <= high; }
 };
 
-std::uint64_t percentile(const std::vector<std::uint64_t>& sorted, double percent) {
-  const double rank = std::ceil(percent / hundred * static_cast<double>(sorted.size()));
-  const auto at = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
-  return sorted[std::min(at, sorted.size() - 1)];
-}
-
-Bounds bounds_of(const LatencyRange& range, const std::vector<std::uint64_t>& sorted) {
+Bounds bounds_of(const LatencyRange& range, const RankedValues& latencies, std::size_t calls) {
+  const auto percentile = [&](double percent) {
+    const double rank = std::ceil(percent / hundred * static_cast<double>(calls));
+    return latencies.at(static_cast<std::size_t>(std::max(rank, 1.0)) - 1);
+  };
   if (range.percentiles) {
-    return {.low = percentile(sorted, range.low),
-            .high = std::isinf(range.high) ? UINT64_MAX : percentile(sorted, range.high)};
+    return {.low = percentile(range.low),
+            .high = std::isinf(range.high) ? UINT64_MAX : percentile(range.high)};
   }
   constexpr double most = 18e18;
   return {.low = static_cast<std::uint64_t>(std::min(range.low, most)),
@@ -76,7 +75,7 @@ void read_calls(const Measurement& measurement, stacks::FunctionId function,
       if (!is_accepted(call)) {
         return;
       }
-      if (states.has(call.state) && !call.end_unknown) {
+      if (states.has(call.state) && call.has_latency) {
         calls.index.add(call.thread, call.order);
       } else {
         ++calls.left_out;
@@ -217,12 +216,11 @@ Result<FunctionCalls> divide_calls(const Measurement& measurement, stacks::Funct
     return none("was recorded in this selection",
                 "measure for a longer time, or widen the selection");
   }
-  std::vector<std::uint64_t> sorted = calls.latency;
-  std::ranges::sort(sorted);
+  const RankedValues latencies(calls.latency);
   constexpr LatencyRange slowest{.percentiles = true, .low = 99};
   constexpr LatencyRange middle{.percentiles = true, .low = 40, .high = 60};
-  const Bounds slow = bounds_of(choice.slow.value_or(slowest), sorted);
-  const Bounds typical = bounds_of(choice.typical.value_or(middle), sorted);
+  const Bounds slow = bounds_of(choice.slow.value_or(slowest), latencies, calls.size());
+  const Bounds typical = bounds_of(choice.typical.value_or(middle), latencies, calls.size());
   for (std::uint32_t call = 0; call < calls.size(); ++call) {
     const bool is_slow =
         selection_is_slow ? calls.is_slow(call) : slow.contains(calls.latency[call]);

@@ -24,14 +24,10 @@ void CallSelector::enter(std::uint32_t thread) {
   }
 }
 
-bool CallSelector::accepts_thread(std::uint32_t thread) const {
-  return selection_.accepts_thread(measurement_.threads[thread].tid);
-}
-
 std::span<const std::uint8_t>
 CallSelector::judge(cache::EdgeId edge, const cache::BlockEntry& entry, const cache::Block& block) {
-  const bool accepted =
-      accepts_thread(entry.thread) && callers_.accepts(measurement_.cache->edge(edge));
+  const bool accepted = selection_.accepts_thread(measurement_.threads[entry.thread].tid) &&
+                        callers_.accepts(measurement_.cache->edge(edge));
   accepted_.assign(entry.calls, accepted ? 1 : 0);
   if (accepted) {
     judge_figures(entry, block);

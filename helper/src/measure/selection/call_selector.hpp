@@ -32,7 +32,6 @@ public:
   judge(cache::EdgeId edge, const cache::BlockEntry& entry, const cache::Block& block);
 
 private:
-  [[nodiscard]] bool accepts_thread(std::uint32_t thread) const;
   void judge_figures(const cache::BlockEntry& entry, const cache::Block& block);
   void judge_relatives(const cache::BlockEntry& entry, const cache::Block& block);
 

@@ -52,6 +52,11 @@ bool Selection::accepts_all() const {
          waited.empty();
 }
 
+bool Selection::is_of_calls() const {
+  return complement || latency.has_bounds() || !callers.empty() || !ancestors.empty() ||
+         !calls.empty() || !waited.empty() || !states.empty();
+}
+
 bool Selection::accepts_thread(std::int32_t tid) const {
   const auto has = [tid](const std::vector<std::int32_t>& list) {
     return std::ranges::find(list, tid) != list.end();

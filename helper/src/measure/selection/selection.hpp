@@ -67,6 +67,8 @@ struct Selection {
 
   // Returns whether every call in the states is selected.
   [[nodiscard]] bool accepts_all() const;
+  // Returns whether it has conditions other than time and threads.
+  [[nodiscard]] bool is_of_calls() const;
   [[nodiscard]] bool accepts_thread(std::int32_t tid) const;
   [[nodiscard]] stacks::CallStates states_or(stacks::CallStates otherwise) const {
     return states.empty() ? otherwise : states;

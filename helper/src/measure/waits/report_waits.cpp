@@ -16,14 +16,13 @@ using waits::Wait;
 void add_calls_of(const Measurement& measurement, const waits::Waits& waits,
                   stacks::FunctionId function, const Selection& selection, WaitRows& rows,
                   WaitReport& report) {
-  const SelectedCalls selected = read_selected(measurement, function, selection);
+  Selection in_states = selection;
+  in_states.states = selection.states_or({stacks::CallState::complete});
+  const SelectedCalls selected = read_selected(measurement, function, in_states);
   const stacks::CallTable& calls = selected.subset.calls();
   std::uint32_t thread = UINT32_MAX;
   std::uint64_t counted_until = 0;
   for (const std::uint32_t call : selected.calls) {
-    if (calls.state[call] != stacks::CallState::complete) {
-      continue;
-    }
     ++report.calls;
     if (calls.thread[call] != thread) {
       thread = calls.thread[call];
