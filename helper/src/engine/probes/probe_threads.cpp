@@ -155,11 +155,13 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> ProbeThreads::gaps() const 
 
 void ProbeThreads::finish(std::uint64_t first_ns, std::uint64_t last_ns) {
   go_on_to(last_ns);
+  const std::uint64_t measured_until =
+      intervals().empty() ? last_ns : std::min(last_ns, intervals().back().end_ns);
   std::set<stacks::FunctionId> self_unknown;
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     stacks::ThreadInfo& info = measurement_->threads[i];
     const bool exited = !of_goroutines_[i] && loaded_->exited(info, info.first_ns);
-    threads_[i].finish(exited ? info.last_ns : last_ns, exited);
+    threads_[i].finish(exited ? info.last_ns : measured_until, exited);
     // The probes watch every thread while they are enabled, with or without hits.
     info.first_ns = first_ns;
     info.last_ns = std::max(info.last_ns, last_ns);

@@ -77,10 +77,9 @@ double middle(std::vector<double> values) {
 HitCost cost_under_any_load(const Turns& turns, double trap_ns, double frequent_ns) {
   const double quick_ns = middle(turns.quick);
   const double step_ns = std::max(0.0, quick_ns - trap_ns);
-  std::vector<double> slow = turns.slow;
   const double least = least_factor * quick_ns;
   const double most = std::max(most_trap_factor * (quick_ns - step_ns) + most_step_factor * step_ns,
-                               quantile(slow, 0.9));
+                               middle(turns.slow));
   const double latency_ns = (least + most) / 2;
   return {.latency_ns = latency_ns,
           .hit_ns = quick_ns > 0 ? frequent_ns * latency_ns / quick_ns : frequent_ns,
