@@ -227,6 +227,17 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       const hover = await showHover(page);
       await hover.getByText("Mean compared with the baseline: faster, \u2212").first().waitFor(patience);
       await page.keyboard.press("Escape");
+      await runCommand(page, "PT Lens: Show Flame Graph");
+      const frame = panelFrame(page);
+      await frame.locator("h1", { hasText: /^step$/ }).waitFor(patience);
+      await openTab(frame, "Change");
+      const row = frame.locator("[data-section=changes] tbody tr").first();
+      const shown = await until("the row of the function", async () => (await row.count()) === 1 && panelText(row));
+      for (const text of ["step", duration(difference.mean.base_ns), duration(difference.mean.recording_ns), "↓ faster"]) assert.ok(shown.includes(text), `${text} in ${shown}`);
+      assert.ok((await panelText(frame.locator("[data-section=change]"))).includes("p99"));
+      assert.deepEqual(await violationsInPanel(page), [], "Change");
+      await shot("panel-change-dark");
+      await goTo(page, report.function.line);
       await shot("baseline-dark");
       await runCommand(page, "PT Lens: Show Recording");
       await pick(page, project.base);
