@@ -1,8 +1,8 @@
 // The cost of the call cache: writing a call, reading the rows of calls, the table of functions.
 // The calls come from a random walk over 200 functions with stacks about 10 deep. One call in fifty
 // is a call of function 0.
-#include "cache/call_rows.hpp"
-#include "cache/writer.hpp"
+#include "cache/reading/call_rows.hpp"
+#include "cache/writing/writer.hpp"
 #include "measure/report/report.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "stacks/calls/closed_call.hpp"

@@ -1,6 +1,6 @@
 // The number of calls per second that the questions of measure/ process, on synthetic recordings
 // with stacks about 20 deep, 200 functions and 4 threads.
-#include "cache/call_rows.hpp"
+#include "cache/reading/call_rows.hpp"
 #include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/report/report.hpp"

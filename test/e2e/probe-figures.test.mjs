@@ -103,6 +103,16 @@ test("self time is unknown where a callee was not measured", { skip }, () => {
   assert.match(table, /—: unknown, some callees were not measured/);
 });
 
+test("a report can be on several functions: their reports one after another, in JSON a list", { skip }, () => {
+  const report = (names, ...more) => output(helper, ["report", ...names.flatMap((name) => ["--function", name]), ...more, recorded("round")]);
+  assert.equal(report(["through", "leaf"]), `${report(["through"])}\n${report(["leaf"])}`);
+  assert.deepEqual(JSON.parse(report(["through", "leaf"], "--json")), [JSON.parse(report(["through"], "--json")), JSON.parse(report(["leaf"], "--json"))]);
+  const { status, stdout, stderr } = run(helper, ["report", "--function", "through", "--function", "nothing", recorded("round")]);
+  assert.equal(status, 1);
+  assert.equal(stdout, "", "all or none");
+  assert.match(stderr, /nothing/);
+});
+
 test("the report says how it was measured, and shows raw figures only when asked", { skip }, () => {
   const text = (...more) => output(helper, ["report", "--function", "through", ...more, recorded("round")]);
   assert.match(text(), /measured with probes: the program ran (less than )?[\d.,]+× slower/);

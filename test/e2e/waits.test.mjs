@@ -31,7 +31,7 @@ const reasons = { lock_table: "lock", take_item: "lock", read_pipe: "pipe", nap:
 function record(name, options = []) {
   const recording = path.join(folder, name);
   const truth = path.join(folder, `${name}.json`);
-  const functions = Object.keys(reasons).flatMap((function_) => ["--function", function_]);
+  const functions = [...Object.keys(reasons), "serve"].flatMap((function_) => ["--function", function_]);
   output(helper, ["record", "--backend", "uprobe", "--budget", "100", ...functions, ...options, "-o", recording, "--", program, path.join(folder, "data"), truth]);
   return { recording, truth: JSON.parse(readFileSync(truth, "utf8")) };
 }
@@ -97,6 +97,32 @@ describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoin
     for (const name of Object.keys(reasons)) assert.ok(known.has(name), name);
     const none = json(["waits", "--json", "--function", "nap", "--latency", ",1ms", recorded.recording]).waits;
     assert.deepEqual([none.calls, none.intervals], [0, 0]);
+  });
+
+  test("explain names the lock, the line, the thread that held it, and its function", () => {
+    const { explain } = json(["explain", "--json", "--function", "serve", "--slow", ">3ms", recorded.recording]);
+    assert.equal(explain.slow.calls, 4);
+    const { wait, share } = explain.components[0];
+    assert.ok(share > 0.9);
+    assert.deepEqual([wait.reason, wait.lock, wait.function, wait.line], ["lock", "mutex", "serve", lineOf("serve", "pthread_mutex_lock")]);
+    assert.deepEqual([wait.wakers[0].thread, wait.wakers[0].function, wait.intervals], ["rebalance", "count_stock", 4]);
+    const line = lineOf("count_stock", "pthread_mutex_unlock");
+    assert.ok(explain.sentence.includes(`waiting for a lock in \`serve\` (waits.c:${wait.line}), held by thread \`rebalance\` in \`count_stock\` (waits.c:${line})`), explain.sentence);
+  });
+
+  test("the time line of the slow call shows the lock and, beside it, a typical call without the wait", () => {
+    const slow = json(["explain", "--json", "--function", "serve", "--slow", ">3ms", recorded.recording]).explain.components[0].example;
+    const named = ["--function", "serve", "--call", `${slow.tid}:${slow.start}`, recorded.recording];
+    const { timeline } = json(["timeline", "--json", ...named]);
+    assert.deepEqual([timeline.tid, timeline.start, timeline.calls[0].function], [slow.tid, slow.start, "serve"]);
+    const wait = timeline.waits.find(({ reason }) => reason === "lock");
+    assert.ok(wait.duration >= 3_000_000 && wait.start >= 0 && wait.start + wait.duration <= timeline.wall);
+    assert.deepEqual([wait.waker.thread, wait.waker.function], ["rebalance", "count_stock"]);
+    assert.ok(wait.woken <= wait.start + wait.duration, "woken before it ran again");
+    assert.ok(timeline.twin.latency < 3_000_000 && timeline.twin.same_caller);
+    const parted = timeline.twin.calls[timeline.twin.largest_difference];
+    assert.deepEqual([parted.function, parted.line], ["pthread_mutex_lock", lineOf("serve", "pthread_mutex_lock")]);
+    assert.match(output(helper, ["timeline", ...named]), /waiting for a lock in `serve`[^]*the largest difference/);
   });
 
   test("without the tracepoints, the functions that were called give the likely reasons", () => {

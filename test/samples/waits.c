@@ -16,9 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 12, HELD_MS = 5, NAP_MS = 3, POLL_MS = 4, FEED_MS = 3 };
+enum { ROUNDS = 12, HELD_MS = 5, NAP_MS = 3, POLL_MS = 4, FEED_MS = 3, ORDERS = 200, SLOW_EVERY = 50 };
 
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t stock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t news = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
 static int items;
@@ -68,6 +69,14 @@ __attribute__((noinline)) void feed(void) {
   sink++;
 }
 
+__attribute__((noinline)) void count_stock(void) {
+  pthread_mutex_lock(&stock);
+  tell(to_main[1]);
+  pass_ms(HELD_MS);
+  pthread_mutex_unlock(&stock);
+  sink++;
+}
+
 static void *rebalance(void *unused) {
   pthread_setname_np(pthread_self(), "rebalance");
   for (int round = 0; round < ROUNDS; round++) {
@@ -77,6 +86,10 @@ static void *rebalance(void *unused) {
     deliver();
     hear(to_helper[0]);
     feed();
+  }
+  for (int order = 0; order < ORDERS; order += SLOW_EVERY) {
+    hear(to_helper[0]);
+    count_stock();
   }
   return unused;
 }
@@ -115,6 +128,13 @@ __attribute__((noinline)) void await_events(void) {
   struct pollfd nothing = {silent[0], POLLIN, 0};
   poll(&nothing, 1, POLL_MS);
   sink++;
+}
+
+// One call in SLOW_EVERY finds the lock held.
+__attribute__((noinline)) void serve(void) {
+  pthread_mutex_lock(&stock);
+  sink++;
+  pthread_mutex_unlock(&stock);
 }
 
 // Shares its CPU with a process that never sleeps.
@@ -167,6 +187,13 @@ int main(int count, char **arguments) {
       if (kind == 0) hear(to_main[0]);
       measured(&accounts[kind]);
     }
+  }
+  for (int order = 0; order < ORDERS; order++) {
+    if (order % SLOW_EVERY == 0) {
+      tell(to_helper[1]);
+      hear(to_main[0]);
+    }
+    serve();
   }
   pthread_join(helper, 0);
   sched_setaffinity(0, sizeof first, &first);

@@ -138,14 +138,18 @@ void add_json(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "print one JSON object");
 }
 
+void add_binary(CLI::App& command, std::string& binary) {
+  command.add_option("--binary", binary, "path of its binary, or the end of the path")
+      ->type_name("B");
+}
+
 void add_function(CLI::App& command, std::string& function, std::string& binary, bool required) {
   command
       .add_option("--function", function,
                   "name, name without parameters, or NAME@0xADDRESS to choose one of several")
       ->type_name("F")
       ->required(required);
-  command.add_option("--binary", binary, "path of its binary, or the end of the path")
-      ->type_name("B");
+  add_binary(command, binary);
 }
 
 void add_all(CLI::App& command, bool& all) {
@@ -205,6 +209,7 @@ public:
     add_flame();
     add_explain();
     add_waits();
+    add_timeline();
     add_lines();
     add_diff();
     add_decode();
@@ -398,7 +403,13 @@ private:
                             [this] { return report(report_); });
     add_source(*app, report_.source);
     add_no_cache(*app, report_.source);
-    add_function(*app, report_.function, report_.binary, true);
+    app->add_option("--function", report_.functions,
+                    "name, name without parameters, or NAME@0xADDRESS to choose one of several; "
+                    "repeatable: a report on each")
+        ->type_name("F")
+        ->required()
+        ->allow_extra_args(false);
+    add_binary(*app, report_.binary);
     add_all(*app, report_.all);
     app->add_flag("--raw", report_.raw,
                   "add the latency with the time of probes (JSON always has it)");
@@ -456,8 +467,21 @@ private:
     add_source(*app, waits_.source);
     add_no_cache(*app, waits_.source);
     add_function(*app, waits_.function, waits_.binary, false);
-    add_selection(*app, waits_.selection);
+    add_selection(*app, waits_.selection, false);
     add_json(*app, waits_.source.json);
+  }
+
+  void add_timeline() {
+    CLI::App* app = command("timeline", "show one call in order of time, beside a typical one",
+                            [this] { return timeline(timeline_); });
+    add_source(*app, timeline_.query.source);
+    add_no_cache(*app, timeline_.query.source);
+    add_function(*app, timeline_.query.function, timeline_.query.binary, true);
+    app->add_option("--call", timeline_.call,
+                    "thread and start of the call, as `ptlens calls` prints them")
+        ->type_name("TID:START")
+        ->required();
+    add_json(*app, timeline_.query.source.json);
   }
 
   void add_lines() {
@@ -571,6 +595,7 @@ private:
   FlameOptions flame_;
   ExplainOptions explain_;
   QueryOptions waits_;
+  TimelineOptions timeline_;
   LinesOptions lines_;
   DiffOptions diff_;
   BundleOptions bundle_;

@@ -32,6 +32,7 @@ struct QueryOptions {
   RecordingOptions source;
   measure::SelectionText selection;
   std::string function;
+  std::vector<std::string> functions; // of `report`, instead of `function`: a report on each
   std::string binary;
   bool all = false; // report all functions of the name together
   bool raw = false; // add the figures with the time of probes
@@ -53,6 +54,11 @@ struct ExplainOptions {
   QueryOptions query;
   std::string slow;    // as typed; empty: not given
   std::string typical; // the same
+};
+
+struct TimelineOptions {
+  QueryOptions query;
+  std::string call; // TID:START, as typed
 };
 
 struct DiffOptions {
@@ -119,6 +125,7 @@ Result<void> report(const QueryOptions& options);
 Result<void> calls(const CallsOptions& options);
 Result<void> flame(const FlameOptions& options);
 Result<void> explain(const ExplainOptions& options);
+Result<void> timeline(const TimelineOptions& options);
 Result<void> waits(const QueryOptions& options);
 Result<void> lines(const LinesOptions& options);
 Result<void> diff(const DiffOptions& options);

@@ -1,4 +1,5 @@
-// Commands that answer from a recording: functions, report, calls, flame, explain, waits, lines.
+// Commands that answer from a recording: functions, report, calls, flame, explain, waits,
+// timeline, lines.
 #include "cli/commands.hpp"
 #include "cli/progress_line.hpp"
 #include "engine/cache/cache_status.hpp"
@@ -12,9 +13,12 @@
 #include "export/json/json.hpp"
 #include "export/line_times.hpp"
 #include "export/text/text.hpp"
+#include "export/timeline/timeline_json.hpp"
+#include "export/timeline/timeline_text.hpp"
 #include "export/waits/waits_json.hpp"
 #include "export/waits/waits_text.hpp"
 #include "measure/explain/explain.hpp"
+#include "measure/explain/wait_causes.hpp"
 #include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "measure/names/find_function.hpp"
@@ -23,14 +27,19 @@
 #include "measure/selection/call_stream.hpp"
 #include "measure/selection/selection.hpp"
 #include "measure/selection/selection_text.hpp"
-#include "measure/waits/wait_report.hpp"
+#include "measure/timeline/timeline.hpp"
+#include "measure/waits/report_waits.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace ptlens::cli {
 namespace {
@@ -122,10 +131,10 @@ Result<Query> prepare(const QueryOptions& options) {
   return query;
 }
 
-void print(const measure::Measurement& measurement, const measure::Report& report,
-           const std::optional<measure::LatencyStats>& raw,
-           const std::optional<measure::InlinedPart>& inlined, bool not_called,
-           const QueryOptions& options) {
+std::string text_of(const measure::Measurement& measurement, const measure::Report& report,
+                    const std::optional<measure::LatencyStats>& raw,
+                    const std::optional<measure::InlinedPart>& inlined, bool not_called,
+                    const QueryOptions& options) {
   if (options.source.json) {
     auto json = exporting::report_json(measurement, report, raw);
     if (not_called) {
@@ -134,14 +143,13 @@ void print(const measure::Measurement& measurement, const measure::Report& repor
     if (inlined) {
       exporting::add_inlined(json, measurement, *inlined);
     }
-    std::cout << exporting::dump(json) << '\n';
-    return;
+    return exporting::dump(json);
   }
-  if (not_called) {
-    std::cout << exporting::not_called_text(measurement, report);
-  }
-  std::cout << exporting::report_text(measurement, report, inlined.value_or(measure::InlinedPart{}),
-                                      options.raw ? raw : std::nullopt);
+  const std::string not_called_text =
+      not_called ? exporting::not_called_text(measurement, report) : std::string();
+  return not_called_text + exporting::report_text(measurement, report,
+                                                  inlined.value_or(measure::InlinedPart{}),
+                                                  options.raw ? raw : std::nullopt);
 }
 
 } // namespace
@@ -178,35 +186,33 @@ Result<void> functions(const RecordingOptions& options) {
   return {};
 }
 
-// Prints the report on all functions of a name; returns false where the name means one or none.
-Result<bool> report_all(const QueryOptions& options) {
+// Returns the report on all functions of a name, or nothing where the name means one or none.
+Result<std::optional<std::string>> report_all(const QueryOptions& options) {
   const auto query = prepare(options);
-  if (!query) {
-    return query.error().kind == Error::Kind::not_found ? Result<bool>(false)
-                                                        : std::unexpected(query.error());
+  if (!query && query.error().kind != Error::Kind::not_found) {
+    return std::unexpected(query.error());
   }
-  if (query->functions.size() == 1) {
-    return false;
+  if (!query || query->functions.size() == 1) {
+    return std::nullopt;
   }
   const measure::Report report =
       measure::report(*query->measurement, query->functions, query->selection);
   if (QueryOptions again = options; was_damaged(*query->measurement, again.source)) {
     return report_all(again);
   }
-  print(*query->measurement, report,
-        measure::raw_latency(*query->measurement, query->functions, query->selection), {}, false,
-        options);
-  return true;
+  return text_of(*query->measurement, report,
+                 measure::raw_latency(*query->measurement, query->functions, query->selection), {},
+                 false, options);
 }
 
-Result<void> report(const QueryOptions& options) {
+Result<std::string> report_one(const QueryOptions& options) {
   if (options.all) {
-    const auto done = report_all(options);
-    if (!done) {
-      return std::unexpected(done.error());
+    auto all = report_all(options);
+    if (!all) {
+      return std::unexpected(all.error());
     }
-    if (*done) {
-      return {};
+    if (*all) {
+      return std::move(**all);
     }
   }
   auto source = open_with_inlined(options);
@@ -227,14 +233,33 @@ Result<void> report(const QueryOptions& options) {
     return std::unexpected(report.error());
   }
   if (QueryOptions again = options; was_damaged(measurement, again.source)) {
-    return cli::report(again);
+    return report_one(again);
   }
   const measure::Measurement& shown = report->source(measurement);
   const auto raw =
       report->inlined
           ? std::nullopt
           : measure::raw_latency(measurement, {&report->report.function, 1}, *selection);
-  print(shown, report->report, raw, report->inlined, report->not_called, options);
+  return text_of(shown, report->report, raw, report->inlined, report->not_called, options);
+}
+
+Result<void> report(const QueryOptions& options) {
+  std::vector<std::string> texts;
+  for (const std::string& function : options.functions) {
+    QueryOptions one = options;
+    one.function = function;
+    auto text = report_one(one);
+    if (!text) {
+      return std::unexpected(text.error());
+    }
+    texts.push_back(std::move(*text));
+  }
+  if (!options.source.json) {
+    std::cout << fmt::to_string(fmt::join(texts, "\n"));
+    return {};
+  }
+  const std::string json = fmt::to_string(fmt::join(texts, ",\n"));
+  std::cout << (texts.size() > 1 ? "[" + json + "]" : json) << '\n';
   return {};
 }
 
@@ -327,13 +352,22 @@ Result<void> explain(const ExplainOptions& options) {
   if (!query) {
     return std::unexpected(query.error());
   }
-  const auto explanation =
+  auto explanation =
       measure::explain(*query->measurement, query->functions.front(), query->selection, *sets);
   if (ExplainOptions again = options; was_damaged(*query->measurement, again.query.source)) {
     return explain(again);
   }
   if (!explanation) {
     return std::unexpected(explanation.error());
+  }
+  if (measure::ends_in_wait(*explanation)) {
+    const auto waits =
+        engine::recorded_waits(options.query.source.recording, open_options(options.query.source),
+                               ProgressLine().progress());
+    if (!waits) {
+      return std::unexpected(waits.error());
+    }
+    measure::name_waits(*query->measurement, **waits, query->selection, *explanation);
   }
   if (options.query.source.json) {
     std::cout << exporting::dump(exporting::explain_json(*query->measurement, *explanation))
@@ -365,6 +399,37 @@ Result<void> waits(const QueryOptions& options) {
     std::cout << exporting::dump(exporting::waits_json(*query->measurement, report)) << '\n';
   } else {
     std::cout << exporting::waits_text(*query->measurement, report);
+  }
+  return {};
+}
+
+Result<void> timeline(const TimelineOptions& options) {
+  const auto name = measure::parse_call_name(options.call);
+  if (!name) {
+    return std::unexpected(name.error());
+  }
+  const auto query = prepare(options.query);
+  if (!query) {
+    return std::unexpected(query.error());
+  }
+  const RecordingOptions& source = options.query.source;
+  const auto recorded =
+      engine::recorded_waits(source.recording, open_options(source), ProgressLine().progress());
+  if (!recorded) {
+    return std::unexpected(recorded.error());
+  }
+  const auto shown =
+      measure::timeline(*query->measurement, **recorded, query->functions.front(), *name);
+  if (TimelineOptions again = options; was_damaged(*query->measurement, again.query.source)) {
+    return timeline(again);
+  }
+  if (!shown) {
+    return std::unexpected(shown.error());
+  }
+  if (source.json) {
+    std::cout << exporting::dump(exporting::timeline_json(*query->measurement, *shown)) << '\n';
+  } else {
+    std::cout << exporting::timeline_text(*query->measurement, *shown);
   }
   return {};
 }

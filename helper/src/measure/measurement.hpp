@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/note.hpp"
-#include "cache/call_cache.hpp"
+#include "cache/reading/call_cache.hpp"
 #include "stacks/calls/call.hpp"
 
 #include <algorithm>

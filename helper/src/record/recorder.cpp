@@ -5,7 +5,7 @@
 #include "record/backends/uftrace_backend.hpp"
 #include "record/backends/uprobe_backend.hpp"
 #include "record/machine/machine.hpp"
-#include "record/probes/probe_group.hpp"
+#include "record/probes/events/probe_group.hpp"
 #include "record/processes/process_stat.hpp"
 #include "record/targets/private_files.hpp"
 #include "record/vdso.hpp"

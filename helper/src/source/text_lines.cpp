@@ -1,7 +1,7 @@
 // The checksums are XXH3: one of the exact line, one of the line with normalised blanks.
 #include "source/text_lines.hpp"
 
-#include "cache/checksum.hpp"
+#include "cache/format/checksum.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // Compares the planned probes with the instructions that objdump lists.
-#include "record/probes/probe_plan.hpp"
+#include "record/probes/plan/probe_plan.hpp"
 #include "record_test_support.hpp"
 
 #include <fmt/format.h>

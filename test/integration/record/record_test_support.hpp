@@ -4,7 +4,7 @@
 
 #include "perfdata/recording.hpp"
 #include "record/machine/machine.hpp"
-#include "record/probes/probe_group.hpp"
+#include "record/probes/events/probe_group.hpp"
 #include "record/processes/child.hpp"
 #include "record/processes/files.hpp"
 #include "record/recorder.hpp"

@@ -1,5 +1,5 @@
-#include "record/probes/probe_cost.hpp"
-#include "record/probes/slow_call_watch.hpp"
+#include "record/probes/cost/probe_cost.hpp"
+#include "record/probes/session/slow_call_watch.hpp"
 #include "record_test_support.hpp"
 
 #include <thread>

@@ -1,7 +1,7 @@
 // Properties of our own pipeline over recordings that nobody has seen before: whatever the threads,
 // processors, faults and code, the calls are those of the walk, in its order, nothing that spans
 // lost trace is complete, times are right to within what is stated, and self times add up.
-#include "cache/writer.hpp"
+#include "cache/writing/writer.hpp"
 #include "engine/cache/cached_calls.hpp"
 #include "engine/engine.hpp"
 #include "engine/recording/loaded_recording.hpp"
@@ -499,6 +499,8 @@ TEST_P(Seeds, CallsAreThoseOfTheWalk) {
 
 INSTANTIATE_TEST_SUITE_P(Properties, Seeds,
                          ::testing::Range(seeds().first, seeds().first + seeds().second));
+// A core that halts between packets of a system-wide recording.
+INSTANTIATE_TEST_SUITE_P(FoundFaults, Seeds, ::testing::Values(986));
 
 } // namespace
 } // namespace ptlens::ptsim::synth::testing

@@ -1,8 +1,8 @@
 // A damaged cache is found to be damaged, wherever the damage is, and a dying writer leaves nothing
 // that could be taken for a cache.
-#include "cache/call_rows.hpp"
 #include "cache/random_table.hpp"
-#include "cache/writer.hpp"
+#include "cache/reading/call_rows.hpp"
+#include "cache/writing/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
 #include "support/ids.hpp"
 

@@ -1,8 +1,8 @@
 // What is kept of edges against the calls themselves, counted and sorted.
-#include "cache/call_rows.hpp"
-#include "cache/edge_tally.hpp"
 #include "cache/random_table.hpp"
-#include "cache/writer.hpp"
+#include "cache/reading/call_rows.hpp"
+#include "cache/writing/edge_tally.hpp"
+#include "cache/writing/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Random tables of calls to cache: valid in their order and their parents, wild in every number.
 #pragma once
 
-#include "cache/description.hpp"
+#include "cache/format/description.hpp"
 #include "stacks/calls/call.hpp"
 #include "stacks/calls/call_table.hpp"
 

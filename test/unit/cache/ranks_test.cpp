@@ -1,5 +1,5 @@
 // Ranks of streams against the sorted stream.
-#include "cache/ranks.hpp"
+#include "cache/writing/ranks.hpp"
 
 #include <gtest/gtest.h>
 

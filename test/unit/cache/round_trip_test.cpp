@@ -1,8 +1,8 @@
 // What goes into a cache comes out: every column of every call, whatever the sizes of blocks and
 // the order of closing.
-#include "cache/call_rows.hpp"
 #include "cache/random_table.hpp"
-#include "cache/writer.hpp"
+#include "cache/reading/call_rows.hpp"
+#include "cache/writing/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
 #include "support/ids.hpp"
 

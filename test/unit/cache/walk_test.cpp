@@ -1,9 +1,9 @@
 // A walk hands over what gathering gives, in the same order, without a table.
 #include "base/cancellation.hpp"
-#include "cache/call_rows.hpp"
 #include "cache/random_table.hpp"
-#include "cache/walk.hpp"
-#include "cache/writer.hpp"
+#include "cache/reading/call_rows.hpp"
+#include "cache/reading/walk.hpp"
+#include "cache/writing/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
 #include "support/ids.hpp"
 

@@ -1,7 +1,8 @@
 // A measurement made by hand: two threads, three functions, six calls.
 #pragma once
 
-#include "cache/call_rows.hpp"
+#include "cache/reading/call_rows.hpp"
+#include "cache/writing/table_cache.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/report.hpp"
 #include "support/ids.hpp"

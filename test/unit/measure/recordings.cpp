@@ -1,7 +1,8 @@
 // Random call trees, built recursively to a small depth.
 #include "measure/recordings.hpp"
 
-#include "cache/call_rows.hpp"
+#include "cache/reading/call_rows.hpp"
+#include "cache/writing/table_cache.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

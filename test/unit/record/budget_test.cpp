@@ -1,10 +1,10 @@
 // Loads and plans whose values are calculated by hand.
-#include "record/probes/budget_plan.hpp"
-#include "record/probes/burst_schedule.hpp"
-#include "record/probes/call_counts.hpp"
-#include "record/probes/load_meter.hpp"
-#include "record/probes/probe_load.hpp"
-#include "record/probes/run_time.hpp"
+#include "record/probes/cost/call_counts.hpp"
+#include "record/probes/cost/load_meter.hpp"
+#include "record/probes/cost/probe_load.hpp"
+#include "record/probes/cost/run_time.hpp"
+#include "record/probes/plan/budget_plan.hpp"
+#include "record/probes/session/burst_schedule.hpp"
 
 #include <gtest/gtest.h>
 

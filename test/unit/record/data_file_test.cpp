@@ -1,8 +1,8 @@
 // Files are read back with perfdata, and by perf where it is installed.
 #include "perfdata/recording.hpp"
-#include "record/probes/data_file.hpp"
-#include "record/probes/process_records.hpp"
-#include "record/probes/record_order.hpp"
+#include "record/probes/events/process_records.hpp"
+#include "record/probes/events/record_order.hpp"
+#include "record/probes/session/data_file.hpp"
 #include "temporary_folder.hpp"
 
 #include <gtest/gtest.h>

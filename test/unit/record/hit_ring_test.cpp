@@ -1,4 +1,4 @@
-#include "record/probes/hit_ring.hpp"
+#include "record/probes/events/hit_ring.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The conditions of the jumps are those that the Intel SDM gives for each Jcc.
-#include "record/probes/probe_plan.hpp"
+#include "record/probes/plan/probe_plan.hpp"
 
 #include <gtest/gtest.h>
 

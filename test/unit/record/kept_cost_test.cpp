@@ -1,4 +1,4 @@
-#include "record/probes/kept_cost.hpp"
+#include "record/probes/cost/kept_cost.hpp"
 
 #include <gtest/gtest.h>
 

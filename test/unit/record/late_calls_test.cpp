@@ -1,4 +1,4 @@
-#include "record/probes/late_calls.hpp"
+#include "record/probes/session/late_calls.hpp"
 
 #include <gtest/gtest.h>
 

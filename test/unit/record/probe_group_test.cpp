@@ -1,5 +1,5 @@
 // Expected values are from the kernel's uprobe tracer.
-#include "record/probes/probe_group.hpp"
+#include "record/probes/events/probe_group.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // calculated by hand (perf drains 200 MB/s from the buffers, and four fifths of the disk may be
 // filled).
 #include "record/perf/volume.hpp"
-#include "record/probes/slow_call_watch.hpp"
+#include "record/probes/session/slow_call_watch.hpp"
 
 #include <gtest/gtest.h>
 

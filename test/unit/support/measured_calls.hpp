@@ -1,7 +1,7 @@
 // A measurement together with a table of all its calls, which tests read directly.
 #pragma once
 
-#include "cache/call_rows.hpp"
+#include "cache/reading/call_rows.hpp"
 #include "measure/measurement.hpp"
 
 #include <utility>

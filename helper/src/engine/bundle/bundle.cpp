@@ -1,7 +1,7 @@
 // libarchive writes the bundle as a tar (pax) that is compressed with zstd.
 #include "engine/bundle/bundle.hpp"
 
-#include "cache/checksum.hpp"
+#include "cache/format/checksum.hpp"
 #include "engine/bundle/bundle_list.hpp"
 #include "engine/recording/loaded_recording.hpp"
 #include "record/processes/process_maps.hpp"

@@ -1,5 +1,5 @@
 // libarchive decompresses the bundle and reads the tar in it.
-#include "cache/checksum.hpp"
+#include "cache/format/checksum.hpp"
 #include "engine/bundle/bundle.hpp"
 #include "engine/bundle/bundle_list.hpp"
 #include "engine/recording/cache_folder.hpp"

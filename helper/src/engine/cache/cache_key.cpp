@@ -1,7 +1,7 @@
 // The key is CBOR, which stores paths as their exact bytes.
 #include "engine/cache/cache_key.hpp"
 
-#include "cache/checksum.hpp"
+#include "cache/format/checksum.hpp"
 #include "record/manifest.hpp"
 #include "symbols/dwarf/debuginfod.hpp"
 

@@ -1,7 +1,7 @@
 // Names of cache files.
 #include "engine/cache/cache_location.hpp"
 
-#include "cache/checksum.hpp"
+#include "cache/format/checksum.hpp"
 #include "engine/cache/cache_key.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Call caches as files.
 #include "engine/cache/cache_status.hpp"
 
-#include "cache/call_cache.hpp"
+#include "cache/reading/call_cache.hpp"
 #include "engine/bundle/bundle.hpp"
 #include "engine/cache/cache_key.hpp"
 #include "engine/cache/cache_location.hpp"

@@ -1,8 +1,8 @@
 // The parts of a measurement other than its calls are stored as CBOR.
 #include "engine/cache/cached_calls.hpp"
 
-#include "cache/checksum.hpp"
-#include "cache/output.hpp"
+#include "cache/format/checksum.hpp"
+#include "cache/writing/output.hpp"
 #include "engine/cache/cache_key.hpp"
 #include "engine/cache/cache_location.hpp"
 #include "perfdata/bytes/mapped_file.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "cache/writer.hpp"
+#include "cache/writing/writer.hpp"
 #include "engine/recording/open_options.hpp"
 #include "measure/measurement.hpp"
 

@@ -2,7 +2,8 @@
 #include "engine/trace/trace_backend.hpp"
 
 #include "base/cancellation.hpp"
-#include "cache/call_rows.hpp"
+#include "cache/reading/call_rows.hpp"
+#include "cache/writing/table_cache.hpp"
 #include "engine/recording/asked_functions.hpp"
 #include "engine/trace/trace_threads.hpp"
 #include "stacks/calls/call_table.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/progress.hpp"
-#include "cache/writer.hpp"
+#include "cache/writing/writer.hpp"
 #include "engine/inlined/inlined_places.hpp"
 #include "engine/recording/loaded_recording.hpp"
 #include "engine/trace/branch_listener.hpp"

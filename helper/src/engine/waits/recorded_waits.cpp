@@ -1,7 +1,7 @@
 #include "engine/waits/recorded_waits.hpp"
 
 #include "base/cancellation.hpp"
-#include "cache/output.hpp"
+#include "cache/writing/output.hpp"
 #include "engine/bundle/bundle.hpp"
 #include "engine/cache/cache_key.hpp"
 #include "engine/cache/cache_location.hpp"

@@ -1,6 +1,6 @@
 #include "engine/waits/wait_file.hpp"
 
-#include "cache/checksum.hpp"
+#include "cache/format/checksum.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -3,6 +3,7 @@
 #include "export/explain/sentence.hpp"
 #include "export/json/json.hpp"
 #include "export/text/units.hpp"
+#include "export/waits/waits_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -74,6 +75,7 @@ Json explain_json(const measure::Measurement& measurement,
     Json json = part_json(measurement, component.part);
     json["share_low"] = component.share_low;
     json["share_high"] = component.share_high;
+    json["wait"] = component.wait ? wait_row_json(*component.wait) : Json(nullptr);
     json["cause"] = cause_text(measurement, component);
     Json path = Json::array();
     for (const Part& part : component.path) {

@@ -1,6 +1,7 @@
 #include "export/explain/sentence.hpp"
 
 #include "export/text/units.hpp"
+#include "export/waits/wait_words.hpp"
 #include "measure/statistics/statistics.hpp"
 #include "symbols/names/name_shape.hpp"
 
@@ -67,10 +68,29 @@ std::string count_text(const measure::Measurement& measurement, const Part& part
                      times(part.slow_count), times(part.typical_count), cost);
 }
 
+// Returns "waiting for a lock in `restock` (order.cpp:88), held by thread `rebalance` in …".
+std::string wait_text(const measure::WaitRow& wait, const std::string& where) {
+  const std::string place = place_text(wait.place);
+  std::string text =
+      wait.reason == waits::Reason::preempted
+          ? fmt::format("another thread has the processor during {}", where)
+          : fmt::format("{}waiting for {} in {}", wait.likely ? "likely " : "",
+                        awaited_text(wait.reason, wait.lock), place.empty() ? where : place);
+  if (!wait.wakers.empty() && 2 * wait.wakers.front().total > wait.totals.total) {
+    const std::string waker = waker_text(wait, wait.wakers.front());
+    text += waker.empty() ? "" : ", " + waker;
+  }
+  return text;
+}
+
 // Returns where the time of a part goes that ends the path. `in`: the call that it is part of, or
 // null for the explained function itself.
-std::string end_text(const measure::Measurement& measurement, const Part& end, const Part* in) {
+std::string end_text(const measure::Measurement& measurement, const Component& component,
+                     const Part& end, const Part* in) {
   const std::string where = in == nullptr ? "its own code" : quoted(measurement, *in);
+  if (component.wait) {
+    return wait_text(*component.wait, where);
+  }
   switch (end.key.kind) {
   case PartKind::self:
     return in == nullptr ? "its own instructions take longer"
@@ -154,9 +174,11 @@ std::string cause_text(const measure::Measurement& measurement, const Component&
       std::string text = count_text(measurement, *step);
       if (end.key.kind == PartKind::blocked) {
         const Part* holder = steps.size() > 1 ? steps[steps.size() - 2] : nullptr;
-        text += holder == nullptr || holder == step
-                    ? ", and it waits in its own code"
-                    : fmt::format(", and it waits in {}", quoted(measurement, *holder));
+        const std::string where = holder == nullptr || holder == step
+                                      ? std::string("its own code")
+                                      : quoted(measurement, *holder);
+        text += ", and it is " + (component.wait ? wait_text(*component.wait, where)
+                                                 : fmt::format("waiting in {}", where));
       }
       return text;
     }
@@ -164,7 +186,7 @@ std::string cause_text(const measure::Measurement& measurement, const Component&
       in = step;
     }
   }
-  return end_text(measurement, *steps.back(), in);
+  return end_text(measurement, component, *steps.back(), in);
 }
 
 std::string predicate_text(const measure::Measurement& measurement, const Predicate& predicate) {

@@ -37,7 +37,24 @@ const char* word(Waker::Kind kind) {
   return "";
 }
 
-Json row_json(const WaitRow& row) {
+} // namespace
+
+Json waker_json(const measure::WakerRow& waker) {
+  return {{"kind", word(waker.kind)},
+          {"interrupt", waker.kind == Waker::Kind::interrupt
+                            ? std::string(waits::word(waker.interrupt))
+                            : std::string()},
+          {"likely", waker.likely},
+          {"thread", waker.thread},
+          {"tid", waker.tid},
+          {"function", waker.place.function},
+          {"binary", waker.place.binary},
+          {"file", waker.place.file},
+          {"line", waker.place.line},
+          {"called", waker.called}};
+}
+
+Json wait_row_json(const WaitRow& row) {
   Json json = totals_json(row.totals);
   json.update({{"reason", waits::word(row.reason)},
                {"likely", row.likely},
@@ -60,23 +77,6 @@ Json row_json(const WaitRow& row) {
   return json;
 }
 
-} // namespace
-
-Json waker_json(const measure::WakerRow& waker) {
-  return {{"kind", word(waker.kind)},
-          {"interrupt", waker.kind == Waker::Kind::interrupt
-                            ? std::string(waits::word(waker.interrupt))
-                            : std::string()},
-          {"likely", waker.likely},
-          {"thread", waker.thread},
-          {"tid", waker.tid},
-          {"function", waker.place.function},
-          {"binary", waker.place.binary},
-          {"file", waker.place.file},
-          {"line", waker.place.line},
-          {"called", waker.called}};
-}
-
 Json waits_json(const measure::Measurement& measurement, const measure::WaitReport& report) {
   Json reasons = Json::array();
   for (const auto& [reason, totals] : report.reasons) {
@@ -86,7 +86,7 @@ Json waits_json(const measure::Measurement& measurement, const measure::WaitRepo
   }
   Json rows = Json::array();
   for (const WaitRow& row : report.rows) {
-    rows.push_back(row_json(row));
+    rows.push_back(wait_row_json(row));
   }
   Json waits = totals_json(report.totals);
   waits["waiting_calls"] = report.totals.calls;

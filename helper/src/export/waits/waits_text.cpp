@@ -17,16 +17,17 @@ using measure::WaitReport;
 using measure::WaitRow;
 using measure::WaitTotals;
 
-constexpr std::size_t most_rows = 20;
+constexpr std::size_t most_wait_rows = 20;
 constexpr std::size_t most_wakers = 4;
 
-std::string time(std::uint64_t ns) {
+std::string wait_time(std::uint64_t ns) {
   return duration(as_double(ns));
 }
 
-std::vector<std::string> cells(const WaitTotals& totals, bool with_calls) {
-  std::vector<std::string> made = {count(totals.intervals), time(totals.total), time(totals.p50),
-                                   time(totals.p99), time(totals.max)};
+std::vector<std::string> totals_cells(const WaitTotals& totals, bool with_calls) {
+  std::vector<std::string> made = {count(totals.intervals), wait_time(totals.total),
+                                   wait_time(totals.p50), wait_time(totals.p99),
+                                   wait_time(totals.max)};
   if (with_calls) {
     made.insert(made.begin() + 1, count(totals.calls));
   }
@@ -42,7 +43,7 @@ std::string reasons_text(const WaitReport& report) {
   }
   Table table(columns);
   for (const auto& [reason, totals] : report.reasons) {
-    std::vector<std::string> row = cells(totals, with_calls);
+    std::vector<std::string> row = totals_cells(totals, with_calls);
     row.emplace_back(waits::word(reason));
     table.add(std::move(row));
   }
@@ -64,15 +65,15 @@ std::string row_text(const WaitReport& report, const WaitRow& row) {
     text += fmt::format(", in the kernel's {}", printable(row.kernel));
   }
   text +=
-      fmt::format("\n      {}, {}: p50 {}, p99 {}, max {}\n", time(row.totals.total),
+      fmt::format("\n      {}, {}: p50 {}, p99 {}, max {}\n", wait_time(row.totals.total),
                   report.function ? fmt::format("{} in {}", count(row.totals.intervals, "interval"),
                                                 count(row.totals.calls, "call"))
                                   : count(row.totals.intervals, "interval"),
-                  time(row.totals.p50), time(row.totals.p99), time(row.totals.max));
+                  wait_time(row.totals.p50), wait_time(row.totals.p99), wait_time(row.totals.max));
   for (std::size_t at = 0; at < std::min(most_wakers, row.wakers.size()); ++at) {
     const measure::WakerRow& waker = row.wakers[at];
     text += fmt::format("      {}: {}, {}\n", waker_text(row, waker),
-                        count(waker.intervals, "interval"), time(waker.total));
+                        count(waker.intervals, "interval"), wait_time(waker.total));
   }
   if (row.wakers.size() > most_wakers) {
     text += fmt::format("      and {} more\n", row.wakers.size() - most_wakers);
@@ -102,16 +103,16 @@ std::string waits_text(const measure::Measurement& measurement, const WaitReport
   }
   text += report.function
               ? fmt::format("{} of {} waited: {} off-CPU in {}\n\n", count(report.totals.calls),
-                            count(report.calls, "call"), time(report.totals.total),
+                            count(report.calls, "call"), wait_time(report.totals.total),
                             count(report.totals.intervals, "interval"))
-              : fmt::format("{} off-CPU in {}\n\n", time(report.totals.total),
+              : fmt::format("{} off-CPU in {}\n\n", wait_time(report.totals.total),
                             count(report.totals.intervals, "interval"));
   text += reasons_text(report);
-  for (std::size_t at = 0; at < std::min(most_rows, report.rows.size()); ++at) {
+  for (std::size_t at = 0; at < std::min(most_wait_rows, report.rows.size()); ++at) {
     text += row_text(report, report.rows[at]);
   }
-  if (report.rows.size() > most_rows) {
-    text += fmt::format("\n  and {} more; --json shows all\n", report.rows.size() - most_rows);
+  if (report.rows.size() > most_wait_rows) {
+    text += fmt::format("\n  and {} more; --json shows all\n", report.rows.size() - most_wait_rows);
   }
   return text;
 }

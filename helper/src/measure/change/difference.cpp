@@ -1,7 +1,7 @@
 // Verdicts on the differences between two sets of runs.
 #include "measure/change/difference.hpp"
 
-#include "cache/block_reader.hpp"
+#include "cache/reading/block_reader.hpp"
 #include "measure/change/interval.hpp"
 #include "measure/change/run_bootstrap.hpp"
 

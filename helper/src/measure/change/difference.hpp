@@ -1,7 +1,7 @@
 // Compares the calls of a function, or of a line, in some recordings with those in others.
 #pragma once
 
-#include "cache/call_cache.hpp"
+#include "cache/reading/call_cache.hpp"
 #include "measure/change/change.hpp"
 #include "measure/measurement.hpp"
 

@@ -1,7 +1,7 @@
 // Reads the calls of an edge one after the other, with the columns that explanations need.
 #pragma once
 
-#include "cache/call_cache.hpp"
+#include "cache/reading/call_cache.hpp"
 #include "stacks/calls/call.hpp"
 
 #include <cstddef>

@@ -9,6 +9,7 @@
 
 #include "measure/explain/slow_and_typical.hpp"
 #include "measure/measurement.hpp"
+#include "measure/waits/wait_report.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -69,6 +70,8 @@ struct Component {
   // From the part down to what explains it: each step is the largest part of the step before, and
   // more than half of its delta. Empty where no part is.
   std::vector<Part> path = {};
+  // What the wait that ends the path is for, where name_waits() found it.
+  std::optional<WaitRow> wait = {};
 };
 
 // A statement about a call that is true or false.

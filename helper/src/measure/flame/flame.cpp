@@ -3,7 +3,7 @@
 // tree sums the times. A call's own share of its time away is known at the end of its thread.
 #include "measure/flame/flame.hpp"
 
-#include "cache/walk.hpp"
+#include "cache/reading/walk.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "measure/selection/select_calls.hpp"
 #include "measure/statistics/pair_map.hpp"

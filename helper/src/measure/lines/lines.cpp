@@ -1,7 +1,7 @@
 // Each line of a source file is a set of edges: those whose call sites are on the line.
 #include "measure/lines/lines.hpp"
 
-#include "cache/edge_tally.hpp"
+#include "cache/writing/edge_tally.hpp"
 #include "measure/names/names.hpp"
 #include "measure/report/function_figures.hpp"
 #include "measure/statistics/edge_figures.hpp"

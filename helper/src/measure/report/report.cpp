@@ -2,7 +2,7 @@
 // call site, so that each row of a report is a set of whole edges.
 #include "measure/report/report.hpp"
 
-#include "cache/edge_tally.hpp"
+#include "cache/writing/edge_tally.hpp"
 #include "measure/report/report_rows.hpp"
 #include "measure/selection/caller.hpp"
 #include "measure/selection/select_calls.hpp"

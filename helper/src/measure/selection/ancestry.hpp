@@ -2,7 +2,7 @@
 // links from calls to their parents suffices for a thread.
 #pragma once
 
-#include "cache/call_cache.hpp"
+#include "cache/reading/call_cache.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "measure/selection/call_page.hpp"
 
 #include "base/parallel.hpp"
-#include "cache/call_rows.hpp"
+#include "cache/reading/call_rows.hpp"
 #include "measure/selection/call_selector.hpp"
 #include "measure/selection/first_calls.hpp"
 

@@ -25,11 +25,7 @@ void CallSelector::enter(std::uint32_t thread) {
 }
 
 bool CallSelector::accepts_thread(std::uint32_t thread) const {
-  const std::int32_t tid = measurement_.threads[thread].tid;
-  const auto has = [tid](const std::vector<std::int32_t>& tids) {
-    return std::ranges::find(tids, tid) != tids.end();
-  };
-  return (selection_.tids.empty() || has(selection_.tids)) && !has(selection_.not_tids);
+  return selection_.accepts_thread(measurement_.threads[thread].tid);
 }
 
 std::span<const std::uint8_t>

@@ -2,8 +2,8 @@
 // The time is divided into windows; each block is read in every window that it overlaps.
 #pragma once
 
-#include "cache/call_rows.hpp"
-#include "cache/order_set.hpp"
+#include "cache/reading/call_rows.hpp"
+#include "cache/reading/order_set.hpp"
 #include "measure/measurement.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "measure/selection/selection.hpp"

@@ -1,7 +1,7 @@
 // The calls that a question needs: calls are stored by edge, so that a subset is a set of edges.
 #pragma once
 
-#include "cache/call_rows.hpp"
+#include "cache/reading/call_rows.hpp"
 #include "measure/measurement.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // twice as many as wanted are held.
 #pragma once
 
-#include "cache/call_rows.hpp"
+#include "cache/reading/call_rows.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The decision which calls a selection accepts.
 #pragma once
 
-#include "cache/order_set.hpp"
+#include "cache/reading/order_set.hpp"
 #include "measure/measurement.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "measure/selection/selection.hpp"

@@ -52,6 +52,13 @@ bool Selection::accepts_all() const {
          waited.empty();
 }
 
+bool Selection::accepts_thread(std::int32_t tid) const {
+  const auto has = [tid](const std::vector<std::int32_t>& list) {
+    return std::ranges::find(list, tid) != list.end();
+  };
+  return (tids.empty() || has(tids)) && !has(not_tids);
+}
+
 std::uint64_t trace_start(const Measurement& measurement) {
   std::uint64_t start = UINT64_MAX;
   for (const stacks::ThreadInfo& thread : measurement.threads) {

@@ -67,6 +67,7 @@ struct Selection {
 
   // Returns whether every call in the states is selected.
   [[nodiscard]] bool accepts_all() const;
+  [[nodiscard]] bool accepts_thread(std::int32_t tid) const;
   [[nodiscard]] stacks::CallStates states_or(stacks::CallStates otherwise) const {
     return states.empty() ? otherwise : states;
   }

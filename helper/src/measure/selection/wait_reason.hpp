@@ -1,7 +1,7 @@
 // Why a thread was off-CPU during a call.
 #pragma once
 
-#include "cache/block.hpp"
+#include "cache/format/block.hpp"
 
 #include <array>
 #include <cstdint>

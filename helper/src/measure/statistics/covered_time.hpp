@@ -2,8 +2,8 @@
 // it.
 #pragma once
 
-#include "cache/block_reader.hpp"
-#include "cache/call_cache.hpp"
+#include "cache/reading/block_reader.hpp"
+#include "cache/reading/call_cache.hpp"
 #include "measure/statistics/statistics.hpp"
 
 #include <cstdint>

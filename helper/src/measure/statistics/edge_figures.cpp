@@ -3,7 +3,7 @@
 #include "measure/statistics/edge_figures.hpp"
 
 #include "base/parallel.hpp"
-#include "cache/edge_tally.hpp"
+#include "cache/writing/edge_tally.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,7 @@
 // blocks. cache::edge_tallies() does the same for single edges.
 #pragma once
 
-#include "cache/block_reader.hpp"
+#include "cache/reading/block_reader.hpp"
 #include "measure/statistics/statistics.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 // The figures of a set of calls.
 #pragma once
 
-#include "cache/tally.hpp"
+#include "cache/writing/tally.hpp"
 #include "measure/measurement.hpp"
 
 #include <array>

@@ -2,14 +2,14 @@
 // ended them. All times are in ns.
 #pragma once
 
-#include "measure/measurement.hpp"
-#include "measure/selection/selection.hpp"
 #include "measure/waits/source_place.hpp"
+#include "stacks/calls/call.hpp"
 #include "waits/waits.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ptlens::measure {
@@ -55,12 +55,5 @@ struct WaitReport {
   std::vector<std::pair<waits::Reason, WaitTotals>> reasons = {}; // the greatest total first
   std::vector<WaitRow> rows = {};                                 // the same
 };
-
-// Returns the waits in complete calls of the function that the selection accepts, of nested calls
-// too; a wait at the edge of a call counts as far as it is inside. Without a function, returns all
-// waits that begin in the selection's time on its thread.
-[[nodiscard]] WaitReport report_waits(const Measurement& measurement, const waits::Waits& waits,
-                                      std::optional<stacks::FunctionId> function,
-                                      const Selection& selection);
 
 } // namespace ptlens::measure

@@ -2,7 +2,7 @@
 
 #include "perfdata/recording.hpp"
 #include "record/backends/summarize.hpp"
-#include "record/probes/probe_sample.hpp"
+#include "record/probes/events/probe_sample.hpp"
 #include "record/waits/kernel_symbols.hpp"
 
 #include <fmt/format.h>

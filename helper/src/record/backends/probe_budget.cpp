@@ -1,7 +1,7 @@
 #include "record/backends/probe_budget.hpp"
 
-#include "record/probes/budget_plan.hpp"
-#include "record/probes/call_counts.hpp"
+#include "record/probes/cost/call_counts.hpp"
+#include "record/probes/plan/budget_plan.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

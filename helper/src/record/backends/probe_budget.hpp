@@ -4,8 +4,8 @@
 #include "base/error.hpp"
 #include "base/note.hpp"
 #include "record/machine/machine.hpp"
-#include "record/probes/probe_cost.hpp"
-#include "record/probes/probe_plan.hpp"
+#include "record/probes/cost/probe_cost.hpp"
+#include "record/probes/plan/probe_plan.hpp"
 #include "record/request.hpp"
 #include "record/targets/target_files.hpp"
 

@@ -1,0 +1,142 @@
+// Whole columns are decoded, then reduced to the calls that count.
+#include "cache/reading/block_reader.hpp"
+
+#include "cache/format/format.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace ptlens::cache {
+
+// Counts the states, and marks in taken_ the calls that are accepted.
+void BlockReader::find_admitted(const BlockEntry& entry) {
+  states_ = {};
+  taken_.clear();
+  const unsigned any = std::reduce(flags_.begin(), flags_.end(), 0U, std::bit_or<>());
+  if (filter_.accepts_all_complete() && (any & state_bits) == 0) {
+    states_[0] = entry.calls;
+    return;
+  }
+  taken_.resize(entry.calls);
+  for (std::size_t i = 0; i < entry.calls; ++i) {
+    const bool accepted = (filter_.calls == nullptr ||
+                           filter_.calls->has(entry.thread, stacks::CallId{block_orders_[i]})) &&
+                          (filter_.made_in == nullptr ||
+                           filter_.made_in->has(entry.thread, stacks::CallId{block_parents_[i]}));
+    const stacks::CallState state = state_of(flags_[i]);
+    states_.at(static_cast<std::size_t>(state)) += accepted ? 1 : 0;
+    const bool timed = (flags_[i] & end_unknown_bit) == 0;
+    taken_[i] = accepted && timed && filter_.states.has(state) ? 1 : 0;
+  }
+  if (states_[0] == entry.calls && filter_.states.has(stacks::CallState::complete)) {
+    taken_.clear();
+  }
+}
+
+template <class T>
+void BlockReader::keep_taken(std::vector<T>& column) {
+  if (taken_.empty()) {
+    return;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < taken_.size(); ++i) {
+    column[kept] = column[i];
+    kept += taken_[i];
+  }
+  column.resize(kept);
+}
+
+void BlockReader::read_away(const BlockEntry& entry, const Block& block) {
+  std::uint32_t extra = 0;
+  std::uint32_t at = 0;
+  for (std::size_t i = 0; i < entry.calls && extra < entry.extras; ++i) {
+    const bool taken = taken_.empty() || taken_[i] != 0;
+    if ((flags_[i] & extra_bit) != 0) {
+      if (taken) {
+        away_.push_back({.at = at,
+                         .switches = static_cast<std::uint32_t>(block.switches[extra]),
+                         .latency = block_latencies_[i],
+                         .outside = block.outside[extra],
+                         .blocked = block.blocked[extra],
+                         .preempted = block.preempted[extra],
+                         .removed = filter_.raw ? 0 : block.removed[extra]});
+      }
+      ++extra;
+    }
+    at += taken ? 1 : 0;
+  }
+}
+
+bool BlockReader::read(const BlockEntry& entry, Columns columns) {
+  const auto block = cache_.block(entry);
+  if (!block) {
+    return false;
+  }
+  const auto read = [&](const Column& column, auto& into) {
+    into.resize(entry.calls);
+    column.read(std::span(into));
+  };
+  away_.clear();
+  if (columns != Columns::timed && filter_.accepts_all_complete() && entry.extras == 0 &&
+      (block->flags.constant().value_or(state_bits) & state_bits) == 0) {
+    states_ = {entry.calls, 0, 0};
+    taken_.clear();
+    read(block->latency, latencies_);
+    read(block->uncertainty, uncertainties_);
+    if (columns == Columns::figures) {
+      read(block->children, children_);
+    }
+    return true;
+  }
+  read(block->flags, flags_);
+  if (filter_.raw) {
+    block_latencies_.resize(entry.calls);
+    block->read_walls(entry, block_latencies_);
+  } else {
+    read(block->latency, block_latencies_);
+  }
+  if (filter_.calls != nullptr || filter_.made_in != nullptr) {
+    block_orders_.resize(entry.calls);
+    block->read_orders(entry, block_orders_);
+  }
+  if (filter_.made_in != nullptr) {
+    read(block->distance, block_parents_);
+    for (std::size_t i = 0; i < entry.calls; ++i) {
+      const std::uint32_t away = block_parents_[i];
+      block_parents_[i] = away == 0 ? index_of(stacks::CallId::none) : block_orders_[i] - away;
+    }
+  }
+  find_admitted(entry);
+  if (states_[0] + states_[1] + states_[2] == 0) {
+    return false;
+  }
+  if (columns == Columns::figures) {
+    read(block->children, children_);
+    keep_taken(children_);
+  }
+  if (columns != Columns::ranked) {
+    read_away(entry, *block);
+  }
+  if (columns == Columns::timed) {
+    starts_.resize(entry.calls);
+    block->read_starts(entry, starts_);
+    keep_taken(starts_);
+    walls_.resize(entry.calls);
+    block->read_walls(entry, walls_);
+    keep_taken(walls_);
+    inner_.resize(entry.calls);
+    std::ranges::transform(flags_, inner_.begin(), [](std::uint8_t flags) {
+      return static_cast<std::uint8_t>(flags & inner_bit);
+    });
+    keep_taken(inner_);
+  } else {
+    read(block->uncertainty, uncertainties_);
+    keep_taken(uncertainties_);
+  }
+  latencies_.swap(block_latencies_);
+  keep_taken(latencies_);
+  return true;
+}
+
+} // namespace ptlens::cache

@@ -1,0 +1,245 @@
+// The row of a call is the rank of its number of opening among the calls of its thread that are
+// read, so that rows are only sorted where a caller was found late.
+#include "cache/reading/call_rows.hpp"
+
+#include "base/cancellation.hpp"
+#include "cache/reading/order_index.hpp"
+#include "stacks/calls/call_table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace ptlens::cache {
+namespace {
+
+using stacks::CallId;
+using stacks::CallIndex;
+using stacks::CallTable;
+
+struct Source {
+  const BlockEntry* entry = nullptr;
+  Edge edge;
+  Block block;
+};
+
+// Copies the values of a call of the source, other than its order, start and parent. `extra`: the
+// number of calls before it that have extra columns.
+void put_row(CallRows& into, std::size_t row, const Source& source, std::size_t call,
+             std::uint32_t extra) {
+  const Block& block = source.block;
+  CallTable& calls = into.calls;
+  const auto flags = static_cast<std::uint8_t>(block.flags[call]);
+  calls.thread[row] = source.entry->thread;
+  calls.function[row] = source.edge.function;
+  calls.site[row] = source.edge.site;
+  into.caller[row] = source.edge.caller;
+  calls.latency[row] = block.latency[call];
+  calls.children[row] = block.children[call];
+  calls.uncertainty[row] = static_cast<std::uint32_t>(block.uncertainty[call]);
+  calls.state[row] = state_of(flags);
+  calls.tail_call[row] = (flags & tail_call_bit) != 0 ? 1 : 0;
+  calls.inner[row] = (flags & inner_bit) != 0 ? 1 : 0;
+  calls.end_unknown[row] = (flags & end_unknown_bit) != 0 ? 1 : 0;
+  if ((flags & extra_bit) != 0 && extra < source.entry->extras) {
+    calls.outside[row] = block.outside[extra];
+    calls.blocked[row] = block.blocked[extra];
+    calls.preempted[row] = block.preempted[extra];
+    calls.removed[row] = block.removed[extra];
+    calls.switches[row] = static_cast<std::uint32_t>(block.switches[extra]);
+  }
+}
+
+void resize(CallRows& rows, std::size_t size) {
+  stacks::each_column(rows.calls, [size](auto& column) { column.resize(size); });
+  rows.caller.resize(size);
+  rows.order.resize(size);
+}
+
+class ThreadReader {
+public:
+  ThreadReader(CallRows& into, std::vector<Source> sources)
+      : into_(&into), sources_(std::move(sources)) {}
+
+  // Returns false where two calls have the same number of opening.
+  bool run() {
+    std::size_t count = 0;
+    for (const Source& source : sources_) {
+      count += source.entry->calls;
+    }
+    orders_.resize(count);
+    std::size_t at = 0;
+    for (const Source& source : sources_) {
+      source.block.read_orders(*source.entry, std::span(orders_).subspan(at, source.entry->calls));
+      at += source.entry->calls;
+    }
+    const OrderIndex index(orders_);
+    if (index.size() != count) {
+      return false;
+    }
+    CallTable& calls = into_->calls;
+    base_ = calls.size();
+    resize(*into_, base_ + count);
+    at = 0;
+    for (const Source& source : sources_) {
+      if (cancel_asked()) {
+        return true;
+      }
+      const auto orders = std::span(orders_).subspan(at, source.entry->calls);
+      place(source, orders, index);
+      at += source.entry->calls;
+    }
+    if (!std::ranges::is_sorted(calls.start.begin() + static_cast<std::ptrdiff_t>(base_),
+                                calls.start.end()) ||
+        !before_.empty()) {
+      sort();
+    }
+    // Parents come first even in a damaged file, so that no chain of parents is endless.
+    for (std::size_t call = base_; call < calls.size(); ++call) {
+      if (calls.parent[call] != CallIndex::none && index_of(calls.parent[call]) >= call) {
+        calls.parent[call] = CallIndex::none;
+      }
+    }
+    return true;
+  }
+
+private:
+  void place(const Source& source, std::span<const std::uint32_t> orders, const OrderIndex& index) {
+    const BlockEntry& entry = *source.entry;
+    const Block& block = source.block;
+    CallTable& calls = into_->calls;
+    starts_.resize(entry.calls);
+    block.read_starts(entry, starts_);
+    std::uint32_t extra = 0;
+    for (std::size_t i = 0; i < orders.size(); ++i) {
+      const std::size_t call = base_ + index.rank(orders[i]);
+      const auto flags = static_cast<std::uint8_t>(block.flags[i]);
+      put_row(*into_, call, source, i, extra);
+      into_->order[call] = CallId{orders[i]};
+      calls.start[call] = starts_[i];
+      const auto distance = static_cast<std::uint32_t>(block.distance[i]);
+      const std::uint32_t parent =
+          distance == 0 ? OrderIndex::none : index.rank(orders[i] - distance);
+      calls.parent[call] = parent == OrderIndex::none
+                               ? CallIndex::none
+                               : CallIndex{static_cast<std::uint32_t>(base_ + parent)};
+      if ((flags & extra_bit) != 0 && extra < entry.extras) {
+        if (const auto before = static_cast<std::uint32_t>(block.before[extra]); before != 0) {
+          before_[orders[i]] = before;
+        }
+        ++extra;
+      }
+    }
+  }
+
+  // Moves callers that were found late before the first call in them, outermost first.
+  void sort() {
+    CallTable& calls = into_->calls;
+    const auto order_of = std::span(into_->order).subspan(base_);
+    std::vector<std::uint32_t> places(orders_.size());
+    std::iota(places.begin(), places.end(), 0U);
+    std::ranges::sort(places, {}, [&](std::uint32_t place) {
+      const std::uint32_t order = index_of(order_of[place]);
+      const auto at = before_.find(order);
+      const std::uint32_t before = at == before_.end() ? 0 : at->second;
+      return std::tuple(calls.start[base_ + place], order - before, before == 0,
+                        before == 0 ? order : ~order);
+    });
+    std::vector<std::uint32_t> moved(places.size());
+    for (std::uint32_t to = 0; to < places.size(); ++to) {
+      moved[places[to]] = to;
+    }
+    const auto permute = [&](auto& column) {
+      const std::vector copy(column.begin() + static_cast<std::ptrdiff_t>(base_), column.end());
+      for (std::size_t to = 0; to < places.size(); ++to) {
+        column[base_ + to] = copy[places[to]];
+      }
+    };
+    stacks::each_column(calls, permute);
+    permute(into_->caller);
+    permute(into_->order);
+    for (std::size_t call = base_; call < calls.size(); ++call) {
+      if (CallIndex& parent = calls.parent[call]; parent != CallIndex::none) {
+        parent = CallIndex{static_cast<std::uint32_t>(base_ + moved[index_of(parent) - base_])};
+      }
+    }
+  }
+
+  CallRows* into_;
+  std::vector<Source> sources_;
+  std::size_t base_ = 0;
+  std::vector<std::uint32_t> orders_;
+  std::vector<std::uint64_t> starts_;
+  std::map<std::uint32_t, std::uint32_t> before_; // by order, of callers found late
+};
+
+} // namespace
+
+CallRows read_calls(const CallCache& cache, std::span<const EdgeId> edges) {
+  std::vector<std::vector<Source>> threads(cache.thread_count());
+  for (const EdgeId edge : edges) {
+    const Edge& between = cache.edge(edge);
+    for (const BlockEntry& block : cache.blocks(edge)) {
+      if (const auto parsed = cache.block(block)) {
+        threads[block.thread].push_back({.entry = &block, .edge = between, .block = *parsed});
+      }
+    }
+  }
+  CallRows rows;
+  for (std::vector<Source>& sources : threads) {
+    if (!sources.empty() && !ThreadReader(rows, std::move(sources)).run()) {
+      cache.note_damage();
+    }
+  }
+  return rows;
+}
+
+CallRows read_calls(const CallCache& cache, std::span<const CallRef> calls) {
+  CallRows rows;
+  resize(rows, calls.size());
+  std::ranges::fill(rows.calls.parent, CallIndex::none);
+  std::vector<std::uint32_t> by_block(calls.size());
+  std::iota(by_block.begin(), by_block.end(), 0U);
+  std::ranges::sort(by_block, {}, [calls](std::uint32_t row) {
+    return std::pair(calls[row].block, calls[row].at);
+  });
+  std::vector<std::uint32_t> orders;
+  std::vector<std::uint64_t> starts;
+  std::optional<Source> source;
+  std::uint32_t at = 0; // in the block
+  std::uint32_t extra = 0;
+  for (const std::uint32_t row : by_block) {
+    const CallRef& call = calls[row];
+    if (!source || source->entry != call.block) {
+      source.reset();
+      if (const auto parsed = cache.block(*call.block)) {
+        source = {.entry = call.block, .edge = cache.edge(call.edge), .block = *parsed};
+        orders.resize(call.block->calls);
+        starts.resize(call.block->calls);
+        parsed->read_orders(*call.block, orders);
+        parsed->read_starts(*call.block, starts);
+        at = 0;
+        extra = 0;
+      }
+    }
+    if (!source) {
+      continue; // damaged or cancelled
+    }
+    for (; at < call.at; ++at) {
+      extra += (source->block.flags[at] & extra_bit) != 0 ? 1 : 0;
+    }
+    put_row(rows, row, *source, call.at, extra);
+    rows.order[row] = CallId{orders[call.at]};
+    rows.calls.start[row] = starts[call.at];
+  }
+  return rows;
+}
+
+CallRows read_all_calls(const CallCache& cache) {
+  const IdRange<EdgeId> all = cache.edges();
+  const std::vector<EdgeId> edges(all.begin(), all.end());
+  return read_calls(cache, edges);
+}
+
+} // namespace ptlens::cache

@@ -1,0 +1,31 @@
+// The interface through which the calls of one thread reach the cache: encoded blocks, and the
+// bound of the memory for calls that wait.
+#pragma once
+
+#include "base/interface.hpp"
+#include "cache/format/block.hpp"
+#include "cache/format/format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ptlens::cache {
+
+struct MadeBlock {
+  Edge edge;
+  BlockEntry entry; // without its offset
+  FunctionSums sums;
+};
+
+class BlockTarget : public Interface {
+public:
+  // Appends an encoded block. May be called from several threads at once.
+  virtual void add_block(const MadeBlock& block, std::span<const std::byte> bytes) = 0;
+  // Notes a function whose calls may be nested in calls that were found late.
+  virtual void add_late(std::uint32_t thread, stacks::FunctionId function) = 0;
+  // Returns the bytes that the waiting calls of one thread may take.
+  [[nodiscard]] virtual std::size_t memory_per_thread() const = 0;
+};
+
+} // namespace ptlens::cache

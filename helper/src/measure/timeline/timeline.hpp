@@ -1,0 +1,63 @@
+// One call in order of time: the calls in it, when its thread was off the CPU and why, and what the
+// threads that ended its waits did meanwhile. All times are in ns of perf's clock.
+#pragma once
+
+#include "base/error.hpp"
+#include "measure/measurement.hpp"
+#include "measure/selection/call_subset.hpp"
+#include "measure/timeline/call_tree.hpp"
+#include "measure/timeline/twin.hpp"
+#include "measure/waits/wait_report.hpp"
+#include "waits/waits.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptlens::measure {
+
+// The call that a user names as TID:START.
+struct CallName {
+  std::int32_t tid = -1;
+  std::uint64_t start = 0;
+};
+// Errors: bad_input.
+[[nodiscard]] Result<CallName> parse_call_name(std::string_view text);
+
+// A wait of the call's thread, as far as it is inside the call.
+struct TimelineWait {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t woken = 0; // when the waker made the thread runnable; 0: unknown
+  WaitRow wait;            // of one interval
+};
+
+// A call on another thread, which was open when that thread ended a wait.
+struct MeanwhileCall {
+  std::int32_t tid = -1;
+  std::string thread;
+  std::string function;
+  std::string file;
+  std::uint32_t line = 0; // of its call site; 0: unknown
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+};
+
+struct Timeline {
+  CallSubset subset;     // the calls of the function, and all that they led to
+  std::uint32_t row = 0; // of the call
+  CallTree tree;         // the calls in it
+  std::vector<TimelineWait> waits;
+  std::vector<MeanwhileCall> meanwhile; // in order of start
+  std::optional<Twin> twin;
+};
+
+inline constexpr std::size_t most_timeline_calls = 2'000;
+
+// Errors: not_found where no call of the function began on that thread at that time.
+[[nodiscard]] Result<Timeline> timeline(const Measurement& measurement, const waits::Waits& waits,
+                                        stacks::FunctionId function, const CallName& name);
+
+} // namespace ptlens::measure

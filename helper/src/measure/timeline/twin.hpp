@@ -1,0 +1,43 @@
+// The typical call that is most like a given one: with the same caller, and with the longest common
+// subsequence of the calls that both made. Both sequences are aligned by it.
+#pragma once
+
+#include "stacks/calls/call.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ptlens::measure {
+
+// A call that one or both of the calls made.
+struct AlignedCall {
+  static constexpr std::uint32_t none = UINT32_MAX;
+  std::uint32_t row = none;      // made by the given call
+  std::uint32_t twin_row = none; // made by its twin
+
+  [[nodiscard]] bool in_both() const { return row != none && twin_row != none; }
+};
+
+struct Twin {
+  std::uint32_t row = 0;
+  bool same_caller = false;
+  bool same_thread = false;
+  std::vector<AlignedCall> calls = {};
+  // Indices of `calls`. The first call that only one of them made; the call whose latency differs
+  // most.
+  std::optional<std::size_t> first_divergence = {};
+  std::optional<std::size_t> largest_difference = {};
+};
+
+// Returns the twin of a call among the complete calls of the same function whose latency is between
+// the 40th and the 60th percentile; nothing where there is none.
+[[nodiscard]] std::optional<Twin> find_twin(const stacks::CallTable& table, std::uint32_t row);
+
+// Aligns two sequences of calls by function and call site.
+[[nodiscard]] std::vector<AlignedCall> align(const stacks::CallTable& table,
+                                             std::span<const std::uint32_t> one,
+                                             std::span<const std::uint32_t> other);
+
+} // namespace ptlens::measure

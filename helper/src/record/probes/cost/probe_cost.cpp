@@ -1,0 +1,197 @@
+// Records calls of functions that measure their own duration, and subtracts that duration. Medians
+// exclude context switches and interrupts. The functions are called in turns, because the cost of a
+// hit changes with what else the machine does.
+#include "record/probes/cost/probe_cost.hpp"
+
+#include "base/quantile.hpp"
+#include "record/probes/cost/spin_caller.hpp"
+#include "record/probes/events/probe_events.hpp"
+#include "record/probes/events/probe_group.hpp"
+#include "record/probes/events/probe_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <span>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace ptlens::record {
+namespace {
+
+// A hit takes least time when it follows another one: that time varies little, on loaded and on
+// unloaded machines. After the thread slept, or the CPU ran something else, the caches of code,
+// data and addresses contain other things, and the entry to the kernel takes up to so many times as
+// long. A CPU that shares its core slows it too. Seen on virtual machines with AMD processors; the
+// cost of stepping over a copy of an instruction, which comes on top, varies less.
+constexpr double least_factor = 0.97;
+constexpr double most_trap_factor = 2.6;
+constexpr double most_step_factor = 1.3;
+
+// The times of the hits of one function, ns.
+struct SpinHits {
+  std::vector<std::uint64_t> entries;
+  std::vector<std::uint64_t> exits;
+};
+
+// One value per turn, ns.
+struct Turns {
+  std::vector<double> quick; // of quick calls: from the entry to the exit, without the time between
+  std::vector<double> slow;  // of the others
+  std::vector<double> calls; // from entry to entry of quick calls, without the time in the function
+};
+
+Turns in_turns(const SpinHits& hits, std::span<const std::uint64_t> ticks, double ticks_a_ns) {
+  Turns turns;
+  for (std::size_t turn = 0; turn < spin_turns; ++turn) {
+    std::vector<double> quick;
+    std::vector<double> slow;
+    std::vector<double> calls;
+    const std::size_t begin = turn * spin_calls_a_turn;
+    for (std::size_t call = begin; call < begin + spin_calls_a_turn; ++call) {
+      const double inside = static_cast<double>(ticks[call]) / ticks_a_ns;
+      const bool is_quick = call - begin < spin_quick_calls;
+      (is_quick ? quick : slow)
+          .push_back(static_cast<double>(hits.exits[call] - hits.entries[call]) - inside);
+      if (call + 1 < begin + spin_quick_calls) {
+        calls.push_back(static_cast<double>(hits.entries[call + 1] - hits.entries[call]) - inside);
+      }
+    }
+    turns.quick.push_back(median(quick));
+    turns.slow.push_back(median(slow));
+    turns.calls.push_back(median(calls));
+  }
+  return turns;
+}
+
+double middle(std::vector<double> values) {
+  return median(values);
+}
+
+// `quick_ns`: latency of the entry after a quick call; `trap_ns`: of an emulated one.
+// `frequent_ns`: the time that its hit takes from the thread. A recording may be made under any
+// load, whatever the load of the machine is now, so that the cost is the middle of the range.
+HitCost cost_under_any_load(const Turns& turns, double trap_ns, double frequent_ns) {
+  const double quick_ns = middle(turns.quick);
+  const double step_ns = std::max(0.0, quick_ns - trap_ns);
+  std::vector<double> slow = turns.slow;
+  const double least = least_factor * quick_ns;
+  const double most = std::max(most_trap_factor * (quick_ns - step_ns) + most_step_factor * step_ns,
+                               quantile(slow, 0.9));
+  const double latency_ns = (least + most) / 2;
+  return {.latency_ns = latency_ns,
+          .hit_ns = quick_ns > 0 ? frequent_ns * latency_ns / quick_ns : frequent_ns,
+          .uncertainty_ns = (most - least) / 2,
+          .frequent_ns = frequent_ns};
+}
+
+ProbeCost cost_of(const std::array<Turns, spin_function_count>& turns) {
+  const auto& [emulated, stepped, returned] = turns;
+  // The exits of the first two are a ret, which the kernel steps over like the entry of the second.
+  const double stepped_ns = middle(stepped.calls) / 2;
+  const double emulated_ns = std::max(0.0, middle(emulated.calls) - stepped_ns);
+  ProbeCost cost;
+  const double trap_ns = middle(emulated.quick);
+  cost.emulated = cost_under_any_load(emulated, trap_ns, emulated_ns);
+  cost.stepped = cost_under_any_load(stepped, trap_ns, stepped_ns);
+  cost.returned =
+      cost_under_any_load(returned, trap_ns, std::max(0.0, middle(returned.calls) - emulated_ns));
+  cost.returned.latency_ns -= cost.emulated.latency_ns;
+  return cost;
+}
+
+Result<std::vector<ProbeEvent>> set_probes(ProbeGroup& group) {
+  for (const SpinFunction& spin : spin_functions()) {
+    const auto entry = own_file_offset(spin.entry);
+    const auto exit = own_file_offset(spin.exit);
+    if (!entry || !exit) {
+      return std::unexpected(Error{.message = "the code of ptlens is not mapped from a file"});
+    }
+    auto added = spin.returned ? group.add_return("returned", "/proc/self/exe", *entry)
+                               : group.add("return", "/proc/self/exe", *exit, exit_arguments);
+    added = added ? group.add("entry", "/proc/self/exe", *entry, entry_arguments) : added;
+    if (!added) {
+      return std::unexpected(added.error());
+    }
+  }
+  std::vector<ProbeEvent> events;
+  for (const std::string_view name : {"returned", "return", "entry"}) {
+    const std::string event(name);
+    const auto id =
+        name == "returned" ? group.return_event_id(event) : group.event_id(event, {"sp"});
+    if (!id) {
+      return std::unexpected(id.error());
+    }
+    events.push_back({.name = fmt::format("{}/{}", group.name(), name), .filter = {}, .id = *id});
+  }
+  return events;
+}
+
+// Takes the hits until the child has ended.
+Result<std::array<SpinHits, spin_function_count>> read_hits(SpinCaller& caller, ProbeReader& reader,
+                                                            std::uint64_t entry_event) {
+  constexpr auto longest = std::chrono::seconds(20);
+  constexpr std::chrono::milliseconds pause(3); // more than ProbeReader waits for late hits
+  const auto functions = spin_functions();
+  std::array<SpinHits, spin_function_count> hits;
+  const auto begin = std::chrono::steady_clock::now();
+  caller.go();
+  for (bool ended = false; !ended;) {
+    ended = caller.ended();
+    if (std::chrono::steady_clock::now() - begin > longest) {
+      return std::unexpected(Error{.message = "the calibration did not end in time"});
+    }
+    std::this_thread::sleep_for(pause);
+    for (const LiveHit& hit : reader.read()) {
+      for (std::size_t index = 0; index < functions.size(); ++index) {
+        if (hit.event_id == entry_event && hit.ip == functions[index].entry) {
+          hits[index].entries.push_back(hit.time_ns);
+        } else if (hit.event_id != entry_event && hit.ip == functions[index].exit) {
+          hits[index].exits.push_back(hit.time_ns);
+        }
+      }
+    }
+  }
+  return hits;
+}
+
+} // namespace
+
+Result<ProbeCost> measure_probe_cost(const Machine& machine) {
+  auto group = ProbeGroup::make(machine.tracefs);
+  if (!group) {
+    return std::unexpected(group.error());
+  }
+  const auto events = set_probes(*group);
+  if (!events) {
+    return std::unexpected(events.error());
+  }
+  auto caller = SpinCaller::start();
+  if (!caller) {
+    return std::unexpected(caller.error());
+  }
+  auto reader = ProbeReader::open(*events, caller->pid());
+  if (!reader) {
+    return std::unexpected(reader.error());
+  }
+  const auto hits = read_hits(*caller, *reader, events->back().id);
+  if (!hits) {
+    return std::unexpected(hits.error());
+  }
+  std::array<Turns, spin_function_count> turns;
+  for (std::size_t index = 0; index < turns.size(); ++index) {
+    const SpinHits& of = (*hits)[index];
+    if (of.entries.size() != spin_calls || of.exits.size() != spin_calls) {
+      return std::unexpected(
+          Error{.message = fmt::format("only {} of {} calibration calls were recorded",
+                                       std::min(of.entries.size(), of.exits.size()), spin_calls)});
+    }
+    turns[index] = in_turns(of, caller->spent().ticks[index], caller->spent().ticks_a_ns);
+  }
+  return cost_of(turns);
+}
+
+} // namespace ptlens::record

@@ -1,0 +1,68 @@
+#include "record/probes/cost/probe_load.hpp"
+
+#include <algorithm>
+
+namespace ptlens::record {
+namespace {
+
+constexpr std::uint64_t page_offset = 0xfff;
+
+std::uint64_t cost_key(std::uint64_t event_id, std::uint64_t address) {
+  return event_id * (page_offset + 1) + (address & page_offset);
+}
+
+} // namespace
+
+HitCosts::HitCosts(std::span<const Probe> probes) {
+  for (const Probe& probe : probes) {
+    double& cost = ns_[cost_key(probe.event_id, probe.address)];
+    cost = std::max(cost, probe.hit_ns);
+  }
+}
+
+double HitCosts::of(std::uint64_t event_id, std::uint64_t ip) const {
+  const auto found = ns_.find(cost_key(event_id, ip));
+  return found == ns_.end() ? 0 : found->second;
+}
+
+void ProbeLoad::add(std::int32_t tid, double ns) {
+  by_thread_[tid] += ns;
+  total_ += ns;
+}
+
+void ProbeLoad::clear() {
+  by_thread_.clear();
+  total_ = 0;
+}
+
+void ProbeLoad::add(const ProbeLoad& more, double times) {
+  for (const auto& [tid, ns] : more.by_thread_) {
+    add(tid, times * ns);
+  }
+}
+
+double ProbeLoad::share(const RunTime& time) const {
+  const auto of = [](double lost, double could_run) {
+    return lost <= 0 ? 0 : could_run <= lost ? 1 : lost / could_run;
+  };
+  double most = of(total_, time.of_program());
+  for (const auto& [tid, ns] : by_thread_) {
+    most = std::max(most, of(ns, time.of_thread(tid)));
+  }
+  return most;
+}
+
+double ProbeLoad::most() const {
+  double most = 0;
+  for (const auto& [tid, ns] : by_thread_) {
+    most = std::max(most, ns);
+  }
+  return most;
+}
+
+double slowdown(double share) {
+  constexpr double most = 0.99;
+  return 1 / (1 - std::clamp(share, 0.0, most));
+}
+
+} // namespace ptlens::record

@@ -1,0 +1,52 @@
+// How much of its time a program loses to probes.
+#pragma once
+
+#include "record/probe_table.hpp"
+#include "record/probes/cost/run_time.hpp"
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+namespace ptlens::record {
+
+// The cost of each hit, by event and instruction. Hits that come close to the budget follow each
+// other soon: HitCost::frequent_ns.
+class HitCosts {
+public:
+  explicit HitCosts(std::span<const Probe> probes);
+
+  // `ip`: address in the process. Only its offset in the page counts, which is the same in the file
+  // and in every process.
+  [[nodiscard]] double of(std::uint64_t event_id, std::uint64_t ip) const;
+
+private:
+  std::unordered_map<std::uint64_t, double> ns_;
+};
+
+// The time that hits took, by thread.
+class ProbeLoad {
+public:
+  void add(std::int32_t tid, double ns);
+  void clear();
+
+  // Adds `times` the hits of another load.
+  void add(const ProbeLoad& more, double times = 1);
+
+  // Returns the share that the probes took of the time in which the program could run (0 to 1): of
+  // the thread that lost most, or of the CPUs that the program used where that is more. The program
+  // is slowed by the most loaded thread, and threads that share CPUs are slowed by each other's
+  // hits.
+  [[nodiscard]] double share(const RunTime& time) const;
+  // Returns the time that the thread lost which lost most, ns.
+  [[nodiscard]] double most() const;
+
+private:
+  std::unordered_map<std::int32_t, double> by_thread_;
+  double total_ = 0;
+};
+
+// Returns how many times slower a program runs that loses this share of its time.
+[[nodiscard]] double slowdown(double share);
+
+} // namespace ptlens::record

@@ -1,0 +1,171 @@
+// Time lines of calls that are written by hand.
+#include "measure/recordings.hpp"
+#include "measure/timeline/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptlens::measure {
+namespace {
+
+using test::add_call;
+using test::add_function;
+
+TEST(CallNames, AreAThreadAndAStart) {
+  const auto name = parse_call_name("4711:123456789012");
+  ASSERT_TRUE(name.has_value());
+  EXPECT_EQ(name->tid, 4711);
+  EXPECT_EQ(name->start, 123'456'789'012U);
+  for (const char* text : {"", "4711", "4711:", ":5", "-1:5", "4711:5x", "a:b", "1:-5"}) {
+    EXPECT_FALSE(parse_call_name(text).has_value()) << text;
+  }
+}
+
+// `serve` calls open, lookup and close, in this order, from three call sites.
+class Timelines : public testing::Test {
+protected:
+  void SetUp() override {
+    m_.threads.push_back({.pid = 1, .tid = 2, .comm = "filler", .last_ns = 1'000'000'000});
+    m_.recording.off_cpu_known = true;
+    serve_ = add_function(m_, "serve()", "/bin/app", 0x100);
+    for (const char* name : {"open()", "lookup()", "close()", "refill()"}) {
+      const auto function = add_function(m_, name, "/bin/app", 0x200 + 0x100 * m_.functions.size());
+      m_.sites.push_back(
+          {.function = serve_, .address = 0x110 + index_of(function), .file = "a.c", .line = 1});
+    }
+  }
+  static stacks::FunctionId function(std::uint32_t step) { return stacks::FunctionId{step + 1}; }
+
+  // A call of serve that calls the steps, each for 100 ns, `gap` ns after one another.
+  void serve(std::uint64_t start, std::uint64_t latency, const std::vector<std::uint32_t>& steps,
+             std::uint32_t thread = 0) {
+    const auto call =
+        add_call(m_, {.function = serve_, .start = start, .latency = latency, .thread = thread});
+    std::uint64_t at = start + 10;
+    for (const std::uint32_t step : steps) {
+      add_call(m_, {.function = function(step),
+                    .parent = call,
+                    .start = at,
+                    .latency = 100,
+                    .site = stacks::SiteId{step},
+                    .thread = thread});
+      at += 110;
+    }
+  }
+  Result<Timeline> shown(std::uint64_t start) {
+    return timeline(Measurement(m_), waits_, serve_, {.tid = 1, .start = start});
+  }
+
+  test::Recording m_ = test::empty_recording(1'000'000'000);
+  waits::Waits waits_;
+  stacks::FunctionId serve_{};
+};
+
+TEST_F(Timelines, ContainNestedCallsInOrderWithTheirDepths) {
+  const auto call = add_call(m_, {.function = serve_, .start = 1'000, .latency = 900});
+  const auto open =
+      add_call(m_, {.function = function(0), .parent = call, .start = 1'010, .latency = 500});
+  add_call(m_, {.function = function(1), .parent = open, .start = 1'020, .latency = 100});
+  add_call(m_, {.function = function(2), .parent = call, .start = 1'600, .latency = 100});
+  serve(3'000, 500, {0});
+  const auto made = shown(1'000);
+  ASSERT_TRUE(made.has_value());
+  const stacks::CallTable& calls = made->subset.calls();
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> found;
+  for (const NestedCall& nested : made->tree.calls) {
+    found.emplace_back(nested.depth, calls.start[nested.row]);
+  }
+  EXPECT_EQ(found, (std::vector<std::pair<std::uint32_t, std::uint64_t>>{
+                       {0, 1'000}, {1, 1'010}, {2, 1'020}, {1, 1'600}}));
+  EXPECT_EQ(calls_in(calls, made->row, 2).left_out, 2U);
+}
+
+TEST_F(Timelines, AnUnknownCallIsRefusedWithTheNearestOne) {
+  serve(1'000, 500, {0});
+  serve(9'000, 500, {0});
+  const auto made = shown(8'000);
+  ASSERT_FALSE(made.has_value());
+  EXPECT_EQ(made.error().kind, Error::Kind::not_found);
+  EXPECT_NE(made.error().remedy.find("--call 1:9000"), std::string::npos);
+}
+
+// Typical calls: open, lookup, close. The slow one: open, refill, lookup, lookup, close.
+TEST_F(Timelines, TheTwinIsAlignedAndTheFirstDivergenceIsMarked) {
+  for (std::uint64_t number = 1; number <= 20; ++number) {
+    serve(number * 10'000, 400, {0, 1, 2});
+  }
+  serve(500'000, 5'000, {0, 3, 1, 1, 2});
+  const auto made = shown(500'000);
+  ASSERT_TRUE(made.has_value());
+  ASSERT_TRUE(made->twin.has_value());
+  const stacks::CallTable& calls = made->subset.calls();
+  std::string aligned;
+  for (const AlignedCall& call : made->twin->calls) {
+    const std::uint32_t row = call.row == AlignedCall::none ? call.twin_row : call.row;
+    aligned += std::to_string(index_of(calls.function[row]) - 1);
+    aligned += call.in_both() ? "= " : call.row == AlignedCall::none ? "- " : "+ ";
+  }
+  EXPECT_EQ(std::count(aligned.begin(), aligned.end(), '='), 3);
+  EXPECT_EQ(std::count(aligned.begin(), aligned.end(), '+'), 2);
+  EXPECT_EQ(std::count(aligned.begin(), aligned.end(), '-'), 0);
+  EXPECT_TRUE(aligned.starts_with("0= 3+ ")) << aligned;
+  EXPECT_TRUE(aligned.ends_with("2= ")) << aligned;
+  EXPECT_EQ(made->twin->first_divergence, 1U);
+}
+
+// Of the typical calls only one makes the same calls.
+TEST_F(Timelines, TheTwinIsTheTypicalCallWithTheMostCommonCalls) {
+  for (std::uint64_t number = 1; number <= 20; ++number) {
+    serve(number * 10'000, 400,
+          number == 7 ? std::vector<std::uint32_t>{0, 3, 2} : std::vector<std::uint32_t>{1});
+  }
+  serve(500'000, 5'000, {0, 3, 2});
+  const auto made = shown(500'000);
+  ASSERT_TRUE(made.has_value() && made->twin.has_value());
+  EXPECT_EQ(made->subset.calls().start[made->twin->row], 70'000U);
+  EXPECT_FALSE(made->twin->first_divergence.has_value());
+}
+
+TEST_F(Timelines, AnOnlyCallHasNoTwin) {
+  serve(1'000, 500, {0});
+  const auto made = shown(1'000);
+  ASSERT_TRUE(made.has_value());
+  EXPECT_FALSE(made->twin.has_value());
+}
+
+// The thread waits from 1,100 to 4,000 ns. refill() on thread 2, from 900 to 3,950 ns, ended that.
+TEST_F(Timelines, ShowWaitsAndTheCallThatEndedThem) {
+  serve(1'000, 4'000, {});
+  add_call(m_, {.function = function(3), .start = 900, .latency = 3'050, .thread = 1});
+  add_call(m_, {.function = function(3), .start = 8'000, .latency = 50, .thread = 1});
+  waits_.recorded = true;
+  waits_.thread_names[2] = "filler";
+  waits_.functions.push_back({.name = "refill()",
+                              .binary = "/bin/app",
+                              .address = m_.functions[function(3)].address,
+                              .file = ""});
+  waits_.sites.push_back({.function = stacks::FunctionId{0}, .file = "a.c", .line = 9});
+  waits_.stacks.push_back({stacks::SiteId{0}});
+  waits_.all.push_back({.tid = 1,
+                        .begin = 1'100,
+                        .end = 4'000,
+                        .reason = waits::Reason::lock,
+                        .waker = {.kind = waits::Waker::Kind::thread,
+                                  .tid = 2,
+                                  .time_ns = 3'900,
+                                  .stack = waits::StackId{0}}});
+  const auto made = shown(1'000);
+  ASSERT_TRUE(made.has_value());
+  ASSERT_EQ(made->waits.size(), 1U);
+  EXPECT_EQ(made->waits[0].begin, 1'100U);
+  EXPECT_EQ(made->waits[0].end, 4'000U);
+  EXPECT_EQ(made->waits[0].woken, 3'900U);
+  EXPECT_EQ(made->waits[0].wait.reason, waits::Reason::lock);
+  EXPECT_EQ(made->waits[0].wait.wakers.at(0).place.function, "refill()");
+  ASSERT_EQ(made->meanwhile.size(), 1U);
+  EXPECT_EQ(made->meanwhile[0].function, "refill()");
+  EXPECT_EQ(made->meanwhile[0].start, 900U);
+  EXPECT_EQ(made->meanwhile[0].end, 3'950U);
+}
+
+} // namespace
+} // namespace ptlens::measure
