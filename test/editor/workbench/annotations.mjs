@@ -229,12 +229,14 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await page.keyboard.press("Escape");
       await runCommand(page, "PT Lens: Show Flame Graph");
       const frame = panelFrame(page);
+      await frame.locator("td").getByRole("button", { name: "step", exact: true }).press("Enter");
       await frame.locator("h1", { hasText: /^step$/ }).waitFor(patience);
       await openTab(frame, "Change");
       const row = frame.locator("[data-section=changes] tbody tr").first();
       const shown = await until("the row of the function", async () => (await row.count()) === 1 && panelText(row));
       for (const text of ["step", duration(difference.mean.base_ns), duration(difference.mean.recording_ns), "↓ faster"]) assert.ok(shown.includes(text), `${text} in ${shown}`);
       assert.ok((await panelText(frame.locator("[data-section=change]"))).includes("p99"));
+      await frame.locator("[data-section=compared] canvas").waitFor(patience);
       assert.deepEqual(await violationsInPanel(page), [], "Change");
       await shot("panel-change-dark");
       await goTo(page, report.function.line);
