@@ -2,6 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { Changes, DistributionResult } from "../../extension/src/panel/panel-messages";
 import { askBaseline, askChanges } from "../base/host";
+import { baseName } from "../base/names";
 import { baseline, shownFunction, subject, tab } from "../state/store";
 
 interface Compared {
@@ -31,5 +32,13 @@ effect(() => {
     if (key === latest) latest = "";
   };
   askChanges().then((changes) => { keep({ changes }); }, failed);
-  askBaseline("ptlens/distribution", { function: value.selector, bins: 60, points: 1, columns: 1 }).then((before) => { keep({ before }); }, failed);
+  // In another build, the function is at another address.
+  const { name, binary } = value.report.function;
+  const known = { name, ...(binary === "" ? {} : { binary: baseName(binary) }) };
+  askBaseline("ptlens/distribution", { function: known, bins: 60, points: 1, columns: 1 }).then(
+    (before) => { keep({ before }); },
+    () => {
+      // The verdicts do not need the chart.
+    },
+  );
 });

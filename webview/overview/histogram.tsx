@@ -84,13 +84,19 @@ function drawBand({ context, palette, scale, area, x }: Canvas, [low, high]: Int
   context.restore();
 }
 
-/** Selects the calls between two latencies, which are rounded as the chip shows them. */
-export function selectLatency(low: number | null, high: number | null): void {
+/** The condition of calls between two latencies, which are rounded as the chip shows them. */
+export function latencyCondition(low: number | null, high: number | null): [number | null, number | null] | undefined {
+  if (low === null && high === null) return undefined;
   let digits = 2;
   const from = (): number | null => (low === null ? null : rounded(low, digits));
   const to = (): number | null => (high === null ? null : rounded(high, digits));
   while (digits < 6 && from() === to() && low !== high) digits += 1;
-  select(withPart(selection.value, "latency", low === null && high === null ? undefined : [from(), to()]));
+  return [from(), to()];
+}
+
+/** Selects the calls between two latencies. */
+export function selectLatency(low: number | null, high: number | null): void {
+  select(withPart(selection.value, "latency", latencyCondition(low, high)));
 }
 
 /** The p50 to p99.9 of the report that enough calls support. */

@@ -9,7 +9,7 @@ import { count, moment, range, rounded, tick, time } from "../base/format";
 import { isSelected, select, selection, threadName } from "../state/store";
 import { withPart } from "../state/selection";
 import { limitsAround, powersOfTen, roundSteps } from "./axis";
-import { selectLatency } from "./histogram";
+import { latencyCondition } from "./histogram";
 import { Plot, type Canvas, type Drawn, type Span } from "./plot";
 import { useWidth } from "../base/use-width";
 
@@ -109,10 +109,9 @@ function drawBand({ context, palette, scale, area, x, y }: Canvas, { latency, ti
 
 /** Selects the calls in a rectangle of the chart, whose sides are rounded as the chips show them. */
 function selectSpan({ x: [from, to], y: [low, high] }: Span, isWhole: { x: boolean; y: boolean }): void {
-  if (!isWhole.y) selectLatency(10 ** low, 10 ** high);
-  if (isWhole.x) return;
+  const next = isWhole.y ? selection.value : withPart(selection.value, "latency", latencyCondition(10 ** low, 10 ** high));
   const digits = Math.max(2, Math.ceil(Math.log10(Math.max(to, 1) / Math.max(to - from, 1))) + 2);
-  select(withPart(selection.value, "time", [rounded(Math.max(0, from), digits), rounded(to, digits)]));
+  select(isWhole.x ? next : withPart(next, "time", [rounded(Math.max(0, from), digits), rounded(to, digits)]));
 }
 
 export function Scatter({ data, report }: { readonly data: DistributionResult; readonly report: Report }): JSX.Element {

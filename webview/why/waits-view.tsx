@@ -2,9 +2,10 @@
 import * as l10n from "@vscode/l10n";
 import type { JSX } from "preact";
 import type { Wait } from "../../extension/src/panel/panel-messages";
-import { Section, Sentence, SourceLink } from "../base/controls";
+import { Link, Section, Sentence } from "../base/controls";
 import { DataTable, ShareBar } from "../base/data-table";
 import { count, share, time } from "../base/format";
+import { reveal } from "../base/host";
 import { shortName } from "../base/names";
 import { waits } from "./waits-state";
 
@@ -22,6 +23,13 @@ function Ended({ wait: { wakers } }: { readonly wait: Wait }): JSX.Element {
   if (first === undefined) return <span class="dim">–</span>;
   const rest = others.map(({ text, total }) => `${text.replaceAll("`", "")} (${time(total)})`).join("\n");
   return <span title={rest}><Sentence text={first.text} />{others.length > 0 ? <span class="dim"> {l10n.t("and {0} more", others.length)}</span> : null}</span>;
+}
+
+/** The function that waited, which leads to the line. */
+function Place({ wait: { function: name, file, line, called } }: { readonly wait: Wait }): JSX.Element {
+  const title = [called === "" ? name : `${name}: ${called}`, ...(file === "" ? [] : [`${file}:${String(line)}`])].join("\n");
+  if (file === "") return <span title={title}>{shortName(name)}</span>;
+  return <Link code title={title} onClick={() => { reveal(file, line); }}>{shortName(name)}</Link>;
 }
 
 /** `slowTime`: sum of the latencies of the slow calls, ns. */
@@ -48,7 +56,7 @@ export function WaitsSection({ slowTime }: { readonly slowTime: number }): JSX.E
             head: l10n.t("in"),
             left: true,
             className: "name",
-            cell: (wait) => <span title={wait.called === "" ? wait.function : `${wait.function}: ${wait.called}`}>{where(wait)} <SourceLink file={wait.file} line={wait.line} /></span>,
+            cell: (wait) => <Place wait={wait} />,
             text: where,
             value: where,
           },
@@ -64,7 +72,7 @@ export function WaitsSection({ slowTime }: { readonly slowTime: number }): JSX.E
       />
       <p class="dim small">
         {value.recorded
-          ? absent.length > 0 ? l10n.t("None waited for {0}.", absent.join(", ")) : ""
+          ? absent.length > 0 ? l10n.t("None waited for {0}.", new Intl.ListFormat("en", { type: "disjunction" }).format(absent)) : ""
           : l10n.t("The recording contains when threads waited, but not why. Record as root, or with the rights that the doctor names, to see the reasons.")}
       </p>
     </Section>

@@ -10,7 +10,7 @@ import { shortName } from "../base/names";
 import { showCall } from "../state/one-call";
 import { withPart } from "../state/selection";
 import { againstRest, isSelected, select, selection, type ShownFunction } from "../state/store";
-import { effectOf, stateOf, stepsOf, type Component, type Explanation } from "./bridge";
+import { effectOf, labelOf, stateOf, stepsOf, type Component, type Explanation } from "./bridge";
 import { Bridge } from "./bridge-view";
 import { WaitsSection } from "./waits-view";
 import { explanation } from "./why-state";
@@ -118,7 +118,7 @@ function Kinds({ explained }: { readonly explained: Explanation }): JSX.Element 
             <div class="kind" key={predicate}>
               <span class="big">{main === undefined ? "" : difference(main.delta)}</span>
               <p><b>{predicate}</b></p>
-              <p class="dim small">{l10n.t("{0} of {1} slow calls", count(calls), count(slow.calls))}{main === undefined ? "" : ` · ${main.cause}`}</p>
+              <p class="dim small">{l10n.t("{0} of {1} slow calls", count(calls), count(slow.calls))}{main === undefined ? "" : ` · ${labelOf(main)}`}</p>
               <p class="dim small">{l10n.t("{0} of the calls like this are such slow calls; it describes {1} of them", share(precision), share(recall))}</p>
               {example === null ? null : <p class="acts"><Link small onClick={() => { showCall(example); }}>{l10n.t("Show an example call")}</Link></p>}
             </div>
