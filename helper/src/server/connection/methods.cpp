@@ -156,6 +156,16 @@ void Connection::add_query_methods() {
       return session_.explain(request, pending.progress());
     });
   });
+  add("ptlens/waits", [this](Pending& pending, const Input& params) {
+    return ask<protocol::WaitsParams>(params, [&](const WaitsRequest& request) {
+      return session_.waits(request, pending.progress());
+    });
+  });
+  add("ptlens/timeline", [this](Pending& pending, const Input& params) {
+    return ask<protocol::TimelineParams>(params, [&](const auto& request) {
+      return session_.timeline(request, pending.progress());
+    });
+  });
   add("ptlens/distribution", [this](Pending& pending, const Input& params) {
     return ask<protocol::DistributionParams>(params, [&](const DistributionRequest& request) {
       return session_.distribution(request, pending.progress());

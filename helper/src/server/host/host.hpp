@@ -15,6 +15,7 @@
 #include "server/requests/requests.hpp"
 #include "source/measured_sources.hpp"
 #include "stacks/calls/call.hpp"
+#include "waits/waits.hpp"
 
 #include <functional>
 #include <memory>
@@ -58,6 +59,9 @@ struct Host {
   std::function<Result<std::shared_ptr<const line_time::LineTimes>>(
       const OpenRequest&, const std::vector<stacks::FunctionInfo>&, const Progress&)>
       line_times = {};
+  // Returns the waits of a recording, as engine::recorded_waits. May be empty: none are known.
+  std::function<Result<std::shared_ptr<const waits::Waits>>(const OpenRequest&, const Progress&)>
+      waits = {};
   // Returns the state of a recording's cache. May be empty: nothing is cached.
   std::function<Result<engine::CacheStatus>(const OpenRequest&)> cache_status = {};
   // Removes a recording's cache and returns the removed paths. May be empty.

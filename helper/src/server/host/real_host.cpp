@@ -2,6 +2,7 @@
 #include "engine/cache/cache_status.hpp"
 #include "engine/engine.hpp"
 #include "engine/recording/copied_binaries.hpp"
+#include "engine/waits/recorded_waits.hpp"
 #include "server/host/functions_at.hpp"
 #include "server/host/host.hpp"
 
@@ -38,6 +39,10 @@ Host real_host() {
           [](const OpenRequest& request, const std::vector<stacks::FunctionInfo>& functions,
              const Progress& progress) {
             return engine::line_times(request.path, options_of(request), functions, progress);
+          },
+      .waits =
+          [](const OpenRequest& request, const Progress& progress) {
+            return engine::recorded_waits(request.path, options_of(request), progress);
           },
       .cache_status =
           [](const OpenRequest& request) {

@@ -4,13 +4,19 @@
 #include "export/explain/explain_json.hpp"
 #include "export/json/distribution_json.hpp"
 #include "export/json/json.hpp"
+#include "export/timeline/timeline_json.hpp"
+#include "export/waits/waits_json.hpp"
 #include "measure/explain/explain.hpp"
+#include "measure/explain/wait_causes.hpp"
+#include "measure/timeline/timeline.hpp"
+#include "measure/waits/report_waits.hpp"
 #include "server/recordings/find_functions.hpp"
 #include "server/requests/command_line.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -104,15 +110,68 @@ Result<Json> answer_calls(const OpenRecording& recording, const CallsRequest& re
   return json;
 }
 
-Result<Json> answer_explain(const OpenRecording& recording, const ExplainRequest& request) {
+Result<Json> answer_waits(const OpenRecording& recording, const WaitsRequest& request,
+                          const WaitsSource& waits) {
   const auto subject = subject_of(recording, request.function, request.selection);
   if (!subject) {
     return std::unexpected(subject.error());
   }
-  const auto explanation = measure::explain(subject->measurement(), subject->functions.front(),
-                                            request.selection, request.sets);
+  const auto known = waits();
+  if (!known) {
+    return std::unexpected(known.error());
+  }
+  const auto function =
+      subject->functions.empty() ? std::nullopt : std::optional(subject->functions.front());
+  Json json = exporting::waits_json(
+      subject->measurement(),
+      measure::report_waits(subject->measurement(), **known, function, request.selection));
+  json["command"] = subject->command("waits");
+  return with_id(recording, std::move(json));
+}
+
+Result<Json> answer_timeline(const OpenRecording& recording,
+                             const protocol::TimelineParams& request, const WaitsSource& waits) {
+  const measure::Selection all;
+  const auto subject = subject_of(recording, request.function, all);
+  if (!subject) {
+    return std::unexpected(subject.error());
+  }
+  const auto known = waits();
+  if (!known) {
+    return std::unexpected(known.error());
+  }
+  const auto start = static_cast<std::uint64_t>(request.start);
+  const auto made =
+      measure::timeline(subject->measurement(), **known, subject->functions.front(),
+                        {.tid = static_cast<std::int32_t>(request.tid), .start = start});
+  if (!made) {
+    return std::unexpected(made.error());
+  }
+  Json json = exporting::timeline_json(subject->measurement(), *made);
+  auto command = subject->command("timeline");
+  command.insert(command.end(),
+                 {"--call", std::to_string(request.tid) + ":" + std::to_string(request.start)});
+  json["command"] = std::move(command);
+  return with_id(recording, std::move(json));
+}
+
+Result<Json> answer_explain(const OpenRecording& recording, const ExplainRequest& request,
+                            const WaitsSource& waits) {
+  const auto subject = subject_of(recording, request.function, request.selection);
+  if (!subject) {
+    return std::unexpected(subject.error());
+  }
+  auto explanation = measure::explain(subject->measurement(), subject->functions.front(),
+                                      request.selection, request.sets);
   if (!explanation) {
     return std::unexpected(explanation.error());
+  }
+  if (measure::ends_in_wait(*explanation)) {
+    const auto known = waits();
+    if (!known) {
+      return std::unexpected(known.error());
+    }
+    measure::name_waits(subject->measurement(), **known, request.selection, *explanation);
   }
   Json json = exporting::explain_json(subject->measurement(), *explanation);
   auto command = subject->command("explain");

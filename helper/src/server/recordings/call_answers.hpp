@@ -3,7 +3,10 @@
 
 #include "server/recordings/open_recording.hpp"
 #include "server/requests/requests.hpp"
+#include "waits/waits.hpp"
 
+#include <functional>
+#include <memory>
 #include <optional>
 
 namespace ptlens::server {
@@ -12,8 +15,16 @@ namespace ptlens::server {
                                         const FlameRequest& request);
 [[nodiscard]] Result<Json> answer_calls(const OpenRecording& recording,
                                         const CallsRequest& request);
+// Returns the waits of the recording; called where a question needs them.
+using WaitsSource = std::function<Result<std::shared_ptr<const waits::Waits>>()>;
+
 [[nodiscard]] Result<Json> answer_explain(const OpenRecording& recording,
-                                          const ExplainRequest& request);
+                                          const ExplainRequest& request, const WaitsSource& waits);
+[[nodiscard]] Result<Json> answer_waits(const OpenRecording& recording, const WaitsRequest& request,
+                                        const WaitsSource& waits);
+[[nodiscard]] Result<Json> answer_timeline(const OpenRecording& recording,
+                                           const protocol::TimelineParams& request,
+                                           const WaitsSource& waits);
 [[nodiscard]] Result<Json> answer_distribution(const OpenRecording& recording,
                                                const DistributionRequest& request);
 

@@ -344,8 +344,27 @@ Result<Json> Session::calls(const CallsRequest& request, Progress& progress) {
 }
 
 Result<Json> Session::explain(const ExplainRequest& request, Progress& progress) {
-  return ask(request.id, progress,
-             [&](const OpenRecording& recording) { return answer_explain(recording, request); });
+  return ask(request.id, progress, [&](const OpenRecording& recording) {
+    return answer_explain(recording, request, [&] { return waits_of(recording, progress); });
+  });
+}
+
+Result<std::shared_ptr<const waits::Waits>> Session::waits_of(const OpenRecording& recording,
+                                                              const Progress& progress) const {
+  return host_.waits ? host_.waits(recording.source, progress)
+                     : std::make_shared<const waits::Waits>();
+}
+
+Result<Json> Session::waits(const WaitsRequest& request, Progress& progress) {
+  return ask(request.id, progress, [&](const OpenRecording& recording) {
+    return answer_waits(recording, request, [&] { return waits_of(recording, progress); });
+  });
+}
+
+Result<Json> Session::timeline(const protocol::TimelineParams& request, Progress& progress) {
+  return ask(request.id, progress, [&](const OpenRecording& recording) {
+    return answer_timeline(recording, request, [&] { return waits_of(recording, progress); });
+  });
 }
 
 Result<Json> Session::distribution(const DistributionRequest& request, Progress& progress) {

@@ -51,6 +51,8 @@ public:
   [[nodiscard]] Result<Json> flame(const FlameRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> calls(const CallsRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> explain(const ExplainRequest& request, Progress& progress);
+  [[nodiscard]] Result<Json> waits(const WaitsRequest& request, Progress& progress);
+  [[nodiscard]] Result<Json> timeline(const protocol::TimelineParams& request, Progress& progress);
   [[nodiscard]] Result<Json> distribution(const DistributionRequest& request, Progress& progress);
 
   // Returns the recording that was activated last and is still open; nullptr when there is none.
@@ -75,6 +77,8 @@ private:
                                   Progress& progress);
   [[nodiscard]] Result<Json> answer_from_cache(const std::string& id, Progress& progress,
                                                const std::function<Result<Json>()>& ask);
+  [[nodiscard]] Result<std::shared_ptr<const waits::Waits>>
+  waits_of(const OpenRecording& recording, const Progress& progress) const;
   [[nodiscard]] Result<void> reopen(const OpenRecording& damaged);
   [[nodiscard]] Result<Json> report_once(const ReportRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> lines_once(const std::string& id, const std::string& file);

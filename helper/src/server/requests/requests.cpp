@@ -226,6 +226,16 @@ Read<ExplainRequest> to_request(protocol::ExplainParams params) {
                         .typical = std::move(params.typical)};
 }
 
+Read<WaitsRequest> to_request(protocol::WaitsParams params) {
+  auto selection = to_selection(params.selection);
+  if (!selection) {
+    return std::unexpected(std::move(selection.error()));
+  }
+  return WaitsRequest{.id = std::move(params.id),
+                      .function = std::move(params.function),
+                      .selection = std::move(*selection)};
+}
+
 Read<DistributionRequest> to_request(protocol::DistributionParams params) {
   auto selection = to_selection(params.selection);
   if (!selection) {

@@ -81,6 +81,12 @@ struct ExplainRequest {
   std::string typical;
 };
 
+struct WaitsRequest {
+  std::string id;
+  std::optional<FunctionSelector> function;
+  measure::Selection selection;
+};
+
 struct DistributionRequest {
   std::string id;
   FunctionSelector function;
@@ -97,6 +103,7 @@ struct DistributionRequest {
 [[nodiscard]] Read<FlameRequest> to_request(protocol::FlameParams params);
 [[nodiscard]] Read<CallsRequest> to_request(protocol::CallsParams params);
 [[nodiscard]] Read<ExplainRequest> to_request(protocol::ExplainParams params);
+[[nodiscard]] Read<WaitsRequest> to_request(protocol::WaitsParams params);
 [[nodiscard]] Read<DistributionRequest> to_request(protocol::DistributionParams params);
 
 // Parameters that need no conversion.
