@@ -29,6 +29,7 @@ export function losses(recording: Recording): string[] {
 export function lossText(recording: Recording): string | undefined {
   if (recording.lost_ns === 0 && recording.gaps === 0) return undefined;
   const [lost, part] = [time(recording.lost_ns), share(lostShare(recording))];
+  if (recording.gaps === 0) return l10n.t("{0} ({1}) lost", lost, part);
   return recording.gaps === 1 ? l10n.t("{0} ({1}) lost in one gap", lost, part) : l10n.t("{0} ({1}) lost in {2} gaps", lost, part, count(recording.gaps));
 }
 
