@@ -499,8 +499,6 @@ TEST_P(Seeds, CallsAreThoseOfTheWalk) {
 
 INSTANTIATE_TEST_SUITE_P(Properties, Seeds,
                          ::testing::Range(seeds().first, seeds().first + seeds().second));
-// A core that halts between packets of a system-wide recording.
-INSTANTIATE_TEST_SUITE_P(FoundFaults, Seeds, ::testing::Values(986));
 
 } // namespace
 } // namespace ptlens::ptsim::synth::testing

@@ -72,33 +72,6 @@ TEST(TraceClock, ScalesCyclesByTheCoreBusRatio) {
   EXPECT_EQ(clock.now(), 5600U);
 }
 
-// A core that halts counts no cycles, so that an MTC comes without a CYC before it. The CYC after
-// the halt counts from the one before it: it does not show when the core went on.
-TEST(TraceClock, DoesNotKnowWhenAHaltEnded) {
-  constexpr ClockConfig every_cycle{125, 1, 3, 30, true};
-  TraceClock clock(every_cycle);
-  clock.on_cbr(30);
-  clock.on_tsc(1'000'000);
-  clock.on_tma(0x100, 0);
-  clock.on_cyc(1000);
-  clock.on_mtc(0x21); // 1,001,000
-  clock.on_cyc(300);
-  EXPECT_EQ(clock.now(), 1'001'300U);
-  EXPECT_TRUE(clock.is_certain());
-  clock.on_cyc(100); // then it halts, some time before the MTC at 1,002,000
-  clock.on_mtc(0x22);
-  clock.on_mtc(0x23); // 1,003,000
-  EXPECT_TRUE(clock.is_certain());
-  clock.on_cyc(400);
-  EXPECT_EQ(clock.now(), 1'003'000U);
-  EXPECT_FALSE(clock.is_certain());
-  clock.on_cyc(200);
-  clock.on_mtc(0x24); // 1,004,000
-  clock.on_cyc(500);
-  EXPECT_EQ(clock.now(), 1'004'500U);
-  EXPECT_TRUE(clock.is_certain());
-}
-
 TEST(TraceClock, NeverGoesBack) {
   TraceClock clock(config);
   clock.on_tsc(5000);

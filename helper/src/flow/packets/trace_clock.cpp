@@ -21,7 +21,6 @@ std::uint64_t TraceClock::crystal_to_tsc(std::uint64_t ticks) const {
 
 void TraceClock::on_tsc(std::uint64_t tsc) {
   has_base_ = true;
-  slept_ = false;
   find_scale();
   has_crystal_ = false;
   base_ = tsc;
@@ -73,10 +72,6 @@ void TraceClock::on_mtc(std::uint8_t crystal) {
   crystal_ticks_ += periods * period - into_period;
   last_mtc_ = crystal;
   base_ = crystal_base_ + crystal_to_tsc(crystal_ticks_);
-  if (const bool slept = config_.every_cycle && cycles_ == 0; slept != slept_) {
-    slept_ = slept;
-    find_scale();
-  }
   cycles_ = 0;
   lost_cycles_ = false;
   latest_ = std::max(latest_, base_);

@@ -56,7 +56,7 @@ private:
 
   [[nodiscard]] std::uint64_t crystal_to_tsc(std::uint64_t ticks) const;
   void complete_last_mtc(std::uint8_t crystal);
-  void find_scale() { scales_ = has_base_ && !slept_ && ratio_ != 0 && config_.nominal_ratio != 0; }
+  void find_scale() { scales_ = has_base_ && ratio_ != 0 && config_.nominal_ratio != 0; }
   // CBR: core cycles per bus cycle; the TSC runs at the nominal ratio. The division is done by
   // multiplication: floor(n / d) = (n * ceil(2^56 / d)) >> 56 for d < 2^8 and n < 2^48 (Granlund
   // and Montgomery, "Division by invariant integers using multiplication", 1994).
@@ -81,9 +81,6 @@ private:
   std::uint8_t ratio_ = 0;          // 0: not known
   std::uint64_t inverse_ratio_ = 0; // ceil(2^56 / ratio_)
   bool lost_cycles_ = false;
-  // The core halted between the last two MTC packets: no cycle passed. The next CYC packet counts
-  // from the last one, across a halt of unknown length.
-  bool slept_ = false;
   bool scales_ = false; // cycles can be converted to time: base and both ratios are known
   std::uint64_t latest_ = 0;
 };
