@@ -107,6 +107,9 @@ inline std::vector<Hit> read_hits(const Outcome& outcome) {
   }
   const ProbeTable table(manifest->probes);
   for (const perfdata::Sample& sample : recording->samples()) {
+    if (perfdata::is_wait_event(recording->attributes()[sample.attribute])) {
+      continue;
+    }
     std::uint64_t ip = 0;
     Hit hit{.time_ns = sample.time_ns, .tid = sample.tid, .function = {}};
     if (sample.raw.size() < 24) {
