@@ -90,7 +90,7 @@ const expected = {
     assert.equal(log.typical_presence, 0);
     assert.ok(log.slow_presence >= 0.7 * slow[0].length);
     assert.equal(log.path.at(-1).kind, "blocked");
-    assert.match(answer.sentence, /they call `write_log`.*, which typical calls do not, and it waits/);
+    assert.match(answer.sentence, /they call `write_log`.*, which typical calls do not, and it is (likely )?waiting for the disk/);
   },
   fault(answer, { slow }) {
     expectCalls(answer, slow[0].length);

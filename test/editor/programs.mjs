@@ -9,7 +9,7 @@ const run = (program, args, options) => execFileSync(program, args, { encoding: 
 // Call sites are wanted, which uftrace does not record.
 function record(program, functionName, output) {
   const { backend } = JSON.parse(run(process.env.PTLENS_HELPER, ["doctor", "--json"]));
-  run(process.env.PTLENS_HELPER, ["record", "--backend", backend === "intel_pt" ? "intel_pt" : "uprobe", "--function", functionName, "-o", output, "--", program]);
+  run(process.env.PTLENS_HELPER, ["record", ...(backend === "intel_pt" ? ["--backend", backend] : ["--backend", "uprobe", "--budget", "100"]), "--function", functionName, "-o", output, "--", program]);
 }
 
 export const longLines = 20_000;

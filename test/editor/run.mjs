@@ -117,7 +117,7 @@ async function main() {
     const rigOptions = {
       folder: path.dirname(sampleSource),
       file: sampleSource,
-      settings: { "ptlens.duration": 60 },
+      settings: { "ptlens.duration": 60, "ptlens.probeBudget": 100 }, // other programs run beside the tests
       environment: {
         PTLENS_HELPER: process.env.PTLENS_HELPER,
         PTLENS_TEST_FUNCTION: measured,

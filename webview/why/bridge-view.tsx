@@ -32,6 +32,10 @@ function Track({ axis, ticks, bars, tail }: { readonly axis: Axis; readonly tick
   );
 }
 
+/** Probes cannot resolve every typical call: a mean that is not above its uncertainty is only known to be below their sum. */
+const typicalTime = ({ typical, resolution_ns }: Explanation): string =>
+  resolution_ns > 0 && resolution_ns >= typical.mean ? `< ${time(typical.mean + resolution_ns)}` : time(typical.mean);
+
 export function Bridge({ explained, steps }: { readonly explained: Explanation; readonly steps: readonly Step[] }): JSX.Element {
   const { typical, slow, gap, components } = explained;
   const axis = axisOf(typical.mean, steps);
@@ -56,7 +60,7 @@ export function Bridge({ explained, steps }: { readonly explained: Explanation; 
         <span class="rule" />
         <span class="k total">{l10n.t("typical call")}</span>
         <Track axis={axis} ticks={ticks} bars={bars.slice(0, 1)} tail={typical.mean} />
-        <span class="r total">{time(typical.mean)}</span>
+        <span class="r total">{typicalTime(explained)}</span>
         <span />
         {steps.map((step) => (
           <div class="step" key={step.component ?? "rest"}>

@@ -90,6 +90,7 @@ protected:
     while (recorder.lives() && target.status_field("TracerPid").find(tracer) == std::string::npos) {
       usleep(10'000);
     }
+    recorder.await_sleep(); // it has stopped the target, and waits for it
     target.say("x");
     EXPECT_EQ(recorder.wait(), 0);
     return recording;

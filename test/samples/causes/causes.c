@@ -4,6 +4,7 @@
 // slow call.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <pthread.h>
 #include <sched.h>
@@ -197,6 +198,7 @@ int main(int count, char** arguments) {
   every = atoi(arguments[3]);
   scale = atoi(arguments[4]);
   if (calls < 1 || every < 2 || scale < 2) return 2;
+  mallopt(M_MMAP_THRESHOLD, 128 << 10); // and it stays there, so that each large allocation is mapped anew
   pages = (size_t)scale * 4;
   file = open(arguments[5], O_RDWR | O_CREAT, 0600);
   if (file < 0 || ftruncate(file, (off_t)(pages * page)) != 0) return 1;
