@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import * as vscode from "vscode";
 import { readSettings } from "../../../../extension/src/base/settings";
 import { activeApi, lenses, shownErrors } from "../editor";
-import { duration, environment, reportJson } from "../environment";
+import { environment, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
 const recording = environment("PTLENS_TEST_RECORDING");
