@@ -25,8 +25,8 @@ enum class Reason {
 // A smaller difference, in percent, is no change, however many calls show it.
 inline constexpr double practical_percent = 2;
 
-// The numbers of complete calls of each run below which there is no verdict on a mean or a median, and
-// on the 99th percentile: fewer than ten calls are then slower than it.
+// The numbers of complete calls of each run below which there is no verdict on a mean or a median,
+// and on the 99th percentile: fewer than ten calls are then slower than it.
 inline constexpr std::uint64_t fewest_for_mean = 20;
 inline constexpr std::uint64_t fewest_for_p99 = 1000;
 
