@@ -35,9 +35,9 @@ async function attached(t, sample, name, { args = [], options = [] } = {}) {
   return { report, manifest, shown, truth, said: stdout + stderr };
 }
 
-/** Checks the median; means of single seconds depend on what else the machine does. */
+/** Checks the median, of two runs that may differ by a tenth; means of single seconds depend on what else the machine does. */
 function agrees({ p50, uncertainty }, truth) {
-  assert.ok(uncertainty.p50 > 0 && Math.abs(p50 - truth.p50) <= 3 * uncertainty.p50, `p50 ${p50} ± ${uncertainty.p50} ns, alone ${truth.p50} ns by its own clock`);
+  assert.ok(uncertainty.p50 > 0 && Math.abs(p50 - truth.p50) <= 3 * uncertainty.p50 + truth.p50 / 10, `p50 ${p50} ± ${uncertainty.p50} ns, alone ${truth.p50} ns by its own clock`);
 }
 
 /** The dynamic symbols of a library, by address; none for a program. */
