@@ -123,7 +123,7 @@ OWN void work(enum cause cause, int number, int slow) {
     break;
   case cold_start:
     spin(scale * loops / 2);
-    pay_parts(slow);
+    for (int i = 0; i < 4; ++i) pay_parts(slow);
     break;
   case preemption: spin(scale * loops); break; // some calls lose the processor
   case none:
