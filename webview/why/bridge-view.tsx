@@ -1,7 +1,7 @@
 // The bridge: one strip to scale, and below it each cause on an axis that may leave out the middle of the largest.
 import * as l10n from "@vscode/l10n";
 import type { JSX } from "preact";
-import { difference, share, tick, time } from "../base/format";
+import { briefFigure, difference, share, tick, time } from "../base/format";
 import { axisOf, axisTicks, labelOf, type Axis, type Explanation, type State, type Step } from "./bridge";
 
 const percent = (part: number): string => `${String(100 * part)}%`;
@@ -32,12 +32,8 @@ function Track({ axis, ticks, bars, tail }: { readonly axis: Axis; readonly tick
   );
 }
 
-/** Probes cannot resolve every typical call: a mean that is not above its uncertainty is only known to be below their sum. */
-const typicalTime = ({ typical, resolution_ns }: Explanation): string =>
-  resolution_ns > 0 && resolution_ns >= typical.mean ? `< ${time(typical.mean + resolution_ns)}` : time(typical.mean);
-
 export function Bridge({ explained, steps }: { readonly explained: Explanation; readonly steps: readonly Step[] }): JSX.Element {
-  const { typical, slow, gap, components } = explained;
+  const { typical, slow, gap, components, resolution_ns } = explained;
   const axis = axisOf(typical.mean, steps);
   const ticks = axisTicks(axis);
   const bars: Bar[] = [{ from: 0, to: typical.mean, state: "on" }, ...steps];
@@ -60,7 +56,7 @@ export function Bridge({ explained, steps }: { readonly explained: Explanation; 
         <span class="rule" />
         <span class="k total">{l10n.t("typical call")}</span>
         <Track axis={axis} ticks={ticks} bars={bars.slice(0, 1)} tail={typical.mean} />
-        <span class="r total">{typicalTime(explained)}</span>
+        <span class="r total">{briefFigure(typical.mean, resolution_ns)}</span>
         <span />
         {steps.map((step) => (
           <div class="step" key={step.component ?? "rest"}>

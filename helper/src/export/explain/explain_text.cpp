@@ -4,7 +4,6 @@
 #include "export/text/loss.hpp"
 #include "export/text/table.hpp"
 #include "export/text/units.hpp"
-#include "measure/statistics/statistics.hpp"
 
 #include <fmt/format.h>
 
@@ -76,12 +75,9 @@ std::string bridge_text(const measure::Measurement& measurement, const Explanati
                {"", Align::left}});
   const double most = std::max(explanation.slow.mean, explanation.typical.mean);
   double reached = explanation.typical.mean;
-  const double uncertainty = as_double(explanation.uncertainty);
-  const bool below = measure::is_below_resolution(explanation.typical.mean, uncertainty);
-  table.add(
-      {"typical",
-       below ? figure(explanation.typical.mean, uncertainty) : duration(explanation.typical.mean),
-       "", fmt::format("{} calls", count(explanation.typical.calls)), bar(0, reached / most), ""});
+  table.add({"typical", brief_figure(explanation.typical.mean, as_double(explanation.uncertainty)),
+             "", fmt::format("{} calls", count(explanation.typical.calls)), bar(0, reached / most),
+             ""});
   double rest = 0;
   const auto add = [&](const std::string& delta, double time, const std::string& share,
                        const std::string& presence, const std::string& name) {

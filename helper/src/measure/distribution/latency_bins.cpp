@@ -20,12 +20,8 @@ LatencyBins::LatencyBins(std::uint64_t least, std::uint64_t most, std::size_t co
   }
   bounds_.push_back(std::max(end, least + 1));
   std::size_t bin = 0;
-  for (std::size_t each = 0; each < keys; ++each) {
-    // The least latency with this key.
-    const std::size_t shift_part = each >> kept_bits;
-    const std::uint64_t rest = each & ((std::size_t{1} << kept_bits) - 1);
-    const std::uint64_t value =
-        shift_part == 0 ? rest : (rest | std::uint64_t{1} << kept_bits) << (shift_part - 1);
+  for (std::size_t each = 0; each < Leading::keys; ++each) {
+    const std::uint64_t value = Leading::least(each);
     while (bin + 1 < size() && value >= bounds_[bin + 1]) {
       ++bin;
     }

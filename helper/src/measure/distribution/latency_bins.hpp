@@ -1,8 +1,9 @@
 // Bins of latency that are equally wide on a logarithmic axis. Their bounds are whole ns.
 #pragma once
 
+#include "measure/statistics/leading_bits.hpp"
+
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -21,7 +22,7 @@ public:
   // Returns the bin of a latency between `least` and `most`. A table by the leading bits of the
   // latency finds the first bin that it can be in.
   [[nodiscard]] std::size_t of(std::uint64_t latency) const {
-    std::size_t bin = first_[key(latency)];
+    std::size_t bin = first_[Leading::key(latency)];
     while (bin + 1 < size() && latency >= bounds_[bin + 1]) {
       ++bin;
     }
@@ -29,22 +30,10 @@ public:
   }
 
 private:
-  static constexpr unsigned kept_bits = 6;
-  static constexpr std::size_t keys = std::size_t{64 - kept_bits + 1} << kept_bits;
-
-  // Returns the position of the leading bit, and the bits after it. Ascends with the latency.
-  static std::size_t key(std::uint64_t latency) {
-    const auto width = static_cast<unsigned>(std::bit_width(latency));
-    if (width <= kept_bits) {
-      return latency;
-    }
-    const unsigned shift = width - kept_bits - 1;
-    return (std::size_t{shift + 1} << kept_bits) +
-           ((latency >> shift) & ((std::uint64_t{1} << kept_bits) - 1));
-  }
+  using Leading = LeadingBits<6>;
 
   std::vector<std::uint64_t> bounds_;
-  std::array<std::uint16_t, keys> first_{};
+  std::array<std::uint16_t, Leading::keys> first_{};
 };
 
 } // namespace ptlens::measure

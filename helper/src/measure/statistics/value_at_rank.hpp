@@ -2,8 +2,9 @@
 // bits, and only those that share the bits of the wanted one are put in order.
 #pragma once
 
+#include "measure/statistics/leading_bits.hpp"
+
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -15,9 +16,10 @@ namespace ptlens::measure {
 class RankedValues {
 public:
   // The values must outlive the object.
-  explicit RankedValues(std::span<const std::uint64_t> values) : values_(values), counts_(keys) {
+  explicit RankedValues(std::span<const std::uint64_t> values)
+      : values_(values), counts_(Leading::keys) {
     for (const std::uint64_t value : values) {
-      ++counts_[key(value)];
+      ++counts_[Leading::key(value)];
     }
   }
 
@@ -34,29 +36,17 @@ public:
     std::vector<std::uint64_t> same;
     same.reserve(counts_[wanted]);
     std::ranges::copy_if(values_, std::back_inserter(same),
-                         [wanted](std::uint64_t value) { return key(value) == wanted; });
+                         [wanted](std::uint64_t value) { return Leading::key(value) == wanted; });
     const auto found = same.begin() + static_cast<std::ptrdiff_t>(left);
     std::ranges::nth_element(same, found);
     return *found;
   }
 
 private:
-  static constexpr unsigned kept_bits = 11;
-  static constexpr std::size_t keys = std::size_t{64 - kept_bits + 1} << kept_bits;
-
-  // Returns the position of the leading bit, and the bits after it. Ascends with the value.
-  static std::size_t key(std::uint64_t value) {
-    const auto width = static_cast<unsigned>(std::bit_width(value));
-    if (width <= kept_bits) {
-      return value;
-    }
-    const unsigned shift = width - kept_bits - 1;
-    return (std::size_t{shift + 1} << kept_bits) +
-           ((value >> shift) & ((std::uint64_t{1} << kept_bits) - 1));
-  }
+  using Leading = LeadingBits<11>;
 
   std::span<const std::uint64_t> values_;
-  std::vector<std::uint32_t> counts_; // by key
+  std::vector<std::uint32_t> counts_; // by leading bits
 };
 
 } // namespace ptlens::measure
