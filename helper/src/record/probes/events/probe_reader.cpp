@@ -2,12 +2,13 @@
 // include/uapi/linux/perf_event.h, PERF_RECORD_SAMPLE.
 #include "record/probes/events/probe_reader.hpp"
 
+#include "record/probes/events/hit_events.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -17,14 +18,6 @@ namespace ptlens::record {
 namespace {
 
 constexpr std::size_t data_pages = 128; // a power of two
-
-std::uint64_t now_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  constexpr std::uint64_t ns_per_s = 1'000'000'000;
-  return static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
-         static_cast<std::uint64_t>(time.tv_nsec);
-}
 
 template <class T>
 bool take(std::span<const std::byte>& bytes, T& value) {
@@ -130,7 +123,7 @@ void ProbeReader::parse(std::span<const std::byte> record) {
 
 std::vector<LiveHit> ProbeReader::read() {
   constexpr std::uint64_t settled_ns = 1'000'000;
-  const std::uint64_t until = now_ns() - settled_ns;
+  const std::uint64_t until = event_clock_ns() - settled_ns;
   for (Ring& ring : rings_) {
     if (ring.buffer) {
       ring.buffer->drain([this](std::span<const std::byte> record) { parse(record); });
