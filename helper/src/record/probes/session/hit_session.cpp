@@ -78,14 +78,6 @@ private:
       }
       held_.push_back(std::move(*held));
     }
-    auto file = DataFile::create(session_.data_file);
-    if (!file) {
-      return std::unexpected(file.error());
-    }
-    store_.emplace(std::move(*file), *events_, session_.snapshot, request_.slower_than_ns);
-    for (const auto& record : program_ ? Records() : records_of(request_)) {
-      store_->file().append(record);
-    }
     if (session_.in_bursts) {
       begin_bursts(now_ns());
       begin_time();
@@ -96,8 +88,24 @@ private:
     if (!session_.in_bursts) {
       begin_time();
     }
+    if (auto opened = open_data_file(); !opened) {
+      return opened;
+    }
     report(0);
     return program_ ? program_->release() : Result<void>();
+  }
+
+  // The file is there once the probes are set, so that scripts can wait for it.
+  Result<void> open_data_file() {
+    auto file = DataFile::create(session_.data_file);
+    if (!file) {
+      return std::unexpected(file.error());
+    }
+    store_.emplace(std::move(*file), *events_, session_.snapshot, request_.slower_than_ns);
+    for (const auto& record : program_ ? Records() : records_of(request_)) {
+      store_->file().append(record);
+    }
+    return {};
   }
 
   void begin_time() {
