@@ -77,7 +77,7 @@ async function endToEndFile(file, scratch, print) {
 
 // The end-to-end files as jobs. Those that compare times of a running program need the machine for themselves.
 function endToEndJobs(scratch) {
-  const measuresTime = /^(probe-|live-|go-probes|slow-call|uftrace|causes)/;
+  const measuresTime = /^(probe-(budget|cost|figures)|live-(budget|figures|samples)|causes)/;
   const jobs = readdirSync(at("test/e2e"))
     .filter((file) => file.endsWith(".test.mjs"))
     .map((file) => ({ file, name: `End to end: ${file.replace(".test.mjs", "")}`, run: (print) => endToEndFile(file, scratch, print) }));

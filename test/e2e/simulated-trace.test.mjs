@@ -8,7 +8,7 @@ import {
   expectedCounts, helper, json, jsonLines, noPerf, orderServer, output, parseCounts, run, sampleFunction, simulator,
 } from "./support.mjs";
 
-const orders = 120;
+const orders = 100;
 const rounding = 2; // ns: each of two times is a whole number
 const event = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
 

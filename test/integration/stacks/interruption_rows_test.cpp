@@ -9,10 +9,6 @@
 namespace ptlens::stacks::testing {
 namespace {
 
-constexpr CallState complete = CallState::complete;
-constexpr CallState incomplete = CallState::incomplete;
-constexpr CallState unwound = CallState::unwound;
-
 class InterruptionRows : public ::testing::Test {
 protected:
   void SetUp() override {

@@ -17,6 +17,10 @@
 
 namespace ptlens::stacks::testing {
 
+inline constexpr CallState complete = CallState::complete;
+inline constexpr CallState incomplete = CallState::incomplete;
+inline constexpr CallState unwound = CallState::unwound;
+
 struct Variant {
   std::string compiler;
   std::vector<std::string> flags;

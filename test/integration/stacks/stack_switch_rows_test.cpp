@@ -8,9 +8,6 @@
 namespace ptlens::stacks::testing {
 namespace {
 
-constexpr CallState complete = CallState::complete;
-constexpr CallState unwound = CallState::unwound;
-
 class StackSwitchRows : public ::testing::Test {
 protected:
   void SetUp() override {

@@ -8,8 +8,6 @@
 namespace ptlens::stacks::testing {
 namespace {
 
-constexpr CallState complete = CallState::complete;
-
 class StubRows : public ::testing::Test {
 protected:
   void SetUp() override {

@@ -7,9 +7,6 @@
 namespace ptlens::stacks::testing {
 namespace {
 
-constexpr CallState complete = CallState::complete;
-constexpr CallState unwound = CallState::unwound;
-
 class UnwindingRows : public ::testing::Test {
 protected:
   void SetUp() override {

@@ -48,6 +48,8 @@ public:
   std::string write(std::string_view name, std::string_view text) const {
     const std::string path = *this / name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    // ext4 writes a file that was truncated to the disk when it is closed; a new one can wait.
+    std::filesystem::remove(path);
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }

@@ -8,10 +8,8 @@
 namespace ptlens::ptsim::testing {
 namespace {
 
-constexpr const char* cycle_accurate = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
-
 // 60 rounds of branches that no packet can leave out, each with a system call and 3 calls.
-constexpr const char* program = R"(
+constexpr const char* fault_program = R"(
 #include <unistd.h>
 #define OWN extern "C" __attribute__((noipa))
 OWN unsigned leaf(unsigned seed) { return seed / 2 + 7; }
@@ -34,7 +32,7 @@ protected:
     if (!why_not.empty()) {
       GTEST_SKIP() << why_not;
     }
-    compile(program, folder_ / "program", "-no-pie");
+    compile(fault_program, folder_ / "program", "-no-pie");
   }
 
   Recording record_with(const std::vector<std::string>& options) {

@@ -8,11 +8,9 @@
 namespace ptlens::ptsim::testing {
 namespace {
 
-constexpr const char* cycle_accurate = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
-
 // even and odd call each other, so that calls from inside go out and come back in; visit is called
 // 25 times and leaves by a tail call, by a system call and by libc's qsort.
-constexpr const char* program = R"(
+constexpr const char* filter_program = R"(
 #include <cstdlib>
 #include <unistd.h>
 #define OWN extern "C" __attribute__((noipa))
@@ -53,7 +51,7 @@ protected:
     if (!why_not.empty()) {
       GTEST_SKIP() << why_not;
     }
-    compile(program, folder_ / "program", "-no-pie"); // ELF addresses are the process's
+    compile(filter_program, folder_ / "program", "-no-pie"); // ELF addresses are the process's
   }
 
   [[nodiscard]] std::vector<Range> ranges(const std::vector<std::string>& names) const {

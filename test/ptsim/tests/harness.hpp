@@ -10,6 +10,9 @@
 
 namespace ptlens::ptsim::testing {
 
+inline constexpr const char* cycle_accurate =
+    "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
+
 struct Output {
   int status = -1; // exit status, 128 + signal
   std::string out;

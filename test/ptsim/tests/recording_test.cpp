@@ -11,8 +11,6 @@
 namespace ptlens::ptsim::testing {
 namespace {
 
-constexpr const char* cycle_accurate = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
-
 // main: 12 × (tail ⇒ leaf), recurse 8 levels deep, each with a leaf, but the innermost; 30 numbers
 // sorted by libc's qsort; 5 × catcher, which throws for odd numbers; one signal; one sleep of 3 ms.
 constexpr const char* calls_program = R"(

@@ -12,10 +12,8 @@
 namespace ptlens::ptsim::testing {
 namespace {
 
-constexpr const char* cycle_accurate = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
-
 // Turns for ever, or as often as is asked for.
-constexpr const char* program = R"(
+constexpr const char* snapshot_program = R"(
 #include <cstdlib>
 #include <unistd.h>
 extern "C" __attribute__((noipa)) unsigned turn(unsigned seed) {
@@ -37,7 +35,7 @@ protected:
     if (!why_not.empty()) {
       GTEST_SKIP() << why_not;
     }
-    compile(program, folder_ / "program");
+    compile(snapshot_program, folder_ / "program");
   }
 
   // Each run of decoded branches is one of stepped branches, and the last of each run but the last
@@ -134,9 +132,9 @@ TEST_F(Snapshot, OnCommandAndOnSignal) {
                   "fd:" + std::to_string(commands[0]) + "," + std::to_string(answers[1])});
   const auto say = [&](const std::string& word) {
     const std::string line = word + "\n";
-    ASSERT_EQ(write(commands[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
+    ASSERT_EQ(::write(commands[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
     std::array<char, 5> answer{};
-    ASSERT_EQ(read(answers[0], answer.data(), answer.size()), 5);
+    ASSERT_EQ(::read(answers[0], answer.data(), answer.size()), 5);
     EXPECT_EQ(std::string(answer.data()), "ack\n");
   };
   const auto size = [&] {

@@ -13,8 +13,6 @@
 namespace ptlens::ptsim::testing {
 namespace {
 
-constexpr const char* cycle_accurate = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
-
 // Three workers: 12 × locked each, a nap of 300 µs after each fourth. Two players hand a ball over
 // 10 times each. A receiver takes 5 bytes from a pipe that main sends.
 constexpr const char* threads_program = R"(

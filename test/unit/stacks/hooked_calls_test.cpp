@@ -7,12 +7,12 @@
 namespace ptlens::stacks {
 namespace {
 
-constexpr FunctionId f{0};
-constexpr FunctionId g{1};
-constexpr FunctionId h{2};
-
 class HookedCallsTest : public ::testing::Test {
 protected:
+  static constexpr FunctionId f{0};
+  static constexpr FunctionId g{1};
+  static constexpr FunctionId h{2};
+
   void enter(std::uint64_t time, std::uint32_t depth, FunctionId function, bool part = false,
              bool stub = false) {
     calls_.add({.time_ns = time,

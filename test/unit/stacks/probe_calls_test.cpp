@@ -8,11 +8,11 @@
 namespace ptlens::stacks {
 namespace {
 
-constexpr FunctionId f = 0_fn;
-constexpr FunctionId g = 1_fn;
-
 class ProbeCallsTest : public ::testing::Test {
 protected:
+  static constexpr FunctionId f = 0_fn;
+  static constexpr FunctionId g = 1_fn;
+
   void enter(std::uint64_t time, FunctionId function, std::uint64_t stack_pointer,
              std::uint64_t return_address = 0x100) {
     calls_.add({time, stack_pointer, function, SiteId::none, return_address, true, false,
@@ -297,8 +297,8 @@ TEST(ProbeCallsOffCpu, StaysInTheLatency) {
   CallTableBuilder builder;
   ProbeCalls calls(builder.thread(0), switches, 1);
   calls.add(
-      {.time_ns = 1000, .stack_pointer = 100, .function = f, .entry = true, .excess = {50, 5}});
-  calls.add({.time_ns = 2000, .stack_pointer = 100, .function = f});
+      {.time_ns = 1000, .stack_pointer = 100, .function = 0_fn, .entry = true, .excess = {50, 5}});
+  calls.add({.time_ns = 2000, .stack_pointer = 100, .function = 0_fn});
   calls.finish(3000, false);
   const CallTable table = builder.take();
   EXPECT_EQ(table.off_cpu(0), 980U);
