@@ -92,7 +92,7 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
       candidates.back().cost_ns = std::max(candidates.back().cost_ns, entry_ns + exit_ns);
     }
   }
-  const BudgetPlan within = plan_within(candidates, budget, counted->cpus);
+  const BudgetPlan within = plan_within(candidates, planned_share(budget), counted->cpus);
   std::vector<std::string> left_out;
   std::erase_if(plan.probes, [&](const PlannedProbe& probe) {
     const auto at = std::ranges::find(functions, &*probe.place);

@@ -22,6 +22,13 @@ struct BudgetPlan {
   double duty = 1;          // share of the recording in which they may be set; 1: always
 };
 
+// Returns the share to plan for, given a budget: a part is left for counting calls, for setting
+// and removing probes, and for the moment in which too many are measured.
+[[nodiscard]] constexpr double planned_share(double budget) {
+  constexpr double planned_part = 0.8;
+  return budget < 1 ? planned_part * budget : budget;
+}
+
 // `budget`: 0 to 1; 1 and more: no limit. `cpus`: that the program can use; of a CPU that it shares
 // with others, its part. Targets and forced callees are always chosen; then the functions that
 // calls end in, and the other callees follow, each from the cheapest while the budget lasts.

@@ -5,6 +5,7 @@
 
 #include "record/probes/cost/load_meter.hpp"
 #include "record/probes/events/hit_events.hpp"
+#include "record/probes/plan/budget_plan.hpp"
 #include "record/probes/session/burst_schedule.hpp"
 #include "record/probes/session/data_file.hpp"
 #include "record/probes/session/hit_store.hpp"
@@ -224,7 +225,7 @@ private:
 
   // The first burst began at that time.
   void begin_bursts(double began_ns) {
-    bursts_.emplace(session_.budget, request_.duration_s * ns_per_s);
+    bursts_.emplace(planned_share(session_.budget), request_.duration_s * ns_per_s);
     bursts_->begin_burst(began_ns);
   }
 
