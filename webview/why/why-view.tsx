@@ -158,6 +158,11 @@ function caveats({ few_slow_calls: few, gap_is_uncertain: uncertain, left_out: l
   ];
 }
 
+/** The latencies of the typical calls; only a limit where they are not resolved. */
+function typicalText({ typical: { low, high }, resolution_ns: resolution }: Explanation): string {
+  return high > resolution ? range(low, high) : l10n.t("< {0}, below what can be resolved", time(high + resolution));
+}
+
 export function WhyView({ shown: { report } }: { readonly shown: ShownFunction }): JSX.Element {
   const { value, failure } = explanation.value;
   if (value === undefined) return failure === undefined ? <p class="dim small first">{l10n.t("Comparing")}</p> : <p class="failed first" role="alert">{failure}</p>;
@@ -179,7 +184,7 @@ export function WhyView({ shown: { report } }: { readonly shown: ShownFunction }
         {caveats(explained, report.recording.off_cpu_known).map((text) => <p key={text} class="warning" role="status">{text}</p>)}
         <p class="verdict">
           <b>{isSelected.value ? l10n.t("Selected calls") : l10n.t("Slow calls")}</b> ({count(slow.calls)}, {isSelected.value ? range(slow.low, slow.high) : range(slow.low, null)}) {l10n.t("against")}{" "}
-          <b>{againstRest.value ? l10n.t("all others") : l10n.t("typical calls")}</b> ({count(typical.calls)}, {range(typical.low, typical.high)}): <b class="sel-text">{l10n.t("{0} a call", difference(gap))}</b>
+          <b>{againstRest.value ? l10n.t("all others") : l10n.t("typical calls")}</b> ({count(typical.calls)}, {typicalText(explained)}): <b class="sel-text">{l10n.t("{0} a call", difference(gap))}</b>
         </p>
         {isSelected.value ? <p class="dim"><Sentence text={explained.sentence} /></p> : null}
       </section>
