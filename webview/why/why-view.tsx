@@ -154,7 +154,7 @@ function caveats({ few_slow_calls: few, gap_is_uncertain: uncertain, left_out: l
     ...(offCpuKnown ? [] : [l10n.t("The recording does not contain when a thread waited, so waiting counts as the function's own time.")]),
     ...(few ? [l10n.t("{0} slow calls are too few for a conclusion.", count(slow.calls))] : []),
     ...(uncertain ? [l10n.t("The difference is hardly larger than the resolution.")] : []),
-    ...(leftOut > 0 ? [l10n.t("{0} calls are not complete and not compared.", count(leftOut))] : []),
+    ...(leftOut > 0 ? [leftOut === 1 ? l10n.t("1 call is not complete and not compared.") : l10n.t("{0} calls are not complete and not compared.", count(leftOut))] : []),
   ];
 }
 
