@@ -29,7 +29,8 @@ public:
 private:
   struct Release {
     std::uint64_t start = 0;
-    std::int32_t tid = -1;
+    std::uint32_t thread = 0;
+    std::uint32_t order = 0;
     stacks::SiteId site = stacks::SiteId::none;
     stacks::FunctionId function = stacks::FunctionId::none;
   };

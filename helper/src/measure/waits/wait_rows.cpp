@@ -37,8 +37,7 @@ WaitTotals TotalsBuilder::finish() {
 
 void WaitRows::add(const WaitPart& part) {
   const Wait& wait = *part.wait;
-  const Placed placed =
-      place_of(measurement_, waits_, wait, innermost_ ? &*innermost_ : nullptr, calls_);
+  const Placed placed = place_of(measurement_, waits_, wait, innermost_);
   const std::string kernel = waits_.kernel_functions.has(wait.kernel)
                                  ? waits_.kernel_functions[wait.kernel]
                                  : std::string();
