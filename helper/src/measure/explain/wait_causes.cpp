@@ -2,9 +2,10 @@
 // calls.
 #include "measure/explain/wait_causes.hpp"
 
+#include "measure/explain/slow_and_typical.hpp"
+#include "measure/places/wait_places.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "measure/selection/select_calls.hpp"
-#include "measure/waits/wait_places.hpp"
 #include "measure/waits/wait_rows.hpp"
 
 #include <algorithm>
@@ -62,8 +63,9 @@ void name_waits(const Measurement& measurement, const waits::Waits& waits,
   }
   const SelectedCalls selected = read_selected(measurement, explanation.function, selection);
   const stacks::CallTable& calls = selected.subset.calls();
+  const stacks::CallStates states = compared_states(selection);
   for (const std::uint32_t call : selected.calls) {
-    const bool is_slow = calls.state[call] == stacks::CallState::complete &&
+    const bool is_slow = states.has(calls.state[call]) &&
                          calls.latency[call] >= explanation.slow.low &&
                          calls.latency[call] <= explanation.slow.high;
     if (!is_slow) {

@@ -2,7 +2,7 @@
 // ended them. All times are in ns.
 #pragma once
 
-#include "measure/waits/source_place.hpp"
+#include "measure/places/source_place.hpp"
 #include "stacks/calls/call.hpp"
 #include "waits/waits.hpp"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "measure/measurement.hpp"
+#include "measure/places/wait_places.hpp"
 #include "measure/waits/likely_wakers.hpp"
-#include "measure/waits/wait_places.hpp"
 #include "measure/waits/wait_report.hpp"
 #include "waits/waits.hpp"
 
