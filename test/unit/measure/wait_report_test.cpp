@@ -128,6 +128,18 @@ TEST_F(WaitReports, CountAWaitInNestedActivationsOnce) {
   EXPECT_EQ(waited.totals.total, 3'000U);
 }
 
+TEST_F(WaitReports, NameTheProcessOfAWakerOutside) {
+  work(100'000, 1'100, 1'000);
+  wait(100'020, 101'020);
+  waits_.all[0].waker = {.kind = Waker::Kind::thread, .tid = 34, .other_pid = 33};
+  waits_.thread_names[33] = "database";
+  waits_.thread_names[34] = "connection";
+  const WaitReport waited = report();
+  const WakerRow& waker = waited.rows.at(0).wakers.at(0);
+  EXPECT_EQ(waker.process, "database");
+  EXPECT_EQ(waker.thread, "connection");
+}
+
 TEST_F(WaitReports, OnlySelectedCallsCount) {
   work(100'000, 1'100, 1'000);
   wait(100'020, 101'020);

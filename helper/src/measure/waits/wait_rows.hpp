@@ -53,8 +53,8 @@ public:
 private:
   using RowKey =
       std::tuple<waits::Reason, bool, waits::LockKind, SourcePlace, std::string, std::string>;
-  using WakerKey =
-      std::tuple<waits::Waker::Kind, waits::Interrupt, bool, std::string, SourcePlace, std::string>;
+  using WakerKey = std::tuple<waits::Waker::Kind, waits::Interrupt, bool, std::string, std::string,
+                              SourcePlace, std::string>;
   struct Group {
     TotalsBuilder totals;
     std::map<WakerKey, WakerRow> wakers;
