@@ -1,7 +1,7 @@
 // The innermost call at a time, of calls that are written by hand.
 #include "measure/recordings.hpp"
 #include "measure/selection/call_subset.hpp"
-#include "measure/waits/innermost_calls.hpp"
+#include "measure/places/innermost_calls.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,10 @@
 #include "measure/explain/wait_causes.hpp"
 
 #include "base/parallel.hpp"
+#include "measure/explain/slow_and_typical.hpp"
+#include "measure/places/innermost_calls.hpp"
 #include "measure/selection/call_selector.hpp"
 #include "measure/selection/call_subset.hpp"
-#include "measure/waits/innermost_calls.hpp"
 #include "measure/waits/wait_rows.hpp"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ struct SlowCall {
 // Reads the slow calls of one block after the other.
 class SlowCalls {
 public:
-  explicit SlowCalls(const CallSet& slow) : slow_(&slow) {}
+  SlowCalls(const CallSet& slow, stacks::CallStates states) : slow_(&slow), states_(states) {}
 
   void take(const cache::BlockEntry& entry, const cache::Block& block,
             std::span<const std::uint8_t> accepted) {
@@ -68,7 +69,7 @@ public:
     block.read_orders(entry, orders_);
     for (std::size_t call = 0; call < entry.calls; ++call) {
       const auto flags = static_cast<std::uint8_t>(block.flags[call]);
-      if (accepted[call] != 0 && cache::state_of(flags) == stacks::CallState::complete &&
+      if (accepted[call] != 0 && states_.has(cache::state_of(flags)) &&
           latencies_[call] >= slow_->low && latencies_[call] <= slow_->high) {
         found_.push_back({.thread = entry.thread,
                           .begin = starts_[call],
@@ -82,6 +83,7 @@ public:
 
 private:
   const CallSet* slow_;
+  stacks::CallStates states_;
   std::vector<SlowCall> found_;
   // Of the block:
   std::vector<std::uint64_t> latencies_;
@@ -94,12 +96,9 @@ private:
 std::vector<SlowCall> slow_calls(const Measurement& measurement, const Explanation& explanation,
                                  const Selection& selection) {
   std::vector<SlowCall> found;
-  if (!selection.states_or(stacks::CallStates::all()).has(stacks::CallState::complete)) {
-    return found;
-  }
   constexpr std::size_t calls_per_part = 500'000;
   std::vector<SlowCalls> parts(parts_of(explanation.complete, calls_per_part),
-                               SlowCalls(explanation.slow));
+                               SlowCalls(explanation.slow, compared_states(selection)));
   each_judged_block(measurement, {&explanation.function, 1}, selection, parts,
                     [](SlowCalls& part, cache::EdgeId /*edge*/, const cache::BlockEntry& entry,
                        const cache::Block& block, std::span<const std::uint8_t> accepted) {

@@ -1,6 +1,6 @@
 #include "measure/timeline/timeline.hpp"
 
-#include "measure/waits/innermost_calls.hpp"
+#include "measure/places/innermost_calls.hpp"
 #include "measure/waits/wait_rows.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "measure/measurement.hpp"
-#include "measure/waits/source_place.hpp"
+#include "measure/places/source_place.hpp"
 #include "waits/waits.hpp"
 
 #include <cstdint>

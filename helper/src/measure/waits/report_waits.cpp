@@ -4,7 +4,7 @@
 
 #include "measure/selection/call_subset.hpp"
 #include "measure/selection/select_calls.hpp"
-#include "measure/waits/innermost_calls.hpp"
+#include "measure/places/innermost_calls.hpp"
 #include "measure/waits/wait_rows.hpp"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "measure/measurement.hpp"
-#include "measure/waits/innermost_calls.hpp"
+#include "measure/places/innermost_calls.hpp"
+#include "measure/places/wait_places.hpp"
 #include "measure/waits/likely_wakers.hpp"
-#include "measure/waits/wait_places.hpp"
 #include "measure/waits/wait_report.hpp"
 #include "waits/waits.hpp"
 
@@ -50,8 +50,8 @@ public:
 private:
   using RowKey =
       std::tuple<waits::Reason, bool, waits::LockKind, SourcePlace, std::string, std::string>;
-  using WakerKey =
-      std::tuple<waits::Waker::Kind, waits::Interrupt, bool, std::string, SourcePlace, std::string>;
+  using WakerKey = std::tuple<waits::Waker::Kind, waits::Interrupt, bool, std::string, std::string,
+                              SourcePlace, std::string>;
   struct Group {
     TotalsBuilder totals;
     std::map<WakerKey, WakerRow> wakers;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "measure/measurement.hpp"
-#include "measure/waits/innermost_calls.hpp"
-#include "measure/waits/source_place.hpp"
+#include "measure/places/innermost_calls.hpp"
+#include "measure/places/source_place.hpp"
 #include "waits/waits.hpp"
 
 #include <string>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cache/reading/call_cache.hpp"
+#include "cache/reading/call_rows.hpp"
 #include "measure/measurement.hpp"
-#include "measure/selection/call_subset.hpp"
 
 #include <compare>
 #include <cstdint>
@@ -30,12 +30,12 @@ public:
   // given; none where no call contains it.
   [[nodiscard]] std::uint32_t at(ThreadTime point) const;
   // Returns the calls that were found, without their parents.
-  [[nodiscard]] const stacks::CallTable& calls() const { return calls_.calls(); }
+  [[nodiscard]] const stacks::CallTable& calls() const { return calls_.calls; }
 
 private:
   std::vector<ThreadTime> points_;  // ascending
   std::vector<std::uint32_t> rows_; // by point
-  CallSubset calls_;
+  cache::CallRows calls_;
 };
 
 } // namespace ptlens::measure

@@ -1,4 +1,4 @@
-#include "measure/waits/wait_places.hpp"
+#include "measure/places/wait_places.hpp"
 
 namespace ptlens::measure {
 

@@ -1,9 +1,8 @@
 // A call contains a point if it starts at it or before, and ends after it. Among those that do, the
 // one that started last is the innermost.
-#include "measure/waits/innermost_calls.hpp"
+#include "measure/places/innermost_calls.hpp"
 
 #include "base/parallel.hpp"
-#include "cache/reading/call_rows.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -164,7 +163,7 @@ InnermostCalls::InnermostCalls(const Measurement& measurement, std::span<const c
       calls.push_back(innermost.call);
     }
   }
-  calls_ = CallSubset(cache::read_calls(cache, calls));
+  calls_ = cache::read_calls(cache, calls);
 }
 
 std::uint32_t InnermostCalls::at(ThreadTime point) const {
