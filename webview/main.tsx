@@ -15,6 +15,7 @@ import "./style/charts.css";
 import "./style/flame.css";
 import "./style/why.css";
 import "./style/calls.css";
+import "./style/timeline.css";
 import "./style/change.css";
 import "./style/narrow.css";
 
@@ -55,7 +56,7 @@ function receive(message: ToPanel): void {
 
 /** Opens the tab of a section, scrolls to it and focuses its heading. */
 function goTo(section: PanelSection): void {
-  tab.value = section === "flame" || section === "why" || section === "calls" || section === "change" ? section : "overview";
+  tab.value = section === "flame" || section === "why" || section === "calls" || section === "timeline" || section === "change" ? section : "overview";
   requestAnimationFrame(() => {
     const place = section === "figures" ? "h1" : `[data-section="${section}"] h2, [data-section="${section}"]`;
     const heading = document.querySelector<HTMLElement>(place);

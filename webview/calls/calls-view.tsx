@@ -4,12 +4,12 @@ import { elementScroll, observeElementOffset, observeElementRect, Virtualizer, t
 import * as l10n from "@vscode/l10n";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
-import { Link } from "../base/controls";
+import { Icon, Link } from "../base/controls";
 import { ShareBar } from "../base/data-table";
 import { count, figure, moment, time } from "../base/format";
 import { shortName } from "../base/names";
 import { distribution } from "../state/figures";
-import { showCall } from "../state/one-call";
+import { isSameCall, keptCall, showCall, toggleKept } from "../state/one-call";
 import { isSelected, select, threadName } from "../state/store";
 import { callAt, need, order, pages, type Call, type CallOrder } from "./calls-state";
 
@@ -64,9 +64,14 @@ function CallRow({ index, call, longest, item, isCurrent, onPick }: RowProps): J
   const { latency, blocked, preempted } = call;
   const total = Math.max(1, latency ?? 0);
   const onCpu = latency === null ? null : Math.max(0, latency - blocked - preempted);
+  const isKept = isSameCall(keptCall.value, call);
+  const open = (event: MouseEvent): void => {
+    event.stopPropagation();
+    showCall(call);
+  };
   return (
     <div class={`call-row${isCurrent ? " picked" : ""}`} role="row" aria-rowindex={index + 2} style={place} data-index={index} onClick={onPick} onDblClick={() => { showCall(call); }}>
-      <span role="cell" class="r">{moment(call.start - origin)}</span>
+      <span role="cell" class="r">{isKept ? <span class="kept" title={l10n.t("Kept for comparison")}><Icon name="pinned" /><span class="hidden-text">{l10n.t("kept")}</span></span> : null}{moment(call.start - origin)}</span>
       <span role="cell" class="r latency">{latency === null ? "–" : figure(latency, call.resolution)}</span>
       <span role="cell" class="r">{onCpu === null ? "–" : time(onCpu)}</span>
       <span role="cell"><span class="share"><ShareBar part={total / Math.max(1, longest)} states={{ on: (onCpu ?? 0) / total, blocked: blocked / total, preempted: preempted / total }} /></span></span>
@@ -75,6 +80,7 @@ function CallRow({ index, call, longest, item, isCurrent, onPick }: RowProps): J
       <span role="cell" class="mono">{threadName(call.tid)}</span>
       <span role="cell" class="mono opt" title={call.caller}>{shortName(call.caller)}</span>
       <span role="cell" class="dim small opt">{stateText(call)}</span>
+      <span role="cell" class="open"><button type="button" class="link small" tabIndex={-1} onClick={open}>{l10n.t("Timeline")}</button></span>
     </div>
   );
 }
@@ -82,7 +88,7 @@ function CallRow({ index, call, longest, item, isCurrent, onPick }: RowProps): J
 function Head(): JSX.Element {
   const heads: readonly (readonly [string, CallOrder | undefined, string])[] = [
     [l10n.t("at"), "start", "r"], [l10n.t("latency"), "latency", "r"], [l10n.t("on-CPU"), undefined, "r"], ["", undefined, ""],
-    [l10n.t("blocked"), "off_cpu", "r"], [l10n.t("preempted"), undefined, "r opt"], [l10n.t("thread"), undefined, ""], [l10n.t("called from"), undefined, "opt"], ["", undefined, "opt"],
+    [l10n.t("blocked"), "off_cpu", "r"], [l10n.t("preempted"), undefined, "r opt"], [l10n.t("thread"), undefined, ""], [l10n.t("called from"), undefined, "opt"], ["", undefined, "opt"], ["", undefined, ""],
   ];
   const sortBy = (by: CallOrder): void => {
     order.value = { by, descending: order.value.by === by ? !order.value.descending : by !== "start" };
@@ -114,6 +120,12 @@ export function CallsView(): JSX.Element {
       event.preventDefault();
       return;
     }
+    const kept = event.key === " " ? callAt(current) : undefined;
+    if (kept !== undefined) {
+      toggleKept(kept);
+      event.preventDefault();
+      return;
+    }
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, "]": 1, "[": -1, Home: -total, End: total }[event.key];
     if (step === undefined) return;
     const next = Math.max(0, Math.min(total - 1, current + step));
@@ -127,7 +139,7 @@ export function CallsView(): JSX.Element {
       <div class="head">
         <h2>{total === 1 ? l10n.t("1 call") : l10n.t("{0} calls", count(total))}</h2>
         <span class="grow" />
-        <span class="small dim">{l10n.t("Enter or double-click: the flame graph of the call")}</span>
+        <span class="small dim">{l10n.t("Enter or double-click: timeline of the call · Space: keep it for comparison")}</span>
       </div>
       {failure === undefined ? null : <p class="failed" role="alert">{failure}</p>}
       <div role="table" aria-label={l10n.t("Calls")} aria-rowcount={total + 1}>

@@ -136,7 +136,7 @@ export function isWaiting({ off, value, kind }: FlameNode): boolean {
 }
 
 function fillOf(node: FlameNode): string {
-  if (node.kind === "smaller") return "var(--vscode-button-secondaryBackground)";
+  if (node.kind === "smaller") return "var(--neutral)";
   return isWaiting(node) ? "url(#soft-blocked)" : "var(--on-soft)";
 }
 

@@ -47,6 +47,8 @@ interface Props {
   readonly both?: boolean;
   /** The text for what is under the pointer. */
   readonly hover: (x: number, y: number) => string;
+  /** Called with the place of a click. */
+  readonly onClick?: (x: number, y: number) => void;
   /** Drawn above the chart, positioned by `left` and `top` in the area of the data. */
   readonly children?: ComponentChildren;
 }
@@ -81,6 +83,14 @@ function optionsOf(latest: { readonly current: Props }, palette: Palette, tip: H
           context.save();
           drawn().draw({ context, palette, scale, area: bbox, x: (value) => chart.valToPos(value, "x", true), y: (value) => chart.valToPos(value, "y", true) });
           context.restore();
+        },
+      ],
+      ready: [
+        (chart) => {
+          chart.over.addEventListener("click", (event) => {
+            const box = chart.over.getBoundingClientRect();
+            latest.current.onClick?.(chart.posToVal(event.clientX - box.left, "x"), chart.posToVal(event.clientY - box.top, "y"));
+          });
         },
       ],
       setSelect: [

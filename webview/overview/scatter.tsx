@@ -6,6 +6,7 @@ import type { DistributionResult, Report, Selection } from "../../extension/src/
 import { Section } from "../base/controls";
 import { DataTable } from "../base/data-table";
 import { count, moment, range, rounded, tick, time } from "../base/format";
+import { showCall } from "../state/one-call";
 import { isSelected, select, selection, threadName } from "../state/store";
 import { withPart } from "../state/selection";
 import { limitsAround, powersOfTen, roundSteps } from "./axis";
@@ -141,10 +142,17 @@ export function Scatter({ data, report }: { readonly data: DistributionResult; r
     }),
     [data, points, JSON.stringify(chosen), width < 600],
   );
-  const hover = (x: number, y: number): string => {
+  const near = (x: number, y: number): Point | undefined => {
     const [wide, tall] = [end / Math.max(1, width), (drawn.y[1] - drawn.y[0]) / height];
-    const near = points.findLast((point) => Math.abs(point.at - x) < 5 * wide && Math.abs(Math.log10(Math.max(1, point.latency)) - y) < 5 * tall);
-    return near === undefined ? "" : l10n.t("{0} at {1} on {2}", time(near.latency), moment(near.at), threadName(near.tid));
+    return points.findLast((point) => Math.abs(point.at - x) < 5 * wide && Math.abs(Math.log10(Math.max(1, point.latency)) - y) < 5 * tall);
+  };
+  const hover = (x: number, y: number): string => {
+    const point = near(x, y);
+    return point === undefined ? "" : l10n.t("{0} at {1} on {2}. Click: its timeline", time(point.latency), moment(point.at), threadName(point.tid));
+  };
+  const open = (x: number, y: number): void => {
+    const point = near(x, y);
+    if (point !== undefined) showCall({ tid: point.tid, start: data.trace_start + point.at });
   };
   return (
     <Section
@@ -157,7 +165,7 @@ export function Scatter({ data, report }: { readonly data: DistributionResult; r
           <span>▲ {l10n.t("preempted")}</span>
         </span>
       }
-      table={() => <PointTable points={points} />}
+      table={() => <PointTable points={points} origin={data.trace_start} />}
     >
       <div ref={element}>
         <Plot
@@ -166,6 +174,7 @@ export function Scatter({ data, report }: { readonly data: DistributionResult; r
           width={width}
           drawn={drawn}
           hover={hover}
+          onClick={open}
           onBrush={(span) => { selectSpan(span, { x: span.x[0] === drawn.x[0] && span.x[1] === drawn.x[1], y: span.y[0] === drawn.y[0] && span.y[1] === drawn.y[1] }); }}
         />
       </div>
@@ -176,7 +185,7 @@ export function Scatter({ data, report }: { readonly data: DistributionResult; r
 
 const listed = 200;
 
-function PointTable({ points }: { readonly points: readonly Point[] }): JSX.Element {
+function PointTable({ points, origin }: { readonly points: readonly Point[]; readonly origin: number }): JSX.Element {
   const rows = points.slice(-listed);
   return (
     <>
@@ -184,6 +193,7 @@ function PointTable({ points }: { readonly points: readonly Point[] }): JSX.Elem
         label={l10n.t("Over time")}
         rows={rows}
         sorted={1}
+        actions={(point) => ({ title: l10n.t("Click: the timeline of this call"), onPick: () => { showCall({ tid: point.tid, start: origin + point.at }); } })}
         rowKey={(point) => `${String(point.tid)} ${String(point.at)}`}
         columns={[
           { head: l10n.t("at"), cell: ({ at }) => moment(at), value: ({ at }) => at },

@@ -21,7 +21,7 @@ export interface ShownFunctions {
 
 export type Shown = { readonly kind: "nothing" } | ShownFunctions | ShownFunction;
 
-export type TabName = "overview" | "flame" | "why" | "calls" | "change";
+export type TabName = "overview" | "flame" | "why" | "calls" | "timeline" | "change";
 
 /** What the flame graph shows: all stacks, the selected calls of the function, or who calls it. */
 export type FlameScope = "all" | "function" | "callers";

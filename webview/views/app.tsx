@@ -8,7 +8,9 @@ import { ChangeView } from "../change/change-view";
 import { FlameView } from "../flame/flame-view";
 import { Overview } from "../overview/overview";
 import { distribution, flame, selectedReport } from "../state/figures";
-import { failure, partial, shown, tab, type ShownFunction, type ShownFunctions } from "../state/store";
+import { timelineCommand } from "../timeline/timeline-state";
+import { TimelineView } from "../timeline/timeline-view";
+import { failure, partial, shown, tab, type ShownFunction, type ShownFunctions, type TabName } from "../state/store";
 import { whyCommand } from "../why/why-state";
 import { WhyView } from "../why/why-view";
 import { DecodingLine, NotCalled, Partial } from "./empty-views";
@@ -27,6 +29,18 @@ function Patterns(): JSX.Element {
           <rect class="soft" width="7" height="7" />
           <rect class="ink" width="1.2" height="7" />
         </pattern>
+        <pattern id="soft-preempted" width="5" height="5" patternUnits="userSpaceOnUse">
+          <rect class="soft pre-soft" width="5" height="5" />
+          <circle class="ink pre-ink" cx="2.5" cy="2.5" r="1" />
+        </pattern>
+        <pattern id="full-blocked" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect class="full" width="5" height="5" />
+          <rect class="shade" width="1.4" height="5" />
+        </pattern>
+        <pattern id="full-preempted" width="4" height="4" patternUnits="userSpaceOnUse">
+          <rect class="full-pre" width="4" height="4" />
+          <circle class="dot" cx="2" cy="2" r="0.9" />
+        </pattern>
       </defs>
     </svg>
   );
@@ -39,6 +53,23 @@ function Failure(): JSX.Element | null {
 
 const isLoading = (): boolean => distribution.value.loading || selectedReport.value.loading || flame.value.loading;
 
+function View({ name, shown: value }: { readonly name: TabName; readonly shown: ShownFunction }): JSX.Element {
+  switch (name) {
+    case "overview":
+      return <Overview shown={value} />;
+    case "flame":
+      return <FlameView />;
+    case "why":
+      return <WhyView shown={value} />;
+    case "calls":
+      return <CallsView />;
+    case "timeline":
+      return <TimelineView shown={value} />;
+    case "change":
+      return <ChangeView shown={value} />;
+  }
+}
+
 function FunctionPanel({ of: value }: { readonly of: ShownFunction }): JSX.Element {
   const tabs = tabItems();
   useEffect(() => {
@@ -50,7 +81,8 @@ function FunctionPanel({ of: value }: { readonly of: ShownFunction }): JSX.Eleme
       document.removeEventListener("keydown", onKeyDown);
     };
   }, [tabs.length]);
-  const command = tab.value === "calls" ? callsCommand.value : tab.value === "why" ? whyCommand.value : tab.value === "change" ? changeCommand.value : undefined;
+  const commands: Partial<Record<TabName, readonly string[] | undefined>> = { calls: callsCommand.value, why: whyCommand.value, timeline: timelineCommand.value, change: changeCommand.value };
+  const command = commands[tab.value];
   return (
     <>
       <FunctionHeader shown={value} />
@@ -63,7 +95,7 @@ function FunctionPanel({ of: value }: { readonly of: ShownFunction }): JSX.Eleme
       {partial.value === undefined ? null : <DecodingLine report={partial.value} />}
       <main>
         <div id="view" role="tabpanel" aria-labelledby={`tab-${tab.value}`} class={isLoading() ? "stale" : ""}>
-          {tab.value === "flame" ? <FlameView /> : tab.value === "why" ? <WhyView shown={value} /> : tab.value === "calls" ? <CallsView /> : tab.value === "change" ? <ChangeView shown={value} /> : <Overview shown={value} />}
+          <View name={tab.value} shown={value} />
         </div>
       </main>
     </>

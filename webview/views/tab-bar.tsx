@@ -14,6 +14,7 @@ export function tabItems(): TabItem[] {
     { name: "flame", title: l10n.t("Flame graph") },
     { name: "why", title: l10n.t("Why slow") },
     { name: "calls", title: l10n.t("Calls") },
+    { name: "timeline", title: l10n.t("Timeline") },
     { name: "change", title: l10n.t("Change") },
   ];
 }

@@ -18,6 +18,8 @@ import type {
   Result,
   Selection,
   TimeKind,
+  TimelineResult,
+  WaitsResult,
 } from "../protocol/protocol";
 
 export type {
@@ -36,10 +38,12 @@ export type {
   Report,
   Selection,
   TimeKind,
+  TimelineResult,
+  WaitsResult,
 };
 
 /** The requests that the webview may make. The extension adds the recording. */
-export const panelMethods = ["ptlens/report", "ptlens/calls", "ptlens/flame", "ptlens/distribution", "ptlens/explain"] as const;
+export const panelMethods = ["ptlens/report", "ptlens/calls", "ptlens/flame", "ptlens/distribution", "ptlens/explain", "ptlens/waits", "ptlens/timeline"] as const;
 export type PanelMethod = (typeof panelMethods)[number];
 export type PanelParams<M extends PanelMethod> = Omit<Params<M>, "id">;
 export type PanelResult<M extends PanelMethod> = Result<M>;
@@ -178,7 +182,7 @@ export type FromPanel =
   | { readonly type: "reveal"; readonly file: string; readonly line: number };
 
 /** Sections of the panel that a link can name. */
-export const panelSections = ["figures", "flame", "histogram", "callers", "children", "why", "calls", "change"] as const;
+export const panelSections = ["figures", "flame", "histogram", "callers", "children", "why", "calls", "timeline", "change"] as const;
 export type PanelSection = (typeof panelSections)[number];
 
 /** Returns the `view` in the argument of a command, if it names a section. */

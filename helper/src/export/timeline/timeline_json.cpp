@@ -1,5 +1,6 @@
 #include "export/timeline/timeline_json.hpp"
 
+#include "export/call_figures.hpp"
 #include "export/json/json.hpp"
 #include "export/waits/wait_words.hpp"
 #include "export/waits/waits_json.hpp"
@@ -30,15 +31,24 @@ Json name_json(const Measurement& measurement, stacks::FunctionId function) {
                                              : Json(nullptr);
 }
 
-Json call_json(const Measurement& measurement, const stacks::CallTable& calls, std::uint32_t row) {
-  return {{"tid", measurement.threads[calls.thread[row]].tid},
-          {"thread", measurement.threads[calls.thread[row]].comm},
-          {"start", calls.start[row]},
-          {"latency", calls.latency[row]},
+// What a table of calls says of the same call.
+Json figures_json(const Measurement& measurement, const stacks::CallTable& calls,
+                  std::uint32_t row) {
+  const CallFigures figures = figures_of(measurement, calls, row);
+  return {{"latency", figures.latency.value_or(calls.latency[row])},
+          {"resolution", figures.within},
           {"wall", calls.wall(row)},
           {"off_cpu", calls.off_cpu(row)},
-          {"self", calls.self(row)},
+          {"self", figures.self.value_or(calls.self(row))},
           {"state", word(calls.state[row])}};
+}
+
+Json call_json(const Measurement& measurement, const stacks::CallTable& calls, std::uint32_t row) {
+  Json json = figures_json(measurement, calls, row);
+  json.update({{"tid", measurement.threads[calls.thread[row]].tid},
+               {"thread", measurement.threads[calls.thread[row]].comm},
+               {"start", calls.start[row]}});
+  return json;
 }
 
 Json nested_json(const Measurement& measurement, const Timeline& timeline) {
@@ -47,14 +57,10 @@ Json nested_json(const Measurement& measurement, const Timeline& timeline) {
   Json list = Json::array();
   for (const measure::NestedCall& nested : timeline.tree.calls) {
     Json json = site_json(measurement, calls.site[nested.row]);
+    json.update(figures_json(measurement, calls, nested.row));
     json.update({{"depth", nested.depth},
                  {"function", name_json(measurement, calls.function[nested.row])},
                  {"start", since(calls.start[nested.row], origin)},
-                 {"latency", calls.latency[nested.row]},
-                 {"wall", calls.wall(nested.row)},
-                 {"off_cpu", calls.off_cpu(nested.row)},
-                 {"self", calls.self(nested.row)},
-                 {"state", word(calls.state[nested.row])},
                  {"tail_call", calls.tail_call[nested.row] != 0}});
     list.push_back(std::move(json));
   }
@@ -127,9 +133,12 @@ Json twin_json(const Measurement& measurement, const Timeline& timeline) {
     const std::uint32_t shown = each.row == AlignedCall::none ? each.twin_row : each.row;
     Json json = site_json(measurement, calls.site[shown]);
     json["function"] = name_json(measurement, calls.function[shown]);
-    json["latency"] = each.row == AlignedCall::none ? Json(nullptr) : Json(calls.latency[each.row]);
-    json["twin_latency"] =
-        each.twin_row == AlignedCall::none ? Json(nullptr) : Json(calls.latency[each.twin_row]);
+    const auto latency_json = [&](std::uint32_t row) {
+      return row == AlignedCall::none ? Json(nullptr)
+                                      : figures_json(measurement, calls, row).at("latency");
+    };
+    json["latency"] = latency_json(each.row);
+    json["twin_latency"] = latency_json(each.twin_row);
     aligned.push_back(std::move(json));
   }
   const auto index_json = [](const std::optional<std::size_t>& at) {
