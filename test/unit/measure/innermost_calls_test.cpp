@@ -1,7 +1,7 @@
 // The innermost call at a time, of calls that are written by hand.
+#include "measure/places/innermost_calls.hpp"
 #include "measure/recordings.hpp"
 #include "measure/selection/call_subset.hpp"
-#include "measure/places/innermost_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using test::add_call;
 using test::add_function;
 
-// Thread 1: outer [1000, 9000) makes inner [2000, 3000) and inner [4000, 5000), the last of which
+// Thread 1: outer [1000, 9000) makes inner [2000, 3000) and inner [4000, 5000). The last one
 // begins with a call of leaf [4000, 4100). Thread 2: leaf [2500, 2600).
 class InnermostCallsTest : public testing::Test {
 protected:

@@ -100,7 +100,7 @@ struct Truth {
   double g = 0;
 };
 
-// 2,000 calls of f, of 400 ns itself, each of which calls g three times, of 150 ns.
+// 2,000 calls of f, of 400 ns itself. Each calls g three times, of 150 ns.
 Truth run(BusyMachine& machine) {
   constexpr int calls = 2'000;
   Truth truth;

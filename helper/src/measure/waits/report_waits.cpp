@@ -2,9 +2,9 @@
 // outermost one.
 #include "measure/waits/report_waits.hpp"
 
+#include "measure/places/innermost_calls.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "measure/selection/select_calls.hpp"
-#include "measure/places/innermost_calls.hpp"
 #include "measure/waits/wait_rows.hpp"
 
 #include <algorithm>
