@@ -6,6 +6,7 @@
 //   --perf PATH   another perf                      --dry       print only, write no RESULTS.md
 //
 // npm run bench -- live: what live measurement costs and whether its figures are true (tools/live/bench.mjs).
+// npm run bench -- panel: how long the panel's gestures take on 10 million calls (tools/panel/bench.mjs).
 import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -14,6 +15,7 @@ import { at, capture, helper, isMain, main, onPath, sample, say, StepError } fro
 import { setUp } from "./setup.mjs";
 import { buildNative } from "./build.mjs";
 import { benchLive } from "./live/bench.mjs";
+import { benchPanel } from "./panel/bench.mjs";
 import { median, number as fixed, table } from "./live/text.mjs";
 
 const ptsim = at("helper/build/ptsim/ptsim");
@@ -217,4 +219,9 @@ async function bench() {
   }
 }
 
-if (isMain(import.meta)) await main(() => (process.argv[2] === "live" ? benchLive(process.argv.slice(3)) : bench()));
+const others = { live: benchLive, panel: benchPanel };
+
+if (isMain(import.meta)) {
+  const other = others[process.argv[2]];
+  await main(() => (other ? other(process.argv.slice(3)) : bench()));
+}

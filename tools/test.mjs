@@ -84,15 +84,9 @@ function endToEndJobs(scratch) {
   return { beside: jobs.filter(({ file }) => !measuresTime.test(file)), alone: jobs.filter(({ file }) => measuresTime.test(file)) };
 }
 
-async function styleChecks(sampleBefore, print) {
+async function runChecks(checks, print) {
   const total = { passed: 0, failed: 0, skipped: 0 };
-  const sampleIsUntouched = {
-    name: "The tests left the sample program as it was",
-    run: () => {
-      if (readFileSync(sampleSource, "utf8") !== sampleBefore) throw new StepError(`a test has changed ${sampleSource}`);
-    },
-  };
-  for (const { name, skip, run: check } of [...fastChecks(), sampleIsUntouched]) {
+  for (const { name, skip, run: check } of checks) {
     if (skip) {
       total.skipped += 1;
       print(`skipped: ${name}: ${skip}`);
@@ -110,6 +104,13 @@ async function styleChecks(sampleBefore, print) {
   }
   return total;
 }
+
+const sampleIsUntouched = (before) => ({
+  name: "The tests left the sample program as it was",
+  run: () => {
+    if (readFileSync(sampleSource, "utf8") !== before) throw new StepError(`a test has changed ${sampleSource}`);
+  },
+});
 
 const text = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
@@ -146,9 +147,10 @@ async function test() {
   const shared = [
     { name: "Unit tests of the extension", run: (print) => mochaTests(at("out/extension-unit"), print) },
     { name: "Golden JSON-RPC sessions", run: (print) => runner(process.execPath, [at("test/golden/run.mjs")], print) },
+    { name: "Style", run: (print) => runChecks(fastChecks(), print) },
     ...beside,
   ];
-  const style = { name: "Style", run: (print) => styleChecks(sampleBefore, print) };
+  const sampleCheck = { name: "The sample program", run: (print) => runChecks([sampleIsUntouched(sampleBefore)], print) };
   const inEditor = async () => {
     await work([editor], total);
     await work(shared, total);
@@ -160,7 +162,7 @@ async function test() {
   };
   try {
     await together(inEditor(), native());
-    await work([...alone, style], total);
+    await work([...alone, sampleCheck], total);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

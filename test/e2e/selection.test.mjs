@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { background, helper, json, jsonLines, output, ptlens, run, simulator, temporaryFolder } from "./support.mjs";
+import { background, helper, json, jsonLines, output, ptlens, rpc, run, simulator, temporaryFolder } from "./support.mjs";
 
 const compiler = process.env.CC ?? "gcc";
 const skip = !existsSync(simulator) ? `${simulator} is not built` : run(compiler, ["--version"]).status === 0 ? false : `${compiler} does not run`;
@@ -320,28 +320,3 @@ describe("selections", { skip }, () => {
     assert.deepEqual(everything.columns.function.map((index) => everything.functions[index].name), all.slice(3, 10).map((call) => call.function));
   });
 });
-
-// Asks the server one request after the other.
-function rpc({ child, text }) {
-  let last = 0;
-  return async (method, params) => {
-    const id = ++last;
-    const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
-    child.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-    for (;;) {
-      for (const message of text.stdout.split(/Content-Length: \d+\r\n\r\n/)) {
-        let parsed;
-        try {
-          parsed = JSON.parse(message);
-        } catch {
-          continue; // the rest of it is still to come
-        }
-        if (parsed.id === id && parsed.method === undefined) {
-          assert.equal(parsed.error, undefined, JSON.stringify(parsed.error));
-          return parsed.result;
-        }
-      }
-      await new Promise((resolve) => child.stdout.once("data", resolve));
-    }
-  };
-}

@@ -1,5 +1,6 @@
 // What the end-to-end tests share: the built helper, run as a user would run it, and the means to check
 // it against perf, the sample program's own counts and the kernel.
+import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -149,3 +150,32 @@ export async function untilMeasuring(helperPid) {
 }
 
 export const isAlive = (pid) => existsSync(`/proc/${pid}`);
+
+// Asks a server one request after the other. `notify` sends what has no answer.
+export function rpc({ child, text }) {
+  let last = 0;
+  const send = (message) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+    child.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  };
+  const ask = async (method, params) => {
+    const id = ++last;
+    send({ id, method, params });
+    for (;;) {
+      for (const message of text.stdout.split(/Content-Length: \d+\r\n\r\n/)) {
+        let parsed;
+        try {
+          parsed = JSON.parse(message);
+        } catch {
+          continue; // the rest of it is still to come
+        }
+        if (parsed.id === id && parsed.method === undefined) {
+          assert.equal(parsed.error, undefined, JSON.stringify(parsed.error));
+          return parsed.result;
+        }
+      }
+      await new Promise((resolve) => child.stdout.once("data", resolve));
+    }
+  };
+  return Object.assign(ask, { notify: (method, params) => send({ method, params }) });
+}

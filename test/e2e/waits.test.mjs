@@ -5,7 +5,7 @@ import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:f
 import os from "node:os";
 import path from "node:path";
 import { before, describe, test } from "node:test";
-import { helper, json, noProbes, noteOf, output, root } from "./support.mjs";
+import { helper, json, jsonLines, noProbes, noteOf, output, root } from "./support.mjs";
 
 function whyNoTracepoints() {
   try {
@@ -97,6 +97,37 @@ describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoin
     for (const name of Object.keys(reasons)) assert.ok(known.has(name), name);
     const none = json(["waits", "--json", "--function", "nap", "--latency", ",1ms", recorded.recording]).waits;
     assert.deepEqual([none.calls, none.intervals], [0, 0]);
+  });
+
+  test("a selection by reason takes the calls whose own time line has such waits", () => {
+    const { recording } = recorded;
+    const reasonsOf = (call, function_) => {
+      const { waits } = json(["timeline", "--json", "--function", function_, "--call", `${call.tid}:${call.start}`, recording]).timeline;
+      const times = new Map();
+      for (const { reason, duration } of waits) times.set(reason, (times.get(reason) ?? 0) + duration);
+      return times;
+    };
+    let selected = 0;
+    for (const function_ of ["lock_table", "nap", "save"]) {
+      const calls = jsonLines(output(helper, ["calls", "--json-lines", "--function", function_, "--state", "complete", recording]));
+      const waited = calls.map((call) => reasonsOf(call, function_));
+      const seen = new Set(waited.flatMap((times) => [...times.keys()]));
+      for (const reason of [...seen, "network"]) {
+        for (const least of [1, 3_500_000]) {
+          const expected = calls.filter((_, at) => (waited[at].get(reason) ?? 0) >= least).map(({ start }) => start);
+          for (const complement of [false, true]) {
+            const options = ["--waited", `${reason},${least}ns`, "--state", "complete", ...(complement ? ["--complement"] : [])];
+            const found = jsonLines(output(helper, ["calls", "--json-lines", "--function", function_, ...options, recording])).map(({ start }) => start);
+            const wanted = complement ? calls.map(({ start }) => start).filter((start) => !expected.includes(start)) : expected;
+            assert.deepEqual(found, wanted, `${function_} ${options.join(" ")}`);
+            selected += found.length;
+          }
+          const { calls: counted } = json(["waits", "--json", "--function", function_, "--waited", `${reason},${least}ns`, recording]).waits;
+          assert.equal(counted, expected.length);
+        }
+      }
+    }
+    assert.ok(selected > 100);
   });
 
   test("explain names the lock, the line, the thread that held it, and its function", () => {

@@ -434,14 +434,19 @@ Result<void> timeline(const TimelineOptions& options) {
   if (!recorded) {
     return std::unexpected(recorded.error());
   }
-  const auto shown =
-      measure::timeline(*query->measurement, **recorded, query->functions.front(), *name);
+  auto shown = measure::timeline(*query->measurement, **recorded, query->functions.front(), *name);
   if (TimelineOptions again = options; was_damaged(*query->measurement, again.query.source)) {
     return timeline(again);
   }
   if (!shown) {
     return std::unexpected(shown.error());
   }
+  auto parting = engine::parting(source.recording, open_options(source), *query->measurement,
+                                 *shown, ProgressLine().progress());
+  if (!parting) {
+    return std::unexpected(parting.error());
+  }
+  shown->parting = std::move(*parting);
   if (source.json) {
     std::cout << exporting::dump(exporting::timeline_json(*query->measurement, *shown)) << '\n';
   } else {

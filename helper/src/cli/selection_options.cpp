@@ -52,8 +52,9 @@ void add_selection(CLI::App& command, measure::SelectionText& text, bool any_sta
           "only calls that themselves called G, at least min and at most max times; repeatable",
           measure::parse_calls);
   several("--waited", text.waited, "REASON[,min]",
-          "only calls that were off-CPU because they were blocked or preempted, for at least min; "
-          "repeatable",
+          "only calls that were off-CPU for that reason, for at least min: blocked, preempted, or "
+          "what `ptlens waits` names (lock, sleep, disk, network, pipe, poll, page_fault, process, "
+          "signal, unknown); repeatable",
           measure::parse_waited);
   command
       .add_option("--state", text.states,

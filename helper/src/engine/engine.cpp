@@ -11,8 +11,10 @@
 #include "engine/recording/loaded_recording.hpp"
 #include "engine/trace/line_time_backend.hpp"
 #include "engine/trace/load_trace.hpp"
+#include "engine/trace/parting_backend.hpp"
 #include "engine/trace/trace_backend.hpp"
 #include "engine/uftrace/uftrace_backend.hpp"
+#include "engine/waits/recorded_waits.hpp"
 #include "symbols/elf/opened_files.hpp"
 
 namespace ptlens::engine {
@@ -88,6 +90,7 @@ Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std
   if (auto finished = finish_cache(*measured, writer, key, options.inlined_names); !finished) {
     return std::unexpected(finished.error());
   }
+  measured->waits = waits_on_use(loaded.path, options);
   return std::make_shared<const measure::Measurement>(std::move(*measured));
 }
 
@@ -109,12 +112,14 @@ Result<SharedMeasurement> with_names(CachedMeasurement cached, const OpenOptions
     }
     write_inlined_names(cached.measurement, cached.path);
   }
+  cached.measurement.waits = waits_on_use(cached.measurement.recording.path, options);
   return std::make_shared<const measure::Measurement>(std::move(cached.measurement));
 }
 
 // Returns null where no such function was inlined.
-Result<SharedInlined> measure_inlined(const LoadedRecording& loaded, const std::string& name,
-                                      const std::string& binary, const Progress& progress) {
+Result<SharedInlined> measure_inlined(const LoadedRecording& loaded, const OpenOptions& options,
+                                      const std::string& name, const std::string& binary,
+                                      const Progress& progress) {
   if (!loaded.has_trace() || name.empty()) {
     return nullptr;
   }
@@ -126,6 +131,7 @@ Result<SharedInlined> measure_inlined(const LoadedRecording& loaded, const std::
   if (!measured) {
     return std::unexpected(measured.error());
   }
+  measured->measurement.waits = waits_on_use(loaded.path, options);
   return std::make_shared<const measure::InlinedMeasurement>(std::move(*measured));
 }
 
@@ -179,7 +185,7 @@ Result<SharedInlined> inlined(const std::string& named, const OpenOptions& optio
   if (!loaded) {
     return std::unexpected(loaded.error());
   }
-  auto found = measure_inlined(*loaded, name, binary, progress);
+  auto found = measure_inlined(*loaded, options, name, binary, progress);
   if (!found || *found == nullptr || options.source_map.empty()) {
     return found;
   }
@@ -203,6 +209,26 @@ line_times(const std::string& named, const OpenOptions& options,
     return std::unexpected(measured.error());
   }
   return std::make_shared<const line_time::LineTimes>(std::move(*measured));
+}
+
+Result<std::optional<measure::Parting>> parting(const std::string& recording,
+                                                const OpenOptions& options,
+                                                const measure::Measurement& measurement,
+                                                const measure::Timeline& timeline,
+                                                const Progress& progress) {
+  const auto pairs = measure::pairs_to_compare(measurement, timeline);
+  if (pairs.empty() || measurement.recording.backend != "intel_pt") {
+    return std::nullopt;
+  }
+  const auto loaded = load_named(recording, options, progress);
+  if (!loaded) {
+    return std::unexpected(loaded.error());
+  }
+  std::vector<stacks::FunctionInfo> functions;
+  for (const measure::TracedPair& pair : pairs) {
+    functions.push_back(measurement.functions[pair.function]);
+  }
+  return find_parting(*loaded, pairs, functions, progress);
 }
 
 Result<Opened> open_with_inlined(const std::string& recording, const OpenOptions& options,

@@ -12,8 +12,10 @@
 #include "line_time/line_times.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/inlined.hpp"
+#include "measure/timeline/timeline.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,14 @@ inlined(const std::string& recording, const OpenOptions& options, const std::str
 [[nodiscard]] Result<std::shared_ptr<const line_time::LineTimes>>
 line_times(const std::string& recording, const OpenOptions& options,
            const std::vector<stacks::FunctionInfo>& functions, const Progress& progress);
+
+// Decodes the recording again, to find the branch at which the call of a time line and its twin
+// part. Returns nothing where the recording has no trace, or both took the same branches. Errors:
+// those of open.
+[[nodiscard]] Result<std::optional<measure::Parting>>
+parting(const std::string& recording, const OpenOptions& options,
+        const measure::Measurement& measurement, const measure::Timeline& timeline,
+        const Progress& progress);
 
 struct Opened {
   std::shared_ptr<const measure::Measurement> measurement;

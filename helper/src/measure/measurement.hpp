@@ -2,9 +2,12 @@
 // depends on where the calls came from. Times are in ns.
 #pragma once
 
+#include "base/error.hpp"
+#include "base/lazy.hpp"
 #include "base/note.hpp"
 #include "cache/reading/call_cache.hpp"
 #include "stacks/calls/call.hpp"
+#include "waits/waits.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -50,6 +53,9 @@ struct RecordingInfo {
                            : 1;
 }
 
+// Waits that are read when they are first asked for.
+using LazyWaits = Lazy<Result<std::shared_ptr<const waits::Waits>>>;
+
 struct Measurement {
   RecordingInfo recording;
   std::vector<stacks::ThreadInfo> threads;
@@ -57,15 +63,22 @@ struct Measurement {
   stacks::CallSites sites;
   // Functions whose self time is unknown, because not all that they call was measured; ascending.
   std::vector<stacks::FunctionId> self_unknown;
+  // Functions in whose own time trace was lost: of their incomplete calls, self is an upper bound;
+  // ascending.
+  std::vector<stacks::FunctionId> self_at_most = {};
   std::shared_ptr<const cache::CallCache> cache; // all calls; never null once it is complete
   // The names of functions that were inlined somewhere in binaries whose code ran: last components,
   // without template arguments, ascending.
   std::vector<std::string> inlined_names;
+  std::shared_ptr<LazyWaits> waits = nullptr; // null: unknown
 
   // Returns whether latencies are without the time of probes.
   [[nodiscard]] bool is_corrected() const { return recording.backend == "uprobe"; }
   [[nodiscard]] bool self_known(stacks::FunctionId function) const {
     return !std::ranges::binary_search(self_unknown, function);
+  }
+  [[nodiscard]] bool is_self_at_most(stacks::FunctionId function) const {
+    return std::ranges::binary_search(self_at_most, function);
   }
 };
 

@@ -82,7 +82,12 @@ private:
 
   void take_switch(const perfdata::Sample& sample, const perfdata::Attribute& attribute) {
     const auto fields = switch_fields(sample.raw);
-    if (!fields || fields->tid != sample.tid || is_of_others(sample.pid)) {
+    if (!fields || fields->tid != sample.tid) {
+      return;
+    }
+    waits_.thread_names.try_emplace(fields->tid, fields->name);
+    waits_.thread_names.try_emplace(fields->next_tid, fields->next_name);
+    if (is_of_others(sample.pid)) {
       return;
     }
     const std::vector<std::string_view> kernel = kernel_stack(sample.chain);
@@ -98,7 +103,6 @@ private:
     } else if (!sample.chain.empty() && sources_.kernel.empty()) {
       ++waits_.without_names;
     }
-    waits_.thread_names.try_emplace(fields->next_tid, fields->next_name);
     outs_[sample.tid].push_back(out);
   }
 
@@ -107,10 +111,15 @@ private:
     if (!fields) {
       return;
     }
-    Waker waker{.kind = Waker::Kind::thread, .tid = sample.tid, .time_ns = sample.time_ns};
-    if (fields->in_interrupt) {
+    Waker waker{.kind = Waker::Kind::thread,
+                .tid = sample.tid,
+                .other_pid = sample.pid,
+                .time_ns = sample.time_ns};
+    const bool is_idle = sample.tid == 0; // the idle thread runs for interrupts only
+    if (fields->in_interrupt || is_idle) {
       waker.kind = Waker::Kind::interrupt;
       waker.tid = -1;
+      waker.other_pid = -1;
       waker.interrupt = interrupt_of_kernel(kernel_stack(sample.chain));
     } else {
       waker.stack = stacks_.stack_of(sample, attribute.registers);
@@ -158,7 +167,19 @@ private:
     }
   }
 
+  // Returns whether wakings by threads of other processes were recorded too.
+  [[nodiscard]] bool has_wakings_of_others() const {
+    return std::ranges::any_of(wakings_, [&](const auto& each) {
+      const auto process = process_of_.find(each.first);
+      return process != process_of_.end() &&
+             std::ranges::any_of(each.second, [&](const Waker& waker) {
+               return waker.kind == Waker::Kind::thread && waker.other_pid != process->second;
+             });
+    });
+  }
+
   void join() {
+    const bool knows_others = has_wakings_of_others();
     for (const std::int32_t tid : sources_.switches.threads()) {
       const auto process = process_of_.find(tid);
       if (process != process_of_.end() && is_of_others(process->second)) {
@@ -190,7 +211,10 @@ private:
         if (wait.reason != Reason::preempted) {
           if (waking != wakings.end() && waking->time_ns <= wait.end) {
             wait.waker = *waking;
-          } else if (wakings_recorded_ && !wait.unfinished) {
+            if (process == process_of_.end() || wait.waker.other_pid == process->second) {
+              wait.waker.other_pid = -1;
+            }
+          } else if (wakings_recorded_ && !knows_others && !wait.unfinished) {
             wait.waker.kind = Waker::Kind::outside;
           }
         }

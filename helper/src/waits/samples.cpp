@@ -47,7 +47,8 @@ bool SwitchFields::is_dead() const {
 std::optional<SwitchFields> switch_fields(std::span<const std::byte> raw) {
   perfdata::ByteReader reader(raw);
   SwitchFields fields;
-  reader.skip(common_bytes + name_bytes);
+  reader.skip(common_bytes);
+  fields.name = reader.text(name_bytes);
   fields.tid = reader.read<std::int32_t>();
   reader.skip(sizeof(std::int32_t)); // priority
   fields.state = reader.read<std::uint64_t>();

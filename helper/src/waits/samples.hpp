@@ -17,6 +17,7 @@ namespace ptlens::waits {
 // The payload of sched_switch: the thread that leaves the CPU, and the one that gets it.
 struct SwitchFields {
   std::int32_t tid = -1;
+  std::string name;
   std::uint64_t state = 0; // bits of TASK_*; 0: runnable
   std::int32_t next_tid = -1;
   std::string next_name;

@@ -24,11 +24,12 @@ struct Waker {
     unknown,   // not recorded
     thread,    // with a record
     interrupt, // the record was made in an interrupt
-    outside,   // the threads of the recording have no record of it: an interrupt or another process
+    outside, // only wakings by the recorded threads were recorded: an interrupt or another process
   };
   Kind kind = Kind::unknown;
   Interrupt interrupt = Interrupt::other;
   std::int32_t tid = -1;
+  std::int32_t other_pid = -1; // of the thread, if it belongs to another process
   std::uint64_t time_ns = 0;
   StackId stack = StackId::none; // of the waker
 

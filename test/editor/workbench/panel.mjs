@@ -261,11 +261,13 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
       await frame.locator("h1").press("1");
       const box = await frame.locator("[data-section=scatter] .u-over").boundingBox();
       await until("a click on a point", async () => {
-        for (let x = 4; x < box.width; x += 4) {
-          await page.mouse.move(box.x + x, box.y + 16);
-          if (await frame.locator("[data-section=scatter] .tip").isHidden()) continue;
-          await page.mouse.click(box.x + x, box.y + 16);
-          return true;
+        for (let y = 6; y < 40; y += 6) {
+          for (let x = 4; x < box.width; x += 6) {
+            await page.mouse.move(box.x + x, box.y + y);
+            if (await frame.locator("[data-section=scatter] .tip").isHidden()) continue;
+            await page.mouse.click(box.x + x, box.y + y);
+            return true;
+          }
         }
         return false;
       });

@@ -69,12 +69,14 @@ void CallTruth::open(Kind kind, std::uint64_t entry, std::uint64_t slot,
 
 void CallTruth::retire(const Instruction& instruction, std::uint64_t ip, std::uint64_t next,
                        std::uint64_t stack_pointer, Moment now) {
-  if (instruction.loads_stack) {
-    switch_stack(stack_pointer);
+  if (!in_handler(stack_pointer)) {
+    if (instruction.loads_stack) {
+      switch_stack(stack_pointer);
+    }
+    Stack& stack = stacks_[current_];
+    stack.lowest = std::min(stack.lowest, stack_pointer);
+    stack.highest = std::max(stack.highest, stack_pointer);
   }
-  Stack& stack = stacks_[current_];
-  stack.lowest = std::min(stack.lowest, stack_pointer);
-  stack.highest = std::max(stack.highest, stack_pointer);
   switch (instruction.flow) {
   case FlowKind::call:
   case FlowKind::indirect_call:
@@ -153,6 +155,14 @@ void CallTruth::ret(const Instruction& instruction, std::uint64_t ip, std::uint6
   if (frames().empty()) { // back in a caller whose call was not seen
     open(Kind::root, next, 0, 0, 0, now);
   }
+}
+
+// A handler may have a stack of its own, which is part of no other.
+bool CallTruth::in_handler(std::uint64_t stack_pointer) {
+  const auto interruption =
+      std::ranges::find(frames().rbegin(), frames().rend(), Kind::interruption, &Frame::kind);
+  return interruption != frames().rend() && stack_pointer >= interruption->lowest &&
+         stack_pointer < interruption->highest;
 }
 
 void CallTruth::switch_stack(std::uint64_t stack_pointer) {

@@ -95,6 +95,7 @@ private:
   // Control is at `next`, where the current frame does not return to.
   void ret(const Instruction& instruction, std::uint64_t ip, std::uint64_t next,
            std::uint64_t stack_pointer, Moment now);
+  [[nodiscard]] bool in_handler(std::uint64_t stack_pointer);
   void switch_stack(std::uint64_t stack_pointer);
   [[nodiscard]] bool begin_stack(std::uint64_t next, std::uint64_t stack_pointer, Moment now);
   bool finish_returned(const Instruction& instruction, std::uint64_t next,

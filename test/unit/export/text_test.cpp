@@ -30,6 +30,7 @@ TEST(ReportText, SaysLossFirstThenFigures) {
 ! 1 decode error: the trace contradicts the code
 ! perf dropped 3 records
 ! cannot read the code of /lib/ld.so (build-id abcd): no such file
+  --symfs FOLDER names the folder that has the recorded binaries
 
 ! 1 call incomplete, not in the figures: start or end is missing, or trace was lost
 ! 1 call unwound, not in the figures: ended by an exception, longjmp or thread exit

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <set>
@@ -54,6 +55,7 @@ protected:
     for (const stacks::ThreadInfo& thread : m_.threads) {
       begin_ = std::min(begin_, thread.first_ns);
     }
+    asked_.waits = any_waits();
   }
 
   std::uint64_t upto(std::uint64_t most) { return random_() % (most + 1); }
@@ -99,7 +101,7 @@ protected:
           {.function = any_function(), .count = {.low = least, .high = least + upto(3)}});
     }
     if (chance()) {
-      selection.waited.push_back({.reason = static_cast<WaitReason>(upto(1)), .least = upto(20)});
+      selection.waited.push_back({.reason = static_cast<WaitReason>(upto(11)), .least = upto(20)});
     }
     if (chance()) {
       selection.states.add(static_cast<CallState>(upto(2)));
@@ -107,6 +109,46 @@ protected:
     }
     selection.complement = chance();
     return selection;
+  }
+
+  // Waits of all reasons, at any times: of a thread, one after the other.
+  std::shared_ptr<LazyWaits> any_waits() {
+    auto made = std::make_shared<waits::Waits>();
+    for (const stacks::ThreadInfo& thread : m_.threads) {
+      std::uint64_t time = thread.first_ns;
+      while (time < thread.last_ns) {
+        const std::uint64_t begin = time + 1 + upto(100);
+        time = begin + upto(60);
+        made->all.push_back({.tid = thread.tid,
+                             .begin = begin,
+                             .end = time,
+                             .reason = static_cast<waits::Reason>(upto(waits::reasons - 1))});
+      }
+    }
+    std::ranges::stable_sort(made->all, {}, &waits::Wait::tid);
+    waits_ = made;
+    return std::make_shared<LazyWaits>([made] { return made; });
+  }
+
+  // By the definition: the common time of the call and the waits of its thread. Calls that were
+  // never off-CPU did not wait.
+  [[nodiscard]] std::uint64_t waited_for(std::uint32_t call, WaitReason reason) const {
+    if (reason == WaitReason::blocked) {
+      return m_.calls.blocked[call];
+    }
+    if (reason == WaitReason::preempted) {
+      return m_.calls.preempted[call];
+    }
+    std::uint64_t sum = 0;
+    const std::uint64_t begin = m_.calls.start[call];
+    const std::uint64_t end = begin + m_.calls.wall(call);
+    for (const waits::Wait& wait : waits_->all) {
+      const bool counts = wait.tid == m_.threads[m_.calls.thread[call]].tid &&
+                          waits::word(wait.reason) == measure::name_of(reason) &&
+                          m_.calls.off_cpu(call) > 0 && wait.begin < end && wait.end > begin;
+      sum += counts ? std::min(wait.end, end) - std::max(wait.begin, begin) : 0;
+    }
+    return sum;
   }
 
   [[nodiscard]] const std::string& name_of(std::uint32_t call) const {
@@ -172,9 +214,7 @@ protected:
       fulfilled = fulfilled && within(called.count, count);
     }
     for (const WaitCondition& waited : selection.waited) {
-      const auto& time =
-          waited.reason == WaitReason::blocked ? m_.calls.blocked : m_.calls.preempted;
-      fulfilled = fulfilled && time[call] >= waited.least;
+      fulfilled = fulfilled && waited_for(call, waited.reason) >= waited.least;
     }
     return fulfilled != selection.complement;
   }
@@ -194,6 +234,7 @@ protected:
   Measurement asked_ = m_;
   std::mt19937 random_{GetParam() + 1000};
   std::uint64_t begin_ = UINT64_MAX;
+  std::shared_ptr<const waits::Waits> waits_;
 };
 
 constexpr stacks::CallStates complete = {CallState::complete};

@@ -144,6 +144,8 @@ TEST(ParseWaited, ReasonsAndStates) {
   EXPECT_EQ(waited->reason, WaitReason::preempted);
   EXPECT_EQ(waited->least, 5'000U);
   EXPECT_EQ(parse_waited("blocked")->least, 1U);
+  EXPECT_EQ(parse_waited("lock")->reason, WaitReason::lock);
+  EXPECT_EQ(parse_waited("page_fault,2ms")->reason, WaitReason::page_fault);
   for (const char* text : {"", "bored", "blocked,", "blocked,x", "blocked,1,2"}) {
     EXPECT_FALSE(parse_waited(text)) << text;
   }
@@ -218,7 +220,7 @@ public:
          [&] { selection.ancestors.push_back({.function = name(), .latency = some(interval())}); });
     each(3, [&] { selection.calls.push_back({.function = name(), .count = interval()}); });
     each(3, [&] {
-      selection.waited.push_back({.reason = static_cast<WaitReason>(upto(1)), .least = number()});
+      selection.waited.push_back({.reason = static_cast<WaitReason>(upto(11)), .least = number()});
     });
     for (const CallState state : stacks::every_state) {
       if (upto(2) == 0) {

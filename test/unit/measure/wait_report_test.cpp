@@ -2,10 +2,14 @@
 #include "measure/explain/explain.hpp"
 #include "measure/explain/wait_causes.hpp"
 #include "measure/recordings.hpp"
+#include "measure/selection/select_calls.hpp"
 #include "measure/waits/report_waits.hpp"
 #include "waits/waits.hpp"
 
 #include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
 
 namespace ptlens::measure {
 namespace {
@@ -124,6 +128,18 @@ TEST_F(WaitReports, CountAWaitInNestedActivationsOnce) {
   EXPECT_EQ(waited.totals.total, 3'000U);
 }
 
+TEST_F(WaitReports, NameTheProcessOfAWakerOutside) {
+  work(100'000, 1'100, 1'000);
+  wait(100'020, 101'020);
+  waits_.all[0].waker = {.kind = Waker::Kind::thread, .tid = 34, .other_pid = 33};
+  waits_.thread_names[33] = "database";
+  waits_.thread_names[34] = "connection";
+  const WaitReport waited = report();
+  const WakerRow& waker = waited.rows.at(0).wakers.at(0);
+  EXPECT_EQ(waker.process, "database");
+  EXPECT_EQ(waker.thread, "connection");
+}
+
 TEST_F(WaitReports, OnlySelectedCallsCount) {
   work(100'000, 1'100, 1'000);
   wait(100'020, 101'020);
@@ -166,6 +182,45 @@ TEST_F(WaitReports, InferReasonsAndHoldersFromCalls) {
   EXPECT_EQ(row.wakers[0].called, "pthread_mutex_unlock");
 }
 
+// Without tracepoints, calls are selected by the same reason as the report names: the second call
+// waits in pthread_mutex_lock, the third in itself.
+TEST_F(WaitReports, SelectCallsByTheReasonThatTheReportNames) {
+  waits_.recorded = false;
+  work(100'000, 6'000);
+  work(200'000, 6'000, 5'000);
+  add_call(m_, {.function = work_, .start = 300'000, .latency = 6'000, .blocked = 4'000});
+  wait(200'020, 205'020, Reason::unknown);
+  wait(300'100, 304'100, Reason::unknown);
+  Measurement measurement(m_);
+  measurement.waits =
+      std::make_shared<LazyWaits>([this] { return std::make_shared<const waits::Waits>(waits_); });
+  const auto starts = [&](WaitReason reason, std::uint64_t least) {
+    Selection selection;
+    selection.waited = {{.reason = reason, .least = least}};
+    EXPECT_TRUE(check_selection(measurement, selection));
+    const SelectedCalls found = read_selected(measurement, work_, selection);
+    std::vector<std::uint64_t> times;
+    for (const std::uint32_t call : found.calls) {
+      times.push_back(found.subset.calls().start[call]);
+    }
+    return times;
+  };
+  EXPECT_EQ(starts(WaitReason::lock, 1), std::vector<std::uint64_t>{200'000});
+  EXPECT_EQ(starts(WaitReason::lock, 5'001), std::vector<std::uint64_t>{});
+  EXPECT_EQ(starts(WaitReason::unknown, 4'000), std::vector<std::uint64_t>{300'000});
+  EXPECT_EQ(starts(WaitReason::disk, 1), std::vector<std::uint64_t>{});
+}
+
+TEST_F(WaitReports, SelectionsByReasonNeedWaits) {
+  work(100'000, 1'000);
+  Selection selection;
+  selection.waited = {{.reason = WaitReason::lock}};
+  const auto checked = check_selection(Measurement(m_), selection);
+  ASSERT_FALSE(checked);
+  EXPECT_NE(checked.error().message.find("does not say what its threads waited for"),
+            std::string::npos);
+}
+
 TEST_F(WaitReports, AReleaseBeforeTheWaitEndedNothing) {
   waits_.recorded = false;
   work(100'000, 6'000, 5'000);
@@ -192,6 +247,31 @@ TEST_F(WaitReports, GiveExplanationsTheLockAndItsHolder) {
   EXPECT_EQ(wait->place.line, 20U);
   EXPECT_EQ(wait->totals.total, 49'000U);
   EXPECT_EQ(wait->wakers.at(0).place.function, "refill()");
+}
+
+// 100 unwound calls of 1 us, one of 50 us that waits for the lock, and a complete call that waits
+// for longer.
+TEST_F(WaitReports, ExplainTheWaitsOfUnwoundCallsToo) {
+  for (std::uint64_t number = 1; number <= 100; ++number) {
+    work(number * 100'000, 1'000);
+  }
+  work(20'000'000, 50'000, 49'000);
+  wait(20'000'020, 20'049'020);
+  for (std::uint32_t call = 0; call < m_.calls.size(); ++call) {
+    m_.calls.state[call] = stacks::CallState::unwound;
+  }
+  work(30'000'000, 50'000, 49'000);
+  wait(30'000'020, 30'049'020);
+  const Measurement measurement(m_);
+  Selection unwound;
+  unwound.states = {stacks::CallState::unwound};
+  auto explanation = explain(measurement, work_, unwound, {});
+  ASSERT_TRUE(explanation.has_value());
+  name_waits(measurement, waits_, unwound, *explanation);
+  const auto& wait = explanation->components.at(0).wait;
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_EQ(wait->reason, Reason::lock);
+  EXPECT_EQ(wait->totals.total, 49'000U);
 }
 
 } // namespace

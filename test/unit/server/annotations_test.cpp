@@ -93,7 +93,8 @@ TEST_F(Annotations, AreCurrentWhileTheTextIsTheMeasuredOne) {
   EXPECT_EQ(answer["lines"][0]["mean"], 1000);
   EXPECT_EQ(answer["lines"][0]["off_cpu"], 200);
   EXPECT_EQ(answer["lines"][0]["staleness"], "current");
-  EXPECT_EQ(answer["lines"][0]["text"], "1.00 µs  × 1 · 1 unwound (work)");
+  EXPECT_EQ(answer["lines"][0]["text"],
+            "1.00 µs  × 1 · 1 unwound (work) · work → odd;na?me (tail call)");
   EXPECT_EQ(answer["heat"].dump(), R"({"line":[12],"total":[1000]})");
   EXPECT_TRUE(annotations({{"first", 1}, {"last", 11}})["lines"].empty());
   EXPECT_EQ(annotations({{"first", 12}, {"last", 12}})["lines"].size(), 1U);

@@ -109,6 +109,50 @@ TEST(FindWaits, AWakingInAnInterruptHasNoThread) {
   EXPECT_EQ(waker.tid, -1);
 }
 
+// Thread 8 of process 7 waits three times. A recording of all processes has the wakings by thread
+// 34 of process 33, by the idle thread, and none of the third wait.
+TEST(FindWaits, ARecordingOfAllProcessesNamesWakersOutside) {
+  PerfDataBuilder builder = scheduler_recording();
+  builder.comm(33, 33, "database", false, {.time = 1, .pid = 33, .tid = 33});
+  builder.comm(33, 34, "connection", false, {.time = 1, .pid = 33, .tid = 34});
+  for (std::uint64_t begin = 1'000; begin <= 5'000; begin += 2'000) {
+    add_switch_out(builder, {.tid = 8, .time = begin - 10, .kernel = {schedule, futex}});
+    switched(builder, 8, begin, begin + 1'000);
+    if (begin == 1'000) {
+      add_waking(builder, 34, 8, begin + 900, 0, {}, 33);
+    } else if (begin == 3'000) {
+      add_waking(builder, 0, 8, begin + 900, 0, {}, 0);
+    }
+  }
+  const Waits waits = found(builder);
+  ASSERT_EQ(waits.all.size(), 3U);
+  EXPECT_EQ(waits.all[0].waker.kind, Waker::Kind::thread);
+  EXPECT_EQ(waits.all[0].waker.tid, 34);
+  EXPECT_EQ(waits.all[0].waker.other_pid, 33);
+  EXPECT_EQ(waits.thread_name(33), "database");
+  EXPECT_EQ(waits.all[1].waker.kind, Waker::Kind::interrupt);
+  EXPECT_EQ(waits.all[1].waker.other_pid, -1);
+  EXPECT_EQ(waits.all[2].waker.kind, Waker::Kind::unknown);
+}
+
+TEST(FindWaits, AWakerOfTheSameProcessIsNotOutside) {
+  PerfDataBuilder builder = scheduler_recording();
+  add_switch_out(builder, {.tid = 8, .time = 990, .kernel = {schedule, futex}});
+  switched(builder, 8, 1'000, 2'000);
+  add_waking(builder, 9, 8, 1'500);
+  EXPECT_EQ(found(builder).all.at(0).waker.other_pid, -1);
+}
+
+// No record names thread 55, which began before the recording: its switch does.
+TEST(FindWaits, SwitchesNameThreadsOfOtherProcesses) {
+  PerfDataBuilder builder = scheduler_recording();
+  add_switch_out(builder, {.tid = 8, .time = 990, .kernel = {schedule, futex}});
+  switched(builder, 8, 1'000, 2'000);
+  add_sample(builder, switch_id, 55, 1'400, {schedule}, switch_payload({.tid = 55, .time = 1'400}),
+             44);
+  EXPECT_EQ(found(builder, names(), 7).thread_name(55), "app");
+}
+
 TEST(FindWaits, APreemptedThreadNamesTheOneThatGotTheCpu) {
   PerfDataBuilder builder = scheduler_recording();
   add_switch_out(builder,

@@ -72,9 +72,9 @@ inline Bytes waking_payload(std::int32_t waker, std::int32_t tid, std::uint8_t f
 
 inline void add_sample(PerfDataBuilder& builder, std::uint64_t id, std::int32_t tid,
                        std::uint64_t time, const std::vector<std::uint64_t>& kernel,
-                       const Bytes& raw) {
+                       const Bytes& raw, std::int32_t pid = 7) {
   Bytes payload;
-  payload.add(id).add(7).add(tid).add(time).add(0).add(0);
+  payload.add(id).add(pid).add(tid).add(time).add(0).add(0);
   payload.add(std::uint64_t{kernel.size() + 1})
       .add(static_cast<std::uint64_t>(PERF_CONTEXT_KERNEL));
   for (const std::uint64_t address : kernel) {
@@ -91,8 +91,8 @@ inline void add_switch_out(PerfDataBuilder& builder, const SwitchOut& out) {
 
 inline void add_waking(PerfDataBuilder& builder, std::int32_t waker, std::int32_t tid,
                        std::uint64_t time, std::uint8_t flags = 0,
-                       const std::vector<std::uint64_t>& kernel = {}) {
-  add_sample(builder, waking_id, waker, time, kernel, waking_payload(waker, tid, flags));
+                       const std::vector<std::uint64_t>& kernel = {}, std::int32_t pid = 7) {
+  add_sample(builder, waking_id, waker, time, kernel, waking_payload(waker, tid, flags), pid);
 }
 
 } // namespace ptlens::waits::test

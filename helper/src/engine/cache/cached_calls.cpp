@@ -143,17 +143,26 @@ std::optional<measure::RecordingInfo> info_of(const Json& json) {
   return reader.good() ? std::optional(std::move(info)) : std::nullopt;
 }
 
-// Reads Measurement::self_unknown.
-bool read_functions(const Json& json, const char* name, measure::Measurement& measurement) {
+// Reads functions in ascending order.
+bool read_functions(const Json& json, const char* name,
+                    std::vector<stacks::FunctionId>& functions) {
   const auto list = json.find(name);
   if (list == json.end() || !list->is_array() ||
       !std::ranges::all_of(*list, [](const Json& each) { return each.is_number_unsigned(); })) {
     return false;
   }
   for (const Json& each : *list) {
-    measurement.self_unknown.push_back(stacks::FunctionId{each.get<std::uint32_t>()});
+    functions.push_back(stacks::FunctionId{each.get<std::uint32_t>()});
   }
-  return std::ranges::is_sorted(measurement.self_unknown);
+  return std::ranges::is_sorted(functions);
+}
+
+Json function_list(const std::vector<stacks::FunctionId>& functions) {
+  Json list = Json::array();
+  for (const stacks::FunctionId function : functions) {
+    list.push_back(index_of(function));
+  }
+  return list;
 }
 
 std::string cbor(const Json& json) {
@@ -211,7 +220,8 @@ std::optional<CachedMeasurement> open_cached(const std::string& recording, const
     cached.measurement.threads = std::move(description.threads);
     cached.measurement.functions = std::move(description.functions);
     cached.measurement.sites = std::move(description.sites);
-    if (!read_functions(more, "self_unknown", cached.measurement)) {
+    if (!read_functions(more, "self_unknown", cached.measurement.self_unknown) ||
+        !read_functions(more, "self_at_most", cached.measurement.self_at_most)) {
       continue;
     }
     Reader reader(more);
@@ -232,10 +242,8 @@ std::optional<CachedMeasurement> open_cached(const std::string& recording, const
 Result<void> finish_cache(measure::Measurement& measurement, cache::Writer& writer,
                           const std::string& key, bool names_known) {
   Json more = json_of(measurement.recording);
-  more["self_unknown"] = Json::array();
-  for (const stacks::FunctionId function : measurement.self_unknown) {
-    more["self_unknown"].push_back(index_of(function));
-  }
+  more["self_unknown"] = function_list(measurement.self_unknown);
+  more["self_at_most"] = function_list(measurement.self_at_most);
   if (names_known) {
     more["inlined_names"] = measurement.inlined_names;
   }

@@ -260,8 +260,7 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
     return path.starts_with("[kernel") || path.starts_with("[guest") || path.ends_with(".ko");
   };
   constexpr std::string_view kernel_reason =
-      "the kernel's code is not available, so that its time counts as outside user code: record "
-      "with --kcore, or give --kallsyms";
+      "the kernel's code is not available, so that its time counts as outside user code";
   for (const bool kernel : {false, true}) {
     for (const symbols::MissingBinary& missing : loaded.store->missing()) {
       if (of_kernel(missing.path) == kernel && !(kernel && loaded.kernel)) {

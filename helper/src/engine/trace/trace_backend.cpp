@@ -169,6 +169,12 @@ Result<measure::Measurement> measure_calls(const LoadedRecording& loaded, Inline
   finish(symbolizer);
   measurement.functions = std::move(symbolizer.functions());
   measurement.sites = std::move(symbolizer.sites());
+  measurement.self_at_most.assign(threads.lost_inside().begin(), threads.lost_inside().end());
+  for (const stacks::FunctionId function : measurement.functions.ids()) {
+    if (measurement.functions[function].name == stacks::missing_code) {
+      measurement.self_unknown.push_back(function);
+    }
+  }
   sum_up(measurement, std::move(gaps));
 
   const flow::DecodeSummary summary = source.summary();

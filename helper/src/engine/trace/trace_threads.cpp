@@ -73,6 +73,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Threads::finish() {
     info.gaps = calls.gaps().size();
     indistinct_switches_ += calls.indistinct_switches();
     goroutine_switches_ += calls.goroutine_switches();
+    lost_inside_.insert(calls.lost_inside().begin(), calls.lost_inside().end());
     for (const auto& [begin, end] : calls.gaps()) {
       info.lost_ns += end - begin;
       gaps.emplace_back(begin, end);

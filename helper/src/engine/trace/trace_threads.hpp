@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -62,6 +63,7 @@ public:
   // Valid after finish(); see ThreadCalls.
   [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }
   [[nodiscard]] std::uint64_t goroutine_switches() const { return goroutine_switches_; }
+  [[nodiscard]] const std::set<stacks::FunctionId>& lost_inside() const { return lost_inside_; }
   [[nodiscard]] const UntracedTime& untraced() const { return untraced_; }
 
 private:
@@ -85,6 +87,7 @@ private:
   UntracedTime untraced_;
   std::uint64_t indistinct_switches_ = 0;
   std::uint64_t goroutine_switches_ = 0;
+  std::set<stacks::FunctionId> lost_inside_;
   std::deque<Thread> threads_;
   std::unordered_map<std::int32_t, std::size_t> index_;
 };

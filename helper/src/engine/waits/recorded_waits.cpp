@@ -145,4 +145,11 @@ Result<SharedWaits> recorded_waits(const std::string& named, const OpenOptions& 
   return std::make_shared<const waits::Waits>(std::move(*found));
 }
 
+std::shared_ptr<measure::LazyWaits> waits_on_use(const std::string& recording,
+                                                 const OpenOptions& options) {
+  return std::make_shared<measure::LazyWaits>([recording, options] {
+    return recorded_waits(recording, options, Progress()); // others wait for it: not cancelled
+  });
+}
+
 } // namespace ptlens::engine

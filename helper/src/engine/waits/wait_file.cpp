@@ -32,7 +32,7 @@ struct Row {
   std::uint8_t flags = 0;
   std::uint8_t waker = 0;
   std::uint8_t interrupt = 0;
-  std::uint32_t unused = 0;
+  std::int32_t waker_pid = -1; // of another process
 };
 static_assert(sizeof(Row) == 56);
 
@@ -53,7 +53,8 @@ Row row_of(const Wait& wait) {
           .flags = static_cast<std::uint8_t>((wait.likely ? likely_flag : 0) |
                                              (wait.unfinished ? unfinished_flag : 0)),
           .waker = static_cast<std::uint8_t>(wait.waker.kind),
-          .interrupt = static_cast<std::uint8_t>(wait.waker.interrupt)};
+          .interrupt = static_cast<std::uint8_t>(wait.waker.interrupt),
+          .waker_pid = wait.waker.other_pid};
 }
 
 // Returns nothing where a number has no meaning.
@@ -72,6 +73,7 @@ std::optional<Wait> wait_of(const Row& row, const Waits& waits) {
             .waker = {.kind = static_cast<waits::Waker::Kind>(row.waker),
                       .interrupt = static_cast<waits::Interrupt>(row.interrupt),
                       .tid = row.waker_tid,
+                      .other_pid = row.waker_pid,
                       .time_ns = row.woken,
                       .stack = waits::StackId{row.waker_stack}},
             .next_tid = row.next_tid};

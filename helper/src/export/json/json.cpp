@@ -303,7 +303,8 @@ public:
     if (added) {
       Json entry = outside ? unnamed_frame_json(measurement_, function)
                            : function_json(measurement_, function);
-      if (!measurement_.self_known(function)) {
+      if (!measurement_.self_known(function) ||
+          (!outside && measurement_.is_self_at_most(function))) {
         entry["self_unknown"] = true;
       }
       list_.push_back(std::move(entry));
@@ -514,6 +515,9 @@ Json functions_json(const measure::Measurement& measurement,
     } else {
       rows.field("self", nullptr);
     }
+    if (row.self_known && row.self_at_most) {
+      rows.flag("self_at_most");
+    }
     rows.field("off_cpu", row.off_cpu);
     if (row.mean_within > 0) {
       rows.begin("uncertainty");
@@ -548,6 +552,15 @@ Json lines_json(const measure::Measurement& measurement, const measure::FileLine
       entry["mean"] = callee.mean;
       if (callee.within > 0) {
         entry["uncertainty"] = callee.within;
+      }
+      if (callee.tail_call) {
+        entry["tail_call"] = true;
+      }
+      if (!callee.tail_callees.empty()) {
+        entry["tail_callees"] = Json::array();
+        for (const stacks::FunctionId called : callee.tail_callees) {
+          entry["tail_callees"].push_back(identified(measurement, called));
+        }
       }
       callees.push_back(std::move(entry));
     }

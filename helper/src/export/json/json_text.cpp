@@ -104,6 +104,11 @@ void JsonRows::field(std::string_view name, std::nullptr_t /*value*/) {
   put("null");
 }
 
+void JsonRows::flag(std::string_view name) {
+  key(name);
+  put("true");
+}
+
 Json JsonRows::take() {
   put(']');
   return Json::binary(std::move(text_));

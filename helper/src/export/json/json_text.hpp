@@ -35,6 +35,7 @@ public:
   void field(std::string_view name, double value); // null where it is not finite
   void field(std::string_view name, std::string_view value);
   void field(std::string_view name, std::nullptr_t value);
+  void flag(std::string_view name); // true
 
   [[nodiscard]] Json take();
 

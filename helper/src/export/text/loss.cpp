@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace ptlens::exporting {
 
@@ -72,6 +73,15 @@ std::string loss_text(const measure::Measurement& measurement) {
   if (info.missing.size() > missing_shown) {
     text +=
         fmt::format("! and {} more binaries without code\n", info.missing.size() - missing_shown);
+  }
+  const auto is_kernel = [](const measure::MissingCode& code) {
+    return code.path.starts_with("[kernel") || code.path.ends_with(".ko");
+  };
+  if (std::ranges::any_of(info.missing, std::not_fn(is_kernel))) {
+    text += "  --symfs FOLDER names the folder that has the recorded binaries\n";
+  }
+  if (std::ranges::any_of(info.missing, is_kernel)) {
+    text += "  record with --kcore, or give the kernel's symbols with --kallsyms\n";
   }
   return text.empty() ? text : text + '\n';
 }

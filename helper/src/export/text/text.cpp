@@ -4,6 +4,7 @@
 #include "export/text/latency_text.hpp"
 #include "export/text/loss.hpp"
 #include "export/text/table.hpp"
+#include "export/text/tail_calls.hpp"
 #include "export/text/units.hpp"
 
 #include <fmt/format.h>
@@ -57,15 +58,21 @@ std::string functions_text(const measure::Measurement& measurement,
   for (const measure::FunctionRow& row : rows) {
     table.add({count(row.complete), row.complete > 0 ? time(row.mean, row.mean_within) : "-",
                time(as_double(row.inclusive), as_double(row.inclusive_within)),
-               row.self_known ? time(as_double(row.self), as_double(row.self_within)) : "—",
+               row.self_known ? (timed && row.self_at_most ? "≤ " : "") +
+                                    time(as_double(row.self), as_double(row.self_within))
+                              : "—",
                off_cpu_cell(measurement, static_cast<double>(row.off_cpu)), some(row.incomplete),
                some(row.unwound), name_of(measurement, row.function),
                binary_of(measurement, row.function)});
   }
   const bool some_unknown =
       std::ranges::any_of(rows, std::logical_not(), &measure::FunctionRow::self_known);
+  const bool some_at_most = timed && std::ranges::any_of(rows, [](const measure::FunctionRow& row) {
+                              return row.self_known && row.self_at_most;
+                            });
   return heading(measurement) + loss_text(measurement) + table.text(0) +
          (some_unknown ? "—: unknown, some callees were not measured\n" : "") +
+         (some_at_most ? "≤: at most, what ran while trace was lost is not known\n" : "") +
          notes_text(measurement);
 }
 
@@ -104,7 +111,9 @@ std::string lines_text(const measure::Measurement& measurement, const measure::F
     for (const measure::LineRow& row : lines.lines) {
       std::string callees;
       for (const measure::LineCallee& callee : row.callees) {
-        callees += (callees.empty() ? "" : ", ") + name_of(measurement, callee.function);
+        const std::string tail = tail_call_text(measurement, callee);
+        callees += (callees.empty() ? "" : ", ") +
+                   (tail.empty() ? name_of(measurement, callee.function) : tail);
       }
       const bool some_complete = row.latency.calls > 0;
       table.add({fmt::format("{}", row.line), count(row.latency.calls),

@@ -5,6 +5,7 @@
 #include "export/waits/wait_words.hpp"
 #include "export/waits/waits_json.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace ptlens::exporting {
@@ -104,6 +105,23 @@ Json meanwhile_json(const Timeline& timeline, std::uint64_t origin) {
   return list;
 }
 
+Json place_json(const measure::SourcePlace& place) {
+  return {{"function", place.function}, {"file", place.file}, {"line", place.line}};
+}
+
+Json parting_json(const Timeline& timeline) {
+  if (!timeline.parting) {
+    return nullptr;
+  }
+  const measure::Parting& parting = *timeline.parting;
+  Json json = place_json(parting.branch);
+  json.update({{"binary", parting.branch.binary},
+               {"address", fmt::format("{:#x}", parting.address)},
+               {"call", place_json(parting.call)},
+               {"twin", place_json(parting.twin)}});
+  return json;
+}
+
 Json twin_json(const Measurement& measurement, const Timeline& timeline) {
   if (!timeline.twin) {
     return nullptr;
@@ -131,7 +149,8 @@ Json twin_json(const Measurement& measurement, const Timeline& timeline) {
                {"same_thread", twin.same_thread},
                {"calls", std::move(aligned)},
                {"first_divergence", index_json(twin.first_divergence)},
-               {"largest_difference", index_json(twin.largest_difference)}});
+               {"largest_difference", index_json(twin.largest_difference)},
+               {"parting", parting_json(timeline)}});
   return json;
 }
 

@@ -133,6 +133,21 @@ std::string meanwhile_text(const Timeline& timeline, const Drawing& drawing) {
   return "\nMeanwhile, on the threads that ended waits\n" + table.text(2);
 }
 
+std::string parting_text(const Timeline& timeline) {
+  if (!timeline.parting) {
+    return "";
+  }
+  const measure::Parting& parting = *timeline.parting;
+  const auto goes_on = [&](const measure::SourcePlace& place) {
+    return place.line == 0 || place.file != parting.branch.file
+               ? place_text(place)
+               : fmt::format("line {}", place.line);
+  };
+  return fmt::format("  They part at a branch in {}: this call goes on at {}, the typical one at "
+                     "{}.\n",
+                     place_text(parting.branch), goes_on(parting.call), goes_on(parting.twin));
+}
+
 std::string twin_text(const Measurement& measurement, const Timeline& timeline) {
   if (!timeline.twin) {
     return "\nThere is no typical call to compare it with.\n";
@@ -144,8 +159,9 @@ std::string twin_text(const Measurement& measurement, const Timeline& timeline) 
       twin.same_caller ? ", same caller" : ", another caller",
       twin.same_thread ? ", same thread" : "", measurement.threads[calls.thread[twin.row]].tid,
       calls.start[twin.row]);
+  const std::string parting = parting_text(timeline);
   if (twin.calls.empty()) {
-    return text + "  Neither of them made a call.\n";
+    return text + "  Neither of them made a call.\n" + parting;
   }
   Table table({{"this call"}, {"typical"}, {"", Align::left}, {"", Align::left}});
   const auto cell = [&](std::uint32_t row) {
@@ -166,8 +182,9 @@ std::string twin_text(const Measurement& measurement, const Timeline& timeline) 
   }
   text += table.text(2);
   return shown == twin.calls.size()
-             ? text
-             : text + fmt::format("  and {} more\n", count(twin.calls.size() - shown, "call"));
+             ? text + parting
+             : text + parting +
+                   fmt::format("  and {} more\n", count(twin.calls.size() - shown, "call"));
 }
 
 } // namespace

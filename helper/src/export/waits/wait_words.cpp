@@ -76,7 +76,12 @@ std::string waker_text(const measure::WaitRow& row, const measure::WakerRow& wak
   case Waker::Kind::thread:
     break;
   }
-  const std::string thread = fmt::format("thread `{}`", printable(waker.thread));
+  const std::string thread = waker.process.empty()
+                                 ? fmt::format("thread `{}`", printable(waker.thread))
+                             : waker.process == waker.thread
+                                 ? fmt::format("process `{}`", printable(waker.process))
+                                 : fmt::format("thread `{}` of process `{}`",
+                                               printable(waker.thread), printable(waker.process));
   if (row.reason == Reason::preempted) {
     return fmt::format("the processor went to {}", thread);
   }

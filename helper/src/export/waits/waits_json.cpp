@@ -47,6 +47,7 @@ Json waker_json(const measure::WakerRow& waker) {
           {"likely", waker.likely},
           {"thread", waker.thread},
           {"tid", waker.tid},
+          {"process", waker.process},
           {"function", waker.place.function},
           {"binary", waker.place.binary},
           {"file", waker.place.file},

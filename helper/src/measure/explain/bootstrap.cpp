@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <random>
 
 namespace ptlens::measure {
@@ -24,35 +25,48 @@ std::vector<std::uint32_t> population_of(const std::vector<std::uint32_t>& membe
   return population;
 }
 
-// What each of some owners spent in each part, owner by owner. The last part is the latency.
+// What each of some owners spent in each part, owner by owner. The last part is the latency. Most
+// owners spent nothing in most parts, so that only the other values are kept.
 class Table {
 public:
   Table(const Owners& owners, std::span<const PartValues> parts,
         const std::vector<std::uint32_t>& rows)
-      : columns_(parts.size() + 1), rows_(rows.size()), values_(columns_ * rows.size()) {
+      : columns_(parts.size() + 1), first_(rows.size() + 1) {
     constexpr std::uint32_t none = UINT32_MAX;
     std::vector<std::uint32_t> row_of(owners.size(), none);
     for (std::uint32_t row = 0; row < rows.size(); ++row) {
       row_of[rows[row]] = row;
-      at(row)[parts.size()] = static_cast<double>(owners.calls->latency[owners.call[rows[row]]]);
+      first_[row + 1] = 1;
     }
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-      for (const PartValue& value : parts[part].values) {
-        if (row_of[value.owner] != none) {
-          at(row_of[value.owner])[part] = value.time;
+    const auto each_value = [&](const auto& use) {
+      for (std::uint32_t part = 0; part < parts.size(); ++part) {
+        for (const PartValue& value : parts[part].values) {
+          if (row_of[value.owner] != none) {
+            use(row_of[value.owner], Value{.column = part, .time = value.time});
+          }
         }
       }
+    };
+    each_value([this](std::uint32_t row, const Value&) { ++first_[row + 1]; });
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    values_.resize(first_.back());
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    each_value([&](std::uint32_t row, const Value& value) { values_[next[row]++] = value; });
+    for (std::uint32_t row = 0; row < rows.size(); ++row) {
+      values_[next[row]] = {.column = static_cast<std::uint32_t>(parts.size()),
+                            .time =
+                                static_cast<double>(owners.calls->latency[owners.call[rows[row]]])};
     }
   }
 
-  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t rows() const { return first_.size() - 1; }
   // Returns the means of all rows.
   [[nodiscard]] std::vector<double> means() const {
     std::vector<double> sums(columns_);
-    for (std::uint32_t row = 0; row < rows_; ++row) {
+    for (std::uint32_t row = 0; row < rows(); ++row) {
       add(row, sums);
     }
-    return divided(std::move(sums), rows_);
+    return divided(std::move(sums), rows());
   }
   // Returns the means of rows that are drawn with replacement. Lemire, "Fast random integer
   // generation in an interval" (2019), without its correction: the bias is below 2^-32.
@@ -60,17 +74,20 @@ public:
     std::vector<double> sums(columns_);
     for (std::size_t count = 0; count < drawn; ++count) {
       constexpr unsigned half = 32;
-      add(static_cast<std::uint32_t>((random() >> half) * rows_ >> half), sums);
+      add(static_cast<std::uint32_t>((random() >> half) * rows() >> half), sums);
     }
     return divided(std::move(sums), drawn);
   }
 
 private:
-  [[nodiscard]] double* at(std::uint32_t row) { return values_.data() + row * columns_; }
+  struct Value {
+    std::uint32_t column = 0;
+    double time = 0;
+  };
+
   void add(std::uint32_t row, std::vector<double>& sums) const {
-    const double* const values = values_.data() + row * columns_;
-    for (std::size_t column = 0; column < columns_; ++column) {
-      sums[column] += values[column];
+    for (std::uint32_t at = first_[row]; at < first_[row + 1]; ++at) {
+      sums[values_[at].column] += values_[at].time;
     }
   }
   static std::vector<double> divided(std::vector<double> sums, std::size_t count) {
@@ -81,8 +98,8 @@ private:
   }
 
   std::size_t columns_;
-  std::size_t rows_;
-  std::vector<double> values_;
+  std::vector<std::uint32_t> first_; // by row: in values_
+  std::vector<Value> values_;
 };
 
 // Returns the share of each part in the difference of the means; nothing where that is 0.

@@ -185,10 +185,15 @@ Result<SetChoice> parse_sets(std::string_view slow, std::string_view typical) {
   return sets;
 }
 
+stacks::CallStates compared_states(const Selection& selection) {
+  stacks::CallStates states = selection.states_or({stacks::CallState::complete});
+  states.remove(stacks::CallState::incomplete);
+  return states;
+}
+
 Result<FunctionCalls> divide_calls(const Measurement& measurement, stacks::FunctionId function,
                                    const Selection& selection, const SetChoice& choice) {
-  stacks::CallStates states = selection.states_or({stacks::CallState::complete});
-  states.remove(stacks::CallState::incomplete); // their latency is not known
+  const stacks::CallStates states = compared_states(selection);
   if (states.empty()) {
     return std::unexpected(
         Error{.kind = Error::Kind::bad_input,

@@ -67,8 +67,12 @@ struct FunctionCalls {
   }
 };
 
-// Reads the complete calls of the function and divides them; see explain(). Errors: bad_input where
-// no call is slow or none is typical.
+// Returns the states of the calls that are compared: those of the selection, else complete; never
+// incomplete, whose latency is not known.
+[[nodiscard]] stacks::CallStates compared_states(const Selection& selection);
+
+// Reads the calls of the function that are compared, and divides them; see explain(). Errors:
+// bad_input where no call is slow or none is typical.
 [[nodiscard]] Result<FunctionCalls> divide_calls(const Measurement& measurement,
                                                  stacks::FunctionId function,
                                                  const Selection& selection,

@@ -2,14 +2,19 @@
 // calls.
 #include "measure/explain/wait_causes.hpp"
 
+#include "base/parallel.hpp"
+#include "measure/explain/slow_and_typical.hpp"
+#include "measure/places/innermost_calls.hpp"
+#include "measure/selection/call_selector.hpp"
 #include "measure/selection/call_subset.hpp"
-#include "measure/selection/select_calls.hpp"
-#include "measure/waits/wait_places.hpp"
 #include "measure/waits/wait_rows.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace ptlens::measure {
 namespace {
@@ -34,6 +39,102 @@ std::optional<WaitRow> main_row(WaitRows& rows) {
   return std::move(report.rows.front());
 }
 
+struct SlowCall {
+  std::uint32_t thread = 0;
+  std::uint64_t begin = 0;
+  std::uint32_t order = 0;
+  std::uint64_t end = 0;
+
+  auto operator<=>(const SlowCall&) const = default;
+};
+
+// Reads the slow calls of one block after the other.
+class SlowCalls {
+public:
+  SlowCalls(const CallSet& slow, stacks::CallStates states) : slow_(&slow), states_(states) {}
+
+  void take(const cache::BlockEntry& entry, const cache::Block& block,
+            std::span<const std::uint8_t> accepted) {
+    const cache::Column::Bounds bounds = block.latency.bounds();
+    if (bounds.most < slow_->low || bounds.least > slow_->high) {
+      return;
+    }
+    latencies_.resize(entry.calls);
+    starts_.resize(entry.calls);
+    walls_.resize(entry.calls);
+    orders_.resize(entry.calls);
+    block.latency.read(std::span(latencies_));
+    block.read_starts(entry, starts_);
+    block.read_walls(entry, walls_);
+    block.read_orders(entry, orders_);
+    for (std::size_t call = 0; call < entry.calls; ++call) {
+      const auto flags = static_cast<std::uint8_t>(block.flags[call]);
+      if (accepted[call] != 0 && states_.has(cache::state_of(flags)) &&
+          latencies_[call] >= slow_->low && latencies_[call] <= slow_->high) {
+        found_.push_back({.thread = entry.thread,
+                          .begin = starts_[call],
+                          .order = orders_[call],
+                          .end = starts_[call] + walls_[call]});
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<SlowCall>& found() const { return found_; }
+
+private:
+  const CallSet* slow_;
+  stacks::CallStates states_;
+  std::vector<SlowCall> found_;
+  // Of the block:
+  std::vector<std::uint64_t> latencies_;
+  std::vector<std::uint64_t> starts_;
+  std::vector<std::uint64_t> walls_;
+  std::vector<std::uint32_t> orders_;
+};
+
+// Returns the slow calls that the selection accepts, by thread and start.
+std::vector<SlowCall> slow_calls(const Measurement& measurement, const Explanation& explanation,
+                                 const Selection& selection) {
+  std::vector<SlowCall> found;
+  constexpr std::size_t calls_per_part = 500'000;
+  std::vector<SlowCalls> parts(parts_of(explanation.complete, calls_per_part),
+                               SlowCalls(explanation.slow, compared_states(selection)));
+  each_judged_block(measurement, {&explanation.function, 1}, selection, parts,
+                    [](SlowCalls& part, cache::EdgeId /*edge*/, const cache::BlockEntry& entry,
+                       const cache::Block& block, std::span<const std::uint8_t> accepted) {
+                      part.take(entry, block, accepted);
+                    });
+  for (const SlowCalls& part : parts) {
+    found.insert(found.end(), part.found().begin(), part.found().end());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+// A wait in a slow call.
+struct SlowWait {
+  const waits::Wait* wait = nullptr;
+  std::uint64_t begin = 0; // of the part in the call
+  std::uint64_t end = 0;
+  std::uint32_t call = 0;
+};
+
+std::vector<SlowWait> waits_in(const Measurement& measurement, const waits::Waits& waits,
+                               std::span<const SlowCall> calls) {
+  std::vector<SlowWait> found;
+  for (std::uint32_t number = 0; number < calls.size(); ++number) {
+    const SlowCall& call = calls[number];
+    for (const waits::Wait& wait :
+         waits.within(measurement.threads[call.thread].tid, call.begin, call.end)) {
+      found.push_back({.wait = &wait,
+                       .begin = std::max(wait.begin, call.begin),
+                       .end = std::min(wait.end, call.end),
+                       .call = number});
+    }
+  }
+  return found;
+}
+
 } // namespace
 
 bool ends_in_wait(const Explanation& explanation) {
@@ -53,37 +154,29 @@ void name_waits(const Measurement& measurement, const waits::Waits& waits,
   if (rows.empty()) {
     return;
   }
+  const std::vector<SlowCall> calls = slow_calls(measurement, explanation, selection);
+  const std::vector<SlowWait> slow_waits = waits_in(measurement, waits, calls);
+  std::vector<ThreadTime> points;
+  for (const SlowWait& each : slow_waits) {
+    points.push_back({.tid = each.wait->tid, .time_ns = each.begin});
+    points.push_back({.tid = each.wait->tid, .time_ns = each.wait->begin});
+  }
   CallsNeeded needed(measurement);
   needed.add_calls_below(explanation.function);
-  const CallSubset below = needed.read();
-  const InnermostCalls innermost(measurement, below.calls());
+  const InnermostCalls innermost(measurement, needed.edges(), std::move(points));
   for (auto& [key, made] : rows) {
-    made.know_calls(below.calls());
+    made.know_calls(innermost);
   }
-  const SelectedCalls selected = read_selected(measurement, explanation.function, selection);
-  const stacks::CallTable& calls = selected.subset.calls();
-  for (const std::uint32_t call : selected.calls) {
-    const bool is_slow = calls.state[call] == stacks::CallState::complete &&
-                         calls.latency[call] >= explanation.slow.low &&
-                         calls.latency[call] <= explanation.slow.high;
-    if (!is_slow) {
+  for (const SlowWait& each : slow_waits) {
+    const waits::Wait& wait = *each.wait;
+    const std::uint32_t row = innermost.at({.tid = wait.tid, .time_ns = each.begin});
+    if (row == InnermostCalls::none) {
       continue;
     }
-    const std::int32_t tid = measurement.threads[calls.thread[call]].tid;
-    const std::uint64_t begin = calls.start[call];
-    const std::uint64_t end = begin + calls.wall(call);
-    for (const waits::Wait& wait : waits.within(tid, begin, end)) {
-      const std::uint32_t row = innermost.at(tid, std::max(wait.begin, begin));
-      if (row == InnermostCalls::none) {
-        continue;
-      }
-      const auto made =
-          rows.find({below.calls().function[row], wait.reason == waits::Reason::preempted});
-      if (made != rows.end()) {
-        made->second.add({.wait = &wait,
-                          .time = std::min(wait.end, end) - std::max(wait.begin, begin),
-                          .call = call});
-      }
+    const auto made =
+        rows.find({innermost.calls().function[row], wait.reason == waits::Reason::preempted});
+    if (made != rows.end()) {
+      made->second.add({.wait = &wait, .time = each.end - each.begin, .call = each.call});
     }
   }
   std::map<Key, std::optional<WaitRow>> found;

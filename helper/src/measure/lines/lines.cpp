@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <ranges>
 #include <set>
@@ -148,10 +149,40 @@ private:
     }
   }
 
+  // Returns whether the instruction of the edge's call site is a jump: its first calls say so.
+  [[nodiscard]] bool are_tail_calls(cache::EdgeId edge) const {
+    for (const cache::BlockEntry& entry : cache_.blocks(edge)) {
+      if (const auto block = entry.calls == 0 ? std::nullopt : cache_.block(entry)) {
+        return (block->flags[0] & cache::tail_call_bit) != 0;
+      }
+    }
+    return false;
+  }
+
+  // Returns the functions that calls of the function jumped to, most calls first.
+  [[nodiscard]] std::vector<stacks::FunctionId> tail_callees_of(stacks::FunctionId function) const {
+    std::map<stacks::FunctionId, std::uint64_t> found;
+    for (const cache::EdgeId edge : cache_.edges_from(function)) {
+      if (are_tail_calls(edge)) {
+        for (const cache::BlockEntry& entry : cache_.blocks(edge)) {
+          found[cache_.edge(edge).function] += entry.calls;
+        }
+      }
+    }
+    std::vector<stacks::FunctionId> functions;
+    for (const auto& [callee, calls] : found) {
+      functions.push_back(callee);
+    }
+    std::ranges::stable_sort(functions, std::greater(),
+                             [&](stacks::FunctionId callee) { return found[callee]; });
+    return functions;
+  }
+
   void add_callees() {
     PairMap<std::uint32_t, stacks::FunctionId> callees; // (row, function)
     std::vector<Tally> tallies;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> excluded; // incomplete, unwound
+    std::vector<bool> tail_calls;
     const std::vector<cache::EdgeTally> tallied = cache::edge_tallies(cache_, {}, edges_);
     for (std::size_t at = 0; at < edges_.size(); ++at) {
       const auto& states = tallied[at].states;
@@ -160,20 +191,29 @@ private:
             callees.number(calls_[at].set, cache_.edge(edges_[at]).function);
         tallies.resize(callees.size());
         excluded.resize(callees.size());
+        tail_calls.resize(callees.size());
+        tail_calls[callee] = tail_calls[callee] || are_tail_calls(edges_[at]);
         tallies[callee].add(tallied[at].tally);
         excluded[callee].first += states[static_cast<std::size_t>(CallState::incomplete)];
         excluded[callee].second += states[static_cast<std::size_t>(CallState::unwound)];
       }
     }
+    std::map<stacks::FunctionId, std::vector<stacks::FunctionId>> tail_callees;
     for (std::size_t callee = 0; callee < callees.size(); ++callee) {
       const auto& [row, function] = callees[callee];
+      const auto [ends, added] = tail_callees.try_emplace(function);
+      if (added) {
+        ends->second = tail_callees_of(function);
+      }
       const Tally& tally = tallies[callee];
       LineCallee& made = lines_[row].callees.emplace_back();
       made = {.function = function,
               .calls = tally.calls,
               .mean = mean_of(tally.latency, tally.calls),
               .incomplete = excluded[callee].first,
-              .unwound = excluded[callee].second};
+              .unwound = excluded[callee].second,
+              .tail_call = tail_calls[callee],
+              .tail_callees = ends->second};
       if (tally.removed != 0) {
         made.within = mean_of(tally.uncertainty, tally.calls);
         halve_below_resolution(made.mean, made.within);

@@ -17,7 +17,10 @@ struct LineCallee {
   double mean = 0;         // ns, over them
   std::uint64_t incomplete = 0;
   std::uint64_t unwound = 0;
-  double within = 0; // ± ns; 0 where no time of probes was removed
+  double within = 0;      // ± ns; 0 where no time of probes was removed
+  bool tail_call = false; // the line jumps to it in place of a call and a return
+  // The functions that it jumped to in its turn, most calls first: control returned from them.
+  std::vector<stacks::FunctionId> tail_callees = {};
 };
 
 struct LineRow {

@@ -26,6 +26,7 @@ std::vector<FunctionRow> functions(const Measurement& measurement) {
         .self = clamp_to_64_bits(cache::wide(sums.self)),
         .off_cpu = clamp_to_64_bits(cache::wide(sums.off_cpu))};
     row.self_known = measurement.self_known(function);
+    row.self_at_most = measurement.is_self_at_most(function);
     if (measurement.is_corrected() && row.complete > 0) {
       const std::uint64_t uncertainty = clamp_to_64_bits(cache::wide(sums.uncertainty));
       row.mean_within = static_cast<double>(uncertainty) / static_cast<double>(row.complete);

@@ -222,10 +222,14 @@ Report report(const Measurement& measurement, const std::vector<FunctionId>& fun
   report.children =
       Children(measurement, functions, in_states ? &*in_states : selected, own).rows();
   report.threads = std::move(threads);
+  const bool only_whole_calls =
+      report.latency.calls > 0 && !states.has(stacks::CallState::incomplete);
+  report.self_known = std::ranges::all_of(functions, [&](FunctionId function) {
+    return measurement.self_known(function) &&
+           (only_whole_calls || !measurement.is_self_at_most(function));
+  });
   if (functions.size() > 1) {
     report.instances = instance_rows(cache, filter, functions, own);
-    report.self_known = std::ranges::all_of(
-        functions, [&](FunctionId function) { return measurement.self_known(function); });
   }
   return report;
 }

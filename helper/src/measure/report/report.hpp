@@ -45,7 +45,8 @@ struct FunctionRow {
   double mean_within = 0;
   std::uint64_t inclusive_within = 0;
   std::uint64_t self_within = 0;
-  bool self_known = true; // all that the function calls was measured
+  bool self_known = true;    // all that the function calls was measured
+  bool self_at_most = false; // trace was lost in its own time
 };
 
 // Returns the latency of the same calls as the report, with the time of probes. Nothing where no

@@ -54,7 +54,12 @@ Report function_report(const Measurement& measurement, stacks::FunctionId functi
     // A call's own probes, and two for each call that it makes: half of the uncertainty of two hits
     // is in the latency of the callee as well.
     constexpr double of_self = 1.5;
-    report.on_cpu_within = figures.mean_uncertainty;
+    // Time in which the thread was preempted while a hit was handled makes latencies uncertain, not
+    // time on the CPU: of most calls, the uncertainty is without it.
+    const double preempted = mean_of(figures.off_cpu.preempted, figures.latency.calls);
+    report.on_cpu_within = std::min(figures.mean_uncertainty,
+                                    std::max(figures.mean_uncertainty - preempted,
+                                             static_cast<double>(figures.latency.uncertainty)));
     report.self_within = of_self * figures.mean_uncertainty;
     const auto calls = static_cast<double>(figures.latency.calls);
     report.on_cpu_total_within = calls * report.on_cpu_within;

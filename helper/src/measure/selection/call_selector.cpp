@@ -13,6 +13,9 @@ CallSelector::CallSelector(const Measurement& measurement,
   if (!selection.calls.empty()) {
     counts_.emplace(measurement, functions, selection);
   }
+  if (selection.needs_waits()) {
+    reasons_ = std::make_shared<const ReasonTimes>(measurement, functions);
+  }
 }
 
 void CallSelector::enter(std::uint32_t thread) {
@@ -64,7 +67,11 @@ void CallSelector::judge_figures(const cache::BlockEntry& entry, const cache::Bl
     keep(selection_.time);
   }
   for (const WaitCondition& waited : selection_.waited) {
-    read_waited(block, entry, waited.reason, values_);
+    if (const auto reason = recorded_reason(waited.reason)) {
+      reasons_->read(block, entry, *reason, values_);
+    } else {
+      read_waited(block, entry, waited.reason, values_);
+    }
     keep({.low = waited.least});
   }
 }

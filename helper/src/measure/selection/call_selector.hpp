@@ -6,10 +6,12 @@
 #include "base/parallel.hpp"
 #include "measure/measurement.hpp"
 #include "measure/selection/conditions.hpp"
+#include "measure/selection/reason_times.hpp"
 #include "measure/selection/selection.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -41,6 +43,7 @@ private:
   CallerCheck callers_;
   std::optional<AncestorCheck> ancestors_;
   std::optional<CallCounts> counts_;
+  std::shared_ptr<const ReasonTimes> reasons_; // null: not asked for
   // Of the block:
   std::vector<std::uint8_t> accepted_;
   std::vector<std::uint32_t> orders_;

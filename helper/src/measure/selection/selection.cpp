@@ -44,6 +44,18 @@ Result<void> check_thread(const Measurement& measurement, std::int32_t tid) {
                                   measurement.threads.size() > listed_candidates ? ", ..." : "")});
 }
 
+Result<void> check_waits(const Measurement& measurement) {
+  if (measurement.waits == nullptr || !measurement.recording.off_cpu_known) {
+    return std::unexpected(
+        Error{.kind = Error::Kind::not_found,
+              .message = "the recording does not say what its threads waited for",
+              .file = measurement.recording.path,
+              .remedy = "record again with `ptlens record`"});
+  }
+  const auto& read = measurement.waits->get();
+  return read ? Result<void>() : std::unexpected(read.error());
+}
+
 } // namespace
 
 bool Selection::accepts_all() const {
@@ -55,6 +67,12 @@ bool Selection::accepts_all() const {
 bool Selection::is_of_calls() const {
   return complement || latency.has_bounds() || !callers.empty() || !ancestors.empty() ||
          !calls.empty() || !waited.empty() || !states.empty();
+}
+
+bool Selection::needs_waits() const {
+  return std::ranges::any_of(waited, [](const WaitCondition& condition) {
+    return recorded_reason(condition.reason).has_value();
+  });
 }
 
 bool Selection::accepts_thread(std::int32_t tid) const {
@@ -79,6 +97,9 @@ std::uint64_t trace_start(const Measurement& measurement) {
 
 Result<void> check_selection(const Measurement& measurement, const Selection& selection) {
   Result<void> checked;
+  if (selection.needs_waits()) {
+    checked = check_waits(measurement);
+  }
   for (const CallerCondition& caller : selection.callers) {
     if (checked) {
       checked = check_function(measurement, "caller", caller.function);

@@ -69,6 +69,8 @@ struct Selection {
   [[nodiscard]] bool accepts_all() const;
   // Returns whether it has conditions other than time and threads.
   [[nodiscard]] bool is_of_calls() const;
+  // Returns whether a condition needs the recorded waits.
+  [[nodiscard]] bool needs_waits() const;
   [[nodiscard]] bool accepts_thread(std::int32_t tid) const;
   [[nodiscard]] stacks::CallStates states_or(stacks::CallStates otherwise) const {
     return states.empty() ? otherwise : states;
@@ -82,7 +84,8 @@ struct Selection {
 [[nodiscard]] std::uint64_t trace_start(const Measurement& measurement);
 
 // Checks that the recording has the threads and functions of the conditions, so that a misspelt
-// selection does not look like an empty result. Errors: not_found.
+// selection does not look like an empty result, and that the waits can be read where a condition
+// needs them. Errors: not_found, and those of reading the waits.
 [[nodiscard]] Result<void> check_selection(const Measurement& measurement,
                                            const Selection& selection);
 

@@ -16,6 +16,13 @@ std::optional<WaitReason> wait_reason_named(std::string_view name) {
              : std::optional(static_cast<WaitReason>(at - wait_reason_names.begin()));
 }
 
+std::optional<waits::Reason> recorded_reason(WaitReason reason) {
+  if (reason == WaitReason::blocked || reason == WaitReason::preempted) {
+    return std::nullopt;
+  }
+  return waits::reason_of_word(name_of(reason));
+}
+
 void read_waited(const cache::Block& block, const cache::BlockEntry& entry, WaitReason reason,
                  std::span<std::uint64_t> out) {
   std::ranges::fill(out, 0);

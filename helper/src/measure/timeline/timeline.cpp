@@ -1,5 +1,6 @@
 #include "measure/timeline/timeline.hpp"
 
+#include "measure/places/innermost_calls.hpp"
 #include "measure/waits/wait_rows.hpp"
 
 #include <fmt/format.h>
@@ -7,8 +8,10 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace ptlens::measure {
 
@@ -98,19 +101,26 @@ private:
   std::vector<MeanwhileCall> found_;
 };
 
-void add_waits(const Measurement& measurement, const waits::Waits& waits, Timeline& made) {
+// `edges`: those whose calls show where a thread waited.
+void add_waits(const Measurement& measurement, const waits::Waits& waits,
+               std::span<const cache::EdgeId> edges, Timeline& made) {
   const stacks::CallTable& calls = made.subset.calls();
   const std::uint64_t begin = calls.start[made.row];
   const std::uint64_t end = begin + calls.wall(made.row);
+  const auto inside = waits.within(measurement.threads[calls.thread[made.row]].tid, begin, end);
+  std::vector<ThreadTime> begins;
+  for (const Wait& wait : inside) {
+    begins.push_back({.tid = wait.tid, .time_ns = wait.begin});
+  }
+  const InnermostCalls innermost(measurement, edges, std::move(begins));
   Meanwhile meanwhile(measurement, waits);
-  for (const Wait& wait :
-       waits.within(measurement.threads[calls.thread[made.row]].tid, begin, end)) {
+  for (const Wait& wait : inside) {
     TimelineWait shown{.begin = std::max(wait.begin, begin),
                        .end = std::min(wait.end, end),
                        .woken = wait.waker.time_ns,
                        .wait = {}};
     WaitRows rows(measurement, waits);
-    rows.know_calls(calls);
+    rows.know_calls(innermost);
     rows.add({.wait = &wait, .time = shown.end - shown.begin});
     WaitReport one;
     rows.finish(one);
@@ -145,6 +155,7 @@ Result<Timeline> timeline(const Measurement& measurement, const waits::Waits& wa
                           stacks::FunctionId function, const CallName& name) {
   CallsNeeded needed(measurement);
   needed.add_calls_below(function);
+  const std::vector<cache::EdgeId> edges = needed.edges();
   Timeline made{.subset = needed.read(),
                 .row = UINT32_MAX,
                 .tree = {},
@@ -169,7 +180,7 @@ Result<Timeline> timeline(const Measurement& measurement, const waits::Waits& wa
                           : std::string("`ptlens calls` lists the calls with their threads")});
   }
   made.tree = calls_in(calls, made.row, most_timeline_calls);
-  add_waits(measurement, waits, made);
+  add_waits(measurement, waits, edges, made);
   made.twin = find_twin(calls, made.row);
   return made;
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "measure/measurement.hpp"
+#include "measure/places/source_place.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "measure/timeline/call_tree.hpp"
 #include "measure/timeline/twin.hpp"
@@ -45,6 +46,30 @@ struct MeanwhileCall {
   std::uint64_t end = 0;
 };
 
+// The branch at which a call and its twin, or two calls in them, part. Addresses without lines have
+// places without a file.
+struct Parting {
+  SourcePlace branch;        // of the branch instruction
+  std::uint64_t address = 0; // its ELF virtual address
+  SourcePlace call;          // where the call went on
+  SourcePlace twin;          // where its twin went on
+};
+
+// A call to be found in the trace.
+struct TracedCall {
+  std::int32_t tid = -1;
+  std::uint64_t start = 0; // ns of perf's clock
+  std::uint64_t end = 0;
+  std::uint32_t skip = 0; // calls of the function that begin at the same time before it
+};
+
+// Two calls of a function that are compared.
+struct TracedPair {
+  stacks::FunctionId function{};
+  TracedCall call;
+  TracedCall twin;
+};
+
 struct Timeline {
   CallSubset subset;     // the calls of the function, and all that they led to
   std::uint32_t row = 0; // of the call
@@ -52,6 +77,7 @@ struct Timeline {
   std::vector<TimelineWait> waits;
   std::vector<MeanwhileCall> meanwhile; // in order of start
   std::optional<Twin> twin;
+  std::optional<Parting> parting = {}; // from the twin; filled in where the trace is decoded again
 };
 
 inline constexpr std::size_t most_timeline_calls = 2'000;
@@ -59,5 +85,12 @@ inline constexpr std::size_t most_timeline_calls = 2'000;
 // Errors: not_found where no call of the function began on that thread at that time.
 [[nodiscard]] Result<Timeline> timeline(const Measurement& measurement, const waits::Waits& waits,
                                         stacks::FunctionId function, const CallName& name);
+
+inline constexpr std::size_t most_compared_pairs = 8;
+
+// Returns the calls whose branches say where the call and its twin part: both themselves, then the
+// two calls in them whose latencies differ most, and so on. Empty without a twin.
+[[nodiscard]] std::vector<TracedPair> pairs_to_compare(const Measurement& measurement,
+                                                       const Timeline& timeline);
 
 } // namespace ptlens::measure

@@ -107,6 +107,11 @@ std::vector<AlignedCall> align(const stacks::CallTable& table, std::span<const s
   return aligned;
 }
 
+std::vector<AlignedCall> align_children(const stacks::CallTable& table, std::uint32_t one,
+                                        std::uint32_t other) {
+  return align(table, first_children(table, one), first_children(table, other));
+}
+
 std::optional<Twin> find_twin(const stacks::CallTable& table, std::uint32_t row) {
   const std::vector<std::uint32_t> children = first_children(table, row);
   std::optional<std::uint32_t> best;

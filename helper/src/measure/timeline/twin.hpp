@@ -40,4 +40,8 @@ struct Twin {
                                              std::span<const std::uint32_t> one,
                                              std::span<const std::uint32_t> other);
 
+// Aligns the calls that two calls made.
+[[nodiscard]] std::vector<AlignedCall> align_children(const stacks::CallTable& table,
+                                                      std::uint32_t one, std::uint32_t other);
+
 } // namespace ptlens::measure

@@ -1,11 +1,10 @@
 #include "measure/waits/likely_wakers.hpp"
 
-#include "measure/selection/call_subset.hpp"
-
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <string_view>
+#include <tuple>
 
 namespace ptlens::measure {
 namespace {
@@ -32,26 +31,36 @@ bool releases(std::string_view function) {
 } // namespace
 
 void LikelyWakers::read() {
-  CallsNeeded needed(measurement_);
-  bool any = false;
+  const cache::CallCache& cache = *measurement_.cache;
+  std::vector<std::uint64_t> starts;
+  std::vector<std::uint32_t> orders;
   for (const stacks::FunctionId function : measurement_.functions.ids()) {
-    if (releases(measurement_.functions[function].name)) {
-      needed.add_calls_of(function);
-      any = true;
+    if (!releases(measurement_.functions[function].name)) {
+      continue;
+    }
+    for (const cache::EdgeId edge : cache.edges_to(function)) {
+      for (const cache::BlockEntry& entry : cache.blocks(edge)) {
+        const auto block = cache.block(entry);
+        if (!block) {
+          continue;
+        }
+        starts.resize(entry.calls);
+        orders.resize(entry.calls);
+        block->read_starts(entry, starts);
+        block->read_orders(entry, orders);
+        for (std::size_t call = 0; call < entry.calls; ++call) {
+          releases_.push_back({.start = starts[call],
+                               .thread = entry.thread,
+                               .order = orders[call],
+                               .site = cache.edge(edge).site,
+                               .function = function});
+        }
+      }
     }
   }
-  if (!any) {
-    return;
-  }
-  const CallSubset subset = needed.read();
-  const stacks::CallTable& calls = subset.calls();
-  for (std::uint32_t row = 0; row < calls.size(); ++row) {
-    releases_.push_back({.start = calls.start[row],
-                         .tid = measurement_.threads[calls.thread[row]].tid,
-                         .site = calls.site[row],
-                         .function = calls.function[row]});
-  }
-  std::ranges::stable_sort(releases_, {}, &Release::start);
+  std::ranges::sort(releases_, {}, [](const Release& each) {
+    return std::tuple(each.start, each.thread, each.order);
+  });
 }
 
 std::optional<LikelyWaker> LikelyWakers::find(const waits::Wait& wait) {
@@ -65,11 +74,12 @@ std::optional<LikelyWaker> LikelyWakers::find(const waits::Wait& wait) {
     if (release.start < wait.begin || release.start + longest_wakeup_ns < wait.end) {
       break;
     }
-    if (release.tid == wait.tid) {
+    const std::int32_t tid = measurement_.threads[release.thread].tid;
+    if (tid == wait.tid) {
       continue;
     }
     LikelyWaker waker{
-        .tid = release.tid, .place = {}, .called = measurement_.functions[release.function].name};
+        .tid = tid, .place = {}, .called = measurement_.functions[release.function].name};
     if (measurement_.sites.has(release.site)) {
       const stacks::CallSite& site = measurement_.sites[release.site];
       if (measurement_.functions.has(site.function)) {

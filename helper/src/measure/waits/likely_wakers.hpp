@@ -3,7 +3,7 @@
 #pragma once
 
 #include "measure/measurement.hpp"
-#include "measure/waits/source_place.hpp"
+#include "measure/places/source_place.hpp"
 #include "waits/waits.hpp"
 
 #include <cstdint>
@@ -29,7 +29,8 @@ public:
 private:
   struct Release {
     std::uint64_t start = 0;
-    std::int32_t tid = -1;
+    std::uint32_t thread = 0;
+    std::uint32_t order = 0;
     stacks::SiteId site = stacks::SiteId::none;
     stacks::FunctionId function = stacks::FunctionId::none;
   };

@@ -2,7 +2,7 @@
 // ended them. All times are in ns.
 #pragma once
 
-#include "measure/waits/source_place.hpp"
+#include "measure/places/source_place.hpp"
 #include "stacks/calls/call.hpp"
 #include "waits/waits.hpp"
 
@@ -27,11 +27,12 @@ struct WaitTotals {
 struct WakerRow {
   waits::Waker::Kind kind = waits::Waker::Kind::unknown;
   waits::Interrupt interrupt = waits::Interrupt::other;
-  bool likely = false;     // inferred from a call that ended just before
-  std::string thread = {}; // name; empty: none
-  std::int32_t tid = -1;   // of the last one; threads of one name are one row
-  SourcePlace place = {};  // in the first function outside the system's libraries
-  std::string called = {}; // of a system library, by it
+  bool likely = false;      // inferred from a call that ended just before
+  std::string thread = {};  // name; empty: none
+  std::int32_t tid = -1;    // of the last one; threads of one name are one row
+  std::string process = {}; // name of its process, if it is another one; empty: the same
+  SourcePlace place = {};   // in the first function outside the system's libraries
+  std::string called = {};  // of a system library, by it
   std::uint64_t intervals = 0;
   std::uint64_t total = 0; // of the waits that it ended
 };

@@ -37,8 +37,7 @@ WaitTotals TotalsBuilder::finish() {
 
 void WaitRows::add(const WaitPart& part) {
   const Wait& wait = *part.wait;
-  const Placed placed =
-      place_of(measurement_, waits_, wait, innermost_ ? &*innermost_ : nullptr, calls_);
+  const Placed placed = place_of(measurement_, waits_, wait, innermost_);
   const std::string kernel = waits_.kernel_functions.has(wait.kernel)
                                  ? waits_.kernel_functions[wait.kernel]
                                  : std::string();
@@ -82,11 +81,11 @@ void WaitRows::add_waker(Group& group, const Placed& placed, const WaitPart& par
   if (!is_known) {
     return;
   }
-  WakerRow& made =
-      group.wakers
-          .try_emplace({row.kind, row.interrupt, row.likely, row.thread, row.place, row.called},
-                       row)
-          .first->second;
+  WakerRow& made = group.wakers
+                       .try_emplace({row.kind, row.interrupt, row.likely, row.process, row.thread,
+                                     row.place, row.called},
+                                    row)
+                       .first->second;
   ++made.intervals;
   made.total += part.time;
   made.tid = row.tid;
@@ -104,6 +103,7 @@ WakerRow WaitRows::waker_of(const Wait& wait, const Placed& placed) {
   if (row.kind == Waker::Kind::thread) {
     row.tid = wait.waker.tid;
     row.thread = waits_.thread_name(wait.waker.tid);
+    row.process = wait.waker.other_pid > 0 ? waits_.thread_name(wait.waker.other_pid) : "";
     const waits::WaitPlace place = waits_.place(wait.waker.stack);
     row.place = place_of(waits_, place.site);
     row.called = place.called;

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "measure/measurement.hpp"
+#include "measure/places/innermost_calls.hpp"
+#include "measure/places/wait_places.hpp"
 #include "measure/waits/likely_wakers.hpp"
-#include "measure/waits/wait_places.hpp"
 #include "measure/waits/wait_report.hpp"
 #include "waits/waits.hpp"
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -41,10 +41,7 @@ public:
       : measurement_(measurement), waits_(waits), likely_(measurement) {}
 
   // Takes the calls that show the place of waits without a stack. They must outlive the object.
-  void know_calls(const stacks::CallTable& calls) {
-    calls_ = &calls;
-    innermost_.emplace(measurement_, calls);
-  }
+  void know_calls(const InnermostCalls& calls) { innermost_ = &calls; }
 
   void add(const WaitPart& part);
   // Fills in the totals, the reasons and the rows.
@@ -53,8 +50,8 @@ public:
 private:
   using RowKey =
       std::tuple<waits::Reason, bool, waits::LockKind, SourcePlace, std::string, std::string>;
-  using WakerKey =
-      std::tuple<waits::Waker::Kind, waits::Interrupt, bool, std::string, SourcePlace, std::string>;
+  using WakerKey = std::tuple<waits::Waker::Kind, waits::Interrupt, bool, std::string, std::string,
+                              SourcePlace, std::string>;
   struct Group {
     TotalsBuilder totals;
     std::map<WakerKey, WakerRow> wakers;
@@ -66,8 +63,7 @@ private:
   const Measurement& measurement_;
   const waits::Waits& waits_;
   LikelyWakers likely_;
-  const stacks::CallTable* calls_ = nullptr;
-  std::optional<InnermostCalls> innermost_;
+  const InnermostCalls* innermost_ = nullptr;
   std::map<RowKey, Group> groups_;
   std::map<waits::Reason, TotalsBuilder> reasons_;
   TotalsBuilder all_;

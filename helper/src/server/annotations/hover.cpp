@@ -4,6 +4,7 @@
 #include "export/explain/sentence.hpp"
 #include "export/json/json.hpp"
 #include "export/text/latency_text.hpp"
+#include "export/text/tail_calls.hpp"
 #include "export/text/units.hpp"
 #include "measure/explain/explain.hpp"
 #include "server/annotations/annotation_text.hpp"
@@ -188,9 +189,10 @@ std::string line_hover(const AnnotatedFile& file, const AnnotatedLine& line,
   }
   for (std::size_t index = 0; index < std::min(row.callees.size(), most_callees); ++index) {
     const measure::LineCallee& callee = row.callees[index];
-    text +=
-        fmt::format("\n{}- {} {}", index == 0 ? "\n" : "",
-                    code_text(name_of(measurement, callee.function)), count(callee.calls, "call"));
+    const std::string tail = exporting::tail_call_text(measurement, callee);
+    text += fmt::format("\n{}- {} {}", index == 0 ? "\n" : "",
+                        code_text(tail.empty() ? name_of(measurement, callee.function) : tail),
+                        count(callee.calls, "call"));
     if (callee.calls > 0 && timed) {
       text += fmt::format(", mean {}", exporting::figure(callee.mean, callee.within));
     }

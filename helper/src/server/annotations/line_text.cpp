@@ -4,6 +4,7 @@
 #include "export/line_times.hpp"
 #include "export/text/latency_text.hpp"
 #include "export/text/table.hpp"
+#include "export/text/tail_calls.hpp"
 #include "export/text/units.hpp"
 #include "server/annotations/annotation_text.hpp"
 #include "symbols/names/name_shape.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ptlens::server {
@@ -71,6 +73,19 @@ std::string unwound_text(const AnnotatedFile& file, const measure::LineRow& row)
   }
   return fmt::format("{} unwound ({}{})", count(row.unwound), fmt::join(names, ", "),
                      more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+// Returns the tail calls of what the line calls: "→ add_tax (tail call)".
+std::string tail_calls_text(const AnnotatedFile& file, const measure::LineRow& row) {
+  constexpr std::size_t most_callees = 2;
+  std::vector<std::string> texts;
+  for (const measure::LineCallee& callee : row.callees) {
+    std::string text = exporting::tail_call_text(file.measurement(), callee);
+    if (!text.empty() && texts.size() < most_callees) {
+      texts.push_back(std::move(text));
+    }
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 // Returns a line of half cells, dashed where the calls wait; at least half a cell.
@@ -145,6 +160,9 @@ std::string line_text(const AnnotatedFile& file, const AnnotatedLine& line,
     text += more.empty() || text.empty() ? more : " · " + more;
   };
   add(unwound_text(file, *line.row));
+  if (!text.empty()) {
+    add(tail_calls_text(file, *line.row));
+  }
   if (line.time != nullptr) {
     add(line_time_text(file, line));
   }

@@ -9,6 +9,7 @@
 #include "measure/measurement.hpp"
 #include "measure/report/inlined.hpp"
 #include "measure/report/watched_function.hpp"
+#include "measure/timeline/timeline.hpp"
 #include "record/machine/doctor.hpp"
 #include "record/processes/process_list.hpp"
 #include "record/recorder.hpp"
@@ -62,6 +63,10 @@ struct Host {
   // Returns the waits of a recording, as engine::recorded_waits. May be empty: none are known.
   std::function<Result<std::shared_ptr<const waits::Waits>>(const OpenRequest&, const Progress&)>
       waits = {};
+  // Returns where a call and its twin part, as engine::parting. May be empty: not known.
+  std::function<Result<std::optional<measure::Parting>>(
+      const OpenRequest&, const measure::Measurement&, const measure::Timeline&, const Progress&)>
+      parting = {};
   // Returns the state of a recording's cache. May be empty: nothing is cached.
   std::function<Result<engine::CacheStatus>(const OpenRequest&)> cache_status = {};
   // Removes a recording's cache and returns the removed paths. May be empty.

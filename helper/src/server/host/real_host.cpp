@@ -44,6 +44,12 @@ Host real_host() {
           [](const OpenRequest& request, const Progress& progress) {
             return engine::recorded_waits(request.path, options_of(request), progress);
           },
+      .parting =
+          [](const OpenRequest& request, const measure::Measurement& measurement,
+             const measure::Timeline& timeline, const Progress& progress) {
+            return engine::parting(request.path, options_of(request), measurement, timeline,
+                                   progress);
+          },
       .cache_status =
           [](const OpenRequest& request) {
             return engine::cache_status(request.path, options_of(request));

@@ -145,7 +145,8 @@ Result<Json> answer_waits(const OpenRecording& recording, const WaitsRequest& re
 }
 
 Result<Json> answer_timeline(const OpenRecording& recording,
-                             const protocol::TimelineParams& request, const WaitsSource& waits) {
+                             const protocol::TimelineParams& request, const WaitsSource& waits,
+                             const PartingSource& parting) {
   const measure::Selection all;
   const auto subject = subject_of(recording, request.function, all);
   if (!subject) {
@@ -156,12 +157,16 @@ Result<Json> answer_timeline(const OpenRecording& recording,
     return std::unexpected(known.error());
   }
   const auto start = static_cast<std::uint64_t>(request.start);
-  const auto made =
-      measure::timeline(subject->measurement(), **known, subject->functions.front(),
-                        {.tid = static_cast<std::int32_t>(request.tid), .start = start});
+  auto made = measure::timeline(subject->measurement(), **known, subject->functions.front(),
+                                {.tid = static_cast<std::int32_t>(request.tid), .start = start});
   if (!made) {
     return std::unexpected(made.error());
   }
+  auto parted = parting(*made);
+  if (!parted) {
+    return std::unexpected(parted.error());
+  }
+  made->parting = std::move(*parted);
   Json json = exporting::timeline_json(subject->measurement(), *made);
   auto command = subject->command("timeline");
   command.insert(command.end(),

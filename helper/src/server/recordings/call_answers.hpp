@@ -1,6 +1,7 @@
 // Answers about the calls of an open recording: each reads them from the call cache.
 #pragma once
 
+#include "measure/timeline/timeline.hpp"
 #include "server/recordings/open_recording.hpp"
 #include "server/requests/requests.hpp"
 #include "waits/waits.hpp"
@@ -22,9 +23,12 @@ using WaitsSource = std::function<Result<std::shared_ptr<const waits::Waits>>()>
                                           const ExplainRequest& request, const WaitsSource& waits);
 [[nodiscard]] Result<Json> answer_waits(const OpenRecording& recording, const WaitsRequest& request,
                                         const WaitsSource& waits);
+// Returns where a call and its twin part.
+using PartingSource =
+    std::function<Result<std::optional<measure::Parting>>(const measure::Timeline&)>;
 [[nodiscard]] Result<Json> answer_timeline(const OpenRecording& recording,
                                            const protocol::TimelineParams& request,
-                                           const WaitsSource& waits);
+                                           const WaitsSource& waits, const PartingSource& parting);
 [[nodiscard]] Result<Json> answer_distribution(const OpenRecording& recording,
                                                const DistributionRequest& request);
 

@@ -22,6 +22,9 @@ namespace ptlens::server {
 
 namespace {
 
+// A larger trace is not decoded again for one time line: the user would wait for it.
+constexpr std::uint64_t most_trace_for_parting = std::uint64_t{64} << 20U; // bytes
+
 Error not_open(const std::string& id) {
   return {.kind = Error::Kind::not_found,
           .message = fmt::format("no open recording has the id '{}'", id),
@@ -378,7 +381,15 @@ Result<Json> Session::waits(const WaitsRequest& request, Progress& progress) {
 
 Result<Json> Session::timeline(const protocol::TimelineParams& request, Progress& progress) {
   return ask(request.id, progress, [&](const OpenRecording& recording) {
-    return answer_timeline(recording, request, [&] { return waits_of(recording, progress); });
+    return answer_timeline(
+        recording, request, [&] { return waits_of(recording, progress); },
+        [&](const measure::Timeline& timeline) -> Result<std::optional<measure::Parting>> {
+          const measure::Measurement& measurement = *recording.measurement;
+          if (!host_.parting || measurement.recording.trace_bytes > most_trace_for_parting) {
+            return std::nullopt;
+          }
+          return host_.parting(recording.source, measurement, timeline, progress);
+        });
   });
 }
 

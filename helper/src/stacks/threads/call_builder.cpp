@@ -296,6 +296,7 @@ void CallBuilder::finish(bool exited) {
   if (in_gap_) {
     gaps_.emplace_back(gap_begin_, last_ns_);
     in_gap_ = false;
+    note_lost_inside(last_ns_ > gap_begin_ ? calls_.opened() : 0);
   }
   end_stack(last_ns_, exited ? CallState::unwound : CallState::incomplete);
 }

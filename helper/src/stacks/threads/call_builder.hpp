@@ -125,6 +125,7 @@ private:
 
   // interruptions.cpp: the kernel, signals and gaps.
   void on(const Branch& branch, const Space& space);
+  void note_lost_inside(std::uint32_t opened);
   void on_after_gap(const Branch& branch, const CodeLocation& to);
   void off(const Branch& branch);
   void gap(const Branch& branch);

@@ -2,6 +2,7 @@
 #include "stacks/threads/call_builder.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace ptlens::stacks {
@@ -103,6 +104,7 @@ void CallBuilder::doubt(std::uint64_t since_ns) {
 void CallBuilder::on_after_gap(const Branch& branch, const CodeLocation& to) {
   in_gap_ = false;
   gaps_.emplace_back(gap_begin_, branch.time_ns);
+  const std::uint32_t opened = stack().empty() ? UINT32_MAX : calls_.opened();
   if (stack().empty()) {
     push_damaged(root_start_ns_, to.function);
   } else if (in_stub() && to.entry && !to.is_stub) {
@@ -119,6 +121,17 @@ void CallBuilder::on_after_gap(const Branch& branch, const CodeLocation& to) {
     top().stub_site = SiteId::none; // the jump into a stub was before the gap
   }
   top().lost_ns = 0;
+  note_lost_inside(opened);
+}
+
+// Notes whose own time the gap is: that of the innermost call of those that were opened before.
+void CallBuilder::note_lost_inside(std::uint32_t opened) {
+  for (const Frame& frame : stack().frames | std::views::reverse) {
+    if (index_of(calls_.order(frame.call)) < opened) {
+      lost_inside_.insert(frame.function);
+      return;
+    }
+  }
 }
 
 void CallBuilder::gap(const Branch& branch) {

@@ -54,6 +54,7 @@ void OpenCalls::remove_time(ClosedCall& row, const ProbeTime& probes) {
     const std::uint64_t least = taken - std::min(taken, uncertain); // that probes took
     within = least <= on_cpu ? on_cpu - least : on_cpu;
   }
+  within += std::min(probes.preempted_ns, row.preempted);
   row.uncertainty = sum_or_most(
       row.uncertainty, static_cast<std::uint32_t>(std::min<std::uint64_t>(within, UINT32_MAX)));
 }

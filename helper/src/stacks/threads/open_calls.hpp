@@ -23,6 +23,7 @@ namespace ptlens::stacks {
 struct ProbeTime {
   double ns = 0;
   double uncertainty_ns = 0;
+  std::uint64_t preempted_ns = 0; // how long other threads ran, at most, while a hit was handled
 };
 
 class OpenCalls {

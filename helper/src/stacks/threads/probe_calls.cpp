@@ -4,19 +4,32 @@
 // A hit takes time from its thread: part of it is in the latency of its own call, all of it in the
 // calls around that. So a call contains the excess of its own two hits, and the cost of all hits
 // between these. Costs have one cause, so that their uncertainties add up.
+//
+// A thread can lose its CPU while a hit is handled, and the recording does not show whether it did
+// then or in the program's code. What ran instead is in the call, which without probes might have
+// ended before: such a call is known to that much less.
 #include "stacks/threads/probe_calls.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace ptlens::stacks {
 namespace {
 
 ProbeTime operator+(const ProbeTime& one, const ProbeTime& other) {
-  return {.ns = one.ns + other.ns, .uncertainty_ns = one.uncertainty_ns + other.uncertainty_ns};
+  return {.ns = one.ns + other.ns,
+          .uncertainty_ns = one.uncertainty_ns + other.uncertainty_ns,
+          .preempted_ns = one.preempted_ns + other.preempted_ns};
 }
 
 ProbeTime operator-(const ProbeTime& one, const ProbeTime& part) {
-  return {.ns = one.ns - part.ns, .uncertainty_ns = one.uncertainty_ns - part.uncertainty_ns};
+  return {.ns = one.ns - part.ns,
+          .uncertainty_ns = one.uncertainty_ns - part.uncertainty_ns,
+          .preempted_ns = one.preempted_ns - part.preempted_ns};
+}
+
+std::uint64_t most_of(const ProbeTime& cost) {
+  return static_cast<std::uint64_t>(std::ceil(cost.ns + cost.uncertainty_ns));
 }
 
 } // namespace
@@ -26,6 +39,8 @@ void ProbeCalls::add(const ProbeHit& hit) {
     started_ = true;
     first_ns_ = hit.time_ns;
   }
+  spent_.preempted_ns += preempted_in_hits(hit);
+  last_hit_ = {.time_ns = hit.time_ns, .handled_ns = most_of(hit.cost)};
   if (hit.restart) {
     drop_dead(hit.stack_pointer, hit.time_ns);
     if (is_in(hit)) {
@@ -37,6 +52,35 @@ void ProbeCalls::add(const ProbeHit& hit) {
     leave(hit);
   }
   spent_ = spent_ + hit.cost;
+}
+
+// Returns how long the thread was preempted since the last hit at times when that hit, or this one,
+// may have been handled: with no more time on the CPU between than the hit takes.
+std::uint64_t ProbeCalls::preempted_in_hits(const ProbeHit& hit) {
+  while (next_switch_ < switches_.size() && switches_[next_switch_].begin < last_hit_.time_ns) {
+    ++next_switch_;
+  }
+  const std::size_t first = next_switch_;
+  std::size_t end = first;
+  std::uint64_t off = 0;
+  while (end < switches_.size() && switches_[end].end <= hit.time_ns) {
+    off += switches_[end].end - switches_[end].begin;
+    ++end;
+  }
+  next_switch_ = end;
+  std::uint64_t found = 0;
+  std::uint64_t off_before = 0;
+  for (std::size_t at = first; at < end; ++at) {
+    const flow::OffCpuInterval& out = switches_[at];
+    const std::uint64_t length = out.end - out.begin;
+    const std::uint64_t since = out.begin - last_hit_.time_ns - off_before;
+    const std::uint64_t until = hit.time_ns - out.end - (off - off_before - length);
+    if (out.preempted && (since <= last_hit_.handled_ns || until <= most_of(hit.cost))) {
+      found += length;
+    }
+    off_before += length;
+  }
+  return found;
 }
 
 void ProbeCalls::begin_stack(std::uint64_t time_ns) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace ptlens::stacks {
@@ -35,7 +36,7 @@ struct ProbeHit {
 class ProbeCalls {
 public:
   ProbeCalls(CallSink& sink, const flow::ContextSwitches& context_switches, std::int32_t tid)
-      : calls_(sink, context_switches, tid) {}
+      : calls_(sink, context_switches, tid), switches_(context_switches.intervals(tid)) {}
 
   // Takes the next hit in order of time.
   void add(const ProbeHit& hit);
@@ -77,6 +78,12 @@ private:
     ProbeTime spent_when_left = {};
   };
 
+  struct LastHit {
+    std::uint64_t time_ns = 0;
+    std::uint64_t handled_ns = 0; // how long it was handled, at most
+  };
+
+  [[nodiscard]] std::uint64_t preempted_in_hits(const ProbeHit& hit);
   void enter(const ProbeHit& hit);
   void leave(const ProbeHit& hit);
   void pop(std::uint64_t time_ns, CallState state);
@@ -90,6 +97,9 @@ private:
   void drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns);
 
   OpenCalls calls_;
+  std::span<const flow::OffCpuInterval> switches_;
+  std::size_t next_switch_ = 0; // the first one that no hit came after
+  LastHit last_hit_;
   ProbeTime spent_; // by all hits so far
   std::set<FunctionId> callers_of_unseen_;
   std::vector<Frame> stack_;

@@ -4,10 +4,12 @@
 
 #include "base/interface.hpp"
 #include "flow/branches/branch.hpp"
+#include "stacks/calls/call.hpp"
 #include "stacks/pairing/paired_calls.hpp"
 #include "symbols/address_space.hpp"
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -43,6 +45,8 @@ public:
   [[nodiscard]] const std::vector<std::pair<std::uint64_t, std::uint64_t>>& gaps() const {
     return gaps_;
   }
+  // Returns the functions in whose own time gaps are: what ran meanwhile is not known.
+  [[nodiscard]] const std::set<FunctionId>& lost_inside() const { return lost_inside_; }
   [[nodiscard]] std::uint64_t first_ns() const { return first_ns_; }
   [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
   // Returns the number of switches to one of several suspended stacks that nothing distinguished:
@@ -55,6 +59,7 @@ public:
 
 protected:
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
+  std::set<FunctionId> lost_inside_;
   std::uint64_t first_ns_ = 0;
   std::uint64_t last_ns_ = 0;
   std::uint64_t indistinct_switches_ = 0;

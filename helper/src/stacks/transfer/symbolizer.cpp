@@ -111,7 +111,7 @@ CodeLocation Symbolizer::look_up(const symbols::AddressSpaceVersion& space, std:
     return code_location(found, stand_in("[unknown]", "[unknown]"));
   }
   if (!found.mapped->binary) {
-    return code_location(found, stand_in("[missing code]", found.mapped->path));
+    return code_location(found, stand_in(missing_code, found.mapped->path));
   }
   if (!found.known) {
     return code_location(found, stand_in("[no symbol]", found.mapped->path));

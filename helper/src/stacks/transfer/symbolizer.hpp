@@ -21,6 +21,9 @@
 
 namespace ptlens::stacks {
 
+// The name of the function to which the code of a binary belongs that could not be read.
+inline constexpr const char* missing_code = "[missing code]";
+
 class Symbolizer {
 public:
   // Returns the location; its function is always an index into functions(). All addresses of a

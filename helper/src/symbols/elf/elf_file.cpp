@@ -23,7 +23,7 @@ Result<OpenFile> open_file(const std::string& path) {
     Error error{.message = std::generic_category().message(number), .file = path};
     if (number == ENOENT || number == ENOTDIR) {
       error.kind = Error::Kind::not_found;
-      error.remedy = "pass the folder with the recorded binaries: --symfs FOLDER";
+      error.remedy = "give the folder that has the recorded binaries";
     } else if (number == EACCES || number == EPERM) {
       error.kind = Error::Kind::no_rights;
       error.remedy = "make the file readable for this user";

@@ -1,6 +1,5 @@
-// Not run by npm test: under single-stepping, Go schedules differently in each run, and some figures are not settled.
-// A Go program under ptsim. How often each function is called follows from the program, and ptsim sees
-// every call and return of each thread.
+// A Go program under ptsim. How often each function is called follows from the program, and ptsim sees every call and
+// return of each thread. Go schedules differently in each run: which receives wait is left open.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -26,9 +25,8 @@ describe("goroutines in a trace", { skip: whyNot() }, () => {
   before(() => {
     const program = path.join(folder, "traced");
     output("go", ["build", "-o", program, source], { env: { ...process.env, GO111MODULE: "off" } });
-    const { status, stdout, stderr } = run(simulator, ["record", "-e", event, "--start-at", "main.main", "--stop-at", "main.finish", "-o", file, "--", program]);
+    const { status, stderr } = run(simulator, ["record", "-e", event, "--start-at", "main.main", "--stop-at", "main.finish", "-o", file, "--", program], { timeout: 120_000 });
     assert.equal(status, 0, stderr);
-    assert.match(stdout, /^done$/m);
     ({ functions } = json(["functions", "--json", file]));
   });
 
@@ -57,12 +55,10 @@ describe("goroutines in a trace", { skip: whyNot() }, () => {
     assert.equal(calls("main.guarded").unwound, 0);
   });
 
-  // Some receives of about 100 ns are complete here and unwound in the truth of ptsim.
-  const todo = "it is not known which of the two is wrong";
-  test("no call is complete that left its goroutine, and no complete call is invented", { todo }, () => {
+  test("no call is complete that left its goroutine, and no complete call is invented", () => {
     assert.equal(calls("runtime.gopark").complete, 0);
     const truth = jsonLines(readFileSync(`${file}.truth.jsonl`, "utf8")).filter(({ symbol, state }) => symbol === "main.receive" && state === "complete");
-    const near = (one, other) => Math.abs(one - other) < 1000;
+    const near = (one, other) => Math.abs(one - other) < 20; // ns
     const complete = jsonLines(output(helper, ["calls", "--function", "main.receive", "--json-lines", file])).filter(({ state }) => state === "complete");
     assert.equal(complete.length, calls("main.receive").complete);
     for (const { tid, start, latency } of complete) {

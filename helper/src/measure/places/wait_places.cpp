@@ -1,45 +1,6 @@
-#include "measure/waits/wait_places.hpp"
-
-#include <algorithm>
+#include "measure/places/wait_places.hpp"
 
 namespace ptlens::measure {
-
-InnermostCalls::InnermostCalls(const Measurement& measurement, const stacks::CallTable& calls)
-    : measurement_(measurement), calls_(calls) {
-  std::uint32_t row = 0;
-  for (std::uint32_t thread = 0; thread <= measurement.threads.size(); ++thread) {
-    while (row < calls.size() && calls.thread[row] < thread) {
-      ++row;
-    }
-    first_of_thread_.push_back(row);
-  }
-}
-
-std::uint32_t InnermostCalls::at(std::int32_t tid, std::uint64_t time_ns) const {
-  std::uint32_t found = none;
-  for (std::uint32_t thread = 0; thread < measurement_.threads.size(); ++thread) {
-    if (measurement_.threads[thread].tid != tid) {
-      continue;
-    }
-    const auto begin = calls_.start.begin() + first_of_thread_[thread];
-    const auto end = calls_.start.begin() + first_of_thread_[thread + 1];
-    auto at = std::upper_bound(begin, end, time_ns);
-    // The last call that began before, or one of its callers.
-    auto call =
-        at == begin
-            ? stacks::CallIndex::none
-            : stacks::CallIndex{static_cast<std::uint32_t>(std::prev(at) - calls_.start.begin())};
-    while (call != stacks::CallIndex::none) {
-      const std::uint32_t row = index_of(call);
-      if (calls_.start[row] + calls_.wall(row) > time_ns) {
-        found = found == none || calls_.start[row] >= calls_.start[found] ? row : found;
-        break;
-      }
-      call = calls_.parent[row];
-    }
-  }
-  return found;
-}
 
 SourcePlace place_of(const waits::Waits& waits, stacks::SiteId site) {
   const stacks::FunctionInfo* const function = waits.function_of(site);
@@ -85,16 +46,16 @@ void add_call(const Measurement& measurement, const stacks::CallTable& calls, st
 } // namespace
 
 Placed place_of(const Measurement& measurement, const waits::Waits& waits, const waits::Wait& wait,
-                const InnermostCalls* innermost, const stacks::CallTable* calls) {
+                const InnermostCalls* innermost) {
   Placed placed{.reason = wait.reason, .likely = wait.likely};
   const waits::WaitPlace shown = waits.place(wait.stack);
   placed.place = place_of(waits, shown.site);
   placed.called = shown.called;
   placed.lock = wait.reason == waits::Reason::lock ? shown.lock : waits::LockKind::none;
   if (placed.place.function.empty() && innermost != nullptr) {
-    if (const std::uint32_t row = innermost->at(wait.tid, wait.begin);
+    if (const std::uint32_t row = innermost->at({.tid = wait.tid, .time_ns = wait.begin});
         row != InnermostCalls::none) {
-      add_call(measurement, *calls, row, placed);
+      add_call(measurement, innermost->calls(), row, placed);
     }
   }
   return placed;

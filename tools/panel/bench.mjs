@@ -1,0 +1,100 @@
+// npm run bench -- panel: how long the panel's gestures take on a recording of 10 million calls whose calls are cached. Each
+// gesture is the JSON-RPC request that the panel sends for it, about the function with the most calls.
+//
+//   --calls N      of the recording (10,000,000)    --runs N       of each request (10)
+//   --functions N  use at most so many functions, so that one of them has millions of calls
+//
+// PTLENS_HELPER=PATH measures another ptlens, which is not built.
+import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { buildNative } from "../build.mjs";
+import { build, helper } from "../live/helper.mjs";
+import { number, table } from "../live/text.mjs";
+import { setUp } from "../setup.mjs";
+import { at, capture, sample, say, StepError } from "../steps.mjs";
+import { Client } from "./client.mjs";
+
+const target = 200; // ms after a gesture
+const libraries = ["/usr/lib/x86_64-linux-gnu/libsqlite3.so.0", "/usr/lib/x86_64-linux-gnu/libc.so.6"];
+
+function makeRecording(folder, { calls, functions }) {
+  const file = path.join(folder, "perf.data");
+  const few = functions ? ["--functions", String(functions)] : [];
+  const made = capture(at("helper/build/ptsim/ptsim"), [
+    "synth", "-o", file, "--seed", "1", "--calls", String(calls), "--bytes", "1gb", "--style", "branchy", "--cyc", "--per-thread",
+    "--syscalls-every", "20", ...few, sample, ...libraries.map((library) => realpathSync(library)),
+  ]);
+  if (made.status !== 0) throw new StepError(`ptsim could not make the recording: ${made.stderr.trim().slice(0, 300)}`);
+  return file;
+}
+
+const callsOf = ({ complete, incomplete, unwound }) => complete + incomplete + unwound;
+
+// The requests, each with the gesture that sends it. The brush selects the slowest tenth.
+async function questions(client, id) {
+  const { functions } = await client.ask("ptlens/functions", { id });
+  const most = functions.reduce((one, other) => (callsOf(other) > callsOf(one) ? other : one));
+  const fn = { name: most.name, binary: most.binary, address: most.address };
+  const of = { id, function: fn };
+  const { latency } = await client.ask("ptlens/report", of);
+  const slow = { latency: [latency.p90, null] };
+  const slowest = await client.ask("ptlens/calls", { ...of, order: "latency", descending: true, limit: 1 });
+  return {
+    name: most.name,
+    calls: callsOf(most),
+    total: functions.reduce((sum, each) => sum + callsOf(each), 0),
+    gestures: [
+      ["table of all functions", "ptlens/functions", { id }],
+      ["header, callers, callees, threads", "ptlens/report", of],
+      ["histogram and scatter", "ptlens/distribution", of],
+      ["histogram alone", "ptlens/distribution", { ...of, columns: 1, points: 0 }],
+      ["brush by latency: histogram and scatter", "ptlens/distribution", { ...of, selection: slow }],
+      ["brush by latency: tables", "ptlens/report", { ...of, selection: slow }],
+      ["why slow", "ptlens/explain", of],
+      ["brush by latency: why slow", "ptlens/explain", { ...of, selection: slow }],
+      ["calls, slowest first", "ptlens/calls", { ...of, order: "latency", descending: true, limit: 100 }],
+      ["timeline of the slowest call", "ptlens/timeline", { ...of, tid: slowest.columns.tid[0], start: slowest.columns.start[0] }],
+    ],
+  };
+}
+
+export async function benchPanel(args) {
+  const { values } = parseArgs({
+    args,
+    options: { calls: { type: "string", default: "10000000" }, runs: { type: "string", default: "10" }, functions: { type: "string" } },
+  });
+  const whole = (name, most) => {
+    const value = Number(values[name]);
+    if (!Number.isInteger(value) || value < 1 || value > most) throw new StepError(`--${name} ${values[name]}: give a whole number from 1 to ${most}`);
+    return value;
+  };
+  const runs = whole("runs", 1000);
+  const settings = { calls: whole("calls", 100_000_000), functions: values.functions === undefined ? undefined : whole("functions", 100_000) };
+  delete process.env.PTLENS_STORE; // the cache lies beside the recording
+  await setUp({});
+  await build();
+  await buildNative({ targets: ["ptsim"] });
+  const folder = mkdtempSync(path.join(os.tmpdir(), "ptlens-panel-"));
+  const client = new Client(helper);
+  try {
+    const recording = makeRecording(folder, settings);
+    await client.ask("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
+    const { id } = (await client.ask("ptlens/open", { path: recording })).recording;
+    const { name, calls, total, gestures } = await questions(client, id);
+    const rows = [];
+    for (const [gesture, method, params] of gestures) {
+      await client.ask(method, params); // what is found out once is kept
+      const { cpu, wall } = await client.timed(method, params, runs);
+      rows.push([gesture, `\`${method}\``, number(cpu, 1), number(wall, 1), number(wall / target, 2), wall <= target ? "met" : "missed"]);
+    }
+    const bytes = statSync(`${recording}.calls`).size;
+    say(`### ${number(total)} calls, ${number(calls)} of them of \`${name}\`; cache of ${number(bytes / total, 2)} bytes a call\n`);
+    say(`${os.availableParallelism()} processors, load ${number(os.loadavg()[0], 1)}; each request ${runs} times, target ${target} ms\n`);
+    say(table(["gesture", "request", "CPU ms", "ms", "of the target", ""], rows));
+  } finally {
+    client.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
