@@ -66,13 +66,15 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
 
   /** Checks the count of calls against the command line, which must have this option. */
   async function agrees(option) {
-    const { text } = await until(`a command with ${option}`, async () => {
-      const run = await copied();
-      return run.command.includes(option) && run;
+    // The command of the selection before may be copied first.
+    const { calls } = await until(`the count that a command with ${option} prints`, async () => {
+      const { command, text } = await copied();
+      if (!command.includes(option)) return undefined;
+      const answer = JSON.parse(text);
+      const { complete } = answer.calls;
+      const expected = complete === 0 ? "No call" : `${count(complete)} of ${count(report.calls.complete)} calls`;
+      return (await counted()).startsWith(expected) && answer;
     });
-    const { calls } = JSON.parse(text);
-    const expected = calls.complete === 0 ? "No call" : `${count(calls.complete)} of ${count(report.calls.complete)} calls`;
-    await until(expected, async () => (await counted()).startsWith(expected));
     return calls.complete;
   }
 
