@@ -5,7 +5,7 @@ import "@vscode-elements/elements/dist/vscode-button/index.js";
 import { render } from "preact";
 import type { PanelSection, ToPanel } from "../extension/src/panel/panel-messages";
 import { answered, post, translations } from "./base/host";
-import { baseline, failure, partial, select, shown, show, tab, theme } from "./state/store";
+import { baseline, edited, failure, partial, select, shown, show, tab, theme } from "./state/store";
 import { App } from "./views/app";
 import "./style/base.css";
 import "./style/header.css";
@@ -37,6 +37,9 @@ function receive(message: ToPanel): void {
       return;
     case "baseline":
       baseline.value = message.baseline;
+      return;
+    case "edited":
+      edited.value = message.edited;
       return;
     case "partial":
       partial.value = message.report;

@@ -1,5 +1,5 @@
 // Messages to the extension, and the data that it wrote into the page.
-import type { Answer, Changes, FromPanel, PanelMethod, PanelParams, PanelResult, Waits } from "../../extension/src/panel/panel-messages";
+import type { Answer, FromPanel, PanelMethod, PanelParams, PanelResult } from "../../extension/src/panel/panel-messages";
 
 interface VsCodeApi {
   postMessage(message: FromPanel): void;
@@ -45,16 +45,6 @@ export function ask<M extends PanelMethod>(method: M, params: PanelParams<M>): P
 /** Asks the same about the recording that the shown one is compared with. */
 export function askBaseline<M extends PanelMethod>(method: M, params: PanelParams<M>): Promise<PanelResult<M>> {
   return numbered((number) => ({ type: "ask", ask: number, method, params, ofBaseline: true }));
-}
-
-/** Asks what changed since the baseline. */
-export function askChanges(): Promise<Changes> {
-  return numbered((number) => ({ type: "askChanges", ask: number }));
-}
-
-/** Asks what calls waited for. `args`: recording, function and selection, as on the command line. */
-export function askWaits(args: readonly string[]): Promise<Waits> {
-  return numbered((number) => ({ type: "askWaits", ask: number, args }));
 }
 
 /** Passes an answer to the request that it belongs to. */

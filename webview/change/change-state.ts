@@ -1,12 +1,12 @@
 // What changed since the baseline: the judgements of the helper, and both distributions of latency.
 import { computed, effect, signal } from "@preact/signals";
-import type { Changes, DistributionResult } from "../../extension/src/panel/panel-messages";
-import { askBaseline, askChanges } from "../base/host";
+import type { DiffResult, DistributionResult } from "../../extension/src/panel/panel-messages";
+import { ask, askBaseline } from "../base/host";
 import { baseName } from "../base/names";
 import { baseline, shownFunction, subject, tab } from "../state/store";
 
 interface Compared {
-  readonly changes: Changes | undefined;
+  readonly changes: DiffResult | undefined;
   readonly before: DistributionResult | undefined;
   readonly failure: string | undefined;
 }
@@ -31,7 +31,7 @@ effect(() => {
     keep({ failure: error instanceof Error ? error.message : String(error) });
     if (key === latest) latest = "";
   };
-  askChanges().then((changes) => { keep({ changes }); }, failed);
+  ask("ptlens/diff", {}).then((changes) => { keep({ changes }); }, failed);
   // In another build, the function is at another address.
   const { name, binary } = value.report.function;
   const known = { name, ...(binary === "" ? {} : { binary: baseName(binary) }) };

@@ -8,6 +8,7 @@ import { DataTable } from "../base/data-table";
 import { range, share, tick } from "../base/format";
 import { useWidth } from "../base/use-width";
 import { limitsAround, ticksFor } from "../overview/axis";
+import { resolvedBins } from "../overview/resolved";
 import { Plot, type Canvas, type Drawn } from "../overview/plot";
 import { selectLatency } from "../overview/histogram";
 
@@ -23,7 +24,9 @@ const partOf = (bin: Bin, total: number): number => bin.calls / Math.max(1, tota
 const heightOf = (part: number): number => Math.log10(Math.max(part, least) / least);
 const log = (ns: number): number => Math.log10(Math.max(1, ns));
 
-function drawBars({ context, palette, scale, area, x, y }: Canvas, { bins, total }: DistributionResult): void {
+type Drawable = Pick<DistributionResult, "total"> & { readonly bins: readonly Bin[] };
+
+function drawBars({ context, palette, scale, area, x, y }: Canvas, { bins, total }: Drawable): void {
   context.fillStyle = palette.on;
   context.globalAlpha = 0.75;
   for (const bin of bins) {
@@ -35,7 +38,7 @@ function drawBars({ context, palette, scale, area, x, y }: Canvas, { bins, total
   context.globalAlpha = 1;
 }
 
-function drawLine({ context, palette, scale, area, x, y }: Canvas, { bins, total }: DistributionResult): void {
+function drawLine({ context, palette, scale, area, x, y }: Canvas, { bins, total }: Drawable): void {
   const base = area.top + area.height;
   context.strokeStyle = palette.fg;
   context.lineWidth = 1.5 * scale;
@@ -50,7 +53,10 @@ function drawLine({ context, palette, scale, area, x, y }: Canvas, { bins, total
   context.stroke();
 }
 
-export function ComparedLatency({ before, now }: { readonly before: DistributionResult; readonly now: DistributionResult }): JSX.Element {
+/** `resolution`: a latency below it is only known to be small, ns. */
+export function ComparedLatency({ before: base, now: present, resolution }: { readonly before: DistributionResult; readonly now: DistributionResult; readonly resolution: number }): JSX.Element {
+  const before = useMemo(() => ({ ...base, ...resolvedBins(base.bins, resolution) }), [base, resolution]);
+  const now = useMemo(() => ({ ...present, ...resolvedBins(present.bins, resolution) }), [present, resolution]);
   const [element, width] = useWidth();
   const all = [...before.bins, ...now.bins];
   const limits = limitsAround(Math.min(...all.map(({ low }) => low)), Math.max(...all.map(({ high }) => high)));
@@ -75,7 +81,7 @@ export function ComparedLatency({ before, now }: { readonly before: Distribution
   );
   const hover = (x: number): string => {
     const ns = 10 ** x;
-    const partAt = ({ bins, total }: DistributionResult): number => {
+    const partAt = ({ bins, total }: Drawable): number => {
       const bin = bins.find(({ low, high }) => ns >= low && ns < high);
       return bin === undefined ? 0 : partOf(bin, total.calls);
     };
@@ -109,6 +115,7 @@ export function ComparedLatency({ before, now }: { readonly before: Distribution
           onBrush={({ x }) => { selectLatency(10 ** x[0], 10 ** x[1]); }}
         />
       </div>
+      {now.below === undefined && before.below === undefined ? null : <p class="dim small">{l10n.t("The first bar is of the calls below what probes resolve.")}</p>}
     </Section>
   );
 }

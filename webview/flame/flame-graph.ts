@@ -117,7 +117,9 @@ export class FlameGraph {
       element.setAttribute("aria-level", String(frame.depth + 1));
       element.setAttribute("aria-label", `${this.#label(frame)}, ${time(data.value)}, ${share(data.value / Math.max(1, this.root.value))}`);
       element.classList.toggle("root", frame.depth === 0);
-      element.classList.toggle("blk", isWaiting(data));
+      element.classList.toggle("blk", isWaiting(data) && data.reason !== "preempted");
+      element.classList.toggle("pre", data.reason === "preempted");
+      element.classList.toggle("lost", data.kind === "lost");
       element.classList.toggle("smaller", data.kind === "smaller");
       element.classList.toggle("thin", (frame.x1 - frame.x0) * width < leastLetters * letter + around);
       element.classList.toggle("hit", this.#hits.has(data));
@@ -137,6 +139,8 @@ export function isWaiting({ off, value, kind }: FlameNode): boolean {
 
 function fillOf(node: FlameNode): string {
   if (node.kind === "smaller") return "var(--neutral)";
+  if (node.kind === "lost") return "url(#lost)";
+  if (node.reason === "preempted") return "url(#soft-preempted)";
   return isWaiting(node) ? "url(#soft-blocked)" : "var(--on-soft)";
 }
 

@@ -14,7 +14,7 @@ import { toggleCaller, withPart } from "../state/selection";
 import { Card, Controls, Crumbs } from "./flame-controls";
 import { FlameGraph, frameOf } from "./flame-graph";
 import { FrameMenu, type MenuItem } from "./frame-menu";
-import { drawnGraph, focus, graph, hidden, searchText } from "./flame-state";
+import { drawnGraph, focus, graph, hidden, searchText, uncountedText } from "./flame-state";
 import { pathTo, setFocus, stackTo } from "./focus";
 import { FrameTable } from "./frame-table";
 import { maxDepth, type FlameNode } from "./hierarchy";
@@ -63,7 +63,7 @@ export function FlameView(): JSX.Element {
     if (current === null || drawn === undefined || width <= 0 || drawn.root.value <= 0) return undefined;
     const next = new FlameGraph(current, drawn.root, width, {
       onOpen: (node) => {
-        if (node.kind === "off") return;
+        if (node.kind === "off" || node.kind === "lost") return;
         const path = pathTo(drawn.root, node) ?? [];
         setOpened(node);
         if (node.kind === "smaller") setFocus([...drawn.path, ...path.slice(0, -1)]);
@@ -199,6 +199,7 @@ export function FlameView(): JSX.Element {
           {l10n.t("The graph shows {0} frames of a stack. It omits {1} deeper frames and adds their time to the self time of their callers.", count(maxDepth), count(graph.value?.omitted ?? 0))}
         </p>
       ) : null}
+      {uncountedText.value === undefined ? null : <p class="dim small">{uncountedText.value}</p>}
       {isEmpty ? <p class="dim small">{l10n.t("The recording contains no time of this kind.")}</p> : null}
       <div ref={element} class="graph-area">
         {isTable ? <FrameTable root={drawn.root} /> : (

@@ -12,7 +12,7 @@ export interface Row {
 export function rowsOf(root: FlameNode): Row[] {
   const rows = new Map<string, Row>();
   const visit = (node: FlameNode, above: ReadonlySet<string>): void => {
-    if (node.function !== undefined) {
+    if (node.function !== undefined || node.kind === "off" || node.kind === "lost") {
       const row = rows.get(node.key) ?? { name: node.name, total: 0, self: 0, calls: 0 };
       rows.set(node.key, { ...row, total: row.total + (above.has(node.key) ? 0 : node.value), self: row.self + node.self, calls: row.calls + node.calls });
     }

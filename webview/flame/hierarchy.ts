@@ -1,13 +1,16 @@
 // Builds the tree of the flame graph from the columns of ptlens/flame.
 import * as l10n from "@vscode/l10n";
+import { waitWord, type WaitReason } from "../base/wait-words";
 import type { FlameResult, FunctionIdentity } from "../../extension/src/panel/panel-messages";
 
 export interface FlameNode {
   name: string;
   /** The same for the same function wherever it is. */
   key: string;
-  /** frame: a function; off: the time in which its caller did not run; smaller: frames too small to draw. */
-  kind: "frame" | "off" | "smaller";
+  /** frame: a function; off: time in which its caller did not run; smaller: frames too small to draw; lost: time without a trace. */
+  kind: "frame" | "off" | "smaller" | "lost";
+  /** Of an off-CPU frame, if it is known. */
+  reason?: WaitReason;
   /** Inclusive time, ns. */
   value: number;
   /** ns */
@@ -61,7 +64,14 @@ export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" 
       calls: calls[i] ?? 0,
       children: [],
     };
-    if (identity !== undefined) node.function = identity;
+    if (identity?.waits_for !== undefined) {
+      node.kind = "off";
+      node.reason = identity.waits_for;
+      node.name = waitWord(identity.waits_for);
+      node.calls = 0;
+    } else if (identity !== undefined) {
+      node.function = identity;
+    }
     built.push(node);
     depths.push(0);
     if (i === 0) continue;

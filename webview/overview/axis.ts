@@ -34,6 +34,12 @@ export function limitsAround(low: number, high: number): [number, number] {
   return below < above ? [below, above] : [below / 2, above * 2];
 }
 
+/** Returns the limits of an axis of latency. It begins with the bin of the calls that are not resolved, if there is one. */
+export function axisLimits({ below, least, most }: { readonly below: unknown; readonly least: number; readonly most: number }): [number, number] {
+  const limits = limitsAround(least, most);
+  return below === undefined ? limits : [least, limits[1]];
+}
+
 /** Returns about five round values from 0 to `most`. */
 export function roundSteps(most: number, wanted = 4): number[] {
   if (most <= 0) return [];

@@ -8,9 +8,10 @@ import { DataTable } from "../base/data-table";
 import { count, range, rounded, share, tick, time } from "../base/format";
 import { isSelected, logCount, select, selection } from "../state/store";
 import { withPart } from "../state/selection";
-import { limitsAround, powersOfTen, roundSteps, ticksFor } from "./axis";
+import { axisLimits, powersOfTen, roundSteps, ticksFor } from "./axis";
 import { BrushHandle } from "./brush-handle";
 import { fillOf } from "./colors";
+import { resolutionOf, resolvedBins } from "./resolved";
 import { Plot, type Canvas, type Drawn } from "./plot";
 import { useWidth } from "../base/use-width";
 
@@ -46,9 +47,29 @@ function drawBars({ context, palette, scale, area, x, y }: Canvas, bins: readonl
   context.fillRect(area.left, base - scale / 2, area.width, scale);
 }
 
+/** A line after the calls that probes do not resolve, and what they are. */
+function drawBelow({ context, palette, scale, area, x }: Canvas, { high }: Bin): void {
+  const at = x(Math.log10(high));
+  context.fillStyle = palette.dim;
+  context.fillRect(at - scale / 2, area.top, scale, area.height);
+  context.font = `${String(11 * scale)}px ${getComputedStyle(document.body).fontFamily}`;
+  context.textBaseline = "top";
+  context.textAlign = "left";
+  const [first, second] = [l10n.t("below what probes"), l10n.t("resolve: < {0}", tick(high))];
+  const wide = Math.max(context.measureText(first).width, context.measureText(second).width);
+  for (const [index, text] of [first, second].entries()) {
+    const [left, top] = [at + 6 * scale, area.top + (4 + 14 * index) * scale];
+    context.fillStyle = palette.bg;
+    context.fillRect(left - 2 * scale, top - scale, wide + 4 * scale, 14 * scale);
+    context.fillStyle = palette.fg;
+    context.fillText(text, left, top);
+  }
+}
+
 function drawPercentiles({ context, palette, scale, area, x }: Canvas, marks: readonly (readonly [string, number])[]): void {
   context.font = `${String(11 * scale)}px ${getComputedStyle(document.body).fontFamily}`;
   context.textBaseline = "bottom";
+  context.textAlign = "left";
   let taken = Number.NEGATIVE_INFINITY;
   for (const [name, ns] of marks) {
     const at = x(Math.log10(Math.max(1, ns)));
@@ -108,8 +129,9 @@ function percentiles({ latency, calls }: Report): [string, number][] {
 export function Histogram({ data, report }: { readonly data: DistributionResult; readonly report: Report }): JSX.Element {
   const [element, width] = useWidth();
   const isLog = logCount.value;
-  const { bins } = data;
-  const limits = limitsAround(bins[0]?.low ?? 1, bins.at(-1)?.high ?? 10);
+  const resolved = useMemo(() => resolvedBins(data.bins, resolutionOf(report)), [data, report]);
+  const { bins, below } = resolved;
+  const limits = axisLimits(resolved);
   const band = selection.value.latency;
   const most = Math.max(1, ...bins.map((bin) => bin.calls));
   const drawn = useMemo((): Drawn => {
@@ -118,7 +140,7 @@ export function Histogram({ data, report }: { readonly data: DistributionResult;
     return {
       x: [Math.log10(limits[0]), Math.log10(limits[1])],
       y: [0, (heightOf(most, isLog) * height) / area],
-      xTicks: ticksFor(limits[0], limits[1], width - left).map(Math.log10),
+      xTicks: ticksFor(below?.high ?? limits[0], limits[1], width - left).map(Math.log10),
       yTicks: counts.map((calls) => heightOf(calls, isLog)),
       xText: (value) => tick(10 ** value),
       yText: (value) => count(Math.round(isLog ? Math.expm1(value) : value)),
@@ -127,6 +149,7 @@ export function Histogram({ data, report }: { readonly data: DistributionResult;
       height,
       draw: (canvas) => {
         drawBars(canvas, bins, isLog);
+        if (below !== undefined) drawBelow(canvas, below);
         drawPercentiles(canvas, percentiles(report));
         if (band !== undefined) drawBand(canvas, band);
       },
@@ -136,6 +159,7 @@ export function Histogram({ data, report }: { readonly data: DistributionResult;
     const ns = 10 ** x;
     const bin = bins.find(({ low, high }) => ns >= low && ns < high);
     if (bin === undefined || bin.calls === 0) return "";
+    if (bin === below) return l10n.t("{0} calls below what probes resolve (< {1})", count(bin.calls), tick(bin.high));
     return l10n.t("{0}: {1} calls, {2}", range(bin.low, bin.high), count(bin.calls), time(bin.time));
   };
   const counts = [{ value: "count", label: l10n.t("Count") }, { value: "log", label: l10n.t("Log count") }] as const;
@@ -144,14 +168,14 @@ export function Histogram({ data, report }: { readonly data: DistributionResult;
       name="histogram"
       title={l10n.t("Latency")}
       right={<><Legend /><Segments choices={counts} chosen={isLog ? "log" : "count"} onChoose={(value) => { logCount.value = value === "log"; }} /></>}
-      table={() => <BinTable bins={bins} total={data.total.calls} />}
+      table={() => <BinTable bins={bins} below={below} total={data.total.calls} />}
     >
       <div ref={element}>
         <Plot
           label={l10n.t("Histogram of latency. The link Table shows the same figures.")}
           width={width}
           drawn={drawn}
-          onBrush={({ x }) => { selectLatency(10 ** x[0], 10 ** x[1]); }}
+          onBrush={({ x: [low, high] }) => { selectLatency(below !== undefined && 10 ** low < below.high ? null : 10 ** low, 10 ** high); }}
           hover={hover}
         >
           {[0, 1].map((end) => (
@@ -163,16 +187,16 @@ export function Histogram({ data, report }: { readonly data: DistributionResult;
   );
 }
 
-function BinTable({ bins, total }: { readonly bins: readonly Bin[]; readonly total: number }): JSX.Element {
+function BinTable({ bins, below, total }: { readonly bins: readonly Bin[]; readonly below: Bin | undefined; readonly total: number }): JSX.Element {
   const rows = bins.filter((bin) => bin.calls > 0);
   return (
     <DataTable
       label={l10n.t("Latency")}
       rows={rows}
       rowKey={(bin) => String(bin.low)}
-      actions={(bin) => ({ title: l10n.t("Click: select these calls"), onPick: () => { selectLatency(bin.low, bin.high); } })}
+      actions={(bin) => ({ title: l10n.t("Click: select these calls"), onPick: () => { selectLatency(bin === below ? null : bin.low, bin.high); } })}
       columns={[
-        { head: l10n.t("latency"), left: true, cell: (bin) => range(bin.low, bin.high), value: (bin) => bin.low },
+        { head: l10n.t("latency"), left: true, cell: (bin) => (bin === below ? l10n.t("{0}, below what probes resolve", range(null, bin.high)) : range(bin.low, bin.high)), value: (bin) => bin.low },
         { head: l10n.t("calls"), cell: (bin) => count(bin.calls), value: (bin) => bin.calls, className: "count" },
         { head: l10n.t("selected"), className: "sel-text", cell: (bin) => (isSelected.value ? count(bin.selected.calls) : "–"), value: (bin) => bin.selected.calls },
         { head: l10n.t("share"), cell: (bin) => share(bin.calls / total), value: (bin) => bin.calls },

@@ -9,8 +9,9 @@ import { count, moment, range, rounded, tick, time } from "../base/format";
 import { showCall } from "../state/one-call";
 import { isSelected, select, selection, threadName } from "../state/store";
 import { withPart } from "../state/selection";
-import { limitsAround, powersOfTen, roundSteps } from "./axis";
+import { axisLimits, powersOfTen, roundSteps } from "./axis";
 import { latencyCondition } from "./histogram";
+import { resolutionOf, resolvedBins, type Resolved } from "./resolved";
 import { Plot, type Canvas, type Drawn, type Span } from "./plot";
 import { useWidth } from "../base/use-width";
 
@@ -67,9 +68,10 @@ function drawPoint({ context, palette, scale }: Canvas, x: number, y: number, { 
 }
 
 /** Draws the calls that have no point of their own: the more in a cell, the more opaque. */
-function drawGrid({ context, palette, x, y }: Canvas, data: DistributionResult, points: readonly Point[]): void {
+function drawGrid({ context, palette, x, y }: Canvas, data: DistributionResult, resolved: Resolved, points: readonly Point[]): void {
   const { grid, bins, time: [from, to] } = data;
-  if (data.slowest.tid.length >= data.total.calls || grid.columns === 0) return;
+  const { merged, below } = resolved;
+  if (points.length >= data.total.calls || grid.columns === 0) return;
   const wide = Math.max(1, to - from) / grid.columns;
   const rest = Float64Array.from(grid.calls);
   for (const { at, latency } of points) {
@@ -78,11 +80,16 @@ function drawGrid({ context, palette, x, y }: Canvas, data: DistributionResult, 
     const cell = column * bins.length + bin;
     if (bin >= 0 && (rest[cell] ?? 0) > 0) rest[cell] = (rest[cell] ?? 0) - 1;
   }
+  for (let column = 0; merged > 1 && column < grid.columns; column += 1) {
+    const first = column * bins.length;
+    rest[first] = rest.subarray(first, first + merged).reduce((sum, calls) => sum + calls, 0);
+    rest.fill(0, first + 1, first + merged);
+  }
   const most = Math.log1p(Math.max(1, ...rest));
   context.fillStyle = palette.on;
   for (const [cell, calls] of rest.entries()) {
     if (calls <= 0) continue;
-    const bin = bins[cell % bins.length];
+    const bin = cell % bins.length === 0 && below !== undefined ? below : bins[cell % bins.length];
     const column = Math.floor(cell / bins.length);
     if (bin === undefined) continue;
     const above = y(Math.log10(Math.max(1, bin.high)));
@@ -117,9 +124,11 @@ function selectSpan({ x: [from, to], y: [low, high] }: Span, isWhole: { x: boole
 
 export function Scatter({ data, report }: { readonly data: DistributionResult; readonly report: Report }): JSX.Element {
   const [element, width] = useWidth();
-  const { bins } = data;
-  const limits = limitsAround(bins[0]?.low ?? 1, bins.at(-1)?.high ?? 10);
-  const points = useMemo(() => pointsOf(data), [data]);
+  const resolved = useMemo(() => resolvedBins(data.bins, resolutionOf(report)), [data, report]);
+  const { below } = resolved;
+  const limits = axisLimits(resolved);
+  // Calls that probes do not resolve have no latency to be drawn at: they are one row of the grid.
+  const points = useMemo(() => pointsOf(data).filter(({ latency }) => below === undefined || latency >= below.high), [data, below]);
   const [first, last] = data.time;
   const end = Math.max(1, report.recording.trace_ns, last);
   const chosen = selection.value;
@@ -128,14 +137,14 @@ export function Scatter({ data, report }: { readonly data: DistributionResult; r
       x: [0, end],
       y: [Math.log10(limits[0]), Math.log10(limits[1])],
       xTicks: [0, ...roundSteps(end, width < 600 ? 4 : 7)],
-      yTicks: powersOfTen(...limits).map(Math.log10),
+      yTicks: powersOfTen(below?.high ?? limits[0], limits[1]).map(Math.log10),
       xText: (value) => (value === 0 ? "0 s" : tick(value)),
       yText: (value) => tick(10 ** value),
       left,
       top,
       height,
       draw: (canvas) => {
-        drawGrid(canvas, data, points);
+        drawGrid(canvas, data, resolved, points);
         for (const point of points) drawPoint(canvas, canvas.x(point.at), canvas.y(Math.log10(Math.max(1, point.latency))), point, isSelected.peek());
         drawBand(canvas, chosen);
       },
@@ -178,6 +187,7 @@ export function Scatter({ data, report }: { readonly data: DistributionResult; r
           onBrush={(span) => { selectSpan(span, { x: span.x[0] === drawn.x[0] && span.x[1] === drawn.x[1], y: span.y[0] === drawn.y[0] && span.y[1] === drawn.y[1] }); }}
         />
       </div>
+      {below === undefined ? null : <p class="dim small">{l10n.t("The lowest row is of the calls below what probes resolve: < {0}.", tick(below.high))}</p>}
       {report.recording.lost_ns > 0 ? <p class="dim small">{l10n.t("{0} of the trace is lost; calls in that time are missing here.", time(report.recording.lost_ns))}</p> : null}
     </Section>
   );

@@ -49,7 +49,8 @@ export const flameParams = computed(() => {
   const { kind } = shown.value;
   if (kind === "nothing" || (kind === "function" && tab.value !== "flame")) return undefined;
   const { time, scope } = flameOptions.value;
-  const common = { time_kind: time, smallest: smallest.value };
+  const recording = shown.value.kind === "function" ? shown.value.report.recording : shown.value.functions.recording;
+  const common = { time_kind: time, smallest: smallest.value, ...(recording.off_cpu_known ? { waits: true } : {}) };
   return kind === "function" && called.value !== undefined && scope === "function" ? { ...common, function: called.value, ...chosen.value } : common;
 });
 

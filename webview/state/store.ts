@@ -38,6 +38,8 @@ export const baseline = signal<Baseline | undefined>(undefined);
 export const shown = signal<Shown>({ kind: "nothing" });
 /** The report so far while a trace is decoded. */
 export const partial = signal<PartialReport | undefined>(undefined);
+/** Whether the function was edited, or its program rebuilt, after the measurement. */
+export const edited = signal(false);
 export const failure = signal<string | undefined>(undefined);
 export const tab = signal<TabName>("overview");
 export const flameOptions = signal<FlameOptions>({ time: "wall", scope: "function", mergeRecursion: false });
@@ -87,6 +89,7 @@ interface Kept {
 export function show(next: Shown): void {
   batch(() => {
     failure.value = undefined;
+    edited.value = false;
     partial.value = undefined;
     const before = lasting.peek();
     shown.value = next;

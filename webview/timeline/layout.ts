@@ -3,6 +3,7 @@
 import * as l10n from "@vscode/l10n";
 import { time } from "../base/format";
 import { shortName } from "../base/names";
+import { waitWord } from "../base/wait-words";
 import type { CallTimeline, NestedCall, Part, Wait } from "./call-tree";
 import type { TimeAxis } from "./fold-axis";
 
@@ -60,16 +61,8 @@ const deepest = 24;
 /** A bar of a call that does nothing but wait is drawn as waiting. */
 const onlyWaiting = 0.9;
 
-const reasonText = (wait: Wait): string => {
-  const words: Record<Wait["reason"], string> = {
-    lock: l10n.t("lock wait"), sleep: l10n.t("sleep"), disk: l10n.t("disk"), network: l10n.t("network"), pipe: l10n.t("pipe"), poll: l10n.t("poll"),
-    page_fault: l10n.t("page fault"), process: l10n.t("child process"), signal: l10n.t("signal"), preempted: l10n.t("preempted"), unknown: l10n.t("off-CPU"),
-  };
-  return wait.likely ? l10n.t("likely {0}", words[wait.reason]) : words[wait.reason];
-};
-
 export function waitText(wait: Wait): string {
-  return `${reasonText(wait)}, ${time(wait.duration)}`;
+  return `${waitWord(wait.reason, wait.likely)}, ${time(wait.duration)}`;
 }
 
 function stateOf({ wait, call, children }: Part, level: number): BarState {

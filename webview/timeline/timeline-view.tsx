@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { Button, Legend, Link, Section, Segments } from "../base/controls";
-import { briefFigure, count, moment, time } from "../base/format";
+import { briefFigure, count, moment } from "../base/format";
 import { reveal } from "../base/host";
 import { useWidth } from "../base/use-width";
 import { distribution } from "../state/figures";
@@ -101,6 +101,7 @@ function Chart({ shown, root, other, offCpuKnown }: ChartProps): JSX.Element {
   }, [shown, other, width, folded.value]);
   useEffect(() => {
     setCurrent(-1);
+    zoom.value = 1;
   }, [shown, other]);
   useEffect(() => {
     const [bar, { current: element }] = [bars[current], scroller];
@@ -217,8 +218,8 @@ export function TimelineView({ shown: { report } }: { readonly shown: ShownFunct
         {againstKept.value ? <p class="dim small">{l10n.t("Compared with the call that you kept.")} <Link small onClick={() => { keptCall.value = undefined; }}>{l10n.t("Compare with a typical one")}</Link></p> : null}
       </section>
       <Chart shown={shown} root={root} other={other} offCpuKnown={known} />
+      {report.raw === undefined ? null : <p class="dim small">{l10n.t("The bars contain the time that the probes took. The figures do not.")}</p>}
       <WhatDiffers one={root} other={other?.root} otherTitle={againstKept.value ? l10n.t("kept call") : l10n.t("typical")} />
-      {root.latency > 0 || shown.wall === 0 ? null : <p class="dim small">{l10n.t("Its latency is below what probes resolve: {0} passed, which the probes took.", time(shown.wall))}</p>}
     </div>
   );
 }

@@ -47,7 +47,7 @@ export function WhatDiffers({ one, other, otherTitle }: { readonly one: Part; re
         ]}
         last={
           <tr class="total">
-            <td class="name"><b>{l10n.t("the call")}</b></td>
+            <td class="name l"><b>{l10n.t("the call")}</b></td>
             <td><b>{briefFigure(one.latency, one.resolution)}</b></td>
             {other === undefined ? null : <><td><b>{briefFigure(other.latency, other.resolution)}</b></td><td><b>{difference(one.latency - other.latency, one.resolution + other.resolution)}</b></td></>}
             <td class="opt" />

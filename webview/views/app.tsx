@@ -33,6 +33,10 @@ function Patterns(): JSX.Element {
           <rect class="soft pre-soft" width="5" height="5" />
           <circle class="ink pre-ink" cx="2.5" cy="2.5" r="1" />
         </pattern>
+        <pattern id="lost" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
+          <rect class="gap" width="6" height="6" />
+          <rect class="quiet-ink" width="1" height="6" />
+        </pattern>
         <pattern id="full-blocked" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
           <rect class="full" width="5" height="5" />
           <rect class="shade" width="1.4" height="5" />

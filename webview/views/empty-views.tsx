@@ -3,7 +3,7 @@ import * as l10n from "@vscode/l10n";
 import type { JSX } from "preact";
 import { formatBytes } from "../../extension/src/base/units";
 import type { PartialReport } from "../../extension/src/panel/panel-messages";
-import { Button, SourceLink } from "../base/controls";
+import { Button, Link, SourceLink } from "../base/controls";
 import { count, time } from "../base/format";
 import { post } from "../base/host";
 import { baseName, shortName, withoutParameters } from "../base/names";
@@ -37,7 +37,8 @@ export function DecodingLine({ report: { done, total, calls } }: { readonly repo
     <>
       <progress max={1} value={part} aria-label={l10n.t("Decoding progress")} />
       <p class="decoding dim small" role="status">
-        {l10n.t("Decoding, {0} % of {1}. The figures are of the first {2} calls.", (100 * part).toFixed(0), formatBytes(total), count(calls.complete))}
+        {l10n.t("Decoding, {0} % of {1}. The figures are of the first {2} calls.", (100 * part).toFixed(0), formatBytes(total), count(calls.complete))}{" "}
+        <Link small title={l10n.t("Stop decoding this trace")} onClick={() => { post({ type: "stop" }); }}>{l10n.t("Stop")}</Link>
       </p>
     </>
   );

@@ -9,7 +9,7 @@ import { post } from "../base/host";
 import { baseName, foldName, withoutParameters } from "../base/names";
 import { hasTail, shortAnswer } from "../state/answer-text";
 import { answer } from "../state/figures";
-import { tab, type ShownFunction } from "../state/store";
+import { edited, tab, type ShownFunction } from "../state/store";
 import { facts, losses, lossText, lostShare, severeLoss, when } from "../base/recording-text";
 
 export function FoldedName({ name, others }: { readonly name: string; readonly others: readonly string[] }): JSX.Element {
@@ -65,8 +65,9 @@ function Answer({ report }: { readonly report: Report }): JSX.Element | null {
   const text = isAsked && explained !== undefined && explained.sentence !== "" ? explained.sentence : shortAnswer(report);
   return (
     <p class="answer">
+      {edited.value ? <b>{l10n.t("Before your edit:")} </b> : null}
       <Sentence text={text} />
-      {isAsked ? <> <span class="go"><Link title={l10n.t("Show what makes the slowest calls slow")} onClick={() => { tab.value = "why"; }}>{l10n.t("Why slow?")}</Link></span></> : null}
+      {isAsked ? <>{" "}<span class="go"><Link title={l10n.t("Show what makes the slowest calls slow")} onClick={() => { tab.value = "why"; }}>{l10n.t("Why slow?")}</Link></span></> : null}
     </p>
   );
 }

@@ -1,13 +1,15 @@
 // What the slow calls waited for, where, and what ended the waiting.
 import * as l10n from "@vscode/l10n";
 import type { JSX } from "preact";
-import type { Wait } from "../../extension/src/panel/panel-messages";
+import type { WaitsResult } from "../../extension/src/panel/panel-messages";
 import { Link, Section, Sentence } from "../base/controls";
 import { DataTable, ShareBar } from "../base/data-table";
 import { count, share, time } from "../base/format";
 import { reveal } from "../base/host";
 import { shortName } from "../base/names";
 import { waits } from "./waits-state";
+
+type Wait = WaitsResult["waits"]["rows"][number];
 
 /** Reasons that a reader asks about. */
 const usual = (): readonly (readonly [string, string])[] => [
@@ -37,7 +39,7 @@ export function WaitsSection({ slowTime }: { readonly slowTime: number }): JSX.E
   const { value } = waits;
   if (value === undefined || value.total === 0) return null;
   const all = Math.max(1, slowTime);
-  const absent = usual().filter(([reason]) => !value.reasons.includes(reason)).map(([, text]) => text);
+  const absent = usual().filter(([reason]) => !value.reasons.some((each) => each.reason === reason)).map(([, text]) => text);
   const where = (wait: Wait): string => shortName(wait.function);
   return (
     <Section name="waits" title={l10n.t("What they waited for")} right={<span class="small dim">{l10n.t("{0} of {1}, {2}", time(value.total), time(slowTime), share(value.total / all))}</span>}>
@@ -51,7 +53,7 @@ export function WaitsSection({ slowTime }: { readonly slowTime: number }): JSX.E
           { head: l10n.t("reason"), left: true, cell: ({ reason, likely }) => (likely ? l10n.t("likely {0}", reason.replace("_", " ")) : reason.replace("_", " ")), value: ({ reason }) => reason },
           { head: l10n.t("total"), cell: ({ total }) => time(total), value: ({ total }) => total },
           { head: l10n.t("calls"), cell: ({ calls }) => count(calls), value: ({ calls }) => calls },
-          { head: l10n.t("longest"), optional: true, cell: ({ longest }) => time(longest), value: ({ longest }) => longest },
+          { head: l10n.t("longest"), optional: true, cell: ({ max }) => time(max), value: ({ max }) => max },
           {
             head: l10n.t("in"),
             left: true,

@@ -154,8 +154,13 @@ function caveats({ few_slow_calls: few, gap_is_uncertain: uncertain, left_out: l
     ...(offCpuKnown ? [] : [l10n.t("The recording does not contain when a thread waited, so waiting counts as the function's own time.")]),
     ...(few ? [l10n.t("{0} slow calls are too few for a conclusion.", count(slow.calls))] : []),
     ...(uncertain ? [l10n.t("The difference is hardly larger than the resolution.")] : []),
-    ...(leftOut > 0 ? [l10n.t("{0} calls are not complete and not compared.", count(leftOut))] : []),
+    ...(leftOut > 0 ? [leftOut === 1 ? l10n.t("1 call is not complete and not compared.") : l10n.t("{0} calls are not complete and not compared.", count(leftOut))] : []),
   ];
+}
+
+/** The latencies of the typical calls; only a limit where they are not resolved. */
+function typicalText({ typical: { low, high }, resolution_ns: resolution }: Explanation): string {
+  return high > resolution ? range(low, high) : l10n.t("< {0}, below what can be resolved", time(high + resolution));
 }
 
 export function WhyView({ shown: { report } }: { readonly shown: ShownFunction }): JSX.Element {
@@ -179,7 +184,7 @@ export function WhyView({ shown: { report } }: { readonly shown: ShownFunction }
         {caveats(explained, report.recording.off_cpu_known).map((text) => <p key={text} class="warning" role="status">{text}</p>)}
         <p class="verdict">
           <b>{isSelected.value ? l10n.t("Selected calls") : l10n.t("Slow calls")}</b> ({count(slow.calls)}, {isSelected.value ? range(slow.low, slow.high) : range(slow.low, null)}) {l10n.t("against")}{" "}
-          <b>{againstRest.value ? l10n.t("all others") : l10n.t("typical calls")}</b> ({count(typical.calls)}, {range(typical.low, typical.high)}): <b class="sel-text">{l10n.t("{0} a call", difference(gap))}</b>
+          <b>{againstRest.value ? l10n.t("all others") : l10n.t("typical calls")}</b> ({count(typical.calls)}, {typicalText(explained)}): <b class="sel-text">{l10n.t("{0} a call", difference(gap))}</b>
         </p>
         {isSelected.value ? <p class="dim"><Sentence text={explained.sentence} /></p> : null}
       </section>

@@ -35,6 +35,8 @@ export class Client implements vscode.Disposable {
   #running: Promise<LanguageClient> | undefined;
   #helper: Helper | undefined;
   #process: HelperProcess | undefined;
+  /** Cancels the request whose trace is being decoded. */
+  #decoding: vscode.CancellationTokenSource | undefined;
 
   /** Fires when the helper has started and answers. */
   readonly onDidStart = this.#started.event;
@@ -80,18 +82,31 @@ export class Client implements vscode.Disposable {
         if (value.kind !== "end") onProgress(value);
       });
       const partial = client.onNotification("ptlens/partial", (known: PartialParams) => {
-        if (known.token === progressToken) this.#partial.fire(known.report);
+        if (known.token !== progressToken) return;
+        this.#decoding = source;
+        this.#partial.fire(known.report);
       });
+      const source = new vscode.CancellationTokenSource();
+      const cancellation = token.onCancellationRequested(() => { source.cancel(); });
+      if (token.isCancellationRequested) source.cancel();
       try {
-        return await client.sendRequest<Result<M>>(method, { ...params, workDoneToken: progressToken }, token);
+        return await client.sendRequest<Result<M>>(method, { ...params, workDoneToken: progressToken }, source.token);
       } catch (error) {
         this.#partial.fire(undefined);
         throw error;
       } finally {
         progress.dispose();
         partial.dispose();
+        cancellation.dispose();
+        if (this.#decoding === source) this.#decoding = undefined;
+        source.dispose();
       }
     });
+  }
+
+  /** Stops decoding the trace of which onPartial reports. Its request fails as cancelled. */
+  stopDecoding(): void {
+    this.#decoding?.cancel();
   }
 
   /** Returns a token by which a running request can be named in other requests. */

@@ -4,6 +4,7 @@ import type { FunctionRef } from "../functions/function-selector";
 import type {
   CallsResult,
   CallState,
+  DiffResult,
   DistributionResult,
   ExplainResult,
   FlameResult,
@@ -25,6 +26,7 @@ import type {
 export type {
   CallsResult,
   CallState,
+  DiffResult,
   DistributionResult,
   ExplainResult,
   FlameResult,
@@ -42,10 +44,10 @@ export type {
   WaitsResult,
 };
 
-/** The requests that the webview may make. The extension adds the recording. */
-export const panelMethods = ["ptlens/report", "ptlens/calls", "ptlens/flame", "ptlens/distribution", "ptlens/explain", "ptlens/waits", "ptlens/timeline"] as const;
+/** The requests that the webview may make. The extension adds the recording, and the one that it is compared with. */
+export const panelMethods = ["ptlens/report", "ptlens/calls", "ptlens/flame", "ptlens/distribution", "ptlens/explain", "ptlens/waits", "ptlens/timeline", "ptlens/diff"] as const;
 export type PanelMethod = (typeof panelMethods)[number];
-export type PanelParams<M extends PanelMethod> = Omit<Params<M>, "id">;
+export type PanelParams<M extends PanelMethod> = Omit<Params<M>, "id" | "baseline">;
 export type PanelResult<M extends PanelMethod> = Result<M>;
 
 /** A request of the webview; `ask` is its number. */
@@ -97,67 +99,14 @@ export interface Baseline {
   readonly made: number;
 }
 
-/** A figure of both recordings, and whether the difference is one. Times are ns, `percent` is of the baseline. */
-export interface JudgedFigure {
-  readonly base: number;
-  readonly now: number;
-  readonly percent: number;
-  readonly lowPercent: number;
-  readonly highPercent: number;
-  readonly verdict: "faster" | "slower" | "no_change" | "cannot_tell";
-}
-
-export interface ChangedFunction {
-  readonly name: string;
-  readonly binary: string;
-  readonly address: string | null;
-  readonly baseCalls: number;
-  readonly nowCalls: number;
-  readonly mean: JudgedFigure;
-  readonly p99: JudgedFigure;
-}
-
-/** What `ptlens diff --json` prints, as far as the panel shows it. */
-export interface Changes {
-  readonly functions: readonly ChangedFunction[];
-  readonly notes: readonly string[];
-  readonly command: readonly string[];
-}
-
-/** Intervals in which calls waited at one place for one reason. Times are ns. */
-export interface Wait {
-  readonly reason: string;
-  readonly intervals: number;
-  readonly calls: number;
-  readonly total: number;
-  readonly longest: number;
-  /** Where in the program it waited, and what it called there. */
-  readonly function: string;
-  readonly file: string;
-  readonly line: number;
-  readonly called: string;
-  readonly lock: string;
-  /** Whether the reason is inferred. */
-  readonly likely: boolean;
-  readonly wakers: readonly { readonly text: string; readonly total: number; readonly file: string; readonly line: number }[];
-}
-
-/** What `ptlens waits --json` prints, as far as the panel shows it. */
-export interface Waits {
-  readonly total: number;
-  readonly waitingCalls: number;
-  /** Whether the recording contains why threads waited. */
-  readonly recorded: boolean;
-  readonly reasons: readonly string[];
-  readonly rows: readonly Wait[];
-}
-
 export type ToPanel =
   /** `made`: when the recording was made, ms since 1970. */
   | { readonly type: "overview"; readonly functions: FunctionsResult; readonly made?: number }
   /** `selector`: names the function in requests; it may select several functions together. */
   | { readonly type: "function"; readonly report: Report; readonly selector: FunctionSelector; readonly slowCall?: SlowCall; readonly made?: number; readonly baseline?: Baseline }
   | { readonly type: "baseline"; readonly baseline?: Baseline }
+  /** Whether the function was edited, or its program rebuilt, after the measurement. */
+  | { readonly type: "edited"; readonly edited: boolean }
   /** Sent while a trace is decoded. */
   | { readonly type: "partial"; readonly report: PartialReport }
   | Answer
@@ -171,14 +120,12 @@ export type FromPanel =
   /** `inlined`: also counts inlined executions of a function that has calls. */
   | { readonly type: "function"; readonly function: FunctionRef; readonly inlined?: boolean }
   | Ask
-  /** Asks what changed since the baseline. */
-  | { readonly type: "askChanges"; readonly ask: number }
-  /** Asks what calls waited for. `args`: recording, function and selection, as on the command line. */
-  | { readonly type: "askWaits"; readonly ask: number; readonly args: readonly string[] }
   | { readonly type: "chooseBaseline" }
   | { readonly type: "copy"; readonly text: string }
   | { readonly type: "goDeeper"; readonly function: FunctionRef }
   | { readonly type: "measureAgain" }
+  /** Stops decoding. */
+  | { readonly type: "stop" }
   | { readonly type: "reveal"; readonly file: string; readonly line: number };
 
 /** Sections of the panel that a link can name. */

@@ -10,7 +10,7 @@ import type { FunctionSelector, PartialReport, Recording, Report } from "../prot
 import type { ResultView } from "../recordings/result-view";
 import type { Session } from "../recordings/session";
 import { revealSource } from "../source/reveal";
-import { findChanges, findWaits } from "./command-answers";
+import { EditWatch } from "./edit-watch";
 import { offerToRepeat } from "./not-called";
 import { panelHtml } from "./panel-html";
 import { panelMethods, type Ask, type Baseline, type FromPanel, type PanelMethod, type PanelSection, type ToPanel } from "./panel-messages";
@@ -18,6 +18,7 @@ import { findSlowCall } from "./slow-call";
 
 export class Panel implements ResultView, vscode.Disposable {
   readonly #subscriptions: readonly vscode.Disposable[];
+  readonly #edits: EditWatch;
   #panel: vscode.WebviewPanel | undefined;
   /** Key of the recording whose results are shown. */
   #recording: string | undefined;
@@ -33,6 +34,7 @@ export class Panel implements ResultView, vscode.Disposable {
     private readonly session: Session,
     private readonly log: Log,
   ) {
+    this.#edits = new EditWatch(client, (edited) => { this.#post({ type: "edited", edited }); });
     this.#subscriptions = [
       client.onPartial((report) => {
         this.#showPartial(report);
@@ -157,6 +159,7 @@ export class Panel implements ResultView, vscode.Disposable {
   #showMain(title: string, message: ToPanel): void {
     this.#partial = undefined;
     this.#main = message;
+    this.#edits.watch(message.type === "function" ? message.report.function : undefined);
     this.#open(title).title = title;
     this.#post(message);
   }
@@ -185,30 +188,15 @@ export class Panel implements ResultView, vscode.Disposable {
     try {
       if (!panelMethods.includes(method)) throw new Error(`The panel may not ask ${method}.`);
       const active = await this.session.ready();
-      const recording = ofBaseline ? this.session.baselineRecording : active;
-      if (recording === undefined) throw new Error(vscode.l10n.t("The recording is closed."));
-      const result = await this.client.request<PanelMethod>(method, { ...params, id: recording.id });
+      const { baselineRecording } = this.session;
+      const recording = ofBaseline ? baselineRecording : active;
+      if (recording === undefined || (method === "ptlens/diff" && baselineRecording === undefined)) throw new Error(vscode.l10n.t("The recording is closed."));
+      const compared = method === "ptlens/diff" ? { baseline: baselineRecording?.id } : {};
+      const result = await this.client.request<PanelMethod>(method, { ...params, ...compared, id: recording.id });
       this.#post({ type: "answer", ask, result });
     } catch (error) {
       this.#post({ type: "answer", ask, failure: failureText(failureOf(error)) });
     }
-  }
-
-  /** Answers with what the helper's command line prints. */
-  async #answerWith(ask: number, find: (helper: string) => Promise<unknown>): Promise<void> {
-    try {
-      const { helper } = this.client;
-      if (helper === undefined) throw new Error(vscode.l10n.t("The recording is closed."));
-      this.#post({ type: "answer", ask, result: await find(helper.path) });
-    } catch (error) {
-      this.#post({ type: "answer", ask, failure: failureText(failureOf(error)) });
-    }
-  }
-
-  async #changes(helper: string): Promise<unknown> {
-    const { active, baseline } = this.session;
-    if (active === undefined || baseline === undefined) throw new Error(vscode.l10n.t("The recording is closed."));
-    return findChanges(helper, baseline.path, active.path);
   }
 
   #open(title: string): vscode.WebviewPanel {
@@ -256,12 +244,11 @@ export class Panel implements ResultView, vscode.Disposable {
       case "measureAgain":
         await vscode.commands.executeCommand("ptlens.measureAgain", this.#recording);
         return;
+      case "stop":
+        this.client.stopDecoding();
+        return;
       case "ask":
         return this.#answer(message);
-      case "askChanges":
-        return this.#answerWith(message.ask, (helper) => this.#changes(helper));
-      case "askWaits":
-        return this.#answerWith(message.ask, (helper) => findWaits(helper, message.args));
       case "chooseBaseline":
         await vscode.commands.executeCommand("ptlens.recording.compare");
         return;
@@ -276,7 +263,9 @@ export class Panel implements ResultView, vscode.Disposable {
   #postContent(): void {
     if (this.#main === undefined) return;
     this.#post(this.#main);
-    if (this.#main.type === "function") this.#post({ type: "baseline", ...this.#baseline() });
+    if (this.#main.type !== "function") return;
+    this.#post({ type: "baseline", ...this.#baseline() });
+    this.#post({ type: "edited", edited: this.#edits.isEdited });
   }
 
   /** Returns the current position of a 0-based line of the measured text; the same line if it was removed. */
@@ -291,6 +280,7 @@ export class Panel implements ResultView, vscode.Disposable {
   }
 
   dispose(): void {
+    this.#edits.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
     this.#panel?.dispose();
   }

@@ -442,6 +442,7 @@ private:
         ->check(CLI::IsMember({"folded", "json"}));
     auto* on = app->add_flag("--on", flame_.on, "count only on-CPU time");
     app->add_flag("--off", flame_.off, "count only off-CPU time")->excludes(on);
+    app->add_flag("--waits", flame_.waits, "show what calls waited for as frames");
   }
 
   void add_explain() {

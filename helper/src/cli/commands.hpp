@@ -48,6 +48,7 @@ struct FlameOptions {
   std::string format = "folded";
   bool on = false;
   bool off = false;
+  bool waits = false; // as frames
 };
 
 struct ExplainOptions {

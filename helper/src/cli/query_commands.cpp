@@ -330,8 +330,18 @@ Result<void> flame(const FlameOptions& options) {
   } else if (options.off) {
     time = measure::FlameTime::off_cpu;
   }
+  std::shared_ptr<const waits::Waits> waits;
+  if (options.waits) {
+    const RecordingOptions& source = options.query.source;
+    auto recorded =
+        engine::recorded_waits(source.recording, open_options(source), ProgressLine().progress());
+    if (!recorded) {
+      return std::unexpected(recorded.error());
+    }
+    waits = std::move(*recorded);
+  }
   const auto tree =
-      measure::flame(*query->measurement, query->functions, query->selection, time, 0);
+      measure::flame(*query->measurement, query->functions, query->selection, time, 0, waits.get());
   if (FlameOptions again = options; was_damaged(*query->measurement, again.query.source)) {
     return flame(again);
   }

@@ -1,12 +1,11 @@
 // The annotations of a source file: code lenses, line texts and hovers, also after an edit, after the program was rebuilt
 // and against a baseline. And the accessibility of the panel.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ask } from "../live.mjs";
 import { makeProject } from "../programs.mjs";
-import { projectRoot, startRig } from "../rig.mjs";
-import { brief, briefFigure, count, duration, figure, goToLine, latencyFigure, lensTexts, lineShare, lineTexts, newPage, openTab, panelFrame, panelText, patience, runCommand, startPatience, until, withoutBar } from "./page.mjs";
+import { startRig } from "../rig.mjs";
+import { brief, briefFigure, count, duration, figure, goToLine, latencyFigure, lensTexts, lineShare, lineTexts, newPage, openTab, panelFrame, panelText, patience, runCommand, startPatience, until, violationsInPanel, withoutBar } from "./page.mjs";
 
 const textsOf = async (page) => (await lineTexts(page)).map(withoutBar);
 
@@ -37,17 +36,6 @@ async function showHover(page) {
   const hover = page.locator(".monaco-hover-content").first();
   await hover.waitFor(patience);
   return hover;
-}
-
-/** Returns the serious and critical violations that axe-core finds in the panel. */
-async function violationsInPanel(page) {
-  const source = readFileSync(path.join(projectRoot, "node_modules", "axe-core", "axe.min.js"), "utf8");
-  const inner = page.frames().find((each) => each.name() === "active-frame" || each.url().includes("fake.html"));
-  assert.ok(inner !== undefined, "the panel's frame");
-  await inner.evaluate(source);
-  const { violations } = await inner.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
 /** Chooses a row of a QuickPick. */

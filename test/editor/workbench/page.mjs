@@ -1,7 +1,9 @@
 // Actions and queries of the workbench tests.
+import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { ask, probesOf, sampleSource } from "../live.mjs";
+import { projectRoot } from "../rig.mjs";
 
 export const patience = { timeout: 120_000 };
 export const startPatience = { timeout: 300_000 }; // VS Code's own start, on a machine that is busy
@@ -141,6 +143,17 @@ export async function pickSample(page, sample) {
 }
 
 export const panelFrame = (page) => page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
+
+/** Returns the serious and critical violations that axe-core finds in the panel. */
+export async function violationsInPanel(page) {
+  const source = readFileSync(path.join(projectRoot, "node_modules", "axe-core", "axe.min.js"), "utf8");
+  const inner = page.frames().find((each) => each.name() === "active-frame" || each.url().includes("fake.html"));
+  assert.ok(inner !== undefined, "the panel's frame");
+  await inner.evaluate(source);
+  const { violations } = await inner.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
 
 /** Opens a new window without stored state; `shot(name)` takes a screenshot. */
 export async function newPage(browser, artifacts) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 namespace ptlens::measure {
 namespace {
@@ -155,6 +156,49 @@ TEST(Flame, NamesTimeOutsideUserCode) {
   EXPECT_EQ(off.size(), 2U);
   EXPECT_EQ(off.at({0_fn, 1_fn}).self, 15U);
   EXPECT_EQ(frame_function(m, outside_user_code).name, "[outside user code]");
+}
+
+// Off the CPU for 400 ns: 300 of them in `inner`, and 40 for no known reason.
+TEST(Flame, WhatCallsWaitedForIsALeafForEachReason) {
+  test::Recording m = test::empty_recording(10'000);
+  test::add_function(m, "outer");
+  test::add_function(m, "inner");
+  const auto outer = test::add_call(m, {.function = 0_fn, .latency = 1000, .blocked = 400});
+  test::add_call(m,
+                 {.function = 1_fn, .parent = outer, .start = 100, .latency = 500, .blocked = 300});
+  waits::Waits waits;
+  const auto add = [&waits](std::uint64_t begin, std::uint64_t end, waits::Reason reason) {
+    waits.all.push_back({.tid = 1, .begin = begin, .end = end, .reason = reason});
+  };
+  add(150, 350, waits::Reason::lock);
+  add(400, 500, waits::Reason::sleep);
+  add(700, 760, waits::Reason::disk);
+  add(5'000, 6'000, waits::Reason::network); // in no call
+  const auto leaf = [](const FlameTree& tree, const Path& path, waits::Reason reason) {
+    for (const auto& [frames, frame] : frames_of(tree)) {
+      if (frames.size() == path.size() + 1 &&
+          std::ranges::equal(path, frames | std::views::take(path.size())) &&
+          waits_for(frames.back()) == reason) {
+        return frame.self;
+      }
+    }
+    return std::uint64_t{0};
+  };
+  for (const FlameTime time : {FlameTime::wall, FlameTime::off_cpu}) {
+    const FlameTree tree = flame(m, 0_fn, {}, time, 0, &waits);
+    expect_sums(tree);
+    const bool wall = time == FlameTime::wall;
+    EXPECT_EQ(tree.inclusive[0], wall ? 1000U : 400U);
+    EXPECT_EQ(tree.size(), 6U);
+    EXPECT_EQ(frames_of(tree).at({0_fn}).self, wall ? 440U : 40U);
+    EXPECT_EQ(frames_of(tree).at({0_fn, 1_fn}).self, wall ? 200U : 0U);
+    EXPECT_EQ(leaf(tree, {0_fn}, waits::Reason::disk), 60U);
+    EXPECT_EQ(leaf(tree, {0_fn, 1_fn}, waits::Reason::lock), 200U);
+    EXPECT_EQ(leaf(tree, {0_fn, 1_fn}, waits::Reason::sleep), 100U);
+  }
+  EXPECT_EQ(flame(m, 0_fn, {}, FlameTime::on_cpu, 0, &waits).size(), 3U);
+  EXPECT_EQ(waits_for(0_fn), std::nullopt);
+  EXPECT_EQ(waits_for(outside_user_code), std::nullopt);
 }
 
 class RandomFlame : public testing::TestWithParam<std::uint32_t> {

@@ -271,14 +271,19 @@ Json threads_json(const measure::Measurement& measurement,
   return list;
 }
 
-// Returns the function of frames outside user code, which is in no table and has no address.
-Json outside_json(const measure::Measurement& measurement) {
-  const auto info = measure::frame_function(measurement, measure::outside_user_code);
-  return {{"name", info.name},
-          {"binary", info.binary},
-          {"address", nullptr},
-          {"file", ""},
-          {"line", 0}};
+// Returns what represents time outside user code or a wait as a function, which is in no table and
+// has no address.
+Json unnamed_frame_json(const measure::Measurement& measurement, stacks::FunctionId function) {
+  const auto info = measure::frame_function(measurement, function);
+  Json json = {{"name", info.name},
+               {"binary", info.binary},
+               {"address", nullptr},
+               {"file", ""},
+               {"line", 0}};
+  if (const auto reason = measure::waits_for(function)) {
+    json["waits_for"] = waits::word(*reason);
+  }
+  return json;
 }
 
 // Numbers the functions of a list in the order of their first use, and describes each once.
@@ -286,17 +291,20 @@ class FunctionTable {
 public:
   explicit FunctionTable(const measure::Measurement& measurement) : measurement_(measurement) {}
 
-  // -1 for none; measure::outside_user_code is one.
+  // -1 for none; measure::outside_user_code and the reasons of waits are some.
   std::int64_t index(stacks::FunctionId function) {
-    const bool outside = function == measure::outside_user_code;
+    const bool outside =
+        function == measure::outside_user_code || measure::waits_for(function).has_value();
     if (!outside && !known(measurement_, function)) {
       return -1;
     }
     const auto [at, added] =
         numbers_.try_emplace(function, static_cast<std::int64_t>(numbers_.size()));
     if (added) {
-      Json entry = outside ? outside_json(measurement_) : function_json(measurement_, function);
-      if (!measurement_.self_known(function) || measurement_.is_self_at_most(function)) {
+      Json entry = outside ? unnamed_frame_json(measurement_, function)
+                           : function_json(measurement_, function);
+      if (!measurement_.self_known(function) ||
+          (!outside && measurement_.is_self_at_most(function))) {
         entry["self_unknown"] = true;
       }
       list_.push_back(std::move(entry));

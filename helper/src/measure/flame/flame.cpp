@@ -4,12 +4,13 @@
 #include "measure/flame/flame.hpp"
 
 #include "cache/reading/walk.hpp"
+#include "measure/flame/flame_builder.hpp"
+#include "measure/flame/waits_of_calls.hpp"
 #include "measure/selection/call_subset.hpp"
 #include "measure/selection/select_calls.hpp"
-#include "measure/statistics/pair_map.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <string>
 #include <utility>
 
 namespace ptlens::measure {
@@ -19,136 +20,24 @@ namespace {
 using stacks::CallState;
 using stacks::FunctionId;
 
-constexpr std::uint32_t no_node = UINT32_MAX;
+constexpr std::uint32_t no_call = UINT32_MAX;
+
+// Represents a wait as a function: what its frame is for the reason with this number.
+FunctionId waiting(std::uint32_t reason) {
+  return FunctionId{static_cast<std::uint32_t>(outside_user_code) - 1 - reason};
+}
 
 std::uint64_t subtract(std::uint64_t from, std::uint64_t what) {
   return from > what ? from - what : 0;
 }
 
-class Builder {
-public:
-  Builder() { add(0, FunctionId::none, 0); }
-
-  // Returns the node's child for the function. The nodes of the tree are ordered by the least
-  // `place` that each was requested with; a parent's is lower than its children's.
-  std::uint32_t child(std::uint32_t parent, FunctionId function, std::uint64_t place) {
-    Last& last = last_child_[parent];
-    if (last.function != function || last.node == no_node) {
-      const std::uint32_t node = edges_.number(parent, function) + 1;
-      if (node == tree_.size()) {
-        add(parent, function, place);
-      }
-      last_child_[parent] = {.function = function, .node = node};
-      place_[node] = std::min(place_[node], place);
-      return node;
-    }
-    place_[last.node] = std::min(place_[last.node], place);
-    return last.node;
-  }
-
-  void add_uncertainty(std::uint32_t node, std::uint64_t uncertainty) {
-    tree_.uncertainty[node] += uncertainty;
-  }
-
-  void count(std::uint32_t node, std::uint64_t self) {
-    ++tree_.calls[node];
-    tree_.self[node] += self;
-  }
-
-  // Sums inclusive times, then removes nodes without calls at or below them and nodes that are too
-  // small.
-  FlameTree finish(double smallest) {
-    put_in_order();
-    std::vector<std::uint8_t> used(tree_.size(), 0);
-    for (std::size_t node = tree_.size(); node-- > 0;) {
-      tree_.inclusive[node] += tree_.self[node];
-      used[node] |= static_cast<std::uint8_t>(tree_.calls[node] > 0);
-      if (node > 0) {
-        tree_.inclusive[tree_.parent[node]] += tree_.inclusive[node];
-        used[tree_.parent[node]] |= used[node];
-      }
-    }
-    return compact(used, smallest);
-  }
-
-private:
-  struct Last { // the child that was last requested
-    FunctionId function = FunctionId::none;
-    std::uint32_t node = no_node;
-  };
-
-  void add(std::uint32_t parent, FunctionId function, std::uint64_t place) {
-    place_.push_back(place);
-    last_child_.emplace_back();
-    tree_.parent.push_back(parent);
-    tree_.function.push_back(function);
-    tree_.inclusive.push_back(0);
-    tree_.self.push_back(0);
-    tree_.calls.push_back(0);
-    tree_.uncertainty.push_back(0);
-  }
-
-  void put_in_order() {
-    if (std::ranges::is_sorted(place_)) {
-      return;
-    }
-    std::vector<std::uint32_t> order(tree_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::sort(order, {}, [this](std::uint32_t node) { return place_[node]; });
-    std::vector<std::uint32_t> moved(order.size());
-    for (std::uint32_t to = 0; to < order.size(); ++to) {
-      moved[order[to]] = to;
-    }
-    FlameTree sorted;
-    for (const std::uint32_t from : order) {
-      sorted.parent.push_back(moved[tree_.parent[from]]);
-      sorted.function.push_back(tree_.function[from]);
-      sorted.inclusive.push_back(tree_.inclusive[from]);
-      sorted.self.push_back(tree_.self[from]);
-      sorted.calls.push_back(tree_.calls[from]);
-      sorted.uncertainty.push_back(tree_.uncertainty[from]);
-    }
-    tree_ = std::move(sorted);
-  }
-
-  [[nodiscard]] FlameTree compact(const std::vector<std::uint8_t>& used, double smallest) const {
-    const double limit = smallest > 0 ? smallest * static_cast<double>(tree_.inclusive[0]) : 0;
-    FlameTree pruned;
-    std::vector<std::uint32_t> moved(tree_.size(), no_node);
-    for (std::size_t node = 0; node < tree_.size(); ++node) {
-      const std::uint32_t parent = moved[tree_.parent[node]];
-      if (node > 0) {
-        if (used[node] == 0 || parent == no_node) {
-          continue;
-        }
-        if (static_cast<double>(tree_.inclusive[node]) < limit) {
-          pruned.self[parent] += tree_.inclusive[node];
-          continue;
-        }
-      }
-      moved[node] = static_cast<std::uint32_t>(pruned.size());
-      pruned.parent.push_back(node > 0 ? parent : 0);
-      pruned.function.push_back(tree_.function[node]);
-      pruned.inclusive.push_back(tree_.inclusive[node]);
-      pruned.self.push_back(tree_.self[node]);
-      pruned.calls.push_back(tree_.calls[node]);
-      pruned.uncertainty.push_back(tree_.uncertainty[node]);
-    }
-    return pruned;
-  }
-
-  FlameTree tree_;
-  PairMap<std::uint32_t, FunctionId> edges_; // (parent, function) of the node with that number + 1
-  std::vector<std::uint64_t> place_;
-  std::vector<Last> last_child_; // by node
-};
-
 // Takes the calls, one thread after the other and parents before their children.
 class FlameWalk {
 public:
   FlameWalk(const Measurement& measurement, const std::vector<FunctionId>& functions,
-            const cache::OrderSet* selected, FlameTime time)
+            const cache::OrderSet* selected, FlameTime time, const waits::Waits* waits)
       : cache_(*measurement.cache), some_(!functions.empty()), selected_(selected), time_(time),
+        threads_(measurement.threads), waits_(time == FlameTime::on_cpu ? nullptr : waits),
         requested_(measurement.functions.size(), functions.empty() ? 1 : 0) {
     for (const FunctionId function : functions) {
       if (requested_.has(function)) {
@@ -162,6 +51,7 @@ public:
     thread_ = thread;
     states_.assign(orders, {});
     away_.clear();
+    waits_.begin_thread(threads_[thread].tid);
   }
 
   void take(const cache::WalkedCall& call) {
@@ -184,17 +74,22 @@ public:
     if (some_ && !state.counted) {
       return;
     }
-    const std::uint32_t above = parent == nullptr || parent->node == no_node ? 0 : parent->node;
+    const std::uint32_t above =
+        parent == nullptr || parent->node == FlameBuilder::no_node ? 0 : parent->node;
     state.node = builder_.child(above, function, place);
+    const std::uint64_t end = call.start + call.latency;
     if (!state.counted || call.end_unknown) {
+      waits_.open(call.start, end, no_call);
       return;
     }
     builder_.add_uncertainty(state.node, call.uncertainty);
     const std::uint64_t self = subtract(call.latency, call.children);
     if (call.outside == 0 && call.off_cpu == 0) {
       builder_.count(state.node, time_ == FlameTime::off_cpu ? 0 : self);
+      waits_.open(call.start, end, no_call);
       return;
     }
+    waits_.open(call.start, end, static_cast<std::uint32_t>(away_.size()));
     away_.push_back({.node = state.node,
                      .place = place,
                      .self = self,
@@ -204,7 +99,9 @@ public:
   }
 
   void end_thread() {
-    for (const Away& call : away_) {
+    const std::vector<WaitsOfCalls::Times> waited = waits_.finish(away_.size());
+    for (std::size_t at = 0; at < away_.size(); ++at) {
+      const Away& call = away_[at];
       std::uint64_t self = call.self;
       std::uint64_t outside = 0;
       if (time_ == FlameTime::off_cpu) {
@@ -216,6 +113,10 @@ public:
           outside = std::min(self, subtract(outside, call.off_cpu));
         }
       }
+      const std::uint64_t known =
+          waited.empty() ? 0 : add_waits(call, waited[at], std::min(self, call.off_cpu));
+      self -= known;
+      outside = std::min(self, subtract(outside, known));
       builder_.count(call.node, self - outside);
       if (outside != 0) {
         builder_.count(builder_.child(call.node, outside_user_code, call.place + 1), outside);
@@ -228,26 +129,41 @@ public:
 
 private:
   struct State { // of a call
-    std::uint32_t node = no_node;
+    std::uint32_t node = FlameBuilder::no_node;
     std::uint32_t away = 0; // index in away_ + 1, 0: it never was away
     bool taken = false;
     bool counted = false;
   };
   // A call that was switched out or outside user code, without its children's share of that time.
   struct Away {
-    std::uint32_t node = no_node;
+    std::uint32_t node = FlameBuilder::no_node;
     std::uint64_t place = 0;
     std::uint64_t self = 0;
     std::uint64_t outside = 0;
     std::uint64_t off_cpu = 0;
   };
 
+  // Adds a leaf for each reason. Returns their time, which is at most `most`.
+  std::uint64_t add_waits(const Away& call, const WaitsOfCalls::Times& waited, std::uint64_t most) {
+    std::uint64_t rest = most;
+    for (std::uint32_t reason = 0; reason < waits::reasons; ++reason) {
+      const std::uint64_t time = std::min(rest, waited[reason]);
+      if (time != 0) {
+        builder_.count(builder_.child(call.node, waiting(reason), call.place + 1), time);
+        rest -= time;
+      }
+    }
+    return most - rest;
+  }
+
   const cache::CallCache& cache_;
   bool some_;                       // some functions are requested, not all
   const cache::OrderSet* selected_; // null: every call
   FlameTime time_;
+  const std::vector<stacks::ThreadInfo>& threads_;
+  WaitsOfCalls waits_;
   IdVector<FunctionId, std::uint8_t> requested_;
-  Builder builder_;
+  FlameBuilder builder_;
   std::uint64_t taken_ = 0;
   std::uint32_t thread_ = 0;
   std::vector<State> states_; // by order
@@ -284,6 +200,15 @@ std::optional<FlameTree> flame_of(const cache::CallCache& cache,
 
 } // namespace
 
+std::optional<waits::Reason> waits_for(FunctionId function) {
+  const std::uint32_t below =
+      static_cast<std::uint32_t>(outside_user_code) - static_cast<std::uint32_t>(function);
+  if (below == 0 || below > waits::reasons) {
+    return std::nullopt;
+  }
+  return static_cast<waits::Reason>(below - 1);
+}
+
 stacks::FunctionInfo frame_function(const Measurement& measurement, FunctionId function) {
   if (function == outside_user_code) {
     stacks::FunctionInfo outside;
@@ -291,19 +216,29 @@ stacks::FunctionInfo frame_function(const Measurement& measurement, FunctionId f
     outside.binary = "[kernel]";
     return outside;
   }
+  if (const auto reason = waits_for(function)) {
+    stacks::FunctionInfo waiting;
+    waiting.name = *reason == waits::Reason::preempted
+                       ? "[preempted]"
+                       : "[waiting: " + std::string(waits::word(*reason)) + "]";
+    waiting.binary = "[waiting]";
+    return waiting;
+  }
   return measurement.functions.has(function) ? measurement.functions[function]
                                              : stacks::FunctionInfo{};
 }
 
 FlameTree flame(const Measurement& measurement, std::optional<FunctionId> function,
-                const Selection& selection, FlameTime time, double smallest) {
+                const Selection& selection, FlameTime time, double smallest,
+                const waits::Waits* waits) {
   return flame(measurement,
                function ? std::vector<FunctionId>{*function} : std::vector<FunctionId>{}, selection,
-               time, smallest);
+               time, smallest, waits);
 }
 
 FlameTree flame(const Measurement& measurement, const std::vector<FunctionId>& functions,
-                const Selection& selection, FlameTime time, double smallest) {
+                const Selection& selection, FlameTime time, double smallest,
+                const waits::Waits* waits) {
   const cache::CallCache& cache = *measurement.cache;
   CallsNeeded needed(measurement);
   for (const FunctionId function : functions) {
@@ -320,7 +255,7 @@ FlameTree flame(const Measurement& measurement, const std::vector<FunctionId>& f
   if (!selection.accepts_all() || states != stacks::CallStates::all()) {
     selected = select_calls(measurement, selectable, selection, states);
   }
-  const FlameWalk walk(measurement, functions, selected ? &*selected : nullptr, time);
+  const FlameWalk walk(measurement, functions, selected ? &*selected : nullptr, time, waits);
   const std::vector<cache::EdgeId> edges = needed.edges();
   auto tree = flame_of(cache, edges, walk, smallest, false);
   if (!tree) {

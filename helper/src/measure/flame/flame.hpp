@@ -4,6 +4,7 @@
 
 #include "measure/measurement.hpp"
 #include "measure/selection/selection.hpp"
+#include "waits/waits.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,9 @@ enum class FlameTime { wall, on_cpu, off_cpu };
 
 // Represents time outside user code as a function: the kernel, as far as it was not traced.
 inline constexpr stacks::FunctionId outside_user_code{UINT32_MAX - 1};
+
+// Returns why a frame waits; nothing for the frame of a function.
+[[nodiscard]] std::optional<waits::Reason> waits_for(stacks::FunctionId function);
 
 // Returns the function of a frame other than the root.
 [[nodiscard]] stacks::FunctionInfo frame_function(const Measurement& measurement,
@@ -39,14 +43,17 @@ struct FlameTree {
 // incomplete call counts with its lower bound; an unwound call whose end was not seen is only in
 // the stacks of its calls. `inclusive` is the sum of `self` of a node and all nodes below it;
 // on_cpu and off_cpu split each call's self time. A call's time outside user code is a leaf of its
-// own, except in off_cpu, which consists of such time. Nodes below `smallest` (share of the root's
-// time, 0 keeps all) are merged into their parent's self time.
+// own, except in off_cpu, which consists of such time. With `waits`, what a call waited for is a
+// leaf for each reason, in wall and in off_cpu. Nodes below `smallest` (share of the root's time, 0
+// keeps all) are merged into their parent's self time.
 [[nodiscard]] FlameTree flame(const Measurement& measurement,
                               std::optional<stacks::FunctionId> function,
-                              const Selection& selection, FlameTime time, double smallest);
+                              const Selection& selection, FlameTime time, double smallest,
+                              const waits::Waits* waits = nullptr);
 // With several functions, the outermost selected calls of any of them are the first level.
 [[nodiscard]] FlameTree flame(const Measurement& measurement,
                               const std::vector<stacks::FunctionId>& functions,
-                              const Selection& selection, FlameTime time, double smallest);
+                              const Selection& selection, FlameTime time, double smallest,
+                              const waits::Waits* waits = nullptr);
 
 } // namespace ptlens::measure

@@ -156,6 +156,10 @@ void Connection::add_query_methods() {
       return session_.explain(request, pending.progress());
     });
   });
+  add("ptlens/diff", [this](Pending& pending, const Input& params) {
+    return ask<protocol::DiffParams>(
+        params, [&](const auto& request) { return session_.diff(request, pending.progress()); });
+  });
   add("ptlens/waits", [this](Pending& pending, const Input& params) {
     return ask<protocol::WaitsParams>(params, [&](const WaitsRequest& request) {
       return session_.waits(request, pending.progress());

@@ -1,11 +1,13 @@
 #include "server/recordings/call_answers.hpp"
 
 #include "base/cancellation.hpp"
+#include "export/difference.hpp"
 #include "export/explain/explain_json.hpp"
 #include "export/json/distribution_json.hpp"
 #include "export/json/json.hpp"
 #include "export/timeline/timeline_json.hpp"
 #include "export/waits/waits_json.hpp"
+#include "measure/change/recordings.hpp"
 #include "measure/explain/explain.hpp"
 #include "measure/explain/wait_causes.hpp"
 #include "measure/timeline/timeline.hpp"
@@ -16,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,14 +71,23 @@ Result<Subject> subject_of(const OpenRecording& recording,
 
 } // namespace
 
-Result<Json> answer_flame(const OpenRecording& recording, const FlameRequest& request) {
+Result<Json> answer_flame(const OpenRecording& recording, const FlameRequest& request,
+                          const WaitsSource& waits) {
   const auto subject = subject_of(recording, request.function, request.selection, true);
   if (!subject) {
     return std::unexpected(subject.error());
   }
+  std::shared_ptr<const waits::Waits> known;
+  if (request.waits) {
+    auto found = waits();
+    if (!found) {
+      return std::unexpected(found.error());
+    }
+    known = std::move(*found);
+  }
   const auto flame = [&](double smallest) {
     return measure::flame(subject->measurement(), subject->functions, request.selection,
-                          request.time, smallest);
+                          request.time, smallest, known.get());
   };
   double smallest = request.smallest;
   measure::FlameTree tree = flame(smallest);
@@ -87,6 +99,9 @@ Result<Json> answer_flame(const OpenRecording& recording, const FlameRequest& re
   auto command = subject->command("flame");
   if (request.time != measure::FlameTime::wall) {
     command.emplace_back(request.time == measure::FlameTime::on_cpu ? "--on" : "--off");
+  }
+  if (request.waits) {
+    command.emplace_back("--waits");
   }
   json["command"] = std::move(command);
   return with_id(recording, std::move(json));
@@ -188,6 +203,15 @@ Result<Json> answer_explain(const OpenRecording& recording, const ExplainRequest
     }
   }
   json["command"] = std::move(command);
+  return with_id(recording, std::move(json));
+}
+
+Json answer_diff(const OpenRecording& recording, const OpenRecording& baseline) {
+  const std::array<const measure::Measurement*, 1> base = {baseline.measurement.get()};
+  const std::array<const measure::Measurement*, 1> now = {recording.measurement.get()};
+  Json json = exporting::difference_json(base, now, measure::differences(base, now));
+  json["base"]["id"] = baseline.id;
+  json["command"] = {"ptlens", "diff", baseline.source.path, recording.source.path};
   return with_id(recording, std::move(json));
 }
 

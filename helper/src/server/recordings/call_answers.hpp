@@ -12,13 +12,13 @@
 
 namespace ptlens::server {
 
-[[nodiscard]] Result<Json> answer_flame(const OpenRecording& recording,
-                                        const FlameRequest& request);
-[[nodiscard]] Result<Json> answer_calls(const OpenRecording& recording,
-                                        const CallsRequest& request);
 // Returns the waits of the recording; called where a question needs them.
 using WaitsSource = std::function<Result<std::shared_ptr<const waits::Waits>>()>;
 
+[[nodiscard]] Result<Json> answer_flame(const OpenRecording& recording, const FlameRequest& request,
+                                        const WaitsSource& waits);
+[[nodiscard]] Result<Json> answer_calls(const OpenRecording& recording,
+                                        const CallsRequest& request);
 [[nodiscard]] Result<Json> answer_explain(const OpenRecording& recording,
                                           const ExplainRequest& request, const WaitsSource& waits);
 [[nodiscard]] Result<Json> answer_waits(const OpenRecording& recording, const WaitsRequest& request,
@@ -31,6 +31,9 @@ using PartingSource =
                                            const WaitsSource& waits, const PartingSource& parting);
 [[nodiscard]] Result<Json> answer_distribution(const OpenRecording& recording,
                                                const DistributionRequest& request);
+
+// Compares the recording with another one.
+[[nodiscard]] Json answer_diff(const OpenRecording& recording, const OpenRecording& baseline);
 
 // Returns the command line of a report; `function`: that the request names, nothing for several or
 // an inlined one.

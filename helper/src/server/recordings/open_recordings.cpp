@@ -337,8 +337,9 @@ Result<Json> Session::ask(const std::string& id, Progress& progress,
 }
 
 Result<Json> Session::flame(const FlameRequest& request, Progress& progress) {
-  return ask(request.id, progress,
-             [&](const OpenRecording& recording) { return answer_flame(recording, request); });
+  return ask(request.id, progress, [&](const OpenRecording& recording) {
+    return answer_flame(recording, request, [&] { return waits_of(recording, progress); });
+  });
 }
 
 Result<Json> Session::calls(const CallsRequest& request, Progress& progress) {
@@ -356,6 +357,20 @@ Result<std::shared_ptr<const waits::Waits>> Session::waits_of(const OpenRecordin
                                                               const Progress& progress) const {
   return host_.waits ? host_.waits(recording.source, progress)
                      : std::make_shared<const waits::Waits>();
+}
+
+Result<Json> Session::diff(const protocol::DiffParams& request, Progress& progress) {
+  return answer_from_cache(request.id, progress, [&]() -> Result<Json> {
+    const auto recording = find(request.id);
+    if (!recording) {
+      return std::unexpected(recording.error());
+    }
+    const auto baseline = find(request.baseline);
+    if (!baseline) {
+      return std::unexpected(baseline.error());
+    }
+    return answer_diff(**recording, **baseline);
+  });
 }
 
 Result<Json> Session::waits(const WaitsRequest& request, Progress& progress) {

@@ -51,6 +51,7 @@ public:
   [[nodiscard]] Result<Json> flame(const FlameRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> calls(const CallsRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> explain(const ExplainRequest& request, Progress& progress);
+  [[nodiscard]] Result<Json> diff(const protocol::DiffParams& request, Progress& progress);
   [[nodiscard]] Result<Json> waits(const WaitsRequest& request, Progress& progress);
   [[nodiscard]] Result<Json> timeline(const protocol::TimelineParams& request, Progress& progress);
   [[nodiscard]] Result<Json> distribution(const DistributionRequest& request, Progress& progress);

@@ -62,6 +62,7 @@ struct FlameRequest {
   std::optional<FunctionSelector> function;
   measure::FlameTime time = measure::FlameTime::wall;
   double smallest = 0;
+  bool waits = false; // as frames
   measure::Selection selection;
 };
 
