@@ -7,7 +7,7 @@ export interface Resolved {
   readonly bins: readonly Bin[];
   /** The first of the bins, if it is of calls that probes do not resolve. */
   readonly below: Bin | undefined;
-  /** How many bins it stands for. */
+  /** How many bins it replaces. */
   readonly merged: number;
   /** Of an axis of latency, ns. */
   readonly least: number;

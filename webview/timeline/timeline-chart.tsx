@@ -56,15 +56,15 @@ function BarView({ bar, index, axis, isCurrent, onPick, onHover }: BarProps): JS
       class={`bar ${state}${isCurrent ? " cur" : ""}`}
       role="treeitem"
       aria-level={level + 1}
-      aria-label={[text, states()[state], time(to - from), l10n.t("at {0}", time(Math.max(0, from)))].filter(Boolean).join(", ")}
       aria-selected={isCurrent}
       onClick={() => { onPick(bar); }}
       onMouseEnter={() => { onHover(bar); }}
       onMouseLeave={() => { onHover(undefined); }}
     >
+      <title>{[text, states()[state], time(to - from), l10n.t("at {0}", time(Math.max(0, from)))].filter(Boolean).join(", ")}</title>
       <rect x={x} y={y} width={width} height={barHeight} style={{ fill: fills[state] }} />
       {cuts.map((cut) => <Cut key={cut} x={cut} y={y} height={barHeight + 4} />)}
-      <text x={x + 6} y={y + 14}>{fitting(text, room)}</text>
+      <text aria-hidden="true" x={x + 6} y={y + 14}>{fitting(text, room)}</text>
     </g>
   );
 }

@@ -3,9 +3,10 @@ import * as l10n from "@vscode/l10n";
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
-import { Button, Legend, Link, Section, Segments } from "../base/controls";
+import { Button, Legend, Link, Section, Segments, SourceLink } from "../base/controls";
 import { briefFigure, count, moment } from "../base/format";
 import { reveal } from "../base/host";
+import { shortName } from "../base/names";
 import { useWidth } from "../base/use-width";
 import { distribution } from "../state/figures";
 import { isSameCall, keptCall, picked, toggleKept } from "../state/one-call";
@@ -56,6 +57,16 @@ function Head({ of: { tid, start, thread } }: { readonly of: CallTimeline }): JS
       </span>
       <Button title={l10n.t("Compare other calls with this one (Space)")} onClick={() => { toggleKept({ tid, start }); }}>{isKept ? l10n.t("Kept") : l10n.t("Keep")}</Button>
     </div>
+  );
+}
+
+/** The branch that the call and its typical twin took differently. */
+function PartingLine({ of: { call, twin, ...branch } }: { readonly of: NonNullable<NonNullable<CallTimeline["twin"]>["parting"]> }): JSX.Element {
+  const place = ({ function: name, file, line }: typeof call): JSX.Element => (file === "" ? <code>{shortName(name)}</code> : <SourceLink file={file} line={line} />);
+  return (
+    <p class="small">
+      {l10n.t("They part at a branch in")} <code>{shortName(branch.function)}</code> ({place(branch)}): {l10n.t("this call goes on at")} {place(call)}, {l10n.t("the typical one at")} {place(twin)}.
+    </p>
   );
 }
 
@@ -207,6 +218,7 @@ export function TimelineView({ shown: { report } }: { readonly shown: ShownFunct
   const root = shown === undefined ? undefined : treeOf(shown);
   if (shown === undefined || root === undefined) return <p class="dim small first">{l10n.t("Reading the call")}</p>;
   const other = comparedWith();
+  const parting = shown.twin?.parting ?? null;
   const isStale = loading || !isSameCall(shown, shownCall.value);
   return (
     <div class={isStale ? "stale" : ""} onKeyDown={onKeyDown}>
@@ -215,6 +227,7 @@ export function TimelineView({ shown: { report } }: { readonly shown: ShownFunct
         {known ? null : <p class="warning" role="status">{l10n.t("The recording does not contain when a thread waited. Record with context switches to see waits here.")}</p>}
         {shown.state === "complete" ? null : <p class="warning" role="status">{l10n.t("The end of this call was not seen; the times are what was seen of it.")}</p>}
         {shown.twin === null && !againstKept.value ? <p class="dim small">{l10n.t("There is no typical call to compare it with.")}</p> : null}
+        {parting === null || againstKept.value ? null : <PartingLine of={parting} />}
         {againstKept.value ? <p class="dim small">{l10n.t("Compared with the call that you kept.")} <Link small onClick={() => { keptCall.value = undefined; }}>{l10n.t("Compare with a typical one")}</Link></p> : null}
       </section>
       <Chart shown={shown} root={root} other={other} offCpuKnown={known} />

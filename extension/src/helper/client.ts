@@ -104,7 +104,7 @@ export class Client implements vscode.Disposable {
     });
   }
 
-  /** Stops decoding the trace of which onPartial reports. Its request fails as cancelled. */
+  /** Stops decoding the trace that onPartial reports on. Its request fails as cancelled. */
   stopDecoding(): void {
     this.#decoding?.cancel();
   }

@@ -1,7 +1,7 @@
-// The wall-clock flame graph: calls merged by their stack of functions, as flat columns. Nested
-// trees would overflow native stacks: see the note in export/.
+// The wall-clock flame graph: calls merged by their stack of functions.
 #pragma once
 
+#include "measure/flame/flame_tree.hpp"
 #include "measure/measurement.hpp"
 #include "measure/selection/selection.hpp"
 #include "waits/waits.hpp"
@@ -23,18 +23,6 @@ inline constexpr stacks::FunctionId outside_user_code{UINT32_MAX - 1};
 // Returns the function of a frame other than the root.
 [[nodiscard]] stacks::FunctionInfo frame_function(const Measurement& measurement,
                                                   stacks::FunctionId function);
-
-// Node 0 is the root ("all"); its function is none. Parents come before their children.
-struct FlameTree {
-  std::vector<std::uint32_t> parent;
-  std::vector<stacks::FunctionId> function;
-  std::vector<std::uint64_t> inclusive; // ns
-  std::vector<std::uint64_t> self;      // ns
-  std::vector<std::uint64_t> calls;
-  std::vector<std::uint64_t> uncertainty; // of the latencies of the node's calls together, ± ns
-
-  [[nodiscard]] std::size_t size() const { return parent.size(); }
-};
 
 // Without a function, returns all stacks with the time of the calls that the selection accepts and
 // of the calls below them. With a function, its outermost selected calls are the first level.

@@ -2,7 +2,7 @@
 // large enough to keep.
 #pragma once
 
-#include "measure/flame/flame.hpp"
+#include "measure/flame/flame_tree.hpp"
 #include "measure/statistics/pair_map.hpp"
 
 #include <algorithm>
