@@ -9,7 +9,7 @@ import { helper, json, output, root, simulator, temporaryFolder } from "./suppor
 const noSimulator = existsSync(simulator) ? false : `${simulator} is not built`;
 const simulated = (recording, program) => [simulator, ["record", "-e", "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=1/u", "--start-at", "main", "-o", recording, "--", ...program]];
 
-const stepped = { calls: 60, every: 10, scale: 10 };
+const stepped = { calls: 100, every: 10, scale: 10 };
 
 describe("a simulated trace", { skip: noSimulator }, () => {
   for (const cause of ["count", "branch", "fsync", "two"]) {

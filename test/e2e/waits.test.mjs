@@ -5,7 +5,7 @@ import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:f
 import os from "node:os";
 import path from "node:path";
 import { before, describe, test } from "node:test";
-import { helper, json, jsonLines, noProbes, noteOf, output, root } from "./support.mjs";
+import { background, helper, json, jsonLines, noProbes, noteOf, output, root, rpc } from "./support.mjs";
 
 function whyNoTracepoints() {
   try {
@@ -128,6 +128,16 @@ describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoin
       }
     }
     assert.ok(selected > 100);
+  });
+
+  test("the server selects by reason as the command line does", async (t) => {
+    const ask = rpc(background(t, helper, ["serve", "--stdio"]));
+    await ask("initialize", { processId: null, rootUri: null, capabilities: {} });
+    const { recording } = await ask("ptlens/open", { path: recorded.recording });
+    const page = await ask("ptlens/calls", { id: recording.id, function: { name: "lock_table" }, selection: { waited: [{ reason: "lock", least: 1_000_000 }] } });
+    assert.ok(page.total > 0);
+    assert.ok(page.command.includes("--waited"));
+    assert.equal(jsonLines(output(helper, page.command.slice(1))).length, page.total);
   });
 
   test("explain names the lock, the line, the thread that held it, and its function", () => {

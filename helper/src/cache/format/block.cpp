@@ -2,6 +2,7 @@
 #include "cache/format/block.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace ptlens::cache {
@@ -15,6 +16,22 @@ std::uint64_t distance_to_parent(const Row& row) {
                                     std::int64_t{index_of(row.parent)});
 }
 
+constexpr std::size_t columns = 7;
+constexpr std::size_t start_column = 1;
+constexpr std::size_t children_column = 3;
+constexpr std::size_t own_times_column = columns; // behind the others while a block is encoded
+constexpr std::size_t indexed_starts_column = columns + 1;
+constexpr std::size_t all_shapes = columns + 2;
+
+// Small numbers of either sign become small ones without a sign.
+constexpr std::uint64_t with_sign_below(std::uint64_t number) {
+  constexpr unsigned top = 63;
+  return (number << 1U) ^ (0 - (number >> top));
+}
+constexpr std::uint64_t with_sign_on_top(std::uint64_t number) {
+  return (number >> 1U) ^ (0 - (number & 1));
+}
+
 // Returns the end of the call, at most 2^64 - 1.
 std::uint64_t end_of(const Row& row, std::span<const Extra> extras) {
   const std::uint64_t removed = (row.flags & extra_bit) != 0 ? extras[row.extra].removed : 0;
@@ -25,68 +42,6 @@ std::uint64_t end_of(const Row& row, std::span<const Extra> extras) {
 
 } // namespace
 
-void FunctionSums::add(const FunctionSums& other) {
-  for (std::size_t state = 0; state < calls.size(); ++state) {
-    calls.at(state) += other.calls.at(state);
-  }
-  complete_latency.add(other.complete_latency);
-  uncertainty.add(other.uncertainty);
-  inclusive.add(other.inclusive);
-  self.add(other.self);
-  off_cpu.add(other.off_cpu);
-  least = std::min(least, other.least);
-  most = std::max(most, other.most);
-}
-
-FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras) {
-  FunctionSums sums;
-  Sum complete_latency;
-  Sum uncertainty;
-  Sum inclusive;
-  Sum self;
-  std::uint64_t complete = 0;
-  for (const Row& row : rows) {
-    self.add(row.latency > row.children ? row.latency - row.children : 0);
-    if ((row.flags & inner_bit) == 0) {
-      inclusive.add(row.latency);
-    }
-    if ((row.flags & state_bits) == 0) [[likely]] {
-      ++complete;
-      complete_latency.add(row.latency);
-      uncertainty.add(row.uncertainty);
-      sums.least = std::min(sums.least, row.latency);
-      sums.most = std::max(sums.most, row.latency);
-    } else {
-      ++sums.calls[(row.flags & state_bits) % sums.calls.size()];
-    }
-    if ((row.flags & (inner_bit | extra_bit)) == extra_bit) [[unlikely]] {
-      sums.off_cpu.add(extras[row.extra].blocked);
-      sums.off_cpu.add(extras[row.extra].preempted);
-    }
-  }
-  sums.calls[0] = complete;
-  sums.complete_latency = complete_latency;
-  sums.uncertainty = uncertainty;
-  sums.inclusive = inclusive;
-  sums.self = self;
-  return sums;
-}
-
-void turn_inner(FunctionSums& sums, const Row& row, std::span<const Extra> extras) {
-  const auto turn = [&](Sum& sum, std::uint64_t value) {
-    if ((row.flags & inner_bit) != 0) {
-      sum.subtract(value);
-    } else {
-      sum.add(value);
-    }
-  };
-  turn(sums.inclusive, row.latency);
-  if ((row.flags & extra_bit) != 0) {
-    turn(sums.off_cpu, extras[row.extra].blocked);
-    turn(sums.off_cpu, extras[row.extra].preempted);
-  }
-}
-
 template <class Value>
 std::byte* BlockEncoder::add_extras(std::span<const Row> rows, std::span<const Extra> extras,
                                     std::byte* out, Value value) {
@@ -96,11 +51,42 @@ std::byte* BlockEncoder::add_extras(std::span<const Row> rows, std::span<const E
       values_[count++] = value(extras[row.extra]);
     }
   }
-  return write_column(std::span(values_).first(count), out);
+  const auto values = std::span(values_).first(count);
+  return write_column(values, plan_column(values), out);
 }
 
-BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> extras) {
-  constexpr std::size_t columns = 7;
+// Fills in the columns, and after them the starts and the children in their other shapes. Without
+// `starts`, there is only one shape of the starts.
+void BlockEncoder::fill_columns(std::span<const Row> rows, const BlockEntry& entry,
+                                const StartIndex* starts) {
+  const std::size_t count = rows.size();
+  std::uint64_t* at = values_.data();
+  std::uint64_t last_start = entry.first_start;
+  std::uint32_t last_order = entry.first_order;
+  for (const Row& row : rows) {
+    at[0] = row.flags;
+    at[count] = row.start - last_start;
+    at[2 * count] = row.latency;
+    at[3 * count] = row.children;
+    at[4 * count] = index_of(row.order) - last_order;
+    at[5 * count] = distance_to_parent(row);
+    at[6 * count] = row.uncertainty;
+    at[own_times_column * count] = row.latency - row.children;
+    last_start = row.start;
+    last_order = index_of(row.order);
+    ++at;
+  }
+  if (starts == nullptr) {
+    return;
+  }
+  const auto indexed = column(indexed_starts_column, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    indexed[i] = with_sign_below(rows[i].start - starts->about(index_of(rows[i].order)));
+  }
+}
+
+BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> extras,
+                                const StartIndexBuilder& starts) {
   constexpr std::size_t extra_columns = 6;
   if (!std::ranges::is_sorted(rows, {}, &Row::order)) {
     std::ranges::sort(rows, {}, &Row::order);
@@ -113,36 +99,37 @@ BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> e
   for (const Row& row : rows) {
     entry.first_start = std::min(entry.first_start, row.start);
     entry.last_end = std::max(entry.last_end, end_of(row, extras));
+    entry.extras += (row.flags & extra_bit) != 0 ? 1 : 0;
+    entry.has_inner |= (row.flags & inner_bit) != 0 ? 1U : 0U;
   }
-  values_.resize(std::max(values_.size(), columns * count));
-  bytes_.resize(std::max(bytes_.size(), (columns + extra_columns) * most_column_bytes(count)));
-  const auto column = [&](std::size_t number) {
-    return std::span(values_).subspan(number * count, count);
-  };
-  std::uint64_t* at = values_.data();
-  std::uint64_t last_start = entry.first_start;
-  std::uint32_t last_order = entry.first_order;
-  unsigned extra = 0;
-  unsigned inner = 0;
-  for (const Row& row : rows) {
-    at[0] = row.flags;
-    at[count] = row.start - last_start;
-    at[2 * count] = row.latency;
-    at[3 * count] = row.children;
-    at[4 * count] = index_of(row.order) - last_order;
-    at[5 * count] = distance_to_parent(row);
-    at[6 * count] = row.uncertainty;
-    last_start = row.start;
-    last_order = index_of(row.order);
-    extra += (row.flags & extra_bit) != 0 ? 1U : 0U;
-    inner += (row.flags & inner_bit) != 0 ? 1U : 0U;
-    ++at;
+  values_.resize(std::max(values_.size(), all_shapes * count));
+  bytes_.resize(std::max(bytes_.size(), 1 + (columns + extra_columns) * most_column_bytes(count)));
+  constexpr std::size_t few = 4; // their differences are as short
+  const bool can_index = count >= few && starts.covers(index_of(rows.back().order));
+  const StartIndex index = starts.index();
+  fill_columns(rows, entry, can_index ? &index : nullptr);
+  std::array<std::size_t, columns> shaped = {0, 1, 2, 3, 4, 5, 6};
+  std::array<ColumnPlan, columns> plans;
+  std::uint8_t shape = 0;
+  if (can_index) {
+    shaped.at(start_column) = indexed_starts_column;
+    shape |= indexed_starts;
   }
-  entry.extras = static_cast<std::uint16_t>(extra);
-  entry.inner = static_cast<std::uint16_t>(inner);
-  std::byte* out = bytes_.data();
   for (std::size_t number = 0; number < columns; ++number) {
-    out = write_column(column(number), out);
+    plans.at(number) = plan_column(column(shaped.at(number), count));
+  }
+  if (plans.at(children_column).most_width != 0) {
+    if (const ColumnPlan own = plan_column(column(own_times_column, count));
+        own.bytes < plans.at(children_column).bytes) {
+      plans.at(children_column) = own;
+      shaped.at(children_column) = own_times_column;
+      shape |= own_times;
+    }
+  }
+  bytes_.front() = std::byte{shape};
+  std::byte* out = bytes_.data() + 1;
+  for (std::size_t number = 0; number < columns; ++number) {
+    out = write_column(column(shaped.at(number), count), plans.at(number), out);
   }
   if (entry.extras != 0) {
     out = add_extras(rows, extras, out, [](const Extra& each) { return each.outside; });
@@ -152,20 +139,26 @@ BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> e
     out = add_extras(rows, extras, out, [](const Extra& each) { return each.before; });
     out = add_extras(rows, extras, out, [](const Extra& each) { return each.removed; });
   }
-  entry.bytes = static_cast<std::uint32_t>(out - bytes_.data());
-  size_ = entry.bytes;
+  size_ = static_cast<std::size_t>(out - bytes_.data());
+  entry.bytes = size_ & most_block_bytes;
   return entry;
 }
 
-std::optional<Block> Block::parse(std::span<const std::byte> bytes, const BlockEntry& entry) {
+std::optional<Block> Block::parse(std::span<const std::byte> bytes, const BlockEntry& entry,
+                                  StartIndex starts) {
   Block block;
-  std::size_t at = 0;
+  block.starts = starts;
+  if (bytes.empty()) {
+    return std::nullopt;
+  }
+  block.shape = std::to_integer<std::uint8_t>(bytes.front());
+  std::size_t at = 1;
   const auto read = [&](Column& column, std::size_t count) {
     const auto found = Column::parse(bytes, at, count);
     column = found.value_or(Column{});
     return found.has_value();
   };
-  for (Column* const column : {&block.flags, &block.start_step, &block.latency, &block.children,
+  for (Column* const column : {&block.flags, &block.start, &block.latency, &block.child_time,
                                &block.order_step, &block.distance, &block.uncertainty}) {
     if (!read(*column, entry.calls)) {
       return std::nullopt;
@@ -184,22 +177,32 @@ std::optional<Block> Block::parse(std::span<const std::byte> bytes, const BlockE
 
 void Block::read_rows(const BlockEntry& entry, std::vector<Row>& rows,
                       std::vector<Extra>& extras) const {
-  std::vector<std::uint64_t> starts(entry.calls);
+  std::vector<std::uint64_t> start(entry.calls);
+  std::vector<std::uint64_t> latencies(entry.calls);
+  std::vector<std::uint64_t> children(entry.calls);
   std::vector<std::uint32_t> orders(entry.calls);
-  read_starts(entry, starts);
+  std::vector<std::uint32_t> distances(entry.calls);
+  std::vector<std::uint32_t> uncertainties(entry.calls);
+  std::vector<std::uint8_t> marks(entry.calls);
+  read_starts(entry, start);
+  latency.read(std::span(latencies));
+  read_children(latencies, children);
   read_orders(entry, orders);
+  distance.read(std::span(distances));
+  uncertainty.read(std::span(uncertainties));
+  flags.read(std::span(marks));
   std::uint32_t seen = 0;
   for (std::size_t i = 0; i < entry.calls; ++i) {
-    Row row{.start = starts[i],
-            .latency = latency[i],
+    Row row{.start = start[i],
+            .latency = latencies[i],
             .children = children[i],
             .order = stacks::CallId{orders[i]},
             .parent = stacks::CallId::none,
-            .uncertainty = static_cast<std::uint32_t>(uncertainty[i]),
+            .uncertainty = uncertainties[i],
             .extra = 0,
-            .flags = static_cast<std::uint8_t>(flags[i])};
-    if (const auto away = static_cast<std::uint32_t>(distance[i]); away != 0) {
-      row.parent = stacks::CallId{orders[i] - away};
+            .flags = marks[i]};
+    if (distances[i] != 0) {
+      row.parent = stacks::CallId{orders[i] - distances[i]};
     }
     if ((row.flags & extra_bit) != 0 && seen < entry.extras) {
       row.extra = static_cast<std::uint32_t>(extras.size());
@@ -218,30 +221,67 @@ void Block::read_rows(const BlockEntry& entry, std::vector<Row>& rows,
 }
 
 void Block::read_starts(const BlockEntry& entry, std::span<std::uint64_t> out) const {
-  start_step.read(out);
-  std::uint64_t start = entry.first_start;
-  for (std::uint64_t& each : out) {
-    start += each;
-    each = start;
+  Position position(entry);
+  if ((shape & indexed_starts) == 0) {
+    read_starts(position, 0, {}, out);
+    return;
+  }
+  constexpr std::size_t together = 64;
+  std::array<std::uint32_t, together> orders;
+  for (std::size_t first = 0; first < out.size(); first += together) {
+    const auto part = out.subspan(first, std::min(together, out.size() - first));
+    read_orders(position, first, std::span(orders).first(part.size()));
+    read_starts(position, first, orders, part);
   }
 }
 
 void Block::read_walls(const BlockEntry& entry, std::span<std::uint64_t> out) const {
   latency.read(out);
-  std::size_t extra = 0;
-  for (std::size_t i = 0; i < out.size() && extra < entry.extras; ++i) {
-    if ((flags[i] & extra_bit) != 0) {
-      out[i] += removed[extra++];
-    }
+  if (entry.extras == 0 || removed.constant() == 0) {
+    return;
   }
+  each_extra(entry, [&](std::size_t call, std::size_t extra) { out[call] += removed[extra]; });
 }
 
 void Block::read_orders(const BlockEntry& entry, std::span<std::uint32_t> out) const {
-  order_step.read(out);
-  std::uint32_t order = entry.first_order;
+  Position position(entry);
+  read_orders(position, 0, out);
+}
+
+void Block::read_orders(Position& position, std::size_t first, std::span<std::uint32_t> out) const {
+  order_step.read(out, first);
+  std::uint32_t order = position.order;
   for (std::uint32_t& each : out) {
     order += each;
     each = order;
+  }
+  position.order = order;
+}
+
+void Block::read_starts(Position& position, std::size_t first,
+                        std::span<const std::uint32_t> orders, std::span<std::uint64_t> out) const {
+  start.read(out, first);
+  if ((shape & indexed_starts) != 0) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = starts.about(orders[i]) + with_sign_on_top(out[i]);
+    }
+    return;
+  }
+  std::uint64_t last = position.start;
+  for (std::uint64_t& each : out) {
+    last += each;
+    each = last;
+  }
+  position.start = last;
+}
+
+void Block::read_children(std::span<const std::uint64_t> latencies, std::span<std::uint64_t> out,
+                          std::size_t first) const {
+  child_time.read(out, first);
+  if ((shape & own_times) != 0) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = latencies[i] - out[i];
+    }
   }
 }
 

@@ -1,17 +1,23 @@
-// A block: some hundred calls of one edge and one thread, ordered by number of opening, as columns
-// one after the other:
+// A block: some hundred calls of one edge and one thread, ordered by number of opening, as a byte
+// with its shape and columns one after the other:
 //
-//   flags | start - previous start | latency | children | order - previous order |
+//   flags | start | latency | children | order - previous order |
 //   order - order of the parent (0: a root) | uncertainty
 //   and for calls whose flags have the extra bit:
 //   outside | blocked | preempted | switches | order - order of the first call in it | removed
 //
-// The first start and order are relative to those in the block's entry.
+// The first order is relative to that in the block's entry. `start` is the difference to the start
+// of the previous call, the first one relative to the block's entry; or, if the shape says so, to
+// the time in the thread's StartIndex, with the sign in the lowest bit. `children` is the time in
+// the calls that it made, or, if the shape says so, the rest of its latency, whichever is shorter.
 #pragma once
 
 #include "cache/format/column.hpp"
 #include "cache/format/format.hpp"
+#include "cache/format/start_index.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -44,8 +50,10 @@ struct Row {
 class BlockEncoder {
 public:
   // Orders the rows by number of opening, encodes their block, and returns its entry without
-  // offset, checksum and thread. There is at least one row, and at most 65,535.
-  [[nodiscard]] BlockEntry encode(std::vector<Row>& rows, std::span<const Extra> extras);
+  // offset, checksum and thread. There is at least one row, and at most 65,535. `starts`: those of
+  // the thread.
+  [[nodiscard]] BlockEntry encode(std::vector<Row>& rows, std::span<const Extra> extras,
+                                  const StartIndexBuilder& starts);
   // Returns the block, which is valid until the next one is encoded.
   [[nodiscard]] std::span<const std::byte> bytes() const { return std::span(bytes_).first(size_); }
 
@@ -53,6 +61,11 @@ private:
   template <class Value>
   std::byte* add_extras(std::span<const Row> rows, std::span<const Extra> extras, std::byte* out,
                         Value value);
+
+  [[nodiscard]] std::span<std::uint64_t> column(std::size_t number, std::size_t count) {
+    return std::span(values_).subspan(number * count, count);
+  }
+  void fill_columns(std::span<const Row> rows, const BlockEntry& entry, const StartIndex* starts);
 
   std::vector<std::uint64_t> values_;
   std::vector<std::byte> bytes_;
@@ -64,11 +77,15 @@ private:
 // Corrects the sums after the row's inner bit was inverted.
 void turn_inner(FunctionSums& sums, const Row& row, std::span<const Extra> extras);
 
+// What block bytes start with.
+inline constexpr std::uint8_t indexed_starts = 1; // starts are relative to the thread's index
+inline constexpr std::uint8_t own_times = 2;      // latency - children, in place of the children
+
 struct Block {
   Column flags;
-  Column start_step;
+  Column start;
   Column latency;
-  Column children;
+  Column child_time; // as the shape says
   Column order_step;
   Column distance;
   Column uncertainty;
@@ -78,10 +95,12 @@ struct Block {
   Column switches;
   Column before;
   Column removed;
+  StartIndex starts; // of the thread
+  std::uint8_t shape = 0;
 
   // Returns nothing where the bytes are not a block that matches the entry.
   [[nodiscard]] static std::optional<Block> parse(std::span<const std::byte> bytes,
-                                                  const BlockEntry& entry);
+                                                  const BlockEntry& entry, StartIndex starts);
 
   // Appends all rows of the block.
   void read_rows(const BlockEntry& entry, std::vector<Row>& rows, std::vector<Extra>& extras) const;
@@ -90,6 +109,41 @@ struct Block {
   void read_orders(const BlockEntry& entry, std::span<std::uint32_t> out) const;
   // Reads the times from start to end: latencies with the time of probes.
   void read_walls(const BlockEntry& entry, std::span<std::uint64_t> out) const;
+  // Reads the time in the calls that calls from index `first` on made. `latencies`: theirs.
+  void read_children(std::span<const std::uint64_t> latencies, std::span<std::uint64_t> out,
+                     std::size_t first = 0) const;
+
+  // Calls `use` with the index of each call that has extra columns, and its index in these.
+  template <class Use>
+  void each_extra(const BlockEntry& entry, const Use& use) const {
+    constexpr std::size_t together = 64;
+    std::array<std::uint8_t, together> marks;
+    std::size_t extra = 0;
+    for (std::size_t first = 0; first < entry.calls && extra < entry.extras; first += together) {
+      const std::size_t count = std::min<std::size_t>(together, entry.calls - first);
+      flags.read(std::span(marks).first(count), first);
+      for (std::size_t i = 0; i < count && extra < entry.extras; ++i) {
+        if ((marks[i] & extra_bit) != 0) {
+          use(first + i, extra++);
+        }
+      }
+    }
+  }
+
+  // What the starts and orders of a part of the block follow on.
+  struct Position {
+    std::uint32_t order = 0;
+    std::uint64_t start = 0;
+
+    explicit Position(const BlockEntry& entry)
+        : order(entry.first_order), start(entry.first_start) {}
+  };
+  // Read the columns from index `first` on. `position` is that after the call before, and is moved
+  // past the last call that is read.
+  void read_orders(Position& position, std::size_t first, std::span<std::uint32_t> out) const;
+  // `orders`: those of the same calls.
+  void read_starts(Position& position, std::size_t first, std::span<const std::uint32_t> orders,
+                   std::span<std::uint64_t> out) const;
 };
 
 } // namespace ptlens::cache

@@ -1,126 +1,239 @@
-// Columns are written and read in whole words.
+// The width is chosen by the number of values that need each width.
 #include "cache/format/column.hpp"
 
+#include "cache/format/bit_packing.hpp"
 #include "cache/format/value_range.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 
 namespace ptlens::cache {
 namespace {
 
 constexpr unsigned bits_per_byte = 8;
-constexpr unsigned low_half = 4;
+constexpr unsigned most_bits = 64;
 constexpr std::size_t most_bytes = sizeof(std::uint64_t);
+constexpr unsigned varied_mark = 128;
+constexpr unsigned exceptions_mark = 16;
+constexpr std::size_t exceptions_head = 3;
+
+constexpr std::size_t bytes_of_bits(std::size_t bits) {
+  return (bits + bits_per_byte - 1) / bits_per_byte;
+}
 
 std::size_t bytes_of(std::uint64_t value) {
-  return (static_cast<std::size_t>(std::bit_width(value)) + bits_per_byte - 1) / bits_per_byte;
+  return bytes_of_bits(static_cast<std::size_t>(std::bit_width(value)));
 }
 
-template <class Word>
-void put_words(const std::uint64_t* values, std::size_t count, std::uint64_t base, std::byte* out) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto word = static_cast<Word>(values[i] - base);
-    std::memcpy(out + i * sizeof word, &word, sizeof word);
-  }
+unsigned position_bits_of(std::size_t count) {
+  return static_cast<unsigned>(std::bit_width(count - 1));
 }
 
-// Writes the low `width` bytes of each value. `out` has room for whole words.
-PTLENS_ALSO_FOR_AVX2 void put(const std::uint64_t* values, std::size_t count, std::uint64_t base,
-                              std::size_t width, std::byte* out) {
-  switch (width) {
-  case 0:
-    return;
-  case sizeof(std::uint8_t):
-    put_words<std::uint8_t>(values, count, base, out);
-    return;
-  case sizeof(std::uint16_t):
-    put_words<std::uint16_t>(values, count, base, out);
-    return;
-  case sizeof(std::uint32_t):
-    put_words<std::uint32_t>(values, count, base, out);
-    return;
-  default:
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t entry = values[i] - base;
-      std::memcpy(out, &entry, sizeof entry);
-      out += width;
-    }
-    return;
-  }
+std::size_t patch_bytes(std::size_t exceptions, std::size_t count, unsigned high_bits) {
+  return exceptions_head + bytes_of_bits(exceptions * position_bits_of(count)) +
+         bytes_of_bits(exceptions * high_bits);
 }
 
-template <class Word>
-void get_words(const std::byte* entries, std::size_t count, std::uint64_t base,
-               std::uint64_t* out) {
-  for (std::size_t i = 0; i < count; ++i) {
-    Word word = 0;
-    std::memcpy(&word, entries + i * sizeof word, sizeof word);
-    out[i] = base + word;
-  }
-}
-
-// Writes entries of one, two or four bytes.
-PTLENS_ALSO_FOR_AVX2 void get(const std::byte* entries, std::size_t width, std::size_t count,
-                              std::uint64_t base, std::uint64_t* out) {
-  switch (width) {
-  case sizeof(std::uint8_t):
-    get_words<std::uint8_t>(entries, count, base, out);
-    return;
-  case sizeof(std::uint16_t):
-    get_words<std::uint16_t>(entries, count, base, out);
-    return;
-  default:
-    get_words<std::uint32_t>(entries, count, base, out);
-    return;
-  }
+// Reads a number of at most 8 bytes, with a whole word.
+std::uint64_t number_at(const std::byte* at, std::size_t bytes) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return bytes == most_bytes ? word : word & ((std::uint64_t{1} << (bytes * bits_per_byte)) - 1);
 }
 
 } // namespace
 
-std::byte* write_column(std::span<const std::uint64_t> values, std::byte* out) {
+ColumnPlan plan_column(std::span<const std::uint64_t> values) {
+  if (values.empty()) {
+    return {.bytes = 1};
+  }
   const ValueRange range = range_of(values);
-  const auto base = values.empty() ? 0 : static_cast<std::uint64_t>(range.least);
-  const std::size_t width =
-      values.empty() ? 0 : bytes_of(static_cast<std::uint64_t>(range.most) - base);
-  const std::size_t base_bytes = bytes_of(base);
-  *out++ = static_cast<std::byte>(width | base_bytes << low_half);
-  std::memcpy(out, &base, sizeof base);
-  out += base_bytes;
-  put(values.data(), values.size(), base, width, out);
-  return out + width * values.size();
+  ColumnPlan plan{.base = static_cast<std::uint64_t>(range.least)};
+  const std::size_t base_bytes = bytes_of(plan.base);
+  plan.most_width =
+      static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(range.most) - plan.base));
+  if (plan.most_width == 0) {
+    plan.bytes = 1 + base_bytes;
+    return plan;
+  }
+  std::size_t least = bytes_of_bits(values.size() * plan.most_width);
+  plan.width = plan.most_width;
+  if (least <= exceptions_head) {
+    plan.bytes = 2 + base_bytes + least;
+    return plan;
+  }
+  std::array<std::array<std::uint32_t, most_bits + 1>, 2> counts = {}; // by width; two in turn
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ++counts[i % 2][static_cast<std::size_t>(std::bit_width(values[i] - plan.base))];
+  }
+  std::uint32_t above = 0;
+  for (unsigned width = plan.most_width; width-- > 0;) {
+    above += counts[0][width + 1] + counts[1][width + 1];
+    const std::size_t patches = patch_bytes(above, values.size(), plan.most_width - width);
+    if (patches > least) {
+      break; // narrower entries have more exceptions
+    }
+    const std::size_t bytes = bytes_of_bits(values.size() * width) + patches;
+    if (bytes < least) {
+      least = bytes;
+      plan.width = width;
+      plan.exceptions = above;
+    }
+  }
+  plan.bytes = 2 + base_bytes + least;
+  return plan;
 }
 
-void Column::read(std::span<std::uint64_t> out) const {
-  if (width_ == 1 || width_ == 2 || width_ == 4) {
-    get(entries_, width_, out.size(), base_, out.data());
-  } else {
-    read<std::uint64_t>(out);
+std::byte* write_column(std::span<const std::uint64_t> values, const ColumnPlan& plan,
+                        std::byte* out) {
+  const std::size_t base_bytes = bytes_of(plan.base);
+  if (plan.most_width == 0) {
+    *out++ = static_cast<std::byte>(base_bytes);
+    std::memcpy(out, &plan.base, sizeof plan.base);
+    return out + base_bytes;
   }
+  *out++ = static_cast<std::byte>(varied_mark | plan.width);
+  *out++ = static_cast<std::byte>(base_bytes | (plan.exceptions != 0 ? exceptions_mark : 0));
+  std::memcpy(out, &plan.base, sizeof plan.base);
+  out = pack_bits(values, plan.base, plan.width, out + base_bytes);
+  if (plan.exceptions == 0) {
+    return out;
+  }
+  const auto exceptions = static_cast<std::uint16_t>(plan.exceptions);
+  const unsigned high_bits = plan.most_width - plan.width;
+  std::memcpy(out, &exceptions, sizeof exceptions);
+  out[sizeof exceptions] = static_cast<std::byte>(high_bits);
+  out += exceptions_head;
+  BitPacker positions(position_bits_of(values.size()), out);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if ((values[i] - plan.base) >> plan.width != 0) {
+      positions.add(i);
+    }
+  }
+  BitPacker high(high_bits, positions.finish());
+  for (const std::uint64_t value : values) {
+    if (const std::uint64_t bits = (value - plan.base) >> plan.width; bits != 0) {
+      high.add(bits);
+    }
+  }
+  return high.finish();
 }
 
 std::optional<Column> Column::parse(std::span<const std::byte> bytes, std::size_t& at,
                                     std::size_t count) {
-  if (at >= bytes.size()) {
-    return std::nullopt;
-  }
-  const auto head = std::to_integer<unsigned>(bytes[at]);
-  const std::size_t width = head & ((1U << low_half) - 1);
-  const std::size_t base_bytes = head >> low_half;
-  if (width > most_bytes || base_bytes > most_bytes) {
-    return std::nullopt;
-  }
-  const std::size_t left = bytes.size() - at - 1;
-  if (base_bytes > left || (width != 0 && count > (left - base_bytes) / width)) {
+  auto left = bytes.subspan(std::min(at, bytes.size()));
+  const auto take = [&left](std::size_t wanted) -> const std::byte* {
+    if (wanted > left.size()) {
+      return nullptr;
+    }
+    const std::byte* const taken = left.data();
+    left = left.subspan(wanted);
+    return taken;
+  };
+  const std::byte* head = take(1);
+  if (head == nullptr) {
     return std::nullopt;
   }
   Column column;
-  std::memcpy(&column.base_, bytes.data() + at + 1, base_bytes);
-  column.entries_ = bytes.data() + at + 1 + base_bytes;
-  column.width_ = width;
-  column.mask_ =
-      width == most_bytes ? ~std::uint64_t{0} : (std::uint64_t{1} << (width * bits_per_byte)) - 1;
-  at += 1 + base_bytes + width * count;
+  auto base_bytes = std::to_integer<unsigned>(*head);
+  bool has_exceptions = false;
+  if ((base_bytes & varied_mark) != 0) {
+    const unsigned width = base_bytes - varied_mark;
+    if (head = take(1); head == nullptr || width > most_bits) {
+      return std::nullopt;
+    }
+    column.width_ = static_cast<std::uint8_t>(width);
+    has_exceptions = (std::to_integer<unsigned>(*head) & exceptions_mark) != 0;
+    base_bytes = std::to_integer<unsigned>(*head) & ~exceptions_mark;
+  }
+  const std::byte* const base = base_bytes > most_bytes ? nullptr : take(base_bytes);
+  if (base == nullptr) {
+    return std::nullopt;
+  }
+  column.base_ = number_at(base, base_bytes);
+  column.entries_ = take(bytes_of_bits(count * column.width_));
+  if (column.entries_ == nullptr) {
+    return std::nullopt;
+  }
+  if (has_exceptions) {
+    const std::byte* const numbers = take(exceptions_head);
+    if (numbers == nullptr || column.width_ == most_bits) {
+      return std::nullopt;
+    }
+    column.exceptions_ = static_cast<std::uint16_t>(number_at(numbers, 2));
+    column.high_bits_ = std::to_integer<std::uint8_t>(numbers[2]);
+    column.position_bits_ = static_cast<std::uint8_t>(position_bits_of(count));
+    column.positions_ =
+        take(bytes_of_bits(std::size_t{column.exceptions_} * column.position_bits_));
+    column.high_ = take(bytes_of_bits(std::size_t{column.exceptions_} * column.high_bits_));
+    if (count == 0 || column.high_bits_ > most_bits || column.positions_ == nullptr ||
+        column.high_ == nullptr) {
+      return std::nullopt;
+    }
+  }
+  at = bytes.size() - left.size();
   return column;
+}
+
+Column::Bounds Column::bounds() const {
+  const unsigned width = width_ + (exceptions_ != 0 ? unsigned{high_bits_} : 0U);
+  if (width >= most_bits) {
+    return {.least = 0, .most = UINT64_MAX};
+  }
+  const std::uint64_t most = base_ + ((std::uint64_t{1} << width) - 1);
+  return most < base_ ? Bounds{.least = 0, .most = UINT64_MAX}
+                      : Bounds{.least = base_, .most = most};
+}
+
+// Returns the first exception at that position or after it.
+std::size_t Column::first_exception(std::size_t position) const {
+  std::size_t begin = 0;
+  std::size_t end = exceptions_;
+  while (begin < end) {
+    const std::size_t middle = (begin + end) / 2;
+    std::uint64_t at = 0;
+    unpack_bits(positions_, position_bits_, middle, 0, std::span(&at, 1));
+    if (at < position) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+template <class T>
+void Column::read_values(std::span<T> out, std::size_t first) const {
+  unpack_bits(entries_, width_, first, base_, out);
+  constexpr std::size_t together = 32;
+  std::array<std::uint64_t, together> positions;
+  std::array<std::uint64_t, together> high;
+  std::size_t exception = first == 0 ? 0 : first_exception(first);
+  while (exception < exceptions_) {
+    const std::size_t count = std::min<std::size_t>(together, exceptions_ - exception);
+    unpack_bits(positions_, position_bits_, exception, 0, std::span(positions).first(count));
+    unpack_bits(high_, high_bits_, exception, 0, std::span(high).first(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t at = positions[i] - first;
+      if (at >= out.size()) {
+        return;
+      }
+      out[at] = static_cast<T>(out[at] + (high[i] << width_));
+    }
+    exception += count;
+  }
+}
+
+void Column::read(std::span<std::uint64_t> out, std::size_t first) const {
+  read_values(out, first);
+}
+void Column::read(std::span<std::uint32_t> out, std::size_t first) const {
+  read_values(out, first);
+}
+void Column::read(std::span<std::uint8_t> out, std::size_t first) const {
+  read_values(out, first);
 }
 
 } // namespace ptlens::cache

@@ -1,20 +1,25 @@
-// A column of integers in as few bytes as its range needs: frame of reference (Goldstein,
-// Ramakrishnan, Shaft: Compressing Relations and Indexes, ICDE 1998) with whole bytes, so that a
-// column is decoded at memory speed.
+// A column of integers in as few bits as most of its values need: patched frame of reference
+// (Zukowski, Heman, Nes, Boncz: Super-Scalar RAM-CPU Cache Compression, ICDE 2006). Few values that
+// need more bits have their high bits apart.
 //
-//   1 byte   width of an entry in the low four bits (0 to 8: 0 where all are equal), bytes of the
-//            base in the high four
-//   base     the least value, as a signed number; missing bytes are zero
-//   entries  value - base, little-endian
+// Where all values are equal:
+//   1 byte     bytes of the base (0 to 8)
+//   base       the value; missing bytes are zero
+// and else:
+//   1 byte     128 + bits of an entry (0 to 64)
+//   1 byte     bytes of the base, + 16 where there are exceptions
+//   base       the least value, as a signed number; missing bytes are zero
+//   entries    the low bits of value - base, one after the other, the first in the lowest bits
+//   2 bytes    number of exceptions
+//   1 byte     number of high bits of an exception (1 to 64)
+//   positions  of the exceptions, ascending, each with as many bits as the last position needs
+//   high bits  of (value - base) of each exception
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace ptlens::cache {
 
@@ -23,82 +28,67 @@ inline constexpr std::size_t column_padding = 8;
 
 // Returns the largest number of bytes that writing a column of `count` entries may touch.
 [[nodiscard]] constexpr std::size_t most_column_bytes(std::size_t count) {
-  return 1 + sizeof(std::uint64_t) * (count + 2);
+  return 16 + sizeof(std::uint64_t) * (count + 2);
 }
 
+// How a column is written best.
+struct ColumnPlan {
+  std::uint64_t base = 0;
+  unsigned width = 0;      // bits of an entry
+  unsigned most_width = 0; // bits of the largest entry
+  std::uint32_t exceptions = 0;
+  std::size_t bytes = 0; // of the whole column
+};
+// There are at most 65,535 values.
+[[nodiscard]] ColumnPlan plan_column(std::span<const std::uint64_t> values);
 // Writes the column at `out`, which has room for most_column_bytes(). Returns the end of the
 // column.
-[[nodiscard]] std::byte* write_column(std::span<const std::uint64_t> values, std::byte* out);
+[[nodiscard]] std::byte* write_column(std::span<const std::uint64_t> values, const ColumnPlan& plan,
+                                      std::byte* out);
 
 class Column {
 public:
   // Returns the column of `count` entries at `at`, and moves `at` past it. Returns nothing where
-  // the bytes end too early.
+  // the bytes are not such a column.
   [[nodiscard]] static std::optional<Column> parse(std::span<const std::byte> bytes,
                                                    std::size_t& at, std::size_t count);
 
-  [[nodiscard]] std::uint64_t operator[](std::size_t index) const {
-    std::uint64_t entry = 0;
-    std::memcpy(&entry, entries_ + index * width_, sizeof entry);
-    return base_ + (entry & mask_);
-  }
-
-  // A range that contains all entries.
+  // A range that contains all values.
   struct Bounds {
     std::uint64_t least = 0;
     std::uint64_t most = 0;
   };
-  [[nodiscard]] Bounds bounds() const {
-    const std::uint64_t most = base_ + mask_;
-    return most < base_ ? Bounds{.least = 0, .most = UINT64_MAX}
-                        : Bounds{.least = base_, .most = most};
-  }
+  [[nodiscard]] Bounds bounds() const;
 
   // Returns the value of all entries where they are equal.
   [[nodiscard]] std::optional<std::uint64_t> constant() const {
-    return width_ == 0 ? std::optional(base_) : std::nullopt;
+    return width_ == 0 && exceptions_ == 0 ? std::optional(base_) : std::nullopt;
   }
 
-  // Copies the first entries to `out`.
-  void read(std::span<std::uint64_t> out) const;
-  template <class T>
-  void read(std::span<T> out) const {
-    switch (width_) {
-    case 0:
-      std::ranges::fill(out, static_cast<T>(base_));
-      break;
-    case 1:
-      read_words<std::uint8_t>(out);
-      break;
-    case 2:
-      read_words<std::uint16_t>(out);
-      break;
-    case 4:
-      read_words<std::uint32_t>(out);
-      break;
-    default:
-      for (std::size_t i = 0; i < out.size(); ++i) {
-        out[i] = static_cast<T>((*this)[i]);
-      }
-      break;
-    }
+  // Copies the values from index `first` on to `out`, cut to the size of T.
+  void read(std::span<std::uint64_t> out, std::size_t first = 0) const;
+  void read(std::span<std::uint32_t> out, std::size_t first = 0) const;
+  void read(std::span<std::uint8_t> out, std::size_t first = 0) const;
+  // Returns one value. Reading many at once is faster.
+  [[nodiscard]] std::uint64_t operator[](std::size_t index) const {
+    std::uint64_t value = 0;
+    read(std::span(&value, 1), index);
+    return value;
   }
 
 private:
-  template <class Word, class T>
-  void read_words(std::span<T> out) const {
-    const auto base = static_cast<T>(base_);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      Word word = 0;
-      std::memcpy(&word, entries_ + i * sizeof word, sizeof word);
-      out[i] = static_cast<T>(base + word);
-    }
-  }
+  template <class T>
+  void read_values(std::span<T> out, std::size_t first) const;
+  [[nodiscard]] std::size_t first_exception(std::size_t position) const;
 
   const std::byte* entries_ = nullptr;
+  const std::byte* positions_ = nullptr; // of exceptions
+  const std::byte* high_ = nullptr;      // bits of exceptions
   std::uint64_t base_ = 0;
-  std::uint64_t mask_ = 0;
-  std::size_t width_ = 0;
+  std::uint16_t exceptions_ = 0;
+  std::uint8_t width_ = 0; // bits
+  std::uint8_t position_bits_ = 0;
+  std::uint8_t high_bits_ = 0;
 };
 
 } // namespace ptlens::cache

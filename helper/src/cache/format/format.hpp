@@ -1,12 +1,14 @@
-// The file of a call cache, version 4. All numbers are little-endian, all offsets count from the
+// The file of a call cache, version 5. All numbers are little-endian, all offsets count from the
 // start of the file, and every section begins at a multiple of eight.
 //
-//   FileHeader | blocks of calls | EdgeEntry[], BlockEntry[], callers' edges[] |
-//   DirectoryHeader, key, FunctionEntry[], calls of each thread[], description | LargeEdge[]
+//   FileHeader | blocks of calls | StartGroup[] | EdgeEntry[], BlockEntry[], callers' edges[] |
+//   DirectoryHeader, key, FunctionEntry[], ThreadEntry[], description | LargeEdge[]
 //
 // An edge is (function of the caller, call site, function). Blocks (cache/format/block.hpp) contain
 // calls of one edge and one thread, so that a question about a function reads only its edges. Edges
 // are ordered by function, caller and site, the blocks of an edge by thread and number of opening.
+// Blocks contain starts relative to the StartIndex of their thread. The groups of these indexes are
+// stored thread by thread.
 // The directory contains the sums of each function, so that the table of all functions reads no
 // block. There are many entries of edges and blocks: each edge has its own checksum, so that
 // opening a cache only reads the directory, whose size depends on the number of functions. The
@@ -24,7 +26,7 @@
 namespace ptlens::cache {
 
 inline constexpr std::array<char, 8> file_magic = {'P', 'T', 'L', 'C', 'A', 'L', 'L', 'S'};
-inline constexpr std::uint32_t format_version = 4;
+inline constexpr std::uint32_t format_version = 5;
 inline constexpr std::size_t alignment = 8;
 
 struct FileHeader {
@@ -41,6 +43,7 @@ struct FileHeader {
 };
 
 struct DirectoryHeader {
+  std::uint64_t starts_offset = 0;  // of the StartGroup[], which end where the entries begin
   std::uint64_t entries_offset = 0; // of the EdgeEntry[]
   std::uint64_t edges = 0;
   std::uint64_t blocks = 0;
@@ -80,17 +83,24 @@ struct EdgeEntry {
 };
 
 struct BlockEntry {
-  std::uint64_t offset = 0;
-  std::uint64_t first_start = 0; // least start of its calls, ns
-  std::uint64_t last_end = 0;    // greatest end, ns
-  std::uint32_t checksum = 0;    // low half
-  std::uint32_t bytes = 0;
+  std::uint64_t offset : 40 = 0;
+  std::uint64_t bytes : 23 = 0;
+  std::uint64_t has_inner : 1 = 0; // some of its calls are inside another call of their function
+  std::uint64_t first_start = 0;   // least start of its calls, ns
+  std::uint64_t last_end = 0;      // greatest end, ns
+  std::uint32_t checksum = 0;      // low half
   std::uint32_t thread = 0;
   std::uint32_t first_order = 0; // least number of opening
   std::uint16_t calls = 0;
   std::uint16_t extras = 0; // calls with off-CPU time, time outside or of probes, or opened late
-  std::uint16_t inner = 0;  // calls inside another activation of their function
-  std::uint16_t unused = 0;
+};
+
+inline constexpr std::uint64_t most_block_bytes = (std::uint64_t{1} << 23U) - 1;
+
+struct ThreadEntry {
+  std::uint32_t calls = 0;
+  std::uint32_t start_groups = 0;
+  std::uint64_t starts_checksum = 0; // of these
 };
 
 // A sum of 64-bit times that cannot overflow.
@@ -178,8 +188,9 @@ inline constexpr std::uint8_t end_unknown_bit = 64;
   return static_cast<stacks::CallState>(state < state_bits ? state : state - 1);
 }
 
-static_assert(sizeof(FileHeader) == 72 && sizeof(DirectoryHeader) == 72);
-static_assert(sizeof(EdgeEntry) == 24 && sizeof(BlockEntry) == 48 && sizeof(FunctionSums) == 120);
+static_assert(sizeof(FileHeader) == 72 && sizeof(DirectoryHeader) == 80);
+static_assert(sizeof(EdgeEntry) == 24 && sizeof(BlockEntry) == 40 && sizeof(FunctionSums) == 120);
 static_assert(sizeof(FunctionEntry) == 136 && sizeof(LargeEdge) == 288);
+static_assert(sizeof(ThreadEntry) == 16);
 
 } // namespace ptlens::cache

@@ -47,6 +47,9 @@ void BlockReader::keep_taken(std::vector<T>& column) {
 }
 
 void BlockReader::read_away(const BlockEntry& entry, const Block& block) {
+  if (entry.extras == 0) {
+    return;
+  }
   std::uint32_t extra = 0;
   std::uint32_t at = 0;
   for (std::size_t i = 0; i < entry.calls && extra < entry.extras; ++i) {
@@ -84,7 +87,8 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     read(block->latency, latencies_);
     read(block->uncertainty, uncertainties_);
     if (columns == Columns::figures) {
-      read(block->children, children_);
+      children_.resize(entry.calls);
+      block->read_children(latencies_, children_);
     }
     return true;
   }
@@ -111,7 +115,11 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     return false;
   }
   if (columns == Columns::figures) {
-    read(block->children, children_);
+    children_.resize(entry.calls);
+    if (filter_.raw) {
+      read(block->latency, latencies_);
+    }
+    block->read_children(filter_.raw ? latencies_ : block_latencies_, children_);
     keep_taken(children_);
   }
   if (columns != Columns::ranked) {

@@ -134,22 +134,25 @@ Result<void> CallCache::read_directory(std::uint64_t offset, std::uint64_t bytes
   }
   key_ = std::string_view(key->data(), key->size());
   const auto functions = take<FunctionEntry>(left, counts.functions);
-  const auto thread_calls = functions ? take<std::uint32_t>(left, counts.threads) : std::nullopt;
-  const auto text = thread_calls ? take<std::byte>(left, counts.description_bytes) : std::nullopt;
+  const auto threads = functions ? take<ThreadEntry>(left, counts.threads) : std::nullopt;
+  const auto text = threads ? take<std::byte>(left, counts.description_bytes) : std::nullopt;
   if (!text || !left.empty()) {
     return wrong("parts");
   }
   auto description = description_from(*text);
   if (!description || description->functions.size() != functions->size() ||
-      description->threads.size() != thread_calls->size()) {
+      description->threads.size() != threads->size()) {
     return wrong("functions, sites and threads");
   }
   description_ = std::move(*description);
   sites_ = description_.sites.size();
   functions_ = *functions;
-  thread_calls_ = *thread_calls;
+  threads_ = *threads;
+  for (const ThreadEntry& thread : threads_) {
+    thread_calls_.push_back(thread.calls);
+  }
   first_start_ = counts.first_start;
-  if (!read_entries(counts, offset) || !counts_agree()) {
+  if (!read_starts(counts) || !read_entries(counts, offset) || !counts_agree()) {
     return wrong("edges and blocks");
   }
   const auto unchecked = [](std::size_t parts) {
@@ -158,15 +161,32 @@ Result<void> CallCache::read_directory(std::uint64_t offset, std::uint64_t bytes
   edges_checked_ = unchecked(edges_.size());
   blocks_checked_ = unchecked(blocks_.size());
   called_checked_ = unchecked(functions_.size());
+  starts_checked_ = unchecked(threads_.size());
   large_checked_ = unchecked(1);
   return {};
 }
 
+// Reads the starts of the threads' calls, which end where the entries begin.
+bool CallCache::read_starts(const DirectoryHeader& counts) {
+  blocks_end_ = counts.starts_offset;
+  if (counts.starts_offset % alignment != 0 || counts.starts_offset < sizeof(FileHeader) ||
+      counts.entries_offset > bytes_.size() || counts.starts_offset > counts.entries_offset) {
+    return false;
+  }
+  auto left = bytes_.subspan(counts.starts_offset, counts.entries_offset - counts.starts_offset);
+  for (const ThreadEntry& thread : threads_) {
+    const auto groups = take<StartGroup>(left, thread.start_groups);
+    if (!groups) {
+      return false;
+    }
+    starts_.push_back(*groups);
+  }
+  return left.empty();
+}
+
 // Reads the entries, which end at that offset.
 bool CallCache::read_entries(const DirectoryHeader& counts, std::uint64_t end) {
-  blocks_end_ = counts.entries_offset;
-  if (counts.entries_offset % alignment != 0 || counts.entries_offset < sizeof(FileHeader) ||
-      counts.entries_offset > end) {
+  if (counts.entries_offset % alignment != 0 || counts.entries_offset > end) {
     return false;
   }
   auto left = bytes_.subspan(counts.entries_offset, end - counts.entries_offset);
@@ -222,8 +242,7 @@ bool CallCache::agrees(EdgeId edge) const {
          std::ranges::all_of(blocks, [this](const BlockEntry& block) {
            return block.thread < thread_calls_.size() && block.calls != 0 &&
                   block.first_start <= block.last_end && block.extras <= block.calls &&
-                  block.inner <= block.calls && block.offset >= sizeof(FileHeader) &&
-                  block.offset <= blocks_end_ &&
+                  block.offset >= sizeof(FileHeader) && block.offset <= blocks_end_ &&
                   block.bytes + column_padding <= blocks_end_ - block.offset;
          });
 }
@@ -282,7 +301,13 @@ std::optional<Block> CallCache::block(const BlockEntry& entry) const {
                 [&] { return static_cast<std::uint32_t>(checksum(bytes)) == entry.checksum; })) {
     return std::nullopt;
   }
-  auto block = Block::parse(bytes, entry);
+  if (!is_whole(starts_checked_, entry.thread, [&] {
+        return checksum(std::as_bytes(starts_[entry.thread])) ==
+               threads_[entry.thread].starts_checksum;
+      })) {
+    return std::nullopt;
+  }
+  auto block = Block::parse(bytes, entry, StartIndex(starts_[entry.thread]));
   if (!block) {
     note_damage();
   }

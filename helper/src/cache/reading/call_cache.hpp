@@ -99,6 +99,7 @@ private:
   [[nodiscard]] static std::shared_ptr<CallCache> make();
   [[nodiscard]] Result<void> read();
   [[nodiscard]] Result<void> read_directory(std::uint64_t offset, std::uint64_t bytes);
+  [[nodiscard]] bool read_starts(const DirectoryHeader& counts);
   [[nodiscard]] bool read_entries(const DirectoryHeader& counts, std::uint64_t end);
   [[nodiscard]] bool counts_agree();
   // Returns [first, last) of the function's entries, of `all` entries; empty for an unknown
@@ -135,7 +136,9 @@ private:
   std::span<const BlockEntry> blocks_;
   std::span<const EdgeId> called_; // by caller
   std::span<const FunctionEntry> functions_;
-  std::span<const std::uint32_t> thread_calls_;
+  std::vector<std::uint32_t> thread_calls_;
+  std::span<const ThreadEntry> threads_;
+  std::vector<std::span<const StartGroup>> starts_; // by thread
   std::span<const LargeEdge> large_edges_;
   Description description_;
   std::size_t sites_ = 0;
@@ -145,6 +148,7 @@ private:
   CheckResults edges_checked_;
   CheckResults blocks_checked_;
   CheckResults called_checked_; // by function
+  CheckResults starts_checked_; // by thread
   CheckResults large_checked_;  // one element
   std::uint64_t large_checksum_ = 0;
   mutable std::atomic<bool> damaged_ = false;

@@ -24,20 +24,45 @@ struct Source {
   Block block;
 };
 
+// The columns that every call has, of one block after the other.
+struct Values {
+  std::vector<std::uint32_t> orders;
+  std::vector<std::uint64_t> starts;
+  std::vector<std::uint64_t> latencies;
+  std::vector<std::uint64_t> children;
+  std::vector<std::uint32_t> distances;
+  std::vector<std::uint32_t> uncertainties;
+  std::vector<std::uint8_t> flags;
+
+  void read(const BlockEntry& entry, const Block& block) {
+    const auto resized = [&entry](auto& column) {
+      column.resize(entry.calls);
+      return std::span(column);
+    };
+    block.read_orders(entry, resized(orders));
+    block.read_starts(entry, resized(starts));
+    block.latency.read(resized(latencies));
+    block.read_children(latencies, resized(children));
+    block.distance.read(resized(distances));
+    block.uncertainty.read(resized(uncertainties));
+    block.flags.read(resized(flags));
+  }
+};
+
 // Copies the values of a call of the source, other than its order, start and parent. `extra`: the
 // number of calls before it that have extra columns.
-void put_row(CallRows& into, std::size_t row, const Source& source, std::size_t call,
-             std::uint32_t extra) {
+void put_row(CallRows& into, std::size_t row, const Source& source, const Values& values,
+             std::size_t call, std::uint32_t extra) {
   const Block& block = source.block;
   CallTable& calls = into.calls;
-  const auto flags = static_cast<std::uint8_t>(block.flags[call]);
+  const std::uint8_t flags = values.flags[call];
   calls.thread[row] = source.entry->thread;
   calls.function[row] = source.edge.function;
   calls.site[row] = source.edge.site;
   into.caller[row] = source.edge.caller;
-  calls.latency[row] = block.latency[call];
-  calls.children[row] = block.children[call];
-  calls.uncertainty[row] = static_cast<std::uint32_t>(block.uncertainty[call]);
+  calls.latency[row] = values.latencies[call];
+  calls.children[row] = values.children[call];
+  calls.uncertainty[row] = values.uncertainties[call];
   calls.state[row] = state_of(flags);
   calls.tail_call[row] = (flags & tail_call_bit) != 0 ? 1 : 0;
   calls.inner[row] = (flags & inner_bit) != 0 ? 1 : 0;
@@ -109,22 +134,20 @@ private:
     const BlockEntry& entry = *source.entry;
     const Block& block = source.block;
     CallTable& calls = into_->calls;
-    starts_.resize(entry.calls);
-    block.read_starts(entry, starts_);
+    values_.read(entry, block);
     std::uint32_t extra = 0;
     for (std::size_t i = 0; i < orders.size(); ++i) {
       const std::size_t call = base_ + index.rank(orders[i]);
-      const auto flags = static_cast<std::uint8_t>(block.flags[i]);
-      put_row(*into_, call, source, i, extra);
+      put_row(*into_, call, source, values_, i, extra);
       into_->order[call] = CallId{orders[i]};
-      calls.start[call] = starts_[i];
-      const auto distance = static_cast<std::uint32_t>(block.distance[i]);
+      calls.start[call] = values_.starts[i];
+      const std::uint32_t distance = values_.distances[i];
       const std::uint32_t parent =
           distance == 0 ? OrderIndex::none : index.rank(orders[i] - distance);
       calls.parent[call] = parent == OrderIndex::none
                                ? CallIndex::none
                                : CallIndex{static_cast<std::uint32_t>(base_ + parent)};
-      if ((flags & extra_bit) != 0 && extra < entry.extras) {
+      if ((values_.flags[i] & extra_bit) != 0 && extra < entry.extras) {
         if (const auto before = static_cast<std::uint32_t>(block.before[extra]); before != 0) {
           before_[orders[i]] = before;
         }
@@ -170,7 +193,7 @@ private:
   std::vector<Source> sources_;
   std::size_t base_ = 0;
   std::vector<std::uint32_t> orders_;
-  std::vector<std::uint64_t> starts_;
+  Values values_;
   std::map<std::uint32_t, std::uint32_t> before_; // by order, of callers found late
 };
 
@@ -204,8 +227,7 @@ CallRows read_calls(const CallCache& cache, std::span<const CallRef> calls) {
   std::ranges::sort(by_block, {}, [calls](std::uint32_t row) {
     return std::pair(calls[row].block, calls[row].at);
   });
-  std::vector<std::uint32_t> orders;
-  std::vector<std::uint64_t> starts;
+  Values values;
   std::optional<Source> source;
   std::uint32_t at = 0; // in the block
   std::uint32_t extra = 0;
@@ -215,10 +237,7 @@ CallRows read_calls(const CallCache& cache, std::span<const CallRef> calls) {
       source.reset();
       if (const auto parsed = cache.block(*call.block)) {
         source = {.entry = call.block, .edge = cache.edge(call.edge), .block = *parsed};
-        orders.resize(call.block->calls);
-        starts.resize(call.block->calls);
-        parsed->read_orders(*call.block, orders);
-        parsed->read_starts(*call.block, starts);
+        values.read(*call.block, *parsed);
         at = 0;
         extra = 0;
       }
@@ -227,11 +246,11 @@ CallRows read_calls(const CallCache& cache, std::span<const CallRef> calls) {
       continue; // damaged or cancelled
     }
     for (; at < call.at; ++at) {
-      extra += (source->block.flags[at] & extra_bit) != 0 ? 1 : 0;
+      extra += (values.flags[at] & extra_bit) != 0 ? 1 : 0;
     }
-    put_row(rows, row, *source, call.at, extra);
-    rows.order[row] = CallId{orders[call.at]};
-    rows.calls.start[row] = starts[call.at];
+    put_row(rows, row, *source, values, call.at, extra);
+    rows.order[row] = CallId{values.orders[call.at]};
+    rows.calls.start[row] = values.starts[call.at];
   }
   return rows;
 }

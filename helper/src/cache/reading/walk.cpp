@@ -5,6 +5,7 @@
 #include "base/cancellation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <tuple>
 
@@ -23,11 +24,7 @@ ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, st
       if (entry.thread != thread) {
         continue;
       }
-      Cursor cursor;
-      cursor.entry = &entry;
-      cursor.edge = edge;
-      cursor.order = entry.first_order;
-      cursor.start = entry.first_start;
+      const Cursor cursor{.entry = &entry, .edge = edge, .position = Block::Position(entry)};
       if (entry.extras != 0) {
         find_late(cursor);
       }
@@ -42,44 +39,68 @@ ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, st
   stretch_ = std::max<std::uint64_t>(shortest_stretch, calls_per_visit * waiting_.size());
 }
 
-WalkedCall ThreadWalk::step(Cursor& cursor, const Block& block) {
-  const std::size_t at = cursor.next++;
-  cursor.order += static_cast<std::uint32_t>(block.order_step[at]);
-  cursor.start += block.start_step[at];
-  WalkedCall call;
-  call.order = stacks::CallId{cursor.order};
-  call.edge = cursor.edge;
-  call.start = cursor.start;
-  call.latency = block.latency[at];
-  call.children = block.children[at];
-  call.uncertainty = block.uncertainty[at];
-  call.end_unknown = (block.flags[at] & end_unknown_bit) != 0;
-  if (const auto distance = static_cast<std::uint32_t>(block.distance[at]); distance != 0) {
-    call.parent = stacks::CallId{cursor.order - distance};
+// Reads some of the calls of the block that are numbered below `end`, or are damaged.
+std::span<const WalkedCall> ThreadWalk::read_some(Cursor& cursor, const Block& block,
+                                                  std::uint64_t end) {
+  const BlockEntry& entry = *cursor.entry;
+  const std::size_t first = cursor.next;
+  std::array<std::uint32_t, together> all_orders;
+  const auto most = std::span(all_orders).first(std::min(together, entry.calls - first));
+  const Block::Position before = cursor.position;
+  block.read_orders(cursor.position, first, most);
+  const auto later = std::ranges::find_if(
+      most, [&](std::uint32_t order) { return order >= end && order < size_; });
+  const auto orders = std::span<const std::uint32_t>(most.begin(), later);
+  if (later != most.end()) {
+    cursor.position.order = orders.empty() ? before.order : orders.back();
   }
-  if (cursor.entry->extras != 0 && (block.flags[at] & extra_bit) != 0 &&
-      cursor.next_extra < cursor.entry->extras) {
-    const std::size_t extra = cursor.next_extra++;
-    call.outside = block.outside[extra];
-    call.off_cpu = block.blocked[extra] + block.preempted[extra];
-    call.before = static_cast<std::uint32_t>(block.before[extra]);
+  cursor.next += static_cast<std::uint32_t>(orders.size());
+  std::array<std::uint64_t, together> starts;
+  std::array<std::uint64_t, together> latencies;
+  std::array<std::uint64_t, together> children;
+  std::array<std::uint32_t, together> distances;
+  std::array<std::uint32_t, together> uncertainties;
+  std::array<std::uint8_t, together> flags;
+  const auto part = [&orders](auto& column) { return std::span(column).first(orders.size()); };
+  block.read_starts(cursor.position, first, orders, part(starts));
+  block.latency.read(part(latencies), first);
+  block.read_children(latencies, part(children), first);
+  block.distance.read(part(distances), first);
+  block.uncertainty.read(part(uncertainties), first);
+  block.flags.read(part(flags), first);
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    WalkedCall& call = some_.at(i);
+    call = {.order = stacks::CallId{orders[i]},
+            .edge = cursor.edge,
+            .start = starts[i],
+            .latency = latencies[i],
+            .children = children[i],
+            .uncertainty = uncertainties[i],
+            .end_unknown = (flags[i] & end_unknown_bit) != 0};
+    if (distances[i] != 0) {
+      call.parent = stacks::CallId{orders[i] - distances[i]};
+    }
+    if ((flags[i] & extra_bit) != 0 && cursor.next_extra < entry.extras) {
+      const std::size_t extra = cursor.next_extra++;
+      call.outside = block.outside[extra];
+      call.off_cpu = block.blocked[extra] + block.preempted[extra];
+      call.before = static_cast<std::uint32_t>(block.before[extra]);
+    }
   }
-  return call;
+  return std::span(some_).first(orders.size());
 }
 
 void ThreadWalk::find_late(const Cursor& from) {
   const auto block = cache_.block(*from.entry);
-  bool any = false;
-  for (std::size_t extra = 0; block && extra < from.entry->extras && !any; ++extra) {
-    any = block->before[extra] != 0;
-  }
-  if (!any) {
+  if (!block || block->before.constant() == 0) {
     return;
   }
   Cursor cursor = from;
   while (cursor.next < from.entry->calls) {
-    if (const WalkedCall call = step(cursor, *block); call.before != 0) {
-      late_.push_back(call);
+    for (const WalkedCall& call : read_some(cursor, *block, UINT64_MAX)) {
+      if (call.before != 0) {
+        late_.push_back(call);
+      }
     }
   }
 }
@@ -124,15 +145,17 @@ void ThreadWalk::read_on(Cursor& cursor, std::uint64_t begin, std::uint64_t end)
     return;
   }
   while (cursor.next < cursor.entry->calls) {
-    const std::uint64_t order = cursor.order + block->order_step[cursor.next];
-    if (order >= end && order < size_) {
+    const auto some = read_some(cursor, *block, end);
+    if (some.empty()) {
       return;
     }
-    const WalkedCall call = step(cursor, *block);
-    if (order < begin || order >= size_ || calls_[order - begin].edge != EdgeId::none) {
-      cache_.note_damage(); // two calls have one number, or the numbers do not ascend
-    } else if (call.before == 0) {
-      calls_[order - begin] = call;
+    for (const WalkedCall& call : some) {
+      const std::uint32_t order = index_of(call.order);
+      if (order < begin || order >= size_ || calls_[order - begin].edge != EdgeId::none) {
+        cache_.note_damage(); // two calls have one number, or the numbers do not ascend
+      } else if (call.before == 0) {
+        calls_[order - begin] = call;
+      }
     }
   }
 }

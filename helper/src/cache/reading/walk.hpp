@@ -5,6 +5,7 @@
 
 #include "cache/reading/call_cache.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -81,17 +82,16 @@ private:
     EdgeId edge{};
     std::uint32_t next = 0;       // call of the block
     std::uint32_t next_extra = 0; // call of the block with extra columns
-    std::uint32_t order = 0;      // of the previous call
-    std::uint64_t start = 0;
+    Block::Position position;
   };
+  static constexpr std::size_t together = 16; // calls
 
   [[nodiscard]] std::vector<WalkedCall> collect();
   // Returns false once the work is cancelled.
   bool read_stretch(std::uint64_t begin);
   void read_on(Cursor& cursor, std::uint64_t begin, std::uint64_t end);
   void find_late(const Cursor& cursor);
-  // Reads the next call of the block.
-  static WalkedCall step(Cursor& cursor, const Block& block);
+  std::span<const WalkedCall> read_some(Cursor& cursor, const Block& block, std::uint64_t end);
   // Callers that were found late come before the first call in them, outermost first.
   static bool comes_before(const WalkedCall& late, const WalkedCall& other);
 
@@ -102,6 +102,7 @@ private:
   std::vector<Cursor> open_;
   std::vector<WalkedCall> late_;  // in order of start
   std::vector<WalkedCall> calls_; // of the stretch, by order
+  std::array<WalkedCall, together> some_;
 };
 
 } // namespace ptlens::cache

@@ -14,9 +14,10 @@ namespace {
 
 // Returns the block of the rows. Its bytes are in the encoder.
 MadeBlock make_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
-                     std::span<const Extra> extras, BlockEncoder& encoder) {
+                     std::span<const Extra> extras, const StartIndexBuilder& starts,
+                     BlockEncoder& encoder) {
   MadeBlock made{.edge = edge, .entry = {}, .sums = sums_of(rows, extras)};
-  made.entry = encoder.encode(rows, extras);
+  made.entry = encoder.encode(rows, extras, starts);
   made.entry.thread = thread;
   made.entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
   return made;
@@ -84,6 +85,8 @@ std::uint32_t ThreadWriter::find_lane(const Edge& edge) {
 }
 
 void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
+  starts_.add(index_of(call.order), call.start);
+  last_order_ = std::max(last_order_, index_of(call.order));
   std::uint32_t before = 0;
   if (call.order <= last_late_parent_ || call.late ||
       (call.parent != stacks::CallId::none && call.parent > call.order)) [[unlikely]] {
@@ -146,7 +149,8 @@ void ThreadWriter::write(std::uint32_t lane) {
   rows_.clear();
   extras_.clear();
   waiting_.take(lane, rows_, extras_);
-  const auto made = make_block(edges_[lane], thread_, rows_, extras_, encoder_);
+  starts_.cover(last_order_);
+  const auto made = make_block(edges_[lane], thread_, rows_, extras_, starts_, encoder_);
   target_->add_block(made, encoder_.bytes());
 }
 
@@ -188,7 +192,7 @@ ThreadWriter::EncodedBlocks ThreadWriter::make_blocks(std::uint32_t begin,
       rows.clear();
       extras.clear();
       waiting_.read(lane, rows, extras);
-      made.blocks.push_back(make_block(edges_[lane], thread_, rows, extras, encoder));
+      made.blocks.push_back(make_block(edges_[lane], thread_, rows, extras, starts_, encoder));
       made.bytes.insert(made.bytes.end(), encoder.bytes().begin(), encoder.bytes().end());
     }
   }
@@ -207,6 +211,7 @@ void ThreadWriter::add(const EncodedBlocks& made) {
 void ThreadWriter::flush() {
   constexpr std::uint32_t lanes_per_range = 1024;
   const auto lanes = static_cast<std::uint32_t>(waiting_.lanes());
+  starts_.cover(last_order_);
   for (std::uint32_t begin = 0; begin < lanes; begin += 2 * lanes_per_range) {
     const std::uint32_t middle = std::min(lanes, begin + lanes_per_range);
     const std::uint32_t end = std::min(lanes, middle + lanes_per_range);

@@ -14,11 +14,13 @@
 #include "cache/writing/waiting_rows.hpp"
 #include "stacks/calls/closed_call.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <tsl/robin_map.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ptlens::cache {
@@ -42,6 +44,7 @@ public:
   void submit(); // passes the batch on
   void flush();  // writes all waiting rows; must be called after the last batch was processed
   [[nodiscard]] std::uint32_t thread() const { return thread_; }
+  [[nodiscard]] StartIndexBuilder take_starts() { return std::move(starts_); }
 
 private:
   using Calls = std::span<const stacks::ClosedCall>;
@@ -90,6 +93,8 @@ private:
   std::vector<Row> rows_;   // of the block being written
   std::vector<Extra> extras_;
   BlockEncoder encoder_;
+  StartIndexBuilder starts_;
+  std::uint32_t last_order_ = 0;                                    // the highest
   std::unordered_map<stacks::CallId, stacks::CallId> first_inside_; // by late parent
   stacks::CallId last_late_parent_{};                               // the highest of these
 };

@@ -139,7 +139,8 @@ void Writer::mark_inner(const Late& late, std::span<const std::size_t> blocks) {
     std::vector<std::byte> bytes = output_.read(entry.offset, entry.bytes);
     const std::size_t size = bytes.size();
     bytes.resize(size + column_padding);
-    const auto block = cache::Block::parse(std::span(bytes).first(size), entry);
+    const auto block =
+        cache::Block::parse(std::span(bytes).first(size), entry, starts_[late.thread].index());
     if (!block) {
       return; // the block cannot be read, which its checksum will show
     }
@@ -163,7 +164,7 @@ void Writer::mark_inner(const Late& late, std::span<const std::size_t> blocks) {
   BlockEncoder encoder;
   for (auto& [block, rows] :
        rows_of) { // the new blocks are appended; the old ones stay in the file, unused
-    BlockEntry entry = encoder.encode(rows, extras);
+    BlockEntry entry = encoder.encode(rows, extras, starts_[late.thread]);
     entry.thread = late.thread;
     entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
     entry.offset = output_.size();
@@ -230,16 +231,31 @@ Writer::Entries Writer::entries() {
 void Writer::append_lists(const std::string& key, const Description& description,
                           FileHeader& header) {
   const Entries made = entries();
-  DirectoryHeader counts{.entries_offset = output_.size(),
+  DirectoryHeader counts{.starts_offset = output_.size(),
+                         .entries_offset = 0, // follows
                          .edges = made.edges.size(),
                          .blocks = made.blocks.size(),
                          .first_start = UINT64_MAX,
                          .key_bytes = key.size(),
                          .functions = description.functions.size(),
                          .threads = description.threads.size()};
-  std::vector<std::uint32_t> thread_calls(counts.threads);
+  std::vector<ThreadEntry> threads(counts.threads);
+  for (const auto& [thread, starts] : starts_) {
+    const auto bytes = std::as_bytes(std::span(starts.groups()));
+    if (thread < threads.size()) { // else it has no calls
+      threads[thread].start_groups = static_cast<std::uint32_t>(starts.groups().size());
+      threads[thread].starts_checksum = checksum(bytes);
+      output_.append(bytes);
+    }
+  }
+  for (ThreadEntry& thread : threads) {
+    if (thread.start_groups == 0) {
+      thread.starts_checksum = checksum({});
+    }
+  }
+  counts.entries_offset = output_.size();
   for (const BlockEntry& block : made.blocks) {
-    thread_calls[block.thread] += block.calls;
+    threads[block.thread].calls += block.calls;
     counts.first_start = std::min(counts.first_start, block.first_start);
   }
   IdVector<stacks::FunctionId, std::vector<EdgeId>> called_by(counts.functions);
@@ -275,7 +291,7 @@ void Writer::append_lists(const std::string& key, const Description& description
   };
   add(padded(std::span<const char>(key)));
   add(padded(std::span<const FunctionEntry>(functions)));
-  add(padded(std::span<const std::uint32_t>(thread_calls)));
+  add(padded(std::span<const ThreadEntry>(threads)));
   add(padded(std::span<const std::byte>(text)));
   header.directory_offset = output_.size();
   header.directory_bytes = directory.size();
@@ -315,6 +331,7 @@ Result<std::shared_ptr<CallCache>> Writer::finish(const std::string& key,
   }
   for (const auto& thread : threads_) {
     thread->flush();
+    starts_.emplace(thread->thread(), thread->take_starts());
   }
   encoding_.reset();
   threads_.clear();

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -91,6 +92,7 @@ private:
   IdVector<stacks::FunctionId, FunctionSums> sums_;
   std::vector<Late> late_;
   std::deque<std::unique_ptr<ThreadWriter>> threads_;
+  std::map<std::uint32_t, StartIndexBuilder> starts_; // by thread, once its calls are written
   std::atomic<std::size_t> thread_count_ = 0;
   std::unique_ptr<OrderedWorker> encoding_; // is destroyed first
 };

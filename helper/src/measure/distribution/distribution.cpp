@@ -30,6 +30,8 @@ Limits limits_of(const cache::CallCache& cache, std::span<const stacks::Function
     limits.latency.low = std::min(limits.latency.low, least);
     limits.latency.high = std::max(limits.latency.high, most);
   };
+  std::vector<std::uint8_t> flags;
+  std::vector<std::uint64_t> latencies;
   const bool complete_only = states == CallStates{CallState::complete};
   for (const stacks::FunctionId function : functions) {
     const cache::FunctionSums& sums = cache.sums(function);
@@ -41,9 +43,16 @@ Limits limits_of(const cache::CallCache& cache, std::span<const stacks::Function
         limits.first = std::min(limits.first, entry.first_start);
         limits.last = std::max(limits.last, entry.last_end);
         const auto block = complete_only ? std::nullopt : cache.block(entry);
-        for (std::size_t call = 0; block && call < entry.calls; ++call) {
-          if (states.has(cache::state_of(static_cast<std::uint8_t>(block->flags[call])))) {
-            widen(block->latency[call], block->latency[call]);
+        if (!block) {
+          continue;
+        }
+        flags.resize(entry.calls);
+        latencies.resize(entry.calls);
+        block->flags.read(std::span(flags));
+        block->latency.read(std::span(latencies));
+        for (std::size_t call = 0; call < entry.calls; ++call) {
+          if (states.has(cache::state_of(flags[call]))) {
+            widen(latencies[call], latencies[call]);
           }
         }
       }
@@ -66,6 +75,8 @@ public:
     starts_.resize(entry.calls);
     block.latency.read(std::span(latencies_));
     block.read_starts(entry, starts_);
+    flags_.resize(entry.calls);
+    block.flags.read(std::span(flags_));
     blocked_.resize(entry.calls);
     preempted_.resize(entry.calls);
     if (entry.extras > 0) {
@@ -78,8 +89,7 @@ public:
     const double width =
         static_cast<double>(columns_) / static_cast<double>(limits_.last - limits_.first + 1);
     for (std::uint32_t call = 0; call < entry.calls; ++call) {
-      const auto flags = static_cast<std::uint8_t>(block.flags[call]);
-      if (!states_.has(cache::state_of(flags)) || !cache::has_latency(flags)) {
+      if (!states_.has(cache::state_of(flags_[call])) || !cache::has_latency(flags_[call])) {
         continue;
       }
       const std::size_t bin = bins_->of(latencies_[call]);
@@ -133,6 +143,7 @@ private:
   std::vector<std::uint32_t> selected_grid_;
   FirstCalls slowest_;
   // Of the block:
+  std::vector<std::uint8_t> flags_;
   std::vector<std::uint64_t> latencies_;
   std::vector<std::uint64_t> starts_;
   std::vector<std::uint64_t> blocked_;

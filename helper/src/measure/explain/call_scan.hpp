@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ptlens::measure {
@@ -28,29 +29,37 @@ template <class Take>
 void scan_calls(const cache::CallCache& cache, cache::EdgeId edge, const Take& take) {
   std::vector<std::uint32_t> orders;
   std::vector<std::uint64_t> starts;
+  std::vector<std::uint64_t> latencies;
+  std::vector<std::uint32_t> distances;
+  std::vector<std::uint32_t> uncertainties;
+  std::vector<std::uint8_t> flags;
   for (const cache::BlockEntry& entry : cache.blocks(edge)) {
     const auto block = cache.block(entry);
     if (!block) {
       continue;
     }
-    orders.resize(entry.calls);
-    starts.resize(entry.calls);
-    block->read_orders(entry, orders);
-    block->read_starts(entry, starts);
+    const auto resized = [&entry](auto& column) {
+      column.resize(entry.calls);
+      return std::span(column);
+    };
+    block->read_orders(entry, resized(orders));
+    block->read_starts(entry, resized(starts));
+    block->latency.read(resized(latencies));
+    block->distance.read(resized(distances));
+    block->uncertainty.read(resized(uncertainties));
+    block->flags.read(resized(flags));
     std::size_t extra = 0;
     for (std::size_t at = 0; at < entry.calls; ++at) {
-      const auto flags = static_cast<std::uint8_t>(block->flags[at]);
-      const auto distance = static_cast<std::uint32_t>(block->distance[at]);
       ScannedCall call{.thread = entry.thread,
                        .order = stacks::CallId{orders[at]},
-                       .parent = distance == 0 ? stacks::CallId::none
-                                               : stacks::CallId{orders[at] - distance},
-                       .uncertainty = static_cast<std::uint32_t>(block->uncertainty[at]),
+                       .parent = distances[at] == 0 ? stacks::CallId::none
+                                                    : stacks::CallId{orders[at] - distances[at]},
+                       .uncertainty = uncertainties[at],
                        .start = starts[at],
-                       .latency = block->latency[at]};
-      call.state = cache::state_of(flags);
-      call.has_latency = cache::has_latency(flags);
-      if ((flags & cache::extra_bit) != 0 && extra < entry.extras) {
+                       .latency = latencies[at]};
+      call.state = cache::state_of(flags[at]);
+      call.has_latency = cache::has_latency(flags[at]);
+      if ((flags[at] & cache::extra_bit) != 0 && extra < entry.extras) {
         call.blocked = block->blocked[extra];
         call.preempted = block->preempted[extra];
         ++extra;

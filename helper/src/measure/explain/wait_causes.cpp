@@ -63,13 +63,14 @@ public:
     starts_.resize(entry.calls);
     walls_.resize(entry.calls);
     orders_.resize(entry.calls);
+    flags_.resize(entry.calls);
     block.latency.read(std::span(latencies_));
+    block.flags.read(std::span(flags_));
     block.read_starts(entry, starts_);
     block.read_walls(entry, walls_);
     block.read_orders(entry, orders_);
     for (std::size_t call = 0; call < entry.calls; ++call) {
-      const auto flags = static_cast<std::uint8_t>(block.flags[call]);
-      if (accepted[call] != 0 && states_.has(cache::state_of(flags)) &&
+      if (accepted[call] != 0 && states_.has(cache::state_of(flags_[call])) &&
           latencies_[call] >= slow_->low && latencies_[call] <= slow_->high) {
         found_.push_back({.thread = entry.thread,
                           .begin = starts_[call],
@@ -90,6 +91,7 @@ private:
   std::vector<std::uint64_t> starts_;
   std::vector<std::uint64_t> walls_;
   std::vector<std::uint32_t> orders_;
+  std::vector<std::uint8_t> flags_;
 };
 
 // Returns the slow calls that the selection accepts, by thread and start.

@@ -106,12 +106,9 @@ private:
       orders_.resize(entry.calls);
       before_.assign(entry.calls, 0);
       block.read_orders(entry, orders_);
-      std::size_t extra = 0;
-      for (std::size_t each = 0; each < entry.calls && extra < entry.extras; ++each) {
-        if ((block.flags[each] & cache::extra_bit) != 0) {
-          before_[each] = static_cast<std::uint32_t>(block.before[extra++]);
-        }
-      }
+      block.each_extra(entry, [&](std::size_t each, std::size_t extra) {
+        before_[each] = static_cast<std::uint32_t>(block.before[extra]);
+      });
       read_ = true;
     }
     found_[point].take({.call = {.block = &entry, .edge = source.edge, .at = call},

@@ -18,6 +18,7 @@ struct PagePart {
 
   std::uint64_t total = 0;
   FirstCalls first;
+  std::vector<std::uint8_t> flags = {};
   std::vector<std::uint64_t> keys;
   std::vector<std::uint64_t> starts;
   std::vector<std::uint32_t> orders;
@@ -37,7 +38,7 @@ void read_keys(const cache::BlockEntry& entry, const cache::Block& block,
     break;
   case CallOrder::self:
     block.latency.read(std::span(keys));
-    block.children.read(std::span(other));
+    block.read_children(keys, other);
     for (std::size_t call = 0; call < keys.size(); ++call) {
       keys[call] -= std::min(keys[call], other[call]);
     }
@@ -67,34 +68,34 @@ CallPage read_page(const Measurement& measurement, std::span<const stacks::Funct
   const std::uint64_t wanted = offset + std::min(request.limit, cache.calls() - offset);
   constexpr std::size_t calls_per_part = 500'000;
   std::vector<PagePart> parts(parts_of(cache.calls(), calls_per_part), PagePart(wanted));
-  each_judged_block(
-      measurement, functions, selection, parts,
-      [&](PagePart& part, cache::EdgeId edge, const cache::BlockEntry& entry,
-          const cache::Block& block, std::span<const std::uint8_t> accepted) {
-        read_keys(entry, block, request, part.keys);
-        bool read = false;
-        for (std::uint32_t call = 0; call < entry.calls; ++call) {
-          if (accepted[call] == 0 ||
-              !states.has(cache::state_of(static_cast<std::uint8_t>(block.flags[call])))) {
-            continue;
-          }
-          ++part.total;
-          if (!part.first.may_take(part.keys[call])) {
-            continue;
-          }
-          if (!std::exchange(read, true)) {
-            part.starts.resize(entry.calls);
-            part.orders.resize(entry.calls);
-            block.read_starts(entry, part.starts);
-            block.read_orders(entry, part.orders);
-          }
-          part.first.take({.key = part.keys[call],
-                           .start = part.starts[call],
-                           .thread = entry.thread,
-                           .order = part.orders[call],
-                           .call = {.block = &entry, .edge = edge, .at = call}});
-        }
-      });
+  each_judged_block(measurement, functions, selection, parts,
+                    [&](PagePart& part, cache::EdgeId edge, const cache::BlockEntry& entry,
+                        const cache::Block& block, std::span<const std::uint8_t> accepted) {
+                      read_keys(entry, block, request, part.keys);
+                      part.flags.resize(entry.calls);
+                      block.flags.read(std::span(part.flags));
+                      bool read = false;
+                      for (std::uint32_t call = 0; call < entry.calls; ++call) {
+                        if (accepted[call] == 0 || !states.has(cache::state_of(part.flags[call]))) {
+                          continue;
+                        }
+                        ++part.total;
+                        if (!part.first.may_take(part.keys[call])) {
+                          continue;
+                        }
+                        if (!std::exchange(read, true)) {
+                          part.starts.resize(entry.calls);
+                          part.orders.resize(entry.calls);
+                          block.read_starts(entry, part.starts);
+                          block.read_orders(entry, part.orders);
+                        }
+                        part.first.take({.key = part.keys[call],
+                                         .start = part.starts[call],
+                                         .thread = entry.thread,
+                                         .order = part.orders[call],
+                                         .call = {.block = &entry, .edge = edge, .at = call}});
+                      }
+                    });
   std::uint64_t total = 0;
   for (std::size_t part = 0; part < parts.size(); ++part) {
     total += parts[part].total;

@@ -80,11 +80,13 @@ void CallSelector::judge_figures(const cache::BlockEntry& entry, const cache::Bl
 void CallSelector::judge_relatives(const cache::BlockEntry& entry, const cache::Block& block) {
   orders_.resize(entry.calls);
   block.read_orders(entry, orders_);
+  distances_.resize(entry.calls);
+  block.distance.read(std::span(distances_));
   for (std::size_t call = 0; call < orders_.size(); ++call) {
     if (accepted_[call] == 0) {
       continue;
     }
-    const auto distance = static_cast<std::uint32_t>(block.distance[call]);
+    const std::uint32_t distance = distances_[call];
     const stacks::CallId parent =
         distance == 0 ? stacks::CallId::none : stacks::CallId{orders_[call] - distance};
     if ((ancestors_ && !ancestors_->accepts(parent)) ||

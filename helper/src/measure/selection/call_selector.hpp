@@ -47,6 +47,7 @@ private:
   // Of the block:
   std::vector<std::uint8_t> accepted_;
   std::vector<std::uint32_t> orders_;
+  std::vector<std::uint32_t> distances_;
   std::vector<std::uint64_t> values_;
 };
 

@@ -90,9 +90,11 @@ void CallStream::find_in(const Source& source, std::uint64_t end) {
   orders_.resize(entry.calls);
   block->read_starts(entry, starts_);
   block->read_orders(entry, orders_);
+  flags_.resize(entry.calls);
+  block->flags.read(std::span(flags_));
   for (std::uint32_t call = 0; call < entry.calls; ++call) {
     if (starts_[call] >= begin_ && (starts_[call] < end || end == UINT64_MAX) &&
-        states_.has(cache::state_of(static_cast<std::uint8_t>(block->flags[call]))) &&
+        states_.has(cache::state_of(flags_[call])) &&
         (!accepted_ || accepted_->has(entry.thread, stacks::CallId{orders_[call]}))) {
       found_.push_back({.start = starts_[call],
                         .thread = entry.thread,

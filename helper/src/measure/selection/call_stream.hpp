@@ -55,6 +55,7 @@ private:
   std::vector<Found> found_;
   std::vector<std::uint64_t> starts_;
   std::vector<std::uint32_t> orders_;
+  std::vector<std::uint8_t> flags_;
 };
 
 } // namespace ptlens::measure

@@ -108,13 +108,16 @@ AncestorCheck::AncestorCheck(const Measurement& measurement,
 void AncestorCheck::enter(std::uint32_t thread) {
   ancestry_.enter(thread);
   std::vector<std::uint32_t> orders;
+  std::vector<std::uint64_t> latencies;
   for (const Ancestor& ancestor : ancestors_) {
     each_block(cache_, ancestor.edges, thread,
                [&](const cache::BlockEntry& entry, const cache::Block& block) {
                  orders.resize(entry.calls);
                  block.read_orders(entry, orders);
+                 latencies.resize(entry.calls);
+                 block.latency.read(std::span(latencies));
                  for (std::size_t call = 0; call < orders.size(); ++call) {
-                   if (ancestor.latency.contains(block.latency[call])) {
+                   if (ancestor.latency.contains(latencies[call])) {
                      ancestry_.mark(stacks::CallId{orders[call]}, ancestor.mark);
                    }
                  }

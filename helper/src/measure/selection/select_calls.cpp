@@ -13,6 +13,7 @@ cache::OrderSet select_calls(const Measurement& measurement,
   struct Part {
     cache::OrderSet selected;
     std::vector<std::uint32_t> orders = {};
+    std::vector<std::uint8_t> flags = {};
   };
   constexpr std::size_t calls_per_part = 500'000;
   const cache::CallCache& cache = *measurement.cache;
@@ -27,10 +28,11 @@ cache::OrderSet select_calls(const Measurement& measurement,
                       }
                       part.orders.resize(entry.calls);
                       block.read_orders(entry, part.orders);
+                      part.flags.resize(entry.calls);
+                      block.flags.read(std::span(part.flags));
                       for (std::size_t call = 0; call < accepted.size(); ++call) {
                         if (accepted[call] != 0 &&
-                            (any_state || states.has(cache::state_of(
-                                              static_cast<std::uint8_t>(block.flags[call]))))) {
+                            (any_state || states.has(cache::state_of(part.flags[call])))) {
                           part.selected.add(entry.thread, stacks::CallId{part.orders[call]});
                         }
                       }

@@ -27,12 +27,7 @@ void read_waited(const cache::Block& block, const cache::BlockEntry& entry, Wait
                  std::span<std::uint64_t> out) {
   std::ranges::fill(out, 0);
   const cache::Column& column = reason == WaitReason::blocked ? block.blocked : block.preempted;
-  std::size_t extra = 0;
-  for (std::size_t call = 0; call < out.size() && extra < entry.extras; ++call) {
-    if ((block.flags[call] & cache::extra_bit) != 0) {
-      out[call] = column[extra++];
-    }
-  }
+  block.each_extra(entry, [&](std::size_t call, std::size_t extra) { out[call] = column[extra]; });
 }
 
 } // namespace ptlens::measure

@@ -149,7 +149,7 @@ public:
 private:
   void add_coverings(std::span<const std::uint32_t> positions, bool folded);
   [[nodiscard]] bool may_be_covered(std::uint32_t thread, const cache::BlockEntry& entry) const {
-    return entry.inner != 0 &&
+    return entry.has_inner != 0 &&
            (within_ == nullptr || within_->overlap(thread, entry.first_start, entry.last_end));
   }
   template <class Wanted>
@@ -288,9 +288,10 @@ NestedTimes::NestedTimes(const cache::CallCache& cache, std::span<const cache::E
     : times_(cache.thread_count()) {
   std::vector<std::uint64_t> starts;
   std::vector<std::uint64_t> walls;
+  std::vector<std::uint8_t> flags;
   for (const cache::EdgeId edge : edges) {
     for (const cache::BlockEntry& entry : cache.blocks(edge)) {
-      const auto block = entry.inner != 0 ? cache.block(entry) : std::nullopt;
+      const auto block = entry.has_inner != 0 ? cache.block(entry) : std::nullopt;
       if (!block) {
         continue;
       }
@@ -298,8 +299,10 @@ NestedTimes::NestedTimes(const cache::CallCache& cache, std::span<const cache::E
       block->read_starts(entry, starts);
       walls.resize(entry.calls);
       block->read_walls(entry, walls);
+      flags.resize(entry.calls);
+      block->flags.read(std::span(flags));
       for (std::size_t i = 0; i < starts.size(); ++i) {
-        if ((block->flags[i] & cache::inner_bit) != 0) {
+        if ((flags[i] & cache::inner_bit) != 0) {
           times_[entry.thread].emplace_back(starts[i], starts[i] + walls[i]);
         }
       }
