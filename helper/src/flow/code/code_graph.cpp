@@ -32,8 +32,7 @@ BlockId CodeGraph::find_edge(BlockId block, bool taken) {
     to = instruction->target;
   }
   const BlockId found = at(to);
-  BasicBlock& from = blocks_[index_of(block)];
-  (taken ? from.taken : from.not_taken) = found;
+  blocks_[index_of(block)].edges[taken ? 1 : 0] = found;
   return found;
 }
 
