@@ -133,7 +133,7 @@ public:
 
 private:
   BlockId explore(std::uint64_t address);
-  BasicBlock follow(std::uint64_t address, BlockEnds& ends);
+  BasicBlock follow(std::uint64_t address, BlockEnds& ends, std::uint64_t& jump_target);
   BlockId find_edge(BlockId block, bool taken);
   [[nodiscard]] Target& target(std::uint64_t to) {
     Target& recent = recent_[slot(to)];
@@ -148,6 +148,7 @@ private:
   CodeImage* image_;
   Detail detail_;
   std::vector<BasicBlock, LargePages<BasicBlock>> blocks_{1}; // the first is no_block
+  std::vector<std::uint64_t> jump_targets_{0}; // of the conditional branches, by block; others: 0
   CodePoints points_;
   AddressMap<BlockId> by_address_;
   AddressMap<Target> targets_;
