@@ -21,7 +21,12 @@ struct UncertainTime {
   std::uint32_t uncertainty_ns = 0; // the true time is within time_ns ± uncertainty_ns
 
   UncertainTime() = default;
-  explicit UncertainTime(TimeInterval interval, std::uint64_t not_before = 0)
+  explicit UncertainTime(TimeInterval interval) : interval_ns(interval.latest - interval.earliest) {
+    time_ns = interval.earliest + interval_ns / 2;
+    uncertainty_ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        interval_ns - interval_ns / 2, std::numeric_limits<std::uint32_t>::max()));
+  }
+  UncertainTime(TimeInterval interval, std::uint64_t not_before)
       : time_ns(std::max(interval.earliest + (interval.latest - interval.earliest) / 2,
                          std::min(interval.latest, not_before))),
         interval_ns(interval.latest - interval.earliest),

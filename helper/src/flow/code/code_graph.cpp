@@ -13,9 +13,11 @@ BlockId CodeGraph::explore(std::uint64_t address) {
   BlockId id = no_block;
   if (image_->holds(address)) {
     BlockEnds ends{.begin = address};
-    const BasicBlock block = follow(address, ends);
+    std::uint64_t jump_target = 0;
+    const BasicBlock block = follow(address, ends, jump_target);
     id = static_cast<BlockId>(blocks_.size());
     blocks_.push_back(block);
+    jump_targets_.push_back(jump_target);
     points_.blocks.push_back(ends);
   }
   by_address_.emplace(address, id);
@@ -23,17 +25,8 @@ BlockId CodeGraph::explore(std::uint64_t address) {
 }
 
 BlockId CodeGraph::find_edge(BlockId block, bool taken) {
-  std::uint64_t to = ends(block).address_behind();
-  if (taken) {
-    const auto instruction = image_->instruction(ends(block).end_address);
-    if (!instruction) {
-      return no_block;
-    }
-    to = instruction->target;
-  }
-  const BlockId found = at(to);
-  BasicBlock& from = blocks_[index_of(block)];
-  (taken ? from.taken : from.not_taken) = found;
+  const BlockId found = at(taken ? jump_targets_[index_of(block)] : ends(block).address_behind());
+  blocks_[index_of(block)].edges[taken ? 1 : 0] = found;
   return found;
 }
 
@@ -49,7 +42,7 @@ CodeGraph::Target& CodeGraph::find_target(std::uint64_t to) {
   return recent_[slot(to)] = found;
 }
 
-BasicBlock CodeGraph::follow(std::uint64_t address, BlockEnds& ends) {
+BasicBlock CodeGraph::follow(std::uint64_t address, BlockEnds& ends, std::uint64_t& jump_target) {
   BasicBlock block{.first_direct = static_cast<DirectBranchId>(points_.direct_branches.size())};
   const auto end_with = [&block](BasicBlock::End end) {
     block.end = static_cast<std::uint8_t>(end);
@@ -86,6 +79,7 @@ BasicBlock CodeGraph::follow(std::uint64_t address, BlockEnds& ends) {
     }
     case InstructionClass::conditional:
       end_with(BasicBlock::End::conditional);
+      jump_target = instruction->target;
       block.hidden =
           instruction->target == behind || (instruction->inside && hides_local_jumps()) ? 1 : 0;
       return block;

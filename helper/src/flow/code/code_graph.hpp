@@ -12,6 +12,7 @@
 #include "flow/code/code_image.hpp"
 #include "flow/code/code_points.hpp"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -33,9 +34,9 @@ struct BasicBlock {
     unclear, // far, unknown or too far away: to be followed instruction by instruction
   };
 
-  BlockId taken = no_block; // edge of a conditional branch
-  // The other edge of a conditional branch; after an indirect call, the block that it returns to.
-  BlockId not_taken = no_block;
+  // The edges of a conditional branch: where it is not taken, and where it is. The first one of an
+  // indirect call leads to the block that it returns to.
+  std::array<BlockId, 2> edges = {no_block, no_block};
   DirectBranchId first_direct{};
   std::uint16_t instructions = 0; // including the one that decides
   std::uint8_t direct_count : 7 = 0;
@@ -43,6 +44,8 @@ struct BasicBlock {
   std::uint8_t end : 3 = static_cast<std::uint8_t>(End::unclear);
   std::uint8_t calls : 1 = 0; // one of the direct branches is a call that returns
 
+  // An index, since a jump on `taken` would be predicted badly.
+  [[nodiscard]] BlockId edge(bool taken) const { return edges[taken ? 1 : 0]; }
   [[nodiscard]] bool ends_with(End which) const { return end == static_cast<std::uint8_t>(which); }
 };
 static_assert(sizeof(BasicBlock) == 16);
@@ -86,22 +89,27 @@ public:
 
   // Returns the block that the conditional branch leads to; no_block where no code is known there.
   [[nodiscard]] BlockId take(BlockId block, bool taken) {
-    const BasicBlock& from = (*this)[block];
-    const BlockId edge = taken ? from.taken : from.not_taken;
+    const BlockId edge = (*this)[block].edge(taken);
     return edge != no_block ? edge : find_edge(block, taken);
   }
-  // Returns the block at the target of an indirect transfer; no_block where no code is known there.
-  [[nodiscard]] BlockId go(std::uint64_t to) { return target(to).block; }
+  // A target of indirect transfers.
+  struct Target {
+    std::uint64_t address = 0;
+    BlockId block = no_block; // where no code is known there
+    Label label = no_label;
+  };
+  // Returns the target of an indirect transfer, valid until the next look-up.
+  [[nodiscard]] const Target& go(std::uint64_t to) { return target(to); }
   // Starts to load the memory that go() will read.
   void prefetch(std::uint64_t to) const { __builtin_prefetch(&recent_[slot(to)]); }
   // Returns the point that the indirect call at the end of the block returns to.
   [[nodiscard]] ReturnPoint behind(BlockId block) {
     const std::uint64_t address = ends(block).address_behind();
-    if ((*this)[block].not_taken == no_block) {
+    if ((*this)[block].edge(false) == no_block) {
       const BlockId found = at(address);
-      blocks_[index_of(block)].not_taken = found;
+      blocks_[index_of(block)].edges[0] = found;
     }
-    return {address, (*this)[block].not_taken};
+    return {address, (*this)[block].edge(false)};
   }
   // Returns the point that the direct call returns to.
   [[nodiscard]] ReturnPoint behind(DirectBranchId id) {
@@ -118,23 +126,14 @@ public:
   [[nodiscard]] DirectBranch& labels(DirectBranchId id) {
     return points_.direct_branches[index_of(id)];
   }
-  // Returns the label of the target of an indirect transfer, no_label where it has none.
-  [[nodiscard]] Label target_label(std::uint64_t to) { return target(to).label; }
   void set_target_label(std::uint64_t to, Label label) {
     target(to).label = label;
     targets_[to].label = label;
   }
 
 private:
-  // A target of indirect transfers. Nearly all targets of a trace are in recent_, by hash.
-  struct Target {
-    std::uint64_t address = 0;
-    BlockId block = no_block;
-    Label label = no_label;
-  };
-
   BlockId explore(std::uint64_t address);
-  BasicBlock follow(std::uint64_t address, BlockEnds& ends);
+  BasicBlock follow(std::uint64_t address, BlockEnds& ends, std::uint64_t& jump_target);
   BlockId find_edge(BlockId block, bool taken);
   [[nodiscard]] Target& target(std::uint64_t to) {
     Target& recent = recent_[slot(to)];
@@ -149,13 +148,14 @@ private:
   CodeImage* image_;
   Detail detail_;
   std::vector<BasicBlock, LargePages<BasicBlock>> blocks_{1}; // the first is no_block
+  std::vector<std::uint64_t> jump_targets_{0}; // of the conditional branches, by block; others: 0
   CodePoints points_;
   AddressMap<BlockId> by_address_;
   AddressMap<Target> targets_;
   static constexpr unsigned least_recent_bits = 8;
   static constexpr unsigned most_recent_bits = 16;
   unsigned recent_bits_ = least_recent_bits;
-  std::vector<Target, LargePages<Target>> recent_;
+  std::vector<Target, LargePages<Target>> recent_; // nearly all targets of a trace, by hash
 };
 
 } // namespace ptlens::flow

@@ -51,6 +51,7 @@ struct DirectBranch {
   std::uint8_t from_size = 0;
   bool returns = false; // a call, but not to the next instruction
   // Only the thread that adds places may use the following members.
+  std::uint8_t mark = 0;     // for the BranchConsumer, like a label
   BlockId behind = no_block; // where a call returns to, no_block until it is known
   Label target = no_label;   // of `to`
   Label site = no_label;     // of `from`

@@ -67,14 +67,37 @@ public:
     return packet;
   }
 
+  // The following are for loops that look at the first byte themselves. Where has_room() returns
+  // true, the packet here and, after a TNT of one byte, the two packets behind it are not cut.
+  [[nodiscard]] bool has_room() const { return end_ - at_ >= room; }
+  [[nodiscard]] static bool is_cyc(std::uint8_t first) { return (first & 3U) == 3; }
+  [[nodiscard]] static bool is_short_tnt(std::uint8_t first) {
+    return (first & 1U) == 0 && first > extension;
+  }
+  [[nodiscard]] static bool is_tip_with_address(std::uint8_t first) {
+    return (first & 0x1fU) == 0x0d && first > 0x1f;
+  }
+  // Returns the CYC packet here, and passes it unless it is bad.
+  [[gnu::always_inline]] RawPacket next_cyc() {
+    const RawPacket packet = cyc(*at_);
+    at_ += packet.size;
+    return packet;
+  }
+  // Reads a TIP packet with at least eight bytes after its first byte.
+  [[nodiscard, gnu::always_inline]] RawPacket roomy_tip(std::uint8_t first) const {
+    static constexpr std::uint64_t mask_of[] = {
+        0, 0xffff, 0xffffffff, 0xffffffffffff, 0xffffffffffff, 0, ~0ULL, 0};
+    const auto count = static_cast<std::uint8_t>(first >> 5U);
+    const std::uint8_t size = address_packet_size[count];
+    return {.payload = number<8>(1) & mask_of[count],
+            .kind = size != 0 ? RawKind::tip : RawKind::bad,
+            .size = size,
+            .count = count};
+  }
   // Returns the address of the next packet, or of the packet after a short CYC, if that is a TIP,
-  // so that its data can be loaded ahead of time. Returns 0 for other packets and near the end.
+  // so that its data can be loaded ahead of time. Returns 0 for other packets.
   [[nodiscard, gnu::always_inline]] std::uint64_t target_ahead(std::uint64_t last_ip) const {
-    constexpr std::ptrdiff_t most_bytes = 2 + 9;
-    if (end_ - at_ < most_bytes) {
-      return 0;
-    }
-    const bool cycles = (at_[0] & 3U) == 3;
+    const bool cycles = is_cyc(at_[0]);
     const std::uint8_t* const at = at_ + (cycles ? 1 + (at_[0] >> 2U & 1U) : 0U);
     if ((*at & 0x1fU) != 0x0d) {
       return 0;
@@ -106,12 +129,10 @@ private:
       return cut();
     }
     const std::uint8_t first = *at_;
-    if ((first & 3U) == 3) {
-      return (first & 4U) == 0
-                 ? RawPacket{.payload = std::uint64_t{first} >> 3U, .kind = RawKind::cyc, .size = 1}
-                 : long_cycles();
+    if (is_cyc(first)) {
+      return cyc(first);
     }
-    if ((first & 1U) == 0 && first > extension) {
+    if (is_short_tnt(first)) {
       const auto bits = static_cast<std::uint8_t>(std::bit_width(first) - 2);
       return {.payload = (first >> 1U) & ((1U << bits) - 1U),
               .kind = RawKind::tnt,
@@ -127,18 +148,6 @@ private:
 
   // The size of a packet with an address, by IPBytes; 0: reserved.
   static constexpr std::uint8_t address_packet_size[] = {1, 3, 5, 7, 7, 0, 9, 0};
-
-  // Reads a packet with at least eight bytes after its first byte.
-  [[nodiscard, gnu::always_inline]] RawPacket roomy_tip(std::uint8_t first) const {
-    static constexpr std::uint64_t mask_of[] = {
-        0, 0xffff, 0xffffffff, 0xffffffffffff, 0xffffffffffff, 0, ~0ULL, 0};
-    const auto count = static_cast<std::uint8_t>(first >> 5U);
-    const std::uint8_t size = address_packet_size[count];
-    return {.payload = number<8>(1) & mask_of[count],
-            .kind = size != 0 ? RawKind::tip : RawKind::bad,
-            .size = size,
-            .count = count};
-  }
 
   [[nodiscard, gnu::noinline]] RawPacket rare(std::uint8_t first) const {
     switch (first) {
@@ -196,6 +205,12 @@ private:
     }
   }
 
+  [[nodiscard, gnu::always_inline]] RawPacket cyc(std::uint8_t first) const {
+    return (first & 4U) == 0
+               ? RawPacket{.payload = std::uint64_t{first} >> 3U, .kind = RawKind::cyc, .size = 1}
+               : long_cycles();
+  }
+
   [[nodiscard, gnu::always_inline]] RawPacket long_cycles() const {
     if (end_ - at_ >= 2 && (at_[1] & 1U) == 0) {
       return {.payload = static_cast<std::uint64_t>(at_[0] >> 3U) |
@@ -242,6 +257,7 @@ private:
   [[nodiscard]] RawPacket extended() const;
 
   static constexpr std::uint8_t extension = 0x02;
+  static constexpr std::ptrdiff_t room = 16; // bytes
 
   const std::uint8_t* at_;
   const std::uint8_t* end_;

@@ -10,12 +10,24 @@ public:
   explicit ListingSink(const CodePoints& points) : points_(&points) {}
 
   void begin(RunBuilder& run) { run_ = &run; }
-  [[gnu::always_inline]] void take_direct(DirectBranchId branch, const UncertainTime& time) {
-    add(points_->branch(branch), time);
+  [[gnu::always_inline]] void take_direct(DirectBranchId id, const DirectBranch& branch,
+                                          const UncertainTime& time) {
+    static_cast<void>(branch);
+    add(points_->branch(id), time);
   }
-  [[gnu::always_inline]] void take_end(BlockId block, BranchKind kind, std::uint64_t to,
-                                       BlockId reached, const UncertainTime& time) {
-    add(points_->branch(block, kind, to, reached), time);
+  [[gnu::always_inline]] void take_conditional(BlockId block, BlockId reached,
+                                               const UncertainTime& time) {
+    add(points_->branch(block, BranchKind::cond, points_->blocks[index_of(reached)].begin, reached),
+        time);
+  }
+  [[gnu::always_inline]] void take_return(BlockId block, std::uint64_t to, BlockId reached,
+                                          const UncertainTime& time) {
+    add(points_->branch(block, BranchKind::ret, to, reached), time);
+  }
+  [[gnu::always_inline]] void take_indirect(BlockId block, BranchKind kind,
+                                            const CodeGraph::Target& target,
+                                            const UncertainTime& time) {
+    add(points_->branch(block, kind, target.address, target.block), time);
   }
   [[nodiscard]] bool has_many() const { return run_->has_many(); }
   void end() {}

@@ -4,9 +4,12 @@
 //
 // The loop is a template over what takes its branches. A Sink has these members:
 //   void begin(RunBuilder& run);
-//   void take_direct(DirectBranchId branch, const UncertainTime& time);
-//   void take_end(BlockId block, BranchKind kind, std::uint64_t to, BlockId reached,
-//                 const UncertainTime& time);  // the branch that ends the block
+//   void take_direct(DirectBranchId id, DirectBranch& branch, const UncertainTime& time);
+//   // The following three take the branch that ends the block.
+//   void take_conditional(BlockId block, BlockId reached, const UncertainTime& time);
+//   void take_return(BlockId block, std::uint64_t to, BlockId reached, const UncertainTime& time);
+//   void take_indirect(BlockId block, BranchKind kind, const CodeGraph::Target& target,
+//                      const UncertainTime& time);
 //   bool has_many() const;                     // enough for a run
 //   void end();
 #pragma once
@@ -33,25 +36,29 @@ template <class Sink>
   const std::uint32_t end = first + block.direct_count;
   for (std::uint32_t index = first; index != end; ++index) {
     const DirectBranchId id{index};
-    sink.take_direct(id, time);
-    if (graph_->direct(id).returns) {
-      returns_->push(graph_->behind(id));
+    DirectBranch& branch = graph_->labels(id);
+    sink.take_direct(id, branch, time);
+    if (branch.returns) {
+      returns_->push(branch.behind != no_block ? ReturnPoint{branch.address_behind(), branch.behind}
+                                               : graph_->behind(id));
     }
   }
 }
 
-// Does what PacketWalker::follow_bits() does.
+// Does what PacketWalker::follow_bits() does. The oldest bit is the highest of `bits`.
 template <class Sink>
 [[gnu::flatten]] BlockId PacketWalker::follow_exact_bits(BlockId id, std::uint64_t bits,
                                                          unsigned count, std::uint8_t size,
                                                          Exact& exact, Sink& sink) {
   const unsigned own = count == tnt_room(size) ? 1 : 0; // bits left at the bit that sent the packet
+  const std::uint64_t before = exact.before;
+  const std::uint64_t now = exact.now;
   const auto decided = [&](unsigned bits_left) {
-    return UncertainTime({bits_left == own ? exact.now : exact.before, exact.now});
+    return UncertainTime({bits_left == own ? now : before, now});
   };
   // The time of what happened before the next decision.
   const auto between = [&](unsigned bits_left) {
-    return UncertainTime({bits_left == count ? exact.last.earliest : exact.before, exact.now});
+    return UncertainTime({bits_left == count ? exact.last.earliest : before, now});
   };
   BlockId held = exact.held;
   unsigned held_left = 0; // bits left at the held branch, 0: from an earlier packet
@@ -61,9 +68,9 @@ template <class Sink>
   const BasicBlock* blocks = graph.blocks();
   do {
     const BasicBlock block = blocks[index_of(id)];
-    const bool taken = (bits >> (left - 1U) & 1U) != 0;
+    const bool taken = (bits >> 63U) != 0;
     if (block.ends_with(BasicBlock::End::conditional)) {
-      const BlockId edge = taken ? block.taken : block.not_taken;
+      const BlockId edge = blocks[index_of(id)].edge(taken);
       if (edge == no_block) [[unlikely]] {
         if (graph.take(id, taken) == no_block) {
           break;
@@ -77,12 +84,12 @@ template <class Sink>
         pass_exact(block, between(left), sink);
         blocks = graph.blocks();
       }
-      if (taken && block.hidden != 0) {
-        held = id;
-        held_left = left;
-      } else if (taken) {
+      const bool holds = taken && block.hidden != 0;
+      held = holds ? id : held;
+      held_left = holds ? left : held_left;
+      if (taken && block.hidden == 0) [[unlikely]] {
         held = no_block;
-        sink.take_end(id, BranchKind::cond, graph.ends(edge).begin, edge, decided(left));
+        sink.take_conditional(id, edge, decided(left));
       }
       id = edge;
     } else if (block.ends_with(BasicBlock::End::ret) && taken &&
@@ -91,85 +98,88 @@ template <class Sink>
       instructions += block.instructions;
       if (block.direct_count != 0) {
         pass_exact(block, between(left), sink);
+        blocks = graph.blocks();
       }
       const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
-      const BlockId to = point.block != no_block ? point.block : graph.at(point.address);
-      blocks = graph.blocks();
-      sink.take_end(id, BranchKind::ret, point.address, to, decided(left));
+      BlockId to = point.block;
+      if (to == no_block) [[unlikely]] {
+        to = graph.at(point.address);
+        blocks = graph.blocks();
+      }
+      sink.take_return(id, point.address, to, decided(left));
       id = to;
-      if (id == no_block) {
+      if (id == no_block) [[unlikely]] {
         address_ = point.address;
+        bits <<= 1U;
         --left;
         break;
       }
     } else {
       break;
     }
+    bits <<= 1U;
     --left;
   } while (left != 0);
   instructions_ += instructions;
   exact.held = held;
   if (held != no_block && held_left != 0) {
-    exact.held_in = {held_left == own ? exact.now : exact.before, exact.now};
+    exact.held_in = {held_left == own ? now : before, now};
   }
   if (left != count) {
     const bool came_to_own = own != 0 && (left == 0 || (left == own && id != no_block));
-    exact.last = {came_to_own ? exact.now : exact.before, exact.now};
+    exact.last = {came_to_own ? now : before, now};
   }
-  if (left != 0) {
-    address_ = id == no_block ? address_ : graph.ends(id).begin;
-    id = no_block;
-    bits_ = bits;
-    bit_count_ = static_cast<std::uint8_t>(left);
-    bits_packet_ = Packet{.value = bits,
-                          .earliest_ns = exact.now,
-                          .latest_ns = exact.now,
-                          .reported_ns = exact.before,
-                          .size = size,
-                          .bit_count = static_cast<std::uint8_t>(count),
-                          .room = tnt_room(size),
-                          .timed = true};
+  if (left != 0) [[unlikely]] {
+    leave_bits(id, bits >> (64U - left), left,
+               Packet{.earliest_ns = now,
+                      .latest_ns = now,
+                      .reported_ns = before,
+                      .size = size,
+                      .bit_count = static_cast<std::uint8_t>(count),
+                      .room = tnt_room(size),
+                      .timed = true});
+    return no_block;
   }
   return id;
 }
 
 // Does what PacketWalker::follow_target() does.
 template <class Sink>
-[[gnu::flatten]] BlockId PacketWalker::follow_exact_target(BlockId id, std::uint64_t target,
+[[gnu::flatten]] BlockId PacketWalker::follow_exact_target(BlockId id, std::uint64_t address,
                                                            const Exact& exact, Sink& sink) {
   CodeGraph& graph = *graph_;
   const BasicBlock block = graph[id];
-  BranchKind kind = BranchKind::indirect;
-  BlockId to = no_block;
-  switch (static_cast<BasicBlock::End>(block.end)) {
-  case BasicBlock::End::call:
-    kind = BranchKind::call;
-    to = graph.go(target);
-    break;
-  case BasicBlock::End::ret:
-    kind = BranchKind::ret;
-    to = block.calls == 0 && returns_->leads_to(target) ? returns_->top().block : graph.go(target);
-    break;
-  case BasicBlock::End::jump:
-    to = graph.go(target);
-    break;
-  default:
-    break;
+  const UncertainTime now({exact.now, exact.now});
+  const auto pass = [&] {
+    instructions_ += block.instructions;
+    if (block.direct_count != 0) {
+      pass_exact(block, UncertainTime({exact.last.earliest, exact.now}), sink);
+    }
+  };
+  if (block.ends_with(BasicBlock::End::ret)) {
+    const BlockId to = block.calls == 0 && returns_->leads_to(address) ? returns_->top().block
+                                                                       : graph.go(address).block;
+    if (to != no_block) {
+      pass();
+      returns_->pop();
+      sink.take_return(id, address, to, now);
+    }
+    return to;
   }
-  if (to == no_block) {
+  const bool calls = block.ends_with(BasicBlock::End::call);
+  if (!calls && !block.ends_with(BasicBlock::End::jump)) {
     return no_block;
   }
-  instructions_ += block.instructions;
-  if (block.direct_count != 0) {
-    pass_exact(block, UncertainTime({exact.last.earliest, exact.now}), sink);
+  const CodeGraph::Target target = graph.go(address);
+  if (target.block == no_block) {
+    return no_block;
   }
-  if (kind == BranchKind::call) {
+  pass();
+  if (calls) {
     returns_->push(graph.behind(id));
-  } else if (kind == BranchKind::ret) {
-    returns_->pop();
   }
-  sink.take_end(id, kind, target, to, UncertainTime({exact.now, exact.now}));
-  return to;
+  sink.take_indirect(id, calls ? BranchKind::call : BranchKind::indirect, target, now);
+  return target.block;
 }
 
 // Follows the packets from the block, or from address_ where the block is no_block. Returns the
@@ -193,42 +203,72 @@ BlockId PacketWalker::follow_exact(BlockId id, Sink& sink) {
   sink.begin(*run_);
   PacketParser parser = packets.parser;
   TraceClock clock = packets.clock;
+  std::uint64_t cycles = 0; // of the CYC packets that the clock does not know yet
   bool after_cycles = packets.after_cycles;
+  std::uint64_t last_ip = packets.last_ip;
   const std::uint8_t* passed = nullptr;
-  for (;;) {
-    const std::uint8_t* const at = parser.at();
-    const RawPacket raw = parser.next();
-    if (raw.kind == RawKind::cyc) {
-      clock.on_cyc(raw.payload);
-      after_cycles = true;
-      if (clock.lost_cycles()) {
+  // Sets the clock. Returns false where the time is not known exactly.
+  const auto settle = [&] {
+    if (after_cycles) {
+      clock.on_cyc(cycles);
+      cycles = 0;
+      exact.now = conversion.to_ns(clock.latest());
+    }
+    return !clock.lost_cycles();
+  };
+  while (parser.has_room()) {
+    const std::uint8_t first = *parser.at();
+    if (PacketParser::is_cyc(first)) {
+      const RawPacket raw = parser.next_cyc();
+      if (raw.size == 0) [[unlikely]] {
         break;
       }
-      exact.now = conversion.to_ns(clock.latest());
+      cycles += raw.payload;
+      after_cycles = true;
       continue;
     }
-    if (raw.kind == RawKind::tnt) {
-      graph_->prefetch(parser.target_ahead(packets.last_ip));
-      id = follow_exact_bits(id, raw.payload, raw.count, raw.size, exact, sink);
-    } else if (raw.kind == RawKind::tip && raw.count != 0) {
-      const std::uint64_t target = decompressed(raw, packets.last_ip);
+    if (PacketParser::is_short_tnt(first)) {
+      if (!settle()) [[unlikely]] {
+        break;
+      }
+      const auto top = static_cast<unsigned>(std::bit_width(first)) - 1;
+      parser.move_to(parser.at() + 1);
+      graph_->prefetch(parser.target_ahead(last_ip));
+      id = follow_exact_bits(id, std::uint64_t{first} << (64 - top), top - 1, 1, exact, sink);
+    } else if (PacketParser::is_tip_with_address(first)) {
+      const RawPacket raw = parser.roomy_tip(first);
+      const std::uint64_t target = decompressed(raw, last_ip);
+      if (raw.size == 0 || !settle()) [[unlikely]] {
+        break;
+      }
       const BlockId to = follow_exact_target(id, target, exact, sink);
       if (to == no_block) {
-        parser.move_to(at);
         break;
       }
       id = to;
+      parser.move_to(parser.at() + raw.size);
       exact.held = no_block;
       exact.last = {exact.now, exact.now};
-      packets.last_ip = target;
-    } else if (raw.kind == RawKind::mtc) {
-      clock.on_mtc(static_cast<std::uint8_t>(raw.payload));
-      after_cycles = false;
-      exact.now = conversion.to_ns(clock.latest());
-      continue;
+      last_ip = target;
     } else {
-      parser.move_to(at);
-      break;
+      const PacketParser here = parser;
+      const RawPacket raw = parser.next();
+      if ((raw.kind != RawKind::mtc && raw.kind != RawKind::tnt) || !settle()) {
+        parser = here;
+        break;
+      }
+      if (raw.kind == RawKind::mtc) {
+        clock.on_mtc(static_cast<std::uint8_t>(raw.payload));
+        after_cycles = false;
+        exact.now = conversion.to_ns(clock.latest());
+        continue;
+      }
+      if (raw.count == 0) {
+        parser = here;
+        break;
+      }
+      id =
+          follow_exact_bits(id, raw.payload << (64U - raw.count), raw.count, raw.size, exact, sink);
     }
     exact.before = exact.now;
     after_cycles = false;
@@ -237,9 +277,11 @@ BlockId PacketWalker::follow_exact(BlockId id, Sink& sink) {
       break;
     }
   }
+  static_cast<void>(settle());
   packets.parser = parser;
   packets.clock = clock;
   packets.after_cycles = after_cycles;
+  packets.last_ip = last_ip;
   packets.passed = passed;
   packets.flow_ns = exact.before;
   packets_->go_on_from(packets);

@@ -7,7 +7,7 @@ namespace ptlens::flow {
 // Holds back the conditional branch at the end of the block, which was taken.
 void PacketWalker::hold(BlockId block, const UncertainTime& time) {
   const CodeGraph& graph = *graph_;
-  const BlockId taken = graph[block].taken;
+  const BlockId taken = graph[block].edge(true);
   run_->hold(graph.points().branch(block, BranchKind::cond, graph.ends(taken).begin, taken), time);
 }
 
@@ -90,13 +90,17 @@ BlockId PacketWalker::follow_bits(BlockId id, const Packet& packet) {
     run_->undo_decision(last);
   }
   if (left != 0) {
-    address_ = id == no_block ? address_ : graph_->ends(id).begin;
-    id = no_block;
-    bits_ = packet.value;
-    bit_count_ = static_cast<std::uint8_t>(left);
-    bits_packet_ = packet;
+    leave_bits(id, packet.value, left, packet);
+    return no_block;
   }
   return id;
+}
+
+void PacketWalker::leave_bits(BlockId id, std::uint64_t bits, unsigned left, const Packet& packet) {
+  address_ = id == no_block ? address_ : graph_->ends(id).begin;
+  bits_ = bits;
+  bit_count_ = static_cast<std::uint8_t>(left);
+  bits_packet_ = packet;
 }
 
 // Follows the target that the packet names. Returns the block there; no_block, having followed
@@ -121,7 +125,7 @@ BlockId PacketWalker::follow_target(BlockId id, const Packet& packet) {
   }
   const bool as_called =
       kind == BranchKind::ret && block.calls == 0 && returns_->leads_to(packet.value);
-  const BlockId to = as_called ? returns_->top().block : graph_->go(packet.value);
+  const BlockId to = as_called ? returns_->top().block : graph_->go(packet.value).block;
   if (to == no_block) {
     return no_block;
   }

@@ -96,6 +96,9 @@ private:
                             Exact& exact, Sink& sink);
   template <class Sink>
   BlockId follow_exact_target(BlockId block, std::uint64_t to, const Exact& exact, Sink& sink);
+  // The bits that are left of the packet are to be followed one instruction at a time, from the
+  // block, or from address_ where the block is no_block.
+  void leave_bits(BlockId block, std::uint64_t bits, unsigned left, const Packet& packet);
   template <class Sink>
   void pass_exact(const BasicBlock& block, const UncertainTime& time, Sink& sink);
   BlockId follow_bits(BlockId block, const Packet& packet);

@@ -29,22 +29,34 @@ flow::BlockId CallPairing::follow(flow::PacketWalker& walker, flow::BlockId bloc
   is_full_ = false;
 }
 
-// The stub that was called jumps to its function. Returns false where it goes elsewhere.
-[[gnu::noinline]] bool CallPairing::leave_stub(flow::BlockId block, std::uint64_t to,
-                                               flow::BlockId reached) {
-  Frame& frame = frames_.back();
-  const flow::Label target = targets_.of_address(to);
-  const CodeLocation location = targets_[target];
-  PairedCall& call = call_of(frame);
-  if (!is_certain(location) || !targets_.ends_in_stub(block, call.target)) {
-    return false;
+// Finds out what the branch begins, and gives it its labels.
+[[gnu::noinline]] CallPairing::Mark CallPairing::mark_of(flow::DirectBranch& branch) {
+  const CodeLocation to = targets_[targets_.of(branch)];
+  static_cast<void>(targets_.site_of(branch));
+  const bool calls = branch.kind == flow::BranchKind::call && branch.returns;
+  const Mark mark = calls && certainly_begins_call(to) ? begins_function
+                    : calls && is_stub_entry(to)       ? begins_stub
+                                                       : other;
+  branch.mark = mark;
+  return mark;
+}
+
+// Takes a direct branch that does not certainly begin a call.
+[[gnu::noinline]] void CallPairing::take_other(flow::DirectBranchId id, flow::DirectBranch& branch,
+                                               const flow::UncertainTime& time) {
+  const flow::BranchPointId point = flow::CodePoints::id_of(id);
+  const Transfer transfer{.target = branch.target,
+                          .site = branch.site,
+                          .from_id = point,
+                          .to_id = point,
+                          .kind = branch.kind};
+  if (!in_stub_ && branch.kind == flow::BranchKind::call && !branch.returns) {
+    pass_by(transfer);
+    return;
   }
-  in_stub_ = false;
-  call.target = target;
-  call.to_id = flow::CodePoints::id_of(reached);
-  call.stub = block;
-  enter(frame, location.function);
-  return true;
+  if (in_stub_ || branch.kind == flow::BranchKind::call || !jump(transfer, time)) {
+    list(graph_->points().branch(id));
+  }
 }
 
 // Takes a direct jump: a tail call, maybe through a stub, or a jump that stays in the function of

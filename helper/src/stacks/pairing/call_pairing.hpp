@@ -28,9 +28,14 @@ public:
 
   // The members that flow/walk/exact_walk.hpp asks of a Sink.
   void begin(flow::RunBuilder& run);
-  void take_direct(flow::DirectBranchId branch, const flow::UncertainTime& time);
-  void take_end(flow::BlockId block, flow::BranchKind kind, std::uint64_t to, flow::BlockId reached,
-                const flow::UncertainTime& time);
+  void take_direct(flow::DirectBranchId id, flow::DirectBranch& branch,
+                   const flow::UncertainTime& time);
+  void take_conditional(flow::BlockId block, flow::BlockId reached,
+                        const flow::UncertainTime& time);
+  void take_return(flow::BlockId block, std::uint64_t to, flow::BlockId reached,
+                   const flow::UncertainTime& time);
+  void take_indirect(flow::BlockId block, flow::BranchKind kind,
+                     const flow::CodeGraph::Target& target, const flow::UncertainTime& time);
   [[nodiscard]] bool has_many() const {
     return is_full_ || paired_->calls.size() >= flow::RunBuilder::most_branches;
   }
@@ -42,9 +47,17 @@ private:
     std::uint32_t call = 0; // index of the paired call, as far as it is known
     FunctionId function{};  // see CallTargets; 0 while the frame is a stub
   };
+  // What is known of a direct branch: see DirectBranch::mark.
+  enum Mark : std::uint8_t {
+    unknown,
+    begins_function, // certainly
+    begins_stub,
+    other,
+  };
   // How a branch began a call: from and to where.
   struct Transfer {
     flow::Label target = 0;
+    flow::Label site = 0;
     flow::BranchPointId from_id = flow::BranchPointId::none;
     flow::BranchPointId to_id = flow::BranchPointId::none;
     flow::BranchKind kind = flow::BranchKind::jump;
@@ -71,10 +84,13 @@ private:
     }
     call_of(frame).inner = active_[function]++ != 0;
   }
+  [[nodiscard]] Mark mark_of(flow::DirectBranch& branch);
+  void take_other(flow::DirectBranchId id, flow::DirectBranch& branch,
+                  const flow::UncertainTime& time);
   [[nodiscard]] bool return_from_call(flow::BlockId block, std::uint64_t to,
                                       const flow::UncertainTime& time);
   void pop(flow::BlockId back, const flow::UncertainTime& time);
-  [[nodiscard]] bool leave_stub(flow::BlockId block, std::uint64_t to, flow::BlockId reached);
+  [[nodiscard]] bool leave_stub(flow::BlockId block, flow::Label target, flow::BlockId reached);
   [[nodiscard]] bool jump(const Transfer& transfer, const flow::UncertainTime& time);
   void end_group(std::uint32_t end, std::uint64_t before_ns);
   void list_open_calls();
@@ -107,74 +123,121 @@ inline void CallPairing::push(const flow::UncertainTime& time, const Transfer& t
                             .start_uncertainty = time.uncertainty_ns,
                             .parent = parent,
                             .target = transfer.target,
-                            .site = targets_.site_of(transfer.from_id),
+                            .site = transfer.site,
                             .from_id = transfer.from_id,
                             .to_id = transfer.to_id,
                             .kind = transfer.kind});
 }
 
-inline void CallPairing::take_direct(flow::DirectBranchId branch, const flow::UncertainTime& time) {
+inline void CallPairing::take_direct(flow::DirectBranchId id, flow::DirectBranch& branch,
+                                     const flow::UncertainTime& time) {
   note(time);
-  const flow::DirectBranch& direct = graph_->direct(branch);
-  const flow::BranchPointId id = flow::CodePoints::id_of(branch);
-  if (!in_stub_) [[likely]] {
-    const Transfer transfer{
-        .target = targets_.of(branch), .from_id = id, .to_id = id, .kind = direct.kind};
-    const CodeLocation to = targets_[transfer.target];
-    if (direct.kind == flow::BranchKind::call) {
-      if (!direct.returns) {
-        pass_by(transfer);
-        return;
-      }
-      if (certainly_begins_call(to) || is_stub_entry(to)) {
-        push(time, transfer, direct.address_behind());
-        in_stub_ = to.is_stub;
-        if (!in_stub_) {
-          enter(frames_.back(), to.function);
-        }
-        return;
-      }
-    } else if (jump(transfer, time)) {
-      return;
-    }
+  const Mark mark = branch.mark != unknown ? static_cast<Mark>(branch.mark) : mark_of(branch);
+  if (mark == other || in_stub_) [[unlikely]] {
+    take_other(id, branch, time);
+    return;
   }
-  list(graph_->points().branch(branch));
+  const flow::BranchPointId point = flow::CodePoints::id_of(id);
+  push(time,
+       {.target = branch.target,
+        .site = branch.site,
+        .from_id = point,
+        .to_id = point,
+        .kind = flow::BranchKind::call},
+       branch.address_behind());
+  if (mark == begins_stub) {
+    in_stub_ = true;
+  } else {
+    enter(frames_.back(), targets_[branch.target].function);
+  }
 }
 
-inline void CallPairing::take_end(flow::BlockId block, flow::BranchKind kind, std::uint64_t to,
-                                  flow::BlockId reached, const flow::UncertainTime& time) {
+inline void CallPairing::take_conditional(flow::BlockId block, flow::BlockId reached,
+                                          const flow::UncertainTime& time) {
   note(time);
+  const flow::BranchKind kind = flow::BranchKind::cond;
+  if (in_stub_ || !jump({.target = targets_.of(reached),
+                         .site = targets_.site_of(block),
+                         .from_id = flow::CodePoints::id_of(block),
+                         .to_id = flow::CodePoints::id_of(reached),
+                         .kind = kind},
+                        time)) [[unlikely]] {
+    list(graph_->points().branch(block, kind, graph_->ends(reached).begin, reached));
+  }
+}
+
+inline void CallPairing::take_return(flow::BlockId block, std::uint64_t to, flow::BlockId reached,
+                                     const flow::UncertainTime& time) {
+  note(time);
+  if (!return_from_call(block, to, time)) [[unlikely]] {
+    list(graph_->points().branch(block, flow::BranchKind::ret, to, reached));
+  }
+}
+
+inline void CallPairing::take_indirect(flow::BlockId block, flow::BranchKind kind,
+                                       const flow::CodeGraph::Target& target,
+                                       const flow::UncertainTime& time) {
+  note(time);
+  const bool calls = kind == flow::BranchKind::call;
   const flow::BranchPointId from_id = flow::CodePoints::id_of(block);
-  const flow::BranchPointId to_id = flow::CodePoints::id_of(reached);
-  if (kind == flow::BranchKind::ret) {
-    if (return_from_call(block, to, time)) [[likely]] {
+  const flow::BranchPointId to_id = flow::CodePoints::id_of(target.block);
+  if (in_stub_) {
+    if (!calls && leave_stub(block, targets_.of(target), target.block)) [[likely]] {
       return;
     }
-  } else if (in_stub_) {
-    if (kind == flow::BranchKind::indirect && leave_stub(block, to, reached)) {
-      return;
-    }
-  } else if (kind == flow::BranchKind::call) {
-    const flow::Label target = targets_.of_address(to);
-    const CodeLocation location = targets_[target];
+  } else if (calls) {
+    const flow::Label label = targets_.of(target);
+    const CodeLocation location = targets_[label];
     const std::uint64_t behind = graph_->ends(block).address_behind();
-    if (certainly_begins_call(location) && !reads_instruction_pointer(to, behind)) {
-      push(time, {.target = target, .from_id = from_id, .to_id = to_id, .kind = kind}, behind);
+    if (certainly_begins_call(location) && !reads_instruction_pointer(target.address, behind))
+        [[likely]] {
+      push(time,
+           {.target = label,
+            .site = targets_.site_of(block),
+            .from_id = from_id,
+            .to_id = to_id,
+            .kind = kind},
+           behind);
       enter(frames_.back(), location.function);
       return;
     }
-  } else if (kind == flow::BranchKind::cond) {
-    if (jump({.target = targets_.of(reached), .from_id = from_id, .to_id = to_id, .kind = kind},
-             time)) {
-      return;
-    }
   } else if (!frames_.empty()) {
-    if (targets_.ends_by_table(block, targets_[targets_.of_address(to)])) {
+    const flow::Label label = targets_.of(target);
+    const CodeLocation location = targets_[label];
+    if (targets_.ends_by_table(block, location)) {
       pass_by({.from_id = from_id, .to_id = to_id, .kind = kind});
       return;
     }
+    if (targets_.ends_by_tail_call(block, location)) {
+      push(time,
+           {.target = label,
+            .site = targets_.site_of(block),
+            .from_id = from_id,
+            .to_id = to_id,
+            .kind = kind},
+           frames_.back().return_address);
+      enter(frames_.back(), location.function);
+      return;
+    }
   }
-  list(graph_->points().branch(block, kind, to, reached));
+  list(graph_->points().branch(block, kind, target.address, target.block));
+}
+
+// The stub that was called jumps to its function. Returns false where it goes elsewhere.
+inline bool CallPairing::leave_stub(flow::BlockId block, flow::Label target,
+                                    flow::BlockId reached) {
+  Frame& frame = frames_.back();
+  const CodeLocation location = targets_[target];
+  PairedCall& call = call_of(frame);
+  if (!is_certain(location) || !targets_.ends_in_stub(block, call.target)) [[unlikely]] {
+    return false;
+  }
+  in_stub_ = false;
+  call.target = target;
+  call.to_id = flow::CodePoints::id_of(reached);
+  call.stub = block;
+  enter(frame, location.function);
+  return true;
 }
 
 // The innermost call returns, and with it the tail calls that it ended in.

@@ -1,7 +1,7 @@
 // Looks targets up in the symbols, each once.
 #include "stacks/pairing/call_targets.hpp"
 
-#include "stacks/transfer/transfer_rules.hpp"
+#include "stacks/transfer/goroutine_switch.hpp"
 
 namespace ptlens::stacks {
 
@@ -39,12 +39,6 @@ flow::Label CallTargets::find(flow::BlockId block) {
   return found;
 }
 
-flow::Label CallTargets::find(flow::DirectBranchId branch) {
-  const flow::Label found = at(graph_->direct(branch).to);
-  graph_->labels(branch).target = found;
-  return found;
-}
-
 bool CallTargets::find_stub(flow::BlockId block, flow::Label stub) {
   const bool found = function_of(graph_->image().place(graph_->ends(block).end_address)) ==
                      targets_[stub].function;
@@ -62,18 +56,19 @@ bool CallTargets::ends_by_table(flow::BlockId block, const CodeLocation& to) {
   if (ends.function == flow::no_label) {
     ends.function = index_of(function_of(graph_->image().place(ends.end_address)));
   }
-  if (index_of(to.function) != ends.function) {
-    return false;
-  }
-  if ((ends.end_flags & keeps_stack) == 0) {
-    const symbols::CodePlace place = graph_->image().place(ends.end_address);
-    if (place.mapped->binary->replaces_stack(ends.end_address - place.mapped->bias)) {
-      ends.function = 0;
-      return false;
-    }
-    ends.end_flags |= keeps_stack;
-  }
-  return true;
+  return index_of(to.function) == ends.function && keeps_stack(block);
+}
+
+// The functions of Go that continue a goroutine jump like any other.
+bool CallTargets::find_stack(flow::BlockId block) {
+  flow::BlockEnds& ends = graph_->labels(block);
+  const symbols::CodePlace place = graph_->image().place(ends.end_address);
+  const bool kept =
+      place.known && !place.mapped->binary->replaces_stack(ends.end_address - place.mapped->bias) &&
+      go_role(*place.mapped->binary, place.mapped->binary->functions()[place.function]) !=
+          GoRole::continues;
+  ends.end_flags |= has_stack_known | (kept ? has_stack_kept : 0);
+  return kept;
 }
 
 } // namespace ptlens::stacks

@@ -26,7 +26,7 @@ public:
                                     std::uint64_t address);
 
   // The same for the instruction that ends a block of those points, which must outlive this object.
-  // Returns false, without a look-up, where `matters()` returns false.
+  // Returns false where `matters()` does, which is called only where the answer depends on it.
   template <class Matters>
   [[nodiscard]] bool replaces_stack(const symbols::AddressSpaceVersion& space,
                                     const flow::CodePoints& points, flow::BlockId block,
@@ -40,13 +40,10 @@ public:
       of_blocks_->resize(std::max<std::size_t>(index + 1, 2 * of_blocks_->size()));
     }
     Known& known = (*of_blocks_)[index];
-    if (known == Known::no || !matters()) {
-      return false;
-    }
-    if (known == Known::nothing) {
+    if (known == Known::nothing) { // once, which costs less than to ask again whether it matters
       known = replaces_stack(space, points.blocks[index].end_address) ? Known::yes : Known::no;
     }
-    return known == Known::yes;
+    return known == Known::yes && matters();
   }
 
 private:
