@@ -24,8 +24,13 @@ struct ScannedCall {
   bool has_latency = true; // else a lower bound
 };
 
+enum class ScanColumns : std::uint8_t {
+  durations, // all but starts and uncertainties, which are 0
+  all,
+};
+
 // Gives every call of the edge of that index to `take`. Leaves out the calls of damaged blocks.
-template <class Take>
+template <ScanColumns columns = ScanColumns::durations, class Take>
 void scan_calls(const cache::CallCache& cache, cache::EdgeId edge, const Take& take) {
   std::vector<std::uint32_t> orders;
   std::vector<std::uint64_t> starts;
@@ -43,10 +48,14 @@ void scan_calls(const cache::CallCache& cache, cache::EdgeId edge, const Take& t
       return std::span(column);
     };
     block->read_orders(entry, resized(orders));
-    block->read_starts(entry, resized(starts));
+    resized(starts);
+    resized(uncertainties);
+    if constexpr (columns == ScanColumns::all) {
+      block->read_starts(entry, starts);
+      block->uncertainty.read(std::span(uncertainties));
+    }
     block->latency.read(resized(latencies));
     block->distance.read(resized(distances));
-    block->uncertainty.read(resized(uncertainties));
     block->flags.read(resized(flags));
     std::size_t extra = 0;
     for (std::size_t at = 0; at < entry.calls; ++at) {

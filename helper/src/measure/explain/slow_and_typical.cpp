@@ -89,7 +89,7 @@ void read_calls(const Measurement& measurement, stacks::FunctionId function,
   calls.set.resize(size);
   std::vector<std::uint32_t> uncertainties(size);
   for (const cache::EdgeId edge : cache.edges_to(function)) {
-    scan_calls(cache, edge, [&](const ScannedCall& call) {
+    scan_calls<ScanColumns::all>(cache, edge, [&](const ScannedCall& call) {
       const std::uint32_t number = calls.index.number(call.thread, call.order);
       if (number == NumberedCalls::none) {
         return;
