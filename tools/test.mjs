@@ -1,6 +1,6 @@
 // npm test: sets up, builds, and runs every ring of tests. The last line is the total,
-// "N passed, N failed, N skipped"; the exit status is 1 when anything failed. Two workers share the jobs: one begins with
-// the editor's tests, which mostly wait, and the other builds and runs the unit tests. Tests that compare times of running
+// "N passed, N failed, N skipped"; the exit status is 1 when anything failed. Workers share the jobs: one begins with the
+// editor's tests, which mostly wait, and another builds and runs the unit tests. Tests that compare times of running
 // programs come last, one at a time. A job's output is printed when the job ends.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -158,7 +158,7 @@ async function test() {
   const native = async () => {
     await timed("Build of the unit tests", () => buildNative({ tests: true }));
     await work([unit], total);
-    await work(shared, total);
+    await together(work(shared, total), work(shared, total)); // most of these wait some of the time
   };
   try {
     await together(inEditor(), native());
