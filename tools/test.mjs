@@ -77,7 +77,7 @@ async function endToEndFile(file, scratch, print) {
 
 // The end-to-end files as jobs. Those that compare times of a running program need the machine for themselves.
 function endToEndJobs(scratch) {
-  const measuresTime = /^(probe-(budget|cost|figures)|live-(budget|figures|samples)|causes)/;
+  const measuresTime = /^(probe-(budget|cost|figures)|live-(budget|figures|samples)|causes|waits)/;
   const jobs = readdirSync(at("test/e2e"))
     .filter((file) => file.endsWith(".test.mjs"))
     .map((file) => ({ file, name: `End to end: ${file.replace(".test.mjs", "")}`, run: (print) => endToEndFile(file, scratch, print) }));
@@ -158,7 +158,7 @@ async function test() {
   const native = async () => {
     await timed("Build of the unit tests", () => buildNative({ tests: true }));
     await work([unit], total);
-    await together(work(shared, total), work(shared, total)); // most of these wait some of the time
+    await work(shared, total);
   };
   try {
     await together(inEditor(), native());

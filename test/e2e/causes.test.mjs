@@ -25,7 +25,8 @@ describe("recorded with uftrace", { skip: noUftrace }, () => {
     const latencies = recorded.list.map(({ latency }) => latency);
     const range = [0.9, 0.96].map((share) => Math.round(quantile(latencies, share))).join(",");
     const answer = json(["explain", recorded.recording, "--function", "work", "--json", "--slow", range]).explain;
-    assert.match(answer.sentence, /No single cause: the largest explains \d+ %/);
+    const largest = Math.max(...answer.components.map(({ share }) => share));
+    assert.ok(largest < 0.5, `no cause explains half of it: ${answer.sentence}`);
   });
 });
 
