@@ -14,7 +14,7 @@ const live = { calls: 2000, every: 25, scale: 400 };
 describe("recorded with uftrace", { skip: noUftrace }, () => {
   for (const [cause, check] of Object.entries(expected)) {
     test(cause, (t) => {
-      const size = { ...live, ...(cause === "cold" && { calls: 4000, every: 100 }), ...(cause === "preempted" && { scale: 4000 }) };
+      const size = { ...live, ...(cause === "cold" && { calls: 4000, every: 200 }), ...(cause === "preempted" && { scale: 4000 }) };
       const recorded = record(temporaryFolder(t), cause, size, withUftrace);
       check(explain(recorded), recorded, size);
     });
@@ -25,8 +25,7 @@ describe("recorded with uftrace", { skip: noUftrace }, () => {
     const latencies = recorded.list.map(({ latency }) => latency);
     const range = [0.9, 0.96].map((share) => Math.round(quantile(latencies, share))).join(",");
     const answer = json(["explain", recorded.recording, "--function", "work", "--json", "--slow", range]).explain;
-    const largest = Math.max(...answer.components.map(({ share }) => share));
-    assert.ok(largest < 0.5, `no cause explains half of it: ${answer.sentence}`);
+    assert.match(answer.sentence, /No single cause: the largest explains \d+ %/);
   });
 });
 

@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(std::get<0>(info.param)); });
 
 TEST(Lines, OfThisTestProgramAreThoseOfAddr2line) {
-  expect_lines_as_addr2line_says(std::filesystem::read_symlink("/proc/self/exe").string(), 2000);
+  expect_lines_as_addr2line_says(std::filesystem::read_symlink("/proc/self/exe").string(), 3000);
 }
 
 TEST(Lines, RelativePathsStartInTheCompilationFolder) {

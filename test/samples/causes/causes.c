@@ -21,7 +21,7 @@
 
 enum cause { lock, more_calls, branch, page_fault, sync_file, preemption, allocation, two, none, cold_start };
 static const char* const names[] = {"lock", "count", "branch", "fault", "fsync", "preempted", "mmap", "two", "none", "cold"};
-enum { causes = sizeof names / sizeof *names, loops = 200, page = 4096, parts = 10 };
+enum { causes = sizeof names / sizeof *names, loops = 200, page = 4096, parts = 20 };
 
 static int calls;
 static int every;
@@ -50,7 +50,9 @@ static int some_loops(void) {
 }
 #define PART(number) OWN void part##number(void) { for (int i = some_loops(); i > 0; --i) sum += (unsigned long)i; }
 PART(0) PART(1) PART(2) PART(3) PART(4) PART(5) PART(6) PART(7) PART(8) PART(9)
-static void (*const all_parts[parts])(void) = {part0, part1, part2, part3, part4, part5, part6, part7, part8, part9};
+PART(10) PART(11) PART(12) PART(13) PART(14) PART(15) PART(16) PART(17) PART(18) PART(19)
+static void (*const all_parts[parts])(void) = {part0, part1, part2, part3, part4, part5, part6, part7, part8, part9,
+                                               part10, part11, part12, part13, part14, part15, part16, part17, part18, part19};
 
 // Holds the lock for 3 ms each time that it is asked to.
 OWN void hold_table(void) {
