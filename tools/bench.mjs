@@ -7,16 +7,17 @@
 //
 // npm run bench -- live: what live measurement costs and whether its figures are true (tools/live/bench.mjs).
 // npm run bench -- panel: how long the panel's gestures take on 10 million calls (tools/panel/bench.mjs).
-import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { at, capture, helper, isMain, main, onPath, sample, say, StepError } from "./steps.mjs";
+import { at, capture, helper, isMain, main, onPath, say, StepError } from "./steps.mjs";
 import { setUp } from "./setup.mjs";
 import { buildNative } from "./build.mjs";
 import { benchLive } from "./live/bench.mjs";
 import { benchPanel } from "./panel/bench.mjs";
 import { median, number as fixed, table } from "./live/text.mjs";
+import { walkedCode } from "./walked-code.mjs";
 
 const ptsim = at("helper/build/ptsim/ptsim");
 const measure = at("helper/build/bench_run");
@@ -26,17 +27,9 @@ const notes = at("helper/bench/NOTES.md");
 const megabyte = 1 << 20;
 const perfFields = "-F-event,-period,+tid,+cpu,+time,+addr,-comm,+flags,-dso"; // as pt_perf asks for them
 
-function library(pattern) {
-  for (const folder of ["/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64"]) {
-    const name = existsSync(folder) && readdirSync(folder).find((each) => pattern.test(each));
-    if (name) return realpathSync(path.join(folder, name));
-  }
-  return undefined;
-}
-
 // Kinds of trace: what `ptsim synth` is asked for. Real servers make a system call in some hundreds of calls.
 function kinds() {
-  const server = [sample, library(/^libsqlite3\.so\.0$/), library(/^libc\.so\.6$/)].filter(Boolean);
+  const server = walkedCode();
   const usual = ["--cyc", "--per-thread", "--syscalls-every", "20"];
   return [
     { name: "branchy", args: ["--style", "branchy", ...usual, ...server] },

@@ -87,6 +87,13 @@ export function onPath(name) {
   return undefined;
 }
 
+// Returns the value of an option.
+export function wholeNumber(name, text, most) {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > most) throw new StepError(`--${name} ${text}: give a whole number from 1 to ${most}`);
+  return value;
+}
+
 export const isRoot = () => process.getuid?.() === 0;
 
 // Arguments that run a command as root: as it is for root, else through sudo; undefined without either.

@@ -11,7 +11,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { rateBetween } from "../../test/samples/live/samples.mjs";
 import { setUp } from "../setup.mjs";
-import { isRoot, say, StepError } from "../steps.mjs";
+import { isRoot, say, StepError, wholeNumber } from "../steps.mjs";
 import { contenders } from "./contenders.mjs";
 import { build } from "./helper.mjs";
 import { workloads } from "./programs.mjs";
@@ -89,11 +89,7 @@ function settingsOf(args) {
       only: { type: "string" },
     },
   });
-  const whole = (name, most) => {
-    const value = Number(values[name]);
-    if (!Number.isInteger(value) || value < 1 || value > most) throw new StepError(`--${name} ${values[name]}: give a whole number from 1 to ${most}`);
-    return value;
-  };
+  const whole = (name, most) => wholeNumber(name, values[name], most);
   const wanted = values.only?.split(",");
   return { rounds: whole("rounds", 99), seconds: whole("seconds", 600), runs: whole("runs", 999), wants: (name) => !wanted || wanted.some((each) => name.includes(each)) };
 }

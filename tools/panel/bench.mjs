@@ -5,7 +5,7 @@
 //   --functions N  use at most so many functions, so that one of them has millions of calls
 //
 // PTLENS_HELPER=PATH measures another ptlens, which is not built.
-import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -13,18 +13,18 @@ import { buildNative } from "../build.mjs";
 import { build, helper } from "../live/helper.mjs";
 import { number, table } from "../live/text.mjs";
 import { setUp } from "../setup.mjs";
-import { at, capture, sample, say, StepError } from "../steps.mjs";
+import { at, capture, say, StepError, wholeNumber } from "../steps.mjs";
+import { walkedCode } from "../walked-code.mjs";
 import { Client } from "./client.mjs";
 
 const target = 200; // ms after a gesture
-const libraries = ["/usr/lib/x86_64-linux-gnu/libsqlite3.so.0", "/usr/lib/x86_64-linux-gnu/libc.so.6"];
 
 function makeRecording(folder, { calls, functions }) {
   const file = path.join(folder, "perf.data");
   const few = functions ? ["--functions", String(functions)] : [];
   const made = capture(at("helper/build/ptsim/ptsim"), [
     "synth", "-o", file, "--seed", "1", "--calls", String(calls), "--bytes", "1gb", "--style", "branchy", "--cyc", "--per-thread",
-    "--syscalls-every", "20", ...few, sample, ...libraries.map((library) => realpathSync(library)),
+    "--syscalls-every", "20", ...few, ...walkedCode(),
   ]);
   if (made.status !== 0) throw new StepError(`ptsim could not make the recording: ${made.stderr.trim().slice(0, 300)}`);
   return file;
@@ -65,11 +65,7 @@ export async function benchPanel(args) {
     args,
     options: { calls: { type: "string", default: "10000000" }, runs: { type: "string", default: "10" }, functions: { type: "string" } },
   });
-  const whole = (name, most) => {
-    const value = Number(values[name]);
-    if (!Number.isInteger(value) || value < 1 || value > most) throw new StepError(`--${name} ${values[name]}: give a whole number from 1 to ${most}`);
-    return value;
-  };
+  const whole = (name, most) => wholeNumber(name, values[name], most);
   const runs = whole("runs", 1000);
   const settings = { calls: whole("calls", 100_000_000), functions: values.functions === undefined ? undefined : whole("functions", 100_000) };
   delete process.env.PTLENS_STORE; // the cache lies beside the recording
