@@ -167,8 +167,8 @@ export function layoutOf({ timeline, root }: Shown, title: string, other: (Shown
   const arrows: Arrow[] = [];
   const threads = wakersOf(timeline.waits).map(([tid, waits]) => {
     const name = waits[0]?.waker?.thread ?? String(tid);
-    const drawn = threadBars(timeline.meanwhile.filter((each) => each.tid === tid), waits, axis, y + titleHeight + 4);
     const from = y + titleHeight + 4;
+    const drawn = threadBars(timeline.meanwhile.filter((each) => each.tid === tid), waits, axis, from);
     const longest = [...waits].sort((one, another) => another.duration - one.duration).slice(0, mostArrows);
     for (const [index, wait] of longest.entries()) {
       const bar = own.bars.find((each) => each.wait === wait);
@@ -176,7 +176,7 @@ export function layoutOf({ timeline, root }: Shown, title: string, other: (Shown
       arrows.push({ x: axis.place(wait.woken ?? 0), from, to: bar.y + barHeight, text: index === 0 ? arrowText(wait, timeline.thread, drawn.bars.length > 0) : "" });
     }
     y += 4;
-    return lane(l10n.t("Thread {0}", `${name} ${String(tid)}`), drawn.bars.length > 0 ? drawn : { bars: [], rows: 0 });
+    return lane(l10n.t("Thread {0}", `${name} ${String(tid)}`), drawn);
   });
   let second: Lane | undefined;
   if (other !== undefined) second = lane(other.title, barsOf(other.root, axis, y + titleHeight));

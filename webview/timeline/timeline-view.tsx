@@ -101,14 +101,15 @@ function Chart({ shown, root, other, offCpuKnown }: ChartProps): JSX.Element {
   const inner = Math.max(320, outer - 1);
   const width = inner * zoom.value;
   const end = Math.max(1, shown.wall, other?.timeline.wall ?? 0);
-  const { axis, layout, bars } = useMemo(() => {
+  const { axis, layout, groups, bars } = useMemo(() => {
     const running = other === undefined ? [] : runningIn(other.timeline.wall, intervals(other.timeline.waits));
     // Of a call that is shorter than the other one, there is nothing to fold after its end.
     const folds = folded.value ? foldsOf(end, intervals(shown.waits), running, inner) : [];
     const made = axisOf(end, folds, width);
     const title = `${l10n.t("This call")} · ${shown.thread} ${String(shown.tid)} · ${briefFigure(shown.latency, shown.resolution)}`;
     const drawn = layoutOf({ timeline: shown, root }, title, other, made);
-    return { axis: made, layout: drawn, bars: [drawn.call, ...drawn.threads, ...(drawn.other === undefined ? [] : [drawn.other])].flatMap((lane) => lane.bars) };
+    const lanes = [drawn.call, ...drawn.threads, ...(drawn.other === undefined ? [] : [drawn.other])];
+    return { axis: made, layout: drawn, groups: lanes, bars: lanes.flatMap((lane) => lane.bars) };
   }, [shown, other, width, folded.value]);
   useEffect(() => {
     setCurrent(-1);
@@ -147,7 +148,6 @@ function Chart({ shown, root, other, offCpuKnown }: ChartProps): JSX.Element {
     return low;
   };
   const shownBar = hovered ?? bars[current];
-  const groups = [layout.call, ...layout.threads, ...(layout.other === undefined ? [] : [layout.other])];
   const choices = [{ value: "fold", label: l10n.t("Fold waits") }, { value: "scale", label: l10n.t("To scale") }] as const;
   return (
     <Section
