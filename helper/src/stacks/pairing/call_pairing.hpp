@@ -181,6 +181,16 @@ inline void CallPairing::take_indirect(flow::BlockId block, flow::BranchKind kin
   const bool calls = kind == flow::BranchKind::call;
   const flow::BranchPointId from_id = flow::CodePoints::id_of(block);
   const flow::BranchPointId to_id = flow::CodePoints::id_of(target.block);
+  const auto begin_call = [&](flow::Label label, std::uint64_t return_address) {
+    push(time,
+         {.target = label,
+          .site = targets_.site_of(block),
+          .from_id = from_id,
+          .to_id = to_id,
+          .kind = kind},
+         return_address);
+    enter(frames_.back(), targets_[label].function);
+  };
   if (in_stub_) {
     if (!calls && leave_stub(block, targets_.of(target), target.block)) [[likely]] {
       return;
@@ -191,14 +201,7 @@ inline void CallPairing::take_indirect(flow::BlockId block, flow::BranchKind kin
     const std::uint64_t behind = graph_->ends(block).address_behind();
     if (certainly_begins_call(location) && !reads_instruction_pointer(target.address, behind))
         [[likely]] {
-      push(time,
-           {.target = label,
-            .site = targets_.site_of(block),
-            .from_id = from_id,
-            .to_id = to_id,
-            .kind = kind},
-           behind);
-      enter(frames_.back(), location.function);
+      begin_call(label, behind);
       return;
     }
   } else if (!frames_.empty()) {
@@ -209,14 +212,7 @@ inline void CallPairing::take_indirect(flow::BlockId block, flow::BranchKind kin
       return;
     }
     if (targets_.ends_by_tail_call(block, location)) {
-      push(time,
-           {.target = label,
-            .site = targets_.site_of(block),
-            .from_id = from_id,
-            .to_id = to_id,
-            .kind = kind},
-           frames_.back().return_address);
-      enter(frames_.back(), location.function);
+      begin_call(label, frames_.back().return_address);
       return;
     }
   }
