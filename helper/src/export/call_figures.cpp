@@ -7,9 +7,8 @@ namespace ptlens::exporting {
 
 CallFigures figures_of(const measure::Measurement& measurement, const stacks::CallTable& table,
                        std::size_t call) {
-  const bool self_known = measurement.self_known(table.function[call]) &&
-                          (table.state[call] != stacks::CallState::incomplete ||
-                           !measurement.is_self_at_most(table.function[call]));
+  const bool self_known = measurement.self_known(
+      table.function[call], table.state[call] == stacks::CallState::incomplete);
   std::uint64_t latency = table.latency[call];
   std::uint64_t within = table.uncertainty[call];
   if (table.end_unknown[call] != 0) {

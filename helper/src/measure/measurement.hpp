@@ -74,8 +74,11 @@ struct Measurement {
 
   // Returns whether latencies are without the time of probes.
   [[nodiscard]] bool is_corrected() const { return recording.backend == "uprobe"; }
-  [[nodiscard]] bool self_known(stacks::FunctionId function) const {
-    return !std::ranges::binary_search(self_unknown, function);
+  // Returns whether the self time of the function's calls is known; `incomplete`: of those that are
+  // incomplete, too.
+  [[nodiscard]] bool self_known(stacks::FunctionId function, bool incomplete = false) const {
+    return !std::ranges::binary_search(self_unknown, function) &&
+           !(incomplete && is_self_at_most(function));
   }
   [[nodiscard]] bool is_self_at_most(stacks::FunctionId function) const {
     return std::ranges::binary_search(self_at_most, function);

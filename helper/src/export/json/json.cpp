@@ -303,8 +303,7 @@ public:
     if (added) {
       Json entry = outside ? unnamed_frame_json(measurement_, function)
                            : function_json(measurement_, function);
-      if (!measurement_.self_known(function) ||
-          (!outside && measurement_.is_self_at_most(function))) {
+      if (!measurement_.self_known(function, true)) {
         entry["self_unknown"] = true;
       }
       list_.push_back(std::move(entry));

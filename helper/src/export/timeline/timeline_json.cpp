@@ -31,11 +31,16 @@ Json name_json(const Measurement& measurement, stacks::FunctionId function) {
                                              : Json(nullptr);
 }
 
+std::uint64_t latency_of(const CallFigures& figures, const stacks::CallTable& calls,
+                         std::uint32_t row) {
+  return figures.latency.value_or(calls.latency[row]);
+}
+
 // What a table of calls says of the same call.
 Json figures_json(const Measurement& measurement, const stacks::CallTable& calls,
                   std::uint32_t row) {
   const CallFigures figures = figures_of(measurement, calls, row);
-  return {{"latency", figures.latency.value_or(calls.latency[row])},
+  return {{"latency", latency_of(figures, calls, row)},
           {"resolution", figures.within},
           {"wall", calls.wall(row)},
           {"off_cpu", calls.off_cpu(row)},
@@ -134,8 +139,9 @@ Json twin_json(const Measurement& measurement, const Timeline& timeline) {
     Json json = site_json(measurement, calls.site[shown]);
     json["function"] = name_json(measurement, calls.function[shown]);
     const auto latency_json = [&](std::uint32_t row) {
-      return row == AlignedCall::none ? Json(nullptr)
-                                      : figures_json(measurement, calls, row).at("latency");
+      return row == AlignedCall::none
+                 ? Json(nullptr)
+                 : Json(latency_of(figures_of(measurement, calls, row), calls, row));
     };
     json["latency"] = latency_json(each.row);
     json["twin_latency"] = latency_json(each.twin_row);

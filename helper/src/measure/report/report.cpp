@@ -225,8 +225,7 @@ Report report(const Measurement& measurement, const std::vector<FunctionId>& fun
   const bool only_whole_calls =
       report.latency.calls > 0 && !states.has(stacks::CallState::incomplete);
   report.self_known = std::ranges::all_of(functions, [&](FunctionId function) {
-    return measurement.self_known(function) &&
-           (only_whole_calls || !measurement.is_self_at_most(function));
+    return measurement.self_known(function, !only_whole_calls);
   });
   if (functions.size() > 1) {
     report.instances = instance_rows(cache, filter, functions, own);
