@@ -77,6 +77,13 @@ private:
 // Corrects the sums after the row's inner bit was inverted.
 void turn_inner(FunctionSums& sums, const Row& row, std::span<const Extra> extras);
 
+// Gives the column a value for each call of the block, and returns them.
+template <class T>
+[[nodiscard]] std::span<T> sized_for(const BlockEntry& entry, std::vector<T>& column) {
+  column.resize(entry.calls);
+  return column;
+}
+
 // What block bytes start with.
 inline constexpr std::uint8_t indexed_starts = 1; // starts are relative to the thread's index
 inline constexpr std::uint8_t own_times = 2;      // latency - children, in place of the children

@@ -75,36 +75,29 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
   if (!block) {
     return false;
   }
-  const auto read = [&](const Column& column, auto& into) {
-    into.resize(entry.calls);
-    column.read(std::span(into));
-  };
   away_.clear();
   if (columns != Columns::timed && filter_.accepts_all_complete() && entry.extras == 0 &&
       (block->flags.constant().value_or(state_bits) & state_bits) == 0) {
     states_ = {entry.calls, 0, 0};
     taken_.clear();
-    read(block->latency, latencies_);
-    read(block->uncertainty, uncertainties_);
+    block->latency.read(sized_for(entry, latencies_));
+    block->uncertainty.read(sized_for(entry, uncertainties_));
     if (columns == Columns::figures) {
-      children_.resize(entry.calls);
-      block->read_children(latencies_, children_);
+      block->read_children(latencies_, sized_for(entry, children_));
     }
     return true;
   }
-  read(block->flags, flags_);
+  block->flags.read(sized_for(entry, flags_));
   if (filter_.raw) {
-    block_latencies_.resize(entry.calls);
-    block->read_walls(entry, block_latencies_);
+    block->read_walls(entry, sized_for(entry, block_latencies_));
   } else {
-    read(block->latency, block_latencies_);
+    block->latency.read(sized_for(entry, block_latencies_));
   }
   if (filter_.calls != nullptr || filter_.made_in != nullptr) {
-    block_orders_.resize(entry.calls);
-    block->read_orders(entry, block_orders_);
+    block->read_orders(entry, sized_for(entry, block_orders_));
   }
   if (filter_.made_in != nullptr) {
-    read(block->distance, block_parents_);
+    block->distance.read(sized_for(entry, block_parents_));
     for (std::size_t i = 0; i < entry.calls; ++i) {
       const std::uint32_t away = block_parents_[i];
       block_parents_[i] = away == 0 ? index_of(stacks::CallId::none) : block_orders_[i] - away;
@@ -117,7 +110,7 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
   if (columns == Columns::figures) {
     children_.resize(entry.calls);
     if (filter_.raw) {
-      read(block->latency, latencies_);
+      block->latency.read(sized_for(entry, latencies_));
     }
     block->read_children(filter_.raw ? latencies_ : block_latencies_, children_);
     keep_taken(children_);
@@ -126,11 +119,9 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     read_away(entry, *block);
   }
   if (columns == Columns::timed) {
-    starts_.resize(entry.calls);
-    block->read_starts(entry, starts_);
+    block->read_starts(entry, sized_for(entry, starts_));
     keep_taken(starts_);
-    walls_.resize(entry.calls);
-    block->read_walls(entry, walls_);
+    block->read_walls(entry, sized_for(entry, walls_));
     keep_taken(walls_);
     inner_.resize(entry.calls);
     std::ranges::transform(flags_, inner_.begin(), [](std::uint8_t flags) {
@@ -138,7 +129,7 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     });
     keep_taken(inner_);
   } else {
-    read(block->uncertainty, uncertainties_);
+    block->uncertainty.read(sized_for(entry, uncertainties_));
     keep_taken(uncertainties_);
   }
   latencies_.swap(block_latencies_);

@@ -35,17 +35,13 @@ struct Values {
   std::vector<std::uint8_t> flags;
 
   void read(const BlockEntry& entry, const Block& block) {
-    const auto resized = [&entry](auto& column) {
-      column.resize(entry.calls);
-      return std::span(column);
-    };
-    block.read_orders(entry, resized(orders));
-    block.read_starts(entry, resized(starts));
-    block.latency.read(resized(latencies));
-    block.read_children(latencies, resized(children));
-    block.distance.read(resized(distances));
-    block.uncertainty.read(resized(uncertainties));
-    block.flags.read(resized(flags));
+    block.read_orders(entry, sized_for(entry, orders));
+    block.read_starts(entry, sized_for(entry, starts));
+    block.latency.read(sized_for(entry, latencies));
+    block.read_children(latencies, sized_for(entry, children));
+    block.distance.read(sized_for(entry, distances));
+    block.uncertainty.read(sized_for(entry, uncertainties));
+    block.flags.read(sized_for(entry, flags));
   }
 };
 

@@ -46,10 +46,8 @@ Limits limits_of(const cache::CallCache& cache, std::span<const stacks::Function
         if (!block) {
           continue;
         }
-        flags.resize(entry.calls);
-        latencies.resize(entry.calls);
-        block->flags.read(std::span(flags));
-        block->latency.read(std::span(latencies));
+        block->flags.read(sized_for(entry, flags));
+        block->latency.read(sized_for(entry, latencies));
         for (std::size_t call = 0; call < entry.calls; ++call) {
           if (states.has(cache::state_of(flags[call]))) {
             widen(latencies[call], latencies[call]);
@@ -71,12 +69,9 @@ public:
 
   void take(cache::EdgeId edge, const cache::BlockEntry& entry, const cache::Block& block,
             std::span<const std::uint8_t> accepted) {
-    latencies_.resize(entry.calls);
-    starts_.resize(entry.calls);
-    block.latency.read(std::span(latencies_));
-    block.read_starts(entry, starts_);
-    flags_.resize(entry.calls);
-    block.flags.read(std::span(flags_));
+    block.latency.read(sized_for(entry, latencies_));
+    block.read_starts(entry, sized_for(entry, starts_));
+    block.flags.read(sized_for(entry, flags_));
     blocked_.resize(entry.calls);
     preempted_.resize(entry.calls);
     if (entry.extras > 0) {

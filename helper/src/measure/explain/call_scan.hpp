@@ -43,20 +43,16 @@ void scan_calls(const cache::CallCache& cache, cache::EdgeId edge, const Take& t
     if (!block) {
       continue;
     }
-    const auto resized = [&entry](auto& column) {
-      column.resize(entry.calls);
-      return std::span(column);
-    };
-    block->read_orders(entry, resized(orders));
-    resized(starts);
-    resized(uncertainties);
+    block->read_orders(entry, sized_for(entry, orders));
+    starts.resize(entry.calls);
+    uncertainties.resize(entry.calls);
     if constexpr (columns == ScanColumns::all) {
       block->read_starts(entry, starts);
       block->uncertainty.read(std::span(uncertainties));
     }
-    block->latency.read(resized(latencies));
-    block->distance.read(resized(distances));
-    block->flags.read(resized(flags));
+    block->latency.read(sized_for(entry, latencies));
+    block->distance.read(sized_for(entry, distances));
+    block->flags.read(sized_for(entry, flags));
     std::size_t extra = 0;
     for (std::size_t at = 0; at < entry.calls; ++at) {
       ScannedCall call{.thread = entry.thread,

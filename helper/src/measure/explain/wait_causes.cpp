@@ -59,16 +59,11 @@ public:
     if (bounds.most < slow_->low || bounds.least > slow_->high) {
       return;
     }
-    latencies_.resize(entry.calls);
-    starts_.resize(entry.calls);
-    walls_.resize(entry.calls);
-    orders_.resize(entry.calls);
-    flags_.resize(entry.calls);
-    block.latency.read(std::span(latencies_));
-    block.flags.read(std::span(flags_));
-    block.read_starts(entry, starts_);
-    block.read_walls(entry, walls_);
-    block.read_orders(entry, orders_);
+    block.latency.read(sized_for(entry, latencies_));
+    block.flags.read(sized_for(entry, flags_));
+    block.read_starts(entry, sized_for(entry, starts_));
+    block.read_walls(entry, sized_for(entry, walls_));
+    block.read_orders(entry, sized_for(entry, orders_));
     for (std::size_t call = 0; call < entry.calls; ++call) {
       if (accepted[call] != 0 && states_.has(cache::state_of(flags_[call])) &&
           latencies_[call] >= slow_->low && latencies_[call] <= slow_->high) {

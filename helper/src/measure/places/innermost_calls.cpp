@@ -73,10 +73,8 @@ public:
 
   void search(const Source& source, const cache::Block& block) {
     const cache::BlockEntry& entry = *source.entry;
-    starts_.resize(entry.calls);
-    walls_.resize(entry.calls);
-    block.read_starts(entry, starts_);
-    block.read_walls(entry, walls_);
+    block.read_starts(entry, sized_for(entry, starts_));
+    block.read_walls(entry, sized_for(entry, walls_));
     read_ = false;
     std::uint64_t last_start = 0;
     const ThreadTime* next = source.points.data();
@@ -103,9 +101,8 @@ private:
             std::size_t point) {
     const cache::BlockEntry& entry = *source.entry;
     if (!read_) {
-      orders_.resize(entry.calls);
       before_.assign(entry.calls, 0);
-      block.read_orders(entry, orders_);
+      block.read_orders(entry, sized_for(entry, orders_));
       block.each_extra(entry, [&](std::size_t each, std::size_t extra) {
         before_[each] = static_cast<std::uint32_t>(block.before[extra]);
       });

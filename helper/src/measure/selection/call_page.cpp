@@ -72,8 +72,7 @@ CallPage read_page(const Measurement& measurement, std::span<const stacks::Funct
                     [&](PagePart& part, cache::EdgeId edge, const cache::BlockEntry& entry,
                         const cache::Block& block, std::span<const std::uint8_t> accepted) {
                       read_keys(entry, block, request, part.keys);
-                      part.flags.resize(entry.calls);
-                      block.flags.read(std::span(part.flags));
+                      block.flags.read(sized_for(entry, part.flags));
                       bool read = false;
                       for (std::uint32_t call = 0; call < entry.calls; ++call) {
                         if (accepted[call] == 0 || !states.has(cache::state_of(part.flags[call]))) {
@@ -84,10 +83,8 @@ CallPage read_page(const Measurement& measurement, std::span<const stacks::Funct
                           continue;
                         }
                         if (!std::exchange(read, true)) {
-                          part.starts.resize(entry.calls);
-                          part.orders.resize(entry.calls);
-                          block.read_starts(entry, part.starts);
-                          block.read_orders(entry, part.orders);
+                          block.read_starts(entry, sized_for(entry, part.starts));
+                          block.read_orders(entry, sized_for(entry, part.orders));
                         }
                         part.first.take({.key = part.keys[call],
                                          .start = part.starts[call],

@@ -78,10 +78,8 @@ void CallSelector::judge_figures(const cache::BlockEntry& entry, const cache::Bl
 
 // Clears the marks of the calls that were made in, or made, other calls than those asked for.
 void CallSelector::judge_relatives(const cache::BlockEntry& entry, const cache::Block& block) {
-  orders_.resize(entry.calls);
-  block.read_orders(entry, orders_);
-  distances_.resize(entry.calls);
-  block.distance.read(std::span(distances_));
+  block.read_orders(entry, sized_for(entry, orders_));
+  block.distance.read(sized_for(entry, distances_));
   for (std::size_t call = 0; call < orders_.size(); ++call) {
     if (accepted_[call] == 0) {
       continue;

@@ -86,12 +86,9 @@ void CallStream::find_in(const Source& source, std::uint64_t end) {
   if (!block) {
     return;
   }
-  starts_.resize(entry.calls);
-  orders_.resize(entry.calls);
-  block->read_starts(entry, starts_);
-  block->read_orders(entry, orders_);
-  flags_.resize(entry.calls);
-  block->flags.read(std::span(flags_));
+  block->read_starts(entry, sized_for(entry, starts_));
+  block->read_orders(entry, sized_for(entry, orders_));
+  block->flags.read(sized_for(entry, flags_));
   for (std::uint32_t call = 0; call < entry.calls; ++call) {
     if (starts_[call] >= begin_ && (starts_[call] < end || end == UINT64_MAX) &&
         states_.has(cache::state_of(flags_[call])) &&

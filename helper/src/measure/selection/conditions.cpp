@@ -112,10 +112,8 @@ void AncestorCheck::enter(std::uint32_t thread) {
   for (const Ancestor& ancestor : ancestors_) {
     each_block(cache_, ancestor.edges, thread,
                [&](const cache::BlockEntry& entry, const cache::Block& block) {
-                 orders.resize(entry.calls);
-                 block.read_orders(entry, orders);
-                 latencies.resize(entry.calls);
-                 block.latency.read(std::span(latencies));
+                 block.read_orders(entry, sized_for(entry, orders));
+                 block.latency.read(sized_for(entry, latencies));
                  for (std::size_t call = 0; call < orders.size(); ++call) {
                    if (ancestor.latency.contains(latencies[call])) {
                      ancestry_.mark(stacks::CallId{orders[call]}, ancestor.mark);
@@ -157,10 +155,8 @@ void CallCounts::count(const Called& called, std::uint32_t thread) {
   std::vector<std::uint32_t> distances;
   each_block(cache_, called.edges, thread,
              [&](const cache::BlockEntry& entry, const cache::Block& block) {
-               orders.resize(entry.calls);
-               distances.resize(entry.calls);
-               block.read_orders(entry, orders);
-               block.distance.read(std::span(distances));
+               block.read_orders(entry, sized_for(entry, orders));
+               block.distance.read(sized_for(entry, distances));
                for (std::size_t call = 0; call < orders.size(); ++call) {
                  const std::uint32_t parent = orders[call] - distances[call];
                  if (distances[call] != 0 && parent < counts_.size()) {

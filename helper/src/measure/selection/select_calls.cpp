@@ -26,10 +26,8 @@ cache::OrderSet select_calls(const Measurement& measurement,
                       if (std::ranges::find(accepted, 1) == accepted.end()) {
                         return;
                       }
-                      part.orders.resize(entry.calls);
-                      block.read_orders(entry, part.orders);
-                      part.flags.resize(entry.calls);
-                      block.flags.read(std::span(part.flags));
+                      block.read_orders(entry, sized_for(entry, part.orders));
+                      block.flags.read(sized_for(entry, part.flags));
                       for (std::size_t call = 0; call < accepted.size(); ++call) {
                         if (accepted[call] != 0 &&
                             (any_state || states.has(cache::state_of(part.flags[call])))) {

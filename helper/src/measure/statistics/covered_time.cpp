@@ -295,12 +295,9 @@ NestedTimes::NestedTimes(const cache::CallCache& cache, std::span<const cache::E
       if (!block) {
         continue;
       }
-      starts.resize(entry.calls);
-      block->read_starts(entry, starts);
-      walls.resize(entry.calls);
-      block->read_walls(entry, walls);
-      flags.resize(entry.calls);
-      block->flags.read(std::span(flags));
+      block->read_starts(entry, sized_for(entry, starts));
+      block->read_walls(entry, sized_for(entry, walls));
+      block->flags.read(sized_for(entry, flags));
       for (std::size_t i = 0; i < starts.size(); ++i) {
         if ((flags[i] & cache::inner_bit) != 0) {
           times_[entry.thread].emplace_back(starts[i], starts[i] + walls[i]);

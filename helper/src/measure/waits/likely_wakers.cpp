@@ -44,10 +44,8 @@ void LikelyWakers::read() {
         if (!block) {
           continue;
         }
-        starts.resize(entry.calls);
-        orders.resize(entry.calls);
-        block->read_starts(entry, starts);
-        block->read_orders(entry, orders);
+        block->read_starts(entry, sized_for(entry, starts));
+        block->read_orders(entry, sized_for(entry, orders));
         for (std::size_t call = 0; call < entry.calls; ++call) {
           releases_.push_back({.start = starts[call],
                                .thread = entry.thread,
