@@ -141,7 +141,7 @@ describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoin
   });
 
   test("explain names the lock, the line, the thread that held it, and its function", () => {
-    const { explain } = json(["explain", "--json", "--function", "serve", "--slow", ">3ms", recorded.recording]);
+    const { explain } = json(["explain", "--json", "--function", "serve", "--slow", ">15ms", recorded.recording]);
     assert.equal(explain.slow.calls, 4);
     const { wait, share } = explain.components[0];
     assert.ok(share > 0.9);
@@ -152,12 +152,12 @@ describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoin
   });
 
   test("the time line of the slow call shows the lock and, beside it, a typical call without the wait", () => {
-    const slow = json(["explain", "--json", "--function", "serve", "--slow", ">3ms", recorded.recording]).explain.components[0].example;
+    const slow = json(["explain", "--json", "--function", "serve", "--slow", ">15ms", recorded.recording]).explain.components[0].example;
     const named = ["--function", "serve", "--call", `${slow.tid}:${slow.start}`, recorded.recording];
     const { timeline } = json(["timeline", "--json", ...named]);
     assert.deepEqual([timeline.tid, timeline.start, timeline.calls[0].function], [slow.tid, slow.start, "serve"]);
     const wait = timeline.waits.find(({ reason }) => reason === "lock");
-    assert.ok(wait.duration >= 3_000_000 && wait.start >= 0 && wait.start + wait.duration <= timeline.wall);
+    assert.ok(wait.duration >= 15_000_000 && wait.start >= 0 && wait.start + wait.duration <= timeline.wall);
     assert.deepEqual([wait.waker.thread, wait.waker.function], ["rebalance", "count_stock"]);
     assert.ok(wait.woken <= wait.start + wait.duration, "woken before it ran again");
     assert.ok(timeline.twin.latency < 3_000_000 && timeline.twin.same_caller);

@@ -6,7 +6,7 @@ import { annotationSettings } from "../../../../extension/src/annotations/annota
 import { readSettings } from "../../../../extension/src/base/settings";
 import { targetItems } from "../../../../extension/src/targets/target-picker";
 import { workspacePrograms } from "../../../../extension/src/targets/workspace-programs";
-import { activeApi } from "../editor";
+import { activeApi, until } from "../editor";
 import { environment } from "../environment";
 
 const folders = (): [vscode.WorkspaceFolder, vscode.WorkspaceFolder] => {
@@ -15,6 +15,12 @@ const folders = (): [vscode.WorkspaceFolder, vscode.WorkspaceFolder] => {
   return [shop ?? assert.fail(), library ?? assert.fail()];
 };
 const inside = (folder: vscode.WorkspaceFolder, ...parts: string[]): string => path.join(folder.uri.fsPath, ...parts);
+
+// VS Code reads the settings of the folders after it has started the extension.
+before(async () => {
+  const isRead = (folder: vscode.WorkspaceFolder): boolean => vscode.workspace.getConfiguration("ptlens", folder).inspect("duration")?.workspaceFolderValue !== undefined;
+  await until("the settings of the folders", () => folders().every(isRead));
+});
 
 describe("settings of two folders", () => {
   it("are those of the folder that a file is in", () => {
