@@ -8,22 +8,30 @@ import { capture, onPath, runLines, StepError } from "../steps.mjs";
 import { helper } from "./helper.mjs";
 import { symbolOf } from "./programs.mjs";
 
-/** Runs `ptlens record` and asks for the report. */
+const recordingIn = (folder) => path.join(folder, "recording");
+
+/** Runs `ptlens record`. */
 async function record(folder, measured, args) {
-  const recording = path.join(folder, "recording");
+  const recording = recordingIn(folder);
   rmSync(recording, { recursive: true, force: true });
   const output = [];
   const begin = Date.now();
   const status = await runLines(helper, ["record", "--function", measured, "-o", recording, ...args], (line) => output.push(line));
   const took = (Date.now() - begin) / 1000;
   if (status !== 0) throw new StepError(`ptlens record ended with status ${status}: ${output.slice(-3).join(" ")}`);
+  return { took, output: output.join("\n") };
+}
+
+/** What the report says of the recording. */
+function report(folder, measured) {
+  const recording = recordingIn(folder);
   const asked = capture(helper, ["report", "--json", "--function", measured, recording]);
   if (asked.status !== 0) throw new StepError(`ptlens report ended with status ${asked.status}: ${asked.stderr.trim()}`);
-  const report = JSON.parse(asked.stdout);
-  const { complete, incomplete, unwound } = report.calls;
-  const { lost_records: lost = 0, notes, slowdown, estimate } = report.recording;
+  const figures = JSON.parse(asked.stdout);
+  const { complete, incomplete, unwound } = figures.calls;
+  const { lost_records: lost = 0, notes, slowdown, estimate } = figures.recording;
   const estimated = estimate && complete * estimate.factor;
-  return { seen: complete + incomplete + unwound, estimated, lost, shown: shownFigures(report), notes, slowdown, took, output: output.join("\n") };
+  return { seen: complete + incomplete + unwound, estimated, lost, shown: shownFigures(figures), notes, slowdown };
 }
 
 const attachedPtlens = (name, more) => ({
@@ -33,7 +41,7 @@ const attachedPtlens = (name, more) => ({
     const account = await target.attached(async (pid) => {
       found = await record(folder, measured, ["--backend", "uprobe", "--pid", String(pid), "--duration", String(seconds), ...more]);
     }, seconds);
-    return { ...account, ...found };
+    return { ...account, ...found, ...report(folder, measured) };
   },
 });
 
@@ -41,7 +49,7 @@ const uftrace = {
   name: "ptlens, uftrace",
   async run(target, { folder, measured, seconds }) {
     const found = await record(folder, measured, ["--backend", "uftrace", "--", ...target.command(seconds)]);
-    return { ...target.counted(found.output, seconds), ...found };
+    return { ...target.counted(found.output, seconds), ...found, ...report(folder, measured) };
   },
 };
 

@@ -15,6 +15,7 @@ ProbeCost some_cost() {
   cost.stepped = {
       .latency_ns = 9800, .hit_ns = 14'000, .uncertainty_ns = 4900, .frequent_ns = 11'000};
   cost.returned = {.latency_ns = -100, .hit_ns = 400, .uncertainty_ns = 600};
+  cost.wait_ns = 2100;
   return cost;
 }
 
@@ -26,6 +27,7 @@ TEST(KeptCost, IsReadAsItWasWritten) {
   EXPECT_EQ(read->stepped.uncertainty_ns, 4900);
   EXPECT_EQ(read->stepped.frequent_ns, 11'000);
   EXPECT_EQ(read->returned.latency_ns, -100);
+  EXPECT_EQ(read->wait_ns, 2100);
 }
 
 TEST(KeptCost, OfAnotherBootOrKernelIsNotUsed) {
@@ -47,6 +49,9 @@ TEST(KeptCost, ABrokenFileIsNotUsed) {
     std::string changed = text;
     changed.replace(changed.find("9800.0"), 6, wrong);
     EXPECT_FALSE(parse_cost(changed, this_boot)) << wrong;
+    std::string changed_wait = text;
+    changed_wait.replace(changed_wait.find("2100.0"), 6, wrong);
+    EXPECT_FALSE(parse_cost(changed_wait, this_boot)) << wrong;
   }
 }
 

@@ -147,6 +147,7 @@ private:
                        .events = events.events(),
                        .callees = events.callees(),
                        .costs = HitCosts(frequent),
+                       .wait_ns = cost_ ? cost_->wait_ns : 0,
                        .budget = budget(),
                        .in_bursts = in_bursts,
                        .pages = choose_buffers(request_, machine_, false).data_pages,

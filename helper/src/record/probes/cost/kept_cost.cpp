@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t cost_format = 4;
+constexpr std::uint64_t cost_format = 5;
 constexpr std::size_t largest_cost_file = 4096;
 constexpr double least_cost_ns = -1e5; // a return probe can take less time than a breakpoint
 constexpr double most_cost_ns = 1e7;
@@ -94,7 +94,8 @@ std::string cost_file() {
 std::string write_cost(const ProbeCost& cost, const BootedKernel& kernel) {
   const json object = {{"version", cost_format},           {"boot_id", kernel.boot_id},
                        {"kernel", kernel.release},         {"emulated", to_json(cost.emulated)},
-                       {"stepped", to_json(cost.stepped)}, {"returned", to_json(cost.returned)}};
+                       {"stepped", to_json(cost.stepped)}, {"returned", to_json(cost.returned)},
+                       {"wait_ns", cost.wait_ns}};
   return object.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -111,7 +112,8 @@ std::optional<ProbeCost> parse_cost(std::string_view text, const BootedKernel& k
   ProbeCost cost;
   const bool complete = read_hit_cost(object, "emulated", 0, cost.emulated) &&
                         read_hit_cost(object, "stepped", 0, cost.stepped) &&
-                        read_hit_cost(object, "returned", least_cost_ns, cost.returned);
+                        read_hit_cost(object, "returned", least_cost_ns, cost.returned) &&
+                        read_ns(object, "wait_ns", 0, cost.wait_ns);
   return complete ? std::optional(cost) : std::nullopt;
 }
 

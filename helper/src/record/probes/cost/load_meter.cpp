@@ -50,7 +50,7 @@ double LoadMeter::whole_share() const {
 Note callees_stopped_note(double seconds, double share, double budget) {
   return make_note(
       "callees_stopped",
-      "the functions that it calls were measured only for the first {} s, because the probes took "
+      "the functions that it calls were measured only for the first {} s, because measuring took "
       "{} % of the program's time and the budget is {} %; to measure them all the time, add "
       "--budget 100",
       fmt::format("{:.1f}", seconds), percent_of(share), percent_of(budget));
@@ -59,7 +59,7 @@ Note callees_stopped_note(double seconds, double share, double budget) {
 Note bursts_begun_note(double seconds, double share, double budget) {
   return make_note(
       "bursts_begun",
-      "after {} s the function was measured in bursts, because the probes took {} % of the "
+      "after {} s the function was measured in bursts, because measuring took {} % of the "
       "program's time and the budget is {} %; to measure it all the time, add --budget 100",
       fmt::format("{:.1f}", seconds), percent_of(share), percent_of(budget));
 }

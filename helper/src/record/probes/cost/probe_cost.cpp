@@ -5,6 +5,7 @@
 
 #include "base/quantile.hpp"
 #include "record/probes/cost/spin_caller.hpp"
+#include "record/probes/cost/wait_cost.hpp"
 #include "record/probes/events/probe_events.hpp"
 #include "record/probes/events/probe_group.hpp"
 #include "record/probes/events/probe_reader.hpp"
@@ -202,6 +203,9 @@ Result<ProbeCost> measure_probe_cost(const Machine& machine) {
       break;
     }
     cost = measure_once(machine);
+  }
+  if (cost) {
+    cost->wait_ns = measure_wait_cost(machine).value_or(0);
   }
   return cost;
 }

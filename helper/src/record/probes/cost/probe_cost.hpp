@@ -27,6 +27,7 @@ struct ProbeCost {
   // The hit of a return probe, with its share of the entry's hit. latency_ns is the difference that
   // it makes to the latency of a function that ends with it instead of a breakpoint.
   HitCost returned;
+  double wait_ns = 0; // time that a record of a wait takes from the thread; 0: not known
 
   [[nodiscard]] const HitCost& of(bool is_emulated) const {
     return is_emulated ? emulated : stepped;

@@ -17,6 +17,7 @@
 namespace ptlens::record {
 namespace {
 
+constexpr std::size_t tid_at = 20;     // in a sample, behind the header, identifier and pid
 constexpr std::size_t payload_at = 44; // in a sample, behind the header, fields and its size
 
 constexpr std::uint64_t sample_fields =
@@ -57,6 +58,7 @@ perf_event_attr wait_attribute(std::uint64_t id) {
   attribute.exclude_callchain_user = 1; // the stack is copied instead
   attribute.sample_regs_user = wait_registers;
   attribute.sample_stack_user = wait_stack_bytes;
+  attribute.disabled = 1;
   return attribute;
 }
 
@@ -130,8 +132,15 @@ bool is_sample(std::span<const std::byte> record) {
   return header.type == PERF_RECORD_SAMPLE;
 }
 
+std::int32_t tid_of_sample(std::span<const std::byte> record) {
+  std::int32_t tid = -1;
+  if (record.size() >= tid_at + sizeof tid) {
+    std::memcpy(&tid, record.data() + tid_at, sizeof tid);
+  }
+  return tid;
+}
+
 std::optional<Hit> hit_of_sample(std::span<const std::byte> record) {
-  constexpr std::size_t tid_at = 20; // behind the header, identifier and pid
   constexpr std::size_t type_at = payload_at;
   constexpr std::size_t ip_at = payload_at + 8;
   Hit hit;
@@ -139,7 +148,7 @@ std::optional<Hit> hit_of_sample(std::span<const std::byte> record) {
   if (record.size() < ip_at + sizeof hit.ip) {
     return std::nullopt;
   }
-  std::memcpy(&hit.tid, record.data() + tid_at, sizeof hit.tid);
+  hit.tid = tid_of_sample(record);
   std::memcpy(&event, record.data() + type_at, sizeof event);
   std::memcpy(&hit.ip, record.data() + ip_at, sizeof hit.ip);
   hit.event_id = event;
@@ -257,6 +266,9 @@ Result<void> HitEvents::open_on(const Opening& opening, const Watched& watched, 
 void HitEvents::use_all(unsigned long request) const {
   for (const Opened& probe : probes_) {
     ::ioctl(probe.descriptor.get(), request, 0);
+  }
+  for (const Descriptor& wait : waits_) {
+    ::ioctl(wait.get(), request, 0);
   }
 }
 

@@ -41,6 +41,8 @@ struct Hit {
 };
 
 [[nodiscard]] bool is_sample(std::span<const std::byte> record);
+// Returns the thread of a sample; -1 for a sample that is too short.
+[[nodiscard]] std::int32_t tid_of_sample(std::span<const std::byte> record);
 // Returns nothing for a sample that is too short.
 [[nodiscard]] std::optional<Hit> hit_of_sample(std::span<const std::byte> record);
 // Returns the payload of a sample from which hit_of_sample() returned a hit.
@@ -53,7 +55,7 @@ public:
   // reason.
   static Result<HitEvents> open(const Watched& watched, std::size_t pages);
 
-  // Opens the tracepoints of waits on the threads, enabled. Errors: the same; none of them is open
+  // Opens the tracepoints of waits on the threads, disabled. Errors: the same; none of them is open
   // then.
   Result<void> add_waits(const WaitEvents& waits, const Watched& watched);
   // Returns whether the record is a sample of such a tracepoint.
@@ -62,7 +64,8 @@ public:
   // Opens the probe's event on the threads, disabled. This sets its breakpoints in the program.
   // Errors: the same.
   Result<void> add(const ProbeEvent& event, const Watched& watched);
-  // Enable and disable all probe events. A disabled probe records nothing but costs the same.
+  // Enable and disable all probe events and the tracepoints of waits. A disabled probe records
+  // nothing but costs the same.
   void enable() const;
   void disable() const;
   // Closes the event of that number, or all probe events. The kernel then removes the breakpoints

@@ -174,6 +174,8 @@ private:
         return;
       }
       meter_.hit(hit->tid, session_.costs.of(hit->event_id, hit->ip));
+    } else if (is_sample(record)) {
+      meter_.hit(tid_of_sample(record), session_.wait_ns);
     }
     store_->add(record, time_ns);
   }

@@ -28,6 +28,7 @@ struct HitSession {
   std::vector<ProbeEvent> events = {};  // in the order in which they are opened
   std::set<std::uint64_t> callees = {}; // numbers of the events that may be left out
   HitCosts costs = HitCosts({});
+  double wait_ns = 0;     // what a record of a wait costs its thread
   double budget = 1;      // share of the program's time; 1: no limit
   bool in_bursts = false; // from the beginning
   std::size_t pages = 1;  // of each buffer
