@@ -4,13 +4,14 @@
 #include "record_test_support.hpp"
 
 #include <fmt/format.h>
+
 #include <sched.h>
 
 namespace ptlens::record::test {
 namespace {
 
-// A record contains a kilobyte of the user's stack and the unwound stack of the kernel: more than a system call takes, and
-// far less than the time that a thread may keep its CPU.
+// A record contains a kilobyte of the user's stack and the unwound stack of the kernel: more than a
+// system call takes, and far less than the time that a thread may keep its CPU.
 TEST(WaitCost, IsThatOfCopyingAStack) {
   const Machine machine = read_machine("");
   if (const auto waits = find_wait_events(machine); !waits) {
