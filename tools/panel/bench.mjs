@@ -55,7 +55,7 @@ async function questions(client, id) {
       ["why slow", "ptlens/explain", of],
       ["brush by latency: why slow", "ptlens/explain", { ...of, selection: slow }],
       ["calls, slowest first", "ptlens/calls", { ...of, order: "latency", descending: true, limit: 100 }],
-      ["timeline of the slowest call", "ptlens/timeline", { ...of, tid: slowest.columns.tid[0], start: slowest.columns.start[0] }],
+      ["timeline of the slowest call", "ptlens/timeline", { ...of, tid: slowest.columns.tid[0], start: slowest.columns.start[0], parting: false }],
     ],
   };
 }

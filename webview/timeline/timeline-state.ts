@@ -21,10 +21,28 @@ export const rank = computed(() => slowest.value.findIndex((each) => isSameCall(
 
 const paramsFor = (call: CallName | undefined) => {
   const { value } = shownFunction;
-  return value === undefined || call === undefined || tab.value !== "timeline" ? undefined : { function: value.selector, tid: call.tid, start: call.start };
+  return value === undefined || call === undefined || tab.value !== "timeline" ? undefined : { function: value.selector, tid: call.tid, start: call.start, parting: false };
 };
 
 export const timeline = answersTo("ptlens/timeline", computed(() => paramsFor(shownCall.value)), subject);
+
+/** The same call with the branch at which it and its twin part: its trace is decoded again for that, which takes a moment. */
+const parted = answersTo(
+  "ptlens/timeline",
+  computed(() => {
+    const params = paramsFor(shownCall.value);
+    const { value: known } = timeline.value;
+    if (params === undefined || known?.recording.backend !== "intel_pt" || known.timeline.twin === null) return undefined;
+    return isSameCall(known.timeline, params) ? { ...params, parting: true } : undefined;
+  }),
+  subject,
+);
+
+/** Where the shown call and its twin part, once it is known. */
+export const parting = computed(() => {
+  const known = parted.value.value?.timeline;
+  return known !== undefined && isSameCall(known, shownCall.value) ? (known.twin?.parting ?? null) : null;
+});
 
 /** Whether the kept call is compared, not the nearest typical one. */
 export const againstKept = computed(() => keptCall.value !== undefined && !isSameCall(keptCall.value, shownCall.value));

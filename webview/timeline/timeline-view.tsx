@@ -17,7 +17,7 @@ import { axisOf, foldsOf, runningIn } from "./fold-axis";
 import { layoutOf, neighbour, type Bar } from "./layout";
 import { BarCard, BarTable, placeOf } from "./timeline-card";
 import { TimelineChart, WholeCall } from "./timeline-chart";
-import { againstKept, comparedCall, comparedTimeline, rank, shownCall, slowest, timeline } from "./timeline-state";
+import { againstKept, comparedCall, comparedTimeline, parting, rank, shownCall, slowest, timeline } from "./timeline-state";
 import { WhatDiffers } from "./what-differs";
 
 const folded = signal(true);
@@ -120,7 +120,7 @@ function Chart({ shown, root, other, offCpuKnown }: ChartProps): JSX.Element {
     if (bar === undefined || element === null) return;
     if (bar.x < element.scrollLeft || bar.x > element.scrollLeft + element.clientWidth - 24) element.scrollLeft = bar.x - 24;
   }, [current, width]);
-  const parting = useMemo(() => (other === undefined ? undefined : partingOf(root, other.root)), [root, other]);
+  const partsAt = useMemo(() => (other === undefined ? undefined : partingOf(root, other.root)), [root, other]);
   const open = (bar: Bar | undefined): void => {
     if (bar === undefined) return;
     const { file, line } = placeOf(bar);
@@ -179,7 +179,7 @@ function Chart({ shown, root, other, offCpuKnown }: ChartProps): JSX.Element {
           onKeyDown={onKeyDown}
           onScroll={(event) => { setScrolled(event.currentTarget.scrollLeft); }}
         >
-          <TimelineChart layout={layout} axis={axis} width={width} parting={parting} bars={bars} current={bars[current]} onPick={(bar) => { setCurrent(bars.indexOf(bar)); }} onHover={setHovered} />
+          <TimelineChart layout={layout} axis={axis} width={width} parting={partsAt} bars={bars} current={bars[current]} onPick={(bar) => { setCurrent(bars.indexOf(bar)); }} onHover={setHovered} />
         </div>
       </div>
       <p class="head foot">
@@ -218,7 +218,6 @@ export function TimelineView({ shown: { report } }: { readonly shown: ShownFunct
   const root = shown === undefined ? undefined : treeOf(shown);
   if (shown === undefined || root === undefined) return <p class="dim small first">{l10n.t("Reading the call")}</p>;
   const other = comparedWith();
-  const parting = shown.twin?.parting ?? null;
   const isStale = loading || !isSameCall(shown, shownCall.value);
   return (
     <div class={isStale ? "stale" : ""} onKeyDown={onKeyDown}>
@@ -227,7 +226,7 @@ export function TimelineView({ shown: { report } }: { readonly shown: ShownFunct
         {known ? null : <p class="warning" role="status">{l10n.t("The recording does not contain when a thread waited. Record with context switches to see waits here.")}</p>}
         {shown.state === "complete" ? null : <p class="warning" role="status">{l10n.t("The end of this call was not seen; the times are what was seen of it.")}</p>}
         {shown.twin === null && !againstKept.value ? <p class="dim small">{l10n.t("There is no typical call to compare it with.")}</p> : null}
-        {parting === null || againstKept.value ? null : <PartingLine of={parting} />}
+        {parting.value === null || againstKept.value ? null : <PartingLine of={parting.value} />}
         {againstKept.value ? <p class="dim small">{l10n.t("Compared with the call that you kept.")} <Link small onClick={() => { keptCall.value = undefined; }}>{l10n.t("Compare with a typical one")}</Link></p> : null}
       </section>
       <Chart shown={shown} root={root} other={other} offCpuKnown={known} />

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <tuple>
 
 namespace ptlens::cache {
 namespace {
@@ -22,6 +21,15 @@ struct Source {
   const BlockEntry* entry = nullptr;
   Edge edge;
   Block block;
+  const std::vector<std::uint32_t>* chosen = nullptr; // null: all calls
+
+  [[nodiscard]] std::size_t size() const {
+    return chosen == nullptr ? entry->calls : chosen->size();
+  }
+  // Returns the index in the block of one of its calls.
+  [[nodiscard]] std::size_t call(std::size_t at) const {
+    return chosen == nullptr ? at : (*chosen)[at];
+  }
 };
 
 // The columns that every call has, of one block after the other.
@@ -87,13 +95,14 @@ public:
   bool run() {
     std::size_t count = 0;
     for (const Source& source : sources_) {
-      count += source.entry->calls;
+      count += source.size();
     }
-    orders_.resize(count);
-    std::size_t at = 0;
+    orders_.reserve(count);
     for (const Source& source : sources_) {
-      source.block.read_orders(*source.entry, std::span(orders_).subspan(at, source.entry->calls));
-      at += source.entry->calls;
+      source.block.read_orders(*source.entry, sized_for(*source.entry, values_.orders));
+      for (std::size_t at = 0; at < source.size(); ++at) {
+        orders_.push_back(values_.orders[source.call(at)]);
+      }
     }
     const OrderIndex index(orders_);
     if (index.size() != count) {
@@ -102,14 +111,11 @@ public:
     CallTable& calls = into_->calls;
     base_ = calls.size();
     resize(*into_, base_ + count);
-    at = 0;
     for (const Source& source : sources_) {
       if (cancel_asked()) {
         return true;
       }
-      const auto orders = std::span(orders_).subspan(at, source.entry->calls);
-      place(source, orders, index);
-      at += source.entry->calls;
+      place(source, index);
     }
     if (!std::ranges::is_sorted(calls.start.begin() + static_cast<std::ptrdiff_t>(base_),
                                 calls.start.end()) ||
@@ -126,28 +132,32 @@ public:
   }
 
 private:
-  void place(const Source& source, std::span<const std::uint32_t> orders, const OrderIndex& index) {
+  void place(const Source& source, const OrderIndex& index) {
     const BlockEntry& entry = *source.entry;
     const Block& block = source.block;
     CallTable& calls = into_->calls;
     values_.read(entry, block);
     std::uint32_t extra = 0;
-    for (std::size_t i = 0; i < orders.size(); ++i) {
-      const std::size_t call = base_ + index.rank(orders[i]);
+    std::size_t passed = 0;
+    for (std::size_t at = 0; at < source.size(); ++at) {
+      const std::size_t i = source.call(at);
+      for (; passed < i; ++passed) {
+        extra += (values_.flags[passed] & extra_bit) != 0 ? 1 : 0;
+      }
+      const std::uint32_t order = values_.orders[i];
+      const std::size_t call = base_ + index.rank(order);
       put_row(*into_, call, source, values_, i, extra);
-      into_->order[call] = CallId{orders[i]};
+      into_->order[call] = CallId{order};
       calls.start[call] = values_.starts[i];
       const std::uint32_t distance = values_.distances[i];
-      const std::uint32_t parent =
-          distance == 0 ? OrderIndex::none : index.rank(orders[i] - distance);
+      const std::uint32_t parent = distance == 0 ? OrderIndex::none : index.rank(order - distance);
       calls.parent[call] = parent == OrderIndex::none
                                ? CallIndex::none
                                : CallIndex{static_cast<std::uint32_t>(base_ + parent)};
       if ((values_.flags[i] & extra_bit) != 0 && extra < entry.extras) {
         if (const auto before = static_cast<std::uint32_t>(block.before[extra]); before != 0) {
-          before_[orders[i]] = before;
+          before_[order] = before;
         }
-        ++extra;
       }
     }
   }
@@ -162,8 +172,7 @@ private:
       const std::uint32_t order = index_of(order_of[place]);
       const auto at = before_.find(order);
       const std::uint32_t before = at == before_.end() ? 0 : at->second;
-      return std::tuple(calls.start[base_ + place], order - before, before == 0,
-                        before == 0 ? order : ~order);
+      return place_in_thread(calls.start[base_ + place], order, before);
     });
     std::vector<std::uint32_t> moved(places.size());
     for (std::uint32_t to = 0; to < places.size(); ++to) {
@@ -193,6 +202,17 @@ private:
   std::map<std::uint32_t, std::uint32_t> before_; // by order, of callers found late
 };
 
+// `threads`: the blocks of each.
+CallRows read_threads(const CallCache& cache, std::vector<std::vector<Source>> threads) {
+  CallRows rows;
+  for (std::vector<Source>& sources : threads) {
+    if (!sources.empty() && !ThreadReader(rows, std::move(sources)).run()) {
+      cache.note_damage();
+    }
+  }
+  return rows;
+}
+
 } // namespace
 
 CallRows read_calls(const CallCache& cache, std::span<const EdgeId> edges) {
@@ -205,13 +225,20 @@ CallRows read_calls(const CallCache& cache, std::span<const EdgeId> edges) {
       }
     }
   }
-  CallRows rows;
-  for (std::vector<Source>& sources : threads) {
-    if (!sources.empty() && !ThreadReader(rows, std::move(sources)).run()) {
-      cache.note_damage();
+  return read_threads(cache, std::move(threads));
+}
+
+CallRows read_calls(const CallCache& cache, std::span<const ChosenCalls> chosen) {
+  std::vector<std::vector<Source>> threads(cache.thread_count());
+  for (const ChosenCalls& each : chosen) {
+    if (const auto parsed = cache.block(*each.entry)) {
+      threads[each.entry->thread].push_back({.entry = each.entry,
+                                             .edge = cache.edge(each.edge),
+                                             .block = *parsed,
+                                             .chosen = &each.calls});
     }
   }
-  return rows;
+  return read_threads(cache, std::move(threads));
 }
 
 CallRows read_calls(const CallCache& cache, std::span<const CallRef> calls) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace ptlens::cache {
@@ -20,9 +21,26 @@ struct CallRows {
   std::vector<stacks::CallId> order;
 };
 
+// Orders the calls of a thread: by start, callers first. A caller that was found late comes before
+// the first call in it, outermost first; `before`: how much lower the order of that call is.
+[[nodiscard]] inline auto place_in_thread(std::uint64_t start, std::uint32_t order,
+                                          std::uint32_t before) {
+  return std::tuple(start, order - before, before == 0, before == 0 ? order : ~order);
+}
+
 // Reads the calls of the edges, which ascend. Leaves out calls of damaged
 // blocks.
 [[nodiscard]] CallRows read_calls(const CallCache& cache, std::span<const EdgeId> edges);
+
+// Some calls of a block.
+struct ChosenCalls {
+  EdgeId edge{};
+  const BlockEntry* entry = nullptr; // of the cache
+  std::vector<std::uint32_t> calls;  // indices, ascending
+};
+
+// Reads these calls; the blocks are different ones.
+[[nodiscard]] CallRows read_calls(const CallCache& cache, std::span<const ChosenCalls> chosen);
 
 // Names a call of a cache.
 struct CallRef {

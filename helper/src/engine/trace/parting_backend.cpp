@@ -163,25 +163,29 @@ find_parting(const LoadedRecording& loaded, std::span<const measure::TracedPair>
   }
   Branches source(loaded, flow::Detail::branches);
   std::unordered_map<std::int32_t, flow::CodeTime> code_times;
-  const auto read =
-      take_all(source, loaded.recording.trace_bytes(), progress, [&](const flow::Run& run) {
-        const auto of_thread = by_thread.find(run.tid);
-        if (of_thread == by_thread.end()) {
-          return;
-        }
-        for (const Branch& branch : run.branches) {
-          const std::uint64_t time = code_times[run.tid].of(branch);
-          const bool wanted = std::ranges::any_of(
-              of_thread->second, [&](const OwnBranches* each) { return !each->done(); });
-          if (!wanted) {
-            return;
-          }
-          const auto& space = loaded.spaces->at(run.pid, time);
-          for (OwnBranches* const each : of_thread->second) {
-            each->take(branch, space);
-          }
-        }
-      });
+  const auto take = [&](const flow::Run& run) {
+    const auto of_thread = by_thread.find(run.tid);
+    if (of_thread == by_thread.end()) {
+      return;
+    }
+    for (const Branch& branch : run.branches) {
+      const std::uint64_t time = code_times[run.tid].of(branch);
+      const bool wanted = std::ranges::any_of(
+          of_thread->second, [&](const OwnBranches* each) { return !each->done(); });
+      if (!wanted) {
+        return;
+      }
+      const auto& space = loaded.spaces->at(run.pid, time);
+      for (OwnBranches* const each : of_thread->second) {
+        each->take(branch, space);
+      }
+    }
+  };
+  const auto is_done = [&] {
+    return std::ranges::all_of(
+        taken, [](const auto& pair) { return pair.first.done() && pair.second.done(); });
+  };
+  const auto read = take_all(source, loaded.recording.trace_bytes(), progress, take, is_done);
   if (!read) {
     return std::unexpected(read.error());
   }

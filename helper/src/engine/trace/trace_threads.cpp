@@ -174,13 +174,17 @@ void Threads::feed_branches(Thread& thread, flow::Run& run) const {
 }
 
 Result<void> take_all(Branches& source, std::uint64_t trace_bytes, const Progress& progress,
-                      const std::function<void(flow::Run&)>& take) {
+                      const std::function<void(flow::Run&)>& take,
+                      const std::function<bool()>& is_done) {
   std::uint64_t reported = 0;
   while (auto run = source.next()) {
     if (progress.cancelled()) {
       return std::unexpected(decoding_cancelled());
     }
     take(*run);
+    if (is_done()) {
+      return {};
+    }
     if (source.bytes_done() >= reported + bytes_per_progress_report) {
       reported = source.bytes_done();
       progress.report({"decoding", reported, trace_bytes, "bytes"});

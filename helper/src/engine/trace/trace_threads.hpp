@@ -92,9 +92,11 @@ private:
   std::unordered_map<std::int32_t, std::size_t> index_;
 };
 
-// Gives all runs to `take` and reports the progress through `trace_bytes`. Errors: cancelled.
-[[nodiscard]] Result<void> take_all(Branches& source, std::uint64_t trace_bytes,
-                                    const Progress& progress,
-                                    const std::function<void(flow::Run&)>& take);
+// Gives all runs to `take` and reports the progress through `trace_bytes`. Ends early once
+// `is_done` returns true after a run. Errors: cancelled.
+[[nodiscard]] Result<void> take_all(
+    Branches& source, std::uint64_t trace_bytes, const Progress& progress,
+    const std::function<void(flow::Run&)>& take,
+    const std::function<bool()>& is_done = [] { return false; });
 
 } // namespace ptlens::engine

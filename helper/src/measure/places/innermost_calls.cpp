@@ -27,11 +27,9 @@ struct Innermost {
   std::uint32_t order = 0;
   std::uint32_t before = 0; // how much lower the order of the first call in it is
 
-  // A caller that was found late comes before the first call in it, outermost first, as in
-  // CallRows.
   [[nodiscard]] auto depth() const {
-    return std::tuple(start, call.block == nullptr ? 0 : call.block->thread, order - before,
-                      before == 0, before == 0 ? order : ~order);
+    return std::tuple(start, call.block == nullptr ? 0 : call.block->thread,
+                      cache::place_in_thread(start, order, before));
   }
   void take(const Innermost& other) {
     if (other.call.block != nullptr && (call.block == nullptr || depth() < other.depth())) {

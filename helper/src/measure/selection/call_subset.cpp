@@ -94,4 +94,8 @@ CallSubset CallsNeeded::read() const {
   return CallSubset(cache::read_calls(*cache_, edges()));
 }
 
+CallSubset CallsNeeded::read(std::span<const cache::Window> windows) const {
+  return CallSubset(cache::read_calls(*cache_, edges(), windows));
+}
+
 } // namespace ptlens::measure

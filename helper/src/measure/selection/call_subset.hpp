@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cache/reading/call_rows.hpp"
+#include "cache/reading/window_calls.hpp"
 #include "measure/measurement.hpp"
 
 #include <cstdint>
@@ -49,6 +50,8 @@ public:
   [[nodiscard]] std::vector<cache::EdgeId> edges() const;
   // Reads the calls.
   [[nodiscard]] CallSubset read() const;
+  // Reads those that overlap one of the windows.
+  [[nodiscard]] CallSubset read(std::span<const cache::Window> windows) const;
 
 private:
   using Functions = IdVector<stacks::FunctionId, bool>;

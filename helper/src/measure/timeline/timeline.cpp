@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <ranges>
 #include <set>
 #include <span>
 #include <tuple>
@@ -20,21 +20,46 @@ namespace {
 using waits::Wait;
 using waits::Waker;
 
-// Returns the start that is nearest to the wanted one among the calls of the thread.
-std::optional<std::uint64_t> nearest_start(const Measurement& measurement,
-                                           const stacks::CallTable& calls,
-                                           stacks::FunctionId function, const CallName& name) {
-  const auto distance = [&](std::uint64_t start) {
-    return start > name.start ? start - name.start : name.start - start;
+constexpr std::size_t most_candidates = 64;
+
+// Returns the row of the call in a subset that contains it.
+std::optional<std::uint32_t> row_of(const CallSubset& subset, const StoredCall& call) {
+  const stacks::CallTable& calls = subset.calls();
+  const auto rows = std::views::iota(0U, static_cast<std::uint32_t>(calls.size()));
+  const auto place = [&](std::uint32_t row) {
+    return std::pair(calls.thread[row], calls.start[row]);
   };
-  std::optional<std::uint64_t> nearest;
-  for (std::uint32_t row = 0; row < calls.size(); ++row) {
-    if (calls.function[row] == function && measurement.threads[calls.thread[row]].tid == name.tid &&
-        (!nearest || distance(calls.start[row]) < distance(*nearest))) {
-      nearest = calls.start[row];
+  const auto same =
+      std::ranges::equal_range(rows, std::pair(call.ref.block->thread, call.start), {}, place);
+  const auto found = std::ranges::find(
+      same, call.order, [&](std::uint32_t row) { return index_of(subset.order(row)); });
+  return found == same.end() ? std::nullopt : std::optional(*found);
+}
+
+// Returns the typical call that is most like the given one.
+std::optional<StoredCall> twin_of(const Measurement& measurement, stacks::FunctionId function,
+                                  const StoredCall& call) {
+  const std::vector<StoredCall> typical =
+      typical_calls(measurement, function, call, most_candidates);
+  std::vector<cache::Window> windows = {call.window()};
+  for (const StoredCall& each : typical) {
+    windows.push_back(each.window());
+  }
+  CallsNeeded needed(measurement);
+  needed.add_calls_of(function);
+  needed.add_calls_made_by(function);
+  const CallSubset subset = needed.read(windows);
+  std::vector<std::uint32_t> rows;
+  for (const StoredCall& each : typical) {
+    if (const auto row = row_of(subset, each)) {
+      rows.push_back(*row);
     }
   }
-  return nearest;
+  const auto row = row_of(subset, call);
+  if (rows.empty() || rows.size() < typical.size() || !row) {
+    return std::nullopt; // none, or a damaged block
+  }
+  return typical[most_alike(subset.calls(), *row, rows)];
 }
 
 // Finds the calls of measured functions that a waker's stack shows.
@@ -74,13 +99,17 @@ private:
     CallsNeeded needed(measurement_);
     needed.add_calls_of(
         stacks::FunctionId{static_cast<std::uint32_t>(function - measurement_.functions.begin())});
-    const CallSubset subset = needed.read();
+    std::vector<cache::Window> windows;
+    for (std::uint32_t thread = 0; thread < measurement_.threads.size(); ++thread) {
+      if (measurement_.threads[thread].tid == waker.tid) {
+        windows.push_back({.thread = thread, .begin = waker.time_ns, .end = waker.time_ns});
+      }
+    }
+    const CallSubset subset = needed.read(windows);
     const stacks::CallTable& calls = subset.calls();
     for (std::uint32_t row = 0; row < calls.size(); ++row) {
       const std::uint64_t end = calls.start[row] + calls.wall(row);
-      if (measurement_.threads[calls.thread[row]].tid != waker.tid ||
-          calls.start[row] > waker.time_ns || end < waker.time_ns ||
-          !known_.insert({waker.tid, calls.start[row], function->name}).second) {
+      if (!known_.insert({waker.tid, calls.start[row], function->name}).second) {
         continue;
       }
       const stacks::SiteId site = calls.site[row];
@@ -131,57 +160,48 @@ void add_waits(const Measurement& measurement, const waits::Waits& waits,
   made.meanwhile = meanwhile.take();
 }
 
-} // namespace
-
-Result<CallName> parse_call_name(std::string_view text) {
-  CallName name;
-  const char* const end = text.data() + text.size();
-  const auto tid = std::from_chars(text.data(), end, name.tid);
-  const bool has_colon = tid.ec == std::errc{} && tid.ptr != end && *tid.ptr == ':';
-  const auto start = std::from_chars(has_colon ? tid.ptr + 1 : end, end, name.start);
-  if (!has_colon || start.ec != std::errc{} || start.ptr != end || name.tid <= 0) {
-    constexpr std::size_t shown = 100;
-    return std::unexpected(Error{
-        .kind = Error::Kind::bad_input,
-        .message = fmt::format("not a call: \"{}\"", text.substr(0, shown)),
-        .remedy =
-            "write TID:START, with the fields tid and start of `ptlens calls` or of an example "
-            "of `ptlens explain`"});
-  }
-  return name;
+Error not_found(const Measurement& measurement, stacks::FunctionId function, const CallName& name) {
+  const auto nearest = nearest_start(measurement, function, name);
+  return {.kind = Error::Kind::not_found,
+          .message = fmt::format("no call of {} starts on thread {} at {}",
+                                 measurement.functions[function].name, name.tid, name.start),
+          .file = measurement.recording.path,
+          .remedy = nearest ? fmt::format("the nearest one is --call {}:{}", name.tid, *nearest)
+                            : std::string("`ptlens calls` lists the calls with their threads")};
 }
+
+} // namespace
 
 Result<Timeline> timeline(const Measurement& measurement, const waits::Waits& waits,
                           stacks::FunctionId function, const CallName& name) {
+  const auto call = find_call(measurement, function, name);
+  if (!call) {
+    return std::unexpected(not_found(measurement, function, name));
+  }
+  const auto twin = twin_of(measurement, function, *call);
+  std::vector<cache::Window> windows = {call->window()};
+  if (twin) {
+    windows.push_back(twin->window());
+  }
   CallsNeeded needed(measurement);
   needed.add_calls_below(function);
-  const std::vector<cache::EdgeId> edges = needed.edges();
-  Timeline made{.subset = needed.read(),
-                .row = UINT32_MAX,
+  Timeline made{.subset = needed.read(windows),
+                .row = 0,
                 .tree = {},
                 .waits = {},
                 .meanwhile = {},
                 .twin = {}};
-  const stacks::CallTable& calls = made.subset.calls();
-  for (std::uint32_t row = 0; row < calls.size() && made.row == UINT32_MAX; ++row) {
-    if (calls.start[row] == name.start && calls.function[row] == function &&
-        measurement.threads[calls.thread[row]].tid == name.tid) {
-      made.row = row;
-    }
+  const auto row = row_of(made.subset, *call);
+  const auto twin_row = twin ? row_of(made.subset, *twin) : std::nullopt;
+  if (!row) { // damaged or cancelled
+    return std::unexpected(not_found(measurement, function, name));
   }
-  if (made.row == UINT32_MAX) {
-    const auto nearest = nearest_start(measurement, calls, function, name);
-    return std::unexpected(Error{
-        .kind = Error::Kind::not_found,
-        .message = fmt::format("no call of {} starts on thread {} at {}",
-                               measurement.functions[function].name, name.tid, name.start),
-        .file = measurement.recording.path,
-        .remedy = nearest ? fmt::format("the nearest one is --call {}:{}", name.tid, *nearest)
-                          : std::string("`ptlens calls` lists the calls with their threads")});
+  made.row = *row;
+  made.tree = calls_in(made.subset.calls(), made.row, most_timeline_calls);
+  add_waits(measurement, waits, needed.edges(), made);
+  if (twin_row) {
+    made.twin = compare(made.subset.calls(), made.row, *twin_row);
   }
-  made.tree = calls_in(calls, made.row, most_timeline_calls);
-  add_waits(measurement, waits, edges, made);
-  made.twin = find_twin(calls, made.row);
   return made;
 }
 

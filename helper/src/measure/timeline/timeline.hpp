@@ -8,24 +8,16 @@
 #include "measure/selection/call_subset.hpp"
 #include "measure/timeline/call_tree.hpp"
 #include "measure/timeline/twin.hpp"
+#include "measure/timeline/typical_calls.hpp"
 #include "measure/waits/wait_report.hpp"
 #include "waits/waits.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ptlens::measure {
-
-// The call that a user names as TID:START.
-struct CallName {
-  std::int32_t tid = -1;
-  std::uint64_t start = 0;
-};
-// Errors: bad_input.
-[[nodiscard]] Result<CallName> parse_call_name(std::string_view text);
 
 // A wait of the call's thread, as far as it is inside the call.
 struct TimelineWait {
@@ -71,7 +63,7 @@ struct TracedPair {
 };
 
 struct Timeline {
-  CallSubset subset;     // the calls of the function, and all that they led to
+  CallSubset subset;     // the call, its twin, and all that they led to
   std::uint32_t row = 0; // of the call
   CallTree tree;         // the calls in it
   std::vector<TimelineWait> waits;

@@ -1,5 +1,5 @@
-// The typical call that is most like a given one: with the same caller, and with the longest common
-// subsequence of the calls that both made. Both sequences are aligned by it.
+// The typical call that is most like a given one: with the longest common subsequence of the calls
+// that both made. Both sequences are aligned by it.
 #pragma once
 
 #include "stacks/calls/call.hpp"
@@ -31,9 +31,15 @@ struct Twin {
   std::optional<std::size_t> largest_difference = {};
 };
 
-// Returns the twin of a call among the complete calls of the same function whose latency is between
-// the 40th and the 60th percentile; nothing where there is none.
-[[nodiscard]] std::optional<Twin> find_twin(const stacks::CallTable& table, std::uint32_t row);
+// Returns the index of the call that is most like the given one: the first with the longest common
+// subsequence, one on the same thread if there is. The table must contain what they called
+// directly.
+[[nodiscard]] std::size_t most_alike(const stacks::CallTable& table, std::uint32_t row,
+                                     std::span<const std::uint32_t> others);
+
+// Compares the call with its twin.
+[[nodiscard]] Twin compare(const stacks::CallTable& table, std::uint32_t row,
+                           std::uint32_t twin_row);
 
 // Aligns two sequences of calls by function and call site.
 [[nodiscard]] std::vector<AlignedCall> align(const stacks::CallTable& table,
