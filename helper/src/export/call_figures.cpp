@@ -1,6 +1,7 @@
 // Figures below the resolution of probes are halved as in reports.
 #include "export/call_figures.hpp"
 
+#include "export/text/units.hpp"
 #include "measure/statistics/statistics.hpp"
 
 namespace ptlens::exporting {
@@ -30,6 +31,13 @@ CallFigures figures_of(const measure::Measurement& measurement, const stacks::Ca
           .self = self_known ? std::optional(self) : std::nullopt,
           .raw_latency = table.wall(call),
           .bounds = std::nullopt};
+}
+
+std::string latency_text(const measure::Measurement& measurement, const stacks::CallTable& table,
+                         std::size_t call) {
+  const CallFigures figures = figures_of(measurement, table, call);
+  return figures.latency ? brief_figure(as_double(*figures.latency), as_double(figures.within))
+                         : "\u2265 " + duration(as_double(table.latency[call]));
 }
 
 } // namespace ptlens::exporting

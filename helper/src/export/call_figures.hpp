@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace ptlens::exporting {
@@ -23,5 +24,9 @@ struct CallFigures {                        // ns
 
 [[nodiscard]] CallFigures figures_of(const measure::Measurement& measurement,
                                      const stacks::CallTable& table, std::size_t call);
+
+// Returns the latency by the rule of brief_figure(); "≥ 40 µs" where the end was not seen.
+[[nodiscard]] std::string latency_text(const measure::Measurement& measurement,
+                                       const stacks::CallTable& table, std::size_t call);
 
 } // namespace ptlens::exporting

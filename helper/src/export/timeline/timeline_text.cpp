@@ -1,6 +1,7 @@
 // Each row has a bar from start to end. Full blocks: on a CPU; light ones: off.
 #include "export/timeline/timeline_text.hpp"
 
+#include "export/call_figures.hpp"
 #include "export/explain/sentence.hpp"
 #include "export/text/loss.hpp"
 #include "export/text/table.hpp"
@@ -77,7 +78,7 @@ std::string nested_text(const Measurement& measurement, const Timeline& timeline
     const std::uint64_t off = calls.off_cpu(row);
     table.add(
         {std::string(2 * std::size_t{depth}, ' ') + short_name(measurement, calls.function[row]),
-         time_text(calls.latency[row]), off == 0 ? "" : time_text(off),
+         latency_text(measurement, calls, row), off == 0 ? "" : time_text(off),
          drawing.bar(calls.start[row], calls.start[row] + calls.wall(row), true),
          site_text(measurement, calls.site[row])});
   }
@@ -154,18 +155,19 @@ std::string twin_text(const Measurement& measurement, const Timeline& timeline) 
   }
   const measure::Twin& twin = *timeline.twin;
   const stacks::CallTable& calls = timeline.subset.calls();
-  std::string text = fmt::format(
-      "\nBeside a typical call ({}{}{}, --call {}:{})\n", time_text(calls.latency[twin.row]),
-      twin.same_caller ? ", same caller" : ", another caller",
-      twin.same_thread ? ", same thread" : "", measurement.threads[calls.thread[twin.row]].tid,
-      calls.start[twin.row]);
+  std::string text =
+      fmt::format("\nBeside a typical call ({}{}{}, --call {}:{})\n",
+                  latency_text(measurement, calls, twin.row),
+                  twin.same_caller ? ", same caller" : ", another caller",
+                  twin.same_thread ? ", same thread" : "",
+                  measurement.threads[calls.thread[twin.row]].tid, calls.start[twin.row]);
   const std::string parting = parting_text(timeline);
   if (twin.calls.empty()) {
     return text + "  Neither of them made a call.\n" + parting;
   }
   Table table({{"this call"}, {"typical"}, {"", Align::left}, {"", Align::left}});
   const auto cell = [&](std::uint32_t row) {
-    return row == AlignedCall::none ? std::string("\u2013") : time_text(calls.latency[row]);
+    return row == AlignedCall::none ? std::string("\u2013") : latency_text(measurement, calls, row);
   };
   const std::size_t shown = std::min(most_timeline_rows, twin.calls.size());
   for (std::size_t at = 0; at < shown; ++at) {
@@ -196,8 +198,8 @@ std::string timeline_text(const Measurement& measurement, const Timeline& timeli
   std::string text = loss_text(measurement);
   text += fmt::format("{}\n  {} on thread {} {}, at {}\n\n",
                       printable(measurement.functions[calls.function[timeline.row]].name),
-                      time_text(calls.latency[timeline.row]), printable(thread.comm), thread.tid,
-                      calls.start[timeline.row]);
+                      latency_text(measurement, calls, timeline.row), printable(thread.comm),
+                      thread.tid, calls.start[timeline.row]);
   return text + nested_text(measurement, timeline, drawing) + off_cpu_text(timeline, drawing) +
          meanwhile_text(timeline, drawing) + twin_text(measurement, timeline);
 }
