@@ -174,6 +174,12 @@ describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoin
     assert.deepEqual([row.likely, row.function, row.called], [true, "lock_table", "pthread_mutex_lock"]);
     assert.ok(row.intervals >= 0.9 * truth.lock_table.gave_up);
     assert.match(output(helper, ["waits", "--function", "lock_table", recording]), /likely/);
+    const stacks = output(helper, ["flame", "--function", "lock_table", "--waits", recording]).split("\n");
+    const leaves = stacks.filter((stack) => /;\[likely waiting: lock\] \d+$/.test(stack));
+    const time = leaves.reduce((sum, stack) => sum + Number(stack.slice(stack.lastIndexOf(" "))), 0);
+    // The graph is without the time of the probes, which can end a call before its wait does.
+    const { total } = waits.reasons.find(({ reason }) => reason === "lock");
+    assert.ok(time <= total && time > 0.99 * total, `${time} of ${total} ns`);
     const manifest = JSON.parse(readFileSync(path.join(recording, "manifest.json"), "utf8"));
     assert.equal(noteOf(manifest, "waits_not_recorded"), undefined);
   });

@@ -67,7 +67,7 @@ export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" 
     if (identity?.waits_for !== undefined) {
       node.kind = "off";
       node.reason = identity.waits_for;
-      node.name = waitWord(identity.waits_for);
+      node.name = waitWord(identity.waits_for, identity.likely);
       node.calls = 0;
     } else if (identity !== undefined) {
       node.function = identity;

@@ -26,6 +26,12 @@ describe("hierarchyOf", () => {
     assert.equal(main?.function?.line, 3);
     assert.equal(main.calls, 2);
   });
+  it("names what a caller waited for, and whether that is inferred", () => {
+    const waiting = (likely: boolean): FunctionIdentity => ({ name: "[waiting: lock]", binary: "[waiting]", address: null, file: "", line: 0, waits_for: "lock", ...(likely ? { likely } : {}) });
+    const { root } = hierarchyOf({ ...columns([-1, 0, 1, 1], [-1, 0, 1, 2], [100, 100, 40, 30]), functions: [identity("main"), waiting(false), waiting(true)] });
+    const leaves = root.children[0]?.children.map(({ kind, name, reason, calls }) => [kind, name, reason, calls]);
+    assert.deepEqual(leaves, [["off", "lock wait", "lock", 0], ["off", "likely lock wait", "lock", 0]]);
+  });
   it("cuts a stack of a hundred thousand frames", () => {
     const count = 100_000;
     const chain = Array.from({ length: count }, (_, i) => i - 1);

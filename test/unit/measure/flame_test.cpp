@@ -174,11 +174,11 @@ TEST(Flame, WhatCallsWaitedForIsALeafForEachReason) {
   add(400, 500, waits::Reason::sleep);
   add(700, 760, waits::Reason::disk);
   add(5'000, 6'000, waits::Reason::network); // in no call
-  const auto leaf = [](const FlameTree& tree, const Path& path, waits::Reason reason) {
+  const auto leaf = [](const FlameTree& tree, const Path& path, const WaitCause& cause) {
     for (const auto& [frames, frame] : frames_of(tree)) {
       if (frames.size() == path.size() + 1 &&
           std::ranges::equal(path, frames | std::views::take(path.size())) &&
-          waits_for(frames.back()) == reason) {
+          waits_for(frames.back()) == cause) {
         return frame.self;
       }
     }
@@ -192,13 +192,42 @@ TEST(Flame, WhatCallsWaitedForIsALeafForEachReason) {
     EXPECT_EQ(tree.size(), 6U);
     EXPECT_EQ(frames_of(tree).at({0_fn}).self, wall ? 440U : 40U);
     EXPECT_EQ(frames_of(tree).at({0_fn, 1_fn}).self, wall ? 200U : 0U);
-    EXPECT_EQ(leaf(tree, {0_fn}, waits::Reason::disk), 60U);
-    EXPECT_EQ(leaf(tree, {0_fn, 1_fn}, waits::Reason::lock), 200U);
-    EXPECT_EQ(leaf(tree, {0_fn, 1_fn}, waits::Reason::sleep), 100U);
+    EXPECT_EQ(leaf(tree, {0_fn}, {.reason = waits::Reason::disk}), 60U);
+    EXPECT_EQ(leaf(tree, {0_fn, 1_fn}, {.reason = waits::Reason::lock}), 200U);
+    EXPECT_EQ(leaf(tree, {0_fn, 1_fn}, {.reason = waits::Reason::sleep}), 100U);
   }
   EXPECT_EQ(flame(m, 0_fn, {}, FlameTime::on_cpu, 0, &waits).size(), 3U);
   EXPECT_EQ(waits_for(0_fn), std::nullopt);
   EXPECT_EQ(waits_for(outside_user_code), std::nullopt);
+}
+
+// Nothing recorded why. outer() waits for 20 ns itself, and for 60 ns in a call of a function that
+// waits for a lock.
+TEST(Flame, WithoutRecordedReasonsTheFunctionThatWaitedGivesTheLikelyOne) {
+  test::Recording m = test::empty_recording(10'000);
+  test::add_function(m, "outer()");
+  test::add_function(m, "pthread_mutex_lock@plt");
+  const auto outer = test::add_call(m, {.function = 0_fn, .latency = 1000, .blocked = 80});
+  test::add_call(m,
+                 {.function = 1_fn, .parent = outer, .start = 100, .latency = 100, .blocked = 60});
+  waits::Waits waits;
+  waits.all = {{.tid = 1, .begin = 110, .end = 170}, {.tid = 1, .begin = 500, .end = 520}};
+  std::map<std::string, std::uint64_t> leaves;
+  const FlameTree tree = flame(m, 0_fn, {}, FlameTime::wall, 0, &waits);
+  expect_sums(tree);
+  for (const auto& [path, frame] : frames_of(tree)) {
+    if (waits_for(path.back())) {
+      leaves[frame_function(m, path.back()).name] += frame.self;
+    }
+  }
+  EXPECT_EQ(leaves, (std::map<std::string, std::uint64_t>{{"[likely waiting: lock]", 60},
+                                                          {"[waiting: unknown]", 20}}));
+  for (const bool likely : {false, true}) {
+    const WaitCause cause{.reason = waits::Reason::lock, .likely = likely};
+    EXPECT_EQ(std::ranges::count_if(tree.function,
+                                    [&](FunctionId each) { return waits_for(each) == cause; }),
+              likely ? 1 : 0);
+  }
 }
 
 class RandomFlame : public testing::TestWithParam<std::uint32_t> {

@@ -280,8 +280,11 @@ Json unnamed_frame_json(const measure::Measurement& measurement, stacks::Functio
                {"address", nullptr},
                {"file", ""},
                {"line", 0}};
-  if (const auto reason = measure::waits_for(function)) {
-    json["waits_for"] = waits::word(*reason);
+  if (const auto cause = measure::waits_for(function)) {
+    json["waits_for"] = waits::word(cause->reason);
+    if (cause->likely) {
+      json["likely"] = true;
+    }
   }
   return json;
 }

@@ -22,9 +22,11 @@ using stacks::FunctionId;
 
 constexpr std::uint32_t no_call = UINT32_MAX;
 
-// Represents a wait as a function: what its frame is for the reason with this number.
-FunctionId waiting(std::uint32_t reason) {
-  return FunctionId{static_cast<std::uint32_t>(outside_user_code) - 1 - reason};
+// Represents a wait as a function.
+FunctionId waiting(const WaitCause& cause) {
+  const auto reason = static_cast<std::uint32_t>(cause.reason);
+  return FunctionId{static_cast<std::uint32_t>(outside_user_code) - 1 - 2 * reason -
+                    (cause.likely ? 1 : 0)};
 }
 
 std::uint64_t subtract(std::uint64_t from, std::uint64_t what) {
@@ -37,7 +39,8 @@ public:
   FlameWalk(const Measurement& measurement, const std::vector<FunctionId>& functions,
             const cache::OrderSet* selected, FlameTime time, const waits::Waits* waits)
       : cache_(*measurement.cache), some_(!functions.empty()), selected_(selected), time_(time),
-        threads_(measurement.threads), waits_(time == FlameTime::on_cpu ? nullptr : waits),
+        threads_(measurement.threads),
+        waits_(time == FlameTime::on_cpu ? nullptr : waits, measurement.functions),
         requested_(measurement.functions.size(), functions.empty() ? 1 : 0) {
     for (const FunctionId function : functions) {
       if (requested_.has(function)) {
@@ -79,17 +82,17 @@ public:
     state.node = builder_.child(above, function, place);
     const std::uint64_t end = call.start + call.latency;
     if (!state.counted || call.end_unknown) {
-      waits_.open(call.start, end, no_call);
+      waits_.open(call.start, end, no_call, function);
       return;
     }
     builder_.add_uncertainty(state.node, call.uncertainty);
     const std::uint64_t self = subtract(call.latency, call.children);
     if (call.outside == 0 && call.off_cpu == 0) {
       builder_.count(state.node, time_ == FlameTime::off_cpu ? 0 : self);
-      waits_.open(call.start, end, no_call);
+      waits_.open(call.start, end, no_call, function);
       return;
     }
-    waits_.open(call.start, end, static_cast<std::uint32_t>(away_.size()));
+    waits_.open(call.start, end, static_cast<std::uint32_t>(away_.size()), function);
     away_.push_back({.node = state.node,
                      .place = place,
                      .self = self,
@@ -143,13 +146,13 @@ private:
     std::uint64_t off_cpu = 0;
   };
 
-  // Adds a leaf for each reason. Returns their time, which is at most `most`.
+  // Adds a leaf for each cause. Returns their time, which is at most `most`.
   std::uint64_t add_waits(const Away& call, const WaitsOfCalls::Times& waited, std::uint64_t most) {
     std::uint64_t rest = most;
-    for (std::uint32_t reason = 0; reason < waits::reasons; ++reason) {
-      const std::uint64_t time = std::min(rest, waited[reason]);
+    for (const auto& [cause, waiting_time] : waited) {
+      const std::uint64_t time = std::min(rest, waiting_time);
       if (time != 0) {
-        builder_.count(builder_.child(call.node, waiting(reason), call.place + 1), time);
+        builder_.count(builder_.child(call.node, waiting(cause), call.place + 1), time);
         rest -= time;
       }
     }
@@ -200,13 +203,14 @@ std::optional<FlameTree> flame_of(const cache::CallCache& cache,
 
 } // namespace
 
-std::optional<waits::Reason> waits_for(FunctionId function) {
+std::optional<WaitCause> waits_for(FunctionId function) {
   const std::uint32_t below =
       static_cast<std::uint32_t>(outside_user_code) - static_cast<std::uint32_t>(function);
-  if (below == 0 || below > waits::reasons) {
+  if (below == 0 || below > 2 * waits::reasons) {
     return std::nullopt;
   }
-  return static_cast<waits::Reason>(below - 1);
+  const std::uint32_t number = below - 1;
+  return WaitCause{.reason = static_cast<waits::Reason>(number / 2), .likely = number % 2 == 1};
 }
 
 stacks::FunctionInfo frame_function(const Measurement& measurement, FunctionId function) {
@@ -216,11 +220,13 @@ stacks::FunctionInfo frame_function(const Measurement& measurement, FunctionId f
     outside.binary = "[kernel]";
     return outside;
   }
-  if (const auto reason = waits_for(function)) {
+  if (const auto cause = waits_for(function)) {
     stacks::FunctionInfo waiting;
-    waiting.name = *reason == waits::Reason::preempted
+    waiting.name = cause->reason == waits::Reason::preempted
                        ? "[preempted]"
-                       : "[waiting: " + std::string(waits::word(*reason)) + "]";
+                       : std::string(cause->likely ? "[likely waiting: " : "[waiting: ")
+                             .append(waits::word(cause->reason))
+                             .append("]");
     waiting.binary = "[waiting]";
     return waiting;
   }

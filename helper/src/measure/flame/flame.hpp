@@ -3,6 +3,7 @@
 
 #include "measure/flame/flame_tree.hpp"
 #include "measure/measurement.hpp"
+#include "measure/places/wait_places.hpp"
 #include "measure/selection/selection.hpp"
 #include "waits/waits.hpp"
 
@@ -18,7 +19,7 @@ enum class FlameTime { wall, on_cpu, off_cpu };
 inline constexpr stacks::FunctionId outside_user_code{UINT32_MAX - 1};
 
 // Returns why a frame waits; nothing for the frame of a function.
-[[nodiscard]] std::optional<waits::Reason> waits_for(stacks::FunctionId function);
+[[nodiscard]] std::optional<WaitCause> waits_for(stacks::FunctionId function);
 
 // Returns the function of a frame other than the root.
 [[nodiscard]] stacks::FunctionInfo frame_function(const Measurement& measurement,

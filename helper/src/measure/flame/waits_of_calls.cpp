@@ -10,13 +10,14 @@ void WaitsOfCalls::begin_thread(std::int32_t tid) {
   found_.clear();
 }
 
-void WaitsOfCalls::open(std::uint64_t start, std::uint64_t end, std::uint32_t number) {
+void WaitsOfCalls::open(std::uint64_t start, std::uint64_t end, std::uint32_t number,
+                        stacks::FunctionId function) {
   if (waits_ == nullptr) {
     return;
   }
   settle(start);
   close(start);
-  open_.push_back({.end = end, .number = number});
+  open_.push_back({.end = end, .number = number, .function = function});
 }
 
 std::vector<WaitsOfCalls::Times> WaitsOfCalls::finish(std::size_t numbers) {
@@ -24,7 +25,7 @@ std::vector<WaitsOfCalls::Times> WaitsOfCalls::finish(std::size_t numbers) {
   std::vector<Times> times(found_.empty() ? 0 : numbers, Times{});
   for (const Found& found : found_) {
     if (found.number < times.size()) {
-      times[found.number][static_cast<std::size_t>(found.reason)] += found.time;
+      times[found.number][found.cause] += found.time;
     }
   }
   return times;
@@ -35,9 +36,10 @@ void WaitsOfCalls::settle(std::uint64_t before) {
     const waits::Wait& wait = rest_.front();
     close(wait.begin);
     if (!open_.empty()) {
-      found_.push_back({.number = open_.back().number,
-                        .reason = wait.reason,
-                        .time = std::min(wait.end, open_.back().end) - wait.begin});
+      const Open& innermost = open_.back();
+      found_.push_back({.number = innermost.number,
+                        .cause = cause_of(*waits_, wait, functions_[innermost.function].name),
+                        .time = std::min(wait.end, innermost.end) - wait.begin});
     }
     rest_ = rest_.subspan(1);
   }

@@ -20,13 +20,8 @@ namespace {
 void add_call(const Measurement& measurement, const stacks::CallTable& calls, std::uint32_t row,
               Placed& placed) {
   const stacks::FunctionInfo& function = measurement.functions[calls.function[row]];
-  const waits::Reason usual = waits::usual_reason(function.name);
-  const bool is_system =
-      usual != waits::Reason::unknown || waits::is_system_library(function.binary);
-  if (placed.reason == waits::Reason::unknown && usual != waits::Reason::unknown) {
-    placed.reason = usual;
-    placed.likely = true;
-  }
+  const bool is_system = waits::usual_reason(function.name) != waits::Reason::unknown ||
+                         waits::is_system_library(function.binary);
   if (!is_system) {
     placed.place = {.function = function.name, .binary = function.binary, .file = "", .line = 0};
     return;
@@ -45,6 +40,15 @@ void add_call(const Measurement& measurement, const stacks::CallTable& calls, st
 
 } // namespace
 
+WaitCause cause_of(const waits::Waits& waits, const waits::Wait& wait, std::string_view innermost) {
+  const bool has_place = waits.function_of(waits.place(wait.stack).site) != nullptr;
+  const waits::Reason usual = wait.reason != waits::Reason::unknown || has_place
+                                  ? waits::Reason::unknown
+                                  : waits::usual_reason(innermost);
+  return usual == waits::Reason::unknown ? WaitCause{.reason = wait.reason, .likely = wait.likely}
+                                         : WaitCause{.reason = usual, .likely = true};
+}
+
 Placed place_of(const Measurement& measurement, const waits::Waits& waits, const waits::Wait& wait,
                 const InnermostCalls* innermost) {
   Placed placed{.reason = wait.reason, .likely = wait.likely};
@@ -55,7 +59,12 @@ Placed place_of(const Measurement& measurement, const waits::Waits& waits, const
   if (placed.place.function.empty() && innermost != nullptr) {
     if (const std::uint32_t row = innermost->at({.tid = wait.tid, .time_ns = wait.begin});
         row != InnermostCalls::none) {
-      add_call(measurement, innermost->calls(), row, placed);
+      const stacks::CallTable& calls = innermost->calls();
+      const WaitCause cause =
+          cause_of(waits, wait, measurement.functions[calls.function[row]].name);
+      placed.reason = cause.reason;
+      placed.likely = cause.likely;
+      add_call(measurement, calls, row, placed);
     }
   }
   return placed;

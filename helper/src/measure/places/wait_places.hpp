@@ -7,9 +7,22 @@
 #include "measure/places/source_place.hpp"
 #include "waits/waits.hpp"
 
+#include <compare>
 #include <string>
+#include <string_view>
 
 namespace ptlens::measure {
+
+// Why a thread waited; `likely`: inferred from the function that was called.
+struct WaitCause {
+  waits::Reason reason = waits::Reason::unknown;
+  bool likely = false;
+
+  auto operator<=>(const WaitCause&) const = default;
+};
+// Returns why the thread waited. `innermost`: the function of the innermost call that was measured.
+[[nodiscard]] WaitCause cause_of(const waits::Waits& waits, const waits::Wait& wait,
+                                 std::string_view innermost);
 
 struct Placed {
   waits::Reason reason = waits::Reason::unknown;
