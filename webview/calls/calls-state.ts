@@ -3,10 +3,13 @@ import { computed, effect, signal } from "@preact/signals";
 import type { CallsResult, PanelParams } from "../../extension/src/panel/panel-messages";
 import { ask } from "../base/host";
 import { selection, shownFunction, subject, tab } from "../state/store";
+import type { CallPart } from "./longest-parts";
 
 export type CallOrder = "start" | "latency" | "off_cpu" | "self";
 
 export interface Call {
+  /** Its place among all calls of the function. */
+  readonly number: number;
   readonly tid: number;
   readonly start: number;
   readonly latency: number | null;
@@ -16,6 +19,8 @@ export interface Call {
   readonly self: number | null;
   readonly caller: string;
   readonly state: CallsResult["columns"]["state"][number];
+  /** The longest first. */
+  readonly parts: readonly CallPart[];
 }
 
 export const order = signal<{ readonly by: CallOrder; readonly descending: boolean }>({ by: "latency", descending: true });
@@ -37,7 +42,7 @@ const question = computed((): PanelParams<"ptlens/calls"> | undefined => {
   const { value } = shownFunction;
   if (value === undefined || tab.value !== "calls") return undefined;
   const states = selection.value.states?.length ? {} : { states: ["complete"] as ["complete"] };
-  return { function: value.selector, selection: { ...selection.value, ...states }, order: order.value.by, descending: order.value.descending };
+  return { function: value.selector, selection: { ...selection.value, ...states }, order: order.value.by, descending: order.value.descending, details: true };
 });
 
 const asked = new Set<number>();
@@ -53,7 +58,9 @@ effect(() => {
 });
 
 export function callsOf({ columns, functions }: CallsResult): Call[] {
+  const nameOf = (index: number): string => functions[index]?.name ?? "";
   return columns.tid.map((tid, index) => ({
+    number: columns.number?.[index] ?? 0,
     tid,
     start: columns.start[index] ?? 0,
     latency: columns.latency[index] ?? null,
@@ -61,8 +68,9 @@ export function callsOf({ columns, functions }: CallsResult): Call[] {
     blocked: columns.blocked[index] ?? 0,
     preempted: columns.preempted[index] ?? 0,
     self: columns.self[index] ?? null,
-    caller: functions[columns.caller[index] ?? -1]?.name ?? "",
+    caller: nameOf(columns.caller[index] ?? -1),
     state: columns.state[index] ?? "incomplete",
+    parts: (columns.parts?.[index] ?? []).map((part) => ({ ...part, name: nameOf(part.function) })),
   }));
 }
 

@@ -6,12 +6,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { Icon, Link } from "../base/controls";
 import { ShareBar } from "../base/data-table";
-import { count, figure, moment, time } from "../base/format";
+import { briefFigure, count, figure, moment, time } from "../base/format";
 import { shortName } from "../base/names";
 import { distribution } from "../state/figures";
 import { isSameCall, keptCall, showCall, toggleKept } from "../state/one-call";
 import { isSelected, select, threadName } from "../state/store";
 import { callAt, need, order, pages, type Call, type CallOrder } from "./calls-state";
+import { partsToTell, partWords, type Words } from "./longest-parts";
 
 const rowHeight = 24;
 
@@ -47,6 +48,22 @@ function stateText({ state }: Call): string {
   return state === "incomplete" ? l10n.t("incomplete") : l10n.t("unwound");
 }
 
+function PartWords({ words }: { readonly words: Words }): JSX.Element {
+  return <>{words.map((word, index) => (typeof word === "string" ? word : <code key={index}>{word.code}</code>))}</>;
+}
+
+function LongestParts({ call }: { readonly call: Call }): JSX.Element {
+  const all = call.parts.map((part) => partWords(part, call.self !== null));
+  const title = all.map((words) => words.map((word) => (typeof word === "string" ? word : word.code)).join("")).join("; ");
+  const told = partsToTell(call.parts, call.latency).map((part) => partWords(part, call.self !== null));
+  return (
+    <span role="cell" class="small parts" title={title}>
+      {call.state === "complete" ? null : <span class="dim">{stateText(call)}{told.length > 0 ? " · " : ""}</span>}
+      {told.map((words, index) => <span key={index}>{index > 0 ? "; " : ""}<PartWords words={words} /></span>)}
+    </span>
+  );
+}
+
 interface RowProps {
   readonly index: number;
   readonly call: Call | undefined;
@@ -71,15 +88,14 @@ function CallRow({ index, call, longest, item, isCurrent, onPick }: RowProps): J
   };
   return (
     <div class={`call-row${isCurrent ? " picked" : ""}`} role="row" aria-rowindex={index + 2} style={place} data-index={index} onClick={onPick} onDblClick={() => { showCall(call); }}>
-      <span role="cell" class="r">{isKept ? <span class="kept" title={l10n.t("Kept for comparison")}><Icon name="pinned" /><span class="hidden-text">{l10n.t("kept")}</span></span> : null}{moment(call.start - origin)}</span>
-      <span role="cell" class="r latency">{latency === null ? "–" : figure(latency, call.resolution)}</span>
+      <span role="cell">{isKept ? <span class="kept" title={l10n.t("Kept for comparison")}><Icon name="pinned" /><span class="hidden-text">{l10n.t("kept")}</span></span> : null}#{count(call.number)}</span>
+      <span role="cell" class="r">{moment(call.start - origin)}</span>
+      <span role="cell" class="r latency" title={latency === null ? undefined : figure(latency, call.resolution)}>{latency === null ? "–" : briefFigure(latency, call.resolution)}</span>
       <span role="cell" class="r">{onCpu === null ? "–" : time(onCpu)}</span>
       <span role="cell"><span class="share"><ShareBar part={total / Math.max(1, longest)} states={{ on: (onCpu ?? 0) / total, blocked: blocked / total, preempted: preempted / total }} /></span></span>
-      <span role="cell" class="r">{time(blocked)}</span>
-      <span role="cell" class="r opt">{time(preempted)}</span>
       <span role="cell" class="mono">{threadName(call.tid)}</span>
       <span role="cell" class="mono opt" title={call.caller}>{shortName(call.caller)}</span>
-      <span role="cell" class="dim small opt">{stateText(call)}</span>
+      <LongestParts call={call} />
       <span role="cell" class="open"><button type="button" class="link small" tabIndex={-1} onClick={open}>{l10n.t("Timeline")}</button></span>
     </div>
   );
@@ -87,8 +103,8 @@ function CallRow({ index, call, longest, item, isCurrent, onPick }: RowProps): J
 
 function Head(): JSX.Element {
   const heads: readonly (readonly [string, CallOrder | undefined, string])[] = [
-    [l10n.t("at"), "start", "r"], [l10n.t("latency"), "latency", "r"], [l10n.t("on-CPU"), undefined, "r"], ["", undefined, ""],
-    [l10n.t("blocked"), "off_cpu", "r"], [l10n.t("preempted"), undefined, "r opt"], [l10n.t("thread"), undefined, ""], [l10n.t("called from"), undefined, "opt"], ["", undefined, "opt"], ["", undefined, ""],
+    [l10n.t("call"), undefined, ""], [l10n.t("at"), "start", "r"], [l10n.t("latency"), "latency", "r"], [l10n.t("on-CPU"), undefined, "r"], [l10n.t("off-CPU"), "off_cpu", ""],
+    [l10n.t("thread"), undefined, ""], [l10n.t("called from"), undefined, "opt"], [l10n.t("longest parts"), undefined, "parts"], ["", undefined, ""],
   ];
   const sortBy = (by: CallOrder): void => {
     order.value = { by, descending: order.value.by === by ? !order.value.descending : by !== "start" };

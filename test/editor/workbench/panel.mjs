@@ -111,6 +111,12 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
       assert.equal(listed.length, selected.calls.complete);
       const slowest = Math.max(...listed.map(({ latency }) => latency));
       await until("the slowest first", async () => (await panelText(frame.locator(".call-list .latency").first())).startsWith(duration(slowest)));
+      const first = listed.find(({ latency }) => latency === slowest);
+      const all = execFileSync(process.env.PTLENS_HELPER, ["calls", "--function", measured, "--json-lines", recording], { encoding: "utf8", maxBuffer: 1 << 28 });
+      const before = all.split("\n").filter((line) => line !== "" && JSON.parse(line).start < first.start).length;
+      const row = frame.locator(".call-list .call-row").first();
+      assert.equal(await panelText(row.locator("[role=cell]").first()), `#${count(before + 1)}`);
+      assert.match(await panelText(row.locator(".parts")), /^waits in write_audit, [\d.]+ ms/);
       await shot("panel-calls-dark");
       await openTab(frame, "Flame graph");
       await frame.locator("g.frame.root").waitFor(patience);

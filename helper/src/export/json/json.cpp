@@ -618,8 +618,29 @@ Json bounds_json(const CallFigures& figures) {
                         : Json();
 }
 
+namespace {
+
+Json parts_json(const std::vector<measure::CallPart>& parts, FunctionTable& functions) {
+  Json list = Json::array();
+  for (const measure::CallPart& part : parts) {
+    Json json = {{"kind", measure::word(part.kind)},
+                 {"function", functions.index(part.function)},
+                 {"calls", part.calls},
+                 {"time", part.time},
+                 {"off_cpu", part.off_cpu}};
+    if (part.cause) {
+      json["reason"] = waits::word(part.cause->reason);
+      json["likely"] = part.cause->likely;
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+} // namespace
+
 Json calls_json(const measure::Measurement& measurement, const measure::CallPage& page,
-                std::uint64_t offset, bool with_function) {
+                std::uint64_t offset, bool with_function, const CallDetails* details) {
   const stacks::CallTable& table = page.calls.calls();
   FunctionTable functions(measurement);
   Json columns = {
@@ -655,6 +676,13 @@ Json calls_json(const measure::Measurement& measurement, const measure::CallPage
     }
     if (with_function) {
       columns["function"].push_back(functions.index(table.function[call]));
+    }
+  }
+  if (details != nullptr) {
+    columns["number"] = details->numbers;
+    columns["parts"] = Json::array();
+    for (const std::vector<measure::CallPart>& parts : details->parts) {
+      columns["parts"].push_back(parts_json(parts, functions));
     }
   }
   return {{"total", page.total},

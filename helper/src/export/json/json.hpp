@@ -13,6 +13,7 @@
 #include "measure/report/report.hpp"
 #include "measure/report/watched_function.hpp"
 #include "measure/selection/call_page.hpp"
+#include "measure/timeline/longest_parts.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -58,11 +59,17 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
 [[nodiscard]] Json json_of(std::optional<std::uint64_t> figure);
 [[nodiscard]] Json bounds_json(const CallFigures& figures);
 
+// What is found out about the calls of a page beyond their own figures, by row.
+struct CallDetails {
+  std::vector<std::uint64_t> numbers;
+  std::vector<std::vector<measure::CallPart>> parts;
+};
+
 // Returns one page of calls as columns: `offset` is the index of the first call of the page.
-// `with_function`: with the functions that were called.
+// `with_function`: with the functions that were called. `details`: null: without.
 [[nodiscard]] Json calls_json(const measure::Measurement& measurement,
                               const measure::CallPage& page, std::uint64_t offset,
-                              bool with_function);
+                              bool with_function, const CallDetails* details = nullptr);
 
 // Returns "wall", "on" or "off".
 [[nodiscard]] const char* word(measure::FlameTime time);

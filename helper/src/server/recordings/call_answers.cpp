@@ -10,6 +10,8 @@
 #include "measure/change/recordings.hpp"
 #include "measure/explain/explain.hpp"
 #include "measure/explain/wait_causes.hpp"
+#include "measure/selection/call_numbers.hpp"
+#include "measure/timeline/longest_parts.hpp"
 #include "measure/timeline/timeline.hpp"
 #include "measure/waits/report_waits.hpp"
 #include "server/recordings/find_functions.hpp"
@@ -28,6 +30,7 @@ namespace ptlens::server {
 namespace {
 
 constexpr std::size_t most_flame_nodes = 50'000;
+constexpr std::size_t most_call_parts = 2;
 
 // What a question is about, checked against the recording.
 struct Subject {
@@ -107,7 +110,8 @@ Result<Json> answer_flame(const OpenRecording& recording, const FlameRequest& re
   return with_id(recording, std::move(json));
 }
 
-Result<Json> answer_calls(const OpenRecording& recording, const CallsRequest& request) {
+Result<Json> answer_calls(const OpenRecording& recording, const CallsRequest& request,
+                          const WaitsSource& waits) {
   auto subject = subject_of(recording, request.function, request.selection, true);
   if (!subject) {
     return std::unexpected(subject.error());
@@ -119,8 +123,19 @@ Result<Json> answer_calls(const OpenRecording& recording, const CallsRequest& re
   const bool with_function = !request.function || request.function->all;
   const measure::CallPage page = measure::read_page(subject->measurement(), subject->functions,
                                                     request.selection, request.page);
-  Json json =
-      exporting::calls_json(subject->measurement(), page, request.page.offset, with_function);
+  std::optional<exporting::CallDetails> details;
+  if (request.details) {
+    const auto known = waits();
+    if (!known) {
+      return std::unexpected(known.error());
+    }
+    details = {.numbers =
+                   measure::call_numbers(subject->measurement(), subject->functions, page.calls),
+               .parts = measure::longest_parts(subject->measurement(), page.calls, known->get(),
+                                               most_call_parts)};
+  }
+  Json json = exporting::calls_json(subject->measurement(), page, request.page.offset,
+                                    with_function, details ? &*details : nullptr);
   json["command"] = subject->command("calls");
   return json;
 }

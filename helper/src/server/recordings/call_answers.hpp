@@ -17,8 +17,8 @@ using WaitsSource = std::function<Result<std::shared_ptr<const waits::Waits>>()>
 
 [[nodiscard]] Result<Json> answer_flame(const OpenRecording& recording, const FlameRequest& request,
                                         const WaitsSource& waits);
-[[nodiscard]] Result<Json> answer_calls(const OpenRecording& recording,
-                                        const CallsRequest& request);
+[[nodiscard]] Result<Json> answer_calls(const OpenRecording& recording, const CallsRequest& request,
+                                        const WaitsSource& waits);
 [[nodiscard]] Result<Json> answer_explain(const OpenRecording& recording,
                                           const ExplainRequest& request, const WaitsSource& waits);
 [[nodiscard]] Result<Json> answer_waits(const OpenRecording& recording, const WaitsRequest& request,

@@ -343,8 +343,9 @@ Result<Json> Session::flame(const FlameRequest& request, Progress& progress) {
 }
 
 Result<Json> Session::calls(const CallsRequest& request, Progress& progress) {
-  return ask(request.id, progress,
-             [&](const OpenRecording& recording) { return answer_calls(recording, request); });
+  return ask(request.id, progress, [&](const OpenRecording& recording) {
+    return answer_calls(recording, request, [&] { return waits_of(recording, progress); });
+  });
 }
 
 Result<Json> Session::explain(const ExplainRequest& request, Progress& progress) {

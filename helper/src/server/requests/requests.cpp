@@ -206,7 +206,8 @@ Read<CallsRequest> to_request(protocol::CallsParams params) {
                       .page = {.order = order_of(params.order),
                                .descending = params.descending,
                                .offset = params.offset,
-                               .limit = static_cast<std::uint64_t>(params.limit)}};
+                               .limit = static_cast<std::uint64_t>(params.limit)},
+                      .details = params.details};
 }
 
 Read<ExplainRequest> to_request(protocol::ExplainParams params) {

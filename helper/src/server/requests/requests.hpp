@@ -71,6 +71,7 @@ struct CallsRequest {
   std::optional<FunctionSelector> function; // absent: all functions
   measure::Selection selection;
   measure::PageRequest page;
+  bool details = false; // with numbers and longest parts
 };
 
 struct ExplainRequest {
