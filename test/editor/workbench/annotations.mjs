@@ -5,7 +5,7 @@ import path from "node:path";
 import { ask } from "../live.mjs";
 import { makeProject } from "../programs.mjs";
 import { startRig } from "../rig.mjs";
-import { brief, briefFigure, count, duration, figure, goToLine, latencyFigure, lensTexts, lineShare, lineTexts, newPage, openTab, panelFrame, panelText, patience, runCommand, startPatience, until, violationsInPanel, withoutBar } from "./page.mjs";
+import { brief, briefFigure, count, duration, figure, goToLine, latencyFigure, lensTexts, lineShare, lineTexts, looks, newPage, openTab, panelFrame, panelText, patience, runCommand, startPatience, until, violationsInPanel, withoutBar } from "./page.mjs";
 
 const textsOf = async (page) => (await lineTexts(page)).map(withoutBar);
 
@@ -243,6 +243,11 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await frame.locator("[data-section=compared] canvas").waitFor(patience);
       assert.deepEqual(await violationsInPanel(page), [], "Change");
       await shot("panel-change-dark");
+      for (const [name, media, selector] of looks) {
+        await page.emulateMedia(media);
+        await page.locator(`.monaco-workbench${selector}`).waitFor(patience);
+        assert.deepEqual(await violationsInPanel(page, ["color-contrast"]), [], `Change, ${name}`);
+      }
       await goTo(page, report.function.line);
       await shot("baseline-dark");
       await runCommand(page, "PT Lens: Show Recording");

@@ -144,13 +144,25 @@ export async function pickSample(page, sample) {
 
 export const panelFrame = (page) => page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
 
-/** Returns the serious and critical violations that axe-core finds in the panel. */
-export async function violationsInPanel(page) {
-  const source = readFileSync(path.join(projectRoot, "node_modules", "axe-core", "axe.min.js"), "utf8");
+/** The four looks of VS Code: name, media that it follows, class of the workbench. Dark, the one that tests begin with, is the last. */
+export const looks = [
+  ["light", { colorScheme: "light", forcedColors: "none" }, ".vs"],
+  ["high-contrast", { colorScheme: "dark", forcedColors: "active" }, ".hc-black"],
+  ["high-contrast-light", { colorScheme: "light", forcedColors: "active" }, ".hc-light"],
+  ["dark", { colorScheme: "dark", forcedColors: "none" }, ".vs-dark"],
+];
+
+/** Returns the serious and critical violations that axe-core finds in the panel; `rules`: by these alone. */
+export async function violationsInPanel(page, rules) {
   const inner = page.frames().find((each) => each.name() === "active-frame" || each.url().includes("fake.html"));
   assert.ok(inner !== undefined, "the panel's frame");
-  await inner.evaluate(source);
-  const { violations } = await inner.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  if (!(await inner.evaluate(() => "axe" in globalThis))) {
+    await inner.evaluate(readFileSync(path.join(projectRoot, "node_modules", "axe-core", "axe.min.js"), "utf8"));
+  }
+  const { violations } = await inner.evaluate((values) => {
+    const only = values === undefined ? {} : { runOnly: { type: "rule", values } };
+    return globalThis.axe.run(document, { resultTypes: ["violations"], ...only });
+  }, rules);
   const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
