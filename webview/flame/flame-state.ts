@@ -1,13 +1,12 @@
 // What the flame graph shows: the answers of the helper, changed as the user asked.
 import * as l10n from "@vscode/l10n";
 import { computed, signal } from "@preact/signals";
-import type { Recording } from "../../extension/src/panel/panel-messages";
-import { count, time } from "../base/format";
+import { count } from "../base/format";
 import { answersTo } from "../state/answers";
 import { flame, flameParams } from "../state/figures";
 import { flameOptions, shown, shownFunction, subject } from "../state/store";
 import { hierarchyOf, keyOf, type FlameNode } from "./hierarchy";
-import { at, callersOf, without, withOffCpu, withoutRecursion, withoutSmall, type Path } from "./transform";
+import { at, callersOf, without, withLost, withOffCpu, withoutRecursion, withoutSmall, type Path } from "./transform";
 
 /** The frame that is drawn over the whole width. */
 export const focus = signal<Path>([]);
@@ -36,21 +35,13 @@ export const graph = computed((): { root: FlameNode; omitted: number } | undefin
   else if (result.time === "off") root = allOff(root);
   const { value } = shownFunction;
   const { scope, mergeRecursion } = flameOptions.value;
-  if (result.time === "wall" && (value === undefined || scope === "all")) root = withLost(root, result.recording);
+  if (result.time === "wall" && (value === undefined || scope === "all")) root = withLost(root, result.recording.thread_list);
   if (value !== undefined && scope === "callers") root = callersOf(root, keyOf(value.report.function));
   if (value !== undefined && scope === "function") root = withoutRoot(root);
   if (mergeRecursion) root = withoutRecursion(root);
   for (const path of hidden.value) root = without(root, path);
   return { root, omitted };
 });
-
-/** Adds the time without a trace, of all threads together, as a frame of its own. */
-function withLost(root: FlameNode, { thread_list: threads }: Recording): FlameNode {
-  const lost = threads.reduce((sum, { lost_ns: ns }) => sum + ns, 0);
-  if (lost === 0) return root;
-  const frame: FlameNode = { name: l10n.t("{0} lost", time(lost)), key: "lost", kind: "lost", value: lost, self: lost, off: 0, selfKnown: true, uncertainty: 0, calls: 0, children: [] };
-  return { ...root, value: root.value + lost, children: [...root.children, frame] };
-}
 
 /** Calls that the graph contains and that tables of figures do not count, in words. */
 export const uncountedText = computed((): string | undefined => {

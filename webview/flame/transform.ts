@@ -1,7 +1,8 @@
 // Changes of the flame graph's tree: off-CPU parts as frames of their own, callers of a function, merged recursion, hidden
-// frames, the frame in focus, and small frames together. Each returns a new tree.
+// frames, the frame in focus, and small frames together, and the time that was lost. Each returns a new tree.
 import * as l10n from "@vscode/l10n";
-import { count } from "../base/format";
+import type { Recording } from "../../extension/src/panel/panel-messages";
+import { count, time } from "../base/format";
 import type { FlameNode } from "./hierarchy";
 
 /** The keys from below the root to a frame. */
@@ -149,4 +150,12 @@ export function withoutSmall(node: FlameNode, least: number): FlameNode {
     children.push(sum);
   }
   return { ...node, children };
+}
+
+/** Adds the time without a trace, of all threads together, as a frame of its own. */
+export function withLost(root: FlameNode, threads: Recording["thread_list"]): FlameNode {
+  const lost = threads.reduce((sum, { lost_ns: ns }) => sum + ns, 0);
+  if (lost === 0) return root;
+  const frame: FlameNode = { name: l10n.t("{0} lost", time(lost)), key: "lost", kind: "lost", value: lost, self: lost, off: 0, selfKnown: true, uncertainty: 0, calls: 0, children: [] };
+  return { ...root, value: root.value + lost, children: [...root.children, frame] };
 }

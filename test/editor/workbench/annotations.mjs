@@ -183,6 +183,14 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await hover.getByText("before your edit").first().waitFor(patience);
       await page.keyboard.press("Escape");
       await shot("stale-dark");
+      const answer = panelFrame(page).locator("header .answer");
+      assert.match(await panelText(answer), /^Typically /, "the function itself is as it was measured");
+      await goTo(page, report.function.line + 2);
+      await page.keyboard.press("End");
+      await page.keyboard.type(";");
+      await until("the panel says that the function was edited", async () => (await panelText(answer)).startsWith("Before your edit: Typically "));
+      await page.keyboard.press("Control+z");
+      await until("no such words once that is undone", async () => (await panelText(answer)).startsWith("Typically "));
       await goTo(page, 1);
       for (let step = 0; step < 3; step += 1) await page.keyboard.press("Control+z");
       await until("no mark is left", async () => !(await textsOf(page)).some((text) => text.startsWith("✎")));

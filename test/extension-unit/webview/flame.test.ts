@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import type { FlameNode } from "../../../webview/flame/hierarchy";
 import { rowsOf } from "../../../webview/flame/frame-rows";
 import { matcherOf, search } from "../../../webview/flame/search";
-import { at, callersOf, without, withOffCpu, withoutRecursion, withoutSmall } from "../../../webview/flame/transform";
+import { at, callersOf, without, withLost, withOffCpu, withoutRecursion, withoutSmall } from "../../../webview/flame/transform";
 
 function node(name: string, value: number, ...children: FlameNode[]): FlameNode {
   const below = children.reduce((sum, child) => sum + child.value, 0);
@@ -68,5 +68,16 @@ describe("changes of the flame graph", () => {
   it("counts a function inside itself once in the table", () => {
     const rows = rowsOf(node("f", 100, node("f", 40), node("g", 10)));
     assert.deepEqual(rows, [{ name: "f", total: 100, self: 90, calls: 2 }, { name: "g", total: 10, self: 10, calls: 1 }]);
+  });
+  it("adds the time without a trace, of all threads, beside the stacks", () => {
+    const thread = (tid: number, lost_ns: number): Parameters<typeof withLost>[1][number] => ({ tid, comm: "worker", instructions: 0, gaps: 1, lost_ns });
+    const root = node("all", 100, node("handle", 100));
+    const changed = withLost(root, [thread(7, 30_000_000), thread(8, 8_000_000)]);
+    assert.deepEqual(changed.children.map(({ kind, name, value }) => [kind, name.replace("\u00a0", " "), value]), [["frame", "handle", 100], ["lost", "38.0 ms lost", 38_000_000]]);
+    assert.equal(changed.value, 38_000_100);
+    assert.equal(changed.self, 0, "lost time is no function's own");
+    assert.equal(withLost(root, [thread(7, 0)]), root);
+    const found = rowsOf(changed).find(({ name }) => name.includes("lost"));
+    assert.ok(found !== undefined, "the table behind the graph has it");
   });
 });
