@@ -56,6 +56,11 @@ export function formatFigure(nanoseconds: number, uncertainty: number): string {
   return formatDuration(nanoseconds);
 }
 
+/** The figure without ±: "1.23 µs", or "< 3.20 µs" where only a limit is known. */
+export function formatBriefFigure(nanoseconds: number, uncertainty: number): string {
+  return uncertainty > 0 && uncertainty >= nanoseconds ? formatFigure(nanoseconds, uncertainty) : formatDuration(nanoseconds);
+}
+
 /** "1.04× slower", "12× slower", "less than 1.01× slower". */
 export function formatSlower(factor: number): string {
   if (factor < 1.01) return l10n.t("less than {0}× slower", "1.01");

@@ -1,8 +1,7 @@
 // The Functions view in the side bar: the functions of the active recording, sorted and filtered.
 import * as vscode from "vscode";
 import { ListView } from "../base/list-view";
-import { latencyFigure } from "../base/latency-text";
-import { formatCalls, formatCount, formatFigure } from "../base/units";
+import { formatCount } from "../base/units";
 import type { Log } from "../errors/log";
 import type { Client } from "../helper/client";
 import type { FunctionSummary, FunctionsResult, Latency } from "../protocol/protocol";
@@ -10,6 +9,7 @@ import { shortName } from "../recordings/recording-entry";
 import type { Session } from "../recordings/session";
 import { ordered, orders, type Order } from "./function-order";
 import { functionKey, selectorOf } from "./function-selector";
+import { functionFigures } from "./function-text";
 
 const mostRows = 1000;
 /** p99 is requested for this many functions with the most time. */
@@ -78,31 +78,14 @@ export class FunctionsView extends ListView<Row> {
     if ("rest" in row) return new vscode.TreeItem(vscode.l10n.t("{0} more. Filter by name to see them.", formatCount(row.rest)));
     const item = new vscode.TreeItem(shortName(row.name));
     item.id = functionKey(row);
-    item.description = this.#figures(row);
+    const resolution = this.#result?.recording.resolution_ns ?? null;
+    item.description = functionFigures(row, { resolution_ns: resolution }, this.#order, this.#p99.get(functionKey(row)));
     item.tooltip = `${row.name}\n${row.binary}${row.file === "" ? "" : `\n${row.file}:${String(row.line)}`}`;
     item.contextValue = "function";
     item.iconPath = new vscode.ThemeIcon("symbol-function");
     const { name, binary, address } = row;
     item.command = { command: "ptlens.showFunction", title: vscode.l10n.t("Show"), arguments: [{ name, binary, address }] };
     return item;
-  }
-
-  #figures(row: FunctionSummary): string {
-    const p99 = this.#p99.get(functionKey(row));
-    const mean = row.complete > 0 ? [vscode.l10n.t("mean {0}", formatFigure(row.mean, row.uncertainty?.mean ?? 0))] : [];
-    const tail = p99 === undefined || row.complete === 0 ? [] : [vscode.l10n.t("p99 {0}", latencyFigure(p99, "p99"))];
-    const total = vscode.l10n.t("total {0}", formatFigure(row.inclusive, row.uncertainty?.inclusive ?? 0));
-    const calls = formatCalls(row.complete);
-    const incomplete = row.incomplete > 0 ? [vscode.l10n.t("{0} incomplete", formatCount(row.incomplete))] : [];
-    // The figure that the list is sorted by comes first.
-    const figures: Record<Order, string[]> = {
-      total: [total, ...mean, ...tail, calls],
-      mean: [...mean, ...tail, total, calls],
-      p99: [...tail, ...mean, total, calls],
-      calls: [calls, ...mean, ...tail, total],
-      name: [...mean, ...tail, total, calls],
-    };
-    return [...figures[this.#order], ...incomplete].join(" · ");
   }
 
   #selectedFunctions(row: Row | undefined, rows: readonly Row[] | undefined): FunctionSummary[] {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { ask, newestRecording } from "../live.mjs";
-import { choose, count, definedAt, duration, figure, goToLine, latencyFigure, newPage, patience, pickSample, runCommand, showSource, until } from "./page.mjs";
+import { brief, choose, count, definedAt, duration, figure, goToLine, latencyFigure, newPage, patience, pickSample, runCommand, showSource, until } from "./page.mjs";
 
 export async function sideBarTests({ browser, rig, sample, measured, artifacts, test }) {
   const { context, page, shot } = await newPage(browser, artifacts);
@@ -67,14 +67,14 @@ export async function sideBarTests({ browser, rig, sample, measured, artifacts, 
       const byName = (name) => functions.find((each) => each.name.includes(name));
       const first = rows("Functions").first();
       await until("the first has most total time", async () => (await first.textContent()).includes(functions[0].name.replace(/\(.*$/, "")));
-      assert.ok((await first.textContent()).includes(`total ${figure(functions[0].inclusive, functions[0].uncertainty?.inclusive)}`));
+      assert.ok((await first.textContent()).includes(`total ${brief(figure(functions[0].inclusive, functions[0].uncertainty?.inclusive))}`));
       await runCommand(page, "PT Lens: Sort Functions");
       await page.locator(".quick-input-list .monaco-list-row", { hasText: "Mean latency" }).click();
       const slowest = [...functions].sort((a, b) => b.mean - a.mean)[0];
-      await until("the first has the highest mean", async () => (await first.textContent()).includes(`mean ${figure(slowest.mean, slowest.uncertainty?.mean)}`));
+      await until("the first has the highest mean", async () => (await first.textContent()).includes(`mean ${brief(figure(slowest.mean, slowest.uncertainty?.mean))}`));
       await runCommand(page, "PT Lens: Sort Functions");
       await page.locator(".quick-input-list .monaco-list-row", { hasText: "99th percentile" }).click();
-      const p99 = latencyFigure(ask("report", newestRecording(stateHome), "--function", measured).latency, "p99");
+      const p99 = brief(latencyFigure(ask("report", newestRecording(stateHome), "--function", measured).latency, "p99"));
       await until("p99 is shown", async () => (await rows("Functions").allTextContents()).some((text) => text.includes(`p99 ${p99}`)));
       await runCommand(page, "PT Lens: Filter Functions");
       await page.getByPlaceholder("Words in the name").fill("accept");
@@ -82,7 +82,7 @@ export async function sideBarTests({ browser, rig, sample, measured, artifacts, 
       await until("one is left", async () => (await rows("Functions").count()) === 1);
       const text = await first.textContent();
       const { mean, complete, uncertainty } = byName("accept_order");
-      assert.ok(text.includes(`mean ${figure(mean, uncertainty?.mean)}`) && text.includes(`${count(complete)} calls`), text);
+      assert.ok(text.includes(`mean ${brief(figure(mean, uncertainty?.mean))}`) && text.includes(`${count(complete)} calls`), text);
       await runCommand(page, "PT Lens: Clear Filter");
       await until("all are back", async () => (await rows("Functions").count()) === functions.length);
     },
