@@ -65,6 +65,11 @@ protected:
   }
   std::int32_t any_tid() { return m_.threads[upto(m_.threads.size() - 1)].tid; }
 
+  AskedReason any_reason() {
+    const std::uint64_t reason = upto(waits::reasons);
+    return reason == waits::reasons ? blocked : AskedReason(static_cast<waits::Reason>(reason));
+  }
+
   Selection any_selection() {
     Selection selection;
     if (chance()) {
@@ -101,7 +106,7 @@ protected:
           {.function = any_function(), .count = {.low = least, .high = least + upto(3)}});
     }
     if (chance()) {
-      selection.waited.push_back({.reason = static_cast<WaitReason>(upto(11)), .least = upto(20)});
+      selection.waited.push_back({.reason = any_reason(), .least = upto(20)});
     }
     if (chance()) {
       selection.states.add(static_cast<CallState>(upto(2)));
@@ -132,11 +137,11 @@ protected:
 
   // By the definition: the common time of the call and the waits of its thread. Calls that were
   // never off-CPU did not wait.
-  [[nodiscard]] std::uint64_t waited_for(std::uint32_t call, WaitReason reason) const {
-    if (reason == WaitReason::blocked) {
+  [[nodiscard]] std::uint64_t waited_for(std::uint32_t call, AskedReason reason) const {
+    if (!reason) {
       return m_.calls.blocked[call];
     }
-    if (reason == WaitReason::preempted) {
+    if (*reason == waits::Reason::preempted) {
       return m_.calls.preempted[call];
     }
     std::uint64_t sum = 0;
@@ -144,8 +149,8 @@ protected:
     const std::uint64_t end = begin + m_.calls.wall(call);
     for (const waits::Wait& wait : waits_->all) {
       const bool counts = wait.tid == m_.threads[m_.calls.thread[call]].tid &&
-                          waits::word(wait.reason) == measure::name_of(reason) &&
-                          m_.calls.off_cpu(call) > 0 && wait.begin < end && wait.end > begin;
+                          wait.reason == *reason && m_.calls.off_cpu(call) > 0 &&
+                          wait.begin < end && wait.end > begin;
       sum += counts ? std::min(wait.end, end) - std::max(wait.begin, begin) : 0;
     }
     return sum;

@@ -141,11 +141,12 @@ TEST(ParseCalls, CountsIncludeBothEnds) {
 TEST(ParseWaited, ReasonsAndStates) {
   const auto waited = parse_waited("preempted,5us");
   ASSERT_TRUE(waited);
-  EXPECT_EQ(waited->reason, WaitReason::preempted);
+  EXPECT_EQ(waited->reason, waits::Reason::preempted);
   EXPECT_EQ(waited->least, 5'000U);
+  EXPECT_EQ(parse_waited("blocked")->reason, blocked);
   EXPECT_EQ(parse_waited("blocked")->least, 1U);
-  EXPECT_EQ(parse_waited("lock")->reason, WaitReason::lock);
-  EXPECT_EQ(parse_waited("page_fault,2ms")->reason, WaitReason::page_fault);
+  EXPECT_EQ(parse_waited("lock")->reason, waits::Reason::lock);
+  EXPECT_EQ(parse_waited("page_fault,2ms")->reason, waits::Reason::page_fault);
   for (const char* text : {"", "bored", "blocked,", "blocked,x", "blocked,1,2"}) {
     EXPECT_FALSE(parse_waited(text)) << text;
   }
@@ -220,7 +221,11 @@ public:
          [&] { selection.ancestors.push_back({.function = name(), .latency = some(interval())}); });
     each(3, [&] { selection.calls.push_back({.function = name(), .count = interval()}); });
     each(3, [&] {
-      selection.waited.push_back({.reason = static_cast<WaitReason>(upto(11)), .least = number()});
+      const std::uint64_t reason = upto(waits::reasons);
+      selection.waited.push_back({.reason = reason == waits::reasons
+                                                ? blocked
+                                                : AskedReason(static_cast<waits::Reason>(reason)),
+                                  .least = number()});
     });
     for (const CallState state : stacks::every_state) {
       if (upto(2) == 0) {

@@ -194,7 +194,7 @@ TEST_F(WaitReports, SelectCallsByTheReasonThatTheReportNames) {
   Measurement measurement(m_);
   measurement.waits =
       std::make_shared<LazyWaits>([this] { return std::make_shared<const waits::Waits>(waits_); });
-  const auto starts = [&](WaitReason reason, std::uint64_t least) {
+  const auto starts = [&](AskedReason reason, std::uint64_t least) {
     Selection selection;
     selection.waited = {{.reason = reason, .least = least}};
     EXPECT_TRUE(check_selection(measurement, selection));
@@ -205,16 +205,16 @@ TEST_F(WaitReports, SelectCallsByTheReasonThatTheReportNames) {
     }
     return times;
   };
-  EXPECT_EQ(starts(WaitReason::lock, 1), std::vector<std::uint64_t>{200'000});
-  EXPECT_EQ(starts(WaitReason::lock, 5'001), std::vector<std::uint64_t>{});
-  EXPECT_EQ(starts(WaitReason::unknown, 4'000), std::vector<std::uint64_t>{300'000});
-  EXPECT_EQ(starts(WaitReason::disk, 1), std::vector<std::uint64_t>{});
+  EXPECT_EQ(starts(Reason::lock, 1), std::vector<std::uint64_t>{200'000});
+  EXPECT_EQ(starts(Reason::lock, 5'001), std::vector<std::uint64_t>{});
+  EXPECT_EQ(starts(Reason::unknown, 4'000), std::vector<std::uint64_t>{300'000});
+  EXPECT_EQ(starts(Reason::disk, 1), std::vector<std::uint64_t>{});
 }
 
 TEST_F(WaitReports, SelectionsByReasonNeedWaits) {
   work(100'000, 1'000);
   Selection selection;
-  selection.waited = {{.reason = WaitReason::lock}};
+  selection.waited = {{.reason = Reason::lock}};
   const auto checked = check_selection(Measurement(m_), selection);
   ASSERT_FALSE(checked);
   EXPECT_NE(checked.error().message.find("does not say what its threads waited for"),

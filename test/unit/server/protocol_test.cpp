@@ -253,7 +253,7 @@ TEST(Parameters, ASelection) {
                       {.function = "d", .file = "", .line = 0, .negated = true}};
   expected.ancestors = {{.function = "g", .latency = {.low = 5}}};
   expected.calls = {{.function = "h", .count = {.low = 0, .high = 2}}};
-  expected.waited = {{.reason = measure::WaitReason::preempted, .least = 9}};
+  expected.waited = {{.reason = waits::Reason::preempted, .least = 9}};
   expected.states = {stacks::CallState::complete, stacks::CallState::unwound};
   expected.complement = true;
   EXPECT_EQ(read->selection, expected);

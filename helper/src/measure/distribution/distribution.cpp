@@ -75,8 +75,8 @@ public:
     blocked_.resize(entry.calls);
     preempted_.resize(entry.calls);
     if (entry.extras > 0) {
-      read_waited(block, entry, WaitReason::blocked, blocked_);
-      read_waited(block, entry, WaitReason::preempted, preempted_);
+      read_blocked(block, entry, blocked_);
+      read_preempted(block, entry, preempted_);
     } else {
       std::ranges::fill(blocked_, 0);
       std::ranges::fill(preempted_, 0);

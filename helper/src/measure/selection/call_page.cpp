@@ -44,8 +44,8 @@ void read_keys(const cache::BlockEntry& entry, const cache::Block& block,
     }
     break;
   case CallOrder::off_cpu:
-    read_waited(block, entry, WaitReason::blocked, keys);
-    read_waited(block, entry, WaitReason::preempted, other);
+    read_blocked(block, entry, keys);
+    read_preempted(block, entry, other);
     for (std::size_t call = 0; call < keys.size(); ++call) {
       keys[call] += other[call];
     }

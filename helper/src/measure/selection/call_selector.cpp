@@ -67,10 +67,12 @@ void CallSelector::judge_figures(const cache::BlockEntry& entry, const cache::Bl
     keep(selection_.time);
   }
   for (const WaitCondition& waited : selection_.waited) {
-    if (const auto reason = recorded_reason(waited.reason)) {
-      reasons_->read(block, entry, *reason, values_);
+    if (is_of_recorded_waits(waited.reason)) {
+      reasons_->read(block, entry, *waited.reason, values_);
+    } else if (waited.reason == blocked) {
+      read_blocked(block, entry, values_);
     } else {
-      read_waited(block, entry, waited.reason, values_);
+      read_preempted(block, entry, values_);
     }
     keep({.low = waited.least});
   }

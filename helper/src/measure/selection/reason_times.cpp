@@ -45,8 +45,8 @@ ReasonTimes::ReasonTimes(const Measurement& measurement,
 void ReasonTimes::read(const cache::Block& block, const cache::BlockEntry& entry,
                        waits::Reason reason, std::span<std::uint64_t> out) const {
   std::vector<std::uint64_t> off_cpu(out.size());
-  read_waited(block, entry, WaitReason::blocked, out);
-  read_waited(block, entry, WaitReason::preempted, off_cpu);
+  read_blocked(block, entry, out);
+  read_preempted(block, entry, off_cpu);
   std::vector<std::uint64_t> starts(out.size());
   std::vector<std::uint64_t> walls(out.size());
   block.read_starts(entry, starts);

@@ -71,7 +71,7 @@ bool Selection::is_of_calls() const {
 
 bool Selection::needs_waits() const {
   return std::ranges::any_of(waited, [](const WaitCondition& condition) {
-    return recorded_reason(condition.reason).has_value();
+    return is_of_recorded_waits(condition.reason);
   });
 }
 

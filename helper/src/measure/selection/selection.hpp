@@ -42,7 +42,7 @@ struct CallsCondition {
 
 // The call, with the calls that it made, was off-CPU for the reason for at least so long.
 struct WaitCondition {
-  WaitReason reason = WaitReason::blocked;
+  AskedReason reason = blocked;
   std::uint64_t least = 1; // ns
 
   bool operator==(const WaitCondition&) const = default;

@@ -201,12 +201,12 @@ Result<CallsCondition> parse_calls(std::string_view text) {
 
 Result<WaitCondition> parse_waited(std::string_view text) {
   const std::size_t comma = std::min(text.find(','), text.size());
-  const auto reason = wait_reason_named(text.substr(0, comma));
+  const auto reason = asked_reason(text.substr(0, comma));
   if (!reason) {
     return std::unexpected(
         bad_text("not a reason to wait", text,
                  fmt::format("write one of {}, with a least time if you like: {},1ms",
-                             fmt::join(wait_reason_names, ", "), wait_reason_names.front())));
+                             asked_reason_names(), name_of(blocked))));
   }
   WaitCondition condition{.reason = *reason};
   if (comma < text.size()) {

@@ -1,33 +1,59 @@
 #include "measure/selection/wait_reason.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 
 namespace ptlens::measure {
 
-std::string_view name_of(WaitReason reason) {
-  return wait_reason_names.at(static_cast<std::size_t>(reason));
-}
+namespace {
 
-std::optional<WaitReason> wait_reason_named(std::string_view name) {
-  const auto at = std::ranges::find(wait_reason_names, name);
-  return at == wait_reason_names.end()
-             ? std::nullopt
-             : std::optional(static_cast<WaitReason>(at - wait_reason_names.begin()));
-}
+constexpr std::string_view blocked_name = "blocked";
 
-std::optional<waits::Reason> recorded_reason(WaitReason reason) {
-  if (reason == WaitReason::blocked || reason == WaitReason::preempted) {
-    return std::nullopt;
-  }
-  return waits::reason_of_word(name_of(reason));
-}
-
-void read_waited(const cache::Block& block, const cache::BlockEntry& entry, WaitReason reason,
-                 std::span<std::uint64_t> out) {
+void read_extra(const cache::Block& block, const cache::BlockEntry& entry,
+                const cache::Column& column, std::span<std::uint64_t> out) {
   std::ranges::fill(out, 0);
-  const cache::Column& column = reason == WaitReason::blocked ? block.blocked : block.preempted;
   block.each_extra(entry, [&](std::size_t call, std::size_t extra) { out[call] = column[extra]; });
+}
+
+} // namespace
+
+std::string_view name_of(AskedReason reason) {
+  return reason ? waits::word(*reason) : blocked_name;
+}
+
+std::optional<AskedReason> asked_reason(std::string_view name) {
+  if (name == blocked_name) {
+    return blocked;
+  }
+  const auto reason = waits::reason_of_word(name);
+  return reason ? std::optional<AskedReason>(reason) : std::nullopt;
+}
+
+std::string asked_reason_names() {
+  std::string names = fmt::format("{}, {}", blocked_name, waits::word(waits::Reason::preempted));
+  for (std::size_t number = 0; number < waits::reasons; ++number) {
+    const auto reason = static_cast<waits::Reason>(number);
+    if (reason != waits::Reason::preempted) {
+      names += fmt::format(", {}", waits::word(reason));
+    }
+  }
+  return names;
+}
+
+bool is_of_recorded_waits(AskedReason reason) {
+  return reason && *reason != waits::Reason::preempted;
+}
+
+void read_blocked(const cache::Block& block, const cache::BlockEntry& entry,
+                  std::span<std::uint64_t> out) {
+  read_extra(block, entry, block.blocked, out);
+}
+
+void read_preempted(const cache::Block& block, const cache::BlockEntry& entry,
+                    std::span<std::uint64_t> out) {
+  read_extra(block, entry, block.preempted, out);
 }
 
 } // namespace ptlens::measure

@@ -109,8 +109,8 @@ Read<measure::Selection> to_selection(const std::optional<protocol::Selection>& 
   for (const protocol::WaitCondition& waited : params->waited) {
     // An unknown name is refused before.
     selection.waited.push_back(
-        {.reason = measure::wait_reason_named(protocol::name_of(waited.reason))
-                       .value_or(measure::WaitReason::blocked),
+        {.reason =
+             measure::asked_reason(protocol::name_of(waited.reason)).value_or(measure::blocked),
          .least = waited.least});
   }
   for (const protocol::CallState state : params->states) {
