@@ -23,6 +23,8 @@ export class Panel implements ResultView, vscode.Disposable {
   /** Key of the recording whose results are shown. */
   #recording: string | undefined;
   #main: ToPanel | undefined;
+  /** The title of the panel with #main. */
+  #title = "PT Lens";
   /** The report so far while a trace is decoded; shown instead of #main. */
   #partial: PartialReport | undefined;
   /** The section to show as soon as the webview is ready. */
@@ -136,7 +138,7 @@ export class Panel implements ResultView, vscode.Disposable {
     } else if (this.#main === undefined) {
       await this.showOverview();
     } else {
-      this.#open("PT Lens");
+      this.#open(this.#title);
     }
   }
 
@@ -159,6 +161,7 @@ export class Panel implements ResultView, vscode.Disposable {
   #showMain(title: string, message: ToPanel): void {
     this.#partial = undefined;
     this.#main = message;
+    this.#title = title;
     this.#edits.watch(message.type === "function" ? message.report.function : undefined);
     this.#open(title).title = title;
     this.#post(message);
@@ -173,6 +176,7 @@ export class Panel implements ResultView, vscode.Disposable {
     } else if (hadPartial && this.#main === undefined) {
       this.#panel?.dispose();
     } else if (hadPartial) {
+      if (this.#panel !== undefined) this.#panel.title = this.#title;
       this.#postContent();
     }
   }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import path from "node:path";
+import { endless, makeEndlessHelper } from "../endless-helper.mjs";
 import { ask, measure, sampleSource } from "../live.mjs";
 import { startRig } from "../rig.mjs";
 import { briefFigure, count, duration, looks, newPage, openTab, panelFrame, panelText, patience, startPatience, until, violationsInPanel } from "./page.mjs";
@@ -16,7 +17,8 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
   const rig = await startRig({
     folder: path.dirname(sampleSource),
     file: sampleSource,
-    environment: { PTLENS_HELPER: process.env.PTLENS_HELPER, PTLENS_OPEN_RECORDING: recording, PTLENS_OPEN_FUNCTION: measured },
+    keys: [{ key: "ctrl+alt+8", command: "ptlens.openRecording", args: path.join(sample.scratch, endless) }],
+    environment: { PTLENS_HELPER: makeEndlessHelper(sample.scratch, process.env.PTLENS_HELPER), PTLENS_OPEN_RECORDING: recording, PTLENS_OPEN_FUNCTION: measured },
   });
   const { context, page, shot } = await newPage(browser, artifacts);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -281,6 +283,22 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
         return false;
       });
       await frame.locator(".timeline .bar").first().waitFor(patience);
+    },
+    page,
+  );
+
+  await test(
+    "Stop ends the decoding of another recording, and the panel shows what it did before",
+    async () => {
+      await page.keyboard.press("Control+Alt+8");
+      const decoding = frame.locator(".decoding");
+      await decoding.waitFor(patience);
+      assert.match(await panelText(decoding), /^Decoding, 41 % of 100 B\. The figures are of the first 660 calls\. Stop$/);
+      await decoding.getByRole("button", { name: "Stop" }).click();
+      await decoding.waitFor({ state: "detached", ...patience });
+      await frame.locator("h1", { hasText: measured }).waitFor(patience);
+      await page.locator(".tab", { hasText: `PT Lens: shop::${measured}` }).waitFor(patience);
+      await until("the progress is gone, and no message comes instead", async () => (await page.locator(".notification-toast").count()) === 0);
     },
     page,
   );
