@@ -70,7 +70,7 @@ describe("changes of the flame graph", () => {
     assert.deepEqual(rows, [{ name: "f", total: 100, self: 90, calls: 2 }, { name: "g", total: 10, self: 10, calls: 1 }]);
   });
   it("adds the time without a trace, of all threads, beside the stacks", () => {
-    const thread = (tid: number, lost_ns: number): Parameters<typeof withLost>[1][number] => ({ tid, comm: "worker", instructions: 0, gaps: 1, lost_ns });
+    const thread = (tid: number, lost_ns: number): Parameters<typeof withLost>[1][number] => ({ pid: 1, tid, comm: "worker", trace_ns: 1000, instructions: 0, gaps: 1, lost_ns });
     const root = node("all", 100, node("handle", 100));
     const changed = withLost(root, [thread(7, 30_000_000), thread(8, 8_000_000)]);
     assert.deepEqual(changed.children.map(({ kind, name, value }) => [kind, name.replace("\u00a0", " "), value]), [["frame", "handle", 100], ["lost", "38.0 ms lost", 38_000_000]]);

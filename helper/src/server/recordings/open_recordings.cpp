@@ -386,7 +386,8 @@ Result<Json> Session::timeline(const protocol::TimelineParams& request, Progress
         recording, request, [&] { return waits_of(recording, progress); },
         [&](const measure::Timeline& timeline) -> Result<std::optional<measure::Parting>> {
           const measure::Measurement& measurement = *recording.measurement;
-          if (!request.parting || !host_.parting || measurement.recording.trace_bytes > most_trace_for_parting) {
+          if (!request.parting || !host_.parting ||
+              measurement.recording.trace_bytes > most_trace_for_parting) {
             return std::nullopt;
           }
           return host_.parting(recording.source, measurement, timeline, progress);
