@@ -1,20 +1,17 @@
 // Runs the programs of test/samples/live alone and under `ptlens record`, for the tests that compare both.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
 import path from "node:path";
-import { compile, noCompiler, readTruth, shownFigures } from "../samples/live/samples.mjs";
-import { helper, json, noProbes, output, ptlens, temporaryFolder } from "./support.mjs";
+import { compile, noCompiler, noSqlite, readTruth, samples, shownFigures } from "../samples/live/samples.mjs";
+import { helper, json, noProbes, output, ptlens, root, temporaryFolder } from "./support.mjs";
 
 function whyNoUftrace() {
   if (!ptlens(["record", "--help"]).stdout.includes("uftrace")) return "this ptlens has no backend uftrace";
   return spawnSync("uftrace", ["--version"]).status === 0 ? false : "uftrace is not installed";
 }
 
-// Compiled samples.
-export const programs = mkdtempSync(path.join(os.tmpdir(), "ptlens-live-"));
-process.on("exit", () => rmSync(programs, { recursive: true, force: true }));
+// Compiled samples. `npm test` compiles them while other tests run.
+export const programs = path.join(root, "helper/build/samples/live");
 
 // uftrace 0.13 does not patch functions of unmodified programs that have a cold part, as those that clean up after exceptions.
 // It records some 80,000 calls of memcmp in each round of "words", so that few rounds are enough.
@@ -22,6 +19,14 @@ export const engines = [
   { backend: "uprobe", skip: noCompiler || noProbes, options: [], rounds: 40 },
   { backend: "uftrace", skip: noCompiler || whyNoUftrace(), options: ["-fpatchable-function-entry=5"], rounds: 4 },
 ];
+
+/** Compiles all samples, each as the engines need it. */
+export function compileAll() {
+  const usable = engines.filter(({ skip }) => !skip);
+  for (const { options } of usable) {
+    for (const sample of samples.filter((each) => each !== "queries" || !noSqlite)) compile(sample, programs, options);
+  }
+}
 
 /** What a sample says of itself when nothing measures it. */
 export function alone(t, sample, args) {

@@ -1,6 +1,6 @@
 // Compiles and runs the sample programs in this folder, and reads what they say of themselves. The tests and the bench share it.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -17,10 +17,13 @@ export const noCompiler = runs(compiler, "--version").status === 0 ? false : `${
 /** Why "queries" cannot be compiled, false where it can. */
 export const noSqlite = noCompiler || (runs(compiler, "-E", "-include", "sqlite3.h", "-xc++", "/dev/null").status === 0 ? false : "sqlite3.h is missing: install libsqlite3-dev");
 
-/** Compiles a sample into a folder, as users compile, -O2 -g, and with more options. Returns the path of the program. */
+const changed = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** Compiles a sample into a folder, as users compile, -O2 -g, and with more options, unless it is there. Returns the path of the program. */
 export function compile(name, target, options = []) {
   const program = path.join(target, name + options.join(""));
-  if (existsSync(program)) return program;
+  if (readdirSync(folder).every((source) => changed(path.join(folder, source)) < changed(program))) return program;
+  mkdirSync(target, { recursive: true });
   const libraries = name === "queries" ? ["-lsqlite3"] : [];
   const { status, stderr } = runs(compiler, "-std=c++20", "-O2", "-g", "-pthread", ...options, "-o", program, path.join(folder, `${name}.cpp`), ...libraries);
   if (status !== 0) throw new Error(`${compiler} cannot compile ${name}.cpp: ${stderr}`);
