@@ -2,6 +2,7 @@
 // do (SCHED_IDLE, sched(7)), so that it does not slow the program.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -30,6 +31,20 @@ public:
 private:
   struct State;
   std::shared_ptr<State> state_;
+};
+
+// The priority counts among the programs of one control group or session. Where the thread has to
+// share a processor with another one, its work sleeps most of the time.
+class Pace {
+public:
+  Pace(); // on the thread
+  // To be called on the thread, between parts of the work. Sleeps where another program ran instead
+  // of the thread since the last call; no longer than until `stopped`.
+  void give_way(const std::atomic<bool>& stopped);
+
+private:
+  std::chrono::steady_clock::time_point last_;
+  std::chrono::nanoseconds last_cpu_time_;
 };
 
 } // namespace ptlens

@@ -60,5 +60,19 @@ TEST(IdleThread, MayOutliveTheObject) {
   }
 }
 
+TEST(Pace, SleepsWhereTheThreadDidNotRun) {
+  const std::atomic<bool> stopped = false;
+  const auto cpu_time = [] { return std::clock(); };
+  Pace pace;
+  pace.give_way(stopped);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t work = cpu_time() + CLOCKS_PER_SEC / 100;
+  while (cpu_time() < work) {
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(30)); // as if another program ran
+  pace.give_way(stopped);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(100));
+}
+
 } // namespace
 } // namespace ptlens

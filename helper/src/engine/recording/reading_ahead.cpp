@@ -56,8 +56,12 @@ struct ReadingAhead::Work {
     options.read = binaries;
     FollowedTrace followed(folder, std::move(options));
     while (!stopped) {
+      Pace pace;
       followed.go_on([&](const std::string& path) { read(path, path.starts_with('/')); },
-                     [this] { return stopped.load(); });
+                     [&] {
+                       pace.give_way(stopped);
+                       return stopped.load();
+                     });
       const std::uint64_t bytes = followed.bytes_behind();
       *behind = bytes >= much && !stopped ? bytes : 0;
       std::this_thread::sleep_for(between_looks);
