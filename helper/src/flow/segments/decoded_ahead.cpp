@@ -14,15 +14,21 @@ namespace {
 // Where a decoder reads on, its result is dropped.
 constexpr std::uint64_t margin = 4096;
 
-std::uint64_t checksum_of(const TracePiece& piece, std::uint64_t begin, std::uint64_t end) {
-  RunningChecksum sum;
+// Calls `take` with the bytes of the piece in [begin, end).
+void each_part(const TracePiece& piece, std::uint64_t begin, std::uint64_t end,
+               const std::function<void(std::span<const std::byte>)>& take) {
   std::uint64_t at = 0;
   for (const std::span<const std::byte> part : piece.trace) {
     const std::uint64_t first = std::clamp(begin, at, at + part.size());
     const std::uint64_t last = std::clamp(end, at, at + part.size());
-    sum.add(part.subspan(first - at, last - first));
+    take(part.subspan(first - at, last - first));
     at += part.size();
   }
+}
+
+std::uint64_t checksum_of(const TracePiece& piece, std::uint64_t begin, std::uint64_t end) {
+  RunningChecksum sum;
+  each_part(piece, begin, end, [&sum](std::span<const std::byte> part) { sum.add(part); });
   return sum.value();
 }
 
@@ -111,6 +117,8 @@ bool DecodedAhead::decode_next(const perfdata::AuxBuffer& buffer, const TracePie
   segment.latest_ns = context.latest_question_ns();
   if (segment.decoder->paused_at() && segment.read_until < limit) {
     segment.checksum = checksum_of(piece, segment.begin, segment.read_until);
+    each_part(piece, segment.begin, segment.end,
+              [&context](std::span<const std::byte> part) { context.forget(part); });
     segments_.insert_or_assign({place, segment.begin}, std::move(segment));
   }
   return true;
