@@ -64,6 +64,11 @@ export class Client {
     return { cpu, wall: walls.sort((one, other) => one - other)[Math.floor(runs / 2)] };
   }
 
+  // Milliseconds of CPU time so far.
+  cpu() {
+    return cpuSeconds(this.#child.pid) * 1000;
+  }
+
   end() {
     this.#child.removeAllListeners("exit");
     this.#child.stdin.end();
