@@ -6,6 +6,7 @@
 //   --perf PATH   another perf                      --dry       print only, write no RESULTS.md
 //
 // npm run bench -- live: what live measurement costs and whether its figures are true (tools/live/bench.mjs).
+// npm run bench -- stop: the time from Stop to figures (tools/stop/bench.mjs).
 // npm run bench -- panel: how long the panel's gestures take on 10 million calls (tools/panel/bench.mjs).
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -16,6 +17,7 @@ import { setUp } from "./setup.mjs";
 import { buildNative } from "./build.mjs";
 import { benchLive } from "./live/bench.mjs";
 import { benchPanel } from "./panel/bench.mjs";
+import { benchStop } from "./stop/bench.mjs";
 import { median, number as fixed, table } from "./live/text.mjs";
 import { walkedCode } from "./walked-code.mjs";
 
@@ -212,7 +214,7 @@ async function bench() {
   }
 }
 
-const others = { live: benchLive, panel: benchPanel };
+const others = { live: benchLive, panel: benchPanel, stop: benchStop };
 
 if (isMain(import.meta)) {
   const other = others[process.argv[2]];

@@ -15,14 +15,14 @@ function cpuSeconds(pid) {
 
 export class Client {
   #child;
-  #waiting;
+  #waiting = new Map(); // by id of the request
   #received = Buffer.alloc(0);
   #last = 0;
 
   constructor(helper) {
     this.#child = spawn(helper, ["serve"], { stdio: ["pipe", "pipe", "inherit"] });
     this.#child.stdout.on("data", (bytes) => this.#take(bytes));
-    this.#child.on("exit", () => this.#waiting?.reject(new StepError(`${helper} serve ended`)));
+    this.#child.on("exit", () => this.#waiting.forEach(({ reject }) => reject(new StepError(`${helper} serve ended`))));
   }
 
   #take(bytes) {
@@ -33,8 +33,10 @@ export class Client {
       if (length === undefined || this.#received.length < end + 4 + length) return;
       const message = JSON.parse(this.#received.toString("utf8", end + 4, end + 4 + length));
       this.#received = this.#received.subarray(end + 4 + length);
-      if (message.id !== this.#last || message.method !== undefined) continue;
-      const { resolve, reject } = this.#waiting;
+      const waiting = message.method === undefined && this.#waiting.get(message.id);
+      if (!waiting) continue;
+      this.#waiting.delete(message.id);
+      const { resolve, reject } = waiting;
       if (message.error) reject(new StepError(message.error.message));
       else resolve(message.result);
     }
@@ -43,7 +45,7 @@ export class Client {
   ask(method, params) {
     const body = JSON.stringify({ jsonrpc: "2.0", id: ++this.#last, method, params });
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+      this.#waiting.set(this.#last, { resolve, reject });
       this.#child.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     });
   }
@@ -60,6 +62,11 @@ export class Client {
     }
     const cpu = ((cpuSeconds(this.#child.pid) - before) * 1000) / runs;
     return { cpu, wall: walls.sort((one, other) => one - other)[Math.floor(runs / 2)] };
+  }
+
+  // Milliseconds of CPU time so far.
+  cpu() {
+    return cpuSeconds(this.#child.pid) * 1000;
   }
 
   end() {

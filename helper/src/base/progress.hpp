@@ -4,15 +4,17 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace ptlens {
 
 struct ProgressReport {
-  std::string stage;       // "recording", "reading", "decoding", ...
-  std::uint64_t done = 0;  // in unit
-  std::uint64_t total = 0; // in unit, 0 where unknown
-  std::string unit;        // "bytes", "ms"
+  std::string stage;        // "recording", "reading", "decoding", ...
+  std::uint64_t done = 0;   // in unit
+  std::uint64_t total = 0;  // in unit, 0 where unknown
+  std::string unit;         // "bytes", "ms"
+  std::uint64_t behind = 0; // bytes that wait for work that goes on beside the stage
 };
 
 // Shared by the requester and the worker. Any thread may call `cancel`; the worker checks
@@ -37,8 +39,14 @@ public:
     return snapshots_.load(std::memory_order_relaxed);
   }
 
-  void report(const ProgressReport& report) const {
+  // The work beside the stage may store here how far it is behind.
+  [[nodiscard]] const std::shared_ptr<std::atomic<std::uint64_t>>& behind() const {
+    return behind_;
+  }
+
+  void report(ProgressReport report) const {
     if (listener_) {
+      report.behind = behind_->load(std::memory_order_relaxed);
       listener_(report);
     }
   }
@@ -48,6 +56,8 @@ private:
   std::atomic<bool> cancelled_ = false;
   std::atomic<bool> finish_ = false;
   std::atomic<unsigned> snapshots_ = 0;
+  std::shared_ptr<std::atomic<std::uint64_t>> behind_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 } // namespace ptlens

@@ -154,7 +154,7 @@ std::uint64_t bytes_of(const fs::path& data) {
 
 } // namespace
 
-Result<Outcome> record(const Request& requested, const Progress& progress) {
+Result<Outcome> record(const Request& requested, const Progress& progress, Companion* companion) {
   if (auto checked = check_request(requested); !checked) {
     return std::unexpected(checked.error());
   }
@@ -212,7 +212,13 @@ Result<Outcome> record(const Request& requested, const Progress& progress) {
   } else if (manifest.backend == "uprobe") {
     measured = record_uprobe(request, machine, directory->data_file(), progress, manifest);
   } else {
+    if (companion != nullptr) {
+      companion->begin(request);
+    }
     measured = record_intel_pt(request, machine, *perf, directory->data_file(), progress, manifest);
+    if (auto note = companion == nullptr ? std::nullopt : companion->end()) {
+      manifest.notes.push_back(*std::move(note));
+    }
   }
   if (!measured) {
     return std::unexpected(measured.error());

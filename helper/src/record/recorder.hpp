@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/progress.hpp"
+#include "record/companion.hpp"
 #include "record/manifest.hpp"
 #include "record/request.hpp"
 #include "record/summary.hpp"
@@ -22,7 +23,9 @@ struct Outcome {
 
 // Records until the duration is over, the target ends, or progress.finish() or progress.cancel() is
 // called. Leaves no probe and no child process behind, whatever the result. After a cancellation or
-// an error it also removes the directory that it created.
-Result<Outcome> record(const Request& request, const Progress& progress);
+// an error it also removes the directory that it created. `companion` works while Intel PT traces;
+// null: none.
+Result<Outcome> record(const Request& request, const Progress& progress,
+                       Companion* companion = nullptr);
 
 } // namespace ptlens::record

@@ -309,6 +309,29 @@ const AddressSpaceVersion& AddressSpaces::at(std::int32_t pid, std::uint64_t tim
   return after == versions.begin() ? versions.front() : *std::prev(after);
 }
 
+std::uint64_t AddressSpaces::agrees_before(const AddressSpaces& other, std::int32_t pid) const {
+  const auto same_code = [](const MappedCode& one, const MappedCode& two) {
+    return one.start == two.start && one.end == two.end && one.bias == two.bias &&
+           one.binary == two.binary && one.path == two.path;
+  };
+  const auto same = [&](const AddressSpaceVersion& one, const AddressSpaceVersion& two) {
+    return one.from_ns == two.from_ns && one.serial == two.serial &&
+           std::ranges::equal(one.code, two.code, same_code);
+  };
+  const auto found = versions_.find(pid);
+  const auto others = other.versions_.find(pid);
+  if (found == versions_.end() || others == other.versions_.end()) {
+    return found == versions_.end() && others == other.versions_.end() ? UINT64_MAX : 0;
+  }
+  const auto [own, theirs] = std::ranges::mismatch(found->second, others->second, same);
+  if (own == found->second.begin()) {
+    return 0; // the first version also answers for the time before it
+  }
+  std::uint64_t before = UINT64_MAX;
+  before = own == found->second.end() ? before : std::min(before, own->from_ns);
+  return theirs == others->second.end() ? before : std::min(before, theirs->from_ns);
+}
+
 std::vector<const MappedCode*> AddressSpaces::binaries() const {
   std::set<std::pair<const Binary*, std::string_view>> seen;
   std::vector<const MappedCode*> found;

@@ -44,6 +44,10 @@ public:
   // first one. A process without mappings gets an empty version. The kernel has pid -1.
   [[nodiscard]] const AddressSpaceVersion& at(std::int32_t pid, std::uint64_t time_ns) const;
 
+  // Returns the time in ns before which at() gives the same code for the process as in `other`,
+  // with the same serial. That was made from more records of the same recording.
+  [[nodiscard]] std::uint64_t agrees_before(const AddressSpaces& other, std::int32_t pid) const;
+
   // Returns every binary that was found, once for each path under which it was mapped.
   [[nodiscard]] std::vector<const MappedCode*> binaries() const;
 

@@ -160,8 +160,21 @@ Result<std::shared_ptr<const Binary>> Binary::open_kernel(const std::string& kco
   return make(std::make_unique<Contents>(std::move(*image), std::move(*symbols)));
 }
 
+void Binary::read_all() const {
+  contents_->table.get();
+  contents_->frame_descriptions.get();
+  contents_->go_runtime.get();
+  for (const Segment& segment : code_segments()) {
+    static_cast<void>(code_at(segment.address));
+  }
+}
+
 const std::string& Binary::path() const {
   return contents_->image.path();
+}
+
+const FileIdentity& Binary::identity() const {
+  return contents_->image.identity();
 }
 
 std::span<const std::uint8_t> Binary::build_id() const {

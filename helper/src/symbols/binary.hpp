@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "symbols/dwarf/source_line.hpp"
+#include "symbols/elf/file_identity.hpp"
 #include "symbols/elf/segment.hpp"
 #include "symbols/functions/function.hpp"
 #include "symbols/golang/go_runtime.hpp"
@@ -34,6 +35,9 @@ public:
   static Result<std::shared_ptr<const Binary>> open_kernel(const std::string& kcore,
                                                            const std::string& kallsyms);
 
+  // Reads all tables of the file now, which are otherwise read when they are first needed.
+  void read_all() const;
+
   Binary(const Binary&) = delete;
   Binary& operator=(const Binary&) = delete;
   Binary(Binary&&) = delete;
@@ -41,6 +45,7 @@ public:
   ~Binary();
 
   [[nodiscard]] const std::string& path() const;
+  [[nodiscard]] const FileIdentity& identity() const;           // of the file that was opened
   [[nodiscard]] std::span<const std::uint8_t> build_id() const; // empty where there is none
   [[nodiscard]] bool is_64_bit() const;
   [[nodiscard]] bool has_debug_info() const;

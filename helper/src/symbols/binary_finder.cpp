@@ -85,7 +85,7 @@ std::shared_ptr<const Binary> BinaryFinder::find(const std::string& path,
     return nullptr;
   }
   if (std::ranges::find(options_.certain, path) != options_.certain.end()) {
-    if (auto binary = Binary::open(joined(options_.recording_folder, path))) {
+    if (auto binary = open(joined(options_.recording_folder, path))) {
       at->second = *std::move(binary);
       return at->second;
     }
@@ -105,7 +105,7 @@ std::shared_ptr<const Binary> BinaryFinder::find(const std::string& path,
       candidates.push_back(*more);
     }
     const std::string& candidate = candidates[index];
-    Result<std::shared_ptr<const Binary>> binary = Binary::open(candidate);
+    Result<std::shared_ptr<const Binary>> binary = open(candidate);
     const bool exists = binary || binary.error().kind != Error::Kind::not_found;
     std::string refused;
     if (!binary) {
@@ -128,6 +128,15 @@ std::shared_ptr<const Binary> BinaryFinder::find(const std::string& path,
   }
   missing_.push_back({.path = path, .build_id = build_id_text(build_id), .reason = reason});
   return nullptr;
+}
+
+Result<std::shared_ptr<const Binary>> BinaryFinder::open(const std::string& file) const {
+  if (options_.read) {
+    if (auto binary = options_.read->find(file)) {
+      return binary;
+    }
+  }
+  return Binary::open(file);
 }
 
 const std::vector<MissingBinary>& BinaryFinder::missing() const {

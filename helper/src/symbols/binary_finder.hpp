@@ -5,6 +5,7 @@
 #pragma once
 
 #include "symbols/binary.hpp"
+#include "symbols/read_binaries.hpp"
 
 #include <cstdint>
 #include <map>
@@ -30,6 +31,7 @@ public:
     // Paths whose files in the recording's folder are certainly the mapped ones. perf may have
     // stored the build-id of another file of that name.
     std::vector<std::string> certain = {};
+    std::shared_ptr<const ReadBinaries> read = {}; // those that are open already; may be null
   };
 
   explicit BinaryFinder(Options options);
@@ -45,6 +47,8 @@ public:
   [[nodiscard]] const std::vector<MissingBinary>& missing() const;
 
 private:
+  [[nodiscard]] Result<std::shared_ptr<const Binary>> open(const std::string& file) const;
+
   Options options_;
   std::map<std::pair<std::string, std::vector<std::uint8_t>>, std::shared_ptr<const Binary>>
       opened_;

@@ -73,6 +73,8 @@ void PerfDataWriter::write_preamble() {
     ids_at += ids_size;
   }
   data_begin_ = position_;
+  write_header(data_begin_, {}); // as perf does: an empty data section says that it is not finished
+  file_.seekp(static_cast<std::streamoff>(position_));
   write(preamble(config_, features_.events));
   file_.flush(); // perf has a file as soon as it begins
 }
@@ -236,7 +238,7 @@ Result<void> PerfDataWriter::finish() {
 }
 
 void PerfDataWriter::write_header(std::uint64_t data_end,
-                                  std::span<const std::uint64_t, 4> features) {
+                                  const std::array<std::uint64_t, 4>& features) {
   constexpr std::uint64_t attribute_entry = sizeof(perf_event_attr) + 16;
   const std::uint64_t count = features_.events.size();
   const std::uint64_t ids = count * config_.lanes.size();

@@ -14,6 +14,7 @@
 #include "file/file_header.hpp"
 #include "file/recording_config.hpp"
 
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <linux/perf_event.h>
@@ -87,7 +88,7 @@ private:
   void switched(const Stamp& stamp, std::uint16_t misc, Task other);
   void write_trace(std::size_t lane, const TracePiece& piece);
   void write(const ByteBuffer& bytes);
-  void write_header(std::uint64_t data_end, std::span<const std::uint64_t, 4> features);
+  void write_header(std::uint64_t data_end, const std::array<std::uint64_t, 4>& features);
 
   RecordingConfig config_;
   std::ofstream file_;

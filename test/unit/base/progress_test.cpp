@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -21,6 +22,16 @@ TEST(Progress, PassesEveryReportToTheListener) {
   EXPECT_EQ(seen[0].unit, "bytes");
   EXPECT_EQ(seen[1].stage, "decoding");
   EXPECT_EQ(seen[1].done, 3U);
+}
+
+TEST(Progress, ReportsHowFarTheWorkBesideIsBehind) {
+  std::vector<std::uint64_t> seen;
+  const Progress progress([&](const ProgressReport& report) { seen.push_back(report.behind); });
+  progress.report({.stage = "recording", .done = 1, .total = 0, .unit = "ms"});
+  const auto behind = progress.behind();
+  *behind = 12;
+  progress.report({.stage = "recording", .done = 2, .total = 0, .unit = "ms"});
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{0, 12}));
 }
 
 TEST(Progress, WorksWithoutAListener) {

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 namespace ptlens::flow {
 namespace {
 
@@ -112,6 +115,36 @@ TEST(ContextSwitches, AThreadThatBecomesAnotherProgramOwnsItsCpuUnderTheProcessI
   EXPECT_EQ(context_switches.running(0, 499).tid, 8);
   EXPECT_EQ(context_switches.running(0, 500).tid, 7);
   EXPECT_EQ(context_switches.off_cpu(7, 0, 900).blocked_ns, 400U); // 100 .. 500
+}
+
+// The answer of the first records about a time counts if no later record can change it.
+TEST(ContextSwitches, AgreesWithMoreRecordsBeforeTheFirstDifference) {
+  std::mt19937 random(7);
+  std::uint64_t agreed = 0;
+  for (int repeat = 0; repeat < 300; ++repeat) {
+    std::vector<perfdata::Switch> records;
+    for (std::uint64_t time = 10; records.size() < 12; time += 1 + random() % 20) {
+      const auto tid = static_cast<std::int32_t>(random() % 3);
+      const auto cpu = static_cast<std::int32_t>(random() % 2);
+      records.push_back(random() % 2 == 0 ? in(time, tid, cpu) : out(time, tid, cpu, false));
+    }
+    const std::size_t known = random() % (records.size() + 1);
+    std::vector<perfdata::Switch> first(records.begin(),
+                                        records.begin() + static_cast<std::ptrdiff_t>(known));
+    if (random() % 2 == 0 && !first.empty()) { // a record is late
+      first.erase(first.begin() + static_cast<std::ptrdiff_t>(random() % first.size()));
+    }
+    const ContextSwitches early(first);
+    const ContextSwitches whole(records);
+    for (const std::int32_t cpu : {0, 1}) {
+      const std::uint64_t before = early.agrees_before(whole, cpu);
+      for (std::uint64_t time = 0; time < std::min<std::uint64_t>(before, 300); ++time) {
+        ASSERT_EQ(early.running(cpu, time), whole.running(cpu, time)) << repeat << ": " << time;
+        ++agreed;
+      }
+    }
+  }
+  EXPECT_GT(agreed, 10'000U);
 }
 
 } // namespace

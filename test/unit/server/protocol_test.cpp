@@ -324,6 +324,19 @@ TEST(ProgressValue, RecordingComesFirstAndThePercentageNeverFalls) {
   EXPECT_EQ(percentage({.stage = "decoding", .done = 1, .total = 10, .unit = ""}, 600ms), 100);
 }
 
+TEST(ProgressValue, SaysHowFarDecodingIsBehind) {
+  ProgressValue value(true);
+  EXPECT_EQ(value
+                .next({.stage = "recording",
+                       .done = 1500,
+                       .total = 0,
+                       .unit = "ms",
+                       .behind = std::uint64_t{12} << 20U},
+                      {})
+                ->dump(),
+            R"({"kind":"report","message":"recording · 1.50 s · decoding is 12.0 MiB behind"})");
+}
+
 TEST(ProgressValue, WithoutATotalThereIsNoPercentage) {
   ProgressValue value(true);
   EXPECT_EQ(value.next({.stage = "recording", .done = 1500, .total = 0, .unit = "ms"}, {})->dump(),

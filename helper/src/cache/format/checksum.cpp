@@ -6,34 +6,11 @@
 
 namespace ptlens::cache {
 
-std::uint64_t checksum(std::span<const std::byte> bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
-
 std::uint32_t checksum_of(const EdgeEntry& edge, std::span<const BlockEntry> blocks) {
   const auto own = std::as_bytes(std::span(&edge, 1)).first(offsetof(EdgeEntry, checksum));
   const auto listed = std::as_bytes(blocks);
   return static_cast<std::uint32_t>(
       XXH3_64bits_withSeed(listed.data(), listed.size(), checksum(own)));
-}
-
-struct RunningChecksum::State {
-  XXH3_state_t state;
-};
-
-RunningChecksum::RunningChecksum() : state_(std::make_unique<State>()) {
-  XXH3_64bits_reset(&state_->state);
-}
-RunningChecksum::RunningChecksum(RunningChecksum&&) noexcept = default;
-RunningChecksum& RunningChecksum::operator=(RunningChecksum&&) noexcept = default;
-RunningChecksum::~RunningChecksum() = default;
-
-void RunningChecksum::add(std::span<const std::byte> bytes) {
-  XXH3_64bits_update(&state_->state, bytes.data(), bytes.size());
-}
-
-std::uint64_t RunningChecksum::value() const {
-  return XXH3_64bits_digest(&state_->state);
 }
 
 } // namespace ptlens::cache

@@ -44,6 +44,19 @@ bool has_debug_information(const std::string& path, std::uint64_t size) {
 
 } // namespace
 
+void BinaryCopies::add(const std::string& path) {
+  std::error_code failed;
+  if (is_of_system(path)) {
+    return;
+  }
+  const std::uint64_t size = fs::file_size(path, failed);
+  if (failed || bytes_ + size > most_bytes || !has_debug_information(path, size)) {
+    return;
+  }
+  bytes_ += size;
+  copy_file(path, recording_ + path);
+}
+
 void keep_binaries(const std::string& recording) {
   auto loaded = load(recording, {});
   if (!loaded || !loaded->manifest) {
@@ -54,25 +67,17 @@ void keep_binaries(const std::string& recording) {
     ids[entry.path] = entry.build_id;
   }
   std::set<std::string> seen;
-  std::uint64_t bytes = 0;
+  BinaryCopies copies(recording);
   for (const perfdata::Mapping& mapping : loaded->recording.mappings()) {
     const std::string& path = mapping.path;
-    if (mapping.pid == -1 || !path.starts_with('/') || is_of_system(path) ||
-        !seen.insert(path).second) {
+    if (mapping.pid == -1 || !path.starts_with('/') || !seen.insert(path).second) {
       continue;
     }
     const auto& id = mapping.build_id.empty() ? ids[path] : mapping.build_id;
     const auto binary = loaded->store->find(path, id);
-    if (!binary || binary->path() != path) {
-      continue;
+    if (binary && binary->path() == path) {
+      copies.add(path);
     }
-    std::error_code failed;
-    const std::uint64_t size = fs::file_size(path, failed);
-    if (failed || bytes + size > most_bytes || !has_debug_information(path, size)) {
-      continue;
-    }
-    bytes += size;
-    copy_file(path, recording + path);
   }
 }
 

@@ -154,7 +154,7 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
                                  : std::filesystem::path(file).parent_path().string();
   auto store = std::make_unique<symbols::BinaryFinder>(symbols::BinaryFinder::Options{
       options.symfs, folder, recording->hostname() == own_hostname(),
-      manifest ? manifest->private_files : std::vector<std::string>()});
+      manifest ? manifest->private_files : std::vector<std::string>(), options.read});
   auto kernel = open_kernel(*recording, file, options);
   if (!kernel) {
     return std::unexpected(kernel.error());
@@ -174,7 +174,8 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
                          {.decoder = options.decoder,
                           .workers = options.workers != 0 ? options.workers : cores(),
                           .segment_bytes = options.segment_bytes,
-                          .memory_bytes = memory_bound(options) / 2},
+                          .memory_bytes = memory_bound(options) / 2,
+                          .ahead = options.ahead.get()},
                          std::move(opened->hooked)};
 }
 

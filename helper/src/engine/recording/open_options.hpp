@@ -4,8 +4,10 @@
 #include "engine/recording/source_map.hpp"
 #include "flow/segments/branch_source.hpp"
 #include "measure/report/watched_function.hpp"
+#include "symbols/read_binaries.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -27,6 +29,8 @@ struct OpenOptions {
   bool inlined_names = false;           // fill Measurement::inlined_names: reads all DIEs
   measure::Watch watch = {};            // reports on one function while the trace is decoded
   bool use_cache = false;               // read the cache of an earlier decode, or write one
+  std::shared_ptr<const symbols::ReadBinaries> read = {}; // while recording; may be null
+  std::shared_ptr<flow::DecodedAhead> ahead = {};         // the same; for one opening
 };
 
 } // namespace ptlens::engine

@@ -24,7 +24,14 @@ Branches::Branches(const LoadedRecording& loaded, flow::Detail detail,
           [&loaded, detail, make_consumer](std::uint32_t numbering) {
             return make_context(loaded, detail, make_consumer, numbering);
           },
-          loaded.decode) {}
+          options_of(loaded, make_consumer != nullptr)) {}
+
+// What was decoded ahead was given to a consumer of calls.
+flow::DecodeOptions Branches::options_of(const LoadedRecording& loaded, bool consumed) {
+  flow::DecodeOptions options = loaded.decode;
+  options.ahead = consumed ? options.ahead : nullptr;
+  return options;
+}
 
 std::unique_ptr<flow::DecodeContext> Branches::make_context(const LoadedRecording& loaded,
                                                             flow::Detail detail,

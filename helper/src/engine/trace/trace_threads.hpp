@@ -38,6 +38,7 @@ public:
   [[nodiscard]] flow::DecodeSummary summary() const { return source_.summary(); }
 
 private:
+  static flow::DecodeOptions options_of(const LoadedRecording& loaded, bool consumed);
   static std::unique_ptr<flow::DecodeContext> make_context(const LoadedRecording& loaded,
                                                            flow::Detail detail,
                                                            const flow::MakeConsumer& make_consumer,

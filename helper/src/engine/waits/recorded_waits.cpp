@@ -147,8 +147,11 @@ Result<SharedWaits> recorded_waits(const std::string& named, const OpenOptions& 
 
 std::shared_ptr<measure::LazyWaits> waits_on_use(const std::string& recording,
                                                  const OpenOptions& options) {
-  return std::make_shared<measure::LazyWaits>([recording, options] {
-    return recorded_waits(recording, options, Progress()); // others wait for it: not cancelled
+  OpenOptions later = options;
+  later.read = nullptr; // they would be in memory until then
+  later.ahead = nullptr;
+  return std::make_shared<measure::LazyWaits>([recording, later = std::move(later)] {
+    return recorded_waits(recording, later, Progress()); // others wait for it: not cancelled
   });
 }
 

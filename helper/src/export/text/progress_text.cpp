@@ -70,6 +70,9 @@ std::optional<std::string> ProgressText::next(const ProgressReport& report, Time
       message += fmt::format(" · {:.0f} s left", std::max(1.0, left_s));
     }
   }
+  if (report.behind > 0) {
+    message += fmt::format(" · decoding is {} behind", bytes(report.behind));
+  }
   return message;
 }
 

@@ -20,7 +20,7 @@ public:
   using Time = std::chrono::steady_clock::time_point;
 
   // Returns "decoding · 12 MB of 64 MB · 40 MB/s · 2 s left", or nothing while the last line is too
-  // recent.
+  // recent. Work beside the stage that cannot keep up adds "decoding is 12 MB behind".
   [[nodiscard]] std::optional<std::string> next(const ProgressReport& report, Time now);
 
 private:

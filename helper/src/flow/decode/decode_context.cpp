@@ -111,18 +111,7 @@ DecodeContext::DecodeContext(const perfdata::Recording& recording,
   }
 }
 
-Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const {
-  if (buffer.tid > 0) {
-    const auto known = pid_of_tid_.find(buffer.tid);
-    return {known == pid_of_tid_.end() ? buffer.tid : known->second, buffer.tid};
-  }
-  Running running = context_switches_->running(buffer.cpu, time_ns);
-  if (running.tid == 0) {
-    return running;
-  }
-  if (running.tid < 0) {
-    return only_;
-  }
+Running DecodeContext::with_pid(Running running) const {
   if (running.pid <= 0) {
     const auto known = pid_of_tid_.find(running.tid);
     running.pid = known == pid_of_tid_.end() ? running.tid : known->second;
@@ -130,7 +119,55 @@ Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t ti
   return running;
 }
 
+Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const {
+  latest_question_ns_ = std::max(latest_question_ns_, time_ns);
+  if (buffer.tid > 0) {
+    return with_pid({-1, buffer.tid});
+  }
+  const Running running = context_switches_->running(buffer.cpu, time_ns);
+  if (running.tid == 0) {
+    return running;
+  }
+  return running.tid < 0 ? only_ : with_pid(running);
+}
+
+std::uint64_t DecodeContext::agrees_before(const DecodeContext& other,
+                                           const perfdata::AuxBuffer& buffer) const {
+  if (clock_ != other.clock_ || time_conversion() != other.time_conversion() ||
+      detail_ != other.detail_ || pid_ != other.pid_) {
+    return 0;
+  }
+  std::uint64_t before = UINT64_MAX;
+  std::vector<Running> threads;
+  if (buffer.tid > 0) {
+    threads.push_back({-1, buffer.tid});
+  } else {
+    before = context_switches_->agrees_before(*other.context_switches_, buffer.cpu);
+    threads = context_switches_->threads_on(buffer.cpu);
+  }
+  if (threads.empty()) {
+    if (only_ != other.only_) {
+      return 0;
+    }
+    threads.push_back(only_);
+  }
+  for (const Running& thread : threads) {
+    if (thread.tid <= 0) {
+      continue;
+    }
+    const std::int32_t pid = with_pid(thread).pid;
+    if (pid != other.with_pid(thread).pid || is_recorded(pid) != other.is_recorded(pid)) {
+      return 0;
+    }
+    if (is_recorded(pid)) {
+      before = std::min(before, spaces_->agrees_before(*other.spaces_, pid));
+    }
+  }
+  return before;
+}
+
 DecodeContext::Code& DecodeContext::code(std::int32_t pid, std::uint64_t time_ns) {
+  latest_question_ns_ = std::max(latest_question_ns_, time_ns);
   const symbols::AddressSpaceVersion& version = spaces_->at(pid, time_ns);
   auto& code = code_[version.serial];
   if (!code) {

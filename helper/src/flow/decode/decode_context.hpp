@@ -55,6 +55,14 @@ public:
   // well, because the processor's return stack continues from one to the next.
   [[nodiscard]] bool is_asked_for(std::int32_t pid) const { return !pid_ || *pid_ == pid; }
 
+  // Returns the time in ns before which this context answers every question about the buffer as
+  // `other` does, which was made when more of the recording was known.
+  [[nodiscard]] std::uint64_t agrees_before(const DecodeContext& other,
+                                            const perfdata::AuxBuffer& buffer) const;
+  // Returns the latest time about which owner() or code() was asked since forget_questions().
+  [[nodiscard]] std::uint64_t latest_question_ns() const { return latest_question_ns_; }
+  void forget_questions() { latest_question_ns_ = 0; }
+
   // Gives back the memory of a section of the trace that is decoded.
   void forget(std::span<const std::byte> trace) const { recording_->forget(trace); }
 
@@ -73,6 +81,8 @@ public:
   }
 
 private:
+  [[nodiscard]] Running with_pid(Running running) const;
+
   const perfdata::Recording* recording_;
   const symbols::AddressSpaces* spaces_;
   const ContextSwitches* context_switches_;
@@ -85,6 +95,7 @@ private:
   std::map<std::int32_t, bool> recorded_;
   std::optional<std::int32_t> pid_;
   Running only_;
+  mutable std::uint64_t latest_question_ns_ = 0;
   MakeConsumer make_consumer_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Code>> code_; // by serial of the version
 };

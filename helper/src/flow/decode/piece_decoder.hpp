@@ -70,6 +70,9 @@ public:
   // Returns the offset in the piece up to which packets were read.
   [[nodiscard]] std::uint64_t offset() const { return packets_.offset(); }
 
+  // Returns the offset in the piece up to which the result depends on its bytes.
+  [[nodiscard]] std::uint64_t read_until() const { return packets_.read_until(); }
+
   // Adds the statistics of this piece.
   void summarise(DecodeSummary& summary) const;
   // The counts of the time intervals of branches.

@@ -89,6 +89,11 @@ public:
   [[nodiscard]] std::uint64_t latest_ns() const { return latest_ns_; }
   // Returns the offset after the last packet passed.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  // Returns the offset up to which bytes were looked at.
+  [[nodiscard]] std::uint64_t read_until() const {
+    constexpr std::uint64_t longest_packet = 16;
+    return parser_.offset() + longest_packet;
+  }
   // Returns the number of bytes before the offset that should begin a packet, but do not. The bytes
   // behind them up to the next PSB are skipped.
   [[nodiscard]] std::uint64_t bad_packets(std::uint64_t before) const {

@@ -18,6 +18,8 @@ struct ClockConfig {
   std::uint32_t mtc_shift = 0;                   // an MTC comes every 2^mtc_shift crystal ticks
   std::uint32_t nominal_ratio = 0;               // maximum non-turbo core : bus ratio
   bool every_cycle = false; // each TNT and TIP has a CYC packet before it, unless no cycle passed
+
+  bool operator==(const ClockConfig&) const = default;
 };
 
 class TraceClock {

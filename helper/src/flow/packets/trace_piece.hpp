@@ -14,6 +14,8 @@ namespace ptlens::flow {
 struct Announcement {
   std::uint64_t end = 0;     // after the last byte, in the piece
   std::uint64_t time_ns = 0; // perf's clock: the bytes before `end` are older
+
+  bool operator==(const Announcement&) const = default;
 };
 
 struct TracePiece {

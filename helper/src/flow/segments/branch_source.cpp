@@ -11,6 +11,9 @@ namespace ptlens::flow {
 BranchSource::BranchSource(const perfdata::Recording& recording, DecodeContext& context,
                            const MakeContext& make_context, const DecodeOptions& options)
     : context_(&context), options_(options) {
+  if (options_.ahead != nullptr && !options_.ahead->leaves_numberings(options_.workers)) {
+    options_.ahead = nullptr;
+  }
   for (const perfdata::AuxBuffer& buffer : recording.aux_buffers()) {
     Lane lane;
     lane.buffer = &buffer;

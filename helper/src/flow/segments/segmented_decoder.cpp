@@ -63,7 +63,14 @@ void SegmentedDecoder::give_to_workers() {
     if (!segment) {
       return;
     }
-    if (workers_ != nullptr) {
+    auto ahead = options_.ahead == nullptr ? nullptr
+                                           : options_.ahead->take(*context_, *buffer_, *piece_,
+                                                                  segment->begin, segment->end);
+    if (ahead != nullptr) {
+      segment->decoder = std::move(ahead->decoder);
+      segment->runs = std::move(ahead->runs);
+      segment->ahead = true;
+    } else if (workers_ != nullptr) {
       segment->task = workers_->submit([this, &segment = *segment](DecodeContext& context) {
         segment.decoder = std::make_unique<PieceDecoder>(
             context, *buffer_, *piece_, PieceDecoder::Stretch{segment.begin, segment.end});
@@ -78,6 +85,9 @@ void SegmentedDecoder::give_to_workers() {
 
 // Decodes the segment: at least its first PSB+, or all of it where a worker does.
 void SegmentedDecoder::ready(Segment& segment) {
+  if (segment.ahead) {
+    return;
+  }
   if (segment.task) {
     workers_->finish(segment.task, *context_);
   } else if (options_.decoder == Decoder::libipt) {
@@ -98,6 +108,22 @@ void SegmentedDecoder::drop(Segment& segment) {
 void SegmentedDecoder::retire() {
   current_->decoder->summarise(summary_);
   intervals_.add(current_->decoder->intervals());
+}
+
+// Brings a decoder of the complete recording to the place where the current one pauses, which was
+// made for the beginning of the recording and can read no further.
+void SegmentedDecoder::decode_again() {
+  auto decoder = std::make_unique<PieceDecoder>(
+      *context_, *buffer_, *piece_, PieceDecoder::Stretch{current_->begin, current_->end});
+  decoder->prime();
+  if (last_ != nullptr) {
+    static_cast<void>(decoder->follow(*last_->decoder));
+  }
+  while (decoder->next()) {
+  }
+  current_->decoder = std::move(decoder);
+  current_->ahead = false;
+  last_.reset();
 }
 
 // Gives back the memory of the trace before that offset of the piece.
@@ -140,10 +166,14 @@ void SegmentedDecoder::advance(std::uint64_t psb_offset) {
       }
       retire();
       ++summary_.segments;
+      last_ = next->ahead ? std::move(current_) : nullptr;
       current_ = std::move(next);
       return;
     }
     ++summary_.segments_again;
+  }
+  if (current_->ahead) {
+    decode_again();
   }
   current_->decoder->go_on(*context_, coming_.empty() ? no_end : coming_.front()->begin);
 }

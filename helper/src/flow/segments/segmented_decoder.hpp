@@ -13,6 +13,7 @@
 #include "flow/packets/trace_piece.hpp"
 #include "flow/runs/run.hpp"
 #include "flow/segments/decode_workers.hpp"
+#include "flow/segments/decoded_ahead.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,7 @@ struct DecodeOptions {
   // The approximate limit for decoded branches that wait; segments are smaller where there are many
   // buffers.
   std::uint64_t memory_bytes = 256U << 20U;
+  DecodedAhead* ahead = nullptr; // segments that were decoded while the recording was written
 };
 
 class SegmentedDecoder {
@@ -66,6 +68,7 @@ private:
     std::unique_ptr<PieceDecoder> decoder;
     std::deque<Run> runs;       // from a worker
     DecodeWorkers::Handle task; // null where no worker decodes the segment
+    bool ahead = false;         // decoded before the recording was complete
   };
 
   [[nodiscard]] std::unique_ptr<Segment> take_segment();
@@ -75,6 +78,7 @@ private:
   void drop_coming();
   void advance(std::uint64_t psb_offset);
   void retire();
+  void decode_again();
   void fix_first(Run& run);
   void forget(std::uint64_t until);
 
@@ -87,6 +91,7 @@ private:
   std::optional<std::uint64_t> next_begin_ = 0; // of the segment after coming_
   std::deque<std::unique_ptr<Segment>> coming_;
   std::unique_ptr<Segment> current_;
+  std::unique_ptr<Segment> last_; // before the current one, where that was decoded ahead
   // Bytes of the piece whose memory was given back: whole spans, and some bytes of the next one.
   std::uint64_t forgotten_ = 0;
   std::size_t forgotten_spans_ = 0;

@@ -3,6 +3,7 @@
 #include "flow/switches/context_switches.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace ptlens::flow {
 
@@ -142,6 +143,37 @@ Running ContextSwitches::running(std::int32_t cpu, std::uint64_t time_ns) const 
     ++slot;
   }
   return slot == slots.end() ? Running{} : slot->thread;
+}
+
+std::vector<Running> ContextSwitches::threads_on(std::int32_t cpu) const {
+  std::map<std::int32_t, Running> threads; // by tid
+  if (const auto found = slots_.find(cpu); found != slots_.end()) {
+    for (const Slot& slot : found->second) {
+      threads.emplace(slot.thread.tid, slot.thread);
+    }
+  }
+  std::vector<Running> each;
+  for (const auto& [tid, thread] : threads) {
+    each.push_back(thread);
+  }
+  return each;
+}
+
+std::uint64_t ContextSwitches::agrees_before(const ContextSwitches& other, std::int32_t cpu) const {
+  const auto found = slots_.find(cpu);
+  const auto others = other.slots_.find(cpu);
+  if (found == slots_.end() || others == other.slots_.end()) {
+    return found == slots_.end() && others == other.slots_.end() ? UINT64_MAX : 0;
+  }
+  const auto [own, theirs] = std::ranges::mismatch(found->second, others->second);
+  std::uint64_t before = UINT64_MAX;
+  before = own == found->second.end() ? before : std::min(before, own->begin);
+  before = theirs == others->second.end() ? before : std::min(before, theirs->begin);
+  // Where no thread ran, the answer is the next one, which may be another one there.
+  for (auto last = own; last != found->second.begin() && std::prev(last)->thread.tid < 0; --last) {
+    before = std::min(before, std::prev(last)->begin);
+  }
+  return before;
 }
 
 } // namespace ptlens::flow

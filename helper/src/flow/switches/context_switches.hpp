@@ -59,6 +59,8 @@ private:
 struct Running {
   std::int32_t pid = -1;
   std::int32_t tid = -1;
+
+  bool operator==(const Running&) const = default;
 };
 
 class ContextSwitches {
@@ -88,10 +90,18 @@ public:
   // because no other thread is traced. Returns {-1, -1} where the records do not show it.
   [[nodiscard]] Running running(std::int32_t cpu, std::uint64_t time_ns) const;
 
+  // Returns each thread that ran on the CPU, once.
+  [[nodiscard]] std::vector<Running> threads_on(std::int32_t cpu) const;
+  // Returns the time in ns before which running() names the same threads for the CPU as in `other`,
+  // which was made from more records.
+  [[nodiscard]] std::uint64_t agrees_before(const ContextSwitches& other, std::int32_t cpu) const;
+
 private:
   struct Slot { // the thread ran from `begin` to the begin of the next slot
     std::uint64_t begin = 0;
     Running thread;
+
+    bool operator==(const Slot&) const = default;
   };
 
   void take_over(const perfdata::ThreadName& name);

@@ -14,6 +14,8 @@ struct TimeConversion {
   std::uint64_t zero = 0; // ns
   bool valid = false;     // false: the file has no conversion; ticks then count as ns
 
+  bool operator==(const TimeConversion&) const = default;
+
   // A conversion for many times: its constants are computed once.
   class Fast {
   public:

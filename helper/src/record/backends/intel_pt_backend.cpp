@@ -189,6 +189,7 @@ public:
     manifest_.perf_command = command(data_file_, copy_kernel_, *control);
     Session session = session_of(request_, manifest_.perf_command);
     session.snapshots = request_.snapshot;
+    session.drains = !request_.snapshot;
     std::optional<SlowCall> slow;
     if (watch) {
       session.caught = [&watch, &slow] {

@@ -23,7 +23,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds tick{20};
-constexpr milliseconds short_tick{2};          // while waiting for a slow call
+constexpr milliseconds short_tick{2}; // while waiting for a slow call
+constexpr milliseconds between_drains{200};
 constexpr milliseconds time_to_save{200};      // perf saves a snapshot in its next loop
 constexpr milliseconds longest_start{120'000}; // perf opens an event per thread and CPU
 constexpr milliseconds longest_stop{60'000};   // perf writes the rest of its buffers
@@ -107,6 +108,17 @@ private:
     }
     if (begun_) {
       take_snapshots();
+      drain();
+    }
+  }
+
+  // perf sleeps until a buffer is a quarter full. Each command wakes it, and it then writes what
+  // all buffers have.
+  void drain() {
+    const Clock::time_point now = Clock::now();
+    if (session_.drains && !stop_asked_ && now - drained_ >= between_drains) {
+      drained_ = now;
+      control_.send("ping");
     }
   }
 
@@ -193,6 +205,7 @@ private:
   std::optional<Clock::time_point> begun_;
   std::optional<Clock::time_point> stop_asked_;
   Clock::time_point reported_;
+  Clock::time_point drained_;
   std::optional<Clock::time_point> caught_;
   unsigned seen_requests_ = 0;
   unsigned snapshots_ = 0;

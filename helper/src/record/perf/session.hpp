@@ -23,6 +23,7 @@ struct Session {
   std::uint64_t watched_start_time = 0; // field 22 of its /proc/PID/stat
   std::string stage = "recording";      // name in progress reports
   bool snapshots = false;               // perf runs in snapshot mode
+  bool drains = false;                  // perf writes what it has several times a second
   std::function<bool()> caught = {};    // called often; true: save a snapshot and end
 };
 

@@ -34,12 +34,7 @@ Result<OpenFile> open_file(const std::string& path) {
     return std::unexpected(
         Error{.kind = Error::Kind::bad_input, .message = "not a regular file", .file = path});
   }
-  const FileIdentity identity{.device = status.st_dev,
-                              .inode = status.st_ino,
-                              .size = static_cast<std::uint64_t>(status.st_size),
-                              .changed_s = status.st_mtim.tv_sec,
-                              .changed_ns = status.st_mtim.tv_nsec};
-  return OpenFile{.descriptor = std::move(descriptor), .identity = identity};
+  return OpenFile{.descriptor = std::move(descriptor), .identity = identity_in(status)};
 }
 
 Result<ElfFile> ElfFile::open(const std::string& path,

@@ -4,26 +4,16 @@
 
 #include "base/error.hpp"
 #include "base/file_descriptor.hpp"
+#include "symbols/elf/file_identity.hpp"
 
 #include <elfutils/libdw.h>
 #include <libelf.h>
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace ptlens::symbols {
-
-struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t size = 0; // bytes
-  std::int64_t changed_s = 0;
-  std::int64_t changed_ns = 0;
-
-  bool operator==(const FileIdentity&) const = default;
-};
 
 // Opens a regular file for reading. Errors: not_found, no_rights, bad_input (not a regular file),
 // failed.

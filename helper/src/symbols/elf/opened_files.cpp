@@ -11,9 +11,10 @@ struct Registry {
   std::set<OpenedFiles*> lists;
 };
 
+// It is never destroyed: an IdleThread may still read files when the process ends.
 Registry& registry() {
-  static Registry all;
-  return all;
+  static Registry* const all = new Registry; // NOLINT(cppcoreguidelines-owning-memory)
+  return *all;
 }
 
 } // namespace
