@@ -16,8 +16,8 @@ namespace {
 MadeBlock make_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
                      std::span<const Extra> extras, const StartIndexBuilder& starts,
                      BlockEncoder& encoder) {
-  MadeBlock made{.edge = edge, .entry = {}, .sums = sums_of(rows, extras)};
-  made.entry = encoder.encode(rows, extras, starts);
+  MadeBlock made{.edge = edge, .entry = encoder.encode(rows, extras, starts), .sums = {}};
+  made.sums = encoder.sums(rows, extras);
   made.entry.thread = thread;
   made.entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
   return made;
