@@ -5,6 +5,7 @@
 
 #include "base/large_pages.hpp"
 #include "cache/format/block.hpp"
+#include "stacks/calls/closed_call.hpp"
 
 #include <array>
 #include <cstddef>
@@ -29,25 +30,26 @@ public:
   void prefetch_lane(std::uint32_t lane) const { __builtin_prefetch(&lanes_[lane], 1); }
   void prefetch_row(std::uint32_t lane) const { __builtin_prefetch(lanes_[lane].next, 1); }
 
-  // Adds a row and returns the number of the lane's waiting rows. `extra` is null where the row has
-  // none; the index in the row is ignored.
-  std::uint32_t add(std::uint32_t lane, const Row& row, const Extra* extra) {
+  // Adds the row of the call and returns the number of the lane's waiting rows. `extra` is null
+  // where the row has none.
+  std::uint32_t add(std::uint32_t lane, const stacks::ClosedCall& call, unsigned flags,
+                    const Extra* extra) {
     Lane& into = lanes_[lane];
     if (into.room == 0) {
       add_chunk(into);
     }
-    const bool wide = extra != nullptr || ((row.latency | row.children) >> 32U) != 0;
-    *into.next++ = Slim{.start = row.start,
-                        .latency = static_cast<std::uint32_t>(row.latency),
-                        .children = static_cast<std::uint32_t>(row.children),
-                        .order = row.order,
-                        .parent = row.parent,
-                        .uncertainty = row.uncertainty,
-                        .flags = row.flags,
+    const bool wide = extra != nullptr || ((call.latency | call.children) >> 32U) != 0;
+    *into.next++ = Slim{.start = call.start,
+                        .latency = static_cast<std::uint32_t>(call.latency),
+                        .children = static_cast<std::uint32_t>(call.children),
+                        .order = call.order,
+                        .parent = call.parent,
+                        .uncertainty = call.uncertainty,
+                        .flags = static_cast<std::uint8_t>(flags),
                         .wide = static_cast<std::uint8_t>(wide)};
     --into.room;
-    if (wide) {
-      add_wide(lane, row, extra);
+    if (wide) [[unlikely]] {
+      add_wide(lane, call, extra);
     }
     return ++into.count;
   }
@@ -129,7 +131,7 @@ private:
   [[nodiscard]] std::uint32_t take_free(unsigned length);
   [[nodiscard]] Slab* new_slab();
   void add_chunk(Lane& lane);
-  void add_wide(std::uint32_t lane, const Row& row, const Extra* extra);
+  void add_wide(std::uint32_t lane, const stacks::ClosedCall& call, const Extra* extra);
 
   std::vector<Lane, LargePages<Lane>> lanes_;
   std::vector<std::vector<Wide>> wide_;                    // by lane
