@@ -95,7 +95,10 @@ ColumnPlan plan_column(std::span<const std::uint64_t> values) {
     plan.bytes = 2 + base_bytes + least;
     return plan;
   }
-  WidthCounts counts = {};
+  WidthCounts counts;
+  for (auto& each : counts) {
+    std::fill_n(each.begin(), plan.most_width + 1, 0U);
+  }
   count_widths(values.data(), values.size(), plan.base, counts);
   std::uint32_t above = 0;
   for (unsigned width = plan.most_width; width-- > 0;) {

@@ -74,15 +74,17 @@ private:
   static constexpr std::size_t rows_per_slab = 256;
   static constexpr std::uint32_t no_chunk = UINT32_MAX;
 
-  struct Slim { // a row; of a wide one only the low halves of the times
-    std::uint64_t start = 0;
-    std::uint32_t latency = 0;
-    std::uint32_t children = 0;
-    stacks::CallId order{};
-    stacks::CallId parent = stacks::CallId::none;
-    std::uint32_t uncertainty = 0;
-    std::uint8_t flags = 0;
-    std::uint8_t wide = 0; // 1: the lane's next Wide has the rest
+  // A row; of a wide one only the low halves of the times. Its memory is not cleared, because each
+  // row is written before it is read.
+  struct Slim {
+    std::uint64_t start;
+    std::uint32_t latency;
+    std::uint32_t children;
+    stacks::CallId order;
+    stacks::CallId parent;
+    std::uint32_t uncertainty;
+    std::uint8_t flags;
+    std::uint8_t wide; // 1: the lane's next Wide has the rest
   };
   static_assert(sizeof(Slim) == 32);
   struct Wide {
@@ -94,6 +96,13 @@ private:
   static constexpr std::size_t cache_line = 64;
   struct alignas(cache_line) Slab {
     std::array<Slim, rows_per_slab> rows;
+  };
+  struct Uncleared : LargePages<Slab> { // allocates slabs without clearing them
+    template <class U>
+    struct rebind {
+      using other = Uncleared;
+    };
+    void construct(Slab* /*slab*/) {}
   };
   // Chunks of one length. The low bits of a chunk's number are the number of its length.
   struct Pool {
@@ -134,9 +143,9 @@ private:
   void add_wide(std::uint32_t lane, const stacks::ClosedCall& call, const Extra* extra);
 
   std::vector<Lane, LargePages<Lane>> lanes_;
-  std::vector<std::vector<Wide>> wide_;                    // by lane
-  std::vector<std::vector<Slab, LargePages<Slab>>> slabs_; // allocations, which double in size
-  std::size_t slabs_left_ = 0;                             // of the last allocation
+  std::vector<std::vector<Wide>> wide_;             // by lane
+  std::vector<std::vector<Slab, Uncleared>> slabs_; // allocations, which double in size
+  std::size_t slabs_left_ = 0;                      // of the last allocation
   std::array<Pool, lengths> pools_;
   std::size_t used_ = 0; // rows of the chunks that are in use
 };
