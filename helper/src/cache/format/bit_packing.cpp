@@ -36,6 +36,37 @@ std::uint64_t value_at(const std::byte* in, unsigned width, std::size_t index) {
   return value & mask_of(width);
 }
 
+// Packs eight values in each round.
+template <unsigned width>
+void pack_together(const std::uint64_t* values, std::uint64_t base, std::size_t rounds,
+                   std::byte* out) {
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::uint64_t word = 0;
+    for (unsigned i = 0; i < together; ++i) {
+      const unsigned filled = i * width % word_bits;
+      const std::uint64_t value = (values[i] - base) & mask_of(width);
+      word |= value << filled;
+      if (filled + width >= word_bits) {
+        std::memcpy(out + i * width / word_bits * sizeof word, &word, sizeof word);
+        word = value >> 1U >> (word_bits - 1 - filled); // nothing where the value fills the word
+      }
+    }
+    if constexpr (together * width % word_bits != 0) {
+      std::memcpy(out + together * width / word_bits * sizeof word, &word, sizeof word);
+    }
+    values += together;
+    out += width;
+  }
+}
+
+using Pack = void (*)(const std::uint64_t*, std::uint64_t, std::size_t, std::byte*);
+
+template <unsigned... widths>
+constexpr std::array<Pack, sizeof...(widths)>
+packing_loops(std::integer_sequence<unsigned, widths...> /*unused*/) {
+  return {pack_together<widths>...};
+}
+
 template <unsigned width, class T>
 void unpack_together(const std::byte* in, std::uint64_t base, std::size_t rounds, T* out) {
   constexpr std::uint64_t mask = mask_of(width);
@@ -93,10 +124,13 @@ std::byte* pack_bits(std::span<const std::uint64_t> values, std::uint64_t base, 
   if (width == 0) {
     return out;
   }
-  const std::uint64_t mask = mask_of(width);
-  BitPacker packer(width, out);
-  for (const std::uint64_t each : values) {
-    packer.add((each - base) & mask);
+  static constexpr auto by_width =
+      packing_loops(std::make_integer_sequence<unsigned, word_bits + 1>());
+  const std::size_t rounds = values.size() / together;
+  by_width[width](values.data(), base, rounds, out);
+  BitPacker packer(width, out + rounds * width);
+  for (const std::uint64_t each : values.subspan(rounds * together)) {
+    packer.add((each - base) & mask_of(width));
   }
   return packer.finish();
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 namespace ptlens::cache {
@@ -15,13 +16,6 @@ std::uint64_t distance_to_parent(const Row& row) {
   return static_cast<std::uint64_t>(std::int64_t{index_of(row.order)} -
                                     std::int64_t{index_of(row.parent)});
 }
-
-constexpr std::size_t columns = 7;
-constexpr std::size_t start_column = 1;
-constexpr std::size_t children_column = 3;
-constexpr std::size_t own_times_column = columns; // behind the others while a block is encoded
-constexpr std::size_t indexed_starts_column = columns + 1;
-constexpr std::size_t all_shapes = columns + 2;
 
 // Small numbers of either sign become small ones without a sign.
 constexpr std::uint64_t with_sign_below(std::uint64_t number) {
@@ -55,8 +49,8 @@ std::byte* BlockEncoder::add_extras(std::span<const Row> rows, std::span<const E
   return write_column(values, plan_column(values), out);
 }
 
-// Fills in the columns, and after them the starts and the children in their other shapes. Without
-// `starts`, there is only one shape of the starts.
+// Fills in the columns. `starts`: the times that the starts are relative to; null: the start
+// before.
 void BlockEncoder::fill_columns(std::span<const Row> rows, const BlockEntry& entry,
                                 const StartIndex* starts) {
   const std::size_t count = rows.size();
@@ -64,24 +58,20 @@ void BlockEncoder::fill_columns(std::span<const Row> rows, const BlockEntry& ent
   std::uint64_t last_start = entry.first_start;
   std::uint32_t last_order = entry.first_order;
   for (const Row& row : rows) {
-    at[0] = row.flags;
-    at[count] = row.start - last_start;
-    at[2 * count] = row.latency;
-    at[3 * count] = row.children;
-    at[4 * count] = index_of(row.order) - last_order;
-    at[5 * count] = distance_to_parent(row);
-    at[6 * count] = row.uncertainty;
-    at[own_times_column * count] = row.latency - row.children;
-    last_start = row.start;
+    at[flags_column * count] = row.flags;
+    if (starts != nullptr) {
+      at[start_column * count] = with_sign_below(row.start - starts->about(index_of(row.order)));
+    } else {
+      at[start_column * count] = row.start - last_start;
+      last_start = row.start;
+    }
+    at[latency_column * count] = row.latency;
+    at[children_column * count] = row.children;
+    at[order_column * count] = index_of(row.order) - last_order;
+    at[distance_column * count] = distance_to_parent(row);
+    at[uncertainty_column * count] = row.uncertainty;
     last_order = index_of(row.order);
     ++at;
-  }
-  if (starts == nullptr) {
-    return;
-  }
-  const auto indexed = column(indexed_starts_column, count);
-  for (std::size_t i = 0; i < count; ++i) {
-    indexed[i] = with_sign_below(rows[i].start - starts->about(index_of(rows[i].order)));
   }
 }
 
@@ -96,40 +86,42 @@ BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> e
   entry.calls = static_cast<std::uint16_t>(count);
   entry.first_order = index_of(rows.front().order);
   entry.first_start = UINT64_MAX;
+  all_flags_ = 0;
   for (const Row& row : rows) {
     entry.first_start = std::min(entry.first_start, row.start);
     entry.last_end = std::max(entry.last_end, end_of(row, extras));
     entry.extras += (row.flags & extra_bit) != 0 ? 1 : 0;
-    entry.has_inner |= (row.flags & inner_bit) != 0 ? 1U : 0U;
+    all_flags_ |= row.flags;
   }
+  entry.has_inner = (all_flags_ & inner_bit) != 0 ? 1 : 0;
   values_.resize(std::max(values_.size(), all_shapes * count));
   bytes_.resize(std::max(bytes_.size(), 1 + (columns + extra_columns) * most_column_bytes(count)));
   constexpr std::size_t few = 4; // their differences are as short
   const bool can_index = count >= few && starts.covers(index_of(rows.back().order));
   const StartIndex index = starts.index();
   fill_columns(rows, entry, can_index ? &index : nullptr);
-  std::array<std::size_t, columns> shaped = {0, 1, 2, 3, 4, 5, 6};
   std::array<ColumnPlan, columns> plans;
-  std::uint8_t shape = 0;
-  if (can_index) {
-    shaped.at(start_column) = indexed_starts_column;
-    shape |= indexed_starts;
-  }
+  std::uint8_t shape = can_index ? indexed_starts : 0;
   for (std::size_t number = 0; number < columns; ++number) {
-    plans.at(number) = plan_column(column(shaped.at(number), count));
+    plans.at(number) = plan_column(column(number, count));
   }
+  latencies_ = plans.at(latency_column);
+  std::size_t child_times = children_column;
   if (plans.at(children_column).most_width != 0) {
-    if (const ColumnPlan own = plan_column(column(own_times_column, count));
-        own.bytes < plans.at(children_column).bytes) {
+    const auto rests = column(own_times_column, count);
+    std::ranges::transform(column(latency_column, count), column(children_column, count),
+                           rests.begin(), std::minus());
+    if (const ColumnPlan own = plan_column(rests); own.bytes < plans.at(children_column).bytes) {
       plans.at(children_column) = own;
-      shaped.at(children_column) = own_times_column;
+      child_times = own_times_column;
       shape |= own_times;
     }
   }
   bytes_.front() = std::byte{shape};
   std::byte* out = bytes_.data() + 1;
   for (std::size_t number = 0; number < columns; ++number) {
-    out = write_column(column(shaped.at(number), count), plans.at(number), out);
+    const std::size_t from = number == children_column ? child_times : number;
+    out = write_column(column(from, count), plans.at(number), out);
   }
   if (entry.extras != 0) {
     out = add_extras(rows, extras, out, [](const Extra& each) { return each.outside; });

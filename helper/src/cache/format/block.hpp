@@ -54,10 +54,23 @@ public:
   // the thread.
   [[nodiscard]] BlockEntry encode(std::vector<Row>& rows, std::span<const Extra> extras,
                                   const StartIndexBuilder& starts);
+  // Returns the sums of the rows that were encoded last.
+  [[nodiscard]] FunctionSums sums(std::span<const Row> rows, std::span<const Extra> extras) const;
   // Returns the block, which is valid until the next one is encoded.
   [[nodiscard]] std::span<const std::byte> bytes() const { return std::span(bytes_).first(size_); }
 
 private:
+  static constexpr std::size_t columns = 7;
+  static constexpr std::size_t flags_column = 0;
+  static constexpr std::size_t start_column = 1;
+  static constexpr std::size_t latency_column = 2;
+  static constexpr std::size_t children_column = 3;
+  static constexpr std::size_t order_column = 4;
+  static constexpr std::size_t distance_column = 5;
+  static constexpr std::size_t uncertainty_column = 6;
+  static constexpr std::size_t own_times_column = columns; // behind the others
+  static constexpr std::size_t all_shapes = columns + 1;
+
   template <class Value>
   std::byte* add_extras(std::span<const Row> rows, std::span<const Extra> extras, std::byte* out,
                         Value value);
@@ -65,14 +78,17 @@ private:
   [[nodiscard]] std::span<std::uint64_t> column(std::size_t number, std::size_t count) {
     return std::span(values_).subspan(number * count, count);
   }
+  [[nodiscard]] std::span<const std::uint64_t> column(std::size_t number, std::size_t count) const {
+    return std::span(values_).subspan(number * count, count);
+  }
   void fill_columns(std::span<const Row> rows, const BlockEntry& entry, const StartIndex* starts);
 
   std::vector<std::uint64_t> values_;
+  std::uint64_t all_flags_ = 0; // every flag that a row has
+  ColumnPlan latencies_;
   std::vector<std::byte> bytes_;
   std::size_t size_ = 0;
 };
-
-[[nodiscard]] FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras);
 
 // Corrects the sums after the row's inner bit was inverted.
 void turn_inner(FunctionSums& sums, const Row& row, std::span<const Extra> extras);

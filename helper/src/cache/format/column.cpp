@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <vector>
 
 namespace ptlens::cache {
 namespace {
@@ -43,6 +44,36 @@ std::uint64_t number_at(const std::byte* at, std::size_t bytes) {
   return bytes == most_bytes ? word : word & ((std::uint64_t{1} << (bytes * bits_per_byte)) - 1);
 }
 
+// The number of values by their width above the base, two counts of it in turn: equal widths often
+// follow each other, and would wait for each other.
+using WidthCounts = std::array<std::array<std::uint32_t, most_bits + 1>, 2>;
+
+PTLENS_ALSO_FOR_AVX2 void count_widths(const std::uint64_t* values, std::size_t count,
+                                       std::uint64_t base, WidthCounts& counts) {
+  const auto width = [&](std::size_t i) {
+    return static_cast<std::size_t>(std::bit_width(values[i] - base));
+  };
+  for (std::size_t i = 1; i < count; i += 2) {
+    ++counts[0][width(i - 1)];
+    ++counts[1][width(i)];
+  }
+  counts[0][width(count - 1)] += count % 2;
+}
+
+// Writes the positions of the values that need more than `width` bits above the base, and their
+// high bits. Both arrays have room for one more.
+PTLENS_ALSO_FOR_AVX2 void find_exceptions(const std::uint64_t* values, std::size_t count,
+                                          std::uint64_t base, unsigned width,
+                                          std::uint64_t* positions, std::uint64_t* high) {
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = (values[i] - base) >> width;
+    positions[found] = i;
+    high[found] = bits;
+    found += bits != 0 ? 1 : 0; // no jump: it would be predicted badly
+  }
+}
+
 } // namespace
 
 ColumnPlan plan_column(std::span<const std::uint64_t> values) {
@@ -52,8 +83,8 @@ ColumnPlan plan_column(std::span<const std::uint64_t> values) {
   const ValueRange range = range_of(values);
   ColumnPlan plan{.base = static_cast<std::uint64_t>(range.least)};
   const std::size_t base_bytes = bytes_of(plan.base);
-  plan.most_width =
-      static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(range.most) - plan.base));
+  plan.range = static_cast<std::uint64_t>(range.most) - plan.base;
+  plan.most_width = static_cast<unsigned>(std::bit_width(plan.range));
   if (plan.most_width == 0) {
     plan.bytes = 1 + base_bytes;
     return plan;
@@ -64,10 +95,11 @@ ColumnPlan plan_column(std::span<const std::uint64_t> values) {
     plan.bytes = 2 + base_bytes + least;
     return plan;
   }
-  std::array<std::array<std::uint32_t, most_bits + 1>, 2> counts = {}; // by width; two in turn
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    ++counts[i % 2][static_cast<std::size_t>(std::bit_width(values[i] - plan.base))];
+  WidthCounts counts;
+  for (auto& each : counts) {
+    std::fill_n(each.begin(), plan.most_width + 1, 0U);
   }
+  count_widths(values.data(), values.size(), plan.base, counts);
   std::uint32_t above = 0;
   for (unsigned width = plan.most_width; width-- > 0;) {
     above += counts[0][width + 1] + counts[1][width + 1];
@@ -106,19 +138,13 @@ std::byte* write_column(std::span<const std::uint64_t> values, const ColumnPlan&
   std::memcpy(out, &exceptions, sizeof exceptions);
   out[sizeof exceptions] = static_cast<std::byte>(high_bits);
   out += exceptions_head;
-  BitPacker positions(position_bits_of(values.size()), out);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if ((values[i] - plan.base) >> plan.width != 0) {
-      positions.add(i);
-    }
-  }
-  BitPacker high(high_bits, positions.finish());
-  for (const std::uint64_t value : values) {
-    if (const std::uint64_t bits = (value - plan.base) >> plan.width; bits != 0) {
-      high.add(bits);
-    }
-  }
-  return high.finish();
+  std::vector<std::uint64_t> positions(2 * (std::size_t{plan.exceptions} + 1));
+  const auto high = std::span(positions).subspan(std::size_t{plan.exceptions} + 1);
+  find_exceptions(values.data(), values.size(), plan.base, plan.width, positions.data(),
+                  high.data());
+  out = pack_bits(std::span(positions).first(plan.exceptions), 0, position_bits_of(values.size()),
+                  out);
+  return pack_bits(high.first(plan.exceptions), 0, high_bits, out);
 }
 
 std::optional<Column> Column::parse(std::span<const std::byte> bytes, std::size_t& at,

@@ -33,7 +33,8 @@ inline constexpr std::size_t column_padding = 8;
 
 // How a column is written best.
 struct ColumnPlan {
-  std::uint64_t base = 0;
+  std::uint64_t base = 0;  // the least value
+  std::uint64_t range = 0; // the greatest value - base
   unsigned width = 0;      // bits of an entry
   unsigned most_width = 0; // bits of the largest entry
   std::uint32_t exceptions = 0;

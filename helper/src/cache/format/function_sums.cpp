@@ -1,25 +1,38 @@
 // The figures of a function, summed up while its calls are written.
 #include "cache/format/block.hpp"
+#include "cache/format/value_range.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 
 namespace ptlens::cache {
+namespace {
 
-void FunctionSums::add(const FunctionSums& other) {
-  for (std::size_t state = 0; state < calls.size(); ++state) {
-    calls.at(state) += other.calls.at(state);
+struct PlainSums {
+  std::uint64_t latency = 0;
+  std::uint64_t inclusive = 0;
+  std::uint64_t self = 0;
+  std::uint64_t uncertainty = 0;
+};
+
+// Sums complete calls without extra values, so few and short that no sum overflows.
+PTLENS_ALSO_FOR_AVX2 PlainSums plain_sums(const std::uint64_t* flags,
+                                          const std::uint64_t* latencies,
+                                          const std::uint64_t* children,
+                                          const std::uint64_t* uncertainties, std::size_t count) {
+  PlainSums sums;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t latency = latencies[i];
+    sums.latency += latency;
+    sums.inclusive += (flags[i] & inner_bit) == 0 ? latency : 0;
+    sums.self += latency > children[i] ? latency - children[i] : 0;
+    sums.uncertainty += uncertainties[i];
   }
-  complete_latency.add(other.complete_latency);
-  uncertainty.add(other.uncertainty);
-  inclusive.add(other.inclusive);
-  self.add(other.self);
-  off_cpu.add(other.off_cpu);
-  least = std::min(least, other.least);
-  most = std::max(most, other.most);
+  return sums;
 }
 
+// Does the same for any rows.
 FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras) {
   FunctionSums sums;
   Sum complete_latency;
@@ -51,6 +64,42 @@ FunctionSums sums_of(std::span<const Row> rows, std::span<const Extra> extras) {
   sums.uncertainty = uncertainty;
   sums.inclusive = inclusive;
   sums.self = self;
+  return sums;
+}
+
+} // namespace
+
+void FunctionSums::add(const FunctionSums& other) {
+  for (std::size_t state = 0; state < calls.size(); ++state) {
+    calls.at(state) += other.calls.at(state);
+  }
+  complete_latency.add(other.complete_latency);
+  uncertainty.add(other.uncertainty);
+  inclusive.add(other.inclusive);
+  self.add(other.self);
+  off_cpu.add(other.off_cpu);
+  least = std::min(least, other.least);
+  most = std::max(most, other.most);
+}
+
+FunctionSums BlockEncoder::sums(std::span<const Row> rows, std::span<const Extra> extras) const {
+  constexpr unsigned summable_bits = 47; // of 65,535 latencies at most
+  if ((all_flags_ & (state_bits | extra_bit)) != 0 || latencies_.base >> summable_bits != 0 ||
+      (latencies_.base + latencies_.range) >> summable_bits != 0) {
+    return sums_of(rows, extras);
+  }
+  const std::size_t count = rows.size();
+  const PlainSums plain = plain_sums(
+      column(flags_column, count).data(), column(latency_column, count).data(),
+      column(children_column, count).data(), column(uncertainty_column, count).data(), count);
+  FunctionSums sums;
+  sums.calls[0] = count;
+  sums.complete_latency.low = plain.latency;
+  sums.uncertainty.low = plain.uncertainty;
+  sums.inclusive.low = plain.inclusive;
+  sums.self.low = plain.self;
+  sums.least = latencies_.base;
+  sums.most = latencies_.base + latencies_.range;
   return sums;
 }
 

@@ -16,8 +16,8 @@ namespace {
 MadeBlock make_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
                      std::span<const Extra> extras, const StartIndexBuilder& starts,
                      BlockEncoder& encoder) {
-  MadeBlock made{.edge = edge, .entry = {}, .sums = sums_of(rows, extras)};
-  made.entry = encoder.encode(rows, extras, starts);
+  MadeBlock made{.edge = edge, .entry = encoder.encode(rows, extras, starts), .sums = {}};
+  made.sums = encoder.sums(rows, extras);
   made.entry.thread = thread;
   made.entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
   return made;
@@ -38,6 +38,18 @@ void ThreadWriter::submit() {
   }
 }
 
+void ThreadWriter::take_all(Calls calls) {
+  if (encoding_ == nullptr) {
+    submit();
+    put_all(calls);
+    return;
+  }
+  batch_.insert(batch_.end(), calls.begin(), calls.end());
+  if (batch_.size() >= calls_per_batch) {
+    submit();
+  }
+}
+
 void ThreadWriter::put_all(Calls calls) {
   while (!calls.empty()) {
     const std::size_t count = std::min(calls.size(), most_together);
@@ -46,15 +58,49 @@ void ThreadWriter::put_all(Calls calls) {
   }
 }
 
+[[gnu::always_inline]] inline void ThreadWriter::put(const stacks::ClosedCall& call,
+                                                     std::uint32_t lane) {
+  starts_.add(index_of(call.order), call.start);
+  last_order_ = std::max(last_order_, index_of(call.order));
+  std::uint32_t before = 0;
+  if (call.order <= last_late_parent_ || call.late ||
+      (call.parent != stacks::CallId::none && call.parent > call.order)) [[unlikely]] {
+    before = note_late(call);
+  }
+  auto flags = static_cast<unsigned>(call.state);
+  flags |= call.tail_call ? tail_call_bit : 0U;
+  flags |= call.inner ? inner_bit : 0U;
+  flags |= call.late ? late_bit : 0U;
+  flags |= call.end_unknown ? end_unknown_bit : 0U;
+  std::uint32_t waiting = 0;
+  if ((call.outside | call.blocked | call.preempted | call.switches | before | call.removed) != 0)
+      [[unlikely]] {
+    const Extra extra{.outside = call.outside,
+                      .blocked = call.blocked,
+                      .preempted = call.preempted,
+                      .switches = call.switches,
+                      .before = before,
+                      .removed = call.removed};
+    waiting = waiting_.add(lane, call, flags | extra_bit, &extra);
+  } else {
+    waiting = waiting_.add(lane, call, flags, nullptr);
+  }
+  if (waiting >= block_calls_) [[unlikely]] {
+    write(lane);
+  }
+}
+
 // Takes at most `most_together` calls.
 void ThreadWriter::put_together(Calls calls) {
-  for (const stacks::ClosedCall& call : calls) {
-    __builtin_prefetch(&recent_of(call));
+  std::array<Recent*, most_together> slots;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    slots[i] = &recent_of(calls[i]);
+    __builtin_prefetch(slots[i]);
   }
   std::array<std::uint32_t, most_together> lanes;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Edge edge{calls[i].function, calls[i].caller, calls[i].site};
-    Recent& recent = recent_of(calls[i]);
+    Recent& recent = *slots[i];
     if (recent.lane == no_lane || recent.edge != edge) {
       recent = {.edge = edge, .lane = find_lane(edge)};
     }
@@ -82,46 +128,6 @@ std::uint32_t ThreadWriter::find_lane(const Edge& edge) {
     at.value() = waiting_.add_lane();
   }
   return at->second;
-}
-
-void ThreadWriter::put(const stacks::ClosedCall& call, std::uint32_t lane) {
-  starts_.add(index_of(call.order), call.start);
-  last_order_ = std::max(last_order_, index_of(call.order));
-  std::uint32_t before = 0;
-  if (call.order <= last_late_parent_ || call.late ||
-      (call.parent != stacks::CallId::none && call.parent > call.order)) [[unlikely]] {
-    before = note_late(call);
-  }
-  auto flags = static_cast<std::uint8_t>(call.state);
-  flags |= call.tail_call ? tail_call_bit : std::uint8_t{0};
-  flags |= call.inner ? inner_bit : std::uint8_t{0};
-  flags |= call.late ? late_bit : std::uint8_t{0};
-  flags |= call.end_unknown ? end_unknown_bit : std::uint8_t{0};
-  Row row{.start = call.start,
-          .latency = call.latency,
-          .children = call.children,
-          .order = call.order,
-          .parent = call.parent,
-          .uncertainty = call.uncertainty,
-          .extra = 0,
-          .flags = flags};
-  std::uint32_t waiting = 0;
-  if ((call.outside | call.blocked | call.preempted | call.switches | before | call.removed) != 0)
-      [[unlikely]] {
-    row.flags |= extra_bit;
-    const Extra extra{.outside = call.outside,
-                      .blocked = call.blocked,
-                      .preempted = call.preempted,
-                      .switches = call.switches,
-                      .before = before,
-                      .removed = call.removed};
-    waiting = waiting_.add(lane, row, &extra);
-  } else {
-    waiting = waiting_.add(lane, row, nullptr);
-  }
-  if (waiting >= block_calls_) [[unlikely]] {
-    write(lane);
-  }
 }
 
 // Returns how much lower the order of the first call in this one is. Passes that call on to the

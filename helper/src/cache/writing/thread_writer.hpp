@@ -41,6 +41,7 @@ public:
       submit();
     }
   }
+  void take_all(std::span<const stacks::ClosedCall> calls) override;
   void submit(); // passes the batch on
   void flush();  // writes all waiting rows; must be called after the last batch was processed
   [[nodiscard]] std::uint32_t thread() const { return thread_; }

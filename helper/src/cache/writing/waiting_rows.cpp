@@ -45,9 +45,9 @@ void WaitingRows::add_chunk(Lane& lane) {
   lane.room = rows_in(added);
 }
 
-void WaitingRows::add_wide(std::uint32_t lane, const Row& row, const Extra* extra) {
-  wide_[lane].push_back({.latency = row.latency,
-                         .children = row.children,
+void WaitingRows::add_wide(std::uint32_t lane, const stacks::ClosedCall& call, const Extra* extra) {
+  wide_[lane].push_back({.latency = call.latency,
+                         .children = call.children,
                          .has_extra = extra != nullptr,
                          .extra = extra != nullptr ? *extra : Extra{}});
 }

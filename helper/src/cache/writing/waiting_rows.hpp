@@ -5,6 +5,7 @@
 
 #include "base/large_pages.hpp"
 #include "cache/format/block.hpp"
+#include "stacks/calls/closed_call.hpp"
 
 #include <array>
 #include <cstddef>
@@ -29,25 +30,26 @@ public:
   void prefetch_lane(std::uint32_t lane) const { __builtin_prefetch(&lanes_[lane], 1); }
   void prefetch_row(std::uint32_t lane) const { __builtin_prefetch(lanes_[lane].next, 1); }
 
-  // Adds a row and returns the number of the lane's waiting rows. `extra` is null where the row has
-  // none; the index in the row is ignored.
-  std::uint32_t add(std::uint32_t lane, const Row& row, const Extra* extra) {
+  // Adds the row of the call and returns the number of the lane's waiting rows. `extra` is null
+  // where the row has none.
+  std::uint32_t add(std::uint32_t lane, const stacks::ClosedCall& call, unsigned flags,
+                    const Extra* extra) {
     Lane& into = lanes_[lane];
     if (into.room == 0) {
       add_chunk(into);
     }
-    const bool wide = extra != nullptr || ((row.latency | row.children) >> 32U) != 0;
-    *into.next++ = Slim{.start = row.start,
-                        .latency = static_cast<std::uint32_t>(row.latency),
-                        .children = static_cast<std::uint32_t>(row.children),
-                        .order = row.order,
-                        .parent = row.parent,
-                        .uncertainty = row.uncertainty,
-                        .flags = row.flags,
+    const bool wide = extra != nullptr || ((call.latency | call.children) >> 32U) != 0;
+    *into.next++ = Slim{.start = call.start,
+                        .latency = static_cast<std::uint32_t>(call.latency),
+                        .children = static_cast<std::uint32_t>(call.children),
+                        .order = call.order,
+                        .parent = call.parent,
+                        .uncertainty = call.uncertainty,
+                        .flags = static_cast<std::uint8_t>(flags),
                         .wide = static_cast<std::uint8_t>(wide)};
     --into.room;
-    if (wide) {
-      add_wide(lane, row, extra);
+    if (wide) [[unlikely]] {
+      add_wide(lane, call, extra);
     }
     return ++into.count;
   }
@@ -72,15 +74,17 @@ private:
   static constexpr std::size_t rows_per_slab = 256;
   static constexpr std::uint32_t no_chunk = UINT32_MAX;
 
-  struct Slim { // a row; of a wide one only the low halves of the times
-    std::uint64_t start = 0;
-    std::uint32_t latency = 0;
-    std::uint32_t children = 0;
-    stacks::CallId order{};
-    stacks::CallId parent = stacks::CallId::none;
-    std::uint32_t uncertainty = 0;
-    std::uint8_t flags = 0;
-    std::uint8_t wide = 0; // 1: the lane's next Wide has the rest
+  // A row; of a wide one only the low halves of the times. Its memory is not cleared, because each
+  // row is written before it is read.
+  struct Slim {
+    std::uint64_t start;
+    std::uint32_t latency;
+    std::uint32_t children;
+    stacks::CallId order;
+    stacks::CallId parent;
+    std::uint32_t uncertainty;
+    std::uint8_t flags;
+    std::uint8_t wide; // 1: the lane's next Wide has the rest
   };
   static_assert(sizeof(Slim) == 32);
   struct Wide {
@@ -92,6 +96,13 @@ private:
   static constexpr std::size_t cache_line = 64;
   struct alignas(cache_line) Slab {
     std::array<Slim, rows_per_slab> rows;
+  };
+  struct Uncleared : LargePages<Slab> { // allocates slabs without clearing them
+    template <class U>
+    struct rebind {
+      using other = Uncleared;
+    };
+    void construct(Slab* /*slab*/) {}
   };
   // Chunks of one length. The low bits of a chunk's number are the number of its length.
   struct Pool {
@@ -129,12 +140,12 @@ private:
   [[nodiscard]] std::uint32_t take_free(unsigned length);
   [[nodiscard]] Slab* new_slab();
   void add_chunk(Lane& lane);
-  void add_wide(std::uint32_t lane, const Row& row, const Extra* extra);
+  void add_wide(std::uint32_t lane, const stacks::ClosedCall& call, const Extra* extra);
 
   std::vector<Lane, LargePages<Lane>> lanes_;
-  std::vector<std::vector<Wide>> wide_;                    // by lane
-  std::vector<std::vector<Slab, LargePages<Slab>>> slabs_; // allocations, which double in size
-  std::size_t slabs_left_ = 0;                             // of the last allocation
+  std::vector<std::vector<Wide>> wide_;             // by lane
+  std::vector<std::vector<Slab, Uncleared>> slabs_; // allocations, which double in size
+  std::size_t slabs_left_ = 0;                      // of the last allocation
   std::array<Pool, lengths> pools_;
   std::size_t used_ = 0; // rows of the chunks that are in use
 };

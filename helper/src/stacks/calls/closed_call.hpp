@@ -6,6 +6,7 @@
 #include "stacks/calls/call.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace ptlens::stacks {
 
@@ -41,6 +42,12 @@ public:
   // Takes a call that has closed. A late call, or a call that contains one, comes after all calls
   // inside it.
   virtual void take(const ClosedCall& call) = 0;
+  // Takes several calls, in the order in which they closed.
+  virtual void take_all(std::span<const ClosedCall> calls) {
+    for (const ClosedCall& call : calls) {
+      take(call);
+    }
+  }
 };
 
 } // namespace ptlens::stacks

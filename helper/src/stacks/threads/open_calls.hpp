@@ -123,6 +123,7 @@ private:
   void activate(ClosedCall& row) { row.inner = active(row.function)++ != 0; }
   void notify_listener(OpenCallId call, std::uint64_t end_ns, CallState state);
   void hand_on(OpenCallId call);
+  void hand_on(std::span<const ClosedCall> rows);
   static void remove_time(ClosedCall& row, const ProbeTime& probes);
   void wait(Open& call);
   void settle(Open& call);
@@ -141,6 +142,7 @@ private:
   std::unordered_map<OpenCallId, OpenCallId> nested_; // row by call
   std::size_t provisional_ = 0;                       // open calls whose function is unknown
   std::vector<ClosedCall> waiting_;                   // calls that closed meanwhile
+  std::vector<ClosedCall> paired_;                    // memory for add_paired()
 };
 
 // The following functions are inline because they are called for each call of a recording.

@@ -29,6 +29,17 @@ bool AddressSet::contains(std::uint64_t address) const {
   return after != ranges_.begin() && std::prev(after)->second > address;
 }
 
+AddressRange AddressSet::around(std::uint64_t address) const {
+  const auto after = ranges_.upper_bound(address);
+  const std::uint64_t next = after == ranges_.end() ? UINT64_MAX : after->first;
+  if (after == ranges_.begin()) {
+    return {.low = 0, .high = next};
+  }
+  const auto [low, high] = *std::prev(after);
+  return high > address ? AddressRange{.low = low, .high = high}
+                        : AddressRange{.low = high, .high = next};
+}
+
 std::optional<std::uint64_t> AddressSet::next_start(std::uint64_t address) const {
   const auto next = ranges_.upper_bound(address);
   return next == ranges_.end() ? std::nullopt : std::optional(next->first);

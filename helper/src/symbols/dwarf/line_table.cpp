@@ -52,8 +52,18 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
   for (const AddressRange& range : ranges) {
     code.add(range);
   }
+  AddressRange alike; // addresses with the same answer: most rows ask about the same range
+  bool is_own = false;
   const auto own = [&](std::uint64_t address) {
-    return (ranges.empty() || code.contains(address)) && !claimed_.contains(address);
+    if (address < alike.low || address >= alike.high) {
+      const AddressRange of_code =
+          ranges.empty() ? AddressRange{.low = 0, .high = UINT64_MAX} : code.around(address);
+      const AddressRange of_claims = claimed_.around(address);
+      alike = {.low = std::max(of_code.low, of_claims.low),
+               .high = std::min(of_code.high, of_claims.high)};
+      is_own = (ranges.empty() || code.contains(address)) && !claimed_.contains(address);
+    }
+    return is_own;
   };
   const std::string folder = compilation_folder(unit);
   const std::size_t first_row = rows_.size();
@@ -105,11 +115,19 @@ void LineTable::add_unit(Dwarf_Die* unit, const ElfImage& image) {
       rows_.push_back(row);
     }
   }
+  AddressRange claim; // of consecutive rows
   for (std::size_t at = first_row; at + 1 < rows_.size(); ++at) {
-    if (rows_[at].file != no_file) {
-      claimed_.add({.low = rows_[at].address, .high = rows_[at + 1].address});
+    const AddressRange row{.low = rows_[at].address, .high = rows_[at + 1].address};
+    if (rows_[at].file == no_file || row.low >= row.high) {
+      continue;
     }
+    if (row.low != claim.high) {
+      claimed_.add(claim);
+      claim.low = row.low;
+    }
+    claim.high = row.high;
   }
+  claimed_.add(claim);
 }
 
 void LineTable::finish() {
