@@ -156,6 +156,7 @@ async function test() {
     { name: "Unit tests of the extension", run: (print) => mochaTests(at("out/extension-unit"), print) },
     { name: "Golden JSON-RPC sessions", run: (print) => runner(process.execPath, [at("test/golden/run.mjs")], print) },
     { name: "Style", run: (print) => runChecks(fastChecks(), print) },
+    { name: "Compiling the samples of the live tests", run: (print) => runner(process.execPath, [at("test/samples/live/compile.mjs")], print) },
     ...beside,
   ];
   const sampleCheck = { name: "The sample program", run: (print) => runChecks([sampleIsUntouched(sampleBefore)], print) };

@@ -4,15 +4,14 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { compile, noCompiler, noSqlite, readTruth, shownFigures } from "../samples/live/samples.mjs";
-import { programs } from "./live-programs.mjs";
+import { compile, compiled, noCompiler, noSqlite, readTruth, shownFigures } from "../samples/live/samples.mjs";
 import { background, helper, json, noProbes, noteOf, output, probesOf, run, temporaryFolder, until } from "./support.mjs";
 
 /** Records a second of a running sample. Returns the manifest and the report, and the truth of a second without a recording. */
 async function attached(t, sample, name, { args = [], options = [] } = {}) {
   const folder = temporaryFolder(t);
   const [recording, file, undisturbed] = ["recording", "truth.json", "alone.json"].map((each) => path.join(folder, each));
-  const program = compile(sample, programs);
+  const program = compile(sample, compiled);
   output(program, ["--truth", undisturbed, "--seconds", "1", ...args]);
   const running = background(t, program, ["--truth", file, ...args]);
   await until("the sample runs", () => running.text.stdout.includes("running"));

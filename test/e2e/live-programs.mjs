@@ -2,36 +2,25 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import path from "node:path";
-import { compile, noCompiler, noSqlite, readTruth, samples, shownFigures } from "../samples/live/samples.mjs";
-import { helper, json, noProbes, output, ptlens, root, temporaryFolder } from "./support.mjs";
+import { compile, compiled, hooked, noCompiler, readTruth, shownFigures } from "../samples/live/samples.mjs";
+import { helper, json, noProbes, output, ptlens, temporaryFolder } from "./support.mjs";
 
 function whyNoUftrace() {
   if (!ptlens(["record", "--help"]).stdout.includes("uftrace")) return "this ptlens has no backend uftrace";
   return spawnSync("uftrace", ["--version"]).status === 0 ? false : "uftrace is not installed";
 }
 
-// Compiled samples. `npm test` compiles them while other tests run.
-export const programs = path.join(root, "helper/build/samples/live");
-
 // uftrace 0.13 does not patch functions of unmodified programs that have a cold part, as those that clean up after exceptions.
 // It records some 80,000 calls of memcmp in each round of "words", so that few rounds are enough.
 export const engines = [
   { backend: "uprobe", skip: noCompiler || noProbes, options: [], rounds: 40 },
-  { backend: "uftrace", skip: noCompiler || whyNoUftrace(), options: ["-fpatchable-function-entry=5"], rounds: 4 },
+  { backend: "uftrace", skip: noCompiler || whyNoUftrace(), options: hooked, rounds: 4 },
 ];
-
-/** Compiles all samples, each as the engines need it. */
-export function compileAll() {
-  const usable = engines.filter(({ skip }) => !skip);
-  for (const { options } of usable) {
-    for (const sample of samples.filter((each) => each !== "queries" || !noSqlite)) compile(sample, programs, options);
-  }
-}
 
 /** What a sample says of itself when nothing measures it. */
 export function alone(t, sample, args) {
   const file = path.join(temporaryFolder(t), "truth.json");
-  output(compile(sample, programs), ["--truth", file, ...args]);
+  output(compile(sample, compiled), ["--truth", file, ...args]);
   return readTruth(file);
 }
 
@@ -39,7 +28,7 @@ export function alone(t, sample, args) {
 export function measured(t, { backend, options }, sample, name, args = []) {
   const folder = temporaryFolder(t);
   const [recording, file] = ["recording", "truth.json"].map((each) => path.join(folder, each));
-  output(helper, ["record", "--backend", backend, "--function", name, "-o", recording, "--", compile(sample, programs, options), "--truth", file, ...args]);
+  output(helper, ["record", "--backend", backend, "--function", name, "-o", recording, "--", compile(sample, compiled, options), "--truth", file, ...args]);
   const truth = readTruth(file).functions[name];
   const report = json(["report", "--json", "--function", name, recording]);
   assert.equal(report.recording.backend, backend);

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { compile } from "../samples/live/samples.mjs";
-import { alone, engines, measured, programs } from "./live-programs.mjs";
+import { compile, compiled } from "../samples/live/samples.mjs";
+import { alone, engines, measured } from "./live-programs.mjs";
 import { helper, output, temporaryFolder } from "./support.mjs";
 
 const ranked = (functions) => Object.entries(functions).sort(([, one], [, other]) => other - one).map(([name]) => name);
@@ -19,7 +19,7 @@ for (const engine of engines) {
   describe(`with ${engine.backend}`, { skip: engine.skip }, () => {
     test("matrix multiplication before and after transposing: complete calls though a tail call ends them, and the faster one is faster", (t) => {
       const names = ["multiply", "multiply_transposed"];
-      const disassembly = output("objdump", ["-d", "--no-show-raw-insn", compile("matrix", programs)]);
+      const disassembly = output("objdump", ["-d", "--no-show-raw-insn", compile("matrix", compiled)]);
       assert.match(disassembly, /<_Z19multiply_transposed[^>]*>:(?:\n.+)*jmp .*<_ZdaPv@plt>/, "the sample's buffer is freed by a tail call");
       const both = names.map((name) => measured(t, engine, "matrix", name));
       both.forEach(({ shown, truth }) => agrees(shown, truth, 0.02));
@@ -52,7 +52,7 @@ describe("with uftrace alone", { skip: engines[1].skip }, () => {
 
   test("a function that uftrace cannot patch is named", (t) => {
     const recording = path.join(temporaryFolder(t), "recording");
-    output(helper, ["record", "--backend", "uftrace", "--function", "count_by_stream", "-o", recording, "--", compile("words", programs), "--rounds", "1"]);
+    output(helper, ["record", "--backend", "uftrace", "--function", "count_by_stream", "-o", recording, "--", compile("words", compiled), "--rounds", "1"]);
     const { notes } = JSON.parse(readFileSync(path.join(recording, "manifest.json"), "utf8"));
     assert.ok(notes.some(({ code, text }) => code === "wanted_function_without_hook" && text.includes("count_by_stream")), JSON.stringify(notes));
   });

@@ -7,6 +7,12 @@ import { fileURLToPath } from "node:url";
 const folder = path.dirname(fileURLToPath(import.meta.url));
 const compiler = process.env.CXX ?? "g++";
 
+/** Where the tests find the samples compiled. */
+export const compiled = path.resolve(folder, "../../../helper/build/samples/live");
+
+/** Options that leave room for uftrace's hooks in every function. */
+export const hooked = ["-fpatchable-function-entry=5"];
+
 export const samples = ["spins", "loop", "matrix", "words", "copy", "pages", "queries"];
 
 const runs = (program, ...args) => spawnSync(program, args, { encoding: "utf8" });
@@ -28,6 +34,12 @@ export function compile(name, target, options = []) {
   const { status, stderr } = runs(compiler, "-std=c++20", "-O2", "-g", "-pthread", ...options, "-o", program, path.join(folder, `${name}.cpp`), ...libraries);
   if (status !== 0) throw new Error(`${compiler} cannot compile ${name}.cpp: ${stderr}`);
   return program;
+}
+
+/** Compiles all samples, without hooks and with them. */
+export function compileAll() {
+  const usable = samples.filter((name) => !(name === "queries" ? noSqlite : noCompiler));
+  for (const options of [[], hooked]) usable.forEach((name) => compile(name, compiled, options));
 }
 
 /** The truth that a sample has written: { seconds, clock_ns, functions by name, done?, timeline? }. */

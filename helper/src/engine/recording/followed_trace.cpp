@@ -30,16 +30,22 @@ bool can_follow(const LoadedRecording& loaded) {
 
 } // namespace
 
+// What was decoded takes ten times the memory of its trace.
+std::uint64_t FollowedTrace::most_memory() const {
+  constexpr std::uint64_t share = 4; // of what decoding may use
+  constexpr std::uint64_t most = 256U << 20U;
+  return std::min(most, memory_bound(options_) / share);
+}
+
 FollowedTrace::FollowedTrace(std::string recording, OpenOptions options)
     : recording_(std::move(recording)), options_(std::move(options)) {}
 
 void FollowedTrace::go_on(const std::function<void(const std::string&)>& read,
                           const std::function<bool()>& stopped) {
-  constexpr std::uint64_t memory_share = 4; // of what decoding may use
   std::error_code failed;
   const std::uint64_t size = std::filesystem::file_size(data_file(recording_), failed);
   if (failed || size < seen_ + std::max(least_growth, seen_ / growth_share) ||
-      decoded_->memory() >= memory_bound(options_) / memory_share) {
+      decoded_->memory() >= most_memory()) {
     return;
   }
   seen_ = size;
@@ -64,7 +70,7 @@ void FollowedTrace::go_on(const std::function<void(const std::string&)>& read,
                                   owner->decode.workers + contexts_, stacks::make_call_pairing)};
   ++contexts_;
   decoded_->decode(std::move(so_far), owner->decode.segment_bytes, [&] {
-    return !stopped() && decoded_->memory() < memory_bound(options_) / memory_share;
+    return !stopped() && decoded_->memory() < most_memory();
   });
 }
 

@@ -29,6 +29,8 @@ public:
   [[nodiscard]] std::shared_ptr<flow::DecodedAhead> take() { return std::move(decoded_); }
 
 private:
+  [[nodiscard]] std::uint64_t most_memory() const; // bytes
+
   std::string recording_;
   OpenOptions options_;
   std::shared_ptr<flow::DecodedAhead> decoded_ = std::make_shared<flow::DecodedAhead>();
