@@ -1,4 +1,4 @@
-// Sets of addresses, compared with a list of which addresses are in them.
+// Sets of addresses. Each is compared with a list of the same addresses.
 #include "symbols/addresses/address_set.hpp"
 
 #include <gtest/gtest.h>

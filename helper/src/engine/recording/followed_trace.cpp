@@ -69,9 +69,8 @@ void FollowedTrace::go_on(const std::function<void(const std::string&)>& read,
                                   flow::Detail::calls, owner->pid,
                                   owner->decode.workers + contexts_, stacks::make_call_pairing)};
   ++contexts_;
-  decoded_->decode(std::move(so_far), owner->decode.segment_bytes, [&] {
-    return !stopped() && decoded_->memory() < most_memory();
-  });
+  decoded_->decode(std::move(so_far), owner->decode.segment_bytes,
+                   [&] { return !stopped() && decoded_->memory() < most_memory(); });
 }
 
 std::uint64_t FollowedTrace::bytes_behind() const {
