@@ -4,6 +4,7 @@
 #include "record/probes/cost/call_counts.hpp"
 
 #include "record/probes/cost/run_time.hpp"
+#include "record/probes/events/hit_events.hpp"
 #include "record/processes/fields.hpp"
 #include "record/processes/files.hpp"
 
@@ -80,6 +81,10 @@ Result<CallCounts> count_calls(const ProbePlan& plan, const TargetFiles& files,
     return parse_profile(read_text(tracefs + "/uprobe_profile", std::size_t{16} << 20).value_or(""),
                          event);
   };
+  auto held = hold({.name = event, .filter = {}, .id = *id});
+  if (!held) {
+    return std::unexpected(held.error());
+  }
   auto counter = open_counter(*id, pid);
   if (!counter) {
     return std::unexpected(counter.error());
@@ -100,6 +105,7 @@ Result<CallCounts> count_calls(const ProbePlan& plan, const TargetFiles& files,
       return std::unexpected(Error{.message = "the kernel does not count the hits of probes"});
     }
   }
+  *counter = Descriptor(); // removes the breakpoints from the program
   const double seconds = std::chrono::duration<double>(now - begin).count();
   constexpr double ns_per_s = 1e9;
   RunTime could_run;
@@ -107,7 +113,7 @@ Result<CallCounts> count_calls(const ProbePlan& plan, const TargetFiles& files,
   CallCounts counts{.calls_a_s = {},
                     .cpus = could_run.of_program() / could_run.whole_ns(),
                     .group = std::move(*group),
-                    .event = std::move(*counter)};
+                    .held = std::move(*held)};
   std::size_t line = 0;
   for (const bool is_counted : counted) {
     const bool known = is_counted && line < after.size();

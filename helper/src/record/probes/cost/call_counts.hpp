@@ -17,9 +17,10 @@ namespace ptlens::record {
 struct CallCounts {
   std::vector<double> calls_a_s; // of each entry of the plan, in its order
   double cpus = 1;               // that the process could use: RunTime::of_program(), per time
-  // What counted them. The kernel needs some tenths of a second to remove it.
+  // What counted them, without breakpoints in the program. The kernel needs some tenths of a second
+  // to remove it.
   ProbeGroup group;
-  Descriptor event;
+  Descriptor held;
 };
 
 // Counts for at most 0.3 s, and less where calls are frequent. `pid`: of a process or one of its
