@@ -28,7 +28,6 @@ constexpr std::chrono::milliseconds between_reads{4};
 constexpr double ns_per_s = 1e9;
 constexpr double first_window_ns = 50e6;
 constexpr double window_ns = 200e6;
-constexpr double tolerated = 1.2; // times the share that is planned, in one window
 
 class HitRun {
 public:
@@ -193,7 +192,7 @@ private:
       return go_on_with_bursts(now);
     }
     // A window in which the hits have taken the time of a whole one already need not go on.
-    const double limit = tolerated * planned_share(session_.budget);
+    const double limit = session_.budget;
     if (session_.budget >= 1 || (meter_.age_ns(now) < (checked_ ? window_ns : first_window_ns) &&
                                  meter_.window().most() < limit * window_ns)) {
       return {};
