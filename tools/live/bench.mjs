@@ -5,7 +5,7 @@
 //   --runs N       of each spin (20)                    --only A,B    programs whose names contain that; "spins" too
 //
 // PTLENS_HELPER=PATH measures with another ptlens, which is not built.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -79,6 +79,20 @@ async function benchWorkload(folder, workload, tools, { rounds, seconds }) {
   return resultTable(workload, tools, taken);
 }
 
+/** What one hit and one record of a wait take from the thread, as ptlens measured them on this machine since it started. */
+function costs() {
+  const cache = process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), ".cache");
+  let known;
+  try {
+    known = JSON.parse(readFileSync(path.join(cache, "ptlens/probe-cost.json"), "utf8"));
+  } catch {
+    return "What a hit costs is not known here.";
+  }
+  const { emulated, stepped, returned, wait_ns: wait } = known;
+  const hits = [["emulated", emulated], ["stepped over", stepped], ["by a return probe", returned]].map(([name, cost]) => `${name} ${number(cost.frequent_ns)}`);
+  return `One hit takes, in ns: ${hits.join(", ")}. Each switch of a thread whose waits are recorded, and each wake-up: ${number(wait)}.`;
+}
+
 function settingsOf(args) {
   const { values } = parseArgs({
     args,
@@ -114,5 +128,6 @@ export async function benchLive(args) {
   }
   if (parts.length === 0) throw new StepError(`--only: there are ${[...workloads.map(({ name }) => name), "spins"].join("; ")}`);
   say(`\nMedians of ${settings.rounds} rounds of ${settings.seconds} s; latencies in ns; load of the machine at the end: ${number(os.loadavg()[0], 1)} on ${os.availableParallelism()} processors.\n`);
+  say(`${costs()}\n`);
   parts.forEach((part) => say(part));
 }

@@ -250,11 +250,14 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       assert.ok((await panelText(frame.locator("[data-section=change]"))).includes("p99"));
       await frame.locator("[data-section=compared] canvas").waitFor(patience);
       assert.deepEqual(await violationsInPanel(page), [], "Change");
-      await shot("panel-change-dark");
       for (const [name, media, selector] of looks) {
         await page.emulateMedia(media);
         await page.locator(`.monaco-workbench${selector}`).waitFor(patience);
         assert.deepEqual(await violationsInPanel(page, ["color-contrast"]), [], `Change, ${name}`);
+        for (const [width, viewport] of [["narrow", 1000], ["wide", 1600]]) {
+          await page.setViewportSize({ width: viewport, height: 1000 });
+          await shot(`panel-change-${name}-${width}`);
+        }
       }
       await goTo(page, report.function.line);
       await shot("baseline-dark");
