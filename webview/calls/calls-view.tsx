@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { Icon, Link } from "../base/controls";
 import { ShareBar } from "../base/data-table";
-import { briefFigure, count, figure, moment, time } from "../base/format";
+import { briefFigure, count, figure, moment } from "../base/format";
 import { shortName } from "../base/names";
 import { distribution } from "../state/figures";
 import { isSameCall, keptCall, showCall, toggleKept } from "../state/one-call";
@@ -91,7 +91,7 @@ function CallRow({ index, call, longest, item, isCurrent, onPick }: RowProps): J
       <span role="cell">{isKept ? <span class="kept" title={l10n.t("Kept for comparison")}><Icon name="pinned" /><span class="hidden-text">{l10n.t("kept")}</span></span> : null}#{count(call.number)}</span>
       <span role="cell" class="r">{moment(call.start - origin)}</span>
       <span role="cell" class="r latency" title={latency === null ? undefined : figure(latency, call.resolution)}>{latency === null ? "–" : briefFigure(latency, call.resolution)}</span>
-      <span role="cell" class="r">{onCpu === null ? "–" : time(onCpu)}</span>
+      <span role="cell" class="r">{onCpu === null ? "–" : briefFigure(onCpu, call.resolution)}</span>
       <span role="cell"><span class="share"><ShareBar part={total / Math.max(1, longest)} states={{ on: (onCpu ?? 0) / total, blocked: blocked / total, preempted: preempted / total }} /></span></span>
       <span role="cell" class="mono">{threadName(call.tid)}</span>
       <span role="cell" class="mono opt" title={call.caller}>{shortName(call.caller)}</span>
