@@ -1,7 +1,7 @@
 // What the commands share: paths, child processes and plain messages. Node's own modules only, because
 // this runs before anything is installed.
 import { spawn, spawnSync } from "node:child_process";
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -92,6 +92,15 @@ export function wholeNumber(name, text, most) {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1 || value > most) throw new StepError(`--${name} ${text}: give a whole number from 1 to ${most}`);
   return value;
+}
+
+// CPU time in seconds of a process and its ended threads, and of its ended child processes and theirs: proc_pid_stat(5),
+// utime and stime, cutime and cstime.
+export function cpuTimes(pid) {
+  const ticksPerSecond = 100; // USER_HZ, which is the same on all x86-64 Linux systems
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const ticks = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
+  return { own: (ticks[11] + ticks[12]) / ticksPerSecond, children: (ticks[13] + ticks[14]) / ticksPerSecond };
 }
 
 export const isRoot = () => process.getuid?.() === 0;

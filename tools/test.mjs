@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { at, isMain, main, runLines, sampleSource, say, StepError, together } from "./steps.mjs";
+import { at, cpuTimes, isMain, main, runLines, sampleSource, say, StepError, together } from "./steps.mjs";
 import { installEditor, setUp } from "./setup.mjs";
 import { buildBundles, buildNative } from "./build.mjs";
 import { fastChecks } from "./lint.mjs";
@@ -116,18 +116,11 @@ const text = ({ passed, failed, skipped }) => `${passed} passed, ${failed} faile
 
 const seconds = (begin) => Math.round((Date.now() - begin) / 1000);
 
-// CPU time in seconds of the child processes that have ended, and of theirs (proc(5), cutime and cstime of /proc/PID/stat).
-function cpuOfChildren() {
-  const fields = readFileSync("/proc/self/stat", "utf8").replace(/^.*\) /s, "").split(" ");
-  const ticksPerSecond = 100;
-  return Math.round((Number(fields[13]) + Number(fields[14])) / ticksPerSecond);
-}
-
 async function timed(name, work) {
   const begin = Date.now();
-  const cpu = cpuOfChildren();
+  const cpu = cpuTimes(process.pid).children;
   await work();
-  say(`${name}: ${seconds(begin)} s, ${cpuOfChildren() - cpu} s of CPU`);
+  say(`${name}: ${seconds(begin)} s, ${Math.round(cpuTimes(process.pid).children - cpu)} s of CPU`);
 }
 
 // Takes jobs from the queue, which other workers may share, until it is empty. A job's output is printed when it ends.

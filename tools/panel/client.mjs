@@ -1,17 +1,7 @@
 // `ptlens serve`, asked one request after the other, with the CPU time that each took.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
-import { StepError } from "../steps.mjs";
-
-const ticksPerSecond = 100; // USER_HZ, which is the same on all x86-64 Linux systems
-
-// Seconds of CPU that the process and its ended threads have taken: proc_pid_stat(5), utime and stime.
-function cpuSeconds(pid) {
-  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-}
+import { cpuTimes, StepError } from "../steps.mjs";
 
 export class Client {
   #child;
@@ -54,19 +44,19 @@ export class Client {
   // median of the time until its answer was read.
   async timed(method, params, runs) {
     const walls = [];
-    const before = cpuSeconds(this.#child.pid);
+    const before = cpuTimes(this.#child.pid).own;
     for (let run = 0; run < runs; run++) {
       const begin = performance.now();
       await this.ask(method, params);
       walls.push(performance.now() - begin);
     }
-    const cpu = ((cpuSeconds(this.#child.pid) - before) * 1000) / runs;
+    const cpu = ((cpuTimes(this.#child.pid).own - before) * 1000) / runs;
     return { cpu, wall: walls.sort((one, other) => one - other)[Math.floor(runs / 2)] };
   }
 
   // Milliseconds of CPU time so far.
   cpu() {
-    return cpuSeconds(this.#child.pid) * 1000;
+    return cpuTimes(this.#child.pid).own * 1000;
   }
 
   end() {

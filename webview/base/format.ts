@@ -1,5 +1,5 @@
 // Formats figures by the rules of the panel: a no-break space before the unit, 0 without a unit, signs at differences.
-import { formatCount, formatDuration, formatFigure } from "../../extension/src/base/units";
+import { formatBriefFigure, formatCount, formatDuration, formatFigure } from "../../extension/src/base/units";
 
 const space = "\u00a0";
 const minus = "\u2212";
@@ -19,7 +19,7 @@ export function figure(ns: number, uncertainty = 0): string {
 
 /** The figure alone, which a row of a table has room for: "1.23 µs", or "< 3.20 µs" where only a limit is known. */
 export function briefFigure(ns: number, uncertainty = 0): string {
-  return uncertainty > 0 && uncertainty >= ns ? figure(ns, uncertainty) : time(ns);
+  return ns === 0 && uncertainty === 0 ? "0" : unbroken(formatBriefFigure(ns, uncertainty));
 }
 
 /** "+5.05 ms", "−40 ns", "none" below the resolution. */

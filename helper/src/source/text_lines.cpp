@@ -1,7 +1,7 @@
 // The checksums are XXH3: one of the exact line, one of the line with normalised blanks.
 #include "source/text_lines.hpp"
 
-#include "cache/format/checksum.hpp"
+#include "base/checksum.hpp"
 
 #include <algorithm>
 #include <string>
@@ -14,7 +14,7 @@ bool is_blank(char character) {
 }
 
 std::uint64_t sum_of(std::string_view text) {
-  return cache::checksum(std::as_bytes(std::span(text)));
+  return checksum(std::as_bytes(std::span(text)));
 }
 
 } // namespace
@@ -44,7 +44,7 @@ TextLines text_lines(std::span<const LineSums> lines) {
     exact.push_back(line.exact);
     result.lines.push_back(line.loose);
   }
-  result.whole = cache::checksum(std::as_bytes(std::span(exact)));
+  result.whole = checksum(std::as_bytes(std::span(exact)));
   return result;
 }
 

@@ -9,9 +9,6 @@
 
 namespace ptlens::cache {
 
-using ptlens::checksum;
-using ptlens::RunningChecksum;
-
 // Returns the low half of the checksum of an edge, without the checksum in it, and of the entries
 // of its blocks.
 [[nodiscard]] std::uint32_t checksum_of(const EdgeEntry& edge, std::span<const BlockEntry> blocks);

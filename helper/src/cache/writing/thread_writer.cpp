@@ -1,7 +1,7 @@
 // Converts calls to rows.
 #include "cache/writing/thread_writer.hpp"
 
-#include "cache/format/checksum.hpp"
+#include "base/checksum.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // libarchive writes the bundle as a tar (pax) that is compressed with zstd.
 #include "engine/bundle/bundle.hpp"
 
-#include "cache/format/checksum.hpp"
+#include "base/checksum.hpp"
 #include "engine/bundle/bundle_list.hpp"
 #include "engine/recording/loaded_recording.hpp"
 #include "record/processes/process_maps.hpp"
@@ -81,7 +81,7 @@ public:
                                    .remedy = "check its permissions"});
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
-    cache::RunningChecksum sum;
+    RunningChecksum sum;
     if (auto begun = begin(name, size); !begun) {
       return std::unexpected(begun.error());
     }

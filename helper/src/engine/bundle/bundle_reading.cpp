@@ -1,5 +1,5 @@
 // libarchive decompresses the bundle and reads the tar in it.
-#include "cache/format/checksum.hpp"
+#include "base/checksum.hpp"
 #include "engine/bundle/bundle.hpp"
 #include "engine/bundle/bundle_list.hpp"
 #include "engine/recording/cache_folder.hpp"
@@ -79,7 +79,7 @@ Result<void> unpack_entry(archive* file, archive_entry* entry, const std::string
   fs::create_directories(path.parent_path(), failed);
   std::ofstream output(path, std::ios::binary | std::ios::trunc);
   std::vector<char> piece(std::size_t{1} << 20);
-  cache::RunningChecksum sum;
+  RunningChecksum sum;
   while (output) {
     const la_ssize_t size = archive_read_data(file, piece.data(), piece.size());
     if (size < 0) {
@@ -203,8 +203,7 @@ Result<std::string> unpacked(const std::string& recording) {
       fmt::format("{}|{}|{}|{}", fs::weakly_canonical(recording, failed).string(), status.st_size,
                   status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
   const fs::path all = fs::path(cache) / "bundles";
-  const fs::path folder =
-      all / fmt::format("{:016x}", cache::checksum(std::as_bytes(std::span(key))));
+  const fs::path folder = all / fmt::format("{:016x}", checksum(std::as_bytes(std::span(key))));
   if (fs::exists(folder / bundle_list, failed)) {
     fs::last_write_time(folder, fs::file_time_type::clock::now(), failed);
     return folder.string();

@@ -1,7 +1,7 @@
 // The key is CBOR, which stores paths as their exact bytes.
 #include "engine/cache/cache_key.hpp"
 
-#include "cache/format/checksum.hpp"
+#include "base/checksum.hpp"
 #include "record/manifest.hpp"
 #include "symbols/dwarf/debuginfod.hpp"
 
@@ -70,7 +70,7 @@ const std::string& own_build() {
   static const std::string build = [] {
     std::string notes;
     ::dl_iterate_phdr(add_build_id, &notes);
-    return fmt::format("{:016x}", cache::checksum(std::as_bytes(std::span(notes))));
+    return fmt::format("{:016x}", checksum(std::as_bytes(std::span(notes))));
   }();
   return build;
 }
@@ -172,7 +172,7 @@ std::uint64_t options_hash(const std::string& recording, const std::string& data
                            const OpenOptions& options) {
   std::string bytes;
   Json::to_cbor(options_of(recording, data, options), bytes);
-  return cache::checksum(std::as_bytes(std::span(bytes)));
+  return checksum(std::as_bytes(std::span(bytes)));
 }
 
 } // namespace ptlens::engine

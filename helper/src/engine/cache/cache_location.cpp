@@ -1,7 +1,7 @@
 // Names of cache files.
 #include "engine/cache/cache_location.hpp"
 
-#include "cache/format/checksum.hpp"
+#include "base/checksum.hpp"
 #include "engine/cache/cache_key.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ constexpr const char* cache_folder_only = "cache"; // PTLENS_CACHE: never beside
 std::string cache_prefix(const std::string& data) {
   std::error_code ignored;
   const std::string path = fs::weakly_canonical(fs::absolute(data, ignored), ignored).string();
-  return fmt::format("{:016x}-{}", cache::checksum(std::as_bytes(std::span(path))),
+  return fmt::format("{:016x}-{}", checksum(std::as_bytes(std::span(path))),
                      fs::path(data).filename().string());
 }
 

@@ -1,7 +1,7 @@
 // The parts of a measurement other than its calls are stored as CBOR.
 #include "engine/cache/cached_calls.hpp"
 
-#include "cache/format/checksum.hpp"
+#include "base/checksum.hpp"
 #include "cache/writing/output.hpp"
 #include "engine/cache/cache_key.hpp"
 #include "engine/cache/cache_location.hpp"
@@ -172,7 +172,7 @@ std::string cbor(const Json& json) {
 }
 
 std::uint64_t hash_of(std::string_view text) {
-  return cache::checksum(std::as_bytes(std::span(text)));
+  return checksum(std::as_bytes(std::span(text)));
 }
 
 // Reads a file of one CBOR object: {"of": hash of the cache's key, "names": [...], "hash": of the

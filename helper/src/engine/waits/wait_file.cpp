@@ -1,6 +1,6 @@
 #include "engine/waits/wait_file.hpp"
 
-#include "cache/format/checksum.hpp"
+#include "base/checksum.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -180,7 +180,7 @@ std::optional<Waits> waits_of(const Json& body) {
 }
 
 std::uint64_t hash_of(std::string_view bytes) {
-  return cache::checksum(std::as_bytes(std::span(bytes)));
+  return checksum(std::as_bytes(std::span(bytes)));
 }
 
 std::string cbor(const Json& json) {

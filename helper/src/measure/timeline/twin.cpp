@@ -2,6 +2,7 @@
 // cut, so that the time is bounded.
 #include "measure/timeline/twin.hpp"
 
+#include "base/distance.hpp"
 #include "measure/timeline/call_tree.hpp"
 
 #include <algorithm>
@@ -37,10 +38,6 @@ std::vector<std::uint32_t> first_children(const stacks::CallTable& table, std::u
   std::vector<std::uint32_t> children = children_of(table, row);
   children.resize(std::min(children.size(), most_children));
   return children;
-}
-
-std::uint64_t distance(std::uint64_t one, std::uint64_t other) {
-  return one > other ? one - other : other - one;
 }
 
 std::uint64_t latency(const stacks::CallTable& table, std::uint32_t row) {

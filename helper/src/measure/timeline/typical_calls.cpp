@@ -1,5 +1,6 @@
 #include "measure/timeline/typical_calls.hpp"
 
+#include "base/distance.hpp"
 #include "base/parallel.hpp"
 #include "measure/statistics/value_at_rank.hpp"
 
@@ -15,10 +16,6 @@
 namespace ptlens::measure {
 
 namespace {
-
-std::uint64_t gap_between(std::uint64_t one, std::uint64_t other) {
-  return one > other ? one - other : other - one;
-}
 
 struct FunctionBlock {
   cache::EdgeId edge{};
@@ -251,7 +248,7 @@ std::optional<std::uint64_t> nearest_start(const Measurement& measurement,
     }
     block->read_starts(entry, sized_for(entry, starts));
     for (const std::uint64_t start : starts) {
-      const std::tuple each(gap_between(start, name.start), entry.thread, start);
+      const std::tuple each(distance(start, name.start), entry.thread, start);
       nearest = std::min(nearest.value_or(each), each);
     }
   }
@@ -283,7 +280,7 @@ std::vector<StoredCall> typical_calls(const Measurement& measurement, stacks::Fu
                         bool read = false;
                         for (std::uint32_t at = 0; at < entry.calls; ++at) {
                           like.latency = part.calls.values[at];
-                          like.distance = gap_between(like.latency, middle->median);
+                          like.distance = distance(like.latency, middle->median);
                           if (like.latency < middle->low || like.latency > middle->high ||
                               !part.calls.is_complete(at) || is_same(call.ref, entry, at) ||
                               !part.best.may_take(like, entry.thread, entry.first_start)) {

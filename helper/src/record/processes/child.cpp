@@ -3,6 +3,8 @@
 // closes.
 #include "record/processes/child.hpp"
 
+#include "record/processes/pipe.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -123,16 +125,6 @@ Error start_error(const std::string& program, const std::string& working_directo
   return error;
 }
 
-Result<std::pair<Descriptor, Descriptor>> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return std::unexpected(
-        Error{.message = fmt::format("a pipe cannot be created: {}", std::strerror(errno)),
-              .remedy = "close programs that have many open files"});
-  }
-  return std::pair(Descriptor(ends[0]), Descriptor(ends[1]));
-}
-
 } // namespace
 
 Result<Child> Child::start(const ChildOptions& options) {
@@ -168,9 +160,9 @@ Result<Child> Child::start(const ChildOptions& options) {
                       .inherited = options.inherited.data(),
                       .inherited_count = options.inherited.size(),
                       .input = input.get(),
-                      .output = output->second.get(),
-                      .report = report->second.get(),
-                      .hold = options.held ? hold->first.get() : -1,
+                      .output = output->write_end.get(),
+                      .report = report->write_end.get(),
+                      .hold = options.held ? hold->read_end.get() : -1,
                       .parent = ::getpid()};
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -181,15 +173,15 @@ Result<Child> Child::start(const ChildOptions& options) {
         Error{.message = fmt::format("a new process cannot be created: {}", std::strerror(errno))});
   }
   ::setpgid(pid, pid); // the child does the same; the first one succeeds
-  output->second.reset();
-  report->second.reset();
-  Child child(pid, std::move(output->first));
+  output->write_end.reset();
+  report->write_end.reset();
+  Child child(pid, std::move(output->read_end));
   ::fcntl(child.output_.get(), F_SETFL, O_NONBLOCK);
-  child.report_ = std::move(report->first);
+  child.report_ = std::move(report->read_end);
   child.program_ = options.arguments.front();
   child.working_directory_ = options.working_directory;
   if (options.held) {
-    child.hold_ = std::move(hold->second);
+    child.hold_ = std::move(hold->write_end);
   } else if (auto started = child.await_start(); !started) {
     return std::unexpected(started.error());
   }

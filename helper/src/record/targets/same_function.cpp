@@ -1,5 +1,6 @@
 #include "record/targets/same_function.hpp"
 
+#include "base/distance.hpp"
 #include "symbols/elf/build_id.hpp"
 #include "symbols/names/name_shape.hpp"
 
@@ -11,10 +12,6 @@ namespace {
 
 using symbols::Binary;
 using symbols::Function;
-
-std::uint32_t distance(std::uint32_t one, std::uint32_t other) {
-  return one > other ? one - other : other - one;
-}
 
 std::vector<std::uint32_t> with_linkage_name(const Binary& binary, std::string_view name) {
   std::vector<std::uint32_t> found;

@@ -1,12 +1,13 @@
 #include "record/probes/cost/spin_caller.hpp"
 
+#include "record/processes/pipe.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <link.h>
 #include <memory>
 #include <sys/mman.h>
@@ -147,14 +148,12 @@ std::optional<std::uint64_t> own_file_offset(std::uint64_t address) {
 }
 
 Result<SpinCaller> SpinCaller::start() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return std::unexpected(
-        Error{.message = fmt::format("the calibration cannot start: {}", std::strerror(errno))});
+  auto pipe = make_pipe();
+  if (!pipe) {
+    return std::unexpected(pipe.error());
   }
-  const Descriptor read_end(ends[0]);
   SpinCaller caller;
-  caller.go_ = Descriptor(ends[1]);
+  caller.go_ = std::move(pipe->write_end);
   void* const shared =
       ::mmap(nullptr, sizeof(Spent), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) { // NOLINT
@@ -166,9 +165,9 @@ Result<SpinCaller> SpinCaller::start() {
   caller.pid_ = ::fork();
   if (caller.pid_ == 0) { // only system calls, because other threads can hold locks
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::close(ends[1]);
+    ::close(caller.go_.get());
     char byte = 0;
-    if (::read(ends[0], &byte, 1) == 1) {
+    if (::read(pipe->read_end.get(), &byte, 1) == 1) {
       call_all(functions, *caller.spent_);
     }
     ::_exit(0);

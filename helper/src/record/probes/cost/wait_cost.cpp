@@ -3,15 +3,10 @@
 #include "base/quantile.hpp"
 #include "record/machine/wait_events.hpp"
 #include "record/probes/events/hit_events.hpp"
-#include "record/processes/descriptor.hpp"
-
-#include <fmt/format.h>
+#include "record/processes/pipe.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <sched.h>
 #include <thread>
 #include <unistd.h>
@@ -24,28 +19,13 @@ constexpr int turns = 20;
 constexpr int rounds_a_turn = 50; // their records fit into the buffer
 constexpr std::size_t pages = 128;
 
-struct Pipe {
-  Descriptor from;
-  Descriptor to;
-
-  static Result<Pipe> make() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-      const int reason = errno;
-      return std::unexpected(
-          Error{.message = fmt::format("the calibration cannot start: {}", std::strerror(reason))});
-    }
-    return Pipe{.from = Descriptor(ends[0]), .to = Descriptor(ends[1])};
-  }
-};
-
 bool receive(const Pipe& pipe) {
   char byte = 0;
-  return ::read(pipe.from.get(), &byte, 1) == 1;
+  return ::read(pipe.read_end.get(), &byte, 1) == 1;
 }
 
 void send(const Pipe& pipe) {
-  [[maybe_unused]] const ssize_t written = ::write(pipe.to.get(), "x", 1);
+  [[maybe_unused]] const ssize_t written = ::write(pipe.write_end.get(), "x", 1);
 }
 
 // Keeps the calling thread, and threads that it creates, on one CPU while it exists.
@@ -76,8 +56,8 @@ Result<double> measure_wait_cost(const Machine& machine) {
   if (!waits) {
     return std::unexpected(waits.error());
   }
-  auto there = Pipe::make();
-  auto back = Pipe::make();
+  auto there = make_pipe();
+  auto back = make_pipe();
   if (!there || !back) {
     return std::unexpected(there ? back.error() : there.error());
   }
@@ -119,7 +99,7 @@ Result<double> measure_wait_cost(const Machine& machine) {
       costs.push_back((took[1] - took[0]) / static_cast<double>(records));
     }
   }
-  there->to = Descriptor(); // the other thread ends
+  there->write_end = Descriptor(); // the other thread ends
   if (costs.empty()) {
     return std::unexpected(Error{.message = "no wait of the calibration was recorded"});
   }

@@ -192,14 +192,13 @@ private:
       return go_on_with_bursts(now);
     }
     // A window in which the hits have taken the time of a whole one already need not go on.
-    const double limit = session_.budget;
     if (session_.budget >= 1 || (meter_.age_ns(now) < (checked_ ? window_ns : first_window_ns) &&
-                                 meter_.window().most() < limit * window_ns)) {
+                                 meter_.window().most() < session_.budget * window_ns)) {
       return {};
     }
     checked_ = true;
     meter_.read(now);
-    if (meter_.share() > limit) {
+    if (meter_.share() > session_.budget) {
       cut_back(meter_.share(), now);
     }
     if (!bursts_) {
