@@ -82,8 +82,9 @@ export class LineDecorations implements vscode.Disposable {
         if (contentChanges.length === 0) return;
         this.#heat.delete(document.uri.fsPath);
         for (const editor of vscode.window.visibleTextEditors) {
-          if (editor.document !== document || !this.#shown.delete(editor)) continue;
-          this.#updateSoon(editor, editPause);
+          if (editor.document !== document) continue;
+          this.#shown.delete(editor);
+          this.#updateSoon(editor, editPause); // the answer to a request under way is out of date
         }
       }),
       vscode.window.onDidChangeWindowState(({ focused }) => {

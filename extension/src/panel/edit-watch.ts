@@ -17,6 +17,7 @@ export class EditWatch implements vscode.Disposable {
   readonly #subscriptions: readonly vscode.Disposable[];
   #watched: FunctionIdentity | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #asked = 0;
   #edited = false;
 
   /** `onChange` is called when the answer changes. */
@@ -56,6 +57,7 @@ export class EditWatch implements vscode.Disposable {
 
   async #ask(): Promise<void> {
     const watched = this.#watched;
+    const asked = (this.#asked += 1);
     if (watched === undefined || watched.file === "") return;
     const open = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === "file");
     const name = path.basename(watched.file);
@@ -63,7 +65,7 @@ export class EditWatch implements vscode.Disposable {
     const { line } = await this.client.request("ptlens/presentLine", { recorded: watched.file, file, line: watched.line });
     const first = line ?? watched.line;
     const found = await this.client.request("ptlens/annotations", { file, first, last: first + mostLines });
-    if (watched !== this.#watched) return;
+    if (watched !== this.#watched || asked !== this.#asked) return; // a newer request answers
     const own = found.lines.filter(({ function_line: of }) => of === first);
     const edited = line === null || (own.length > 0 ? own.some(({ staleness }) => isOld(staleness)) : isOld(found.staleness));
     if (edited === this.#edited) return;

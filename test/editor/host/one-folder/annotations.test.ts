@@ -6,6 +6,7 @@ import path from "node:path";
 import { performance } from "node:perf_hooks";
 import * as vscode from "vscode";
 import type { Api } from "../../../../extension/src/extension";
+import { helpersOf, until } from "../editor";
 import { brief, count, environment, helperJson, latencyFigure, linesJson, plain, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
@@ -131,6 +132,23 @@ describe("annotations of a file", () => {
     const again = await decorations.options(document);
     assert.deepEqual(again.map(({ range }) => range.start.line), before);
     for (const { renderOptions } of again) assert.doesNotMatch(plain(renderOptions?.after?.contentText), /✎/);
+  });
+
+  it("are requested again if the file is edited before the answer comes", async () => {
+    const { decorations } = await api();
+    const helpers = helpersOf();
+    assert.ok(helpers.length > 0);
+    const requests = decorations.requests;
+    try {
+      for (const helper of helpers) process.kill(helper, "SIGSTOP");
+      await replace(document, new vscode.Range(0, 0, 0, 0), "/**/");
+      await until("a request for the edited lines", () => decorations.requests === requests + 1);
+      await replace(document, new vscode.Range(0, 0, 0, 4), "");
+    } finally {
+      for (const helper of helpers) process.kill(helper, "SIGCONT");
+    }
+    await until("a request for the lines as they were", () => decorations.requests === requests + 2);
+    await vscode.commands.executeCommand("workbench.action.files.revert");
   });
 
   it("follow the setting ptlens.show at once", async () => {
