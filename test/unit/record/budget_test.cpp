@@ -1,6 +1,7 @@
 // Loads and plans whose values are calculated by hand.
 #include "record/probes/cost/call_counts.hpp"
 #include "record/probes/cost/load_meter.hpp"
+#include "record/probes/cost/own_time.hpp"
 #include "record/probes/cost/probe_load.hpp"
 #include "record/probes/cost/run_time.hpp"
 #include "record/probes/plan/budget_plan.hpp"
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <unistd.h>
 
 namespace ptlens::record::test {
@@ -24,7 +26,7 @@ TEST(BudgetPlan, TakesTheFunctionAndThenTheCheapestCallees) {
       {.name = "too_much", .calls_a_s = 7'500, .cost_ns = 2'000}};          // 1.5 %
   const BudgetPlan plan = plan_within(candidates, 0.05, 1);
   EXPECT_EQ(plan.chosen, (Chosen{true, false, true, true, false}));
-  EXPECT_NEAR(plan.share, 0.04, 1e-9);
+  EXPECT_NEAR(plan.cost, 0.04, 1e-9);
   EXPECT_EQ(plan.duty, 1);
   // Twice as much is lost on two CPUs: half the share.
   EXPECT_EQ(plan_within(candidates, 0.05, 2).chosen, (Chosen{true, false, true, true, true}));
@@ -34,10 +36,54 @@ TEST(BudgetPlan, TakesTheFunctionAndThenTheCheapestCallees) {
 TEST(BudgetPlan, MeasuresInBurstsWhatBreaksTheBudgetAlone) {
   const std::vector<Candidate> candidates = {
       {.name = "f", .target = true, .calls_a_s = 100'000, .cost_ns = 2'000}, // 20 %
-      {.name = "g", .calls_a_s = 1, .cost_ns = 2'000}};
+      {.name = "g", .calls_a_s = 10'000, .cost_ns = 2'000},                  // 2 %
+      {.name = "h", .calls_a_s = 500, .cost_ns = 2'000}}; // 0.1 %: nothing beside the function
   const BudgetPlan plan = plan_within(candidates, 0.05, 1);
-  EXPECT_EQ(plan.chosen, (Chosen{true, false}));
-  EXPECT_NEAR(plan.duty, 0.25, 1e-9);
+  EXPECT_EQ(plan.chosen, (Chosen{true, false, true}));
+  EXPECT_NEAR(plan.cost, 0.201, 1e-9);
+  EXPECT_NEAR(plan.duty, 0.05 * 1.201 / 0.201, 1e-9); // 1.201 s for the work of 1 s
+}
+
+TEST(BudgetPlan, CountsWhatElseIsRecorded) {
+  const std::vector<Candidate> candidates = {
+      {.name = "f", .target = true, .calls_a_s = 10'000, .cost_ns = 2'000}, // 2 %
+      {.name = "g", .calls_a_s = 10'000, .cost_ns = 2'000}};
+  EXPECT_EQ(plan_within(candidates, 0.05, 1, 0).chosen, (Chosen{true, true}));
+  EXPECT_EQ(plan_within(candidates, 0.05, 1, 0.02).chosen, (Chosen{true, false}));
+  EXPECT_NEAR(plan_within(candidates, 0.05, 1, 0.23).duty, 0.25, 1e-9); // 25 % more: a fifth
+}
+
+// 100 ms of CPU time in a recording of 5 s: 2 % of one CPU, 1 % of two.
+TEST(ProbeBudget, IsWhatTheHelperLeaves) {
+  const ProbeBudget all(0.05);
+  EXPECT_TRUE(all.is_limited());
+  EXPECT_NEAR(all.most(), 0.05, 1e-9);
+  EXPECT_LT(all.planned(), all.most());
+  const ProbeBudget rest(0.05, 0.02);
+  EXPECT_NEAR(rest.most(), 0.03, 1e-9);
+  EXPECT_NEAR(rest.planned() / rest.most(), all.planned() / all.most(), 1e-9);
+  const ProbeBudget none(0.05, 0.1); // a short recording still measures something
+  EXPECT_GT(none.planned(), 0);
+  EXPECT_LE(none.planned(), none.most());
+  EXPECT_LT(none.most(), 0.05);
+  EXPECT_FALSE(ProbeBudget().is_limited());
+  EXPECT_EQ(ProbeBudget(1, 0.3).planned(), 1);
+}
+
+TEST(OwnTime, IsAShareOfWhatTheProgramCanUse) {
+  const OwnTime began;
+  double used_ns = 0;
+  const auto now_ns = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+  };
+  for (const double first = now_ns(); used_ns < 50e6; used_ns = now_ns() - first) {
+  }
+  const double share = began.share_since(1, 1);
+  EXPECT_GE(share, 0.04);
+  EXPECT_NEAR(began.share_since(2, 2) / share, 0.25, 0.02);
+  EXPECT_EQ(began.share_since(0, 1), 0); // until Stop
 }
 
 TEST(BudgetPlan, KeepsWhatTheUserAskedFor) {
@@ -60,8 +106,8 @@ TEST(BudgetPlan, ComparesWithThePartOfACpuThatTheProgramGets) {
   EXPECT_EQ(plan_within(candidates, 0.05, 1).chosen, (Chosen{true, true}));
   const BudgetPlan half = plan_within(candidates, 0.05, 0.5); // 4 % and 6 % of half a CPU
   EXPECT_EQ(half.chosen, (Chosen{true, false}));
-  EXPECT_NEAR(half.share, 0.04, 1e-9);
-  EXPECT_NEAR(plan_within(candidates, 0.05, 0.2).duty, 0.5, 1e-9); // 10 %
+  EXPECT_NEAR(half.cost, 0.04, 1e-9);
+  EXPECT_NEAR(plan_within(candidates, 0.05, 0.2).duty, 0.55, 1e-9); // 10 % more: an eleventh
 }
 
 TEST(ProbeLoad, IsThatOfTheMostLoadedThread) {
@@ -123,16 +169,19 @@ TEST(RunTime, IsReadFromTheScheduler) {
   EXPECT_EQ(time->ran_ns, 578'810);
   EXPECT_EQ(time->waited_ns, 64'787);
   EXPECT_FALSE(parse_schedstat(""));
-  EXPECT_FALSE(parse_schedstat("1"));
+  EXPECT_EQ(time->turns, 2);
+  EXPECT_FALSE(parse_schedstat("1 2"));
   EXPECT_TRUE(run_times_of(-1).empty());
   const auto own = run_times_of(::getpid());
   ASSERT_TRUE(own.contains(::getpid()));
   RunTime passed;
-  passed.add(1e6, {{1, {.ran_ns = 100, .waited_ns = 10}}},
-             {{1, {.ran_ns = 400'100, .waited_ns = 300'010}}, {2, {.ran_ns = 7}}});
+  passed.add(
+      1e6, {{1, {.ran_ns = 100, .waited_ns = 10, .turns = 3}}},
+      {{1, {.ran_ns = 400'100, .waited_ns = 300'010, .turns = 5}}, {2, {.ran_ns = 7, .turns = 1}}});
   passed.add(1e6, {{1, {.ran_ns = 400'100, .waited_ns = 300'010}}},
              {{1, {.ran_ns = 500'100, .waited_ns = 300'010}}});
   EXPECT_EQ(passed.whole_ns(), 2e6);
+  EXPECT_EQ(passed.turns(), 3);
   EXPECT_EQ(passed.of_thread(1), 1.7e6);
   EXPECT_EQ(passed.of_thread(2), 2e6);
   EXPECT_EQ(passed.of_thread(3), 2e6);
@@ -189,6 +238,29 @@ TEST(HitCosts, AreFoundByEventAndOffsetInThePage) {
   EXPECT_EQ(costs.of(7, 0x7f0000401234), 900);
   EXPECT_EQ(costs.of(8, 0x7f0000401250), 14'000);
   EXPECT_EQ(costs.of(8, 0x7f0000401234), 0);
+}
+
+// 0.1 s on two CPUs, of which hits took 40 ms and 10 ms: 50 ms of 200 ms.
+TEST(CallCounts, AreThoseOfTheProgramWithoutTheProbes) {
+  const std::vector<Counted> functions = {{.hits = 20'000, .hit_ns = 2'000},
+                                          {.hits = 1'000, .hit_ns = 10'000},
+                                          {.hits = 0, .hit_ns = 2'000}};
+  const auto rates = rates_of(functions, 0.1, 2);
+  ASSERT_EQ(rates.size(), 3U);
+  EXPECT_NEAR(rates[0].counted, 200'000, 1e-6);
+  EXPECT_NEAR(rates[0].alone, 20'000 / 0.075, 1e-6);
+  EXPECT_NEAR(rates[1].alone, 1'000 / 0.075, 1e-6);
+  EXPECT_FALSE(rates[0].is_least);
+  EXPECT_EQ(rates[2].alone, 0);
+  EXPECT_NEAR(rates[2].most, 1 / 0.075, 1e-6);
+  // One CPU: 50 ms of 100 ms is the limit of what is an estimate.
+  EXPECT_NEAR(rates_of(functions, 0.1, 1)[0].alone, 400'000, 1e-6);
+  const auto slowed = rates_of(functions, 0.06, 1); // 50 ms of 60 ms
+  EXPECT_TRUE(slowed[0].is_least);
+  EXPECT_FALSE(slowed[2].is_least); // no calls are no lower limit
+  EXPECT_NEAR(slowed[0].alone, 2e6, 1e-3);
+  EXPECT_TRUE(hides_others(slowed));
+  EXPECT_FALSE(hides_others(rates));
 }
 
 // As the kernel prints it: probes_profile_seq_show in kernel/trace/trace_uprobe.c.

@@ -24,7 +24,11 @@ bool ends_calls(const ProbePlan& plan, const Place& place) {
   });
 }
 
-void note_plan(const Request& request, const std::vector<Candidate>& candidates,
+std::string rate_text(const CallRate& rate) {
+  return fmt::format("{}{:.0f}", rate.is_least ? "more than " : "", rate.counted);
+}
+
+void note_plan(const Request& request, const std::string& target, const CallRate& target_rate,
                const BudgetPlan& within, std::vector<std::string> left_out,
                std::vector<Note>& notes) {
   constexpr std::size_t shown = 8;
@@ -42,28 +46,35 @@ void note_plan(const Request& request, const std::vector<Candidate>& candidates,
     notes.push_back(make_note(
         "bursts",
         "{} is called {} times a second, and measuring every call would slow the program by {} "
-        "%. It is measured in bursts, {} % of the time. To measure every call, add --budget 100",
-        candidates.front().name, fmt::format("{:.0f}", candidates.front().calls_a_s),
-        fmt::format("{:.0f}", 100 * std::min(within.share, 0.99)),
+        "%. It is measured in bursts, about {} % of the time. To measure every call, add "
+        "--budget 100",
+        target, rate_text(target_rate), fmt::format("{:.0f}", 100 * share_of_cost(within.cost)),
         fmt::format("{:.1f}", 100 * within.duty)));
   }
+}
+
+// A turn of a thread on a CPU ends with one record, and a wake-up before it is another.
+double cost_of_waits(const CallCounts& counted, const ProbeCost& cost) {
+  constexpr double records_a_turn = 2;
+  constexpr double ns_per_s = 1e9;
+  return counted.turns_a_s * records_a_turn * cost.wait_ns / ns_per_s / counted.cpus;
 }
 
 } // namespace
 
 Result<WithinBudget> keep_within_budget(const Request& request, const Machine& machine,
-                                        const std::optional<ProbeCost>& cost,
-                                        const TargetFiles& files, ProbePlan& plan,
-                                        std::vector<Note>& notes) {
+                                        const std::optional<ProbeCost>& cost, bool records_waits,
+                                        const TargetFiles& files, const OwnTime& began,
+                                        ProbePlan& plan, std::vector<Note>& notes) {
   const double budget = request.budget / 100;
   const std::vector<std::string>& wanted = request.callees;
   if (wanted.size() == 1 && wanted.front() == "none") {
     plan = without_callees(plan);
   }
-  if (!cost || budget >= 1 || !request.attached()) {
-    return WithinBudget{}; // without limit, or only while it is recorded
+  if (!cost || budget >= 1 || !request.attached()) { // without limit, or only while it is recorded
+    return WithinBudget{.budget = ProbeBudget(budget)};
   }
-  auto counted = count_calls(plan, files, machine.tracefs, *request.attached());
+  auto counted = count_calls(plan, *cost, files, machine.tracefs, *request.attached());
   if (!counted) {
     return std::unexpected(counted.error());
   }
@@ -74,15 +85,16 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
     const HitCost& hit = cost->of(is_emulated(probe.place.binary->code_at(probe.address)));
     if (probe.kind == Probe::Kind::entry) {
       const std::string& name = probe.place->name;
-      const double calls = counted->calls_a_s[candidates.size()];
+      const CallRate& rate = counted->rates[candidates.size()];
+      const bool is_target = probe.target || probe.needed;
       const bool forced = std::ranges::any_of(wanted, [&](const std::string& each) {
         return each == "all" || each == name || each == probe.place->linkage_name;
       });
       candidates.push_back({.name = name,
-                            .target = probe.target || probe.needed,
+                            .target = is_target,
                             .forced = forced,
                             .tail = ends_calls(plan, probe.place),
-                            .calls_a_s = calls,
+                            .calls_a_s = is_target ? rate.alone : rate.most,
                             .cost_ns = hit.frequent_ns});
       functions.push_back(&*probe.place);
       entry_ns = hit.frequent_ns;
@@ -92,7 +104,9 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
       candidates.back().cost_ns = std::max(candidates.back().cost_ns, entry_ns + exit_ns);
     }
   }
-  const BudgetPlan within = plan_within(candidates, planned_share(budget), counted->cpus);
+  const ProbeBudget left(budget, began.share_since(request.duration_s, counted->cpus));
+  const BudgetPlan within = plan_within(candidates, left.planned(), counted->cpus,
+                                        records_waits ? cost_of_waits(*counted, *cost) : 0);
   std::vector<std::string> left_out;
   std::erase_if(plan.probes, [&](const PlannedProbe& probe) {
     const auto at = std::ranges::find(functions, &*probe.place);
@@ -102,14 +116,14 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
   for (std::size_t index = 0; index < candidates.size(); ++index) {
     if (!within.chosen[index]) {
       left_out.push_back(
-          fmt::format("{} ({:.0f} calls/s)", candidates[index].name, candidates[index].calls_a_s));
+          fmt::format("{} ({} calls/s)", candidates[index].name, rate_text(counted->rates[index])));
     }
   }
-  note_plan(request, candidates, within, left_out, notes);
-  WithinBudget result{.duty = within.duty, .removal = {}};
-  result.removal = std::async(
-      std::launch::async,
-      [counts = std::make_shared<CallCounts>(std::move(*counted))]() mutable { counts.reset(); });
+  note_plan(request, candidates.front().name, counted->rates.front(), within, left_out, notes);
+  WithinBudget result{.budget = left, .in_bursts = within.duty < 1, .removal = {}};
+  result.removal =
+      std::async(std::launch::async, [counters = std::make_shared<std::vector<Counter>>(
+                                          std::move(counted->counters))]() { counters->clear(); });
   return result;
 }
 

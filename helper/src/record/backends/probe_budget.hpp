@@ -4,7 +4,9 @@
 #include "base/error.hpp"
 #include "base/note.hpp"
 #include "record/machine/machine.hpp"
+#include "record/probes/cost/own_time.hpp"
 #include "record/probes/cost/probe_cost.hpp"
+#include "record/probes/plan/budget_plan.hpp"
 #include "record/probes/plan/probe_plan.hpp"
 #include "record/request.hpp"
 #include "record/targets/target_files.hpp"
@@ -16,17 +18,20 @@
 namespace ptlens::record {
 
 struct WithinBudget {
-  double duty = 1;                // share of the time in which the plan may be measured
+  ProbeBudget budget = ProbeBudget();
+  bool in_bursts = false;         // the function alone would break the budget
   std::future<void> removal = {}; // of the probes that counted calls
 };
 
 // Removes from the plan what the request or the budget leaves out, and notes it. A program that is
-// not running yet cannot be counted. `cost`: nothing where it is unknown. Errors: those of
+// not running yet cannot be counted. `cost`: nothing where it is unknown. `records_waits`: beside
+// the probes. `began`: when the helper began to prepare the recording. Errors: those of
 // count_calls.
 [[nodiscard]] Result<WithinBudget> keep_within_budget(const Request& request,
                                                       const Machine& machine,
                                                       const std::optional<ProbeCost>& cost,
-                                                      const TargetFiles& files, ProbePlan& plan,
+                                                      bool records_waits, const TargetFiles& files,
+                                                      const OwnTime& began, ProbePlan& plan,
                                                       std::vector<Note>& notes);
 
 } // namespace ptlens::record

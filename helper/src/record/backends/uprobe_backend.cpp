@@ -84,11 +84,12 @@ public:
       return std::unexpected(cost.error());
     }
     append(notes, plan->notes);
-    const auto within = keep_within_budget(request_, machine_, cost_, *files, *plan, notes);
+    const auto within = keep_within_budget(request_, machine_, cost_, waits_.has_value(), *files,
+                                           began_, *plan, notes);
     if (!within) {
       return std::unexpected(within.error());
     }
-    auto attempt = run(*plan, *files, within->duty < 1);
+    auto attempt = run(*plan, *files, *within);
     const bool more_than_target = std::ranges::any_of(plan->probes, is_of_callee);
     if (!attempt && attempt.error().kind == Error::Kind::failed && more_than_target) {
       notes.push_back(make_note("callees_not_probed",
@@ -97,7 +98,7 @@ public:
                                 named, attempt.error().one_line()));
       std::error_code ignored;
       std::filesystem::remove(data_file_, ignored);
-      attempt = run(without_callees(*plan), *files, within->duty < 1);
+      attempt = run(without_callees(*plan), *files, *within);
     }
     if (!attempt) {
       return std::unexpected(attempt.error());
@@ -126,9 +127,7 @@ public:
   }
 
 private:
-  [[nodiscard]] double budget() const { return request_.budget / 100; }
-
-  Result<Attempt> run(const ProbePlan& plan, const TargetFiles& files, bool in_bursts) {
+  Result<Attempt> run(const ProbePlan& plan, const TargetFiles& files, const WithinBudget& within) {
     auto group = ProbeGroup::make(machine_.tracefs);
     if (!group) {
       return std::unexpected(group.error());
@@ -148,8 +147,8 @@ private:
                        .callees = events.callees(),
                        .costs = HitCosts(frequent),
                        .wait_ns = cost_ ? cost_->wait_ns : 0,
-                       .budget = budget(),
-                       .in_bursts = in_bursts,
+                       .budget = within.budget,
+                       .in_bursts = within.in_bursts,
                        .pages = choose_buffers(request_, machine_, false).data_pages,
                        .data_file = data_file_,
                        .build_ids = build_ids_of(files),
@@ -219,6 +218,7 @@ private:
   const Machine& machine_;
   const std::string& data_file_;
   const Progress& progress_;
+  const OwnTime began_;
   std::optional<ProbeCost> cost_;
   std::optional<WaitEvents> waits_;
 };

@@ -13,10 +13,13 @@ namespace ptlens::record {
 std::optional<ThreadTime> parse_schedstat(std::string_view text) {
   const auto ran = to_number<std::uint64_t>(next_field(text));
   const auto waited = to_number<std::uint64_t>(next_field(text));
-  if (!ran || !waited) {
+  const auto turns = to_number<std::uint64_t>(next_field(text));
+  if (!ran || !waited || !turns) {
     return std::nullopt;
   }
-  return ThreadTime{.ran_ns = static_cast<double>(*ran), .waited_ns = static_cast<double>(*waited)};
+  return ThreadTime{.ran_ns = static_cast<double>(*ran),
+                    .waited_ns = static_cast<double>(*waited),
+                    .turns = static_cast<double>(*turns)};
 }
 
 ThreadTimes run_times_of(std::int32_t pid) {
@@ -38,6 +41,7 @@ void RunTime::add(double ns, const ThreadTimes& before, const ThreadTimes& after
     ThreadTime& sum = threads_[tid];
     sum.ran_ns += std::max(0.0, now.ran_ns - then.ran_ns);
     sum.waited_ns += std::max(0.0, now.waited_ns - then.waited_ns);
+    sum.turns += std::max(0.0, now.turns - then.turns);
   }
 }
 
@@ -46,8 +50,8 @@ double RunTime::of_thread(std::int32_t tid) const {
   if (found == threads_.end()) {
     return whole_ns_;
   }
-  const auto& [ran, waited] = found->second;
-  return std::clamp(whole_ns_ - waited, std::min(ran, whole_ns_), whole_ns_);
+  const ThreadTime& time = found->second;
+  return std::clamp(whole_ns_ - time.waited_ns, std::min(time.ran_ns, whole_ns_), whole_ns_);
 }
 
 double RunTime::of_program() const {
@@ -58,6 +62,14 @@ double RunTime::of_program() const {
     waited += time.waited_ns;
   }
   return std::max(ran, whole_ns_ - waited);
+}
+
+double RunTime::turns() const {
+  double turns = 0;
+  for (const auto& [tid, time] : threads_) {
+    turns += time.turns;
+  }
+  return turns;
 }
 
 } // namespace ptlens::record

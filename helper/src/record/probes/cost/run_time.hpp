@@ -14,11 +14,12 @@ namespace ptlens::record {
 struct ThreadTime {
   double ran_ns = 0;
   double waited_ns = 0; // ready to run, while its CPU ran something else
+  double turns = 0;     // on a CPU
 };
 
 using ThreadTimes = std::unordered_map<std::int32_t, ThreadTime>; // by thread
 
-// Returns nothing for text that does not begin with two numbers.
+// Returns nothing for text that does not begin with three numbers.
 [[nodiscard]] std::optional<ThreadTime> parse_schedstat(std::string_view text);
 
 // Returns the times so far of all threads of a process; of none where it does not exist. `pid`: of
@@ -37,6 +38,8 @@ public:
   // its threads waited for a CPU, if that is more.
   [[nodiscard]] double of_program() const;
   [[nodiscard]] double whole_ns() const { return whole_ns_; }
+  // Returns how often a thread got a CPU.
+  [[nodiscard]] double turns() const;
 
 private:
   double whole_ns_ = 0;

@@ -5,7 +5,6 @@
 
 #include "record/probes/cost/load_meter.hpp"
 #include "record/probes/events/hit_events.hpp"
-#include "record/probes/plan/budget_plan.hpp"
 #include "record/probes/session/burst_schedule.hpp"
 #include "record/probes/session/data_file.hpp"
 #include "record/probes/session/hit_store.hpp"
@@ -192,13 +191,14 @@ private:
       return go_on_with_bursts(now);
     }
     // A window in which the hits have taken the time of a whole one already need not go on.
-    if (session_.budget >= 1 || (meter_.age_ns(now) < (checked_ ? window_ns : first_window_ns) &&
-                                 meter_.window().most() < session_.budget * window_ns)) {
+    if (!session_.budget.is_limited() ||
+        (meter_.age_ns(now) < (checked_ ? window_ns : first_window_ns) &&
+         meter_.window().most() < session_.budget.most() * window_ns)) {
       return {};
     }
     checked_ = true;
     meter_.read(now);
-    if (meter_.share() > session_.budget) {
+    if (meter_.share() > session_.budget.most()) {
       cut_back(meter_.share(), now);
     }
     if (!bursts_) {
@@ -215,17 +215,17 @@ private:
         events_->remove(callee);
       }
       drain(); // their last hits belong to this window
-      notes_.push_back(callees_stopped_note(seconds, share, session_.budget));
+      notes_.push_back(callees_stopped_note(seconds, share, session_.budget.whole()));
       return;
     }
-    notes_.push_back(bursts_begun_note(seconds, share, session_.budget));
+    notes_.push_back(bursts_begun_note(seconds, share, session_.budget.whole()));
     begin_bursts(now - meter_.age_ns(now));
     end_burst();
   }
 
   // The first burst began at that time.
   void begin_bursts(double began_ns) {
-    bursts_.emplace(planned_share(session_.budget), request_.duration_s * ns_per_s);
+    bursts_.emplace(session_.budget.planned(), request_.duration_s * ns_per_s);
     bursts_->begin_burst(began_ns);
   }
 

@@ -11,6 +11,7 @@
 #include "record/probes/cost/probe_load.hpp"
 #include "record/probes/events/hit_events.hpp"
 #include "record/probes/events/probe_event.hpp"
+#include "record/probes/plan/budget_plan.hpp"
 #include "record/probes/session/late_calls.hpp"
 #include "record/request.hpp"
 
@@ -28,8 +29,8 @@ struct HitSession {
   std::vector<ProbeEvent> events = {};  // in the order in which they are opened
   std::set<std::uint64_t> callees = {}; // numbers of the events that may be left out
   HitCosts costs = HitCosts({});
-  double wait_ns = 0;     // what a record of a wait costs its thread
-  double budget = 1;      // share of the program's time; 1: no limit
+  double wait_ns = 0; // what a record of a wait costs its thread
+  ProbeBudget budget = ProbeBudget();
   bool in_bursts = false; // from the beginning
   std::size_t pages = 1;  // of each buffer
   std::string data_file = {};
