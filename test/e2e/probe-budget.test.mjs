@@ -47,11 +47,11 @@ static void work(const char* file) {
   for (int i = 0; i < noted; ++i) fprintf(out, "%.0f %.0f %.0f\\n", points[i][0], points[i][1], points[i][2]);
   fclose(out);
 }
-// Twenty calls of busy() that each call often() ten times, then ten that call it 200,000 times.
+// Twenty calls of busy() that each call often() ten times, then ten that call it 20,000,000 times.
 static void rising(const char* file) {
   int calls = 0;
   for (turns = 10; calls < 20; ++calls) { busy(); usleep(10000); }
-  for (turns = 200000; calls < 30; ++calls) busy();
+  for (turns = 20000000; calls < 30; ++calls) busy();
   FILE* out = fopen(file, "w");
   fprintf(out, "%d %d", calls, 20 * 10);
   fclose(out);
@@ -85,7 +85,7 @@ test("a callee that breaks the budget is left out and named, unless the user ask
   const { folder, running } = started(t, "busy");
   const target = ["--pid", String(running.child.pid)];
   const { report, note, manifest } = record(folder, target, "busy");
-  assert.match(note("callees_left_out").text, /often \(\d+ calls\/s\).*--budget 100/);
+  assert.match(note("callees_left_out").text, /often \((more than )?\d+ calls\/s\).*--budget 100/);
   assert.ok(!/seldom/.test(note("callees_left_out").text));
   assert.deepEqual(report.children.map(({ name, calls }) => [name, calls]), [["seldom", report.calls.complete]]);
   assert.ok(report.calls.complete > 0);

@@ -240,7 +240,7 @@ TEST(HitCosts, AreFoundByEventAndOffsetInThePage) {
   EXPECT_EQ(costs.of(8, 0x7f0000401234), 0);
 }
 
-// 0.1 s on two CPUs, of which hits took 40 ms and 10 ms: 50 ms of 200 ms.
+// 0.1 s on two CPUs is 200 ms, and the hits took 40 ms and 10 ms of it.
 TEST(CallCounts, AreThoseOfTheProgramWithoutTheProbes) {
   const std::vector<Counted> functions = {{.hits = 20'000, .hit_ns = 2'000},
                                           {.hits = 1'000, .hit_ns = 10'000},

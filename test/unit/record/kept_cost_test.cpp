@@ -1,4 +1,5 @@
 #include "record/probes/cost/kept_cost.hpp"
+#include "record/machine/boot_files.hpp"
 
 #include <gtest/gtest.h>
 
@@ -59,9 +60,9 @@ TEST(KeptCost, IsInTheCacheFolder) {
   const char* const before = std::getenv("XDG_CACHE_HOME");
   const std::string kept = before == nullptr ? "" : before;
   ::setenv("XDG_CACHE_HOME", "/tmp/some/cache", 1);
-  EXPECT_EQ(cost_file(), "/tmp/some/cache/ptlens/probe-cost.json");
+  EXPECT_EQ(file_of_boot("probe-cost.json"), "/tmp/some/cache/ptlens/probe-cost.json");
   ::setenv("XDG_CACHE_HOME", "relative", 1); // to be ignored (XDG Base Directory Specification)
-  EXPECT_TRUE(cost_file().ends_with("/.cache/ptlens/probe-cost.json"));
+  EXPECT_TRUE(file_of_boot("probe-cost.json").ends_with("/.cache/ptlens/probe-cost.json"));
   if (before == nullptr) {
     ::unsetenv("XDG_CACHE_HOME");
   } else {

@@ -1,6 +1,8 @@
 #include "record/waits/kernel_symbols.hpp"
 
-#include "symbols/elf/kallsyms.hpp"
+#include "record/machine/boot_files.hpp"
+#include "record/processes/files.hpp"
+#include "record/waits/kernel_functions.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -35,37 +37,40 @@ std::set<std::uint64_t> kernel_addresses(const perfdata::Recording& recording) {
 
 } // namespace
 
-std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording,
-                                            std::istream& kallsyms) {
+std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording) {
   const std::set<std::uint64_t> addresses = kernel_addresses(recording);
   if (addresses.empty()) {
     return {};
   }
-  std::vector<KernelSymbol> all;
-  for (std::string text; std::getline(kallsyms, text);) {
-    const auto line = symbols::read_kallsyms_line(text);
-    if (line && line->address != 0 && std::string_view("tTwW").contains(line->type)) {
-      all.push_back({.address = line->address, .name = std::string(line->name)});
+  constexpr std::size_t most_bytes = 1 << 20;
+  const BootedKernel kernel = booted_kernel();
+  const std::string modules = read_text("/proc/modules").value_or("");
+  const std::string file = file_of_boot("kernel-functions.json");
+  KernelFunctions known =
+      KernelFunctions::parse(read_text(file, most_bytes).value_or(""), kernel, modules)
+          .value_or(KernelFunctions());
+  const bool all_known = std::ranges::all_of(
+      addresses, [&known](std::uint64_t at) { return known.at(at) != nullptr; });
+  if (!all_known) {
+    std::ifstream kallsyms("/proc/kallsyms");
+    const KernelFunctions all = KernelFunctions::read(kallsyms);
+    for (const std::uint64_t address : addresses) {
+      if (const auto* const function = all.at(address)) {
+        known.add(*function);
+      }
+    }
+    if (!file.empty() && !kernel.boot_id.empty()) {
+      keep_for_boot(file, known.text(kernel, modules));
     }
   }
-  std::ranges::stable_sort(all, {}, &KernelSymbol::address);
   std::vector<KernelSymbol> used;
   for (const std::uint64_t address : addresses) {
-    const auto next = std::ranges::upper_bound(all, address, {}, &KernelSymbol::address);
-    if (next == all.begin()) {
-      continue;
-    }
-    const KernelSymbol& symbol = *std::prev(next);
-    if (used.empty() || used.back().address != symbol.address) {
-      used.push_back(symbol);
+    const auto* const function = known.at(address);
+    if (function != nullptr && (used.empty() || used.back().address != function->first)) {
+      used.push_back({.address = function->first, .name = function->name});
     }
   }
   return used;
-}
-
-std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording) {
-  std::ifstream kallsyms("/proc/kallsyms");
-  return kernel_symbols_of(recording, kallsyms);
 }
 
 } // namespace ptlens::record

@@ -5,7 +5,6 @@
 #include "perfdata/recording.hpp"
 #include "record/manifest.hpp"
 
-#include <istream>
 #include <vector>
 
 namespace ptlens::record {
@@ -13,9 +12,5 @@ namespace ptlens::record {
 // Returns the symbols, in the order of their addresses. Without stacks, or where the kernel hides
 // its addresses, there are none.
 [[nodiscard]] std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording);
-
-// Does the same with the text of a /proc/kallsyms.
-[[nodiscard]] std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording,
-                                                          std::istream& kallsyms);
 
 } // namespace ptlens::record

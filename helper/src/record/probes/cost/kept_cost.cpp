@@ -2,22 +2,14 @@
 
 #include "record/processes/files.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sys/utsname.h>
-#include <system_error>
-#include <unistd.h>
 
 namespace ptlens::record {
 namespace {
 
 using nlohmann::json;
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t cost_format = 5;
 constexpr std::size_t largest_cost_file = 4096;
@@ -49,47 +41,7 @@ bool read_hit_cost(const json& object, const char* name, double least, HitCost& 
          read_ns(*field, "frequent_ns", 0, cost.frequent_ns);
 }
 
-// A failure only means that the cost is measured again.
-void keep_text(const std::string& file, const std::string& text) {
-  std::error_code failed;
-  fs::create_directories(fs::path(file).parent_path(), failed);
-  const std::string temporary = fmt::format("{}.{}", file, ::getpid());
-  {
-    std::ofstream out(temporary, std::ios::trunc);
-    out << text;
-    out.flush();
-    if (!out) {
-      failed = std::make_error_code(std::errc::io_error);
-    }
-  }
-  if (!failed) {
-    fs::rename(temporary, file, failed);
-  }
-  if (failed) {
-    fs::remove(temporary, failed);
-  }
-}
-
 } // namespace
-
-BootedKernel booted_kernel() {
-  utsname system{};
-  BootedKernel kernel;
-  kernel.boot_id = read_text("/proc/sys/kernel/random/boot_id").value_or("");
-  kernel.boot_id.resize(std::min(kernel.boot_id.find('\n'), kernel.boot_id.size()));
-  kernel.release = ::uname(&system) == 0 ? system.release : "";
-  return kernel;
-}
-
-std::string cost_file() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  constexpr const char* name = "ptlens/probe-cost.json";
-  if (cache != nullptr && *cache == '/') {
-    return (fs::path(cache) / name).string();
-  }
-  return home != nullptr && *home == '/' ? (fs::path(home) / ".cache" / name).string() : "";
-}
 
 std::string write_cost(const ProbeCost& cost, const BootedKernel& kernel) {
   const json object = {{"version", cost_format},           {"boot_id", kernel.boot_id},
@@ -119,7 +71,7 @@ std::optional<ProbeCost> parse_cost(std::string_view text, const BootedKernel& k
 
 Result<ProbeCost> known_probe_cost(const Machine& machine) {
   const BootedKernel kernel = booted_kernel();
-  const std::string file = cost_file();
+  const std::string file = file_of_boot("probe-cost.json");
   if (!file.empty()) {
     if (const auto kept = parse_cost(read_text(file, largest_cost_file).value_or(""), kernel)) {
       return *kept;
@@ -127,7 +79,7 @@ Result<ProbeCost> known_probe_cost(const Machine& machine) {
   }
   auto cost = measure_probe_cost(machine);
   if (cost && !file.empty() && !kernel.boot_id.empty()) {
-    keep_text(file, write_cost(*cost, kernel));
+    keep_for_boot(file, write_cost(*cost, kernel));
   }
   return cost;
 }

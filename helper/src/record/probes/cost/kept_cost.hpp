@@ -1,6 +1,7 @@
 // The cost of probes, measured once per boot and kernel and kept in the user's cache folder.
 #pragma once
 
+#include "record/machine/boot_files.hpp"
 #include "record/probes/cost/probe_cost.hpp"
 
 #include <optional>
@@ -8,17 +9,6 @@
 #include <string_view>
 
 namespace ptlens::record {
-
-// What the cost depends on.
-struct BootedKernel {
-  std::string boot_id; // /proc/sys/kernel/random/boot_id
-  std::string release; // as `uname -r` prints it
-};
-
-[[nodiscard]] BootedKernel booted_kernel();
-
-// Returns $XDG_CACHE_HOME/ptlens/probe-cost.json, or the same in ~/.cache; empty: no home folder.
-[[nodiscard]] std::string cost_file();
 
 // Returns the text of the file.
 [[nodiscard]] std::string write_cost(const ProbeCost& cost, const BootedKernel& kernel);
