@@ -134,7 +134,7 @@ std::string alone_text(const char* title, const std::vector<measure::FunctionCha
   if (changes.empty()) {
     return {};
   }
-  Table table({{"calls"}, {"mean"}, {"function", Table::Align::left}});
+  Table table({"calls", "mean", text_column("function")});
   for (const measure::FunctionChange& change : changes) {
     const auto& reports = change.base.empty() ? change.now : change.base;
     double mean = 0;
@@ -220,13 +220,8 @@ Json difference_json(measure::Recordings base, measure::Recordings now,
 std::string difference_text(measure::Recordings base, measure::Recordings now,
                             const measure::RecordingDifference& difference) {
   std::string text = named("base", base) + named("recording", now) + '\n';
-  Table table({{"calls before"},
-               {"calls now"},
-               {"mean before"},
-               {"mean now"},
-               {"mean", Table::Align::left},
-               {"p99", Table::Align::left},
-               {"function", Table::Align::left}});
+  Table table({"calls before", "calls now", "mean before", "mean now", text_column("mean"),
+               text_column("p99"), text_column("function")});
   for (const measure::FunctionChange& change : difference.both) {
     const auto& [mean, p50, p99, one_run] = change.difference;
     table.add({count(calls_of(change.base)), count(calls_of(change.now)),
