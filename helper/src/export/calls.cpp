@@ -14,27 +14,16 @@ namespace ptlens::exporting {
 
 namespace {
 
-// What a line says of a call beside its columns.
-struct CallFacts {
-  const stacks::FunctionInfo* caller = nullptr; // null: not known
-  const stacks::CallSite* site = nullptr;       // the same
-  CallFigures figures;
-};
+const stacks::FunctionInfo* caller_info(const measure::Measurement& measurement,
+                                        const measure::CallSubset& part, std::uint32_t call) {
+  const stacks::FunctionId function = measure::caller_of(measurement, part, call);
+  return measurement.functions.has(function) ? &measurement.functions[function] : nullptr;
+}
 
-// Calls `write` with the row and the facts of each call.
-template <class Write>
-void each_call(const measure::Measurement& measurement, const measure::CallSubset& calls,
-               const Write& write) {
-  const stacks::CallTable& table = calls.calls();
-  for (std::uint32_t call = 0; call < table.size(); ++call) {
-    const stacks::FunctionId caller = measure::caller_of(measurement, calls, call);
-    const stacks::SiteId site = table.site[call];
-    write(call,
-          CallFacts{.caller = measurement.functions.has(caller) ? &measurement.functions[caller]
-                                                                : nullptr,
-                    .site = measurement.sites.has(site) ? &measurement.sites[site] : nullptr,
-                    .figures = figures_of(measurement, table, call)});
-  }
+const stacks::CallSite* site_of(const measure::Measurement& measurement,
+                                const measure::CallSubset& part, std::uint32_t call) {
+  const stacks::SiteId site = part.calls().site[call];
+  return measurement.sites.has(site) ? &measurement.sites[site] : nullptr;
 }
 
 std::string csv_field(std::optional<std::uint64_t> figure) {
@@ -60,8 +49,10 @@ std::string csv_field(const std::string& text) {
 void write_calls_json_lines(std::ostream& out, const measure::Measurement& measurement,
                             const measure::CallSubset& calls, bool with_function) {
   const stacks::CallTable& table = calls.calls();
-  each_call(measurement, calls, [&](std::uint32_t call, const CallFacts& facts) {
-    const auto& [caller, site, figures] = facts;
+  for (std::uint32_t call = 0; call < table.size(); ++call) {
+    const stacks::FunctionInfo* caller = caller_info(measurement, calls, call);
+    const stacks::CallSite* site = site_of(measurement, calls, call);
+    const CallFigures figures = figures_of(measurement, table, call);
     Json line = {{"tid", measurement.threads[table.thread[call]].tid},
                  {"start", table.start[call]},
                  {"latency", json_of(figures.latency)},
@@ -85,7 +76,7 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
       line["address"] = hexadecimal(function.address);
     }
     out << dump(line) << '\n';
-  });
+  }
 }
 
 void write_calls_csv_header(std::ostream& out, const measure::Measurement& measurement,
@@ -98,8 +89,10 @@ void write_calls_csv_header(std::ostream& out, const measure::Measurement& measu
 void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
                      const measure::CallSubset& calls, bool with_function) {
   const stacks::CallTable& table = calls.calls();
-  each_call(measurement, calls, [&](std::uint32_t call, const CallFacts& facts) {
-    const auto& [caller, site, figures] = facts;
+  for (std::uint32_t call = 0; call < table.size(); ++call) {
+    const stacks::FunctionInfo* caller = caller_info(measurement, calls, call);
+    const stacks::CallSite* site = site_of(measurement, calls, call);
+    const CallFigures figures = figures_of(measurement, table, call);
     out << fmt::format("{},{},{},{},{},{},{},{},{},{}", measurement.threads[table.thread[call]].tid,
                        table.start[call], csv_field(figures.latency), table.off_cpu(call),
                        csv_field(figures.self), caller != nullptr ? csv_field(caller->name) : "",
@@ -118,7 +111,7 @@ void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
                          hexadecimal(function.address));
     }
     out << "\r\n";
-  });
+  }
 }
 
 } // namespace ptlens::exporting

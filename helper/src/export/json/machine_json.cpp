@@ -12,10 +12,11 @@ namespace ptlens::exporting {
 
 namespace {
 
-using State = record::Finding::State;
+using FindingState = record::Finding::State;
 
-constexpr Word<State> state_words[] = {
-    {State::fine, "fine"}, {State::limited, "limited"}, {State::missing, "missing"}};
+constexpr Word<FindingState> finding_words[] = {{FindingState::fine, "fine"},
+                                                {FindingState::limited, "limited"},
+                                                {FindingState::missing, "missing"}};
 
 } // namespace
 
@@ -24,7 +25,7 @@ Json doctor_json(const record::Diagnosis& diagnosis) {
   for (const record::Finding& finding : diagnosis.findings) {
     result.findings.push_back({.id = finding.id,
                                .title = finding.title,
-                               .state = word_of(state_words, finding.state),
+                               .state = word_of(finding_words, finding.state),
                                .detail = finding.detail,
                                .why = finding.why,
                                .remedy = finding.remedy,
