@@ -13,7 +13,6 @@
 namespace ptlens::cli {
 namespace {
 
-using Align = exporting::Table::Align;
 using exporting::printable;
 
 Result<void> list_threads(const ProcessesOptions& options) {
@@ -21,7 +20,7 @@ Result<void> list_threads(const ProcessesOptions& options) {
   if (!threads) {
     return std::unexpected(threads.error());
   }
-  exporting::Table table({{"tid"}, {"CPU"}, {"name", Align::left}});
+  exporting::Table table({"tid", "CPU", exporting::text_column("name")});
   for (const record::Thread& thread : *threads) {
     table.add({std::to_string(thread.tid), exporting::percentage(thread.cpu_percent),
                printable(thread.name)});
@@ -54,13 +53,8 @@ Result<void> processes(const ProcessesOptions& options) {
     std::cout << exporting::dump(exporting::processes_json(list)) << '\n';
     return {};
   }
-  exporting::Table table({{"pid"},
-                          {"user", Align::left},
-                          {"age"},
-                          {"CPU"},
-                          {"threads"},
-                          {"", Align::left},
-                          {"command", Align::left}});
+  exporting::Table table({"pid", exporting::text_column("user"), "age", "CPU", "threads",
+                          exporting::text_column(""), exporting::text_column("command")});
   constexpr std::size_t longest = 100;
   for (const record::Process& process : list) {
     const std::string& command = process.command.empty() ? process.name : process.command;

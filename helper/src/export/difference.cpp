@@ -2,6 +2,7 @@
 #include "export/difference.hpp"
 
 #include "base/note.hpp"
+#include "base/words.hpp"
 #include "export/text/latency_text.hpp"
 #include "export/text/table.hpp"
 #include "export/text/units.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -46,20 +48,26 @@ Json each_run(bool several, const Range& runs, const Of& of) {
   return {{"runs", std::move(list)}};
 }
 
-const char* reason_word(Reason reason) {
-  switch (reason) {
-  case Reason::few_calls:
-    return "few_calls";
-  case Reason::no_timing:
-    return "no_timing";
-  case Reason::none:
-    break;
-  }
-  return nullptr;
+constexpr Word<Reason> reason_words[] = {{Reason::few_calls, "few_calls"},
+                                         {Reason::no_timing, "no_timing"}};
+
+struct VerdictWords {
+  Verdict verdict;
+  const char* word;  // of JSON
+  const char* words; // of a sentence
+  const char* sign;
+};
+constexpr VerdictWords verdict_words[] = {
+    {Verdict::faster, "faster", "faster", "↓"},
+    {Verdict::slower, "slower", "slower", "↑"},
+    {Verdict::no_change, "no_change", "no change", "="},
+    {Verdict::cannot_tell, "cannot_tell", "cannot tell", "?"}};
+
+const VerdictWords& words_of(Verdict verdict) {
+  return *std::ranges::find(verdict_words, verdict, &VerdictWords::verdict);
 }
 
 Json change_json(const Change& change) {
-  const char* const reason = reason_word(change.reason);
   return {{"base_ns", change.base},
           {"recording_ns", change.now},
           {"difference_ns", change.difference()},
@@ -69,7 +77,8 @@ Json change_json(const Change& change) {
           {"low_percent", change.percent_of(change.ns.low)},
           {"high_percent", change.percent_of(change.ns.high)},
           {"verdict", exporting::word(change.verdict)},
-          {"reason", reason == nullptr ? Json() : Json(reason)}};
+          {"reason",
+           change.reason == Reason::none ? Json() : Json(word_of(reason_words, change.reason))}};
 }
 
 std::vector<Note> notes_of(const measure::RecordingDifference& difference) {
@@ -117,20 +126,7 @@ std::string change_cell(const Change& change) {
   case Reason::none:
     break;
   }
-  const auto sign = [&] {
-    switch (change.verdict) {
-    case Verdict::faster:
-      return "↓";
-    case Verdict::slower:
-      return "↑";
-    case Verdict::no_change:
-      return "=";
-    case Verdict::cannot_tell:
-      break;
-    }
-    return "?";
-  }();
-  return fmt::format("{} {} [{}] {}", sign, signed_percentage(change.percent()),
+  return fmt::format("{} {} [{}] {}", sign(change.verdict), signed_percentage(change.percent()),
                      interval_text(change), words(change.verdict));
 }
 
@@ -138,7 +134,7 @@ std::string alone_text(const char* title, const std::vector<measure::FunctionCha
   if (changes.empty()) {
     return {};
   }
-  Table table({{"calls"}, {"mean"}, {"function", Table::Align::left}});
+  Table table({"calls", "mean", text_column("function")});
   for (const measure::FunctionChange& change : changes) {
     const auto& reports = change.base.empty() ? change.now : change.base;
     double mean = 0;
@@ -164,30 +160,15 @@ std::string named(const char* side, measure::Recordings recordings) {
 } // namespace
 
 const char* word(Verdict verdict) {
-  switch (verdict) {
-  case Verdict::faster:
-    return "faster";
-  case Verdict::slower:
-    return "slower";
-  case Verdict::no_change:
-    return "no_change";
-  case Verdict::cannot_tell:
-    break;
-  }
-  return "cannot_tell";
+  return words_of(verdict).word;
 }
 
 const char* words(Verdict verdict) {
-  switch (verdict) {
-  case Verdict::no_change:
-    return "no change";
-  case Verdict::cannot_tell:
-    return "cannot tell";
-  case Verdict::faster:
-  case Verdict::slower:
-    break;
-  }
-  return word(verdict);
+  return words_of(verdict).words;
+}
+
+const char* sign(Verdict verdict) {
+  return words_of(verdict).sign;
 }
 
 std::string signed_duration(double ns) {
@@ -239,13 +220,8 @@ Json difference_json(measure::Recordings base, measure::Recordings now,
 std::string difference_text(measure::Recordings base, measure::Recordings now,
                             const measure::RecordingDifference& difference) {
   std::string text = named("base", base) + named("recording", now) + '\n';
-  Table table({{"calls before"},
-               {"calls now"},
-               {"mean before"},
-               {"mean now"},
-               {"mean", Table::Align::left},
-               {"p99", Table::Align::left},
-               {"function", Table::Align::left}});
+  Table table({"calls before", "calls now", "mean before", "mean now", text_column("mean"),
+               text_column("p99"), text_column("function")});
   for (const measure::FunctionChange& change : difference.both) {
     const auto& [mean, p50, p99, one_run] = change.difference;
     table.add({count(calls_of(change.base)), count(calls_of(change.now)),

@@ -23,6 +23,8 @@ namespace ptlens::exporting {
 [[nodiscard]] const char* word(measure::Verdict verdict);
 // Returns the same as words of a sentence: "no change".
 [[nodiscard]] const char* words(measure::Verdict verdict);
+// Returns "↓", "↑", "=" or "?".
+[[nodiscard]] const char* sign(measure::Verdict verdict);
 
 // Returns "+3.00 µs" or "−40 ns", and "−12 %".
 [[nodiscard]] std::string signed_duration(double ns);

@@ -74,13 +74,8 @@ std::string line_times_text(const line_time::LineTimes* times) {
   if (times == nullptr) {
     return "\nNo line time: the recording was made with probes, which record only calls.\n";
   }
-  Table table({{"line"},
-               {"executions"},
-               {"time"},
-               {"±"},
-               {"each"},
-               {"at most"},
-               {"not separable from", Table::Align::left}});
+  Table table(
+      {"line", "executions", "time", "±", "each", "at most", text_column("not separable from")});
   for (const line_time::LineTime& time : times->lines) {
     if (time.line == 0) {
       continue;

@@ -2,6 +2,8 @@
 // that are not UTF-8 are written with replacement characters.
 #include "record/manifest.hpp"
 
+#include "base/words.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -23,16 +25,11 @@ std::string hex(std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
-constexpr std::pair<Probe::Kind, const char*> kind_names[] = {
-    {Probe::Kind::entry, "entry"},
-    {Probe::Kind::exit, "exit"},
-    {Probe::Kind::returned, "returned"},
-    {Probe::Kind::restart, "restart"},
-    {Probe::Kind::goroutine_end, "goroutine_end"}};
-
-const char* name_of(Probe::Kind kind) {
-  return std::ranges::find(kind_names, kind, &std::pair<Probe::Kind, const char*>::first)->second;
-}
+constexpr Word<Probe::Kind> kind_words[] = {{Probe::Kind::entry, "entry"},
+                                            {Probe::Kind::exit, "exit"},
+                                            {Probe::Kind::returned, "returned"},
+                                            {Probe::Kind::restart, "restart"},
+                                            {Probe::Kind::goroutine_end, "goroutine_end"}};
 
 json to_json(const Note& note) {
   return {{"code", note.code}, {"arguments", note.arguments}, {"text", note.text}};
@@ -47,7 +44,7 @@ json to_json(const KernelSymbol& symbol) {
 }
 
 json to_json(const Probe& probe) {
-  return {{"kind", name_of(probe.kind)},
+  return {{"kind", word_of(kind_words, probe.kind)},
           {"event_id", probe.event_id},
           {"binary", probe.binary},
           {"function", hex(probe.function)},
@@ -104,6 +101,22 @@ public:
     values = field->get<std::vector<Value>>();
   }
 
+  // The same, of fields that recordings of earlier versions do not have.
+  template <class Value>
+  void read_if_present(const char* name, bool (json::*is_kind)() const noexcept, Value& value) {
+    if (object_.contains(name)) {
+      read(name, is_kind, value);
+    }
+  }
+
+  template <class Value>
+  void read_list_if_present(const char* name, bool (json::*is_kind)() const noexcept,
+                            std::vector<Value>& values) {
+    if (object_.contains(name)) {
+      read_list(name, is_kind, values);
+    }
+  }
+
 private:
   void reject(const char* name) {
     if (bad_field_.empty()) {
@@ -126,12 +139,8 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   reader.read_address("address", probe.address);
   reader.read("tail_call", &json::is_boolean, probe.tail_call);
   reader.read("target", &json::is_boolean, probe.target);
-  if (object.contains("goroutine")) { // not in older recordings
-    reader.read("goroutine", &json::is_boolean, probe.goroutine);
-  }
-  if (object.contains("end_ns")) { // the same
-    reader.read("end_ns", &json::is_number_unsigned, probe.end_ns);
-  }
+  reader.read_if_present("goroutine", &json::is_boolean, probe.goroutine);
+  reader.read_if_present("end_ns", &json::is_number_unsigned, probe.end_ns);
   reader.read("latency_ns", &json::is_number, probe.latency_ns);
   reader.read("hit_ns", &json::is_number, probe.hit_ns);
   reader.read("uncertainty_ns", &json::is_number, probe.uncertainty_ns);
@@ -140,12 +149,11 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   if (!reader.bad_field().empty()) {
     return reader.bad_field();
   }
-  const auto named = std::ranges::find(kind_names, std::string_view(kind),
-                                       &std::pair<Probe::Kind, const char*>::second);
-  if (named == std::ranges::end(kind_names)) {
+  const auto value = value_of(kind_words, kind);
+  if (!value) {
     return where + ".kind";
   }
-  probe.kind = named->first;
+  probe.kind = *value;
   return {};
 }
 
@@ -198,21 +206,15 @@ std::string read_fields(const json& object, Manifest& manifest) {
   reader.read("backend", &json::is_string, manifest.backend);
   reader.read("ptlens_version", &json::is_string, manifest.ptlens_version);
   reader.read("function", &json::is_string, manifest.function);
-  if (object.contains("functions")) { // a recording of an earlier version has none
-    reader.read_list("functions", &json::is_string, manifest.functions);
-  }
+  reader.read_list_if_present("functions", &json::is_string, manifest.functions);
   reader.read("binary", &json::is_string, manifest.binary);
   reader.read("pid", &json::is_number_integer, manifest.pid);
   reader.read_list("command", &json::is_string, manifest.command);
   reader.read("duration_s", &json::is_number, manifest.duration_s);
   reader.read_list("perf_command", &json::is_string, manifest.perf_command);
   reader.read("slowdown", &json::is_number, manifest.slowdown);
-  if (object.contains("private_files")) { // older recordings have none
-    reader.read_list("private_files", &json::is_string, manifest.private_files);
-  }
-  if (object.contains("end_ns")) { // the same
-    reader.read("end_ns", &json::is_number_unsigned, manifest.end_ns);
-  }
+  reader.read_list_if_present("private_files", &json::is_string, manifest.private_files);
+  reader.read_if_present("end_ns", &json::is_number_unsigned, manifest.end_ns);
   std::string bad = reader.bad_field();
   bad = bad.empty() ? read_objects(object, "notes", read_note, manifest.notes) : bad;
   bad = bad.empty() ? read_objects(object, "probes", read_probe, manifest.probes) : bad;

@@ -1,6 +1,7 @@
 // Texts are compared by the checksums of their lines, binaries by their build-ids.
 #include "source/staleness.hpp"
 
+#include "base/words.hpp"
 #include "source/file_state.hpp"
 
 #include <algorithm>
@@ -8,6 +9,13 @@
 namespace ptlens::source {
 
 namespace {
+
+constexpr Word<Staleness> staleness_names[] = {{Staleness::current, "current"},
+                                               {Staleness::unknown, "unknown"},
+                                               {Staleness::edited_elsewhere, "edited_elsewhere"},
+                                               {Staleness::newer_source, "newer_source"},
+                                               {Staleness::edited, "edited"},
+                                               {Staleness::rebuilt, "rebuilt"}};
 
 bool newer_than_binaries(const MeasuredSources& measured, std::span<const std::string> binaries,
                          const std::string& path) {
@@ -23,21 +31,7 @@ bool newer_than_binaries(const MeasuredSources& measured, std::span<const std::s
 } // namespace
 
 const char* name_of(Staleness staleness) {
-  switch (staleness) {
-  case Staleness::current:
-    return "current";
-  case Staleness::edited_elsewhere:
-    return "edited_elsewhere";
-  case Staleness::newer_source:
-    return "newer_source";
-  case Staleness::rebuilt:
-    return "rebuilt";
-  case Staleness::edited:
-    return "edited";
-  case Staleness::unknown:
-    break;
-  }
-  return "unknown";
+  return word_of(staleness_names, staleness);
 }
 
 bool was_replaced(const std::string& path, const MeasuredBinary& measured) {

@@ -12,7 +12,7 @@ namespace ptlens::exporting {
 namespace {
 
 TEST(Table, ColumnsAlignByCodePoints) {
-  Table table({{"n"}, {"name", Table::Align::left}, {"t"}});
+  Table table({"n", text_column("name"), "t"});
   table.add({"1.23 µs", "a", "1"});
   table.add({"1 ns", "long", "22"});
   EXPECT_EQ(table.text(1), "       n  name   t\n"

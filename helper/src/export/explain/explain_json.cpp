@@ -1,5 +1,6 @@
 #include "export/explain/explain_json.hpp"
 
+#include "base/words.hpp"
 #include "export/explain/sentence.hpp"
 #include "export/json/json.hpp"
 #include "export/text/units.hpp"
@@ -14,21 +15,11 @@ namespace {
 using measure::Part;
 using measure::PartKind;
 
-const char* word(PartKind kind) {
-  switch (kind) {
-  case PartKind::self:
-    return "self";
-  case PartKind::blocked:
-    return "blocked";
-  case PartKind::preempted:
-    return "preempted";
-  case PartKind::child:
-    return "child";
-  case PartKind::unknown:
-    return "unknown";
-  }
-  return "";
-}
+constexpr Word<PartKind> kind_words[] = {{PartKind::self, "self"},
+                                         {PartKind::blocked, "blocked"},
+                                         {PartKind::preempted, "preempted"},
+                                         {PartKind::child, "child"},
+                                         {PartKind::unknown, "unknown"}};
 
 Json set_json(const measure::CallSet& set) {
   return {{"calls", set.calls}, {"mean", set.mean}, {"low", set.low}, {"high", set.high}};
@@ -40,7 +31,7 @@ Json example_json(const std::optional<measure::ExampleCall>& example) {
 
 Json key_json(const measure::Measurement& measurement, const measure::PartKey& key) {
   const bool has_site = measurement.sites.has(key.site);
-  return {{"kind", word(key.kind)},
+  return {{"kind", word_of(kind_words, key.kind)},
           {"function", measurement.functions.has(key.function)
                            ? Json(measurement.functions[key.function].name)
                            : Json(nullptr)},

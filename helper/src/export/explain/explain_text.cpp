@@ -14,7 +14,6 @@ namespace ptlens::exporting {
 
 namespace {
 
-using Align = Table::Align;
 using measure::Component;
 using measure::Explanation;
 using measure::Part;
@@ -67,12 +66,8 @@ std::string presence_text(const Part& part) {
 
 // The rows add up: typical + parts = slow. Parts below 1 % are one row.
 std::string bridge_text(const measure::Measurement& measurement, const Explanation& explanation) {
-  Table table({{"", Align::left},
-               {""},
-               {"share"},
-               {"in slow / typical calls"},
-               {"", Align::left},
-               {"", Align::left}});
+  Table table(
+      {text_column(""), "", "share", "in slow / typical calls", text_column(""), text_column("")});
   const double most = std::max(explanation.slow.mean, explanation.typical.mean);
   double reached = explanation.typical.mean;
   table.add({"typical", brief_figure(explanation.typical.mean, as_double(explanation.uncertainty)),
@@ -121,7 +116,7 @@ std::string causes_text(const measure::Measurement& measurement, const Explanati
 }
 
 std::string kinds_text(const measure::Measurement& measurement, const Explanation& explanation) {
-  Table table({{"calls"}, {"precision"}, {"recall"}, {"", Align::left}});
+  Table table({"calls", "precision", "recall", text_column("")});
   for (const measure::SlowKind& kind : explanation.kinds) {
     table.add({count(kind.calls), share_text(kind.precision), share_text(kind.recall),
                predicate_text(measurement, kind.predicate)});
@@ -131,7 +126,7 @@ std::string kinds_text(const measure::Measurement& measurement, const Explanatio
 
 std::string variance_text(const measure::Measurement& measurement, const Explanation& explanation) {
   constexpr std::size_t most_rows = 8;
-  Table table({{"share"}, {"", Align::left}});
+  Table table({"share", text_column("")});
   for (std::size_t row = 0; row < std::min(most_rows, explanation.variance.size()); ++row) {
     const measure::VariancePart& part = explanation.variance[row];
     table.add({share_text(part.share), part_name(measurement, Part{.key = part.key})});

@@ -1,6 +1,7 @@
 // The JSON of measurements.
 #include "export/json/json.hpp"
 
+#include "base/words.hpp"
 #include "export/text/units.hpp"
 #include "measure/names/names.hpp"
 #include "measure/selection/caller.hpp"
@@ -14,6 +15,13 @@
 namespace ptlens::exporting {
 
 namespace {
+
+constexpr Word<measure::FlameTime> time_words[] = {{measure::FlameTime::wall, "wall"},
+                                                   {measure::FlameTime::on_cpu, "on"},
+                                                   {measure::FlameTime::off_cpu, "off"}};
+constexpr Word<stacks::CallState> state_words[] = {{stacks::CallState::complete, "complete"},
+                                                   {stacks::CallState::incomplete, "incomplete"},
+                                                   {stacks::CallState::unwound, "unwound"}};
 
 bool known(const measure::Measurement& measurement, stacks::FunctionId function) {
   return measurement.functions.has(function);
@@ -325,27 +333,11 @@ private:
 } // namespace
 
 const char* word(measure::FlameTime time) {
-  switch (time) {
-  case measure::FlameTime::on_cpu:
-    return "on";
-  case measure::FlameTime::off_cpu:
-    return "off";
-  case measure::FlameTime::wall:
-    break;
-  }
-  return "wall";
+  return word_of(time_words, time);
 }
 
 const char* word(stacks::CallState state) {
-  switch (state) {
-  case stacks::CallState::incomplete:
-    return "incomplete";
-  case stacks::CallState::unwound:
-    return "unwound";
-  case stacks::CallState::complete:
-    break;
-  }
-  return "complete";
+  return word_of(state_words, state);
 }
 
 Json note_json(const Note& note) {

@@ -1,6 +1,7 @@
 // The JSON of the machine's state.
 #include "export/json/machine_json.hpp"
 
+#include "base/words.hpp"
 #include "protocol/messages.hpp"
 
 #include <nlohmann/json.hpp>
@@ -11,17 +12,11 @@ namespace ptlens::exporting {
 
 namespace {
 
-const char* name_of(record::Finding::State state) {
-  switch (state) {
-  case record::Finding::State::fine:
-    return "fine";
-  case record::Finding::State::limited:
-    return "limited";
-  case record::Finding::State::missing:
-    break;
-  }
-  return "missing";
-}
+using FindingState = record::Finding::State;
+
+constexpr Word<FindingState> finding_words[] = {{FindingState::fine, "fine"},
+                                                {FindingState::limited, "limited"},
+                                                {FindingState::missing, "missing"}};
 
 } // namespace
 
@@ -30,7 +25,7 @@ Json doctor_json(const record::Diagnosis& diagnosis) {
   for (const record::Finding& finding : diagnosis.findings) {
     result.findings.push_back({.id = finding.id,
                                .title = finding.title,
-                               .state = name_of(finding.state),
+                               .state = word_of(finding_words, finding.state),
                                .detail = finding.detail,
                                .why = finding.why,
                                .remedy = finding.remedy,

@@ -18,8 +18,6 @@ namespace ptlens::exporting {
 
 namespace {
 
-using Align = Table::Align;
-
 constexpr std::size_t bar_length = 40;
 
 std::string location(const std::string& file, std::uint32_t line) {
@@ -51,15 +49,8 @@ std::string instances_heading(const measure::Measurement& measurement,
 // Returns an empty table for code with several entries, one row each. `location` is the heading of
 // the last column.
 Table table_of_entries(const char* location) {
-  return Table({{"calls"},
-                {"mean"},
-                {"p99"},
-                {"total"},
-                {"incomplete"},
-                {"unwound"},
-                {"entry"},
-                {"function", Align::left},
-                {location, Align::left}});
+  return Table({"calls", "mean", "p99", "total", "incomplete", "unwound", "entry",
+                text_column("function"), text_column(location)});
 }
 
 std::string instances(const measure::Measurement& measurement, const measure::Report& report) {
@@ -117,7 +108,7 @@ std::string figures(const measure::Measurement& measurement, const measure::Repo
   text += fmt::format("Latency   mean {}, stddev {}, total {}, CPU {}\n", explained_mean(latency),
                       duration(latency.stddev), total_text(latency),
                       cpu_share(measurement.recording, report.cpu_percent));
-  Table percentiles({{"min"}, {"p50"}, {"p90"}, {"p99"}, {"p99.9"}, {"max"}});
+  Table percentiles({"min", "p50", "p90", "p99", "p99.9", "max"});
   percentiles.add({min_text(latency), p50_text(latency), p90_text(latency), p99_text(latency),
                    p999_text(latency), max_text(latency)});
   text += percentiles.text(10);
@@ -154,7 +145,7 @@ std::string histogram(const measure::Report& report) {
   if (most == 0) {
     return {};
   }
-  Table table({{"from"}, {"to"}, {"calls"}, {"", Align::left}});
+  Table table({"from", "to", "calls", text_column("")});
   for (const measure::Bucket& bucket : report.histogram) {
     const auto length = [most](std::uint64_t calls) {
       return static_cast<std::size_t>(
@@ -174,14 +165,8 @@ std::string related(const measure::Measurement& measurement, const char* title,
   if (rows.empty()) {
     return {};
   }
-  Table table({{"calls"},
-               {"mean"},
-               {"p99"},
-               {"total"},
-               {"off-CPU"},
-               {"CPU"},
-               {"function", Align::left},
-               {"call site", Align::left}});
+  Table table({"calls", "mean", "p99", "total", "off-CPU", "CPU", text_column("function"),
+               text_column("call site")});
   const bool off_known = measurement.recording.off_cpu_known;
   for (const measure::RelatedRow& row : rows) {
     const bool has_function = measurement.functions.has(row.function);
@@ -204,16 +189,8 @@ std::string threads(const measure::Measurement& measurement,
   if (rows.empty()) {
     return {};
   }
-  Table table({{"tid"},
-               {"calls"},
-               {"mean"},
-               {"p99"},
-               {"total"},
-               {"off-CPU"},
-               {"incomplete"},
-               {"unwound"},
-               {"lost"},
-               {"name", Align::left}});
+  Table table({"tid", "calls", "mean", "p99", "total", "off-CPU", "incomplete", "unwound", "lost",
+               text_column("name")});
   for (const measure::ThreadRow& row : rows) {
     const stacks::ThreadInfo& thread = measurement.threads[row.thread];
     table.add(

@@ -11,6 +11,12 @@ std::size_t width(std::string_view text) {
       text, [](char character) { return (static_cast<unsigned char>(character) & 0xc0) != 0x80; }));
 }
 
+Table::Column text_column(const char* heading) {
+  Table::Column column(heading);
+  column.is_text = true;
+  return column;
+}
+
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
 void Table::add(std::vector<std::string> cells) {
@@ -36,8 +42,7 @@ std::string Table::text(std::size_t indent) const {
     for (std::size_t index = 0; index < cells.size(); ++index) {
       const std::string padding(widths[index] - width(cells[index]), ' ');
       line += index > 0 ? "  " : "";
-      line +=
-          columns_[index].align == Align::right ? padding + cells[index] : cells[index] + padding;
+      line += columns_[index].is_text ? cells[index] + padding : padding + cells[index];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';

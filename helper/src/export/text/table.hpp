@@ -10,11 +10,12 @@ namespace ptlens::exporting {
 
 class Table {
 public:
-  enum class Align { left, right };
-
+  // Numbers are aligned to the right.
   struct Column {
+    Column(const char* of) : heading(of) {} // NOLINT(google-explicit-constructor): {"calls", ...}
+
     std::string heading;
-    Align align = Align::right;
+    bool is_text = false; // aligned to the left
   };
 
   explicit Table(std::vector<Column> columns);
@@ -29,6 +30,8 @@ private:
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+[[nodiscard]] Table::Column text_column(const char* heading);
 
 // Returns the number of code points in UTF-8 text.
 [[nodiscard]] std::size_t width(std::string_view text);

@@ -16,8 +16,6 @@ namespace ptlens::exporting {
 
 namespace {
 
-using Align = Table::Align;
-
 std::string name_of(const measure::Measurement& measurement, stacks::FunctionId function) {
   return measurement.functions.has(function) ? printable(measurement.functions[function].name)
                                              : "[unknown]";
@@ -42,15 +40,8 @@ std::string off_cpu_cell(const measure::Measurement& measurement, double ns) {
 
 std::string functions_text(const measure::Measurement& measurement,
                            std::span<const measure::FunctionRow> rows) {
-  Table table({{"calls"},
-               {"mean"},
-               {"inclusive"},
-               {"self"},
-               {"off-CPU"},
-               {"incomplete"},
-               {"unwound"},
-               {"function", Align::left},
-               {"binary", Align::left}});
+  Table table({"calls", "mean", "inclusive", "self", "off-CPU", "incomplete", "unwound",
+               text_column("function"), text_column("binary")});
   const bool timed = measurement.recording.uncertainty_ns.has_value();
   const auto time = [timed](double ns, double within) {
     return timed ? figure(ns, within) : std::string("-");
@@ -80,14 +71,8 @@ std::string lines_text(const measure::Measurement& measurement, const measure::F
                        const std::string& more) {
   std::string text = heading(measurement) + loss_text(measurement) + printable(lines.file) + '\n';
   if (!lines.functions.empty()) {
-    Table table({{"line"},
-                 {"calls"},
-                 {"mean"},
-                 {"p50"},
-                 {"p99"},
-                 {"off-CPU"},
-                 {"incomplete"},
-                 {"function", Align::left}});
+    Table table(
+        {"line", "calls", "mean", "p50", "p99", "off-CPU", "incomplete", text_column("function")});
     for (const measure::FileFunction& entry : lines.functions) {
       const measure::LatencyStats& latency = entry.report.latency;
       const bool some_complete = latency.calls > 0;
@@ -100,14 +85,8 @@ std::string lines_text(const measure::Measurement& measurement, const measure::F
     text += "\nFunctions (off-CPU: mean per call)\n" + table.text(2);
   }
   if (!lines.lines.empty()) {
-    Table table({{"line"},
-                 {"calls"},
-                 {"mean"},
-                 {"p99"},
-                 {"total"},
-                 {"off-CPU"},
-                 {"incomplete"},
-                 {"calls to", Align::left}});
+    Table table({"line", "calls", "mean", "p99", "total", "off-CPU", "incomplete",
+                 text_column("calls to")});
     for (const measure::LineRow& row : lines.lines) {
       std::string callees;
       for (const measure::LineCallee& callee : row.callees) {

@@ -16,7 +16,6 @@
 namespace ptlens::exporting {
 namespace {
 
-using Align = Table::Align;
 using measure::AlignedCall;
 using measure::Measurement;
 using measure::Timeline;
@@ -71,7 +70,7 @@ private:
 std::string nested_text(const Measurement& measurement, const Timeline& timeline,
                         const Drawing& drawing) {
   const stacks::CallTable& calls = timeline.subset.calls();
-  Table table({{"", Align::left}, {"latency"}, {"off-CPU"}, {"", Align::left}, {"", Align::left}});
+  Table table({text_column(""), "latency", "off-CPU", text_column(""), text_column("")});
   const std::size_t shown = std::min(most_timeline_rows, timeline.tree.calls.size());
   for (std::size_t at = 0; at < shown; ++at) {
     const auto& [row, depth] = timeline.tree.calls[at];
@@ -97,7 +96,7 @@ std::string off_cpu_text(const Timeline& timeline, const Drawing& drawing) {
   if (timeline.waits.empty()) {
     return "";
   }
-  Table table({{"at"}, {"for"}, {"", Align::left}, {"", Align::left}});
+  Table table({"at", "for", text_column(""), text_column("")});
   const std::uint64_t origin = timeline.subset.calls().start[timeline.row];
   for (std::size_t at = 0; at < std::min(most_timeline_rows, timeline.waits.size()); ++at) {
     const measure::TimelineWait& wait = timeline.waits[at];
@@ -123,7 +122,7 @@ std::string meanwhile_text(const Timeline& timeline, const Drawing& drawing) {
   if (timeline.meanwhile.empty()) {
     return "";
   }
-  Table table({{"thread", Align::left}, {"", Align::left}, {"took"}, {"", Align::left}});
+  Table table({text_column("thread"), text_column(""), "took", text_column("")});
   for (std::size_t at = 0; at < std::min(most_timeline_rows, timeline.meanwhile.size()); ++at) {
     const measure::MeanwhileCall& call = timeline.meanwhile[at];
     table.add({fmt::format("{} {}", printable(call.thread), call.tid),
@@ -165,7 +164,7 @@ std::string twin_text(const Measurement& measurement, const Timeline& timeline) 
   if (twin.calls.empty()) {
     return text + "  Neither of them made a call.\n" + parting;
   }
-  Table table({{"this call"}, {"typical"}, {"", Align::left}, {"", Align::left}});
+  Table table({"this call", "typical", text_column(""), text_column("")});
   const auto cell = [&](std::uint32_t row) {
     return row == AlignedCall::none ? std::string("\u2013") : latency_text(measurement, calls, row);
   };

@@ -1,5 +1,6 @@
 #include "export/waits/waits_json.hpp"
 
+#include "base/words.hpp"
 #include "export/json/json.hpp"
 #include "export/waits/wait_words.hpp"
 
@@ -23,24 +24,15 @@ Json totals_json(const WaitTotals& totals) {
           {"max", totals.max}};
 }
 
-const char* word(Waker::Kind kind) {
-  switch (kind) {
-  case Waker::Kind::unknown:
-    return "unknown";
-  case Waker::Kind::thread:
-    return "thread";
-  case Waker::Kind::interrupt:
-    return "interrupt";
-  case Waker::Kind::outside:
-    return "outside";
-  }
-  return "";
-}
+constexpr Word<Waker::Kind> waker_words[] = {{Waker::Kind::unknown, "unknown"},
+                                             {Waker::Kind::thread, "thread"},
+                                             {Waker::Kind::interrupt, "interrupt"},
+                                             {Waker::Kind::outside, "outside"}};
 
 } // namespace
 
 Json waker_json(const measure::WakerRow& waker) {
-  return {{"kind", word(waker.kind)},
+  return {{"kind", word_of(waker_words, waker.kind)},
           {"interrupt", waker.kind == Waker::Kind::interrupt
                             ? std::string(waits::word(waker.interrupt))
                             : std::string()},

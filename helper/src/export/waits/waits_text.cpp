@@ -12,7 +12,6 @@
 namespace ptlens::exporting {
 namespace {
 
-using Align = Table::Align;
 using measure::WaitReport;
 using measure::WaitRow;
 using measure::WaitTotals;
@@ -36,10 +35,10 @@ std::vector<std::string> totals_cells(const WaitTotals& totals, bool with_calls)
 
 std::string reasons_text(const WaitReport& report) {
   const bool with_calls = report.function.has_value();
-  std::vector<Table::Column> columns = {{"intervals"}, {"total"}, {"p50"},
-                                        {"p99"},       {"max"},   {"reason", Align::left}};
+  std::vector<Table::Column> columns = {"intervals", "total", "p50",
+                                        "p99",       "max",   text_column("reason")};
   if (with_calls) {
-    columns.insert(columns.begin() + 1, {"calls"});
+    columns.insert(columns.begin() + 1, "calls");
   }
   Table table(columns);
   for (const auto& [reason, totals] : report.reasons) {

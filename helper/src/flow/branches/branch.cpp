@@ -1,52 +1,39 @@
 // The names of branch kinds and gap reasons, as printed.
 #include "flow/branches/branch.hpp"
 
+#include "base/words.hpp"
+
 namespace ptlens::flow {
 
+namespace {
+
+constexpr Word<BranchKind> kind_names[] = {{BranchKind::call, "call"},
+                                           {BranchKind::ret, "return"},
+                                           {BranchKind::jump, "jump"},
+                                           {BranchKind::cond, "cond"},
+                                           {BranchKind::indirect, "indirect"},
+                                           {BranchKind::syscall, "syscall"},
+                                           {BranchKind::interrupt, "interrupt"},
+                                           {BranchKind::on, "on"},
+                                           {BranchKind::off, "off"},
+                                           {BranchKind::gap, "gap"}};
+
+constexpr Word<GapReason> gap_names[] = {{GapReason::none, "none"},
+                                         {GapReason::missing_code, "missing code"},
+                                         {GapReason::bad_instruction, "bad instruction"},
+                                         {GapReason::overflow, "overflow"},
+                                         {GapReason::truncated, "truncated"},
+                                         {GapReason::unknown_return, "return to before a gap"},
+                                         {GapReason::bad_trace, "bad trace"}};
+
+} // namespace
+
 const char* name(BranchKind kind) {
-  switch (kind) {
-  case BranchKind::call:
-    return "call";
-  case BranchKind::ret:
-    return "return";
-  case BranchKind::jump:
-    return "jump";
-  case BranchKind::cond:
-    return "cond";
-  case BranchKind::indirect:
-    return "indirect";
-  case BranchKind::syscall:
-    return "syscall";
-  case BranchKind::interrupt:
-    return "interrupt";
-  case BranchKind::on:
-    return "on";
-  case BranchKind::off:
-    return "off";
-  case BranchKind::gap:
-    return "gap";
-  }
-  return "gap";
+  return word_of(kind_names, kind);
 }
 
 const char* name(GapReason reason) {
-  switch (reason) {
-  case GapReason::none:
-    return "none";
-  case GapReason::missing_code:
-    return "missing code";
-  case GapReason::bad_instruction:
-    return "bad instruction";
-  case GapReason::overflow:
-    return "overflow";
-  case GapReason::truncated:
-    return "truncated";
-  case GapReason::unknown_return:
-    return "return to before a gap";
-  case GapReason::bad_trace:
-    return "bad trace";
-  }
-  return "none";
+  return word_of(gap_names, reason);
 }
 
 } // namespace ptlens::flow

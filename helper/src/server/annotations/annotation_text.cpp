@@ -20,6 +20,32 @@ using measure::Reason;
 using measure::Verdict;
 using source::Staleness;
 
+// What a lens says of figures that do not describe the present code, and what its hover adds.
+struct StalenessWording {
+  Staleness staleness;
+  const char* phrase;
+  const char* sentences;
+};
+constexpr StalenessWording staleness_wordings[] = {
+    {Staleness::current, "", ""},
+    {Staleness::unknown, "", ""},
+    {Staleness::edited_elsewhere, "before your edit",
+     "Measured before your edit of this file; these lines are as they were measured. Measure again "
+     "for figures of the present code."},
+    {Staleness::newer_source, "source newer than the program",
+     "This file was written after the measured program was built, so figures may be at the wrong "
+     "lines. Measure again for figures of the present code."},
+    {Staleness::edited, "changed since it was measured",
+     "Measured before your edit: this source is not what the measured program was built from. "
+     "Rebuild and measure again for figures of the present code."},
+    {Staleness::rebuilt, "old binary",
+     "Measured in an old binary: the program has been rebuilt since. Measure again for figures of "
+     "the present code."}};
+
+const StalenessWording& wording_of(Staleness staleness) {
+  return *std::ranges::find(staleness_wordings, staleness, &StalenessWording::staleness);
+}
+
 // Returns " p99 is slower: +12 % (+9.1 % to +15 %)."
 std::string p99_sentence(const measure::Change& p99) {
   switch (p99.reason) {
@@ -35,23 +61,17 @@ std::string p99_sentence(const measure::Change& p99) {
                      signed_percentage(p99.percent()), exporting::interval_text(p99));
 }
 
-// Returns "faster −12 %", "no change" or "cannot tell a change".
-std::string verdict_text(const measure::Change& change) {
-  switch (change.verdict) {
-  case Verdict::faster:
-  case Verdict::slower:
-    return fmt::format("{} {}", exporting::words(change.verdict),
-                       signed_percentage(change.percent()));
-  case Verdict::no_change:
-    return exporting::words(change.verdict);
-  case Verdict::cannot_tell:
-    break;
-  }
-  return "cannot tell a change";
-}
-
 bool is_change(const measure::Change& change) {
   return change.verdict == Verdict::faster || change.verdict == Verdict::slower;
+}
+
+// Returns "faster −12 %", "no change" or "cannot tell a change".
+std::string verdict_text(const measure::Change& change) {
+  const std::string words = exporting::words(change.verdict);
+  if (is_change(change)) {
+    return words + ' ' + signed_percentage(change.percent());
+  }
+  return change.verdict == Verdict::no_change ? words : words + " a change";
 }
 
 } // namespace
@@ -118,17 +138,8 @@ std::string change_sign(const std::optional<measure::Difference>& difference) {
     return "new";
   }
   const measure::Change& mean = difference->mean;
-  switch (mean.verdict) {
-  case Verdict::faster:
-    return "↓ " + signed_percentage(mean.percent());
-  case Verdict::slower:
-    return "↑ " + signed_percentage(mean.percent());
-  case Verdict::no_change:
-    return "=";
-  case Verdict::cannot_tell:
-    break;
-  }
-  return "?";
+  const std::string sign = exporting::sign(mean.verdict);
+  return is_change(mean) ? sign + ' ' + signed_percentage(mean.percent()) : sign;
 }
 
 std::string change_sentences(const std::optional<measure::Difference>& difference) {
@@ -152,41 +163,11 @@ std::string change_sentences(const std::optional<measure::Difference>& differenc
 }
 
 std::string staleness_text(Staleness staleness) {
-  switch (staleness) {
-  case Staleness::edited_elsewhere:
-    return "before your edit";
-  case Staleness::newer_source:
-    return "source newer than the program";
-  case Staleness::edited:
-    return "changed since it was measured";
-  case Staleness::rebuilt:
-    return "old binary";
-  case Staleness::current:
-  case Staleness::unknown:
-    break;
-  }
-  return {};
+  return wording_of(staleness).phrase;
 }
 
 std::string staleness_sentences(Staleness staleness) {
-  switch (staleness) {
-  case Staleness::edited_elsewhere:
-    return "Measured before your edit of this file; these lines are as they were measured. Measure "
-           "again for figures of the present code.";
-  case Staleness::newer_source:
-    return "This file was written after the measured program was built, so figures may be at the "
-           "wrong lines. Measure again for figures of the present code.";
-  case Staleness::edited:
-    return "Measured before your edit: this source is not what the measured program was built "
-           "from. Rebuild and measure again for figures of the present code.";
-  case Staleness::rebuilt:
-    return "Measured in an old binary: the program has been rebuilt since. Measure again for "
-           "figures of the present code.";
-  case Staleness::current:
-  case Staleness::unknown:
-    break;
-  }
-  return {};
+  return wording_of(staleness).sentences;
 }
 
 } // namespace ptlens::server

@@ -39,31 +39,19 @@ int nesting(std::string_view text) {
 }
 
 struct Named {
+  Error::Kind kind;
   int code;
-  const char* kind;
+  const char* name;
 };
 
-Named named(Error::Kind kind) {
-  switch (kind) {
-  case Error::Kind::bad_input:
-    return {code::bad_input, "bad_input"};
-  case Error::Kind::not_found:
-    return {code::not_found, "not_found"};
-  case Error::Kind::no_rights:
-    return {code::no_rights, "no_rights"};
-  case Error::Kind::unsupported:
-    return {code::unsupported, "unsupported"};
-  case Error::Kind::gone:
-    return {code::gone, "gone"};
-  case Error::Kind::cancelled:
-    return {code::request_cancelled, "cancelled"};
-  case Error::Kind::ambiguous:
-    return {code::ambiguous, "ambiguous"};
-  case Error::Kind::failed:
-    break;
-  }
-  return {code::failed, "failed"};
-}
+constexpr Named named_kinds[] = {{Error::Kind::failed, code::failed, "failed"},
+                                 {Error::Kind::bad_input, code::bad_input, "bad_input"},
+                                 {Error::Kind::not_found, code::not_found, "not_found"},
+                                 {Error::Kind::no_rights, code::no_rights, "no_rights"},
+                                 {Error::Kind::unsupported, code::unsupported, "unsupported"},
+                                 {Error::Kind::gone, code::gone, "gone"},
+                                 {Error::Kind::cancelled, code::request_cancelled, "cancelled"},
+                                 {Error::Kind::ambiguous, code::ambiguous, "ambiguous"}};
 
 std::unexpected<Refusal> refuse(Json id, int code, const char* message) {
   return std::unexpected(Refusal{.id = std::move(id), .fault = {.code = code, .message = message}});
@@ -72,8 +60,8 @@ std::unexpected<Refusal> refuse(Json id, int code, const char* message) {
 } // namespace
 
 Fault fault_of(const Error& error) {
-  const Named name = named(error.kind);
-  protocol::ErrorData data{.kind = name.kind,
+  const Named& named = *std::ranges::find(named_kinds, error.kind, &Named::kind);
+  protocol::ErrorData data{.kind = named.name,
                            .file = error.file,
                            .offset = error.offset,
                            .remedy = error.remedy,
@@ -84,7 +72,7 @@ Fault fault_of(const Error& error) {
       candidates.push_back({.name = each.name, .binary = each.binary, .address = each.address});
     }
   }
-  return {.code = name.code, .message = error.message, .data = to_json(data)};
+  return {.code = named.code, .message = error.message, .data = to_json(data)};
 }
 
 Fault fault_of(const protocol::BadField& bad) {
