@@ -150,6 +150,13 @@ function arrowText({ reason, likely, waker }: Wait, thread: string, isDrawn: boo
   return `${shortName(waker.function)} ${does}`;
 }
 
+function wakerTitle(tid: number, waker: Wait["waker"] | undefined): string {
+  const thread = `${waker?.thread ?? ""} ${String(tid)}`.trimStart();
+  const process = waker?.process ?? "";
+  if (process === "") return l10n.t("Thread {0}", thread);
+  return process === waker?.thread ? l10n.t("Process {0}", thread) : l10n.t("Thread {0} of process {1}", thread, `${process} ${String(waker?.pid)}`);
+}
+
 interface Shown {
   readonly timeline: CallTimeline;
   readonly root: Part;
@@ -166,7 +173,6 @@ export function layoutOf({ timeline, root }: Shown, title: string, other: (Shown
   const call = lane(title, own);
   const arrows: Arrow[] = [];
   const threads = wakersOf(timeline.waits).map(([tid, waits]) => {
-    const name = waits[0]?.waker?.thread ?? String(tid);
     const from = y + titleHeight + 4;
     const drawn = threadBars(timeline.meanwhile.filter((each) => each.tid === tid), waits, axis, from);
     const longest = [...waits].sort((one, another) => another.duration - one.duration).slice(0, mostArrows);
@@ -176,7 +182,7 @@ export function layoutOf({ timeline, root }: Shown, title: string, other: (Shown
       arrows.push({ x: axis.place(wait.woken ?? 0), from, to: bar.y + barHeight, text: index === 0 ? arrowText(wait, timeline.thread, drawn.bars.length > 0) : "" });
     }
     y += 4;
-    return lane(l10n.t("Thread {0}", `${name} ${String(tid)}`), drawn);
+    return lane(wakerTitle(tid, waits[0]?.waker), drawn);
   });
   let second: Lane | undefined;
   if (other !== undefined) second = lane(other.title, barsOf(other.root, axis, y + titleHeight));

@@ -8,6 +8,7 @@
 #include "waits/user_stacks.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -16,6 +17,8 @@
 
 namespace ptlens::waits {
 namespace {
+
+constexpr std::uint64_t same_waking_ns = 50'000; // two events record it one after the other
 
 struct SwitchOut {
   std::uint64_t time_ns = 0;
@@ -116,11 +119,12 @@ private:
                 .other_pid = sample.pid,
                 .time_ns = sample.time_ns};
     const bool is_idle = sample.tid == 0; // the idle thread runs for interrupts only
-    if (fields->in_interrupt || is_idle) {
+    const std::vector<std::string_view> kernel = kernel_stack(sample.chain);
+    if (is_idle || (fields->in_interrupt && !is_sent_over_loopback(kernel))) {
       waker.kind = Waker::Kind::interrupt;
       waker.tid = -1;
       waker.other_pid = -1;
-      waker.interrupt = interrupt_of_kernel(kernel_stack(sample.chain));
+      waker.interrupt = interrupt_of_kernel(kernel);
     } else {
       waker.stack = stacks_.stack_of(sample, attribute.registers);
     }
@@ -167,8 +171,13 @@ private:
     }
   }
 
-  // Returns whether wakings by threads of other processes were recorded too.
+  // Returns whether wakings by threads of other processes were recorded too: a second event
+  // records those on all CPUs, or there are some.
   [[nodiscard]] bool has_wakings_of_others() const {
+    if (std::ranges::count(sources_.recording.attributes(), perfdata::waking_event,
+                           &perfdata::Attribute::name) > 1) {
+      return true;
+    }
     return std::ranges::any_of(wakings_, [&](const auto& each) {
       const auto process = process_of_.find(each.first);
       return process != process_of_.end() &&
@@ -210,7 +219,7 @@ private:
         }
         if (wait.reason != Reason::preempted) {
           if (waking != wakings.end() && waking->time_ns <= wait.end) {
-            wait.waker = *waking;
+            wait.waker = own_record(waking, wakings.end());
             if (process == process_of_.end() || wait.waker.other_pid == process->second) {
               wait.waker.other_pid = -1;
             }
@@ -222,6 +231,17 @@ private:
         waits_.all.push_back(wait);
       }
     }
+  }
+
+  // A thread that has just begun is recorded by the event on all CPUs too, whose record is the
+  // first then and has no stack of the user.
+  static const Waker& own_record(std::vector<Waker>::const_iterator waking,
+                                 std::vector<Waker>::const_iterator end) {
+    const auto next = std::next(waking);
+    return next != end && waking->kind == Waker::Kind::thread && waking->stack == StackId::none &&
+                   next->tid == waking->tid && next->time_ns - waking->time_ns < same_waking_ns
+               ? *next
+               : *waking;
   }
 
   static void describe(Wait& wait, const SwitchOut* known, bool preempted) {

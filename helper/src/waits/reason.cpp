@@ -115,6 +115,11 @@ constexpr std::string_view fault_entries[] = {"asm_exc_page_fault", "exc_page_fa
 constexpr std::string_view call_entries[] = {"do_syscall_64", "entry_SYSCALL", "__x64_sys_",
                                              "do_int80_"};
 
+// How an interrupt enters the kernel, or runs what it left over.
+constexpr std::string_view interrupt_entries[] = {
+    "asm_common_interrupt", "asm_sysvec_",  "sysvec_", "common_interrupt", "irq_exit",
+    "__irq_exit",           "run_ksoftirqd"};
+
 struct UserEntry {
   std::string_view name;
   Reason reason;
@@ -278,6 +283,14 @@ Interrupt interrupt_of_kernel(std::span<const std::string_view> stack) {
     }
   }
   return Interrupt::other;
+}
+
+// process_backlog() takes what a CPU sent to itself: loopback_xmit() puts it there.
+bool is_sent_over_loopback(std::span<const std::string_view> stack) {
+  constexpr std::string_view backlog[] = {"process_backlog"};
+  constexpr std::string_view own_call[] = {"__local_bh_enable_ip", "do_softirq"};
+  return contains_one_of(stack, backlog) && contains_one_of(stack, own_call) &&
+         !contains_one_of(stack, interrupt_entries);
 }
 
 } // namespace ptlens::waits

@@ -59,4 +59,8 @@ enum class Interrupt : std::uint8_t { other, timer, disk, network };
 [[nodiscard]] std::string_view word(Interrupt interrupt);
 [[nodiscard]] Interrupt interrupt_of_kernel(std::span<const std::string_view> stack);
 
+// Returns whether a software interrupt's stack shows that the system call of the current thread
+// sends over the loopback device and delivers the packet itself.
+[[nodiscard]] bool is_sent_over_loopback(std::span<const std::string_view> stack);
+
 } // namespace ptlens::waits

@@ -15,10 +15,33 @@ std::string ended_by(const measure::WakerRow& waker, waits::Reason reason = wait
 TEST(WakerText, NamesThreadAndProcess) {
   EXPECT_EQ(ended_by({.kind = Waker::Kind::thread, .thread = "feeder"}),
             "woken by thread `feeder`");
-  EXPECT_EQ(ended_by({.kind = Waker::Kind::thread, .thread = "conn", .process = "database"}),
-            "woken by thread `conn` of process `database`");
-  EXPECT_EQ(ended_by({.kind = Waker::Kind::thread, .thread = "cat", .process = "cat"}),
-            "woken by process `cat`");
+  EXPECT_EQ(ended_by({.kind = Waker::Kind::thread,
+                      .thread = "conn",
+                      .process = "database",
+                      .pid = 33,
+                      .processes = 1}),
+            "woken by thread `conn` of process `database` (33)");
+  EXPECT_EQ(ended_by({.kind = Waker::Kind::thread,
+                      .thread = "cat",
+                      .process = "cat",
+                      .pid = 33,
+                      .processes = 1}),
+            "woken by process `cat` (33)");
+}
+
+TEST(WakerText, CountsProcessesOfOneName) {
+  EXPECT_EQ(ended_by({.kind = Waker::Kind::thread,
+                      .thread = "cat",
+                      .process = "cat",
+                      .pid = 33,
+                      .processes = 4}),
+            "woken by 4 processes `cat`");
+  EXPECT_EQ(ended_by({.kind = Waker::Kind::thread,
+                      .thread = "conn",
+                      .process = "database",
+                      .pid = 33,
+                      .processes = 2}),
+            "woken by threads `conn` of 2 processes `database`");
 }
 
 TEST(WakerText, SaysWhatIsKnownOfAWakerWithoutAThread) {

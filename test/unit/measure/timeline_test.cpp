@@ -167,5 +167,137 @@ TEST_F(Timelines, ShowWaitsAndTheCallThatEndedThem) {
   EXPECT_EQ(made->meanwhile[0].end, 3'950U);
 }
 
+// serve makes 10 calls of open, each of which makes 3,000 calls of lookup, one every 10 ns: 30,010
+// calls, of which 1,999 are shown beside the call itself.
+TEST_F(Timelines, OfALongCallOnlyWhatIsShownIsRead) {
+  const auto call = add_call(m_, {.function = serve_, .start = 1'000, .latency = 400'000});
+  for (std::uint64_t open = 0; open < 10; ++open) {
+    const std::uint64_t at = 2'000 + open * 35'000;
+    const auto made =
+        add_call(m_, {.function = function(0), .parent = call, .start = at, .latency = 31'000});
+    for (std::uint64_t lookup = 0; lookup < 3'000; ++lookup) {
+      add_call(m_, {.function = function(1),
+                    .parent = made,
+                    .start = at + 10 + 10 * lookup,
+                    .latency = 5});
+    }
+  }
+  serve(500'000, 400, {0, 1, 2});
+  const auto made = shown(1'000);
+  ASSERT_TRUE(made.has_value());
+  EXPECT_EQ(made->tree.calls.size(), 2'000U);
+  EXPECT_EQ(made->tree.left_out, 28'011U);
+  EXPECT_LT(made->subset.calls().size(), 6'000U);
+  const stacks::CallTable& calls = made->subset.calls();
+  // The call, the first open and its 1,998 first lookups.
+  EXPECT_EQ(calls.start[made->tree.calls.back().row], 2'010U + 10 * 1'997);
+  EXPECT_EQ(made->tree.calls.back().depth, 2U);
+  ASSERT_TRUE(made->twin.has_value());
+  std::vector<std::uint64_t> aligned; // starts of the direct calls, which lie after all that is shown
+  for (const AlignedCall& each : made->twin->calls) {
+    if (each.row != AlignedCall::none) {
+      aligned.push_back(calls.start[each.row]);
+    }
+  }
+  ASSERT_EQ(aligned.size(), 10U);
+  EXPECT_EQ(aligned.back(), 2'000U + 9 * 35'000);
+}
+
+// The next call of serve begins when this one ends, at 2,000 ns, as do calls in both. The call in
+// the first one that begins then has no length.
+TEST_F(Timelines, CallsAtTheEndBelongToTheCallThatMadeThem) {
+  const auto first = add_call(m_, {.function = serve_, .start = 1'000, .latency = 1'000});
+  add_call(m_, {.function = function(0), .parent = first, .start = 1'000, .latency = 300});
+  add_call(m_, {.function = function(1), .parent = first, .start = 2'000, .latency = 0});
+  const auto next = add_call(m_, {.function = serve_, .start = 2'000, .latency = 500});
+  const auto open =
+      add_call(m_, {.function = function(0), .parent = next, .start = 2'000, .latency = 400});
+  add_call(m_, {.function = function(1), .parent = open, .start = 2'000, .latency = 100});
+  const auto made = shown(1'000);
+  ASSERT_TRUE(made.has_value());
+  EXPECT_EQ(made->tree.calls.size(), 3U);
+  EXPECT_EQ(made->tree.left_out, 0U);
+  const auto after = shown(2'000);
+  ASSERT_TRUE(after.has_value());
+  EXPECT_EQ(after->tree.calls.size(), 3U);
+  EXPECT_EQ(after->tree.left_out, 0U);
+}
+
+// A root begins while the call is open, as after a gap: what it makes is not in the call.
+TEST_F(Timelines, CallsBelowAnotherRootAreNotInTheCall) {
+  const auto call = add_call(m_, {.function = serve_, .start = 1'000, .latency = 9'000});
+  add_call(m_, {.function = function(0), .parent = call, .start = 1'500, .latency = 100});
+  const auto root = add_call(m_, {.function = function(3), .start = 2'000, .latency = 5'000});
+  for (std::uint64_t at = 0; at < 20; ++at) {
+    add_call(m_, {.function = function(1), .parent = root, .start = 2'100 + 100 * at, .latency = 50});
+  }
+  add_call(m_, {.function = function(1), .parent = call, .start = 8'000, .latency = 100});
+  const auto made = shown(1'000);
+  ASSERT_TRUE(made.has_value());
+  EXPECT_EQ(made->tree.calls.size(), 3U);
+  EXPECT_EQ(made->tree.left_out, 0U);
+}
+
+// The calls below a call of the table, by their parents, with their depths and starts.
+std::vector<std::pair<std::uint32_t, std::uint64_t>> naive_tree(const stacks::CallTable& calls,
+                                                                std::uint32_t top) {
+  std::vector<std::uint32_t> depth(calls.size(), UINT32_MAX);
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> found = {{0, calls.start[top]}};
+  depth[top] = 0;
+  for (std::uint32_t row = 0; row < calls.size(); ++row) {
+    const stacks::CallIndex parent = calls.parent[row];
+    if (parent != stacks::CallIndex::none && depth[index_of(parent)] != UINT32_MAX) {
+      depth[row] = depth[index_of(parent)] + 1;
+      found.emplace_back(depth[row], calls.start[row]);
+    }
+  }
+  return found;
+}
+
+// Returns whether thread, start and function do not name the call alone.
+bool has_namesake(const stacks::CallTable& calls, std::uint32_t call) {
+  for (std::uint32_t row = 0; row < calls.size(); ++row) {
+    if (row != call && calls.thread[row] == calls.thread[call] &&
+        calls.start[row] == calls.start[call] && calls.function[row] == calls.function[call]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TEST(TimelineOfRandomCalls, HasTheCallsThatTheirParentsSay) {
+  std::uint64_t left_out = 0;
+  for (std::uint32_t seed = 0; seed < 12; ++seed) {
+    const test::Recording m = test::random_recording(
+        {.seed = seed, .threads = 2, .functions = 5, .calls = 4'000, .deepest = 30});
+    const Measurement measurement = m;
+    std::uint32_t compared = 0;
+    for (std::uint32_t row = 0; row < m.calls.size() && compared < 150; row += 29) {
+      if (has_namesake(m.calls, row)) {
+        continue;
+      }
+      ++compared;
+      const auto expected = naive_tree(m.calls, row);
+      const std::int32_t tid = m.threads[m.calls.thread[row]].tid;
+      const auto made = timeline(measurement, {}, m.calls.function[row],
+                                 {.tid = tid, .start = m.calls.start[row]});
+      ASSERT_TRUE(made.has_value());
+      const stacks::CallTable& calls = made->subset.calls();
+      std::vector<std::pair<std::uint32_t, std::uint64_t>> found;
+      for (const NestedCall& nested : made->tree.calls) {
+        found.emplace_back(nested.depth, calls.start[nested.row]);
+      }
+      EXPECT_EQ(found.size() + made->tree.left_out, expected.size()) << seed << " " << row;
+      ASSERT_LE(found.size(), expected.size());
+      EXPECT_EQ(found, std::vector(expected.begin(),
+                                   expected.begin() + static_cast<std::ptrdiff_t>(found.size())))
+          << seed << " " << row;
+      left_out += made->tree.left_out;
+    }
+    EXPECT_GT(compared, 20U) << seed;
+  }
+  EXPECT_GT(left_out, 0U);
+}
+
 } // namespace
 } // namespace ptlens::measure

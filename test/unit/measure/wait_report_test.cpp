@@ -138,6 +138,26 @@ TEST_F(WaitReports, NameTheProcessOfAWakerOutside) {
   const WakerRow& waker = waited.rows.at(0).wakers.at(0);
   EXPECT_EQ(waker.process, "database");
   EXPECT_EQ(waker.thread, "connection");
+  EXPECT_EQ(waker.pid, 33);
+  EXPECT_EQ(waker.processes, 1U);
+}
+
+// Processes 33, 44 and 33 again, of one name, end three waits of 1,000 ns.
+TEST_F(WaitReports, WakersOutsideOfOneNameAreOneRow) {
+  work(100'000, 7'100, 7'000);
+  for (const std::int32_t pid : {33, 44, 33}) {
+    const std::uint64_t begin = 100'020 + 2'000 * waits_.all.size();
+    wait(begin, begin + 1'000);
+    waits_.all.back().waker = {.kind = Waker::Kind::thread, .tid = pid, .other_pid = pid};
+    waits_.thread_names[pid] = "client";
+  }
+  const WaitReport waited = report();
+  ASSERT_EQ(waited.rows.at(0).wakers.size(), 1U);
+  const WakerRow& waker = waited.rows[0].wakers[0];
+  EXPECT_EQ(waker.processes, 2U);
+  EXPECT_EQ(waker.pid, 33);
+  EXPECT_EQ(waker.intervals, 3U);
+  EXPECT_EQ(waker.total, 3'000U);
 }
 
 TEST_F(WaitReports, OnlySelectedCallsCount) {

@@ -135,6 +135,69 @@ TEST(FindWaits, ARecordingOfAllProcessesNamesWakersOutside) {
   EXPECT_EQ(waits.all[2].waker.kind, Waker::Kind::unknown);
 }
 
+// Of two waits, only the first has a record of its waking. All wakings are recorded, so that a
+// missing one says nothing.
+TEST(FindWaits, AMissingWakingIsUnknownWhereThoseOnAllCpusAreRecorded) {
+  PerfDataBuilder builder = scheduler_recording(true);
+  for (const std::uint64_t begin : {1'000U, 3'000U}) {
+    add_switch_out(builder, {.tid = 8, .time = begin - 10, .kernel = {schedule, futex}});
+    switched(builder, 8, begin, begin + 1'000);
+  }
+  add_waking(builder, 9, 8, 1'500);
+  const Waits waits = found(builder);
+  EXPECT_EQ(waits.all.at(0).waker.kind, Waker::Kind::thread);
+  EXPECT_EQ(waits.all.at(1).waker.kind, Waker::Kind::unknown);
+}
+
+// Thread 9 began just now, so that the filter does not know it: both events have its waking.
+TEST(FindWaits, AWakingThatBothEventsHaveIsTheOneOfItsThread) {
+  PerfDataBuilder builder = scheduler_recording(true);
+  add_switch_out(builder, {.tid = 8, .time = 990, .kernel = {schedule, futex}});
+  switched(builder, 8, 1'000, 2'000);
+  add_outside_waking(builder, 9, 7, 8, 1'500);
+  add_waking(builder, 9, 8, 1'503);
+  const Waits waits = found(builder);
+  EXPECT_EQ(waits.all.at(0).waker.tid, 9);
+  EXPECT_EQ(waits.all.at(0).waker.other_pid, -1);
+  EXPECT_EQ(waits.all.at(0).waker.time_ns, 1'503U);
+}
+
+// Thread 33 sends over the loopback device. Its own system call delivers the packet, in a software
+// interrupt. A hardware interrupt that arrives meanwhile is no work of thread 33.
+TEST(FindWaits, ASenderOverLoopbackIsTheWakerAndAnInterruptedOneIsNot) {
+  constexpr std::uint8_t software_interrupt = 0x10;
+  const KernelNames kernel({{0x1000, "__schedule"},
+                            {0x2000, "sk_wait_data"},
+                            {0x3000, "tcp_v4_rcv"},
+                            {0x4000, "process_backlog"},
+                            {0x5000, "net_rx_action"},
+                            {0x6000, "__local_bh_enable_ip"},
+                            {0x7000, "tcp_sendmsg"},
+                            {0x8000, "__irq_exit_rcu"},
+                            {0x9000, "virtnet_poll"}});
+  const std::vector<std::uint64_t> own = {0x3001, 0x4001, 0x5001, 0x6001, 0x7001};
+  const std::vector<std::uint64_t> interrupted = {0x3001, 0x4001, 0x5001, 0x8001, 0x7001};
+  const std::vector<std::uint64_t> of_device = {0x3001, 0x9001, 0x5001, 0x6001, 0x7001};
+  PerfDataBuilder builder = scheduler_recording(true);
+  builder.comm(33, 33, "client", false, {.time = 1, .pid = 33, .tid = 33});
+  std::uint64_t begin = 1'000;
+  for (const auto& stack : {own, interrupted, of_device}) {
+    add_switch_out(builder, {.tid = 8, .time = begin - 10, .kernel = {0x1001, 0x2001}});
+    switched(builder, 8, begin, begin + 1'000);
+    add_outside_waking(builder, 33, 33, 8, begin + 900, software_interrupt, stack);
+    begin += 2'000;
+  }
+  const Waits waits = found(builder, kernel);
+  ASSERT_EQ(waits.all.size(), 3U);
+  EXPECT_EQ(waits.all[0].waker.kind, Waker::Kind::thread);
+  EXPECT_EQ(waits.all[0].waker.other_pid, 33);
+  for (const std::size_t at : {1U, 2U}) {
+    EXPECT_EQ(waits.all[at].waker.kind, Waker::Kind::interrupt);
+    EXPECT_EQ(waits.all[at].waker.interrupt, Interrupt::network);
+    EXPECT_EQ(waits.all[at].waker.tid, -1);
+  }
+}
+
 TEST(FindWaits, AWakerOfTheSameProcessIsNotOutside) {
   PerfDataBuilder builder = scheduler_recording();
   add_switch_out(builder, {.tid = 8, .time = 990, .kernel = {schedule, futex}});

@@ -20,19 +20,26 @@ inline constexpr std::uint64_t tracepoint_fields = PERF_SAMPLE_IDENTIFIER | PERF
                                                    PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW;
 inline constexpr std::uint64_t switch_id = 2;
 inline constexpr std::uint64_t waking_id = 3;
+inline constexpr std::uint64_t outside_id = 4; // wakings on all CPUs, without the user's stacks
 
-inline PerfDataBuilder scheduler_recording() {
-  PerfDataBuilder builder({Event{},
-                           Event{.type = PERF_TYPE_TRACEPOINT,
-                                 .config = 372,
-                                 .sample_type = tracepoint_fields,
-                                 .ids = {switch_id},
-                                 .name = "sched:sched_switch"},
-                           Event{.type = PERF_TYPE_TRACEPOINT,
-                                 .config = 375,
-                                 .sample_type = tracepoint_fields,
-                                 .ids = {waking_id},
-                                 .name = "sched:sched_waking"}});
+// `on_all_cpus`: with a second event of wakings, by threads that are not recorded.
+inline PerfDataBuilder scheduler_recording(bool on_all_cpus = false) {
+  std::vector<Event> events = {Event{},
+                               Event{.type = PERF_TYPE_TRACEPOINT,
+                                     .config = 372,
+                                     .sample_type = tracepoint_fields,
+                                     .ids = {switch_id},
+                                     .name = "sched:sched_switch"},
+                               Event{.type = PERF_TYPE_TRACEPOINT,
+                                     .config = 375,
+                                     .sample_type = tracepoint_fields,
+                                     .ids = {waking_id},
+                                     .name = "sched:sched_waking"}};
+  if (on_all_cpus) {
+    events.push_back(events.back());
+    events.back().ids = {outside_id};
+  }
+  PerfDataBuilder builder(events);
   builder.event_names();
   return builder;
 }
@@ -93,6 +100,12 @@ inline void add_waking(PerfDataBuilder& builder, std::int32_t waker, std::int32_
                        std::uint64_t time, std::uint8_t flags = 0,
                        const std::vector<std::uint64_t>& kernel = {}, std::int32_t pid = 7) {
   add_sample(builder, waking_id, waker, time, kernel, waking_payload(waker, tid, flags), pid);
+}
+
+inline void add_outside_waking(PerfDataBuilder& builder, std::int32_t waker, std::int32_t pid,
+                               std::int32_t tid, std::uint64_t time, std::uint8_t flags = 0,
+                               const std::vector<std::uint64_t>& kernel = {}) {
+  add_sample(builder, outside_id, waker, time, kernel, waking_payload(waker, tid, flags), pid);
 }
 
 } // namespace ptlens::waits::test

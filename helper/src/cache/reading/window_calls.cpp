@@ -73,13 +73,22 @@ private:
 
 CallRows read_calls(const CallCache& cache, std::span<const EdgeId> edges,
                     std::span<const Window> windows) {
-  const auto by_thread = windows_by_thread(cache.thread_count(), windows);
+  const EdgesInWindows set{.edges = edges, .windows = windows};
+  return read_calls(cache, {&set, 1});
+}
+
+CallRows read_calls(const CallCache& cache, std::span<const EdgesInWindows> sets) {
+  std::vector<std::vector<std::vector<Window>>> by_thread; // by set
   std::vector<WindowBlock> blocks;
-  for (const EdgeId edge : edges) {
-    for (const BlockEntry& entry : cache.blocks(edge)) {
-      const Windows some = overlapping(by_thread[entry.thread], entry.first_start, entry.last_end);
-      if (!some.empty()) {
-        blocks.push_back({.edge = edge, .entry = &entry, .windows = some});
+  for (const EdgesInWindows& set : sets) {
+    by_thread.push_back(windows_by_thread(cache.thread_count(), set.windows));
+    for (const EdgeId edge : set.edges) {
+      for (const BlockEntry& entry : cache.blocks(edge)) {
+        const Windows some =
+            overlapping(by_thread.back()[entry.thread], entry.first_start, entry.last_end);
+        if (!some.empty()) {
+          blocks.push_back({.edge = edge, .entry = &entry, .windows = some});
+        }
       }
     }
   }

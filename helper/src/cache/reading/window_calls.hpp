@@ -21,4 +21,12 @@ struct Window {
 [[nodiscard]] CallRows read_calls(const CallCache& cache, std::span<const EdgeId> edges,
                                   std::span<const Window> windows);
 
+// Edges, which ascend, and where their calls are read.
+struct EdgesInWindows {
+  std::span<const EdgeId> edges;
+  std::span<const Window> windows;
+};
+// Does the same for several sets of edges, which have no edge in common.
+[[nodiscard]] CallRows read_calls(const CallCache& cache, std::span<const EdgesInWindows> sets);
+
 } // namespace ptlens::cache

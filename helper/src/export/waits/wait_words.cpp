@@ -62,6 +62,25 @@ std::string place_text(const measure::SourcePlace& place) {
              : fmt::format("{} ({}:{})", name, printable(base_name(place.file)), place.line);
 }
 
+namespace {
+
+// Returns "thread `a`", "process `b` (33)", "thread `a` of process `b` (33)", "4 processes `b`" or
+// "threads `a` of 4 processes `b`".
+std::string thread_text(const measure::WakerRow& waker) {
+  if (waker.process.empty()) {
+    return fmt::format("thread `{}`", printable(waker.thread));
+  }
+  const bool one = waker.processes < 2;
+  const std::string process =
+      one ? fmt::format("process `{}` ({})", printable(waker.process), waker.pid)
+          : fmt::format("{} processes `{}`", waker.processes, printable(waker.process));
+  return waker.process == waker.thread ? process
+                                       : fmt::format("{} `{}` of {}", one ? "thread" : "threads",
+                                                     printable(waker.thread), process);
+}
+
+} // namespace
+
 std::string waker_text(const measure::WaitRow& row, const measure::WakerRow& waker) {
   switch (waker.kind) {
   case Waker::Kind::unknown:
@@ -76,12 +95,7 @@ std::string waker_text(const measure::WaitRow& row, const measure::WakerRow& wak
   case Waker::Kind::thread:
     break;
   }
-  const std::string thread = waker.process.empty()
-                                 ? fmt::format("thread `{}`", printable(waker.thread))
-                             : waker.process == waker.thread
-                                 ? fmt::format("process `{}`", printable(waker.process))
-                                 : fmt::format("thread `{}` of process `{}`",
-                                               printable(waker.thread), printable(waker.process));
+  const std::string thread = thread_text(waker);
   if (row.reason == Reason::preempted) {
     return fmt::format("the processor went to {}", thread);
   }

@@ -40,6 +40,8 @@ Json waker_json(const measure::WakerRow& waker) {
           {"thread", waker.thread},
           {"tid", waker.tid},
           {"process", waker.process},
+          {"pid", waker.pid},
+          {"processes", waker.processes},
           {"function", waker.place.function},
           {"binary", waker.place.binary},
           {"file", waker.place.file},

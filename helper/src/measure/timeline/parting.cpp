@@ -1,7 +1,9 @@
 // Which calls of a time line and of its twin are compared branch by branch.
+#include "measure/timeline/nested_calls.hpp"
 #include "measure/timeline/timeline.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace ptlens::measure {
 
@@ -17,6 +19,14 @@ TracedCall traced_call(const Measurement& measurement, const stacks::CallTable& 
     call.skip += calls.function[before] == calls.function[row] ? 1 : 0;
   }
   return call;
+}
+
+PlacedCall placed(const CallSubset& subset, std::uint32_t row) {
+  const stacks::CallTable& calls = subset.calls();
+  return {.window = {.thread = calls.thread[row],
+                     .begin = calls.start[row],
+                     .end = calls.start[row] + calls.wall(row)},
+          .order = index_of(subset.order(row))};
 }
 
 // Returns the calls that both made whose latencies differ most; none of either where there are
@@ -44,13 +54,27 @@ std::vector<TracedPair> pairs_to_compare(const Measurement& measurement, const T
   if (!timeline.twin) {
     return pairs;
   }
-  const stacks::CallTable& calls = timeline.subset.calls();
-  AlignedCall next{.row = timeline.row, .twin_row = timeline.twin->row};
-  while (next.in_both() && pairs.size() < most_compared_pairs) {
-    pairs.push_back({.function = calls.function[next.row],
-                     .call = traced_call(measurement, calls, next.row),
-                     .twin = traced_call(measurement, calls, next.twin_row)});
-    next = most_different(calls, align_children(calls, next.row, next.twin_row));
+  stacks::FunctionId function = timeline.subset.calls().function[timeline.row];
+  std::array<PlacedCall, 2> both = {placed(timeline.subset, timeline.row),
+                                    placed(timeline.subset, timeline.twin->row)};
+  while (pairs.size() < most_compared_pairs) {
+    const CallSubset subset =
+        read_first_children(measurement, function, both, most_compared_children).subset;
+    const stacks::CallTable& calls = subset.calls();
+    const auto row = row_of(subset, both[0]);
+    const auto twin_row = row_of(subset, both[1]);
+    if (!row || !twin_row) {
+      break; // a damaged block
+    }
+    pairs.push_back({.function = function,
+                     .call = traced_call(measurement, calls, *row),
+                     .twin = traced_call(measurement, calls, *twin_row)});
+    const AlignedCall next = most_different(calls, align_children(calls, *row, *twin_row));
+    if (!next.in_both()) {
+      break;
+    }
+    function = calls.function[next.row];
+    both = {placed(subset, next.row), placed(subset, next.twin_row)};
   }
   return pairs;
 }

@@ -1,12 +1,15 @@
 #include "measure/timeline/timeline.hpp"
 
+#include "cache/reading/window_calls.hpp"
 #include "measure/places/innermost_calls.hpp"
+#include "measure/timeline/nested_calls.hpp"
 #include "measure/waits/wait_rows.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
+#include <array>
+#include <iterator>
 #include <set>
 #include <span>
 #include <tuple>
@@ -22,44 +25,44 @@ using waits::Waker;
 
 constexpr std::size_t most_candidates = 64;
 
-// Returns the row of the call in a subset that contains it.
-std::optional<std::uint32_t> row_of(const CallSubset& subset, const StoredCall& call) {
-  const stacks::CallTable& calls = subset.calls();
-  const auto rows = std::views::iota(0U, static_cast<std::uint32_t>(calls.size()));
-  const auto place = [&](std::uint32_t row) {
-    return std::pair(calls.thread[row], calls.start[row]);
-  };
-  const auto same =
-      std::ranges::equal_range(rows, std::pair(call.ref.block->thread, call.start), {}, place);
-  const auto found = std::ranges::find(
-      same, call.order, [&](std::uint32_t row) { return index_of(subset.order(row)); });
-  return found == same.end() ? std::nullopt : std::optional(*found);
-}
-
 // Returns the typical call that is most like the given one.
 std::optional<StoredCall> twin_of(const Measurement& measurement, stacks::FunctionId function,
                                   const StoredCall& call) {
   const std::vector<StoredCall> typical =
       typical_calls(measurement, function, call, most_candidates);
-  std::vector<cache::Window> windows = {call.window()};
-  for (const StoredCall& each : typical) {
-    windows.push_back(each.window());
-  }
-  CallsNeeded needed(measurement);
-  needed.add_calls_of(function);
-  needed.add_calls_made_by(function);
-  const CallSubset subset = needed.read(windows);
+  std::vector<PlacedCall> calls = {call.placed()};
+  std::ranges::transform(typical, std::back_inserter(calls), &StoredCall::placed);
+  const CallSubset subset =
+      read_first_children(measurement, function, calls, most_compared_children).subset;
   std::vector<std::uint32_t> rows;
-  for (const StoredCall& each : typical) {
+  for (const PlacedCall& each : calls) {
     if (const auto row = row_of(subset, each)) {
       rows.push_back(*row);
     }
   }
-  const auto row = row_of(subset, call);
-  if (rows.empty() || rows.size() < typical.size() || !row) {
+  if (typical.empty() || rows.size() < calls.size()) {
     return std::nullopt; // none, or a damaged block
   }
-  return typical[most_alike(subset.calls(), *row, rows)];
+  return typical[most_alike(subset.calls(), rows.front(), std::span(rows).subspan(1))];
+}
+
+// Reads the calls in the call that begin in `first`, and the first ones that it and its twin made
+// directly. `below`: all edges of calls in it.
+CallSubset read_shown(const Measurement& measurement, stacks::FunctionId function,
+                      std::span<const PlacedCall> call_and_twin, const cache::Window& first,
+                      std::span<const cache::EdgeId> below) {
+  CallsNeeded own(measurement);
+  own.add_calls_of(function);
+  own.add_calls_made_by(function);
+  const std::vector<cache::EdgeId> own_edges = own.edges();
+  std::vector<cache::EdgeId> others;
+  std::ranges::set_difference(below, own_edges, std::back_inserter(others));
+  std::vector<cache::Window> windows =
+      read_first_children(measurement, function, call_and_twin, most_compared_children).windows;
+  windows.push_back(first);
+  const std::array<cache::EdgesInWindows, 2> sets = {{{.edges = own_edges, .windows = windows},
+                                                      {.edges = others, .windows = {&first, 1}}}};
+  return CallSubset(cache::read_calls(*measurement.cache, sets));
 }
 
 // Finds the calls of measured functions that a waker's stack shows.
@@ -179,26 +182,33 @@ Result<Timeline> timeline(const Measurement& measurement, const waits::Waits& wa
     return std::unexpected(not_found(measurement, function, name));
   }
   const auto twin = twin_of(measurement, function, *call);
-  std::vector<cache::Window> windows = {call->window()};
+  std::vector<PlacedCall> call_and_twin = {call->placed()};
   if (twin) {
-    windows.push_back(twin->window());
+    call_and_twin.push_back(twin->placed());
   }
   CallsNeeded needed(measurement);
   needed.add_calls_below(function);
-  Timeline made{.subset = needed.read(windows),
+  const std::vector<cache::EdgeId> below = needed.edges();
+  const auto nested = count_nested(measurement, below, *call);
+  const cache::Window first =
+      nested ? first_part(measurement, below, call->window(), most_timeline_calls) : call->window();
+  Timeline made{.subset = read_shown(measurement, function, call_and_twin, first, below),
                 .row = 0,
                 .tree = {},
                 .waits = {},
                 .meanwhile = {},
                 .twin = {}};
-  const auto row = row_of(made.subset, *call);
-  const auto twin_row = twin ? row_of(made.subset, *twin) : std::nullopt;
+  const auto row = row_of(made.subset, call_and_twin.front());
+  const auto twin_row = twin ? row_of(made.subset, call_and_twin.back()) : std::nullopt;
   if (!row) { // damaged or cancelled
     return std::unexpected(not_found(measurement, function, name));
   }
   made.row = *row;
   made.tree = calls_in(made.subset.calls(), made.row, most_timeline_calls);
-  add_waits(measurement, waits, needed.edges(), made);
+  if (nested) {
+    made.tree.left_out = *nested + 1 - std::uint64_t{made.tree.calls.size()};
+  }
+  add_waits(measurement, waits, below, made);
   if (twin_row) {
     made.twin = compare(made.subset.calls(), made.row, *twin_row);
   }

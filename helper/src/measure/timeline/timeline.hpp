@@ -63,7 +63,7 @@ struct TracedPair {
 };
 
 struct Timeline {
-  CallSubset subset;     // the call, its twin, and all that they led to
+  CallSubset subset;     // the call, its twin, and what is shown of what they led to
   std::uint32_t row = 0; // of the call
   CallTree tree;         // the calls in it
   std::vector<TimelineWait> waits;

@@ -12,8 +12,6 @@ namespace ptlens::measure {
 
 namespace {
 
-constexpr std::size_t most_children = 512;
-
 bool is_same(const stacks::CallTable& table, std::uint32_t one, std::uint32_t other) {
   return table.function[one] == table.function[other] && table.site[one] == table.site[other];
 }
@@ -36,7 +34,7 @@ std::vector<std::vector<std::uint32_t>> lengths(const stacks::CallTable& table,
 
 std::vector<std::uint32_t> first_children(const stacks::CallTable& table, std::uint32_t row) {
   std::vector<std::uint32_t> children = children_of(table, row);
-  children.resize(std::min(children.size(), most_children));
+  children.resize(std::min(children.size(), most_compared_children));
   return children;
 }
 

@@ -4,6 +4,7 @@
 
 #include "stacks/calls/call.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -30,6 +31,8 @@ struct Twin {
   std::optional<std::size_t> first_divergence = {};
   std::optional<std::size_t> largest_difference = {};
 };
+
+inline constexpr std::size_t most_compared_children = 512; // the first ones, of each call
 
 // Returns the index of the call that is most like the given one: the first with the longest common
 // subsequence, one on the same thread if there is. The table must contain what they called

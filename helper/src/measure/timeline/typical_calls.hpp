@@ -24,6 +24,12 @@ struct CallName {
 // Errors: bad_input.
 [[nodiscard]] Result<CallName> parse_call_name(std::string_view text);
 
+// A call by its place in a thread.
+struct PlacedCall {
+  cache::Window window;
+  std::uint32_t order = 0;
+};
+
 // Where a call is stored, and when it ran.
 struct StoredCall {
   cache::CallRef ref;
@@ -39,6 +45,7 @@ struct StoredCall {
   [[nodiscard]] cache::Window window() const {
     return {.thread = ref.block->thread, .begin = start, .end = end};
   }
+  [[nodiscard]] PlacedCall placed() const { return {.window = window(), .order = order}; }
 };
 
 // Returns the outermost call of the function that began on that thread at that time.

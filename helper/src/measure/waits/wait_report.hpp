@@ -27,12 +27,14 @@ struct WaitTotals {
 struct WakerRow {
   waits::Waker::Kind kind = waits::Waker::Kind::unknown;
   waits::Interrupt interrupt = waits::Interrupt::other;
-  bool likely = false;      // inferred from a call that ended just before
-  std::string thread = {};  // name; empty: none
-  std::int32_t tid = -1;    // of the last one; threads of one name are one row
-  std::string process = {}; // name of its process, if it is another one; empty: the same
-  SourcePlace place = {};   // in the first function outside the system's libraries
-  std::string called = {};  // of a system library, by it
+  bool likely = false;         // inferred from a call that ended just before
+  std::string thread = {};     // name; empty: none
+  std::int32_t tid = -1;       // of the last one; threads of one name are one row
+  std::string process = {};    // name of its process, if it is another one; empty: the same
+  std::int32_t pid = -1;       // of the last such process; processes of one name are one row
+  std::uint64_t processes = 0; // of that name
+  SourcePlace place = {};      // in the first function outside the system's libraries
+  std::string called = {};     // of a system library, by it
   std::uint64_t intervals = 0;
   std::uint64_t total = 0; // of the waits that it ended
 };

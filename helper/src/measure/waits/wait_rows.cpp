@@ -66,7 +66,8 @@ void WaitRows::finish(WaitReport& report) {
                 .totals = group.totals.finish(),
                 .wakers = {}};
     for (auto& [waker, made] : group.wakers) {
-      row.wakers.push_back(std::move(made));
+      made.row.processes = made.processes.size();
+      row.wakers.push_back(std::move(made.row));
     }
     std::ranges::stable_sort(row.wakers, std::greater(), &WakerRow::total);
     report.rows.push_back(std::move(row));
@@ -81,14 +82,18 @@ void WaitRows::add_waker(Group& group, const Placed& placed, const WaitPart& par
   if (!is_known) {
     return;
   }
-  WakerRow& made = group.wakers
-                       .try_emplace({row.kind, row.interrupt, row.likely, row.process, row.thread,
-                                     row.place, row.called},
-                                    row)
-                       .first->second;
-  ++made.intervals;
-  made.total += part.time;
-  made.tid = row.tid;
+  Wakers& made = group.wakers
+                     .try_emplace({row.kind, row.interrupt, row.likely, row.process, row.thread,
+                                   row.place, row.called},
+                                  Wakers{.row = row, .processes = {}})
+                     .first->second;
+  ++made.row.intervals;
+  made.row.total += part.time;
+  made.row.tid = row.tid;
+  made.row.pid = row.pid;
+  if (row.pid >= 0) {
+    made.processes.insert(row.pid);
+  }
 }
 
 // For a preempted thread, the thread that got the CPU.
@@ -103,7 +108,10 @@ WakerRow WaitRows::waker_of(const Wait& wait, const Placed& placed) {
   if (row.kind == Waker::Kind::thread) {
     row.tid = wait.waker.tid;
     row.thread = waits_.thread_name(wait.waker.tid);
-    row.process = wait.waker.other_pid > 0 ? waits_.thread_name(wait.waker.other_pid) : "";
+    if (wait.waker.other_pid > 0) {
+      row.pid = wait.waker.other_pid;
+      row.process = waits_.thread_name(row.pid);
+    }
     const waits::WaitPlace place = waits_.place(wait.waker.stack);
     row.place = place_of(waits_, place.site);
     row.called = place.called;

@@ -52,9 +52,13 @@ private:
       std::tuple<waits::Reason, bool, waits::LockKind, SourcePlace, std::string, std::string>;
   using WakerKey = std::tuple<waits::Waker::Kind, waits::Interrupt, bool, std::string, std::string,
                               SourcePlace, std::string>;
+  struct Wakers {
+    WakerRow row;
+    std::set<std::int32_t> processes;
+  };
   struct Group {
     TotalsBuilder totals;
-    std::map<WakerKey, WakerRow> wakers;
+    std::map<WakerKey, Wakers> wakers;
   };
 
   void add_waker(Group& group, const Placed& placed, const WaitPart& part);

@@ -211,13 +211,15 @@ Finding find_uprobes(const Facts& facts) {
 }
 
 Finding find_wait_tracepoints(const Facts& facts) {
-  Finding finding{.id = "wait_tracepoints",
-                  .title = "Reasons of waits",
-                  .why =
-                      "the scheduler's tracepoints show what a thread waited for, and who woke it"};
+  Finding finding{
+      .id = "wait_tracepoints",
+      .title = "Reasons of waits",
+      .why = "the scheduler's tracepoints show what a thread waited for, and which thread or "
+             "process woke it"};
   const auto found = find_wait_events(facts.machine);
   if (found) {
-    finding.detail = "sched_switch and sched_waking can be recorded";
+    finding.detail = "sched_switch and sched_waking can be recorded, wakings by other processes "
+                     "included";
     return finding;
   }
   finding.state = State::limited;

@@ -43,6 +43,11 @@ Note waits_not_recorded(const std::string& why) {
                    why);
 }
 
+Note outside_wakers_not_recorded(const std::string& why) {
+  return make_note("outside_wakers_not_recorded",
+                   "the recording does not name other processes that ended waits: {}", why);
+}
+
 std::optional<WaitEvents> choose_wait_events(const Request& request, const Machine& machine,
                                              std::vector<Note>& notes) {
   if (!request.waits) {

@@ -33,6 +33,8 @@ inline constexpr std::uint64_t wait_registers =
 
 // Returns the note that waits have no reasons in this recording.
 [[nodiscard]] Note waits_not_recorded(const std::string& why);
+// Returns the note that only wakings by the recorded threads have names.
+[[nodiscard]] Note outside_wakers_not_recorded(const std::string& why);
 
 // Returns the tracepoints where the request wants them and the machine allows it. Otherwise a note
 // says why not.

@@ -1,6 +1,7 @@
 #include "record/probes/events/hit_events.hpp"
 
 #include "perfdata/contents/records.hpp"
+#include "record/probes/events/thread_filter.hpp"
 
 #include <fmt/format.h>
 
@@ -62,6 +63,18 @@ perf_event_attr wait_attribute(std::uint64_t id) {
   return attribute;
 }
 
+// The stacks of other processes cannot be named: the code that they map is not recorded.
+perf_event_attr outside_attribute(std::uint64_t id) {
+  perf_event_attr attribute = wait_attribute(id);
+  attribute.sample_type &= ~std::uint64_t{PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER};
+  attribute.sample_regs_user = 0;
+  attribute.sample_stack_user = 0;
+  attribute.inherit = 0;
+  attribute.comm = 1;
+  attribute.task = 1;
+  return attribute;
+}
+
 perf_event_attr probe_attribute(std::uint64_t id) {
   perf_event_attr attribute = common_attribute();
   attribute.type = PERF_TYPE_TRACEPOINT;
@@ -69,6 +82,20 @@ perf_event_attr probe_attribute(std::uint64_t id) {
   attribute.sample_type = sample_fields | PERF_SAMPLE_RAW;
   attribute.disabled = 1;
   return attribute;
+}
+
+// Returns the number of the event that made the record: first in a sample, last in all others.
+std::uint64_t id_of_record(std::span<const std::byte> record) {
+  perf_event_header header{};
+  std::uint64_t id = 0;
+  if (record.size() < sizeof header + sizeof id) {
+    return 0;
+  }
+  std::memcpy(&header, record.data(), sizeof header);
+  const std::size_t at =
+      header.type == PERF_RECORD_SAMPLE ? sizeof header : record.size() - sizeof id;
+  std::memcpy(&id, record.data() + at, sizeof id);
+  return id;
 }
 
 Descriptor open_event(const perf_event_attr& attribute, std::int32_t tid, int cpu) {
@@ -87,6 +114,10 @@ Error open_error(int reason) {
                                                            : Error::Kind::failed,
                .message = fmt::format("a probe cannot be opened: {}", std::strerror(reason)),
                .remedy = "run the same command with sudo"};
+}
+
+bool is_outside(const HitEvents::Described& event) {
+  return event.name == perfdata::waking_event && event.attribute.inherit == 0;
 }
 
 // Each event needs a descriptor per thread and CPU.
@@ -179,7 +210,8 @@ Result<HitEvents> HitEvents::open(const Watched& watched, std::size_t pages) {
 }
 
 Result<void> HitEvents::add(const ProbeEvent& event, const Watched& watched) {
-  return open_on({.attribute = probe_attribute(event.id), .probe = &event}, watched, 0);
+  return open_on({.attribute = probe_attribute(event.id), .probe = &event, .filter = event.filter},
+                 watched, 0);
 }
 
 Result<void> HitEvents::add_waits(const WaitEvents& waits, const Watched& watched) {
@@ -199,22 +231,44 @@ Result<void> HitEvents::add_waits(const WaitEvents& waits, const Watched& watche
   return {};
 }
 
-bool HitEvents::is_of_wait(std::span<const std::byte> record) const {
-  perf_event_header header{};
-  std::uint64_t id = 0;
-  if (wait_ids_.empty() || record.size() < sizeof header + sizeof id) {
-    return false;
+Result<void> HitEvents::add_outside_wakings(const WaitEvents& waits,
+                                            const std::set<std::int32_t>& threads,
+                                            const std::vector<int>& cpus) {
+  std::vector<Descriptor> added;
+  auto opened = open_on({.attribute = outside_attribute(waits.waking_id),
+                         .name = perfdata::waking_event,
+                         .kept_in = &added,
+                         .filter = filter_of_outside_wakings(threads)},
+                        {.threads = {}, .cpus = cpus}, 0);
+  if (!opened) {
+    std::erase_if(described_,
+                  [this](const Described& event) { return outside_.empty() && is_outside(event); });
+    return opened;
   }
-  std::memcpy(&header, record.data(), sizeof header);
-  std::memcpy(&id, record.data() + sizeof header, sizeof id);
-  return header.type == PERF_RECORD_SAMPLE && wait_ids_.contains(id);
+  const auto& ids = std::ranges::find_if(described_, &is_outside)->ids;
+  outside_ids_.insert(ids.begin(), ids.end());
+  wait_ids_.insert(ids.begin(), ids.end());
+  for (const Descriptor& event : added) {
+    ::ioctl(event.get(), enabled_ ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+  }
+  outside_ = std::move(added); // a filter cannot be replaced
+  return {};
+}
+
+bool HitEvents::is_from_outside(std::span<const std::byte> record) const {
+  return !outside_ids_.empty() && outside_ids_.contains(id_of_record(record));
+}
+
+bool HitEvents::is_of_wait(std::span<const std::byte> record) const {
+  return !wait_ids_.empty() && is_sample(record) && wait_ids_.contains(id_of_record(record));
 }
 
 Result<void> HitEvents::open_on(const Opening& opening, const Watched& watched, std::size_t pages) {
   const perf_event_attr& attribute = opening.attribute;
   const ProbeEvent* const event = opening.probe;
   auto described = std::ranges::find_if(described_, [&](const Described& known) {
-    return known.attribute.type == attribute.type && known.attribute.config == attribute.config;
+    return known.attribute.type == attribute.type && known.attribute.config == attribute.config &&
+           known.attribute.sample_type == attribute.sample_type;
   });
   if (described == described_.end()) {
     described = described_.insert(described_.end(),
@@ -233,8 +287,8 @@ Result<void> HitEvents::open_on(const Opening& opening, const Watched& watched, 
       std::uint64_t number = 0;
       if (!opened.valid() || ::ioctl(opened.get(), PERF_EVENT_IOC_ID, &number) != 0 ||
           (known && ::ioctl(opened.get(), PERF_EVENT_IOC_SET_OUTPUT, output->second) != 0) ||
-          (event != nullptr && !event->filter.empty() &&
-           ::ioctl(opened.get(), PERF_EVENT_IOC_SET_FILTER, event->filter.c_str()) != 0)) {
+          (!opening.filter.empty() &&
+           ::ioctl(opened.get(), PERF_EVENT_IOC_SET_FILTER, opening.filter.c_str()) != 0)) {
         const int reason = errno;
         return std::unexpected(open_error(reason));
       }
@@ -267,16 +321,20 @@ void HitEvents::use_all(unsigned long request) const {
   for (const Opened& probe : probes_) {
     ::ioctl(probe.descriptor.get(), request, 0);
   }
-  for (const Descriptor& wait : waits_) {
-    ::ioctl(wait.get(), request, 0);
+  for (const std::vector<Descriptor>* const events : {&waits_, &outside_}) {
+    for (const Descriptor& event : *events) {
+      ::ioctl(event.get(), request, 0);
+    }
   }
 }
 
-void HitEvents::enable() const {
+void HitEvents::enable() {
+  enabled_ = true;
   use_all(PERF_EVENT_IOC_ENABLE);
 }
 
-void HitEvents::disable() const {
+void HitEvents::disable() {
+  enabled_ = false;
   use_all(PERF_EVENT_IOC_DISABLE);
 }
 

@@ -58,7 +58,14 @@ public:
   // Opens the tracepoints of waits on the threads, disabled. Errors: the same; none of them is open
   // then.
   Result<void> add_waits(const WaitEvents& waits, const Watched& watched);
-  // Returns whether the record is a sample of such a tracepoint.
+  // Opens the tracepoint of wakings on all CPUs, for wakings of these threads by others. It also
+  // records the starts and names of all processes. It takes the place of the one that was opened
+  // before, and is enabled as that one is. Errors: the same, and the kernel's for the filter.
+  Result<void> add_outside_wakings(const WaitEvents& waits, const std::set<std::int32_t>& threads,
+                                   const std::vector<int>& cpus);
+  // Returns whether the event of the record is that one.
+  [[nodiscard]] bool is_from_outside(std::span<const std::byte> record) const;
+  // Returns whether the record is a sample of a tracepoint of waits.
   [[nodiscard]] bool is_of_wait(std::span<const std::byte> record) const;
 
   // Opens the probe's event on the threads, disabled. This sets its breakpoints in the program.
@@ -66,8 +73,8 @@ public:
   Result<void> add(const ProbeEvent& event, const Watched& watched);
   // Enable and disable all probe events and the tracepoints of waits. A disabled probe records
   // nothing but costs the same.
-  void enable() const;
-  void disable() const;
+  void enable();
+  void disable();
   // Closes the event of that number, or all probe events. The kernel then removes the breakpoints
   // from the program: at once where the probe is held by hold(), or else after some tenths of a
   // second.
@@ -97,6 +104,7 @@ private:
     const char* name = "";
     const ProbeEvent* probe = nullptr;
     std::vector<Descriptor>* kept_in = nullptr; // null: among the probes
+    std::string filter = {};
   };
   Result<void> open_on(const Opening& opening, const Watched& watched, std::size_t pages);
   void use_all(unsigned long request) const;
@@ -104,6 +112,9 @@ private:
   std::vector<Descriptor> side_band_;
   std::vector<Descriptor> waits_;
   std::set<std::uint64_t> wait_ids_;
+  std::vector<Descriptor> outside_;
+  std::set<std::uint64_t> outside_ids_;
+  bool enabled_ = false;
   std::map<int, int> output_; // descriptor by CPU
   std::vector<RingBuffer> buffers_;
   std::vector<Opened> probes_;

@@ -8,6 +8,7 @@
 #include "record/probes/session/burst_schedule.hpp"
 #include "record/probes/session/data_file.hpp"
 #include "record/probes/session/hit_store.hpp"
+#include "record/probes/session/outside_wakers.hpp"
 #include "record/probes/session/started_program.hpp"
 #include "record/probes/session/watched_target.hpp"
 #include "record/processes/child.hpp"
@@ -66,9 +67,7 @@ private:
     }
     events_ = std::move(*events);
     if (session_.waits) {
-      if (auto added = events_->add_waits(*session_.waits, watched_by(request_, pid())); !added) {
-        notes_.push_back(waits_not_recorded(added.error().message));
-      }
+      add_waits(watched_by(request_, pid()));
     }
     for (const ProbeEvent& event : session_.events) {
       auto held = hold(event);
@@ -92,6 +91,20 @@ private:
     }
     report(0);
     return program_ ? program_->release() : Result<void>();
+  }
+
+  void add_waits(const Watched& watched) {
+    if (auto added = events_->add_waits(*session_.waits, watched); !added) {
+      notes_.push_back(waits_not_recorded(added.error().message));
+      return;
+    }
+    if (!watched.threads.empty()) {
+      outside_.emplace(*session_.waits, watched);
+      if (auto opened = outside_->open(*events_); !opened) {
+        notes_.push_back(outside_wakers_not_recorded(opened.error().message));
+        outside_.reset();
+      }
+    }
   }
 
   // The file is there once the probes are set, so that scripts can wait for it.
@@ -166,6 +179,11 @@ private:
 
   void take(std::span<const std::byte> record) {
     const std::uint64_t time_ns = time_of_record(record);
+    const bool from_outside = events_->is_from_outside(record);
+    const auto woken = outside_ ? outside_->take(record, from_outside) : std::nullopt;
+    if (from_outside && !is_sample(record)) {
+      return; // the starts and names of other processes
+    }
     if (is_sample(record) && !events_->is_of_wait(record)) {
       const auto hit = hit_of_sample(record);
       if (!hit || !was_measured(time_ns)) {
@@ -173,7 +191,8 @@ private:
       }
       meter_.hit(hit->tid, session_.costs.of(hit->event_id, hit->ip));
     } else if (is_sample(record)) {
-      meter_.hit(tid_of_sample(record), session_.wait_ns);
+      // Another process makes the record, but the thread that it wakes starts later for it.
+      meter_.hit(woken.value_or(tid_of_sample(record)), session_.wait_ns);
     }
     store_->add(record, time_ns);
   }
@@ -181,6 +200,9 @@ private:
   void drain() {
     events_->drain([this](std::span<const std::byte> record) { take(record); });
     store_->hand_on();
+    if (outside_ && is_set()) {
+      outside_->renew(*events_, event_clock_ns());
+    }
   }
 
   [[nodiscard]] static double now_ns() { return static_cast<double>(event_clock_ns()); }
@@ -303,6 +325,9 @@ private:
     drain();
     auto more = store_->finish(measured_);
     notes_.insert(notes_.end(), more.begin(), more.end());
+    for (const auto& record : outside_ ? outside_->name_records() : Records()) {
+      store_->file().append(record);
+    }
     if (auto written = store_->file().finish({.events = events_->described(),
                                               .build_ids = session_.build_ids,
                                               .command_line = {"ptlens", "record"}});
@@ -328,6 +353,7 @@ private:
   std::optional<HitEvents> events_;
   std::vector<Descriptor> held_;
   std::optional<HitStore> store_;
+  std::optional<OutsideWakers> outside_;
   std::vector<Interval> measured_;
   std::vector<Note> notes_;
   LoadMeter meter_;
