@@ -176,10 +176,9 @@ TEST_F(Timelines, OfALongCallOnlyWhatIsShownIsRead) {
     const auto made =
         add_call(m_, {.function = function(0), .parent = call, .start = at, .latency = 31'000});
     for (std::uint64_t lookup = 0; lookup < 3'000; ++lookup) {
-      add_call(m_, {.function = function(1),
-                    .parent = made,
-                    .start = at + 10 + 10 * lookup,
-                    .latency = 5});
+      add_call(
+          m_,
+          {.function = function(1), .parent = made, .start = at + 10 + 10 * lookup, .latency = 5});
     }
   }
   serve(500'000, 400, {0, 1, 2});
@@ -193,7 +192,8 @@ TEST_F(Timelines, OfALongCallOnlyWhatIsShownIsRead) {
   EXPECT_EQ(calls.start[made->tree.calls.back().row], 2'010U + 10 * 1'997);
   EXPECT_EQ(made->tree.calls.back().depth, 2U);
   ASSERT_TRUE(made->twin.has_value());
-  std::vector<std::uint64_t> aligned; // starts of the direct calls, which lie after all that is shown
+  std::vector<std::uint64_t>
+      aligned; // starts of the direct calls, which lie after all that is shown
   for (const AlignedCall& each : made->twin->calls) {
     if (each.row != AlignedCall::none) {
       aligned.push_back(calls.start[each.row]);
@@ -229,7 +229,8 @@ TEST_F(Timelines, CallsBelowAnotherRootAreNotInTheCall) {
   add_call(m_, {.function = function(0), .parent = call, .start = 1'500, .latency = 100});
   const auto root = add_call(m_, {.function = function(3), .start = 2'000, .latency = 5'000});
   for (std::uint64_t at = 0; at < 20; ++at) {
-    add_call(m_, {.function = function(1), .parent = root, .start = 2'100 + 100 * at, .latency = 50});
+    add_call(m_,
+             {.function = function(1), .parent = root, .start = 2'100 + 100 * at, .latency = 50});
   }
   add_call(m_, {.function = function(1), .parent = call, .start = 8'000, .latency = 100});
   const auto made = shown(1'000);

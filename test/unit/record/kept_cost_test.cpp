@@ -1,5 +1,5 @@
-#include "record/probes/cost/kept_cost.hpp"
 #include "record/machine/boot_files.hpp"
+#include "record/probes/cost/kept_cost.hpp"
 
 #include <gtest/gtest.h>
 

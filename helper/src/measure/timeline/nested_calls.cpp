@@ -167,14 +167,22 @@ Window first_part(const Measurement& measurement, std::span<const EdgeId> edges,
   return window;
 }
 
+PlacedCall place_of(const CallSubset& subset, std::uint32_t row) {
+  const stacks::CallTable& calls = subset.calls();
+  return {.window = {.thread = calls.thread[row],
+                     .begin = calls.start[row],
+                     .end = calls.start[row] + calls.wall(row)},
+          .order = index_of(subset.order(row))};
+}
+
 std::optional<std::uint32_t> row_of(const CallSubset& subset, const PlacedCall& call) {
   const stacks::CallTable& calls = subset.calls();
   const auto rows = std::views::iota(0U, static_cast<std::uint32_t>(calls.size()));
   const auto place = [&](std::uint32_t row) {
     return std::pair(calls.thread[row], calls.start[row]);
   };
-  const auto same = std::ranges::equal_range(
-      rows, std::pair(call.window.thread, call.window.begin), {}, place);
+  const auto same =
+      std::ranges::equal_range(rows, std::pair(call.window.thread, call.window.begin), {}, place);
   const auto found = std::ranges::find(
       same, call.order, [&](std::uint32_t row) { return index_of(subset.order(row)); });
   return found == same.end() ? std::nullopt : std::optional(*found);

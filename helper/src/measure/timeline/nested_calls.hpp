@@ -27,6 +27,7 @@ namespace ptlens::measure {
                                        std::span<const cache::EdgeId> edges,
                                        const cache::Window& window, std::size_t most);
 
+[[nodiscard]] PlacedCall place_of(const CallSubset& subset, std::uint32_t row);
 // Returns the row of the call in a subset that contains it.
 [[nodiscard]] std::optional<std::uint32_t> row_of(const CallSubset& subset, const PlacedCall& call);
 

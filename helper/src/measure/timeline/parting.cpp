@@ -21,14 +21,6 @@ TracedCall traced_call(const Measurement& measurement, const stacks::CallTable& 
   return call;
 }
 
-PlacedCall placed(const CallSubset& subset, std::uint32_t row) {
-  const stacks::CallTable& calls = subset.calls();
-  return {.window = {.thread = calls.thread[row],
-                     .begin = calls.start[row],
-                     .end = calls.start[row] + calls.wall(row)},
-          .order = index_of(subset.order(row))};
-}
-
 // Returns the calls that both made whose latencies differ most; none of either where there are
 // none.
 AlignedCall most_different(const stacks::CallTable& calls, std::span<const AlignedCall> aligned) {
@@ -55,8 +47,8 @@ std::vector<TracedPair> pairs_to_compare(const Measurement& measurement, const T
     return pairs;
   }
   stacks::FunctionId function = timeline.subset.calls().function[timeline.row];
-  std::array<PlacedCall, 2> both = {placed(timeline.subset, timeline.row),
-                                    placed(timeline.subset, timeline.twin->row)};
+  std::array<PlacedCall, 2> both = {place_of(timeline.subset, timeline.row),
+                                    place_of(timeline.subset, timeline.twin->row)};
   while (pairs.size() < most_compared_pairs) {
     const CallSubset subset =
         read_first_children(measurement, function, both, most_compared_children).subset;
@@ -74,7 +66,7 @@ std::vector<TracedPair> pairs_to_compare(const Measurement& measurement, const T
       break;
     }
     function = calls.function[next.row];
-    both = {placed(subset, next.row), placed(subset, next.twin_row)};
+    both = {place_of(subset, next.row), place_of(subset, next.twin_row)};
   }
   return pairs;
 }

@@ -60,8 +60,8 @@ CallSubset read_shown(const Measurement& measurement, stacks::FunctionId functio
   std::vector<cache::Window> windows =
       read_first_children(measurement, function, call_and_twin, most_compared_children).windows;
   windows.push_back(first);
-  const std::array<cache::EdgesInWindows, 2> sets = {{{.edges = own_edges, .windows = windows},
-                                                      {.edges = others, .windows = {&first, 1}}}};
+  const std::array<cache::EdgesInWindows, 2> sets = {
+      {{.edges = own_edges, .windows = windows}, {.edges = others, .windows = {&first, 1}}}};
   return CallSubset(cache::read_calls(*measurement.cache, sets));
 }
 
