@@ -28,10 +28,10 @@ export function ask(...args) {
 
 export const helperCanMeasure = () => ask("doctor").backend !== "none";
 
-/** Two threads, 500 orders a second each, until stopped. */
+/** Two threads, 500 orders a second each, until stopped. Each 250th order waits 3 ms for stock, so that a flame graph has room for all callees. */
 export async function startSample() {
   const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-sample-"));
-  const child = spawn(sample, ["--threads", "2", "--rate", "500"], { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(sample, ["--threads", "2", "--rate", "500", "--slow-every", "250", "--stock-ms", "3"], { stdio: ["ignore", "ignore", "inherit"] });
   await once(child, "spawn");
   const stop = async () => {
     child.kill();
