@@ -57,6 +57,11 @@ std::vector<FrameDescription> read_descriptions(const ElfImage& image) {
   return file ? read_frame_descriptions(file->elf(), image) : std::vector<FrameDescription>();
 }
 
+Result<ElfImage> open_image(const std::string& path) {
+  const Result<ElfFile> file = ElfFile::open(path);
+  return file ? ElfImage::read(path, *file) : std::unexpected(file.error());
+}
+
 std::optional<GoRuntime> find_go_runtime(const ElfImage& image, const DebugFile& debug_file) {
   if (!has_go_runtime(image)) {
     return std::nullopt;
@@ -72,9 +77,14 @@ std::optional<GoRuntime> find_go_runtime(const ElfImage& image, const DebugFile&
 
 struct Binary::Contents {
   // `kernel_symbols`: the symbols of a kernel, whose file has no tables of its own.
-  explicit Contents(ElfImage opened, std::vector<Symbol> kernel_symbols = {})
+  explicit Contents(ElfImage opened, bool debug_info_wanted = true,
+                    std::vector<Symbol> kernel_symbols = {})
       : kernel(std::move(kernel_symbols)), image(std::move(opened)),
-        debug_file([this] { return locate_debug_file(image); }),
+        debug_file([this, debug_info_wanted] {
+          DebugFile file = locate_debug_file(image);
+          file.has_dwarf = file.has_dwarf && debug_info_wanted;
+          return file;
+        }),
         unit_names([this] { return read_unit_names(debug_file.get()); }),
         debug_info([this] { return read_debug_info(debug_file.get(), image); }), table([this] {
           if (!kernel.empty()) {
@@ -132,15 +142,19 @@ std::shared_ptr<const Binary> Binary::make(std::unique_ptr<Contents> contents) {
 }
 
 Result<std::shared_ptr<const Binary>> Binary::open(const std::string& path) {
-  const Result<ElfFile> file = ElfFile::open(path);
-  if (!file) {
-    return std::unexpected(file.error());
-  }
-  Result<ElfImage> image = ElfImage::read(path, *file);
+  Result<ElfImage> image = open_image(path);
   if (!image) {
     return std::unexpected(std::move(image).error());
   }
   return make(std::make_unique<Contents>(std::move(*image)));
+}
+
+Result<std::shared_ptr<const Binary>> Binary::open_without_debug_info(const std::string& path) {
+  Result<ElfImage> image = open_image(path);
+  if (!image) {
+    return std::unexpected(std::move(image).error());
+  }
+  return make(std::make_unique<Contents>(std::move(*image), false));
 }
 
 Result<std::shared_ptr<const Binary>> Binary::open_kernel(const std::string& kcore,
@@ -157,7 +171,7 @@ Result<std::shared_ptr<const Binary>> Binary::open_kernel(const std::string& kco
   if (!symbols) {
     return std::unexpected(std::move(symbols).error());
   }
-  return make(std::make_unique<Contents>(std::move(*image), std::move(*symbols)));
+  return make(std::make_unique<Contents>(std::move(*image), true, std::move(*symbols)));
 }
 
 void Binary::read_all() const {

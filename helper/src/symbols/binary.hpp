@@ -29,6 +29,10 @@ public:
   // truncated).
   static Result<std::shared_ptr<const Binary>> open(const std::string& path);
 
+  // Does the same, but leaves out debug information, which takes most of the time to read:
+  // functions come from symbols and the unwind table alone.
+  static Result<std::shared_ptr<const Binary>> open_without_debug_info(const std::string& path);
+
   // Reads the kernel: its code from a core file such as the kcore of `perf record --kcore`, its
   // functions from a copy of /proc/kallsyms. Errors: those of open, and bad_input where that code
   // has no functions.

@@ -234,10 +234,24 @@ TEST(HitCosts, AreFoundByEventAndOffsetInThePage) {
        .binary = "/a",
        .address = 0x1250,
        .hit_ns = 14'000}};
-  const HitCosts costs(probes);
-  EXPECT_EQ(costs.of(7, 0x7f0000401234), 900);
-  EXPECT_EQ(costs.of(8, 0x7f0000401250), 14'000);
-  EXPECT_EQ(costs.of(8, 0x7f0000401234), 0);
+  HitCosts costs(probes, probes);
+  EXPECT_EQ(costs.take(7, 0x7f0000401234, 1, 1000), 900);
+  EXPECT_EQ(costs.take(8, 0x7f0000401250, 1, 2000), 14'000);
+  EXPECT_EQ(costs.take(8, 0x7f0000401234, 1, 3000), 0);
+}
+
+// The caches contain what a hit needs if the thread's previous one was less than 25 us before.
+TEST(HitCosts, DependOnTheTimeSinceThePreviousHitOfTheThread) {
+  const std::vector<Probe> probes = {
+      {.event_id = 7, .binary = "/a", .address = 0x1234, .hit_ns = 900}};
+  std::vector<Probe> frequent = probes;
+  frequent[0].hit_ns = 600;
+  HitCosts costs(probes, frequent);
+  EXPECT_EQ(costs.take(7, 0x1234, 1, 1'000'000), 900); // the first one
+  EXPECT_EQ(costs.take(7, 0x1234, 1, 1'024'999), 600);
+  EXPECT_EQ(costs.take(7, 0x1234, 1, 1'049'999), 900);
+  EXPECT_EQ(costs.take(7, 0x1234, 2, 1'050'000), 900); // of another thread
+  EXPECT_EQ(costs.take(7, 0x1234, 1, 1'040'000), 600); // read later than the one that followed it
 }
 
 // 0.1 s on two CPUs is 200 ms, and the hits took 40 ms and 10 ms of it.

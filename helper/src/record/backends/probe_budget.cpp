@@ -14,6 +14,8 @@
 namespace ptlens::record {
 namespace {
 
+constexpr double ns_per_s = 1e9;
+
 bool ends_call(Probe::Kind kind) {
   return kind == Probe::Kind::exit || kind == Probe::Kind::returned;
 }
@@ -56,7 +58,6 @@ void note_plan(const Request& request, const std::string& target, const CallRate
 // A turn of a thread on a CPU ends with one record, and a wake-up before it is another.
 double cost_of_waits(const CallCounts& counted, const ProbeCost& cost) {
   constexpr double records_a_turn = 2;
-  constexpr double ns_per_s = 1e9;
   return counted.turns_a_s * records_a_turn * cost.wait_ns / ns_per_s / counted.cpus;
 }
 
@@ -81,6 +82,7 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
   std::vector<Candidate> candidates;
   std::vector<const symbols::Function*> functions;
   double entry_ns = 0;
+  double pause_ns = 0; // between hits of one function, on average
   for (const PlannedProbe& probe : plan.probes) {
     const HitCost& hit = cost->of(is_emulated(probe.place.binary->code_at(probe.address)));
     if (probe.kind == Probe::Kind::entry) {
@@ -90,17 +92,20 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
       const bool forced = std::ranges::any_of(wanted, [&](const std::string& each) {
         return each == "all" || each == name || each == probe.place->linkage_name;
       });
+      const double calls_a_s = is_target ? rate.alone : rate.most;
+      constexpr double hits_a_call = 2;
+      pause_ns = counted->cpus * ns_per_s / hits_a_call / std::max(calls_a_s, 1.0);
+      entry_ns = hit.after(pause_ns);
       candidates.push_back({.name = name,
                             .target = is_target,
                             .forced = forced,
                             .tail = ends_calls(plan, probe.place),
-                            .calls_a_s = is_target ? rate.alone : rate.most,
-                            .cost_ns = hit.frequent_ns});
+                            .calls_a_s = calls_a_s,
+                            .cost_ns = entry_ns});
       functions.push_back(&*probe.place);
-      entry_ns = hit.frequent_ns;
     } else if (!candidates.empty() && ends_call(probe.kind)) { // a call ends at one exit
-      const double exit_ns =
-          probe.kind == Probe::Kind::returned ? cost->returned.frequent_ns : hit.frequent_ns;
+      const HitCost& exit = probe.kind == Probe::Kind::returned ? cost->returned : hit;
+      const double exit_ns = exit.after(pause_ns);
       candidates.back().cost_ns = std::max(candidates.back().cost_ns, entry_ns + exit_ns);
     }
   }

@@ -145,7 +145,7 @@ private:
     HitSession session{.request = &request_,
                        .events = events.events(),
                        .callees = events.callees(),
-                       .costs = HitCosts(frequent),
+                       .costs = HitCosts(attempt.probes, frequent),
                        .wait_ns = cost_ ? cost_->wait_ns : 0,
                        .budget = within.budget,
                        .in_bursts = within.in_bursts,

@@ -109,8 +109,14 @@ Result<TargetFile> TargetFiles::named(const std::string& binary) const {
 }
 
 Result<std::shared_ptr<const Binary>> TargetFiles::open(const TargetFile& file) {
-  const auto known =
-      std::ranges::find(opened_, file.path, [](const Opened& opened) { return opened.file.path; });
+  return open(file, true);
+}
+
+Result<std::shared_ptr<const Binary>> TargetFiles::open(const TargetFile& file,
+                                                        bool with_debug_info) {
+  const auto known = std::ranges::find_if(opened_, [&](const Opened& opened) {
+    return opened.file.path == file.path && (opened.has_debug_info || !with_debug_info);
+  });
   if (known != opened_.end()) {
     return known->binary;
   }
@@ -122,9 +128,10 @@ Result<std::shared_ptr<const Binary>> TargetFiles::open(const TargetFile& file) 
               .file = file.path,
               .remedy = "restart the process, or run the same command with sudo"});
   }
-  auto binary = Binary::open(file.open_path);
+  auto binary = with_debug_info ? Binary::open(file.open_path)
+                                : Binary::open_without_debug_info(file.open_path);
   if (binary) {
-    opened_.push_back(Opened{.file = file, .binary = *binary});
+    opened_.push_back({.file = file, .binary = *binary, .has_debug_info = with_debug_info});
   }
   return binary;
 }
@@ -153,7 +160,7 @@ std::optional<Place> TargetFiles::resolve(std::string_view linkage_name) {
   // static program, and those that the linker fills with the address of a resolver (IRELATIVE).
   for (const auto find : {&Binary::exported, &Binary::defined}) {
     for (const TargetFile& file : files_) {
-      const auto binary = open(file);
+      const auto binary = open(file, false);
       if (!binary) {
         continue;
       }

@@ -38,7 +38,7 @@ public:
   // path. Errors: not_found.
   [[nodiscard]] Result<TargetFile> named(const std::string& binary) const;
 
-  // Opens the file, or returns the binary when it is already open.
+  // Opens the file with its debug information, or returns the binary when it is already open.
   Result<std::shared_ptr<const symbols::Binary>> open(const TargetFile& file);
 
   // Returns the open binary of that path, or nullptr.
@@ -47,7 +47,8 @@ public:
   // Returns the file of an open binary, or nullptr.
   [[nodiscard]] const TargetFile* file_of(const symbols::Binary* binary) const;
 
-  // Returns the function that the dynamic linker would bind to the linkage name.
+  // Returns the function that the dynamic linker would bind to the linkage name. Reads no debug
+  // information of a file that is not open.
   std::optional<Place> resolve(std::string_view linkage_name);
 
   [[nodiscard]] const ElfSymbols& symbols_of(const TargetFile& file);
@@ -56,7 +57,10 @@ private:
   struct Opened {
     TargetFile file = {};
     std::shared_ptr<const symbols::Binary> binary = {};
+    bool has_debug_info = false; // it was not left out
   };
+  Result<std::shared_ptr<const symbols::Binary>> open(const TargetFile& file, bool with_debug_info);
+
   std::vector<TargetFile> files_;
   std::vector<Opened> opened_;
   std::map<std::string, ElfSymbols> symbols_; // by path

@@ -13,9 +13,15 @@ namespace ptlens::record {
 struct HitCost {
   double latency_ns = 0;     // entry: the excess in the measured latency of a function with such an
                              // entry, which ends at a breakpoint
-  double hit_ns = 0;         // time that a hit takes from the thread
+  double hit_ns = 0;         // time that a hit takes from the thread, under any load
   double uncertainty_ns = 0; // of both, either way, in a recording that is made later
   double frequent_ns = 0;    // time that a hit takes which soon follows another one
+
+  // Returns the time that a hit takes so long after the previous one of its thread.
+  [[nodiscard]] double after(double pause_ns) const {
+    constexpr double soon_ns = 25'000;
+    return pause_ns < soon_ns ? frequent_ns : hit_ns;
+  }
 };
 
 // After a hit the kernel either emulates the instruction (push, jumps, nop) or steps over a copy of

@@ -1,6 +1,7 @@
 #include "record/probes/cost/probe_load.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptlens::record {
 namespace {
@@ -13,16 +14,29 @@ std::uint64_t cost_key(std::uint64_t event_id, std::uint64_t address) {
 
 } // namespace
 
-HitCosts::HitCosts(std::span<const Probe> probes) {
+HitCosts::HitCosts(std::span<const Probe> probes, std::span<const Probe> frequent) {
   for (const Probe& probe : probes) {
-    double& cost = ns_[cost_key(probe.event_id, probe.address)];
-    cost = std::max(cost, probe.hit_ns);
+    double& ns = costs_[cost_key(probe.event_id, probe.address)].hit_ns;
+    ns = std::max(ns, probe.hit_ns);
+  }
+  for (const Probe& probe : frequent) {
+    double& ns = costs_[cost_key(probe.event_id, probe.address)].frequent_ns;
+    ns = std::max(ns, probe.hit_ns);
   }
 }
 
-double HitCosts::of(std::uint64_t event_id, std::uint64_t ip) const {
-  const auto found = ns_.find(cost_key(event_id, ip));
-  return found == ns_.end() ? 0 : found->second;
+double HitCosts::take(std::uint64_t event_id, std::uint64_t ip, std::int32_t tid,
+                      std::uint64_t time_ns) {
+  const auto found = costs_.find(cost_key(event_id, ip));
+  const auto [last, is_first] = last_ns_.try_emplace(tid, time_ns);
+  const std::uint64_t before_ns = std::exchange(last->second, std::max(last->second, time_ns));
+  if (found == costs_.end()) {
+    return 0;
+  }
+  // Hits of a thread that changed its CPU can be read in another order.
+  return is_first
+             ? found->second.hit_ns
+             : found->second.after(static_cast<double>(time_ns - std::min(time_ns, before_ns)));
 }
 
 void ProbeLoad::add(std::int32_t tid, double ns) {

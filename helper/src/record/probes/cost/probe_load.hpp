@@ -2,6 +2,7 @@
 #pragma once
 
 #include "record/probe_table.hpp"
+#include "record/probes/cost/probe_cost.hpp"
 #include "record/probes/cost/run_time.hpp"
 
 #include <cstdint>
@@ -10,18 +11,21 @@
 
 namespace ptlens::record {
 
-// The cost of each hit, by event and instruction. Hits that come close to the budget follow each
-// other soon: HitCost::frequent_ns.
+// The cost of each hit, by event and instruction.
 class HitCosts {
 public:
-  explicit HitCosts(std::span<const Probe> probes);
+  HitCosts() = default;
+  // `frequent`: the same probes, with HitCost::frequent_ns as their hit_ns.
+  HitCosts(std::span<const Probe> probes, std::span<const Probe> frequent);
 
-  // `ip`: address in the process. Only its offset in the page counts, which is the same in the file
-  // and in every process.
-  [[nodiscard]] double of(std::uint64_t event_id, std::uint64_t ip) const;
+  // Returns the time that the hit took from its thread. `ip`: address in the process. Only its
+  // offset in the page counts, which is the same in the file and in every process.
+  [[nodiscard]] double take(std::uint64_t event_id, std::uint64_t ip, std::int32_t tid,
+                            std::uint64_t time_ns);
 
 private:
-  std::unordered_map<std::uint64_t, double> ns_;
+  std::unordered_map<std::uint64_t, HitCost> costs_;
+  std::unordered_map<std::int32_t, std::uint64_t> last_ns_; // hit of each thread
 };
 
 // The time that hits took, by thread.

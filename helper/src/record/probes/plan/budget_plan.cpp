@@ -16,7 +16,7 @@ double ProbeBudget::most() const {
 }
 
 double ProbeBudget::planned() const {
-  constexpr double planned_part = 0.7;
+  constexpr double planned_part = 0.5;
   return is_limited() ? std::max(least_part * whole_, planned_part * most()) : whole_;
 }
 

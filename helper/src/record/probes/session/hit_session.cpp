@@ -189,7 +189,7 @@ private:
       if (!hit || !was_measured(time_ns)) {
         return;
       }
-      meter_.hit(hit->tid, session_.costs.of(hit->event_id, hit->ip));
+      meter_.hit(hit->tid, costs_.take(hit->event_id, hit->ip, hit->tid, time_ns));
     } else if (is_sample(record)) {
       // Another process makes the record, but the thread that it wakes starts later for it.
       meter_.hit(woken.value_or(tid_of_sample(record)), session_.wait_ns);
@@ -356,6 +356,7 @@ private:
   std::optional<OutsideWakers> outside_;
   std::vector<Interval> measured_;
   std::vector<Note> notes_;
+  HitCosts costs_ = session_.costs;
   LoadMeter meter_;
   std::optional<BurstSchedule> bursts_; // nothing: all of the time
   double look_again_ns_ = 0;            // whether the next burst may begin

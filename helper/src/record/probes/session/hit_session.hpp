@@ -28,7 +28,7 @@ struct HitSession {
   const Request* request = nullptr;
   std::vector<ProbeEvent> events = {};  // in the order in which they are opened
   std::set<std::uint64_t> callees = {}; // numbers of the events that may be left out
-  HitCosts costs = HitCosts({});
+  HitCosts costs = {};
   double wait_ns = 0; // what a record of a wait costs its thread
   ProbeBudget budget = ProbeBudget();
   bool in_bursts = false; // from the beginning
