@@ -15,7 +15,7 @@ const buildPackages = [
 ];
 const testPackages = ["libgtest-dev", "binutils", "xz-utils"];
 const benchPackages = ["libbenchmark-dev"];
-const liveBenchPackages = ["libsqlite3-dev"];
+const liveBenchPackages = ["libsqlite3-dev", "bpftrace"];
 const editorPackages = ["fonts-dejavu-core"];
 const measurePackages = ["uftrace"];
 

@@ -33,8 +33,8 @@ public:
   // Returns what hits and waits may take before less is measured.
   [[nodiscard]] double most() const;
   // Returns what hits and waits are planned to take. The rest is left for setting and removing
-  // probes, for reading the hits, for calls that become more frequent, and for hits that take longer
-  // in a program whose code and data fill the caches.
+  // probes, for reading the hits, for calls that become more frequent, and for hits that take
+  // longer in a program whose code and data fill the caches.
   [[nodiscard]] double planned() const;
 
 private:
