@@ -167,8 +167,8 @@ TEST_F(Timelines, ShowWaitsAndTheCallThatEndedThem) {
   EXPECT_EQ(made->meanwhile[0].end, 3'950U);
 }
 
-// serve makes 10 calls of open, each of which makes 3,000 calls of lookup, one every 10 ns: 30,010
-// calls, of which 1,999 are shown beside the call itself.
+// serve makes 10 calls of open, and each of them makes 3,000 calls of lookup, one every 10 ns:
+// 30,010 calls. The time line shows 1,999 of them beside the call itself.
 TEST_F(Timelines, OfALongCallOnlyWhatIsShownIsRead) {
   const auto call = add_call(m_, {.function = serve_, .start = 1'000, .latency = 400'000});
   for (std::uint64_t open = 0; open < 10; ++open) {

@@ -1,6 +1,6 @@
 // A call that runs within the time of another one on its thread is nested in it, unless a root
-// began meanwhile, as after a gap. Calls that begin at the same time as the call, or when it ends,
-// are told apart by their parents.
+// began meanwhile, as after a gap. The parents of calls that begin at the same time as the call, or
+// when it ends, decide whether they are nested in it.
 #include "measure/timeline/nested_calls.hpp"
 
 #include "measure/timeline/call_tree.hpp"
