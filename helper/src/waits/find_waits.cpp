@@ -1,6 +1,8 @@
 // The kernel makes a sample of sched_switch just before the switch record: of a thread's samples up
 // to the record, the last one belongs to it. Of the wakings until the thread runs again the first
-// one ended the wait: later ones find the thread runnable.
+// one ended the wait: later ones find the thread runnable. A waker on another CPU can record its
+// waking while the thread is on its way out (try_to_wake_up() before it has the run queue's lock,
+// kernel/sched/core.c), so that the waking comes just before the switch.
 #include "waits/find_waits.hpp"
 
 #include "perfdata/bytes/byte_reader.hpp"
@@ -19,6 +21,7 @@ namespace ptlens::waits {
 namespace {
 
 constexpr std::uint64_t same_waking_ns = 50'000; // two events record it one after the other
+constexpr std::uint64_t way_out_ns = 20'000;     // of a waking before the switch that it undoes
 
 struct SwitchOut {
   std::uint64_t time_ns = 0;
@@ -218,8 +221,10 @@ private:
           ++waking;
         }
         if (wait.reason != Reason::preempted) {
-          if (waking != wakings.end() && waking->time_ns <= wait.end) {
-            wait.waker = own_record(waking, wakings.end());
+          if (const auto ending = ending_of(waking, wakings, wait.end,
+                                            std::max(before, from - std::min(from, way_out_ns)));
+              ending != wakings.end()) {
+            wait.waker = own_record(ending, wakings.end());
             if (process == process_of_.end() || wait.waker.other_pid == process->second) {
               wait.waker.other_pid = -1;
             }
@@ -231,6 +236,18 @@ private:
         waits_.all.push_back(wait);
       }
     }
+  }
+
+  // Returns the waking that ended a wait: `next`, the first after the switch, where it is not after
+  // `end`; else the one before it where it is not before `earliest`.
+  static std::vector<Waker>::const_iterator ending_of(std::vector<Waker>::const_iterator next,
+                                                      const std::vector<Waker>& wakings,
+                                                      std::uint64_t end, std::uint64_t earliest) {
+    if (next != wakings.end() && next->time_ns <= end) {
+      return next;
+    }
+    const bool is_racing = next != wakings.begin() && std::prev(next)->time_ns >= earliest;
+    return is_racing ? std::prev(next) : wakings.end();
   }
 
   // A thread that has just begun is recorded by the event on all CPUs too, whose record is the

@@ -97,6 +97,38 @@ TEST(FindWaits, OfTwoWakingsTheFirstEndedTheWait) {
   EXPECT_EQ(found(builder).all.at(0).waker.tid, 9);
 }
 
+// Thread 8 has decided to sleep when thread 9 wakes it on another CPU: the waking is recorded
+// before the switch. An earlier one found it still running.
+TEST(FindWaits, AWakingThatMeetsAThreadOnItsWayOutEndsTheWait) {
+  PerfDataBuilder builder = scheduler_recording();
+  add_switch_out(builder, {.tid = 8, .time = 99'990, .kernel = {schedule, futex}});
+  switched(builder, 8, 100'000, 200'000);
+  add_waking(builder, 10, 8, 60'000);
+  add_waking(builder, 9, 8, 99'000);
+  EXPECT_EQ(found(builder).all.at(0).waker.tid, 9);
+}
+
+TEST(FindWaits, AWakingLongBeforeTheSwitchDoesNotEndTheWait) {
+  PerfDataBuilder builder = scheduler_recording();
+  add_switch_out(builder, {.tid = 8, .time = 99'990, .kernel = {schedule, futex}});
+  switched(builder, 8, 100'000, 200'000);
+  add_waking(builder, 10, 8, 60'000);
+  EXPECT_EQ(found(builder).all.at(0).waker.tid, -1);
+}
+
+// The waking at 95,000 ns ended the wait that ends at 97,000 ns, not the next one.
+TEST(FindWaits, AWakingEndsOneWaitOnly) {
+  PerfDataBuilder builder = scheduler_recording();
+  add_switch_out(builder, {.tid = 8, .time = 89'990, .kernel = {schedule, futex}});
+  switched(builder, 8, 90'000, 97'000);
+  add_waking(builder, 9, 8, 95'000);
+  add_switch_out(builder, {.tid = 8, .time = 99'990, .kernel = {schedule, futex}});
+  switched(builder, 8, 100'000, 200'000);
+  const Waits waits = found(builder);
+  EXPECT_EQ(waits.all.at(0).waker.tid, 9);
+  EXPECT_EQ(waits.all.at(1).waker.tid, -1);
+}
+
 TEST(FindWaits, AWakingInAnInterruptHasNoThread) {
   constexpr std::uint8_t hard_interrupt = 0x08;
   PerfDataBuilder builder = scheduler_recording();
