@@ -3,6 +3,7 @@
 #include "cache/reading/call_rows.hpp"
 
 #include "base/cancellation.hpp"
+#include "cache/reading/call_columns.hpp"
 #include "cache/reading/order_index.hpp"
 #include "stacks/calls/call_table.hpp"
 
@@ -32,30 +33,9 @@ struct Source {
   }
 };
 
-// The columns that every call has, of one block after the other.
-struct Values {
-  std::vector<std::uint32_t> orders;
-  std::vector<std::uint64_t> starts;
-  std::vector<std::uint64_t> latencies;
-  std::vector<std::uint64_t> children;
-  std::vector<std::uint32_t> distances;
-  std::vector<std::uint32_t> uncertainties;
-  std::vector<std::uint8_t> flags;
-
-  void read(const BlockEntry& entry, const Block& block) {
-    block.read_orders(entry, sized_for(entry, orders));
-    block.read_starts(entry, sized_for(entry, starts));
-    block.latency.read(sized_for(entry, latencies));
-    block.read_children(latencies, sized_for(entry, children));
-    block.distance.read(sized_for(entry, distances));
-    block.uncertainty.read(sized_for(entry, uncertainties));
-    block.flags.read(sized_for(entry, flags));
-  }
-};
-
 // Copies the values of a call of the source, other than its order, start and parent. `extra`: the
 // number of calls before it that have extra columns.
-void put_row(CallRows& into, std::size_t row, const Source& source, const Values& values,
+void put_row(CallRows& into, std::size_t row, const Source& source, const CallColumns& values,
              std::size_t call, std::uint32_t extra) {
   const Block& block = source.block;
   CallTable& calls = into.calls;
@@ -137,6 +117,8 @@ private:
     const Block& block = source.block;
     CallTable& calls = into_->calls;
     values_.read(entry, block);
+    values_.read_times(entry, block);
+    values_.read_children(entry, block);
     std::uint32_t extra = 0;
     std::size_t passed = 0;
     for (std::size_t at = 0; at < source.size(); ++at) {
@@ -198,7 +180,7 @@ private:
   std::vector<Source> sources_;
   std::size_t base_ = 0;
   std::vector<std::uint32_t> orders_;
-  Values values_;
+  CallColumns values_;
   std::map<std::uint32_t, std::uint32_t> before_; // by order, of callers found late
 };
 
@@ -250,7 +232,7 @@ CallRows read_calls(const CallCache& cache, std::span<const CallRef> calls) {
   std::ranges::sort(by_block, {}, [calls](std::uint32_t row) {
     return std::pair(calls[row].block, calls[row].at);
   });
-  Values values;
+  CallColumns values;
   std::optional<Source> source;
   std::uint32_t at = 0; // in the block
   std::uint32_t extra = 0;
@@ -261,6 +243,8 @@ CallRows read_calls(const CallCache& cache, std::span<const CallRef> calls) {
       if (const auto parsed = cache.block(*call.block)) {
         source = {.entry = call.block, .edge = cache.edge(call.edge), .block = *parsed};
         values.read(*call.block, *parsed);
+        values.read_times(*call.block, *parsed);
+        values.read_children(*call.block, *parsed);
         at = 0;
         extra = 0;
       }

@@ -1,13 +1,11 @@
 // Reads the calls of an edge one after the other, with the columns that explanations need.
 #pragma once
 
-#include "cache/reading/call_cache.hpp"
+#include "cache/reading/call_columns.hpp"
 #include "stacks/calls/call.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 namespace ptlens::measure {
 
@@ -30,41 +28,35 @@ enum class ScanColumns : std::uint8_t {
 };
 
 // Gives every call of the edge of that index to `take`. Leaves out the calls of damaged blocks.
-template <ScanColumns columns = ScanColumns::durations, class Take>
+template <ScanColumns read = ScanColumns::durations, class Take>
 void scan_calls(const cache::CallCache& cache, cache::EdgeId edge, const Take& take) {
-  std::vector<std::uint32_t> orders;
-  std::vector<std::uint64_t> starts;
-  std::vector<std::uint64_t> latencies;
-  std::vector<std::uint32_t> distances;
-  std::vector<std::uint32_t> uncertainties;
-  std::vector<std::uint8_t> flags;
+  cache::CallColumns columns;
   for (const cache::BlockEntry& entry : cache.blocks(edge)) {
     const auto block = cache.block(entry);
     if (!block) {
       continue;
     }
-    block->read_orders(entry, sized_for(entry, orders));
-    starts.resize(entry.calls);
-    uncertainties.resize(entry.calls);
-    if constexpr (columns == ScanColumns::all) {
-      block->read_starts(entry, starts);
-      block->uncertainty.read(std::span(uncertainties));
+    columns.read(entry, *block);
+    if constexpr (read == ScanColumns::all) {
+      columns.read_times(entry, *block);
     }
-    block->latency.read(sized_for(entry, latencies));
-    block->distance.read(sized_for(entry, distances));
-    block->flags.read(sized_for(entry, flags));
     std::size_t extra = 0;
     for (std::size_t at = 0; at < entry.calls; ++at) {
+      const std::uint32_t order = columns.orders[at];
+      const std::uint32_t distance = columns.distances[at];
       ScannedCall call{.thread = entry.thread,
-                       .order = stacks::CallId{orders[at]},
-                       .parent = distances[at] == 0 ? stacks::CallId::none
-                                                    : stacks::CallId{orders[at] - distances[at]},
-                       .uncertainty = uncertainties[at],
-                       .start = starts[at],
-                       .latency = latencies[at]};
-      call.state = cache::state_of(flags[at]);
-      call.has_latency = cache::has_latency(flags[at]);
-      if ((flags[at] & cache::extra_bit) != 0 && extra < entry.extras) {
+                       .order = stacks::CallId{order},
+                       .parent =
+                           distance == 0 ? stacks::CallId::none : stacks::CallId{order - distance},
+                       .latency = columns.latencies[at]};
+      if constexpr (read == ScanColumns::all) {
+        call.start = columns.starts[at];
+        call.uncertainty = columns.uncertainties[at];
+      }
+      const std::uint8_t flags = columns.flags[at];
+      call.state = cache::state_of(flags);
+      call.has_latency = cache::has_latency(flags);
+      if ((flags & cache::extra_bit) != 0 && extra < entry.extras) {
         call.blocked = block->blocked[extra];
         call.preempted = block->preempted[extra];
         ++extra;

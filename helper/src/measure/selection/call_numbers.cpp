@@ -1,5 +1,7 @@
 #include "measure/selection/call_numbers.hpp"
 
+#include "cache/reading/call_columns.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -29,8 +31,7 @@ std::vector<std::uint64_t> call_numbers(const Measurement& measurement,
   };
   std::vector<std::uint64_t> before(keys.size() + 1);
   const cache::CallCache& cache = *measurement.cache;
-  std::vector<std::uint64_t> starts;
-  std::vector<std::uint32_t> orders;
+  cache::CallStarts calls_of_block;
   for (const stacks::FunctionId function : functions) {
     for (const cache::EdgeId edge : cache.edges_to(function)) {
       for (const cache::BlockEntry& entry : cache.blocks(edge)) {
@@ -39,14 +40,9 @@ std::vector<std::uint64_t> call_numbers(const Measurement& measurement,
           before[first] += entry.calls;
           continue;
         }
-        const auto block = cache.block(entry);
-        if (!block) {
-          continue;
-        }
-        block->read_starts(entry, sized_for(entry, starts));
-        block->read_orders(entry, sized_for(entry, orders));
-        for (std::size_t call = 0; call < entry.calls; ++call) {
-          ++before[after({starts[call], entry.thread, orders[call]})];
+        const std::size_t readable = calls_of_block.read(cache, entry) ? entry.calls : 0;
+        for (std::size_t call = 0; call < readable; ++call) {
+          ++before[after({calls_of_block.starts[call], entry.thread, calls_of_block.orders[call]})];
         }
       }
     }

@@ -1,5 +1,7 @@
 #include "measure/waits/likely_wakers.hpp"
 
+#include "cache/reading/call_columns.hpp"
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -32,24 +34,18 @@ bool releases(std::string_view function) {
 
 void LikelyWakers::read() {
   const cache::CallCache& cache = *measurement_.cache;
-  std::vector<std::uint64_t> starts;
-  std::vector<std::uint32_t> orders;
+  cache::CallStarts calls;
   for (const stacks::FunctionId function : measurement_.functions.ids()) {
     if (!releases(measurement_.functions[function].name)) {
       continue;
     }
     for (const cache::EdgeId edge : cache.edges_to(function)) {
       for (const cache::BlockEntry& entry : cache.blocks(edge)) {
-        const auto block = cache.block(entry);
-        if (!block) {
-          continue;
-        }
-        block->read_starts(entry, sized_for(entry, starts));
-        block->read_orders(entry, sized_for(entry, orders));
-        for (std::size_t call = 0; call < entry.calls; ++call) {
-          releases_.push_back({.start = starts[call],
+        const std::size_t readable = calls.read(cache, entry) ? entry.calls : 0;
+        for (std::size_t call = 0; call < readable; ++call) {
+          releases_.push_back({.start = calls.starts[call],
                                .thread = entry.thread,
-                               .order = orders[call],
+                               .order = calls.orders[call],
                                .site = cache.edge(edge).site,
                                .function = function});
         }
