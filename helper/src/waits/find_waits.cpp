@@ -6,6 +6,7 @@
 #include "waits/find_waits.hpp"
 
 #include "perfdata/bytes/byte_reader.hpp"
+#include "perfdata/read_samples.hpp"
 #include "waits/samples.hpp"
 #include "waits/user_stacks.hpp"
 
@@ -38,22 +39,10 @@ public:
   explicit Finder(const WaitSources& sources) : sources_(sources), stacks_(sources.spaces) {}
 
   Result<Waits> find(const Progress& progress) {
-    constexpr std::size_t samples_a_check = 4096;
-    const std::size_t count = sources_.recording.samples().size();
-    std::size_t read = 0;
-    sources_.recording.each_sample([&](const perfdata::Sample& sample) {
-      if (read++ % samples_a_check == 0) {
-        if (progress.cancelled()) {
-          return false;
-        }
-        progress.report({"reading waits", read, count, "samples"});
-      }
-      take(sample);
-      return true;
-    });
-    if (progress.cancelled()) {
-      return std::unexpected(
-          Error{.kind = Error::Kind::cancelled, .message = "reading was cancelled"});
+    if (auto read = perfdata::read_samples(sources_.recording, "reading waits", progress,
+                                           [&](const perfdata::Sample& sample) { take(sample); });
+        !read) {
+      return std::unexpected(read.error());
     }
     name_threads();
     join();

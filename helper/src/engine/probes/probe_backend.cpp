@@ -2,6 +2,7 @@
 #include "engine/probes/probe_backend.hpp"
 
 #include "engine/probes/probe_threads.hpp"
+#include "perfdata/read_samples.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +11,6 @@
 
 namespace ptlens::engine {
 namespace {
-
-constexpr std::size_t samples_a_check = 4096;
 
 void note_costs(bool measured, measure::RecordingInfo& info) {
   constexpr double slowed = 1.1;
@@ -63,7 +62,6 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
   measurement.recording = describe(loaded);
   measurement.recording.backend = "uprobe";
   ProbeThreads threads(loaded, measurement, writer);
-  const std::size_t samples = loaded.recording.samples().size();
   std::uint64_t foreign = 0;
   std::uint64_t first = UINT64_MAX;
   std::uint64_t last = 0;
@@ -73,26 +71,17 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
       last = std::max(last, time_ns);
     }
   };
-  std::size_t read = 0;
-  loaded.recording.each_sample([&](const perfdata::Sample& sample) {
-    if (read++ % samples_a_check == 0) {
-      if (progress.cancelled()) {
-        return false;
-      }
-      progress.report({"reading", read, samples, "samples"});
-    }
+  const auto take = [&](const perfdata::Sample& sample) {
     if (perfdata::is_wait_event(loaded.recording.attributes()[sample.attribute])) {
-      return true;
+      return;
     }
     extend(sample.time_ns);
     if (!threads.add(sample)) {
       ++foreign;
     }
-    return true;
-  });
-  if (progress.cancelled()) {
-    return std::unexpected(
-        Error{.kind = Error::Kind::cancelled, .message = "reading was cancelled"});
+  };
+  if (auto read = perfdata::read_samples(loaded.recording, "reading", progress, take); !read) {
+    return std::unexpected(read.error());
   }
   for (const perfdata::Switch& record : loaded.recording.switches()) {
     extend(record.time_ns);

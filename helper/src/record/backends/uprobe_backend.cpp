@@ -53,24 +53,21 @@ public:
                 .remedy = "add --function NAME"});
     }
     waits_ = choose_wait_events(request_, machine_, manifest.notes);
-    auto files = TargetFiles::of(request_);
-    if (!files) {
-      return std::unexpected(files.error());
+    auto found = find_targets(request_);
+    if (!found) {
+      return std::unexpected(found.error());
     }
-    const auto targets = find_targets(request_, *files);
-    if (!targets) {
-      return std::unexpected(targets.error());
-    }
-    const Place& target = targets->front();
+    TargetFiles& files = found->files;
+    const std::vector<Place>& targets = found->functions;
+    const Place& target = targets.front();
     const std::string named =
-        targets->size() == 1
+        targets.size() == 1
             ? target->name
-            : fmt::format("{} ({} functions)", request_.function_names(), targets->size());
-    const StubResolver resolve = [&files](std::string_view name) { return files->resolve(name); };
+            : fmt::format("{} ({} functions)", request_.function_names(), targets.size());
     std::vector<Note> notes;
     auto plan =
-        plan_probes(*targets, resolve,
-                    PlanLimits{.return_probe = choose_return_probes(request_, *files, notes)});
+        plan_probes(targets, resolver_of(files),
+                    PlanLimits{.return_probe = choose_return_probes(request_, files, notes)});
     if (!plan) {
       return std::unexpected(plan.error());
     }
@@ -84,12 +81,12 @@ public:
       return std::unexpected(cost.error());
     }
     append(notes, plan->notes);
-    const auto within = keep_within_budget(request_, machine_, cost_, waits_.has_value(), *files,
+    const auto within = keep_within_budget(request_, machine_, cost_, waits_.has_value(), files,
                                            began_, *plan, notes);
     if (!within) {
       return std::unexpected(within.error());
     }
-    auto attempt = run(*plan, *files, *within);
+    auto attempt = run(*plan, files, *within);
     const bool more_than_target = std::ranges::any_of(plan->probes, is_of_callee);
     if (!attempt && attempt.error().kind == Error::Kind::failed && more_than_target) {
       notes.push_back(make_note("callees_not_probed",
@@ -98,12 +95,12 @@ public:
                                 named, attempt.error().one_line()));
       std::error_code ignored;
       std::filesystem::remove(data_file_, ignored);
-      attempt = run(without_callees(*plan), *files, *within);
+      attempt = run(without_callees(*plan), files, *within);
     }
     if (!attempt) {
       return std::unexpected(attempt.error());
     }
-    manifest.binary = files->file_of(target.binary.get())->path;
+    manifest.binary = files.file_of(target.binary.get())->path;
     manifest.probes = attempt->probes;
     manifest.measured = attempt->session.measured;
     manifest.end_ns = attempt->session.end_ns;

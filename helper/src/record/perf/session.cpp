@@ -25,10 +25,10 @@ using std::chrono::milliseconds;
 constexpr milliseconds tick{20};
 constexpr milliseconds short_tick{2}; // while waiting for a slow call
 constexpr milliseconds between_drains{200};
-constexpr milliseconds time_to_save{200};      // perf saves a snapshot in its next loop
-constexpr milliseconds longest_start{120'000}; // perf opens an event per thread and CPU
-constexpr milliseconds longest_stop{60'000};   // perf writes the rest of its buffers
-constexpr milliseconds patience{3'000};        // for a started program to end on request
+constexpr milliseconds time_to_save{200};       // perf saves a snapshot in its next loop
+constexpr milliseconds longest_start{120'000};  // perf opens an event per thread and CPU
+constexpr milliseconds longest_stop{60'000};    // perf writes the rest of its buffers
+constexpr milliseconds program_patience{3'000}; // for a started program to end on request
 
 double seconds(Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -167,7 +167,7 @@ private:
 
   void insist(Clock::time_point now) {
     const auto waited = now - *stop_asked_;
-    if (waited > patience && !children_killed_) {
+    if (waited > program_patience && !children_killed_) {
       children_killed_ = true;
       kill_children_of(perf_.pid());
     }
@@ -175,7 +175,7 @@ private:
       terminated_ = true;
       perf_.signal(SIGTERM);
     }
-    if (waited > longest_stop + patience) {
+    if (waited > longest_stop + program_patience) {
       forced_ = true;
       perf_.kill();
     }

@@ -243,6 +243,18 @@ Result<std::vector<Place>> find_targets(const Request& request, TargetFiles& fil
   return targets;
 }
 
+Result<FoundTargets> find_targets(const Request& request) {
+  auto files = TargetFiles::of(request);
+  if (!files) {
+    return std::unexpected(files.error());
+  }
+  auto functions = find_targets(request, *files);
+  if (!functions) {
+    return std::unexpected(functions.error());
+  }
+  return FoundTargets{.files = std::move(*files), .functions = std::move(*functions)};
+}
+
 Result<Place> find_target(const Request& request, TargetFiles& files) {
   WantedFunction one{.name = request.function,
                      .binary = request.binary,

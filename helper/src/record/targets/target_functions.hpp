@@ -20,4 +20,13 @@ namespace ptlens::record {
 // not belong to the system. Errors: the same.
 [[nodiscard]] Result<std::vector<Place>> find_targets(const Request& request, TargetFiles& files);
 
+struct FoundTargets {
+  TargetFiles files;
+  std::vector<Place> functions; // in the files; at least one
+};
+
+// Returns the files of the target and the requested functions. Errors: those of TargetFiles::of()
+// and the same.
+[[nodiscard]] Result<FoundTargets> find_targets(const Request& request);
+
 } // namespace ptlens::record

@@ -1,6 +1,7 @@
 #include "record/waits/kernel_functions.hpp"
 
 #include "base/checksum.hpp"
+#include "record/machine/boot_objects.hpp"
 #include "symbols/elf/kallsyms.hpp"
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace ptlens::record {
@@ -60,14 +62,8 @@ KernelFunctions KernelFunctions::read(std::istream& kallsyms) {
 std::optional<KernelFunctions> KernelFunctions::parse(std::string_view text,
                                                       const BootedKernel& kernel,
                                                       std::string_view modules) {
-  constexpr int deepest = 4;
-  const json object = json::parse(
-      text, [](int depth, json::parse_event_t, json&) { return depth <= deepest; }, false);
-  if (!object.is_object() || kernel.boot_id.empty() ||
-      object.value("version", json()) != json(format_version) ||
-      object.value("boot_id", json()) != json(kernel.boot_id) ||
-      object.value("kernel", json()) != json(kernel.release) ||
-      object.value("modules", json()) != json(checksum_of(modules))) {
+  const json object = object_of_boot(text, kernel, format_version);
+  if (object.is_null() || object.value("modules", json()) != json(checksum_of(modules))) {
     return std::nullopt;
   }
   KernelFunctions read;
@@ -91,11 +87,9 @@ std::string KernelFunctions::text(const BootedKernel& kernel, std::string_view m
       rows.push_back({first, function.end, function.name});
     }
   }
-  const json object = {{"version", format_version},
-                       {"boot_id", kernel.boot_id},
-                       {"kernel", kernel.release},
-                       {"modules", checksum_of(modules)},
-                       {"functions", rows}};
+  json object = new_object_of_boot(kernel, format_version);
+  object["modules"] = checksum_of(modules);
+  object["functions"] = std::move(rows);
   return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -1,5 +1,6 @@
 #include "record/probes/cost/kept_cost.hpp"
 
+#include "record/machine/boot_objects.hpp"
 #include "record/processes/files.hpp"
 
 #include <nlohmann/json.hpp>
@@ -44,21 +45,17 @@ bool read_hit_cost(const json& object, const char* name, double least, HitCost& 
 } // namespace
 
 std::string write_cost(const ProbeCost& cost, const BootedKernel& kernel) {
-  const json object = {{"version", cost_format},           {"boot_id", kernel.boot_id},
-                       {"kernel", kernel.release},         {"emulated", to_json(cost.emulated)},
-                       {"stepped", to_json(cost.stepped)}, {"returned", to_json(cost.returned)},
-                       {"wait_ns", cost.wait_ns}};
+  json object = new_object_of_boot(kernel, cost_format);
+  object["emulated"] = to_json(cost.emulated);
+  object["stepped"] = to_json(cost.stepped);
+  object["returned"] = to_json(cost.returned);
+  object["wait_ns"] = cost.wait_ns;
   return object.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 std::optional<ProbeCost> parse_cost(std::string_view text, const BootedKernel& kernel) {
-  constexpr int deepest = 4;
-  const json object = json::parse(
-      text, [](int depth, json::parse_event_t, json&) { return depth <= deepest; }, false);
-  if (!object.is_object() || kernel.boot_id.empty() ||
-      object.value("version", json()) != json(cost_format) ||
-      object.value("boot_id", json()) != json(kernel.boot_id) ||
-      object.value("kernel", json()) != json(kernel.release)) {
+  const json object = object_of_boot(text, kernel, cost_format);
+  if (object.is_null()) {
     return std::nullopt;
   }
   ProbeCost cost;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -15,6 +16,9 @@ namespace {
 
 using symbols::Exit;
 using symbols::Function;
+
+// Why functions are not measured, or not all of their calls.
+enum class Omission { failed, unresolved, chosen_late, refused, partly };
 
 std::string joined(const std::vector<std::string>& names) {
   constexpr std::size_t shown = 8;
@@ -41,7 +45,7 @@ public:
         planned.push_back(target);
       } else {
         first_failure = first_failure.value_or(added.error());
-        failed_.insert(target->name);
+        omitted_[Omission::failed].insert(target->name);
       }
     }
     if (planned.empty()) {
@@ -107,17 +111,17 @@ private:
       const auto name = from.binary->stub_target(*index);
       auto found = name ? resolve_(*name) : std::nullopt;
       if (!found) {
-        unresolved_.insert(place->name);
+        omitted_[Omission::unresolved].insert(place->name);
         return std::nullopt;
       }
       if ((*found)->kind != Function::Kind::code) {
-        chosen_late_.insert((*found)->name);
+        omitted_[Omission::chosen_late].insert((*found)->name);
         return std::nullopt;
       }
       return found;
     }
     case Function::Kind::indirect:
-      chosen_late_.insert(place->name);
+      omitted_[Omission::chosen_late].insert(place->name);
       return std::nullopt;
     case Function::Kind::resolver:
     case Function::Kind::thunk:
@@ -185,7 +189,7 @@ private:
     const std::vector<Exit> exits = place.binary->exit_points(place.function);
     const auto entry = probe_at(place, entry_address(place, exits), target);
     if (!entry) {
-      refused_.insert(place->name);
+      omitted_[Omission::refused].insert(place->name);
       return;
     }
     probes.push_back(*entry);
@@ -221,7 +225,7 @@ private:
       return;
     }
     if (some_exit_refused) {
-      partly_.insert(place->name);
+      omitted_[Omission::partly].insert(place->name);
     }
     plan_.probes.insert(plan_.probes.end(), std::make_move_iterator(probes.begin()),
                         std::make_move_iterator(probes.end()));
@@ -256,22 +260,22 @@ private:
     return probe;
   }
 
-  void note(const std::set<std::string>& names, std::string_view code,
-            fmt::format_string<const std::string&> text) {
-    if (!names.empty()) {
+  void note(Omission omission, std::string_view code, fmt::format_string<const std::string&> text) {
+    if (const auto found = omitted_.find(omission); found != omitted_.end()) {
+      const std::set<std::string>& names = found->second;
       plan_.notes.push_back(make_note(code, text, joined({names.begin(), names.end()})));
     }
   }
 
   void note_omissions(const Place& target) {
-    note(failed_, "targets_not_probed", "not measured, because they cannot be probed: {}");
-    note(unresolved_, "callees_not_loaded",
+    note(Omission::failed, "targets_not_probed", "not measured, because they cannot be probed: {}");
+    note(Omission::unresolved, "callees_not_loaded",
          "not measured, because no loaded library defines them yet: {}");
-    note(chosen_late_, "callees_chosen_at_start",
+    note(Omission::chosen_late, "callees_chosen_at_start",
          "not measured, because the program chooses their code when it starts: {}");
-    note(refused_, "callees_refused",
+    note(Omission::refused, "callees_refused",
          "not measured, because the kernel cannot set a probe at their first instruction: {}");
-    note(partly_, "exits_refused",
+    note(Omission::partly, "exits_refused",
          "some calls are incomplete, because the kernel cannot set a probe at some exits of: {}");
     if (!too_many_.empty()) {
       plan_.notes.push_back(make_note("too_many_callees",
@@ -294,15 +298,15 @@ private:
   std::set<Key> seen_;
   std::size_t callees_ = 0;
   bool jumps_anywhere_ = false;
-  std::set<std::string> failed_;
-  std::set<std::string> unresolved_;
-  std::set<std::string> chosen_late_;
-  std::set<std::string> refused_;
-  std::set<std::string> partly_;
+  std::map<Omission, std::set<std::string>> omitted_;
   std::vector<std::string> too_many_;
 };
 
 } // namespace
+
+StubResolver resolver_of(TargetFiles& files) {
+  return [&files](std::string_view name) { return files.resolve(name); };
+}
 
 Result<ProbePlan> plan_probes(const Place& target, const StubResolver& resolve,
                               const PlanLimits& limits) {

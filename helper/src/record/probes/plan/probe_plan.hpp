@@ -9,6 +9,7 @@
 #include "base/note.hpp"
 #include "record/probe_table.hpp"
 #include "record/targets/place.hpp"
+#include "record/targets/target_files.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -50,6 +51,9 @@ struct PlanLimits {
 
 // Returns the function that the dynamic linker would bind to the linkage name.
 using StubResolver = std::function<std::optional<Place>(std::string_view linkage_name)>;
+
+// Returns the resolver that searches the files, which must outlive it.
+[[nodiscard]] StubResolver resolver_of(TargetFiles& files);
 
 // Plans the probes of one target. Errors: unsupported when the target itself cannot be probed.
 [[nodiscard]] Result<ProbePlan> plan_probes(const Place& target, const StubResolver& resolve,

@@ -63,16 +63,12 @@ std::uint64_t CallTimer::oldest_start() const {
 }
 
 Result<SlowCallWatch> SlowCallWatch::start(const Request& request, const Machine& machine) {
-  auto files = TargetFiles::of(request);
-  if (!files) {
-    return std::unexpected(files.error());
+  auto found = find_targets(request);
+  if (!found) {
+    return std::unexpected(found.error());
   }
-  const auto targets = find_targets(request, *files);
-  if (!targets) {
-    return std::unexpected(targets.error());
-  }
-  const StubResolver resolve = [&files](std::string_view name) { return files->resolve(name); };
-  auto plan = plan_probes(*targets, resolve, PlanLimits{});
+  const std::vector<Place>& targets = found->functions;
+  auto plan = plan_probes(targets, resolver_of(found->files), PlanLimits{});
   if (!plan) {
     return std::unexpected(plan.error());
   }
@@ -84,7 +80,7 @@ Result<SlowCallWatch> SlowCallWatch::start(const Request& request, const Machine
   if (!group) {
     return std::unexpected(group.error());
   }
-  ProbeEvents events(*group, *files);
+  ProbeEvents events(*group, found->files);
   if (auto defined = events.define(*plan); !defined) {
     return std::unexpected(defined.error());
   }
@@ -98,7 +94,7 @@ Result<SlowCallWatch> SlowCallWatch::start(const Request& request, const Machine
   }
   watch.pid_ = request.pid;
   watch.tid_ = request.tid;
-  watch.function_ = targets->size() == 1 ? targets->front()->name : request.function_names();
+  watch.function_ = targets.size() == 1 ? targets.front()->name : request.function_names();
   watch.slower_than_ns_ = request.slower_than_ns;
   return watch;
 }
