@@ -26,6 +26,26 @@ const stacks::CallSite* site_of(const measure::Measurement& measurement,
   return measurement.sites.has(site) ? &measurement.sites[site] : nullptr;
 }
 
+struct CallLine {
+  std::int32_t tid = -1;
+  const stacks::FunctionInfo* caller = nullptr;
+  const stacks::CallSite* site = nullptr;
+  CallFigures figures;
+};
+
+// Gives every call and what both formats say of it to `write`.
+template <class Write>
+void each_line(const measure::Measurement& measurement, const measure::CallSubset& calls,
+               const Write& write) {
+  const stacks::CallTable& table = calls.calls();
+  for (std::uint32_t call = 0; call < table.size(); ++call) {
+    write(call, CallLine{.tid = measurement.threads[table.thread[call]].tid,
+                         .caller = caller_info(measurement, calls, call),
+                         .site = site_of(measurement, calls, call),
+                         .figures = figures_of(measurement, table, call)});
+  }
+}
+
 std::string csv_field(std::optional<std::uint64_t> figure) {
   return figure ? std::to_string(*figure) : "";
 }
@@ -44,16 +64,21 @@ std::string csv_field(const std::string& text) {
   return quoted + '"';
 }
 
+// Returns "AT_LEAST,AT_MOST", each empty where it is not known.
+std::string csv_bounds(const CallFigures& figures) {
+  return figures.bounds
+             ? fmt::format("{},{}", figures.bounds->first, csv_field(figures.bounds->second))
+             : ",";
+}
+
 } // namespace
 
 void write_calls_json_lines(std::ostream& out, const measure::Measurement& measurement,
                             const measure::CallSubset& calls, bool with_function) {
   const stacks::CallTable& table = calls.calls();
-  for (std::uint32_t call = 0; call < table.size(); ++call) {
-    const stacks::FunctionInfo* caller = caller_info(measurement, calls, call);
-    const stacks::CallSite* site = site_of(measurement, calls, call);
-    const CallFigures figures = figures_of(measurement, table, call);
-    Json line = {{"tid", measurement.threads[table.thread[call]].tid},
+  each_line(measurement, calls, [&](std::uint32_t call, const CallLine& found) {
+    const auto& [tid, caller, site, figures] = found;
+    Json line = {{"tid", tid},
                  {"start", table.start[call]},
                  {"latency", json_of(figures.latency)},
                  {"resolution", figures.within},
@@ -76,7 +101,7 @@ void write_calls_json_lines(std::ostream& out, const measure::Measurement& measu
       line["address"] = hexadecimal(function.address);
     }
     out << dump(line) << '\n';
-  }
+  });
 }
 
 void write_calls_csv_header(std::ostream& out, const measure::Measurement& measurement,
@@ -89,20 +114,15 @@ void write_calls_csv_header(std::ostream& out, const measure::Measurement& measu
 void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
                      const measure::CallSubset& calls, bool with_function) {
   const stacks::CallTable& table = calls.calls();
-  for (std::uint32_t call = 0; call < table.size(); ++call) {
-    const stacks::FunctionInfo* caller = caller_info(measurement, calls, call);
-    const stacks::CallSite* site = site_of(measurement, calls, call);
-    const CallFigures figures = figures_of(measurement, table, call);
-    out << fmt::format("{},{},{},{},{},{},{},{},{},{}", measurement.threads[table.thread[call]].tid,
-                       table.start[call], csv_field(figures.latency), table.off_cpu(call),
-                       csv_field(figures.self), caller != nullptr ? csv_field(caller->name) : "",
+  each_line(measurement, calls, [&](std::uint32_t call, const CallLine& found) {
+    const auto& [tid, caller, site, figures] = found;
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{}", tid, table.start[call],
+                       csv_field(figures.latency), table.off_cpu(call), csv_field(figures.self),
+                       caller != nullptr ? csv_field(caller->name) : "",
                        site != nullptr ? hexadecimal(site->address) : "", word(table.state[call]),
                        table.tail_call[call] != 0, figures.within);
     if (measurement.is_corrected()) {
-      const auto at_least = figures.bounds ? std::optional(figures.bounds->first) : std::nullopt;
-      const auto at_most = figures.bounds ? figures.bounds->second : std::nullopt;
-      out << fmt::format(",{},{},{}", csv_field(figures.raw_latency), csv_field(at_least),
-                         csv_field(at_most));
+      out << ',' << csv_field(figures.raw_latency) << ',' << csv_bounds(figures);
     }
     out << fmt::format(",{},{}", table.blocked[call], table.preempted[call]);
     if (with_function) {
@@ -111,7 +131,7 @@ void write_calls_csv(std::ostream& out, const measure::Measurement& measurement,
                          hexadecimal(function.address));
     }
     out << "\r\n";
-  }
+  });
 }
 
 } // namespace ptlens::exporting

@@ -48,6 +48,8 @@ Json each_run(bool several, const Range& runs, const Of& of) {
   return {{"runs", std::move(list)}};
 }
 
+constexpr Word<Reason> reason_cells[] = {{Reason::few_calls, "too few calls"},
+                                         {Reason::no_timing, "no timing"}};
 constexpr Word<Reason> reason_words[] = {{Reason::few_calls, "few_calls"},
                                          {Reason::no_timing, "no_timing"}};
 
@@ -118,13 +120,8 @@ std::string mean_cell(const std::vector<measure::Report>& reports, double mean) 
 }
 
 std::string change_cell(const Change& change) {
-  switch (change.reason) {
-  case Reason::few_calls:
-    return "? too few calls";
-  case Reason::no_timing:
-    return "? no timing";
-  case Reason::none:
-    break;
+  if (change.reason != Reason::none) {
+    return fmt::format("? {}", word_of(reason_cells, change.reason));
   }
   return fmt::format("{} {} [{}] {}", sign(change.verdict), signed_percentage(change.percent()),
                      interval_text(change), words(change.verdict));

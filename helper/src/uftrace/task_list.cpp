@@ -65,25 +65,36 @@ std::optional<std::string> read_quoted(Scanner& line, std::string_view name) {
                                        : std::optional<std::string>(line.rest().substr(0, end));
 }
 
-bool read_task(Scanner line, TaskList& list) {
+struct TimedPair {
+  std::uint64_t time_ns = 0;
+  std::int32_t first = 0;
+  std::int32_t second = 0;
+};
+
+// Reads "timestamp=TIME FIRST=NUMBER SECOND=NUMBER".
+std::optional<TimedPair> read_pair(Scanner& line, std::string_view first, std::string_view second) {
   const auto time = read_time(line);
-  const auto tid = time ? read_thread(line, "tid=") : std::nullopt;
-  const auto pid = tid && line.skip(" ") ? read_thread(line, "pid=") : std::nullopt;
-  if (pid) {
-    list.tasks.push_back({.time_ns = *time, .pid = *pid, .tid = *tid});
+  const auto number = time ? read_thread(line, first) : std::nullopt;
+  const auto other = number && line.skip(" ") ? read_thread(line, second) : std::nullopt;
+  return other ? std::optional(TimedPair{*time, *number, *other}) : std::nullopt;
+}
+
+bool read_task(Scanner line, TaskList& list) {
+  const auto task = read_pair(line, "tid=", "pid=");
+  if (task) {
+    list.tasks.push_back({.time_ns = task->time_ns, .pid = task->second, .tid = task->first});
   }
-  return pid.has_value();
+  return task.has_value();
 }
 
 bool read_fork(Scanner line, TaskList& list) {
-  const auto time = read_time(line);
-  const auto pid = time ? read_thread(line, "pid=") : std::nullopt;
-  const auto parent = pid && line.skip(" ") ? read_thread(line, "ppid=") : std::nullopt;
-  if (parent) {
-    list.forks.push_back({.time_ns = *time, .pid = *pid, .parent_pid = *parent});
-    list.tasks.push_back({.time_ns = *time, .pid = *pid, .tid = *pid});
+  const auto fork = read_pair(line, "pid=", "ppid=");
+  if (fork) {
+    list.forks.push_back(
+        {.time_ns = fork->time_ns, .pid = fork->first, .parent_pid = fork->second});
+    list.tasks.push_back({.time_ns = fork->time_ns, .pid = fork->first, .tid = fork->first});
   }
-  return parent.has_value();
+  return fork.has_value();
 }
 
 bool read_session(Scanner line, TaskList& list) {

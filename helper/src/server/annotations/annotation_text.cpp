@@ -1,6 +1,7 @@
 // The sentences and phrases that lenses, hovers and line texts share.
 #include "server/annotations/annotation_text.hpp"
 
+#include "base/words.hpp"
 #include "export/difference.hpp"
 #include "export/text/units.hpp"
 
@@ -45,6 +46,9 @@ constexpr StalenessWording staleness_wordings[] = {
 const StalenessWording& wording_of(Staleness staleness) {
   return *std::ranges::find(staleness_wordings, staleness, &StalenessWording::staleness);
 }
+
+constexpr Word<Reason> reason_phrases[] = {{Reason::few_calls, "too few calls to compare"},
+                                           {Reason::no_timing, "no timing to compare"}};
 
 // Returns " p99 is slower: +12 % (+9.1 % to +15 %)."
 std::string p99_sentence(const measure::Change& p99) {
@@ -119,13 +123,8 @@ std::string change_text(const std::optional<measure::Difference>& difference) {
     return "not in the baseline";
   }
   const measure::Change& mean = difference->mean;
-  switch (mean.reason) {
-  case Reason::few_calls:
-    return "too few calls to compare";
-  case Reason::no_timing:
-    return "no timing to compare";
-  case Reason::none:
-    break;
+  if (mean.reason != Reason::none) {
+    return word_of(reason_phrases, mean.reason);
   }
   if (is_change(difference->p99) && difference->p99.verdict != mean.verdict) {
     return verdict_text(mean) + ", p99 " + verdict_text(difference->p99);

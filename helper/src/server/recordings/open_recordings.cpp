@@ -517,7 +517,8 @@ Result<Json> Session::report_once(const ReportRequest& request, Progress& progre
   return with_id(**recording, std::move(json));
 }
 
-Result<Json> Session::lines_once(const std::string& id, const std::string& file) {
+Result<Session::LinesOfRecording> Session::lines_of(const std::string& id,
+                                                    const std::string& file) const {
   auto recording = find(id);
   if (!recording) {
     return std::unexpected(std::move(recording.error()));
@@ -526,35 +527,38 @@ Result<Json> Session::lines_once(const std::string& id, const std::string& file)
   if (!lines) {
     return std::unexpected(std::move(lines.error()));
   }
-  return with_id(**recording, exporting::lines_json(*(*recording)->measurement, **lines));
+  return LinesOfRecording{.recording = std::move(*recording), .lines = std::move(*lines)};
+}
+
+Result<Json> Session::lines_once(const std::string& id, const std::string& file) {
+  auto found = lines_of(id, file);
+  if (!found) {
+    return std::unexpected(std::move(found.error()));
+  }
+  const OpenRecording& recording = *found->recording;
+  return with_id(recording, exporting::lines_json(*recording.measurement, *found->lines));
 }
 
 Result<Json> Session::line_time_once(const std::string& id, const std::string& file,
                                      Progress& progress) {
-  auto recording = find(id);
-  if (!recording) {
-    return std::unexpected(std::move(recording.error()));
+  auto found = lines_of(id, file);
+  if (!found) {
+    return std::unexpected(std::move(found.error()));
   }
-  auto lines = (*recording)->lines(file);
-  if (!lines) {
-    return std::unexpected(std::move(lines.error()));
-  }
+  const auto& [recording, lines] = *found;
   const Running running(*this, progress, false);
   if (!running.accepted()) {
     return std::unexpected(stopped());
   }
-  const auto times =
-      (*recording)
-          ->line_times(**lines,
-                       [&](const auto& functions) -> Result<OpenRecording::SharedLineTimes> {
-                         return host_.line_times
-                                    ? host_.line_times((*recording)->source, functions, progress)
-                                    : nullptr;
-                       });
+  const auto times = recording->line_times(
+      *lines, [&](const auto& functions) -> Result<OpenRecording::SharedLineTimes> {
+        return host_.line_times ? host_.line_times(found->recording->source, functions, progress)
+                                : nullptr;
+      });
   if (!times) {
     return std::unexpected(times.error());
   }
-  return Json{{"file", (*lines)->file}, {"line_time", exporting::line_times_json(times->get())}};
+  return Json{{"file", lines->file}, {"line_time", exporting::line_times_json(times->get())}};
 }
 
 } // namespace ptlens::server

@@ -82,6 +82,12 @@ private:
   waits_of(const OpenRecording& recording, const Progress& progress) const;
   [[nodiscard]] Result<void> reopen(const OpenRecording& damaged);
   [[nodiscard]] Result<Json> report_once(const ReportRequest& request, Progress& progress);
+  struct LinesOfRecording {
+    std::shared_ptr<OpenRecording> recording;
+    std::shared_ptr<const measure::FileLines> lines;
+  };
+  [[nodiscard]] Result<LinesOfRecording> lines_of(const std::string& id,
+                                                  const std::string& file) const;
   [[nodiscard]] Result<Json> lines_once(const std::string& id, const std::string& file);
   [[nodiscard]] Result<Json> line_time_once(const std::string& id, const std::string& file,
                                             Progress& progress);
