@@ -74,7 +74,7 @@ private:
   std::uint64_t spend(double ns) {
     const std::uint64_t begin = now();
     while (ns > left_) {
-      time_ += left_;
+      time_ += left_ + std::uniform_real_distribution(1'000.0, 80'000.0)(random_); // an interrupt
       ns -= left_;
       switches_.push_back({.time_ns = now(), .pid = 1, .tid = 1, .out = true, .preempted = true});
       time_ += std::uniform_real_distribution(1'000.0, 4'000'000.0)(random_);
@@ -161,8 +161,8 @@ INSTANTIATE_TEST_SUITE_P(Seeds, PreemptedHits, testing::Range(0U, 12U));
 // from both: what ran instead belongs to the call.
 TEST(PreemptedCalls, AreNotLessCertainFarFromHits) {
   const perfdata::Switch out{
-      .time_ns = 101'000, .pid = 1, .tid = 1, .out = true, .preempted = true};
-  const perfdata::Switch in{.time_ns = 1'101'000, .pid = 1, .tid = 1};
+      .time_ns = 201'000, .pid = 1, .tid = 1, .out = true, .preempted = true};
+  const perfdata::Switch in{.time_ns = 1'201'000, .pid = 1, .tid = 1};
   const flow::ContextSwitches switches(std::vector{out, in});
   CallTableBuilder builder;
   ProbeCalls calls(builder.thread(0), switches, 1);

@@ -7,9 +7,11 @@
 //
 // A thread can lose its CPU while a hit is handled, and the recording does not show whether it did
 // then or in the program's code. What ran instead is in the call, which without probes might have
-// ended before: such a call is known to that much less.
+// ended before: such a call is known to that much less. The interrupt that takes the CPU away runs
+// first, on the thread's time: it took 35 to 70 µs on a virtual machine.
 #include "stacks/threads/probe_calls.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -27,6 +29,8 @@ ProbeTime operator-(const ProbeTime& one, const ProbeTime& part) {
           .uncertainty_ns = one.uncertainty_ns - part.uncertainty_ns,
           .preempted_ns = one.preempted_ns - part.preempted_ns};
 }
+
+constexpr std::uint64_t longest_interrupt_ns = 100'000;
 
 std::uint64_t most_of(const ProbeTime& cost) {
   return static_cast<std::uint64_t>(std::ceil(cost.ns + cost.uncertainty_ns));
@@ -55,7 +59,8 @@ void ProbeCalls::add(const ProbeHit& hit) {
 }
 
 // Returns how long the thread was preempted since the last hit at times when that hit, or this one,
-// may have been handled: with no more time on the CPU between than the hit takes.
+// may have been handled: with no more time on the CPU between than the hit takes, and before the
+// switch an interrupt, whose time counts too.
 std::uint64_t ProbeCalls::preempted_in_hits(const ProbeHit& hit) {
   while (next_switch_ < switches_.size() && switches_[next_switch_].begin < last_hit_.time_ns) {
     ++next_switch_;
@@ -75,7 +80,10 @@ std::uint64_t ProbeCalls::preempted_in_hits(const ProbeHit& hit) {
     const std::uint64_t length = out.end - out.begin;
     const std::uint64_t since = out.begin - last_hit_.time_ns - off_before;
     const std::uint64_t until = hit.time_ns - out.end - (off - off_before - length);
-    if (out.preempted && (since <= last_hit_.handled_ns || until <= most_of(hit.cost))) {
+    const std::uint64_t interrupt = since - std::min(since, last_hit_.handled_ns);
+    if (out.preempted && interrupt <= longest_interrupt_ns) {
+      found += length + interrupt;
+    } else if (out.preempted && until <= most_of(hit.cost)) {
       found += length;
     }
     off_before += length;
