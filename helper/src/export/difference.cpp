@@ -76,8 +76,8 @@ Json change_json(const Change& change) {
           {"low_ns", change.ns.low},
           {"high_ns", change.ns.high},
           {"percent", change.percent()},
-          {"low_percent", change.percent_of(change.ns.low)},
-          {"high_percent", change.percent_of(change.ns.high)},
+          {"low_percent", change.low_percent()},
+          {"high_percent", change.high_percent()},
           {"verdict", exporting::word(change.verdict)},
           {"reason",
            change.reason == Reason::none ? Json() : Json(word_of(reason_words, change.reason))}};
@@ -180,8 +180,8 @@ std::string interval_text(const Change& change) {
   if (change.base == 0) {
     return signed_duration(change.ns.low) + " to " + signed_duration(change.ns.high);
   }
-  return signed_percentage(change.percent_of(change.ns.low)) + " to " +
-         signed_percentage(change.percent_of(change.ns.high));
+  return signed_percentage(change.low_percent()) + " to " +
+         signed_percentage(change.high_percent());
 }
 
 std::string one_run_sentence() {

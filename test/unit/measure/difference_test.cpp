@@ -69,6 +69,16 @@ TEST(Difference, OfMeansIsAChangeBeyondTheirScatter) {
             Verdict::cannot_tell); // −2 to +30
 }
 
+// Means of 100 and 10 ns, known to ± 60: the difference is −90 ± 120 ns, at least −210 % of 100 ns.
+// No latency is negative, so that at most all of it can go.
+TEST(Difference, AtMostAllOfALatencyCanGo) {
+  const Change change = difference(run(400, 100, 0, 60), run(400, 10, 0, 60), true).mean;
+  EXPECT_DOUBLE_EQ(change.ns.low, -210);
+  EXPECT_DOUBLE_EQ(change.low_percent(), -100);
+  EXPECT_DOUBLE_EQ(change.high_percent(), 30);
+  EXPECT_EQ(change.verdict, Verdict::cannot_tell);
+}
+
 TEST(Difference, IsNoChangeWithinTwoPercent) {
   EXPECT_EQ(difference(run(40'000, 1000, 100, 2), run(40'000, 1005, 100, 2), true).mean.verdict,
             Verdict::no_change); // 5 ± 4

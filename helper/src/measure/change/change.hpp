@@ -3,6 +3,7 @@
 
 #include "measure/statistics/statistics.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -58,6 +59,10 @@ struct Change {
     return base > 0 ? percent * change_ns / base : 0;
   }
   [[nodiscard]] double percent() const { return percent_of(difference()); }
+  // Returns the ends of the interval as percentages. A latency is never negative, so that none of
+  // them is below −100 %, however uncertain the base is.
+  [[nodiscard]] double low_percent() const { return std::max(percent_of(ns.low), -100.0); }
+  [[nodiscard]] double high_percent() const { return std::max(percent_of(ns.high), -100.0); }
 };
 
 struct Difference {
