@@ -26,6 +26,7 @@ describe("recorded with uftrace", { skip: noUftrace }, () => {
     const range = [0.9, 0.96].map((share) => Math.round(quantile(latencies, share))).join(",");
     const answer = json(["explain", recorded.recording, "--function", "work", "--json", "--slow", range]).explain;
     assert.match(answer.sentence, /No single cause: the largest explains \d+ %/);
+    assert.equal(answer.main_cause, "");
   });
 });
 

@@ -60,6 +60,24 @@ describe("lost trace", { skip: whyNot() }, () => {
     }
   }
 
+  test("the time line of a call has the lost time that the truth says", (t) => {
+    const { file, truth } = record(t, 6, "--fault", "truncate:every=20000");
+    const losses = truth.filter(({ loss }) => loss !== undefined);
+    const inside = ({ tid, start, latency }) => losses.filter((each) => each.tid === tid && each.start > start + 100 && each.end < start + latency - 100);
+    const calls = jsonLines(output(helper, ["calls", "--json-lines", "--state", "incomplete", file]));
+    const shown = calls.map((call) => ({ ...call, lost: inside(call) })).sort((a, b) => b.lost.length - a.lost.length).slice(0, 5);
+    assert.ok(shown[0].lost.length > 1);
+    for (const { function: name, tid, start, latency, lost } of shown) {
+      const { timeline } = json(["timeline", "--json", "--function", name, "--call", `${tid}:${start}`, file]);
+      const whole = timeline.lost.filter((each) => each.start > 100 && each.start + each.duration < latency - 100);
+      assert.equal(whole.length, lost.length);
+      for (const [index, each] of lost.entries()) {
+        assert.ok(Math.abs(start + whole[index].start - each.start) <= 4, `begins at ${start + whole[index].start}, not ${each.start}`);
+        assert.ok(Math.abs(whole[index].duration - (each.end - each.start)) <= 4);
+      }
+    }
+  });
+
   test("a recording that is half lost says so before anything else", (t) => {
     const { file } = record(t, 4, "--fault", "truncate:every=1500");
     const { recording } = json(["functions", "--json", file]);

@@ -149,6 +149,8 @@ describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoin
     assert.deepEqual([wait.wakers[0].thread, wait.wakers[0].function, wait.intervals], ["rebalance", "count_stock", 4]);
     const line = lineOf("count_stock", "pthread_mutex_unlock");
     assert.ok(explain.sentence.includes(`waiting for a lock in \`serve\` (waits.c:${wait.line}), held by thread \`rebalance\` in \`count_stock\` (waits.c:${line})`), explain.sentence);
+    assert.match(explain.main_cause, /^\d+ % of that: .*waiting for a lock in `serve`$/);
+    assert.ok(explain.sentence.includes(explain.main_cause));
   });
 
   test("the time line of the slow call shows the lock and, beside it, a typical call without the wait", () => {

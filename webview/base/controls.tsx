@@ -95,8 +95,10 @@ export function Segments<T extends string>({ choices, chosen, onChoose }: { read
   );
 }
 
-/** A sentence of the helper, in which names are between backticks. */
-export function Sentence({ text }: { readonly text: string }): JSX.Element {
+/** A sentence of the helper, in which names are between backticks. `strong`: its most important words. */
+export function Sentence({ text, strong = "" }: { readonly text: string; readonly strong?: string }): JSX.Element {
+  const at = strong === "" ? -1 : text.indexOf(strong);
+  if (at >= 0) return <><Sentence text={text.slice(0, at)} /><b><Sentence text={strong} /></b><Sentence text={text.slice(at + strong.length)} /></>;
   return <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>;
 }
 
@@ -105,12 +107,13 @@ export function Icon({ name }: { readonly name: string }): JSX.Element {
 }
 
 /** The colors of the three states of a thread. */
-export function Legend(): JSX.Element {
+export function Legend({ lost = false }: { readonly lost?: boolean }): JSX.Element {
   return (
     <span class="keys">
       <span><i class="on" />{l10n.t("on-CPU")}</span>
       <span><i class="blk" />{l10n.t("blocked")}</span>
       <span><i class="pre" />{l10n.t("preempted")}</span>
+      {lost ? <span><i class="lost" />{l10n.t("lost")}</span> : null}
     </span>
   );
 }

@@ -84,6 +84,12 @@ export function tick(ns: number): string {
   return threshold(ns, 3);
 }
 
+/** A time on an axis, as precise as its ticks are apart. */
+export function tickText(ns: number, step: number): string {
+  if (ns === 0) return "0";
+  return threshold(ns, Math.max(2, Math.ceil(Math.log10(ns / step) + 1e-9) + 1));
+}
+
 /** Seconds since the start of the recording, as precise as the calls are far apart: "1.1097 s". */
 export function moment(ns: number): string {
   return `${(ns / 1e9).toFixed(4)}${space}s`;

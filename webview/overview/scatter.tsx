@@ -12,6 +12,7 @@ import { withPart } from "../state/selection";
 import { axisLimits, powersOfTen, roundSteps } from "./axis";
 import { latencyCondition } from "./histogram";
 import { resolutionOf, resolvedBins, type Resolved } from "./resolved";
+import { fillOf } from "./colors";
 import { Plot, type Canvas, type Drawn, type Span } from "./plot";
 import { useWidth } from "../base/use-width";
 
@@ -99,6 +100,25 @@ function drawGrid({ context, palette, x, y }: Canvas, data: DistributionResult, 
   context.globalAlpha = 1;
 }
 
+/** Draws the time without a trace, and how much it is where the words have room. */
+function drawLost({ context, palette, scale, area, x }: Canvas, { lost }: DistributionResult): void {
+  let free = area.left;
+  context.font = `${String(11 * scale)}px ${getComputedStyle(document.body).fontFamily}`;
+  context.textAlign = "center";
+  for (const { start, duration } of lost) {
+    const [from, to] = [x(start), x(start + duration)];
+    context.fillStyle = fillOf(context, palette, "lost", scale);
+    context.fillRect(from, area.top, Math.max(scale, to - from), area.height);
+    const text = l10n.t("{0} lost", time(duration));
+    const half = context.measureText(text).width / 2;
+    const middle = Math.max(area.left + half, Math.min(area.left + area.width - half, (from + to) / 2));
+    if (to - from < 4 * scale || middle - half < free) continue;
+    context.fillStyle = palette.dim;
+    context.fillText(text, middle, area.top - 8 * scale);
+    free = middle + half + 8 * scale;
+  }
+}
+
 function drawBand({ context, palette, scale, area, x, y }: Canvas, { latency, time: span }: Selection): void {
   if (latency === undefined && span === undefined) return;
   const [low = null, high = null] = latency ?? [];
@@ -144,6 +164,7 @@ export function Scatter({ data, report }: { readonly data: DistributionResult; r
       top,
       height,
       draw: (canvas) => {
+        drawLost(canvas, data);
         drawGrid(canvas, data, resolved, points);
         for (const point of points) drawPoint(canvas, canvas.x(point.at), canvas.y(Math.log10(Math.max(1, point.latency))), point, isSelected.peek());
         drawBand(canvas, chosen);
@@ -157,6 +178,7 @@ export function Scatter({ data, report }: { readonly data: DistributionResult; r
   };
   const hover = (x: number, y: number): string => {
     const point = near(x, y);
+    if (point === undefined && data.lost.some(({ start, duration }) => x >= start && x < start + duration)) return l10n.t("lost");
     return point === undefined ? "" : l10n.t("{0} at {1} on {2}. Click: its timeline", time(point.latency), moment(point.at), threadName(point.tid));
   };
   const open = (x: number, y: number): void => {

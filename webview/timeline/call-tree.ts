@@ -1,4 +1,4 @@
-// One call as a tree: the calls in it, and its waits as the leaves of the calls in which they are.
+// One call as a tree: the calls in it, and its waits and lost time as leaves of the calls in which they are.
 import type { TimelineResult } from "../../extension/src/panel/panel-messages";
 
 export type CallTimeline = TimelineResult["timeline"];
@@ -6,7 +6,7 @@ export type NestedCall = CallTimeline["calls"][number];
 export type Wait = CallTimeline["waits"][number];
 
 export interface Part {
-  readonly kind: "call" | "wait";
+  readonly kind: "call" | "wait" | "lost";
   /** The same for the same call site, or for the same reason. */
   readonly key: string;
   /** ns after the start of the outermost call, with the time of probes. */
@@ -29,6 +29,10 @@ function partOfWait(wait: Wait): Part {
   return { kind: "wait", key: `wait ${reason}`, from: start, to: start + duration, latency: duration, resolution: 0, call: undefined, wait, children: [] };
 }
 
+function partOfLost({ start, duration }: CallTimeline["lost"][number]): Part {
+  return { kind: "lost", key: "lost", from: start, to: start + duration, latency: duration, resolution: 0, call: undefined, wait: undefined, children: [] };
+}
+
 /** Returns the innermost call that is open at a time. */
 function innermost(root: Part, at: number): Part {
   let part = root;
@@ -40,7 +44,7 @@ function innermost(root: Part, at: number): Part {
 }
 
 /** Callers come before the calls that they made. Returns undefined for a list without an outermost call. */
-export function treeOf({ calls, waits }: Pick<CallTimeline, "calls" | "waits">): Part | undefined {
+export function treeOf({ calls, waits, lost }: Pick<CallTimeline, "calls" | "waits" | "lost">): Part | undefined {
   const open: Part[] = [];
   for (const call of calls) {
     const part = partOfCall(call);
@@ -49,7 +53,7 @@ export function treeOf({ calls, waits }: Pick<CallTimeline, "calls" | "waits">):
   }
   const [root] = open;
   if (root === undefined) return undefined;
-  for (const wait of waits) innermost(root, wait.start).children.push(partOfWait(wait));
+  for (const leaf of [...waits.map(partOfWait), ...lost.map(partOfLost)]) innermost(root, leaf.from).children.push(leaf);
   order(root);
   return root;
 }

@@ -41,8 +41,9 @@ export function partingOf(one: Part, other: Part): number | undefined {
 }
 
 function partingIn(one: Part, other: Part, least: number): number | undefined {
+  const known = ({ children }: Part): Part[] => children.filter(({ kind }) => kind !== "lost");
   let at = one.from;
-  for (const pair of align(one.children, other.children)) {
+  for (const pair of align(known(one), known(other))) {
     const found = partingAt(pair, at, least);
     if (found !== undefined) return found;
     at = pair.one?.to ?? at;

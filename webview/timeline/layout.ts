@@ -7,7 +7,7 @@ import { waitWord } from "../base/wait-words";
 import type { CallTimeline, NestedCall, Part, Wait } from "./call-tree";
 import type { TimeAxis } from "./fold-axis";
 
-export type BarState = "root" | "on" | "blk" | "pre";
+export type BarState = "root" | "on" | "blk" | "pre" | "lost";
 type Meanwhile = CallTimeline["meanwhile"][number];
 
 export interface Bar {
@@ -65,14 +65,16 @@ export function waitText(wait: Wait): string {
   return `${waitWord(wait.reason, wait.likely)}, ${time(wait.duration)}`;
 }
 
-function stateOf({ wait, call, children }: Part, level: number): BarState {
+function stateOf({ kind, wait, call, children }: Part, level: number): BarState {
+  if (kind === "lost") return "lost";
   if (wait !== undefined) return wait.reason === "preempted" ? "pre" : "blk";
   if (level === 0) return "root";
   const isLeaf = children.every(({ kind }) => kind === "wait");
   return call !== undefined && isLeaf && call.off_cpu >= onlyWaiting * call.wall && call.off_cpu > 0 ? "blk" : "on";
 }
 
-function textOf({ call, wait }: Part): string {
+function textOf({ kind, call, wait, latency }: Part): string {
+  if (kind === "lost") return l10n.t("lost, {0}", time(latency));
   if (wait !== undefined) return waitText(wait);
   return call?.function === null || call === undefined ? l10n.t("unknown code") : shortName(call.function);
 }
@@ -158,7 +160,7 @@ function wakerTitle(tid: number, waker: Wait["waker"] | undefined): string {
 }
 
 interface Shown {
-  readonly timeline: CallTimeline;
+  readonly timeline: Pick<CallTimeline, "waits" | "meanwhile" | "thread">;
   readonly root: Part;
 }
 

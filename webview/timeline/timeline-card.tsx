@@ -31,6 +31,7 @@ export function BarCard({ bar, offCpuKnown }: { readonly bar: Bar; readonly offC
         </p>
       )}
       {meanwhile === undefined ? null : <p>{l10n.t("on thread {0}", meanwhile.thread)}</p>}
+      {bar.state === "lost" ? <p>{l10n.t("Calls in this time are not known.")}</p> : null}
       <dl>
         <dt>{l10n.t("at")}</dt>
         <dd>{bar.from < 0 ? l10n.t("{0} before", time(-bar.from)) : time(bar.from)}</dd>
@@ -66,7 +67,7 @@ export function BarTable({ groups }: { readonly groups: readonly { readonly titl
       rowKey={(_, index) => String(index)}
       columns={[
         { head: l10n.t("call"), left: true, optional: true, className: "dim", cell: ({ of }) => of, value: ({ of }) => of },
-        { head: l10n.t("part"), left: true, className: "name", cell: ({ bar }) => `${"\u00a0".repeat(2 * bar.level)}${bar.wait === undefined ? shortName(nameOf(bar)) : waitText(bar.wait)}`, value: ({ bar }) => nameOf(bar) },
+        { head: l10n.t("part"), left: true, className: "name", cell: ({ bar }) => `${"\u00a0".repeat(2 * bar.level)}${bar.wait === undefined ? (bar.state === "lost" ? bar.text : shortName(nameOf(bar))) : waitText(bar.wait)}`, value: ({ bar }) => nameOf(bar) },
         { head: l10n.t("at"), cell: ({ bar }) => (bar.from < 0 ? `\u2212${time(-bar.from)}` : time(bar.from)), value: ({ bar }) => bar.from },
         { head: l10n.t("latency"), cell: (row) => briefFigure(latency(row), row.bar.call?.resolution ?? 0), value: latency },
         { head: l10n.t("off-CPU"), cell: ({ bar }) => time(bar.call?.off_cpu ?? bar.wait?.duration ?? 0), value: ({ bar }) => bar.call?.off_cpu ?? bar.wait?.duration ?? 0 },

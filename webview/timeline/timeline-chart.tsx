@@ -2,7 +2,7 @@
 import * as l10n from "@vscode/l10n";
 import { Fragment } from "preact";
 import type { JSX } from "preact";
-import { briefFigure, threshold, time } from "../base/format";
+import { briefFigure, tickText, time } from "../base/format";
 import { timeTicks, type TimeAxis } from "./fold-axis";
 import { barHeight, type Arrow, type Bar, type Lane, type Layout } from "./layout";
 
@@ -17,8 +17,8 @@ export function fitting(text: string, width: number): string {
   return letters >= leastLetters ? `${text.slice(0, letters - 1)}…` : "";
 }
 
-const fills = { root: "var(--neutral)", on: "var(--on-soft)", blk: "url(#soft-blocked)", pre: "url(#soft-preempted)" } as const;
-const states = (): Record<Bar["state"], string> => ({ root: "", on: "", blk: l10n.t("blocked"), pre: l10n.t("preempted") });
+const fills = { root: "var(--neutral)", on: "var(--on-soft)", blk: "url(#soft-blocked)", pre: "url(#soft-preempted)", lost: "url(#lost)" } as const;
+const states = (): Record<Bar["state"], string> => ({ root: "", on: "", blk: l10n.t("blocked"), pre: l10n.t("preempted"), lost: "" });
 
 /** Two strokes where a fold cuts a bar. */
 function Cut({ x, y, height }: { readonly x: number; readonly y: number; readonly height: number }): JSX.Element {
@@ -80,12 +80,6 @@ function ArrowView({ arrow: { x, from, to, text }, width }: { readonly arrow: Ar
   );
 }
 
-/** A time on the axis, as precise as the ticks are apart. */
-function tickText(ns: number, step: number): string {
-  if (ns === 0) return "0";
-  return threshold(ns, Math.max(2, Math.ceil(Math.log10(ns / step) + 1e-9) + 1));
-}
-
 interface Props {
   readonly layout: Layout;
   readonly axis: TimeAxis;
@@ -135,13 +129,16 @@ export function TimelineChart({ layout, axis, width, parting, bars, current, onP
 }
 
 /** The whole call to scale, and the part of it that is in sight after a zoom. */
-export function WholeCall({ end, waits, width, seen }: { readonly end: number; readonly waits: readonly { readonly start: number; readonly duration: number; readonly reason: string }[]; readonly width: number; readonly seen: readonly [number, number] | undefined }): JSX.Element {
+export function WholeCall({ end, waits, lost, width, seen }: { readonly end: number; readonly waits: readonly { readonly start: number; readonly duration: number; readonly reason: string }[]; readonly lost: readonly { readonly start: number; readonly duration: number }[]; readonly width: number; readonly seen: readonly [number, number] | undefined }): JSX.Element {
   const x = (at: number): number => (at / Math.max(1, end)) * width;
   return (
     <svg class="timeline" width={width + 1} height="20" role="img" aria-label={l10n.t("The whole call to scale")}>
       <rect x="0" y="2" width={width} height="12" style={{ fill: "var(--on-soft)" }} />
       {waits.map(({ start, duration, reason }) => (
         <rect key={start} x={x(start)} y="2" width={Math.max(1, x(duration))} height="12" style={{ fill: reason === "preempted" ? "url(#full-preempted)" : "url(#full-blocked)" }} />
+      ))}
+      {lost.map(({ start, duration }) => (
+        <rect key={start} x={x(start)} y="2" width={Math.max(1, x(duration))} height="12" style={{ fill: "url(#lost)" }} />
       ))}
       <rect class="frame" x="0.5" y="1.5" width={Math.max(1, width - 1)} height="13" />
       {seen === undefined ? null : <rect class="seen" x={x(seen[0])} y="1" width={Math.max(3, x(seen[1] - seen[0]))} height="14" />}

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { Button, Legend, Link, Section, Segments, SourceLink } from "../base/controls";
-import { briefFigure, count, moment } from "../base/format";
+import { briefFigure, count, moment, time } from "../base/format";
 import { reveal } from "../base/host";
 import { shortName } from "../base/names";
 import { useWidth } from "../base/use-width";
@@ -68,6 +68,12 @@ function PartingLine({ of: { call, twin, ...branch } }: { readonly of: NonNullab
       {l10n.t("They part at a branch in")} <code>{shortName(branch.function)}</code> ({place(branch)}): {l10n.t("this call goes on at")} {place(call)}, {l10n.t("the typical one at")} {place(twin)}.
     </p>
   );
+}
+
+function incompleteText({ lost }: CallTimeline): string {
+  if (lost.length === 0) return l10n.t("The end of this call was not seen; the times are what was seen of it.");
+  const total = lost.reduce((sum, { duration }) => sum + duration, 0);
+  return l10n.t("{0} of the trace of this call is lost. Calls in that time are not known.", time(total));
 }
 
 interface Compared {
@@ -168,7 +174,7 @@ function Chart({ shown, root, other, offCpuKnown }: ChartProps): JSX.Element {
     >
       <div ref={measure}>
         <p class="dim small">{l10n.t("Whole call, to scale")}</p>
-        <WholeCall end={end} waits={shown.waits} width={inner} seen={zoom.value > 1 ? [back(scrolled), back(scrolled + inner)] : undefined} />
+        <WholeCall end={end} waits={shown.waits} lost={shown.lost} width={inner} seen={zoom.value > 1 ? [back(scrolled), back(scrolled + inner)] : undefined} />
         <div
           ref={scroller}
           class="timeline-scroll"
@@ -183,7 +189,7 @@ function Chart({ shown, root, other, offCpuKnown }: ChartProps): JSX.Element {
         </div>
       </div>
       <p class="head foot">
-        <Legend />
+        <Legend lost={shown.lost.length > 0} />
         <span class="grow" />
         <span class="dim small">{l10n.t("← → next bar · ↓ into it · Enter opens the source")}</span>
       </p>
@@ -224,7 +230,7 @@ export function TimelineView({ shown: { report } }: { readonly shown: ShownFunct
       <section class="first" data-section="one-call" aria-label={l10n.t("Timeline")}>
         <Head of={shown} />
         {known ? null : <p class="warning" role="status">{l10n.t("The recording does not contain when a thread waited. Record with context switches to see waits here.")}</p>}
-        {shown.state === "complete" ? null : <p class="warning" role="status">{l10n.t("The end of this call was not seen; the times are what was seen of it.")}</p>}
+        {shown.state === "complete" ? null : <p class="warning" role="status">{incompleteText(shown)}</p>}
         {shown.twin === null && !againstKept.value ? <p class="dim small">{l10n.t("There is no typical call to compare it with.")}</p> : null}
         {parting.value === null || againstKept.value ? null : <PartingLine of={parting.value} />}
         {againstKept.value ? <p class="dim small">{l10n.t("Compared with the call that you kept.")} <Link small onClick={() => { keptCall.value = undefined; }}>{l10n.t("Compare with a typical one")}</Link></p> : null}

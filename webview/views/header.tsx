@@ -66,7 +66,7 @@ function Answer({ report }: { readonly report: Report }): JSX.Element | null {
   return (
     <p class="answer">
       {edited.value ? <b>{l10n.t("Before your edit:")} </b> : null}
-      <Sentence text={text} />
+      <Sentence text={text} strong={explained?.main_cause ?? ""} />
       {isAsked ? <>{" "}<span class="go"><Link title={l10n.t("Show what makes the slowest calls slow")} onClick={() => { tab.value = "why"; }}>{l10n.t("Why slow?")}</Link></span></> : null}
     </p>
   );

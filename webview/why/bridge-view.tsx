@@ -1,7 +1,7 @@
 // The bridge: one strip to scale, and below it each cause on an axis that may leave out the middle of the largest.
 import * as l10n from "@vscode/l10n";
 import type { JSX } from "preact";
-import { briefFigure, difference, share, tick, time } from "../base/format";
+import { briefFigure, difference, share, tickText, time } from "../base/format";
 import { axisOf, axisTicks, labelOf, type Axis, type Explanation, type State, type Step } from "./bridge";
 
 const percent = (part: number): string => `${String(100 * part)}%`;
@@ -36,6 +36,7 @@ export function Bridge({ explained, steps }: { readonly explained: Explanation; 
   const { typical, slow, gap, components, resolution_ns } = explained;
   const axis = axisOf(typical.mean, steps);
   const ticks = axisTicks(axis);
+  const apart = Math.min(...ticks.slice(1).map((value, index) => value - (ticks[index] ?? 0)));
   const bars: Bar[] = [{ from: 0, to: typical.mean, state: "on" }, ...steps];
   const rising = bars.filter(({ from, to }) => to > from);
   const total = rising.reduce((sum, { from, to }) => sum + to - from, 0);
@@ -72,7 +73,7 @@ export function Bridge({ explained, steps }: { readonly explained: Explanation; 
         <span />
         <span class="k nolabel" />
         <span class="track">
-          {ticks.map((value) => <span key={value} class="tick" style={{ left: percent(axis.place(value)) }}>{value === 0 ? "0" : tick(value)}</span>)}
+          {ticks.map((value) => <span key={value} class="tick" style={{ left: percent(axis.place(value)) }}>{tickText(value, apart)}</span>)}
           {axis.cut === undefined ? null : <span class="tick" style={{ left: percent(axis.place((axis.cut[0] + axis.cut[1]) / 2)) }}>//</span>}
         </span>
       </div>

@@ -186,7 +186,7 @@ export function WhyView({ shown: { report } }: { readonly shown: ShownFunction }
           <b>{isSelected.value ? l10n.t("Selected calls") : l10n.t("Slow calls")}</b> ({count(slow.calls)}, {isSelected.value ? range(slow.low, slow.high) : range(slow.low, null)}) {l10n.t("against")}{" "}
           <b>{againstRest.value ? l10n.t("all others") : l10n.t("typical calls")}</b> ({count(typical.calls)}, {typicalText(explained)}): <b class="sel-text">{l10n.t("{0} a call", difference(gap))}</b>
         </p>
-        {isSelected.value ? <p class="dim"><Sentence text={explained.sentence} /></p> : null}
+        {isSelected.value ? <p class="dim"><Sentence text={explained.sentence} strong={explained.main_cause} /></p> : null}
       </section>
       {question.value === "variance" ? (
         <Section name="variance" title={l10n.t("What makes the latency vary")}><Variance explained={explained} /></Section>

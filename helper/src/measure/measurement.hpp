@@ -30,6 +30,9 @@ struct RecordingInfo {
   std::uint64_t trace_ns = 0;
   std::uint64_t lost_ns = 0;
   std::uint64_t gaps = 0;
+  // When trace of some thread is lost, or nothing was measured between bursts, in order. Intervals
+  // that are closer together than a thousandth of the trace are one.
+  std::vector<stacks::Gap> lost;
   std::uint64_t decode_errors = 0;
   std::uint64_t trace_bytes = 0;
   std::uint64_t lost_records = 0;              // side-band records or samples that perf dropped

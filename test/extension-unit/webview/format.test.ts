@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { briefFigure, change, difference, figure, moment, range, rounded, share, threshold, time } from "../../../webview/base/format";
+import { briefFigure, change, difference, figure, moment, range, rounded, share, threshold, tickText, time } from "../../../webview/base/format";
 
 // The texts are the examples of the panel's rules; ~ is a no-break space.
 const same = (text: string, expected: string): void => {
@@ -25,6 +25,13 @@ describe("numbers of the panel", () => {
     same(share(0), "0.0~%");
     same(share(0.0002), "<~0.1~%");
     same(share(-0.123), "−12.3~%");
+  });
+  it("shows ticks as precisely as they are apart", () => {
+    same(tickText(5_080_000, 20_000), "5.08~ms");
+    same(tickText(5_085_000, 5_000), "5.085~ms");
+    same(tickText(5_090_000, 5_000), "5.09~ms");
+    same(tickText(20_000, 20_000), "20~µs");
+    same(tickText(0, 20_000), "0");
   });
   it("gives each difference a sign, and none to one below the resolution", () => {
     same(difference(5_050_000), "+5.05~ms");

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { treeOf, type NestedCall, type Part, type Wait } from "../../../webview/timeline/call-tree";
 import { align, differencesOf, partingOf } from "../../../webview/timeline/differences";
+import { layoutOf } from "../../../webview/timeline/layout";
 import { axisOf, foldsOf, runningIn, timeTicks } from "../../../webview/timeline/fold-axis";
 
 function call(depth: number, name: string, start: number, wall: number, offCpu = 0): NestedCall {
@@ -11,8 +12,8 @@ function wait(start: number, duration: number, reason: Wait["reason"] = "lock"):
   return { start, duration, woken: null, reason, likely: false, lock: "", function: "", file: "", line: 0, called: "", kernel: "", waker: null };
 }
 
-function tree(calls: NestedCall[], waits: Wait[] = []): Part {
-  const root = treeOf({ calls, waits });
+function tree(calls: NestedCall[], waits: Wait[] = [], lost: { start: number; duration: number }[] = []): Part {
+  const root = treeOf({ calls, waits, lost });
   assert.ok(root !== undefined);
   return root;
 }
@@ -29,7 +30,16 @@ describe("timeline", () => {
     const reserve = slow.children[0]?.children[1];
     assert.deepEqual(reserve?.children.map(({ kind, from, to }) => [kind, from, to]), [["wait", 23, 543]]);
     assert.deepEqual(slow.children.map(({ key }) => key.split(" ")[0]), ["accept", "validate", "audit"]);
-    assert.equal(treeOf({ calls: [], waits: [] }), undefined);
+    assert.equal(treeOf({ calls: [], waits: [], lost: [] }), undefined);
+  });
+
+  it("puts lost time into the innermost call, where it is no difference", () => {
+    const calls = [call(0, "handle", 0, 31), call(1, "accept", 1, 28), call(2, "validate", 2, 10), call(2, "reserve", 22, 6)];
+    const withLoss = tree(calls, [], [{ start: 14, duration: 6 }]);
+    assert.deepEqual(withLoss.children[0]?.children.map(({ kind, from, to }) => [kind, from, to]), [["call", 2, 12], ["lost", 14, 20], ["call", 22, 28]]);
+    assert.equal(partingOf(withLoss, twin), undefined);
+    const { bars } = layoutOf({ timeline: { waits: [], meanwhile: [], thread: "main" }, root: withLoss }, "", undefined, axisOf(31, [], 310)).call;
+    assert.deepEqual(bars.filter(({ state }) => state === "lost").map(({ text, x }) => [text, x]), [["lost, 6\u00a0ns", 140]]);
   });
 
   it("aligns what both calls did", () => {

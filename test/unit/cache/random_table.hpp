@@ -44,7 +44,8 @@ inline Description description() {
                             .last_ns = UINT64_MAX,
                             .lost_ns = 3,
                             .gaps = 4,
-                            .instructions = 5});
+                            .instructions = 5,
+                            .lost = std::vector<stacks::Gap>(i, {10, 11})});
   }
   made.more = std::string("more\0of it", 10);
   return made;

@@ -97,6 +97,7 @@ TEST(RoundTrip, RestoresTheDescription) {
     EXPECT_EQ(found.threads[i].lost_ns, expected.threads[i].lost_ns);
     EXPECT_EQ(found.threads[i].gaps, expected.threads[i].gaps);
     EXPECT_EQ(found.threads[i].instructions, expected.threads[i].instructions);
+    EXPECT_EQ(found.threads[i].lost, expected.threads[i].lost);
   }
 }
 

@@ -42,6 +42,22 @@ TEST(TimelineText, SaysOfShortCallsOnlyWhatIsKnown) {
   EXPECT_EQ(text.find("0 ns  "), text.find("20 ns  ") + 1) << text;
 }
 
+// The call is 9,000 ns long, and 40 letters: the first 4,500 ns are lost.
+TEST(TimelineText, DrawsLostTime) {
+  measure::Measurement made = measurement();
+  made.threads[0].lost = {{1'000, 5'500}};
+  const auto shown = measure::timeline(made, {}, 1_fn, {.tid = 7, .start = 1'000});
+  ASSERT_TRUE(shown.has_value());
+  const std::string text = timeline_text(made, *shown);
+  std::string bar;
+  for (int letter = 0; letter < 39; ++letter) {
+    bar += letter < 20 ? "·" : "█";
+  }
+  EXPECT_NE(text.find(bar), std::string::npos) << text;
+  EXPECT_NE(text.find("Lost: calls in this time are not known"), std::string::npos) << text;
+  EXPECT_NE(text.find("4.50 µs"), std::string::npos) << text;
+}
+
 TEST(TimelineText, OfAnUnseenEndGivesTheLeastTime) {
   measure::Measurement made = example();
   stacks::CallTable calls;

@@ -169,6 +169,16 @@ TEST_F(Timelines, ShowWaitsAndTheCallThatEndedThem) {
 
 // serve makes 10 calls of open, and each of them makes 3,000 calls of lookup, one every 10 ns:
 // 30,010 calls. The time line shows 1,999 of them beside the call itself.
+// The call lasts from 1,000 to 1,400 ns.
+TEST_F(Timelines, ShowTheLostTimeInTheCall) {
+  serve(1'000, 400, {0});
+  m_.threads[0].lost = {{100, 200}, {900, 1'050}, {1'100, 1'150}, {1'390, 2'000}, {3'000, 3'100}};
+  m_.threads[1].lost = {{1'000, 1'400}};
+  const auto made = shown(1'000);
+  ASSERT_TRUE(made.has_value());
+  EXPECT_EQ(made->lost, (std::vector<stacks::Gap>{{1'000, 1'050}, {1'100, 1'150}, {1'390, 1'400}}));
+}
+
 TEST_F(Timelines, OfALongCallOnlyWhatIsShownIsRead) {
   const auto call = add_call(m_, {.function = serve_, .start = 1'000, .latency = 400'000});
   for (std::uint64_t open = 0; open < 10; ++open) {

@@ -127,6 +127,7 @@ TEST_F(HookedCallsTest, CallsAroundAGapAreIncompleteAndLaterOnesAreNot) {
   EXPECT_EQ(count(g, CallState::incomplete), 1U);
   EXPECT_EQ(count(h, CallState::complete), 1U);
   EXPECT_EQ(calls_.gaps(), 1U);
+  EXPECT_EQ(calls_.lost(), (std::vector<Gap>{{110, 300}}));
   EXPECT_EQ(calls_.lost_ns(), 190U);
 }
 

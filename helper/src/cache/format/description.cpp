@@ -41,6 +41,14 @@ public:
     }
   }
 
+  void put(const std::vector<stacks::Gap>& gaps) {
+    put(std::uint64_t{gaps.size()});
+    for (const auto& [begin, end] : gaps) {
+      put(begin);
+      put(end);
+    }
+  }
+
   std::vector<std::byte> finish() {
     Out table;
     table.put(std::uint64_t{strings_.size()});
@@ -113,6 +121,14 @@ public:
     }
   }
 
+  void get(std::vector<stacks::Gap>& gaps) {
+    gaps.resize(length(2 * sizeof(std::uint64_t)));
+    for (auto& [begin, end] : gaps) {
+      get(begin);
+      get(end);
+    }
+  }
+
   void get(std::vector<std::string>& texts) {
     texts.resize(length(sizeof(std::uint32_t)));
     for (std::string& text : texts) {
@@ -159,11 +175,12 @@ void thread_fields(Archive& archive, Thread& thread) {
   archive(thread.lost_ns);
   archive(thread.gaps);
   archive(thread.instructions);
+  archive(thread.lost);
 }
 
 constexpr std::size_t function_bytes = 36;
 constexpr std::size_t site_bytes = 20;
-constexpr std::size_t thread_bytes = 52;
+constexpr std::size_t thread_bytes = 60;
 
 } // namespace
 

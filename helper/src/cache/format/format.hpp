@@ -1,4 +1,4 @@
-// The file of a call cache, version 5. All numbers are little-endian, all offsets count from the
+// The file of a call cache, version 6. All numbers are little-endian, all offsets count from the
 // start of the file, and every section begins at a multiple of eight.
 //
 //   FileHeader | blocks of calls | StartGroup[] | EdgeEntry[], BlockEntry[], callers' edges[] |
@@ -26,7 +26,7 @@
 namespace ptlens::cache {
 
 inline constexpr std::array<char, 8> file_magic = {'P', 'T', 'L', 'C', 'A', 'L', 'L', 'S'};
-inline constexpr std::uint32_t format_version = 5;
+inline constexpr std::uint32_t format_version = 6;
 inline constexpr std::size_t alignment = 8;
 
 struct FileHeader {

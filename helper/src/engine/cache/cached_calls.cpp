@@ -29,8 +29,13 @@ Json json_of(const measure::RecordingInfo& info) {
   for (const measure::MissingCode& code : info.missing) {
     missing.push_back(Json::array({code.path, code.build_id, code.reason}));
   }
+  Json lost = Json::array();
+  for (const auto& [begin, end] : info.lost) {
+    lost.push_back(Json::array({begin, end}));
+  }
   return {{"backend", info.backend},
           {"trace_ns", info.trace_ns},
+          {"lost", std::move(lost)},
           {"lost_ns", info.lost_ns},
           {"gaps", info.gaps},
           {"decode_errors", info.decode_errors},
@@ -127,6 +132,17 @@ std::optional<measure::RecordingInfo> info_of(const Json& json) {
     info.notes.push_back({.code = each[0].get<std::string>(),
                           .arguments = each[2].get<std::vector<std::string>>(),
                           .text = each[1].get<std::string>()});
+  }
+  const Json* const lost = reader.find("lost");
+  if (lost == nullptr || !lost->is_array()) {
+    return std::nullopt;
+  }
+  for (const Json& each : *lost) {
+    if (!each.is_array() || each.size() != 2 || !each[0].is_number_unsigned() ||
+        !each[1].is_number_unsigned()) {
+      return std::nullopt;
+    }
+    info.lost.emplace_back(each[0].get<std::uint64_t>(), each[1].get<std::uint64_t>());
   }
   const Json* const missing = reader.find("missing");
   if (missing == nullptr || !missing->is_array()) {

@@ -141,8 +141,8 @@ void ProbeThreads::go_on_to(std::uint64_t time_ns) {
   }
 }
 
-std::vector<std::pair<std::uint64_t, std::uint64_t>> ProbeThreads::gaps() const {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
+std::vector<stacks::Gap> ProbeThreads::gaps() const {
+  std::vector<stacks::Gap> gaps;
   const std::vector<record::Interval>& measured = intervals();
   for (std::size_t next = 1; next < measured.size(); ++next) {
     gaps.emplace_back(measured[next - 1].end_ns, measured[next].begin_ns);

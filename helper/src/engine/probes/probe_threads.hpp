@@ -37,7 +37,7 @@ public:
   void finish(std::uint64_t first_ns, std::uint64_t last_ns);
 
   // Returns the times in which nothing was measured.
-  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps() const;
+  [[nodiscard]] std::vector<stacks::Gap> gaps() const;
   [[nodiscard]] bool any_goroutines() const { return any_goroutines_; }
   [[nodiscard]] std::uint64_t hits_left_out() const { return goroutines_.left_out(); }
   // Returns the number of hits in code of Go that belong to no goroutine.

@@ -289,8 +289,27 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
   return info;
 }
 
-void sum_up(measure::Measurement& measurement,
-            std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps) {
+namespace {
+
+// So many intervals can be drawn apart.
+constexpr std::uint64_t most_lost = 1000;
+
+// Returns the gaps, which are in order, as intervals that are further apart than `distance`.
+std::vector<stacks::Gap> united(std::span<const stacks::Gap> gaps, std::uint64_t distance) {
+  std::vector<stacks::Gap> intervals;
+  for (const auto& [begin, end] : gaps) {
+    if (!intervals.empty() && begin <= intervals.back().second + distance) {
+      intervals.back().second = std::max(intervals.back().second, end);
+    } else {
+      intervals.emplace_back(begin, end);
+    }
+  }
+  return intervals;
+}
+
+} // namespace
+
+void sum_up(measure::Measurement& measurement, std::vector<stacks::Gap> gaps) {
   measure::RecordingInfo& info = measurement.recording;
   std::uint64_t first = UINT64_MAX;
   std::uint64_t last = 0;
@@ -308,6 +327,7 @@ void sum_up(measure::Measurement& measurement,
       covered = end;
     }
   }
+  info.lost = united(gaps, info.trace_ns / most_lost);
 }
 
 std::string LoadedRecording::address_filter() const {

@@ -62,7 +62,6 @@ struct LoadedRecording {
 [[nodiscard]] measure::RecordingInfo describe(const LoadedRecording& loaded);
 
 // Computes the trace time and the lost time of the recording from its threads.
-void sum_up(measure::Measurement& measurement,
-            std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps);
+void sum_up(measure::Measurement& measurement, std::vector<stacks::Gap> gaps);
 
 } // namespace ptlens::engine

@@ -68,8 +68,8 @@ Threads::Thread& Threads::of(const flow::Run& run) {
   return thread;
 }
 
-std::vector<std::pair<std::uint64_t, std::uint64_t>> Threads::finish() {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
+std::vector<stacks::Gap> Threads::finish() {
+  std::vector<stacks::Gap> gaps;
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     stacks::ThreadInfo& info = (*infos_)[i];
     stacks::ThreadCalls& calls = *threads_[i].calls;
@@ -78,6 +78,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Threads::finish() {
     info.first_ns = calls.first_ns();
     info.last_ns = calls.last_ns();
     info.gaps = calls.gaps().size();
+    info.lost = calls.gaps();
     indistinct_switches_ += calls.indistinct_switches();
     goroutine_switches_ += calls.goroutine_switches();
     lost_inside_.insert(calls.lost_inside().begin(), calls.lost_inside().end());

@@ -59,7 +59,7 @@ public:
   void take(flow::Run& run);
 
   // Ends all calls, and returns the gaps of all threads.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> finish();
+  std::vector<stacks::Gap> finish();
 
   // Valid after finish(); see ThreadCalls.
   [[nodiscard]] std::uint64_t indistinct_switches() const { return indistinct_switches_; }

@@ -142,6 +142,7 @@ private:
     calls.finish(info.last_ns, loaded_.exited(info, first_ns));
     info.gaps = calls.gaps();
     info.lost_ns = calls.lost_ns();
+    info.lost = calls.lost();
     const std::uint64_t wall = info.last_ns - info.first_ns;
     on_cpu_ns_ +=
         wall -
@@ -252,7 +253,11 @@ Result<measure::Measurement> measure_hooks(const LoadedRecording& loaded, cache:
                            "unknown: they need kernel.perf_event_paranoid to be 2 or less"));
   }
   add_notes(loaded, reader, info);
-  sum_up(measurement, {});
+  std::vector<stacks::Gap> gaps;
+  for (const stacks::ThreadInfo& thread : measurement.threads) {
+    gaps.insert(gaps.end(), thread.lost.begin(), thread.lost.end());
+  }
+  sum_up(measurement, std::move(gaps));
   return measurement;
 }
 

@@ -105,7 +105,8 @@ Json explain_json(const measure::Measurement& measurement,
             {"components", std::move(components)},
             {"kinds", std::move(kinds)},
             {"variance", std::move(variance)},
-            {"sentence", explain_sentence(measurement, explanation)}}}};
+            {"sentence", explain_sentence(measurement, explanation)},
+            {"main_cause", main_cause(measurement, explanation)}}}};
 }
 
 } // namespace ptlens::exporting

@@ -131,6 +131,35 @@ std::string slow_text(const Explanation& explanation) {
                      duration(explanation.slow.mean));
 }
 
+bool is_steady(const Explanation& explanation) {
+  constexpr double steady = 1.5; // times the typical latency
+  return explanation.slowest_percent && !explanation.typical_are_others &&
+         as_double(explanation.slow.low) < steady * explanation.typical.mean;
+}
+
+double largest_share(const Explanation& explanation) {
+  return explanation.components.empty() ? 0 : explanation.components.front().part.share;
+}
+
+// Returns the causes that the sentence names, each with its share; none where none is large.
+std::vector<std::string> causes_of(const measure::Measurement& measurement,
+                                   const Explanation& explanation) {
+  constexpr double least_cause = 0.1;
+  constexpr double single_cause = 0.2;
+  std::vector<std::string> causes;
+  if (explanation.gap <= 0 || largest_share(explanation) < single_cause) {
+    return causes;
+  }
+  for (const Component& component : explanation.components) {
+    if (component.part.share >= least_cause && causes.size() < most_causes) {
+      causes.push_back(fmt::format("{}{}: {}", percent_of(component.part.share),
+                                   causes.empty() ? " of that" : "",
+                                   cause_text(measurement, component)));
+    }
+  }
+  return causes;
+}
+
 std::string guard_text(const Explanation& explanation) {
   std::string text;
   if (explanation.few_slow_calls) {
@@ -225,9 +254,7 @@ std::string predicate_text(const measure::Measurement& measurement, const Predic
 std::string explain_sentence(const measure::Measurement& measurement,
                              const Explanation& explanation) {
   const std::string typically = typical_text(explanation);
-  constexpr double steady = 1.5; // times the typical latency
-  if (explanation.slowest_percent && !explanation.typical_are_others &&
-      as_double(explanation.slow.low) < steady * explanation.typical.mean) {
+  if (is_steady(explanation)) {
     return fmt::format("{}, and steady: 1 call in 100 takes over {}.", typically,
                        duration(as_double(explanation.slow.low))) +
            guard_text(explanation);
@@ -235,24 +262,25 @@ std::string explain_sentence(const measure::Measurement& measurement,
   std::string text =
       fmt::format("{}. {} take {} {}", typically, slow_text(explanation),
                   duration(std::abs(explanation.gap)), explanation.gap < 0 ? "less" : "longer");
-  constexpr double least_cause = 0.1;
-  constexpr double single_cause = 0.2;
-  std::vector<std::string> causes;
-  for (const Component& component : explanation.components) {
-    if (component.part.share >= least_cause && causes.size() < most_causes) {
-      causes.push_back(fmt::format("{}{}: {}", percent_of(component.part.share),
-                                   causes.empty() ? " of that" : "",
-                                   cause_text(measurement, component)));
-    }
-  }
-  const double largest =
-      explanation.components.empty() ? 0 : explanation.components.front().part.share;
-  if (explanation.gap <= 0 || causes.empty() || largest < single_cause) {
-    text += fmt::format(". No single cause: the largest explains {}.", percent_of(largest));
-  } else {
+  if (const auto causes = causes_of(measurement, explanation); !causes.empty()) {
     text += fmt::format(". {}.", fmt::join(causes, "; "));
+  } else {
+    text += fmt::format(". No single cause: the largest explains {}.",
+                        percent_of(largest_share(explanation)));
   }
   return text + guard_text(explanation);
+}
+
+std::string main_cause(const measure::Measurement& measurement, const Explanation& explanation) {
+  if (is_steady(explanation)) {
+    return "";
+  }
+  const auto causes = causes_of(measurement, explanation);
+  if (causes.empty()) {
+    return "";
+  }
+  const std::string& first = causes.front();
+  return first.substr(0, std::min(first.find(" ("), first.find(", ")));
 }
 
 } // namespace ptlens::exporting

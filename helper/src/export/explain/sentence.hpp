@@ -28,4 +28,9 @@ namespace ptlens::exporting {
 [[nodiscard]] std::string explain_sentence(const measure::Measurement& measurement,
                                            const measure::Explanation& explanation);
 
+// Returns the words of that sentence that name the largest cause: "93 % of that: lock in `serve`".
+// Empty where it names none.
+[[nodiscard]] std::string main_cause(const measure::Measurement& measurement,
+                                     const measure::Explanation& explanation);
+
 } // namespace ptlens::exporting

@@ -65,12 +65,17 @@ Json distribution_json(const measure::Measurement& measurement, stacks::Function
                        const measure::Distribution& distribution) {
   const std::uint64_t start = measure::trace_start(measurement);
   const auto since_start = [start](std::uint64_t time) { return time > start ? time - start : 0; };
+  Json lost = Json::array();
+  for (const auto& [begin, end] : measurement.recording.lost) {
+    lost.push_back({{"start", since_start(begin)}, {"duration", end - begin}});
+  }
   return {{"recording", recording_json(measurement)},
           {"function", function_json(measurement, function)},
           {"trace_start", start},
           {"total", total_json(distribution.all)},
           {"selected", total_json(distribution.selected)},
           {"time", {since_start(distribution.first), since_start(distribution.last)}},
+          {"lost", std::move(lost)},
           {"bins", bins_json(distribution)},
           {"grid",
            {{"columns", distribution.columns},

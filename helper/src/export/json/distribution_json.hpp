@@ -6,7 +6,7 @@
 
 namespace ptlens::exporting {
 
-// Returns {recording, function, trace_start, total, selected, time, bins, grid, slowest}.
+// Returns {recording, function, trace_start, total, selected, time, lost, bins, grid, slowest}.
 [[nodiscard]] Json distribution_json(const measure::Measurement& measurement,
                                      stacks::FunctionId function,
                                      const measure::Distribution& distribution);

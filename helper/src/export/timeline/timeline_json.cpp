@@ -96,6 +96,14 @@ Json wait_list_json(const Timeline& timeline, std::uint64_t origin) {
   return list;
 }
 
+Json lost_json(const Timeline& timeline, std::uint64_t origin) {
+  Json list = Json::array();
+  for (const auto& [begin, end] : timeline.lost) {
+    list.push_back({{"start", since(begin, origin)}, {"duration", end - begin}});
+  }
+  return list;
+}
+
 Json meanwhile_json(const Timeline& timeline, std::uint64_t origin) {
   Json list = Json::array();
   for (const measure::MeanwhileCall& call : timeline.meanwhile) {
@@ -169,6 +177,7 @@ Json timeline_json(const Measurement& measurement, const Timeline& timeline) {
   json.update({{"calls", nested_json(measurement, timeline)},
                {"left_out", timeline.tree.left_out},
                {"waits", wait_list_json(timeline, origin)},
+               {"lost", lost_json(timeline, origin)},
                {"meanwhile", meanwhile_json(timeline, origin)},
                {"twin", twin_json(measurement, timeline)}});
   return {{"recording", recording_json(measurement)},

@@ -1,4 +1,4 @@
-// Each row has a bar from start to end. Full blocks: on a CPU; light ones: off.
+// Each row has a bar from start to end. Full blocks: on a CPU; light ones: off; dots: lost.
 #include "export/timeline/timeline_text.hpp"
 
 #include "export/call_figures.hpp"
@@ -24,6 +24,7 @@ constexpr std::size_t drawing_width = 40;
 constexpr std::size_t most_timeline_rows = 60;
 constexpr const char* on_cpu = "\u2588";
 constexpr const char* off_cpu = "\u2591";
+constexpr const char* lost = "\u00b7";
 
 std::string time_text(std::uint64_t ns) {
   return duration(as_double(ns));
@@ -35,13 +36,13 @@ public:
       : timeline_(timeline), begin_(timeline.subset.calls().start[timeline.row]),
         length_(std::max<std::uint64_t>(timeline.subset.calls().wall(timeline.row), 1)) {}
 
-  // Returns the bar of [begin, end). `of_call`: its waits are drawn.
+  // Returns the bar of [begin, end). `of_call`: its waits and its lost time are drawn.
   [[nodiscard]] std::string bar(std::uint64_t begin, std::uint64_t end, bool of_call) const {
     const std::size_t from = column(begin);
     const std::size_t to = std::max(column(end), from + 1);
     std::string text(from, ' ');
     for (std::size_t at = from; at < std::min(to, drawing_width); ++at) {
-      text += of_call && is_off(at) ? off_cpu : on_cpu;
+      text += of_call ? mark(at) : on_cpu;
     }
     return text;
   }
@@ -53,13 +54,21 @@ private:
     return std::min(static_cast<std::size_t>(part * static_cast<double>(drawing_width)),
                     drawing_width - 1);
   }
-  // Returns whether the thread was off the CPU in the middle of the column.
-  [[nodiscard]] bool is_off(std::size_t at) const {
+  // Returns the letter for what the thread did in the middle of the column.
+  [[nodiscard]] const char* mark(std::size_t at) const {
     const double part = (static_cast<double>(at) + 0.5) / static_cast<double>(drawing_width);
     const auto when = begin_ + static_cast<std::uint64_t>(part * static_cast<double>(length_));
-    return std::ranges::any_of(timeline_.waits, [when](const measure::TimelineWait& wait) {
-      return wait.begin <= when && when < wait.end;
-    });
+    const auto is_in = [when](std::uint64_t begin, std::uint64_t end) {
+      return begin <= when && when < end;
+    };
+    if (std::ranges::any_of(timeline_.waits, [&](const measure::TimelineWait& wait) {
+          return is_in(wait.begin, wait.end);
+        })) {
+      return off_cpu;
+    }
+    const bool is_lost = std::ranges::any_of(
+        timeline_.lost, [&](const stacks::Gap& gap) { return is_in(gap.first, gap.second); });
+    return is_lost ? lost : on_cpu;
   }
 
   const Timeline& timeline_;
@@ -114,6 +123,23 @@ std::string off_cpu_text(const Timeline& timeline, const Drawing& drawing) {
   if (timeline.waits.size() > most_timeline_rows) {
     text +=
         fmt::format("  and {} more\n", count(timeline.waits.size() - most_timeline_rows, "wait"));
+  }
+  return text;
+}
+
+std::string lost_text(const Timeline& timeline, const Drawing& drawing) {
+  if (timeline.lost.empty()) {
+    return "";
+  }
+  Table table({"at", "for", text_column("")});
+  const std::uint64_t origin = timeline.subset.calls().start[timeline.row];
+  for (std::size_t at = 0; at < std::min(most_timeline_rows, timeline.lost.size()); ++at) {
+    const auto& [begin, end] = timeline.lost[at];
+    table.add({time_text(begin - origin), time_text(end - begin), drawing.bar(begin, end, true)});
+  }
+  std::string text = "\nLost: calls in this time are not known\n" + table.text(2);
+  if (timeline.lost.size() > most_timeline_rows) {
+    text += fmt::format("  and {} more\n", count(timeline.lost.size() - most_timeline_rows, "gap"));
   }
   return text;
 }
@@ -200,7 +226,8 @@ std::string timeline_text(const Measurement& measurement, const Timeline& timeli
                       latency_text(measurement, calls, timeline.row), printable(thread.comm),
                       thread.tid, calls.start[timeline.row]);
   return text + nested_text(measurement, timeline, drawing) + off_cpu_text(timeline, drawing) +
-         meanwhile_text(timeline, drawing) + twin_text(measurement, timeline);
+         lost_text(timeline, drawing) + meanwhile_text(timeline, drawing) +
+         twin_text(measurement, timeline);
 }
 
 } // namespace ptlens::exporting

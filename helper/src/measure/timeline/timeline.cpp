@@ -163,6 +163,19 @@ void add_waits(const Measurement& measurement, const waits::Waits& waits,
   made.meanwhile = meanwhile.take();
 }
 
+std::vector<stacks::Gap> lost_in(const Measurement& measurement, const stacks::CallTable& calls,
+                                 std::uint32_t row) {
+  const std::uint64_t begin = calls.start[row];
+  const std::uint64_t end = begin + calls.wall(row);
+  std::vector<stacks::Gap> inside;
+  for (const auto& [from, to] : measurement.threads[calls.thread[row]].lost) {
+    if (from < end && to > begin) {
+      inside.emplace_back(std::max(from, begin), std::min(to, end));
+    }
+  }
+  return inside;
+}
+
 Error not_found(const Measurement& measurement, stacks::FunctionId function, const CallName& name) {
   const auto nearest = nearest_start(measurement, function, name);
   return {.kind = Error::Kind::not_found,
@@ -196,6 +209,7 @@ Result<Timeline> timeline(const Measurement& measurement, const waits::Waits& wa
                 .row = 0,
                 .tree = {},
                 .waits = {},
+                .lost = {},
                 .meanwhile = {},
                 .twin = {}};
   const auto row = row_of(made.subset, call_and_twin.front());
@@ -208,6 +222,7 @@ Result<Timeline> timeline(const Measurement& measurement, const waits::Waits& wa
   if (nested) {
     made.tree.left_out = *nested + 1 - std::uint64_t{made.tree.calls.size()};
   }
+  made.lost = lost_in(measurement, made.subset.calls(), made.row);
   add_waits(measurement, waits, below, made);
   if (twin_row) {
     made.twin = compare(made.subset.calls(), made.row, *twin_row);

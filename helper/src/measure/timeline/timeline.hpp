@@ -67,6 +67,7 @@ struct Timeline {
   std::uint32_t row = 0; // of the call
   CallTree tree;         // the calls in it
   std::vector<TimelineWait> waits;
+  std::vector<stacks::Gap> lost;        // of the call's thread, as far as they are inside the call
   std::vector<MeanwhileCall> meanwhile; // in order of start
   std::optional<Twin> twin;
   std::optional<Parting> parting = {}; // from the twin; filled in where the trace is decoded again

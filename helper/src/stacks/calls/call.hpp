@@ -47,6 +47,9 @@ struct CallSite {
 using Functions = IdVector<FunctionId, FunctionInfo>;
 using CallSites = IdVector<SiteId, CallSite>;
 
+// [begin, end) in ns of perf's clock: the trace of this time is lost.
+using Gap = std::pair<std::uint64_t, std::uint64_t>;
+
 struct ThreadInfo {
   std::int32_t pid = -1;
   std::int32_t tid = -1;
@@ -56,6 +59,7 @@ struct ThreadInfo {
   std::uint64_t lost_ns = 0; // length of the union of gaps
   std::uint64_t gaps = 0;
   std::uint64_t instructions = 0; // 0 with probes
+  std::vector<Gap> lost = {};     // in order of time; the gaps whose ends are known
 };
 
 // All calls of a recording, as columns; a call is an index. Ordered by thread, then by start,

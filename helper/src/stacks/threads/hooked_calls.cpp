@@ -26,7 +26,10 @@ void HookedCalls::pop(std::uint64_t time_ns, CallState state) {
 void HookedCalls::end_gap(std::uint64_t time_ns) {
   if (in_gap_) {
     in_gap_ = false;
-    lost_ns_ += time_ns > last_ns_ ? time_ns - last_ns_ : 0;
+    if (time_ns > last_ns_) {
+      lost_ns_ += time_ns - last_ns_;
+      lost_.emplace_back(last_ns_, time_ns);
+    }
   }
 }
 

@@ -55,6 +55,8 @@ public:
 
   [[nodiscard]] std::uint64_t gaps() const { return gaps_; }
   [[nodiscard]] std::uint64_t lost_ns() const { return lost_ns_; }
+  // Returns the gaps after which the thread went on.
+  [[nodiscard]] const std::vector<Gap>& lost() const { return lost_; }
 
 private:
   struct Frame {
@@ -84,6 +86,7 @@ private:
   std::uint64_t last_ns_ = 0;
   std::uint64_t gaps_ = 0;
   std::uint64_t lost_ns_ = 0;
+  std::vector<Gap> lost_;
 };
 
 } // namespace ptlens::stacks

@@ -41,10 +41,8 @@ public:
   // Ends the trace; `exited`: the thread ended.
   virtual void finish(bool exited) = 0;
 
-  // Returns the gaps as [begin, end) in ns, in order.
-  [[nodiscard]] const std::vector<std::pair<std::uint64_t, std::uint64_t>>& gaps() const {
-    return gaps_;
-  }
+  // Returns the gaps, in order.
+  [[nodiscard]] const std::vector<Gap>& gaps() const { return gaps_; }
   // Returns the functions in whose own time gaps are: what ran meanwhile is not known.
   [[nodiscard]] const std::set<FunctionId>& lost_inside() const { return lost_inside_; }
   [[nodiscard]] std::uint64_t first_ns() const { return first_ns_; }
@@ -58,7 +56,7 @@ public:
   [[nodiscard]] std::uint64_t goroutine_switches() const { return goroutine_switches_; }
 
 protected:
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
+  std::vector<Gap> gaps_;
   std::set<FunctionId> lost_inside_;
   std::uint64_t first_ns_ = 0;
   std::uint64_t last_ns_ = 0;
