@@ -17,8 +17,8 @@ export const buildReady = () =>
   [helper, sample, at("out", "extension.js"), at("out", "test-host", "index.js")].every((file) => existsSync(file));
 
 export function build() {
-  execFileSync(process.execPath, [at("extension", "tools", "build.mjs")], { stdio: "inherit" });
-  execFileSync(process.execPath, [at("extension", "tools", "bundle.mjs"), "--tests"], { stdio: "inherit" });
+  execFileSync(process.execPath, [at("tools", "build.mjs")], { stdio: "inherit" });
+  execFileSync(process.execPath, [at("tools", "bundle.mjs"), "--tests"], { stdio: "inherit" });
 }
 
 /** Runs the helper and parses its JSON. */

@@ -76,6 +76,16 @@ int main(void) {
 
 const simulator = process.env.PTSIM ?? path.join(projectRoot, "helper/build/ptsim/ptsim");
 
+/** Makes a simulated trace of the sample with losses. Returns the recording, or undefined without the simulator. */
+export function makeLossy(scratch, sample) {
+  const libc = ["/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6"].find(existsSync);
+  if (!existsSync(simulator) || libc === undefined) return undefined;
+  const recording = path.join(scratch, "lossy", "perf.data");
+  mkdirSync(path.dirname(recording), { recursive: true });
+  run(simulator, ["synth", "-o", recording, "--truth", `${recording}.truth`, "--seed", "6", "--calls", "20000", "--threads", "3", "--cpus", "2", "--cyc", "--fault", "truncate:every=30000", sample, libc]);
+  return recording;
+}
+
 /** Makes a simulated trace of a program with known line times. Returns { source, recording }, or undefined without the simulator. */
 export function makeTimed(scratch) {
   if (!existsSync(simulator)) return undefined;

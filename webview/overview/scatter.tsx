@@ -3,11 +3,11 @@ import * as l10n from "@vscode/l10n";
 import { useMemo } from "preact/hooks";
 import type { JSX } from "preact";
 import type { DistributionResult, Report, Selection } from "../../extension/src/panel/panel-messages";
-import { Section } from "../base/controls";
+import { Link, Section } from "../base/controls";
 import { DataTable } from "../base/data-table";
 import { count, moment, range, rounded, tick, time } from "../base/format";
 import { showCall } from "../state/one-call";
-import { isSelected, select, selection, threadName } from "../state/store";
+import { isSelected, select, selection, tab, threadName } from "../state/store";
 import { withPart } from "../state/selection";
 import { axisLimits, powersOfTen, roundSteps } from "./axis";
 import { latencyCondition } from "./histogram";
@@ -210,8 +210,22 @@ export function Scatter({ data, report }: { readonly data: DistributionResult; r
         />
       </div>
       {below === undefined ? null : <p class="dim small">{l10n.t("The lowest row is of the calls below what probes resolve: < {0}.", tick(below.high))}</p>}
-      {report.recording.lost_ns > 0 ? <p class="dim small">{l10n.t("{0} of the trace is lost; calls in that time are missing here.", time(report.recording.lost_ns))}</p> : null}
+      {report.recording.lost_ns > 0 ? <LostLine report={report} /> : null}
     </Section>
+  );
+}
+
+/** How much trace is lost, and the way to the calls in which it is. */
+function LostLine({ report: { recording, calls } }: { readonly report: Report }): JSX.Element {
+  const show = (): void => {
+    select({ states: ["incomplete"] });
+    tab.value = "calls";
+  };
+  return (
+    <p class="dim small">
+      {l10n.t("{0} of the trace is lost; calls in that time are missing here.", time(recording.lost_ns))}
+      {calls.incomplete === 0 ? null : <>{" "}<Link small onClick={show}>{calls.incomplete === 1 ? l10n.t("Show the incomplete call") : l10n.t("Show the {0} incomplete calls", count(calls.incomplete))}</Link></>}
+    </p>
   );
 }
 
