@@ -315,8 +315,9 @@ private:
   }
 
   Result<HitSessionEnd> end() {
+    const bool was_set = is_set();
     end_interval();
-    const std::uint64_t ended_ns = event_clock_ns();
+    const std::uint64_t ended_ns = was_set ? measured_.back().end_ns : event_clock_ns();
     meter_.read(static_cast<double>(ended_ns));
     HitSessionEnd result;
     if (program_) {
