@@ -128,6 +128,31 @@ test("it is removed by command, whatever its options", { skip: why }, (t) => {
   assert.ok(existsSync(made.file));
 });
 
+test("debug information that was read once is kept for other recordings, and read again where it is damaged", { skip: why }, (t) => {
+  const made = make(t, 2000);
+  const functions = () => made.ask(["functions", made.file, "--json", "--no-cache"]);
+  const folder = path.join(made.folder, "cache", "ptlens", "symbols");
+  const before = functions();
+  if (!existsSync(folder)) {
+    t.skip("the C library has no debug information here");
+    return;
+  }
+  const kept = readdirSync(folder).map((name) => path.join(folder, name));
+  assert.ok(kept.length > 0);
+  const whole = kept.map((file) => readFileSync(file));
+  assert.equal(functions(), before);
+  assert.deepEqual(kept.map((file) => readFileSync(file)), whole, "they are used, not written again");
+  for (const file of kept) {
+    assert.equal(statSync(file).mode & 0o077, 0, "nobody else can read them");
+    writeFileSync(file, readFileSync(file).subarray(0, 1000));
+  }
+  assert.equal(functions(), before);
+  assert.deepEqual(kept.map((file) => readFileSync(file)), whole, "damaged ones are written again");
+  utimesSync(made.program, new Date(), new Date(2001, 1, 1));
+  copyFileSync("/bin/true", made.program);
+  assert.notEqual(functions(), before, "a program that was replaced has other functions");
+});
+
 test("two at the same time both answer, and leave one whole", { skip: why }, async (t) => {
   const made = make(t, 50_000);
   const both = [1, 2].map(() => background(t, helper, ["functions", made.file, "--json"], made.options).closed);

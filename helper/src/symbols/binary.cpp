@@ -4,7 +4,7 @@
 
 #include "base/lazy.hpp"
 #include "symbols/dwarf/debug_file.hpp"
-#include "symbols/dwarf/debug_info.hpp"
+#include "symbols/dwarf/kept_debug_info.hpp"
 #include "symbols/dwarf/source_path.hpp"
 #include "symbols/elf/elf_image.hpp"
 #include "symbols/elf/kallsyms.hpp"
@@ -86,7 +86,7 @@ struct Binary::Contents {
           return file;
         }),
         unit_names([this] { return read_unit_names(debug_file.get()); }),
-        debug_info([this] { return read_debug_info(debug_file.get(), image); }), table([this] {
+        debug_info([this] { return known_debug_info(debug_file.get(), image); }), table([this] {
           if (!kernel.empty()) {
             return FunctionTable(image, {.symbols = kernel, .stubs = {}, .unwind_ranges = {}}, {});
           }

@@ -56,10 +56,14 @@ export async function firstStepsTests({ browser, rig, artifacts, test }) {
     async () => {
       const item = page.locator(".statusbar-item", { hasText: "PT Lens" });
       await until("the backend", async () => (await item.textContent()).includes(backend === "uprobe" ? "probes" : "Intel PT"));
-      await item.click();
-      for (const name of ["Measure Again", "Show Flame Graph", "Check This Machine", "Restart Helper", "Show Log"]) {
-        await page.locator(".quick-input-list .monaco-list-row", { hasText: name }).waitFor(patience);
-      }
+      // The list closes when something else takes the focus, as a window that is still opening does.
+      await until("the actions", async () => {
+        await item.click();
+        for (const name of ["Measure Again", "Show Flame Graph", "Check This Machine", "Restart Helper", "Show Log"]) {
+          await page.locator(".quick-input-list .monaco-list-row", { hasText: name }).waitFor({ timeout: 5000 });
+        }
+        return true;
+      });
       await page.keyboard.press("Escape");
       await open();
       await page.getByRole("button", { name: "Show Flame Graph" }).first().click();

@@ -57,7 +57,7 @@ void expect_lines_as_addr2line_says(const std::string& path, std::size_t at_leas
       addresses.push_back(symbol.address + offset);
     }
   }
-  constexpr std::size_t most = 8000;
+  constexpr std::size_t most = 12'000;
   const std::size_t step = addresses.size() / most + 1;
   std::string input;
   std::vector<std::uint64_t> queried;

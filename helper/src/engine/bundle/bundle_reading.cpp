@@ -1,8 +1,8 @@
 // libarchive decompresses the bundle and reads the tar in it.
 #include "base/checksum.hpp"
+#include "base/user_cache.hpp"
 #include "engine/bundle/bundle.hpp"
 #include "engine/bundle/bundle_list.hpp"
-#include "engine/recording/cache_folder.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

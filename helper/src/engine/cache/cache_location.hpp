@@ -6,7 +6,7 @@
 //   perf.data.sources            the measured sources
 #pragma once
 
-#include "engine/recording/cache_folder.hpp"
+#include "base/user_cache.hpp"
 #include "engine/recording/open_options.hpp"
 
 #include <string>

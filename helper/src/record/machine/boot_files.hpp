@@ -17,8 +17,4 @@ struct BootedKernel {
 // Returns the path of a file of that name; empty: the user has no home folder.
 [[nodiscard]] std::string file_of_boot(const std::string& name);
 
-// Replaces the file, which only its owner can read. After a failure there is no file, or the old
-// one.
-void keep_for_boot(const std::string& file, const std::string& text);
-
 } // namespace ptlens::record

@@ -1,5 +1,6 @@
 #include "record/waits/kernel_symbols.hpp"
 
+#include "base/user_cache.hpp"
 #include "record/machine/boot_files.hpp"
 #include "record/processes/files.hpp"
 #include "record/waits/kernel_functions.hpp"
@@ -60,7 +61,7 @@ std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording
       }
     }
     if (!file.empty() && !kernel.boot_id.empty()) {
-      keep_for_boot(file, known.text(kernel, modules));
+      keep_in_cache(file, known.text(kernel, modules));
     }
   }
   std::vector<KernelSymbol> used;

@@ -1,6 +1,7 @@
 // The requests about a text in an editor, and the commands for editors without the PT Lens
 // extension: ptlens.open, ptlens.compare and ptlens.showFunction.
 #include "base/cancellation.hpp"
+#include "base/user_cache.hpp"
 #include "engine/cache/cache_location.hpp"
 #include "server/annotations/annotated_file.hpp"
 #include "server/annotations/newest_figures.hpp"
@@ -114,7 +115,7 @@ Answer Connection::show_function(const Input& params) {
     if (!text) {
       return std::unexpected(text.error());
     }
-    const std::string folder = engine::cache_folder();
+    const std::string folder = cache_folder();
     std::error_code failed;
     if (shows_documents_ && !folder.empty()) {
       std::filesystem::create_directories(folder, failed);

@@ -29,7 +29,7 @@ bool has_dwarf(Elf* elf, std::uint64_t file_size) {
 }
 
 // The checksum of .gnu_debuglink is zlib's CRC-32 over the whole file.
-std::optional<std::uint32_t> checksum(int descriptor) {
+std::optional<std::uint32_t> crc_of(int descriptor) {
   std::array<unsigned char, 65536> buffer = {};
   uLong value = crc32(0, nullptr, 0);
   off_t offset = 0;
@@ -56,7 +56,7 @@ std::optional<DebugFile> check(const std::string& path, const ElfImage& image,
   const bool both_have_ids = !build_id.empty() && !image.build_id().empty();
   const bool same = both_have_ids
                         ? std::ranges::equal(build_id, image.build_id())
-                        : wanted_checksum && checksum(file->descriptor()) == wanted_checksum;
+                        : wanted_checksum && crc_of(file->descriptor()) == wanted_checksum;
   if (!same) {
     return std::nullopt;
   }

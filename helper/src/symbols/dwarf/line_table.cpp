@@ -145,6 +145,35 @@ void LineTable::finish() {
   numbers_.clear();
 }
 
+void LineTable::pack(FieldWriter& out) const {
+  out.put(files_);
+  out.put(std::uint64_t{rows_.size()});
+  for (const Row& row : rows_) {
+    out.put(row.address);
+    out.put(row.file);
+    out.put(row.line);
+    out.put(row.column);
+  }
+}
+
+bool LineTable::unpack(FieldReader& in) {
+  constexpr std::size_t row_bytes = 20;
+  in.get(files_);
+  rows_.resize(in.length(row_bytes));
+  std::uint64_t before = 0;
+  for (Row& row : rows_) {
+    in.get(row.address);
+    in.get(row.file);
+    in.get(row.line);
+    in.get(row.column);
+    if (row.address < before || (row.file != no_file && row.file >= files_.size())) {
+      return false;
+    }
+    before = row.address;
+  }
+  return in.good();
+}
+
 std::optional<SourceLine> LineTable::at(std::uint64_t address) const {
   const auto after = std::ranges::upper_bound(rows_, address, {}, &Row::address);
   if (after == rows_.begin()) {

@@ -2,6 +2,7 @@
 // sorted table.
 #pragma once
 
+#include "base/field_archive.hpp"
 #include "symbols/addresses/address_set.hpp"
 #include "symbols/dwarf/source_line.hpp"
 #include "symbols/elf/elf_image.hpp"
@@ -24,6 +25,10 @@ public:
   void add_unit(Dwarf_Die* unit, const ElfImage& image);
   // Sorts the rows. Call it once, after the last unit.
   void finish();
+
+  // Writes the sorted rows, and reads them back. Returns false where they are damaged.
+  void pack(FieldWriter& out) const;
+  bool unpack(FieldReader& in);
 
   // Returns nothing where no row contains the address or the row names no line.
   [[nodiscard]] std::optional<SourceLine> at(std::uint64_t address) const;

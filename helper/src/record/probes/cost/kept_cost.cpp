@@ -1,5 +1,6 @@
 #include "record/probes/cost/kept_cost.hpp"
 
+#include "base/user_cache.hpp"
 #include "record/machine/boot_objects.hpp"
 #include "record/processes/files.hpp"
 
@@ -76,7 +77,7 @@ Result<ProbeCost> known_probe_cost(const Machine& machine) {
   }
   auto cost = measure_probe_cost(machine);
   if (cost && !file.empty() && !kernel.boot_id.empty()) {
-    keep_for_boot(file, write_cost(*cost, kernel));
+    keep_in_cache(file, write_cost(*cost, kernel));
   }
   return cost;
 }
