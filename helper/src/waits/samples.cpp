@@ -2,6 +2,7 @@
 
 #include "perfdata/bytes/byte_reader.hpp"
 
+#include <bit>
 #include <linux/perf_event.h>
 
 namespace ptlens::waits {
@@ -65,6 +66,16 @@ std::optional<WakingFields> waking_fields(std::span<const std::byte> raw) {
   reader.skip(common_bytes - flags_at - 1 + name_bytes);
   fields.tid = reader.read<std::int32_t>();
   return reader.failed() ? std::nullopt : std::optional(fields);
+}
+
+std::optional<std::uint64_t> user_place(std::span<const std::byte> registers, std::uint64_t which) {
+  constexpr unsigned instruction_pointer = 8; // PERF_REG_X86_IP
+  const std::uint64_t before = which & ((std::uint64_t{1} << instruction_pointer) - 1);
+  perfdata::ByteReader reader(registers);
+  reader.skip(static_cast<std::uint64_t>(std::popcount(before)) * sizeof(std::uint64_t));
+  const auto place = reader.read<std::uint64_t>();
+  const bool has_it = ((which >> instruction_pointer) & 1U) != 0 && !reader.failed();
+  return has_it ? std::optional(place) : std::nullopt;
 }
 
 std::vector<std::uint64_t> kernel_chain(std::span<const std::byte> chain) {

@@ -38,6 +38,11 @@ struct WakingFields {
 [[nodiscard]] std::optional<SwitchFields> switch_fields(std::span<const std::byte> raw);
 [[nodiscard]] std::optional<WakingFields> waking_fields(std::span<const std::byte> raw);
 
+// Returns the user's instruction pointer among the registers of a sample; `which`: of
+// perf_event_attr.sample_regs_user. Nothing where it is not among them.
+[[nodiscard]] std::optional<std::uint64_t> user_place(std::span<const std::byte> registers,
+                                                      std::uint64_t which);
+
 // Returns the addresses of the kernel's part of a call chain, innermost first.
 [[nodiscard]] std::vector<std::uint64_t> kernel_chain(std::span<const std::byte> chain);
 // Returns the user's part of a call chain, innermost first.

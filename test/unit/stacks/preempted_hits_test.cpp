@@ -179,5 +179,28 @@ TEST(PreemptedCalls, AreNotLessCertainFarFromHits) {
   EXPECT_EQ(table.latency[0], 1'204'250U);
 }
 
+// The thread loses its CPU 60 µs after the entry, for a millisecond. Its registers say whether it
+// was in the hit.
+TEST(PreemptedCalls, TheRegistersAtTheSwitchDecide) {
+  for (const bool in_hit : {false, true}) {
+    const perfdata::Switch out{
+        .time_ns = 61'000, .pid = 1, .tid = 1, .out = true, .preempted = true};
+    const perfdata::Switch in{.time_ns = 1'061'000, .pid = 1, .tid = 1};
+    const flow::ContextSwitches switches(std::vector{out, in});
+    CallTableBuilder builder;
+    ProbeCalls calls(builder.thread(0), switches, 1);
+    calls.add({.time_ns = 1'000,
+               .stack_pointer = 100,
+               .function = f,
+               .entry = true,
+               .cost = entry_cost,
+               .excess = excess});
+    calls.add_switch(60'990, in_hit);
+    calls.add({.time_ns = 1'205'300, .stack_pointer = 100, .function = f, .cost = exit_cost});
+    calls.finish(2'000'000, false);
+    EXPECT_EQ(builder.take().uncertainty[0], in_hit ? 5U + 1'000'000 : 5U);
+  }
+}
+
 } // namespace
 } // namespace ptlens::stacks

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
+#include <span>
 
 namespace ptlens::waits {
 namespace {
@@ -313,6 +315,15 @@ TEST(WaitSamples, ShortPayloadsAreRefused) {
   EXPECT_EQ(waking_fields(waking.bytes())->tid, 8);
   EXPECT_FALSE(waking_fields(waking.bytes().first(27)));
   EXPECT_FALSE(waking_fields({}));
+}
+
+// Registers 0, 1, 8 and 9 of a sample: the ninth is the instruction pointer.
+TEST(WaitSamples, ThePlaceIsTheInstructionPointer) {
+  const std::array<std::uint64_t, 4> values = {1, 2, 0x401000, 4};
+  const auto bytes = std::as_bytes(std::span(values));
+  EXPECT_EQ(user_place(bytes, 0x303), 0x401000U);
+  EXPECT_EQ(user_place(bytes, 0x203), std::nullopt);
+  EXPECT_EQ(user_place(bytes.first(16), 0x303), std::nullopt);
 }
 
 TEST(WaitSamples, APreemptedThreadIsRunnableWhateverItsState) {

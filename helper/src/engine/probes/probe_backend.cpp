@@ -73,6 +73,7 @@ Result<measure::Measurement> measure_probes(const LoadedRecording& loaded, cache
   };
   const auto take = [&](const perfdata::Sample& sample) {
     if (perfdata::is_wait_event(loaded.recording.attributes()[sample.attribute])) {
+      threads.add_switch(sample);
       return;
     }
     extend(sample.time_ns);

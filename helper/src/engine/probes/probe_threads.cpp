@@ -3,9 +3,11 @@
 #include "engine/probes/unmeasured_callees.hpp"
 #include "engine/recording/asked_functions.hpp"
 #include "record/goroutine_sample.hpp"
+#include "waits/samples.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <span>
 
@@ -14,6 +16,7 @@ namespace {
 
 struct Payload { // record/manifest.hpp
   std::uint64_t address = 0;
+  std::uint64_t place = 0; // where the thread goes on: of a return probe, the return address
   std::uint64_t stack_pointer = 0;
   std::uint64_t return_address = 0; // entry probes only
 };
@@ -27,6 +30,7 @@ std::optional<Payload> read_returned(std::span<const std::byte> raw) {
   }
   Payload payload;
   std::memcpy(&payload.address, raw.data() + 8, word);
+  std::memcpy(&payload.place, raw.data() + 16, word);
   std::memcpy(&payload.stack_pointer, raw.data() + stack_pointer, word);
   payload.stack_pointer -= word;
   return payload;
@@ -40,6 +44,7 @@ std::optional<Payload> read_payload(std::span<const std::byte> raw) {
   }
   Payload payload;
   std::memcpy(&payload.address, raw.data() + common, word);
+  payload.place = payload.address;
   std::memcpy(&payload.stack_pointer, raw.data() + common + word, word);
   if (raw.size() >= common + 3 * word) {
     std::memcpy(&payload.return_address, raw.data() + common + 2 * word, word);
@@ -117,11 +122,35 @@ bool ProbeThreads::add(const perfdata::Sample& sample) {
   if (probe->goroutine && !follow_goroutine(sample, *probe, hit)) {
     return true;
   }
+  hit_places_.insert(payload->place);
   const std::size_t index = thread(sample);
   stacks::ThreadInfo& info = measurement_->threads[index];
   info.last_ns = std::max(info.last_ns, sample.time_ns);
   threads_[index].add(hit);
   return true;
+}
+
+void ProbeThreads::add_switch(const perfdata::Sample& sample) {
+  const perfdata::Attribute& attribute = loaded_->recording.attributes()[sample.attribute];
+  const auto row = index_.find(sample.tid);
+  if (attribute.name != perfdata::switch_event || row == index_.end()) {
+    return;
+  }
+  if (const auto place = waits::user_place(sample.registers, attribute.registers)) {
+    threads_[row->second].add_switch(sample.time_ns, may_be_in_hit(sample, *place));
+  }
+}
+
+// While a hit is handled, the thread is at the probe or behind it, or in the kernel's page of
+// probes, which no recorded mapping contains.
+bool ProbeThreads::may_be_in_hit(const perfdata::Sample& sample, std::uint64_t place) const {
+  constexpr std::uint64_t longest_instruction = 15; // bytes
+  const auto after = hit_places_.upper_bound(place);
+  if (after != hit_places_.begin() && place - *std::prev(after) <= longest_instruction) {
+    return true;
+  }
+  const symbols::MappedCode* mapped = loaded_->spaces->at(sample.pid, sample.time_ns).find(place);
+  return mapped == nullptr || mapped->path == "[uprobes]";
 }
 
 void ProbeThreads::go_on_to(std::uint64_t time_ns) {

@@ -32,6 +32,8 @@ public:
 
   // Returns false when the sample belongs to none of our probes.
   bool add(const perfdata::Sample& sample);
+  // Takes the sample of a switch: it has the registers of a thread that loses its CPU.
+  void add_switch(const perfdata::Sample& sample);
   // Closes the open calls, and completes the measurement. The recording lasts from `first_ns` to
   // `last_ns`.
   void finish(std::uint64_t first_ns, std::uint64_t last_ns);
@@ -57,6 +59,7 @@ private:
   // goroutine of the program.
   bool follow_goroutine(const perfdata::Sample& sample, const record::Probe& probe,
                         const stacks::ProbeHit& hit);
+  [[nodiscard]] bool may_be_in_hit(const perfdata::Sample& sample, std::uint64_t place) const;
   // Returns the target function of a jump out of another function; none where it is unknown.
   stacks::FunctionId tail_target(const symbols::AddressSpaceVersion& space,
                                  const symbols::MappedCode& mapped, const record::Probe& probe,
@@ -80,6 +83,7 @@ private:
   GoroutineRows goroutines_;
   bool any_goroutines_ = false;
   std::uint64_t hits_of_no_goroutine_ = 0;
+  std::set<std::uint64_t> hit_places_; // addresses in the process
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::SiteId> site_of_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, stacks::FunctionId> tail_of_;
   std::size_t interval_ = 0;         // of the hits so far

@@ -8,7 +8,8 @@
 // A thread can lose its CPU while a hit is handled, and the recording does not show whether it did
 // then or in the program's code. What ran instead is in the call, which without probes might have
 // ended before: such a call is known to that much less. The interrupt that takes the CPU away runs
-// first, on the thread's time: it took 35 to 70 µs on a virtual machine.
+// first, on the thread's time: it took 35 to 70 µs on a virtual machine. Where the recording has
+// the thread's registers at the switch, they say whether it was in the program's code.
 #include "stacks/threads/probe_calls.hpp"
 
 #include <algorithm>
@@ -58,6 +59,17 @@ void ProbeCalls::add(const ProbeHit& hit) {
   spent_ = spent_ + hit.cost;
 }
 
+// Returns whether the thread's registers at the switch do not show that it was in its own code.
+bool ProbeCalls::may_be_in_hit(const flow::OffCpuInterval& out) {
+  constexpr std::uint64_t longest_switch_ns = 1'000'000; // from its sample to its record
+  const SwitchPlace* last = nullptr;
+  for (; next_place_ < switch_places_.size() && switch_places_[next_place_].time_ns <= out.begin;
+       ++next_place_) {
+    last = &switch_places_[next_place_];
+  }
+  return last == nullptr || last->time_ns + longest_switch_ns < out.begin || last->in_hit;
+}
+
 // Returns how long the thread was preempted since the last hit at times when that hit, or this one,
 // may have been handled: with no more time on the CPU between than the hit takes, and before the
 // switch an interrupt, whose time counts too.
@@ -81,9 +93,9 @@ std::uint64_t ProbeCalls::preempted_in_hits(const ProbeHit& hit) {
     const std::uint64_t since = out.begin - last_hit_.time_ns - off_before;
     const std::uint64_t until = hit.time_ns - out.end - (off - off_before - length);
     const std::uint64_t interrupt = since - std::min(since, last_hit_.handled_ns);
-    if (out.preempted && interrupt <= longest_interrupt_ns) {
-      found += length + interrupt;
-    } else if (out.preempted && until <= most_of(hit.cost)) {
+    const bool may_be_in_hit = this->may_be_in_hit(out);
+    const bool after_last = interrupt <= (may_be_in_hit ? longest_interrupt_ns : 0);
+    if (out.preempted && (after_last || until <= most_of(hit.cost))) {
       found += length;
     }
     off_before += length;

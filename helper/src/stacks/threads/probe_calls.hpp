@@ -40,6 +40,11 @@ public:
 
   // Takes the next hit in order of time.
   void add(const ProbeHit& hit);
+  // The thread lost its CPU at that time, just before its next switch out. `in_hit`: its registers
+  // show that a hit may have been handled; without this call, only the times decide.
+  void add_switch(std::uint64_t time_ns, bool in_hit) {
+    switch_places_.push_back({time_ns, in_hit});
+  }
   // The following hits are of another stack, whose first hit has that time. No call is open.
   void begin_stack(std::uint64_t time_ns);
   // Ends the open calls: their stack was left without their returns.
@@ -78,12 +83,18 @@ private:
     ProbeTime spent_when_left = {};
   };
 
+  struct SwitchPlace {
+    std::uint64_t time_ns = 0;
+    bool in_hit = false;
+  };
+
   struct LastHit {
     std::uint64_t time_ns = 0;
     std::uint64_t handled_ns = 0; // how long it was handled, at most
   };
 
   [[nodiscard]] std::uint64_t preempted_in_hits(const ProbeHit& hit);
+  [[nodiscard]] bool may_be_in_hit(const flow::OffCpuInterval& out);
   void enter(const ProbeHit& hit);
   void leave(const ProbeHit& hit);
   void pop(std::uint64_t time_ns, CallState state);
@@ -98,7 +109,9 @@ private:
 
   OpenCalls calls_;
   std::span<const flow::OffCpuInterval> switches_;
-  std::size_t next_switch_ = 0; // the first one that no hit came after
+  std::size_t next_switch_ = 0;            // the first one that no hit came after
+  std::vector<SwitchPlace> switch_places_; // in order of time
+  std::size_t next_place_ = 0;             // the first one after the switches so far
   LastHit last_hit_;
   ProbeTime spent_; // by all hits so far
   std::set<FunctionId> callers_of_unseen_;
