@@ -200,7 +200,7 @@ async function bench() {
     const text = [
       "# Decoding, compared\n",
       "Made by `npm run bench`; do not edit: notes go into `NOTES.md`. The whole job of ptlens is `ptlens functions --json` on a recording that was never",
-      "opened: every call rebuilt, stored and summed up. perf prints its calls to `/dev/null` with the fields that pt_perf asks for, or only its errors;",
+      "opened: every call rebuilt, stored and summed up. The debug information of the libraries is kept from the first run. perf prints its calls to `/dev/null` with the fields that pt_perf asks for, or only its errors;",
       "libipt's decoders run alone, the block decoder with ends at calls and the time of each block, and make nothing of what they find.\n",
       machine(settings, [before, os.loadavg()[0]]) + "\n",
       ...parts,
