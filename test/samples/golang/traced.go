@@ -69,13 +69,15 @@ func main() {
 	for i := 0; i < 3; i++ {
 		<-sums
 	}
-	var group sync.WaitGroup
-	group.Add(1)
-	go func() {
-		defer group.Done()
-		descend(60)
-	}()
-	group.Wait()
+	for i := 0; i < 5; i++ {
+		var group sync.WaitGroup
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			descend(60)
+		}()
+		group.Wait()
+	}
 	for i := 0; i < 5; i++ {
 		guarded(i)
 	}
