@@ -17,6 +17,9 @@ export function readPalette(): Palette {
   return Object.fromEntries(entries) as Record<Role, string>;
 }
 
+/** The font of words in a chart; `scale`: device pixels per CSS pixel. */
+export const labelFont = (scale: number): string => `${String(11 * scale)}px ${getComputedStyle(document.body).fontFamily}`;
+
 const tiles = new Map<string, HTMLCanvasElement>();
 
 function tile(kind: string, front: string, back: string, size: number, draw: (context: CanvasRenderingContext2D) => void): HTMLCanvasElement {

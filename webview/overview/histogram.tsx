@@ -10,7 +10,7 @@ import { isSelected, logCount, select, selection } from "../state/store";
 import { withPart } from "../state/selection";
 import { axisLimits, powersOfTen, roundSteps, ticksFor } from "./axis";
 import { BrushHandle } from "./brush-handle";
-import { fillOf } from "./colors";
+import { fillOf, labelFont } from "./colors";
 import { resolutionOf, resolvedBins } from "./resolved";
 import { Plot, type Canvas, type Drawn } from "./plot";
 import { useWidth } from "../base/use-width";
@@ -52,7 +52,7 @@ function drawBelow({ context, palette, scale, area, x }: Canvas, { high }: Bin):
   const at = x(Math.log10(high));
   context.fillStyle = palette.dim;
   context.fillRect(at - scale / 2, area.top, scale, area.height);
-  context.font = `${String(11 * scale)}px ${getComputedStyle(document.body).fontFamily}`;
+  context.font = labelFont(scale);
   context.textBaseline = "top";
   context.textAlign = "left";
   const [first, second] = [l10n.t("below what probes"), l10n.t("resolve: < {0}", tick(high))];
@@ -67,7 +67,7 @@ function drawBelow({ context, palette, scale, area, x }: Canvas, { high }: Bin):
 }
 
 function drawPercentiles({ context, palette, scale, area, x }: Canvas, marks: readonly (readonly [string, number])[]): void {
-  context.font = `${String(11 * scale)}px ${getComputedStyle(document.body).fontFamily}`;
+  context.font = labelFont(scale);
   context.textBaseline = "bottom";
   context.textAlign = "left";
   let taken = Number.NEGATIVE_INFINITY;

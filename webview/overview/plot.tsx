@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { theme } from "../state/store";
-import { readPalette, type Palette } from "./colors";
+import { labelFont, readPalette, type Palette } from "./colors";
 
 export interface Drawn {
   /** Limits of the axes. */
@@ -62,7 +62,7 @@ function optionsOf(latest: { readonly current: Props }, palette: Palette, tip: H
   const { left, top, height } = latest.current.drawn;
   const drawn = (): Drawn => latest.current.drawn;
   const scale = window.devicePixelRatio;
-  const font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  const font = labelFont(1);
   const axis = { stroke: palette.dim, font, ticks: { stroke: palette.line, size: 4, width: 1 }, gap: 4 };
   return {
     width,

@@ -12,7 +12,7 @@ import { withPart } from "../state/selection";
 import { axisLimits, powersOfTen, roundSteps } from "./axis";
 import { latencyCondition } from "./histogram";
 import { resolutionOf, resolvedBins, type Resolved } from "./resolved";
-import { fillOf } from "./colors";
+import { fillOf, labelFont } from "./colors";
 import { Plot, type Canvas, type Drawn, type Span } from "./plot";
 import { useWidth } from "../base/use-width";
 
@@ -103,13 +103,13 @@ function drawGrid({ context, palette, x, y }: Canvas, data: DistributionResult, 
 /** Draws the time without a trace, and how much it is where the words have room. */
 function drawLost({ context, palette, scale, area, x }: Canvas, { lost }: DistributionResult): void {
   let free = area.left;
-  context.font = `${String(11 * scale)}px ${getComputedStyle(document.body).fontFamily}`;
+  context.font = labelFont(scale);
   context.textAlign = "center";
-  for (const { start, duration } of lost) {
+  for (const { start, duration, lost_ns: ns } of lost) {
     const [from, to] = [x(start), x(start + duration)];
     context.fillStyle = fillOf(context, palette, "lost", scale);
     context.fillRect(from, area.top, Math.max(scale, to - from), area.height);
-    const text = l10n.t("{0} lost", time(duration));
+    const text = l10n.t("{0} lost", time(ns));
     const half = context.measureText(text).width / 2;
     const middle = Math.max(area.left + half, Math.min(area.left + area.width - half, (from + to) / 2));
     if (to - from < 4 * scale || middle - half < free) continue;

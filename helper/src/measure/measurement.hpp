@@ -24,15 +24,21 @@ struct MissingCode {
   std::string reason;
 };
 
+// When trace of some thread is lost, or nothing was measured between bursts: [begin, end), ns of
+// perf's clock. Gaps that are closer together than a thousandth of the trace are one interval.
+struct LostInterval {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t lost_ns = 0; // in it
+};
+
 struct RecordingInfo {
   std::string path;
   std::string backend; // "intel_pt", "uftrace" or "uprobe"
   std::uint64_t trace_ns = 0;
   std::uint64_t lost_ns = 0;
   std::uint64_t gaps = 0;
-  // When trace of some thread is lost, or nothing was measured between bursts, in order. Intervals
-  // that are closer together than a thousandth of the trace are one.
-  std::vector<stacks::Gap> lost;
+  std::vector<LostInterval> lost; // in order
   std::uint64_t decode_errors = 0;
   std::uint64_t trace_bytes = 0;
   std::uint64_t lost_records = 0;              // side-band records or samples that perf dropped

@@ -1,5 +1,6 @@
 // Lost trace in the panel: over time, and in the time line of a call that went on afterwards.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ask, sampleSource } from "../live.mjs";
@@ -46,8 +47,7 @@ export async function lossTests({ browser, sample, artifacts, test }) {
       await frame.locator(".timeline .bar.lost").first().waitFor(patience);
       await frame.locator("[data-section=timeline]").getByRole("button", { name: "Table" }).click();
       const rows = (await frame.locator("[data-section=timeline] tbody tr").allTextContents()).map((row) => row.replaceAll("\u00a0", " ")).filter((row) => row.includes("lost,"));
-      const title = (await panelText(frame.locator("[data-section=one-call] .head"))).match(/ (\d+)$|-\d+ (\d+)/);
-      const tid = Number(title?.[1] ?? title?.[2]);
+      const { tid } = JSON.parse(execFileSync(process.env.PTLENS_HELPER, ["calls", "--json-lines", "--state", "incomplete", "--function", measured, recording], { encoding: "utf8" }));
       const own = truth.filter((loss) => loss.tid === tid);
       assert.ok(own.length > 0, `losses of thread ${tid} in ${JSON.stringify(truth)}`);
       assert.equal(rows.length, own.length);

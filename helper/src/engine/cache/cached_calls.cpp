@@ -30,8 +30,8 @@ Json json_of(const measure::RecordingInfo& info) {
     missing.push_back(Json::array({code.path, code.build_id, code.reason}));
   }
   Json lost = Json::array();
-  for (const auto& [begin, end] : info.lost) {
-    lost.push_back(Json::array({begin, end}));
+  for (const measure::LostInterval& each : info.lost) {
+    lost.push_back(Json::array({each.begin, each.end, each.lost_ns}));
   }
   return {{"backend", info.backend},
           {"trace_ns", info.trace_ns},
@@ -138,11 +138,13 @@ std::optional<measure::RecordingInfo> info_of(const Json& json) {
     return std::nullopt;
   }
   for (const Json& each : *lost) {
-    if (!each.is_array() || each.size() != 2 || !each[0].is_number_unsigned() ||
-        !each[1].is_number_unsigned()) {
+    if (!each.is_array() || each.size() != 3 ||
+        !std::ranges::all_of(each, &Json::is_number_unsigned)) {
       return std::nullopt;
     }
-    info.lost.emplace_back(each[0].get<std::uint64_t>(), each[1].get<std::uint64_t>());
+    info.lost.push_back({.begin = each[0].get<std::uint64_t>(),
+                         .end = each[1].get<std::uint64_t>(),
+                         .lost_ns = each[2].get<std::uint64_t>()});
   }
   const Json* const missing = reader.find("missing");
   if (missing == nullptr || !missing->is_array()) {
@@ -187,10 +189,6 @@ std::string cbor(const Json& json) {
   return bytes;
 }
 
-std::uint64_t hash_of(std::string_view text) {
-  return checksum(std::as_bytes(std::span(text)));
-}
-
 // Reads a file of one CBOR object: {"of": hash of the cache's key, "names": [...], "hash": of the
 // names}.
 std::optional<std::vector<std::string>> read_names(const std::string& path, std::string_view key) {
@@ -208,7 +206,7 @@ std::optional<std::vector<std::string>> read_names(const std::string& path, std:
   reader.read("of", of);
   reader.read("hash", hash);
   reader.read("names", names);
-  if (!reader.good() || of != hash_of(key) || hash != hash_of(cbor(Json(names)))) {
+  if (!reader.good() || of != checksum(key) || hash != checksum(cbor(Json(names)))) {
     return std::nullopt;
   }
   return names;
@@ -292,8 +290,8 @@ void write_inlined_names(const measure::Measurement& measurement, const std::str
   if (!output) {
     return;
   }
-  const std::string bytes = cbor({{"of", hash_of(measurement.cache->key())},
-                                  {"hash", hash_of(cbor(Json(measurement.inlined_names)))},
+  const std::string bytes = cbor({{"of", checksum(measurement.cache->key())},
+                                  {"hash", checksum(cbor(Json(measurement.inlined_names)))},
                                   {"names", measurement.inlined_names}});
   output->append(std::as_bytes(std::span(bytes)));
   if (!output->complete().empty()) {

@@ -289,26 +289,6 @@ measure::RecordingInfo describe(const LoadedRecording& loaded) {
   return info;
 }
 
-namespace {
-
-// So many intervals can be drawn apart.
-constexpr std::uint64_t most_lost = 1000;
-
-// Returns the gaps, which are in order, as intervals that are further apart than `distance`.
-std::vector<stacks::Gap> united(std::span<const stacks::Gap> gaps, std::uint64_t distance) {
-  std::vector<stacks::Gap> intervals;
-  for (const auto& [begin, end] : gaps) {
-    if (!intervals.empty() && begin <= intervals.back().second + distance) {
-      intervals.back().second = std::max(intervals.back().second, end);
-    } else {
-      intervals.emplace_back(begin, end);
-    }
-  }
-  return intervals;
-}
-
-} // namespace
-
 void sum_up(measure::Measurement& measurement, std::vector<stacks::Gap> gaps) {
   measure::RecordingInfo& info = measurement.recording;
   std::uint64_t first = UINT64_MAX;
@@ -320,14 +300,19 @@ void sum_up(measure::Measurement& measurement, std::vector<stacks::Gap> gaps) {
   }
   info.trace_ns = last > first ? last - first : 0;
   std::ranges::sort(gaps);
-  std::uint64_t covered = 0;
+  constexpr std::uint64_t most_intervals = 1000; // so many can be drawn apart
+  const std::uint64_t apart = info.trace_ns / most_intervals;
   for (const auto& [begin, end] : gaps) {
-    if (end > std::max(begin, covered)) {
-      info.lost_ns += end - std::max(begin, covered);
-      covered = end;
+    if (info.lost.empty() || begin > info.lost.back().end + apart) {
+      info.lost.push_back({.begin = begin, .end = begin});
     }
+    measure::LostInterval& last = info.lost.back();
+    const std::uint64_t from = std::max(begin, last.end);
+    const std::uint64_t more = end > from ? end - from : 0;
+    last.end = std::max(last.end, end);
+    last.lost_ns += more;
+    info.lost_ns += more;
   }
-  info.lost = united(gaps, info.trace_ns / most_lost);
 }
 
 std::string LoadedRecording::address_filter() const {

@@ -66,8 +66,9 @@ Json distribution_json(const measure::Measurement& measurement, stacks::Function
   const std::uint64_t start = measure::trace_start(measurement);
   const auto since_start = [start](std::uint64_t time) { return time > start ? time - start : 0; };
   Json lost = Json::array();
-  for (const auto& [begin, end] : measurement.recording.lost) {
-    lost.push_back({{"start", since_start(begin)}, {"duration", end - begin}});
+  for (const auto& [begin, end, lost_ns] : measurement.recording.lost) {
+    lost.push_back(
+        {{"start", since_start(begin)}, {"duration", end - begin}, {"lost_ns", lost_ns}});
   }
   return {{"recording", recording_json(measurement)},
           {"function", function_json(measurement, function)},
