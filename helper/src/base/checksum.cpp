@@ -10,6 +10,10 @@ std::uint64_t checksum(std::span<const std::byte> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
+std::uint64_t checksum(std::string_view text) {
+  return XXH3_64bits(text.data(), text.size());
+}
+
 struct RunningChecksum::State {
   XXH3_state_t state;
 };

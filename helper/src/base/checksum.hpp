@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace ptlens {
 
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> bytes);
+[[nodiscard]] std::uint64_t checksum(std::string_view text);
 
 // Computes the checksum of bytes that are added in several calls.
 class RunningChecksum {

@@ -13,10 +13,6 @@ bool is_blank(char character) {
   return character == ' ' || character == '\t';
 }
 
-std::uint64_t sum_of(std::string_view text) {
-  return checksum(std::as_bytes(std::span(text)));
-}
-
 } // namespace
 
 LineSums line_sums(std::string_view line) {
@@ -34,7 +30,7 @@ LineSums line_sums(std::string_view line) {
   if (normal.ends_with(' ')) {
     normal.pop_back();
   }
-  return {.exact = sum_of(line), .loose = static_cast<std::uint32_t>(sum_of(normal))};
+  return {.exact = checksum(line), .loose = static_cast<std::uint32_t>(checksum(normal))};
 }
 
 TextLines text_lines(std::span<const LineSums> lines) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -157,12 +158,11 @@ TEST_P(PreemptedHits, TheTrueMeanIsWithinTheUncertainty) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, PreemptedHits, testing::Range(0U, 12U));
 
-// Hits at 1,000 and 1,205,300 ns on a quiet machine, and the thread loses its CPU in between, far
-// from both: what ran instead belongs to the call.
-TEST(PreemptedCalls, AreNotLessCertainFarFromHits) {
-  const perfdata::Switch out{
-      .time_ns = 201'000, .pid = 1, .tid = 1, .out = true, .preempted = true};
-  const perfdata::Switch in{.time_ns = 1'201'000, .pid = 1, .tid = 1};
+// A call with hits at 1,000 and 1,205,300 ns on a quiet machine. Its thread loses its CPU for a
+// millisecond. `in_hit`: what its registers say then, if they are recorded.
+CallTable preempted_call(std::uint64_t out_ns, std::optional<bool> in_hit = std::nullopt) {
+  const perfdata::Switch out{.time_ns = out_ns, .pid = 1, .tid = 1, .out = true, .preempted = true};
+  const perfdata::Switch in{.time_ns = out_ns + 1'000'000, .pid = 1, .tid = 1};
   const flow::ContextSwitches switches(std::vector{out, in});
   CallTableBuilder builder;
   ProbeCalls calls(builder.thread(0), switches, 1);
@@ -172,34 +172,26 @@ TEST(PreemptedCalls, AreNotLessCertainFarFromHits) {
              .entry = true,
              .cost = entry_cost,
              .excess = excess});
+  if (in_hit) {
+    calls.add_switch(out_ns - 10, *in_hit);
+  }
   calls.add({.time_ns = 1'205'300, .stack_pointer = 100, .function = f, .cost = exit_cost});
   calls.finish(2'000'000, false);
-  const CallTable table = builder.take();
+  return builder.take();
+}
+
+// What ran instead belongs to the call.
+TEST(PreemptedCalls, AreNotLessCertainFarFromHits) {
+  const CallTable table = preempted_call(201'000);
   EXPECT_EQ(table.uncertainty[0], 5U);
   EXPECT_EQ(table.latency[0], 1'204'250U);
 }
 
-// The thread loses its CPU 60 µs after the entry, for a millisecond. Its registers say whether it
-// was in the hit.
+// The switch is 60 µs after the entry.
 TEST(PreemptedCalls, TheRegistersAtTheSwitchDecide) {
-  for (const bool in_hit : {false, true}) {
-    const perfdata::Switch out{
-        .time_ns = 61'000, .pid = 1, .tid = 1, .out = true, .preempted = true};
-    const perfdata::Switch in{.time_ns = 1'061'000, .pid = 1, .tid = 1};
-    const flow::ContextSwitches switches(std::vector{out, in});
-    CallTableBuilder builder;
-    ProbeCalls calls(builder.thread(0), switches, 1);
-    calls.add({.time_ns = 1'000,
-               .stack_pointer = 100,
-               .function = f,
-               .entry = true,
-               .cost = entry_cost,
-               .excess = excess});
-    calls.add_switch(60'990, in_hit);
-    calls.add({.time_ns = 1'205'300, .stack_pointer = 100, .function = f, .cost = exit_cost});
-    calls.finish(2'000'000, false);
-    EXPECT_EQ(builder.take().uncertainty[0], in_hit ? 5U + 1'000'000 : 5U);
-  }
+  EXPECT_EQ(preempted_call(61'000, false).uncertainty[0], 5U);
+  EXPECT_EQ(preempted_call(61'000, true).uncertainty[0], 5U + 1'000'000);
+  EXPECT_EQ(preempted_call(61'000).uncertainty[0], 5U + 1'000'000);
 }
 
 } // namespace

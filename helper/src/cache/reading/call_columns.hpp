@@ -34,6 +34,12 @@ struct CallColumns {
   void read_children(const BlockEntry& entry, const Block& block) {
     block.read_children(latencies, sized_for(entry, children));
   }
+
+  void read_all(const BlockEntry& entry, const Block& block) {
+    read(entry, block);
+    read_times(entry, block);
+    read_children(entry, block);
+  }
 };
 
 // The calls of one block after the other as the time line has them.

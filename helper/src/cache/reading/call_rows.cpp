@@ -116,9 +116,7 @@ private:
     const BlockEntry& entry = *source.entry;
     const Block& block = source.block;
     CallTable& calls = into_->calls;
-    values_.read(entry, block);
-    values_.read_times(entry, block);
-    values_.read_children(entry, block);
+    values_.read_all(entry, block);
     std::uint32_t extra = 0;
     std::size_t passed = 0;
     for (std::size_t at = 0; at < source.size(); ++at) {
@@ -242,9 +240,7 @@ CallRows read_calls(const CallCache& cache, std::span<const CallRef> calls) {
       source.reset();
       if (const auto parsed = cache.block(*call.block)) {
         source = {.entry = call.block, .edge = cache.edge(call.edge), .block = *parsed};
-        values.read(*call.block, *parsed);
-        values.read_times(*call.block, *parsed);
-        values.read_children(*call.block, *parsed);
+        values.read_all(*call.block, *parsed);
         at = 0;
         extra = 0;
       }

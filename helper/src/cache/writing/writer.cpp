@@ -250,7 +250,7 @@ void Writer::append_lists(const std::string& key, const Description& description
   }
   for (ThreadEntry& thread : threads) {
     if (thread.start_groups == 0) {
-      thread.starts_checksum = checksum({});
+      thread.starts_checksum = checksum(std::span<const std::byte>());
     }
   }
   counts.entries_offset = output_.size();

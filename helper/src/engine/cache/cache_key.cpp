@@ -2,6 +2,7 @@
 #include "engine/cache/cache_key.hpp"
 
 #include "base/checksum.hpp"
+#include "base/own_build.hpp"
 #include "record/manifest.hpp"
 #include "symbols/dwarf/debuginfod.hpp"
 
@@ -10,9 +11,7 @@
 
 #include <array>
 #include <cstdint>
-#include <elf.h>
 #include <filesystem>
-#include <link.h>
 #include <span>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -48,31 +47,6 @@ Json state_of(const std::string& path) {
                       static_cast<std::int64_t>(status.st_mtim.tv_sec),
                       static_cast<std::int64_t>(status.st_mtim.tv_nsec),
                       static_cast<std::uint64_t>(status.st_ino)});
-}
-
-int add_build_id(dl_phdr_info* object, std::size_t /*size*/, void* to) {
-  for (const ElfW(Phdr) & header : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
-    if (header.p_type == PT_NOTE) {
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses come as numbers
-      const auto* const note =
-          reinterpret_cast<const unsigned char*>(object->dlpi_addr + header.p_vaddr);
-      auto& text = *static_cast<std::string*>(to);
-      for (const unsigned char byte : std::span(note, header.p_memsz)) {
-        text += fmt::format("{:02x}", byte);
-      }
-    }
-  }
-  return 1; // the first object is the program itself
-}
-
-// Returns a hash of the helper's ELF notes, which contain its build-id.
-const std::string& own_build() {
-  static const std::string build = [] {
-    std::string notes;
-    ::dl_iterate_phdr(add_build_id, &notes);
-    return fmt::format("{:016x}", checksum(std::as_bytes(std::span(notes))));
-  }();
-  return build;
 }
 
 Json machine() {
@@ -172,7 +146,7 @@ std::uint64_t options_hash(const std::string& recording, const std::string& data
                            const OpenOptions& options) {
   std::string bytes;
   Json::to_cbor(options_of(recording, data, options), bytes);
-  return checksum(std::as_bytes(std::span(bytes)));
+  return checksum(bytes);
 }
 
 } // namespace ptlens::engine

@@ -2,6 +2,7 @@
 #include "engine/cache/cache_location.hpp"
 
 #include "base/checksum.hpp"
+#include "base/user_cache.hpp"
 #include "engine/cache/cache_key.hpp"
 
 #include <fmt/format.h>

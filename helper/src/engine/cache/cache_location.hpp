@@ -6,7 +6,6 @@
 //   perf.data.sources            the measured sources
 #pragma once
 
-#include "base/user_cache.hpp"
 #include "engine/recording/open_options.hpp"
 
 #include <string>

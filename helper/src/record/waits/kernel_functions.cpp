@@ -19,10 +19,6 @@ using nlohmann::json;
 
 constexpr std::uint64_t format_version = 1;
 
-std::uint64_t checksum_of(std::string_view text) {
-  return checksum(std::as_bytes(std::span(text.data(), text.size())));
-}
-
 // The kernel prints the name of a module behind that of the function; these are no modules
 // (kernel/kallsyms.c).
 bool stays(std::string_view line) {
@@ -63,7 +59,7 @@ std::optional<KernelFunctions> KernelFunctions::parse(std::string_view text,
                                                       const BootedKernel& kernel,
                                                       std::string_view modules) {
   const json object = object_of_boot(text, kernel, format_version);
-  if (object.is_null() || object.value("modules", json()) != json(checksum_of(modules))) {
+  if (object.is_null() || object.value("modules", json()) != json(checksum(modules))) {
     return std::nullopt;
   }
   KernelFunctions read;
@@ -88,7 +84,7 @@ std::string KernelFunctions::text(const BootedKernel& kernel, std::string_view m
     }
   }
   json object = new_object_of_boot(kernel, format_version);
-  object["modules"] = checksum_of(modules);
+  object["modules"] = checksum(modules);
   object["functions"] = std::move(rows);
   return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }

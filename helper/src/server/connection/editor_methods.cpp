@@ -2,7 +2,6 @@
 // extension: ptlens.open, ptlens.compare and ptlens.showFunction.
 #include "base/cancellation.hpp"
 #include "base/user_cache.hpp"
-#include "engine/cache/cache_location.hpp"
 #include "server/annotations/annotated_file.hpp"
 #include "server/annotations/newest_figures.hpp"
 #include "server/connection/ask.hpp"

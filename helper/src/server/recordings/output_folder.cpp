@@ -1,11 +1,12 @@
 // The default folder of a recording.
 #include "server/recordings/output_folder.hpp"
 
+#include "base/user_cache.hpp"
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -17,11 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t longest_name = 64;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 // Returns the name with letters, digits, '.', '_' and '-'; each run of other characters becomes one
 // '_'.
@@ -43,11 +39,11 @@ std::string file_name(std::string_view function) {
 
 // Returns the user's folder of recordings; empty where the environment does not define one.
 fs::path recordings_of_user() {
-  const fs::path state = environment("XDG_STATE_HOME");
+  const fs::path state = environment_variable("XDG_STATE_HOME");
   if (state.is_absolute()) {
     return state / "ptlens" / "recordings";
   }
-  const fs::path home = environment("HOME");
+  const fs::path home = environment_variable("HOME");
   return home.is_absolute() ? home / ".local" / "state" / "ptlens" / "recordings" : fs::path();
 }
 

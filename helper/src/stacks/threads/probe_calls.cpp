@@ -93,8 +93,7 @@ std::uint64_t ProbeCalls::preempted_in_hits(const ProbeHit& hit) {
     const std::uint64_t since = out.begin - last_hit_.time_ns - off_before;
     const std::uint64_t until = hit.time_ns - out.end - (off - off_before - length);
     const std::uint64_t interrupt = since - std::min(since, last_hit_.handled_ns);
-    const bool may_be_in_hit = this->may_be_in_hit(out);
-    const bool after_last = interrupt <= (may_be_in_hit ? longest_interrupt_ns : 0);
+    const bool after_last = interrupt <= (may_be_in_hit(out) ? longest_interrupt_ns : 0);
     if (out.preempted && (after_last || until <= most_of(hit.cost))) {
       found += length;
     }

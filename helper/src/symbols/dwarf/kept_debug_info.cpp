@@ -2,6 +2,7 @@
 
 #include "base/checksum.hpp"
 #include "base/field_archive.hpp"
+#include "base/own_build.hpp"
 #include "base/user_cache.hpp"
 
 #include <fmt/format.h>
@@ -39,15 +40,8 @@ std::string text_of(const FileIdentity& identity) {
 }
 
 // Other builds of this program can read other tables from the same file.
-std::optional<std::string> key_of(const DebugFile& file, const ElfImage& image) {
-  static const std::optional<FileIdentity> own = identity_of("/proc/self/exe");
-  return own ? std::optional(fmt::format("{} {} {}", text_of(*own), text_of(file.identity),
-                                         text_of(image.identity())))
-             : std::nullopt;
-}
-
-std::uint64_t checksum_of(std::string_view text) {
-  return checksum(std::as_bytes(std::span(text)));
+std::string key_of(const DebugFile& file, const ElfImage& image) {
+  return fmt::format("{} {} {}", own_build(), text_of(file.identity), text_of(image.identity()));
 }
 
 std::vector<std::byte> read_all(const std::string& path) {
@@ -146,20 +140,20 @@ std::optional<DebugInfo> unpacked(std::span<const std::byte> bytes, std::string_
 
 DebugInfo known_debug_info(const DebugFile& file, const ElfImage& image) {
   const std::string folder = cache_folder();
-  const auto key = file.has_dwarf && !folder.empty() ? key_of(file, image) : std::nullopt;
-  if (!key) {
+  if (!file.has_dwarf || folder.empty()) {
     return read_debug_info(file, image);
   }
+  const std::string key = key_of(file, image);
   const fs::path parent = fs::path(folder) / "symbols";
-  const fs::path path = parent / fmt::format("{:016x}", checksum_of(*key));
+  const fs::path path = parent / fmt::format("{:016x}", checksum(key));
   std::error_code ignored;
-  if (auto known = unpacked(read_all(path), *key)) {
+  if (auto known = unpacked(read_all(path), key)) {
     fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
     return std::move(*known);
   }
   DebugInfo info = read_debug_info(file, image);
   if (info.subprograms.size() + info.lines.row_count() >= least_rows) {
-    const std::vector<std::byte> bytes = packed(info, *key);
+    const std::vector<std::byte> bytes = packed(info, key);
     make_room(parent, bytes.size());
     keep_in_cache(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
