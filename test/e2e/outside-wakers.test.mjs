@@ -29,7 +29,7 @@ describe("wakers outside the process", { skip: noProbes || whyNoTracepoints() },
     running = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
     const [line] = await once(running.stdout, "data");
     [pid, deliverer] = String(line).trim().split(" ").map(Number);
-    output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(pid), "--duration", "1500ms", "-o", recording,
+    output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(pid), "--duration", "4s", "-o", recording,
       ...functions.flatMap((name) => ["--function", name])]);
   });
   after(() => {

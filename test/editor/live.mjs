@@ -29,12 +29,12 @@ export function ask(...args) {
 export const helperCanMeasure = () => ask("doctor").backend !== "none";
 
 /**
- * Two threads, 500 orders a second each, until stopped. Each 150th order waits 2 ms for stock, so that a flame graph has room for all callees,
- * or 4 ms where both threads take stock at once: less than the 5 ms of write_audit.
+ * Two threads, 500 orders a second each, until stopped. Each 75th order waits 1 ms for stock, so that a flame graph has room for all callees,
+ * or 2 ms where both threads take stock at once: less than the 5 ms of write_audit, but on a machine with much to do.
  */
 export async function startSample() {
   const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-sample-"));
-  const child = spawn(sample, ["--threads", "2", "--rate", "500", "--slow-every", "150", "--stock-ms", "2"], { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(sample, ["--threads", "2", "--rate", "500", "--slow-every", "75", "--stock-ms", "1"], { stdio: ["ignore", "ignore", "inherit"] });
   await once(child, "spawn");
   const stop = async () => {
     child.kill();
