@@ -23,14 +23,16 @@
 namespace ptlens::record {
 namespace {
 
-// A hit takes least time when it follows another one: that time varies little, on loaded and on
-// unloaded machines. After the thread slept, or the CPU ran something else, the caches of code,
-// data and addresses contain other things, and the entry to the kernel takes up to so many times as
-// long. A CPU that shares its core slows it too. Seen on virtual machines with AMD processors; the
-// cost of stepping over a copy of an instruction, which comes on top, varies less.
-constexpr double least_factor = 0.97;
+// A hit takes least time when it follows another one and nothing else uses the processor's core.
+// Another virtual machine on the same core slows it by half, for seconds or for less: the quickest
+// of some hundred hits is within these factors of the least time. After the thread slept, or the
+// CPU ran something else, the caches of code, data and addresses contain other things, and the
+// entry to the kernel takes up to so many times as long. Seen on virtual machines with AMD and
+// Intel processors; the cost of stepping over a copy of an instruction, which comes on top, varies
+// less.
+constexpr double least_factor = 0.85;
 constexpr double most_trap_factor = 2.6;
-constexpr double most_step_factor = 1.3;
+constexpr double most_step_factor = 1.45;
 
 // The times of the hits of one function, ns.
 struct SpinHits {
@@ -40,7 +42,7 @@ struct SpinHits {
 
 // One value per turn, ns.
 struct Turns {
-  std::vector<double> quick; // of quick calls: from the entry to the exit, without the time between
+  std::vector<double> least; // of quick calls: from the entry to the exit, without the time between
   std::vector<double> slow;  // of the others
   std::vector<double> calls; // from entry to entry of quick calls, without the time in the function
 };
@@ -61,7 +63,7 @@ Turns in_turns(const SpinHits& hits, std::span<const std::uint64_t> ticks, doubl
         calls.push_back(static_cast<double>(hits.entries[call + 1] - hits.entries[call]) - inside);
       }
     }
-    turns.quick.push_back(median(quick));
+    turns.least.push_back(std::ranges::min(quick));
     turns.slow.push_back(median(slow));
     turns.calls.push_back(median(calls));
   }
@@ -72,11 +74,18 @@ double middle(std::vector<double> values) {
   return median(values);
 }
 
-// `quick_ns`: latency of the entry after a quick call; `trap_ns`: of an emulated one.
-// `frequent_ns`: the time that its hit takes from the thread. A recording may be made under any
-// load, whatever the load of the machine is now, so that the cost is the middle of the range.
+// Returns the value that a tenth of all is below: the least one may be an error.
+double quickest(std::vector<double> values) {
+  const auto tenth = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 10);
+  std::ranges::nth_element(values, tenth);
+  return *tenth;
+}
+
+// `trap_ns`: the least latency of an emulated entry. `frequent_ns`: the time that a hit takes from
+// the thread. A recording may be made under any load, whatever the load of the machine is now, so
+// that the cost is the middle of the range.
 HitCost cost_under_any_load(const Turns& turns, double trap_ns, double frequent_ns) {
-  const double quick_ns = middle(turns.quick);
+  const double quick_ns = quickest(turns.least);
   const double step_ns = std::max(0.0, quick_ns - trap_ns);
   const double least = least_factor * quick_ns;
   const double most = std::max(most_trap_factor * (quick_ns - step_ns) + most_step_factor * step_ns,
@@ -94,7 +103,7 @@ ProbeCost cost_of(const std::array<Turns, spin_function_count>& turns) {
   const double stepped_ns = middle(stepped.calls) / 2;
   const double emulated_ns = std::max(0.0, middle(emulated.calls) - stepped_ns);
   ProbeCost cost;
-  const double trap_ns = middle(emulated.quick);
+  const double trap_ns = quickest(emulated.least);
   cost.emulated = cost_under_any_load(emulated, trap_ns, emulated_ns);
   cost.stepped = cost_under_any_load(stepped, trap_ns, stepped_ns);
   cost.returned =
