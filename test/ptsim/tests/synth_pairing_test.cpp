@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -22,8 +23,9 @@ namespace {
 using ptsim::testing::TemporaryFolder;
 
 struct Decoded {
-  std::vector<flow::Branch> branches; // of one thread
-  std::size_t paired = 0;             // calls
+  std::map<std::int32_t, std::vector<flow::Branch>> branches; // by thread
+  std::size_t paired = 0;                                     // calls
+  std::size_t system_calls = 0;                               // inside paired calls
 };
 
 Decoded decoded(const std::string& recording, const flow::MakeConsumer& make_consumer,
@@ -37,8 +39,10 @@ Decoded decoded(const std::string& recording, const flow::MakeConsumer& make_con
     while (auto run = source.next()) {
       const stacks::PairedCalls* const paired = stacks::paired_calls(*run);
       decoded.paired += paired == nullptr ? 0 : paired->calls.size();
+      decoded.system_calls += paired == nullptr ? 0 : paired->system_calls.size();
       stacks::list_all_branches(*run);
-      decoded.branches.insert(decoded.branches.end(), run->branches.begin(), run->branches.end());
+      std::vector<flow::Branch>& branches = decoded.branches[run->tid];
+      branches.insert(branches.end(), run->branches.begin(), run->branches.end());
     }
   }
   return decoded;
@@ -84,8 +88,16 @@ std::size_t jumps_in_order(const std::vector<flow::Branch>& some,
   return found;
 }
 
+// What a recording contains, and what of it was paired.
+struct Counts {
+  std::size_t calls = 0;
+  std::size_t paired = 0;
+  std::size_t system_calls = 0;
+  std::size_t paired_system_calls = 0;
+};
+
 void check(const std::vector<std::string>& arguments, const flow::DecodeOptions& decode,
-           std::size_t& calls, std::size_t& paired) {
+           Counts& counts) {
   SCOPED_TRACE(command_for(arguments));
   const TemporaryFolder folder;
   SynthOptions options = options_of(arguments);
@@ -95,17 +107,26 @@ void check(const std::vector<std::string>& arguments, const flow::DecodeOptions&
   const Decoded plain = decoded(options.output, {}, {});
   const Decoded ours = decoded(options.output, stacks::make_call_pairing, decode);
   EXPECT_EQ(plain.paired, 0U);
-  EXPECT_EQ(calls_and_breaks(ours.branches), calls_and_breaks(plain.branches));
-  const auto jumps = static_cast<std::size_t>(std::ranges::count_if(ours.branches, is_jump));
-  EXPECT_EQ(jumps_in_order(ours.branches, plain.branches), jumps);
-  calls += static_cast<std::size_t>(
-      std::ranges::count(plain.branches, flow::BranchKind::call, &flow::Branch::kind));
-  paired += ours.paired;
+  EXPECT_EQ(ours.branches.size(), plain.branches.size());
+  for (const auto& [tid, branches] : plain.branches) {
+    SCOPED_TRACE(tid);
+    ASSERT_TRUE(ours.branches.contains(tid));
+    const std::vector<flow::Branch>& paired = ours.branches.at(tid);
+    EXPECT_EQ(calls_and_breaks(paired), calls_and_breaks(branches));
+    const auto jumps = static_cast<std::size_t>(std::ranges::count_if(paired, is_jump));
+    EXPECT_EQ(jumps_in_order(paired, branches), jumps);
+    const auto count = [&branches](flow::BranchKind kind) {
+      return static_cast<std::size_t>(std::ranges::count(branches, kind, &flow::Branch::kind));
+    };
+    counts.calls += count(flow::BranchKind::call);
+    counts.system_calls += count(flow::BranchKind::syscall);
+  }
+  counts.paired += ours.paired;
+  counts.paired_system_calls += ours.system_calls;
 }
 
 TEST(PairedCalls, AreTheBranchesOfADecoderThatPairsNone) {
-  std::size_t calls = 0;
-  std::size_t paired = 0;
+  Counts counts;
   for (std::uint64_t seed = 0; seed < 15; ++seed) {
     constexpr const char* styles[] = {"mixed", "branchy", "predictable", "call-heavy",
                                       "loop-heavy"};
@@ -124,10 +145,35 @@ TEST(PairedCalls, AreTheBranchesOfADecoderThatPairsNone) {
     }
     const std::uint64_t segment_bytes = seed % 3 == 0 ? 1 : 256U << 10U;
     check(arguments,
-          {.workers = 1 + static_cast<unsigned>(seed % 3), .segment_bytes = segment_bytes}, calls,
-          paired);
+          {.workers = 1 + static_cast<unsigned>(seed % 3), .segment_bytes = segment_bytes}, counts);
   }
-  EXPECT_GT(paired, calls / 2) << "most calls of these traces return inside a stretch";
+  EXPECT_GT(counts.paired, counts.calls / 2)
+      << "most calls of these traces return inside a stretch";
+}
+
+TEST(PairedCalls, ContainSystemCallsOfTheSameThread) {
+  Counts counts;
+  const std::vector<std::vector<std::string>> buffers = {{"--threads=1", "--per-thread"},
+                                                         {"--threads=3", "--per-thread"},
+                                                         {"--threads=4", "--cpus=2"}};
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    std::vector<std::string> arguments = {fmt::format("--seed={}", seed), "--bytes=60000", "--cyc",
+                                          "--style=predictable"};
+    arguments.insert(arguments.end(), buffers[seed % 3].begin(), buffers[seed % 3].end());
+    if (seed % 4 == 1) {
+      arguments.emplace_back("--signals=0.5");
+    }
+    if (seed % 4 == 2) {
+      arguments.emplace_back("--fault=ovf:every=4000");
+    }
+    if (seed % 4 == 3) {
+      arguments.emplace_back("--unwind=0.01");
+    }
+    const std::uint64_t segment_bytes = seed % 2 == 0 ? 1 : 256U << 10U;
+    check(arguments,
+          {.workers = 1 + static_cast<unsigned>(seed % 2), .segment_bytes = segment_bytes}, counts);
+  }
+  EXPECT_GT(counts.paired_system_calls, counts.system_calls / 4);
 }
 
 } // namespace

@@ -105,6 +105,18 @@ TEST(ContextSwitches, WithRecordsOfTheTracedThreadsAloneTheNextOneInOwnsTheCpu) 
 
 // Thread 8 of process 7 executes another program while the first thread sleeps: no record reports a
 // switch between the two ids.
+TEST(ContextSwitches, AThreadRunsUntilTheNextRecordOfItsCpu) {
+  const std::vector<perfdata::Switch> records = {in(100, 7, 0), in(120, 9, 1),
+                                                 out(200, 7, 0, false), in(300, 8, 0)};
+  const ContextSwitches context_switches(records);
+  EXPECT_EQ(context_switches.running_until(0, 100), 200U);
+  EXPECT_EQ(context_switches.running_until(0, 199), 200U);
+  EXPECT_EQ(context_switches.running_until(0, 250), 0U); // no thread is known to run
+  EXPECT_EQ(context_switches.running_until(0, 300), UINT64_MAX);
+  EXPECT_EQ(context_switches.running_until(1, 150), UINT64_MAX);
+  EXPECT_EQ(context_switches.running_until(2, 150), 0U); // no record of that CPU
+}
+
 TEST(ContextSwitches, AThreadThatBecomesAnotherProgramOwnsItsCpuUnderTheProcessId) {
   std::vector<perfdata::Switch> records = {out(100, 7, 0, false, 8), in(101, 8, 0, 7),
                                            out(900, 7, 0, false, 0)};

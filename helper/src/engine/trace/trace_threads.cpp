@@ -115,7 +115,7 @@ void Threads::feed(Thread& thread, flow::Run& run) const {
   for (const stacks::CallGroup& group : paired->groups) {
     const std::size_t before = group.branches - (run.branches.size() - left.size());
     thread.calls->add_all(left.first(before), *space);
-    thread.calls->add_paired(group, paired->calls_of(group), *run.points, *space);
+    thread.calls->add_paired(paired->with_calls(group), *run.points, *space);
     left = left.subspan(before);
   }
   thread.calls->add_all(left, *space);
@@ -132,6 +132,10 @@ const symbols::AddressSpaceVersion* Threads::only_version(Thread& thread, const 
   std::uint64_t last_ns = first_ns;
   for (const flow::Branch& branch : run.branches) {
     last_ns = std::max(last_ns, code_time.of(branch));
+  }
+  if (!paired.system_calls.empty()) {
+    code_time.note_on(paired.system_calls.back().system_call.on_ns);
+    last_ns = std::max(last_ns, code_time.known_ns());
   }
   for (const stacks::CallGroup& group : paired.groups) {
     last_ns = std::max(last_ns, group.last_ns);

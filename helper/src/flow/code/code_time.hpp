@@ -24,9 +24,13 @@ public:
   // Returns the time, ns, at which to look up the code of the branch.
   std::uint64_t of(const Branch& branch) {
     if (branch.kind == BranchKind::on) {
-      known_ns_ = std::max(known_ns_, code_time_of_on(branch.time_ns + branch.uncertainty_ns));
+      note_on(branch.time_ns + branch.uncertainty_ns);
     }
     return std::max(known_ns_, branch.time_ns);
+  }
+  // Tracing went on no later than that, in ns.
+  void note_on(std::uint64_t latest_ns) {
+    known_ns_ = std::max(known_ns_, code_time_of_on(latest_ns));
   }
 
   // Returns the earliest time, ns, for the branches from here on.

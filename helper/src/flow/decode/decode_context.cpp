@@ -120,7 +120,7 @@ Running DecodeContext::with_pid(Running running) const {
 }
 
 Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const {
-  latest_question_ns_ = std::max(latest_question_ns_, time_ns);
+  note_question(time_ns);
   if (buffer.tid > 0) {
     return with_pid({-1, buffer.tid});
   }
@@ -141,6 +141,8 @@ std::uint64_t DecodeContext::agrees_before(const DecodeContext& other,
   std::vector<Running> threads;
   if (buffer.tid > 0) {
     threads.push_back({-1, buffer.tid});
+  } else if (recording_->lost().empty() != other.recording_->lost().empty()) {
+    return 0;
   } else {
     before = context_switches_->agrees_before(*other.context_switches_, buffer.cpu);
     threads = context_switches_->threads_on(buffer.cpu);
@@ -166,8 +168,20 @@ std::uint64_t DecodeContext::agrees_before(const DecodeContext& other,
   return before;
 }
 
+// Where records were lost, the thread may have left the CPU and come back.
+std::uint64_t DecodeContext::same_until(const perfdata::AuxBuffer& buffer, std::int32_t pid,
+                                        std::uint64_t time_ns, std::uint64_t code_ns) const {
+  const std::uint64_t code_until = spaces_->at(pid, code_ns).until_ns;
+  if (buffer.tid > 0) {
+    return code_until;
+  }
+  return recording_->lost().empty()
+             ? std::min(code_until, context_switches_->running_until(buffer.cpu, time_ns))
+             : 0;
+}
+
 DecodeContext::Code& DecodeContext::code(std::int32_t pid, std::uint64_t time_ns) {
-  latest_question_ns_ = std::max(latest_question_ns_, time_ns);
+  note_question(time_ns);
   const symbols::AddressSpaceVersion& version = spaces_->at(pid, time_ns);
   auto& code = code_[version.serial];
   if (!code) {

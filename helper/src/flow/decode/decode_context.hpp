@@ -12,6 +12,7 @@
 
 #include <intel-pt.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -49,6 +50,11 @@ public:
   // CPU idle. Without switch records it is the process that was recorded, if that is only one.
   [[nodiscard]] Running owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const;
 
+  // Returns the time in ns before which the thread that owner() and the code that code() gave for
+  // these times stay, and the thread stays on its CPU; 0 where that is not known.
+  [[nodiscard]] std::uint64_t same_until(const perfdata::AuxBuffer& buffer, std::int32_t pid,
+                                         std::uint64_t time_ns, std::uint64_t code_ns) const;
+
   // Returns false for processes whose code was not recorded: their trace is not decoded.
   [[nodiscard]] bool is_recorded(std::int32_t pid) const { return recorded_.contains(pid); }
   // Returns true where the branches of the process are emitted. Other processes are decoded as
@@ -61,6 +67,10 @@ public:
                                             const perfdata::AuxBuffer& buffer) const;
   // Returns the latest time about which owner() or code() was asked since forget_questions().
   [[nodiscard]] std::uint64_t latest_question_ns() const { return latest_question_ns_; }
+  // Notes that the answers for a time were used which another question gave.
+  void note_question(std::uint64_t time_ns) const {
+    latest_question_ns_ = std::max(latest_question_ns_, time_ns);
+  }
   void forget_questions() { latest_question_ns_ = 0; }
 
   // Gives back the memory of a section of the trace that is decoded.

@@ -147,6 +147,7 @@ bool PieceDecoder::owned_from(std::uint64_t time_ns, std::uint64_t code_ns) {
     return false;
   }
   set_code(code_ns);
+  walker_.set_same_until(context_->same_until(*buffer_, owner_.pid, time_ns, code_ns));
   return true;
 }
 
@@ -296,6 +297,7 @@ void PieceDecoder::begin_at(std::uint64_t address, const std::optional<TimeInter
 void PieceDecoder::walk() {
   const PacketWalker::Stop stop = walker_.next();
   const std::uint64_t instructions = walker_.take_instructions();
+  context_->note_question(code_time_of_on(walker_.last_on_ns()));
   instructions_ += instructions;
   run_.count_instructions(instructions);
   last_address_ = walker_.address();

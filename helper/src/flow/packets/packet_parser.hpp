@@ -77,6 +77,7 @@ public:
   [[nodiscard]] static bool is_tip_with_address(std::uint8_t first) {
     return (first & 0x1fU) == 0x0d && first > 0x1f;
   }
+  [[nodiscard]] static bool is_pgd_without_address(std::uint8_t first) { return first == 0x01; }
   // Returns the CYC packet here, and passes it unless it is bad.
   [[gnu::always_inline]] RawPacket next_cyc() {
     const RawPacket packet = cyc(*at_);

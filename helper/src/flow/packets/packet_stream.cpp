@@ -131,20 +131,12 @@ void PacketStream::parse(const RawPacket& raw, std::uint64_t offset) {
     }
     break;
   case RawKind::mtc:
-    clock_.on_mtc(static_cast<std::uint8_t>(raw.payload));
-    time_passed();
-    break;
   case RawKind::tsc:
-    clock_.on_tsc(raw.payload);
+    clock_.take(raw);
     time_passed();
-    break;
-  case RawKind::tma:
-    clock_.on_tma(static_cast<std::uint16_t>(raw.payload), raw.fast);
-    break;
-  case RawKind::cbr:
-    clock_.on_cbr(static_cast<std::uint8_t>(raw.payload));
     break;
   default:
+    clock_.take(raw);
     break;
   }
   after_cycles_ = false;

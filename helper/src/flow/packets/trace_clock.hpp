@@ -6,6 +6,8 @@
 // intel_pt_fixup_last_mtc).
 #pragma once
 
+#include "flow/packets/packet_parser.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -39,6 +41,28 @@ public:
     }
   }
   void on_cbr(std::uint8_t ratio);
+  // Takes a packet whose size is known. Returns false for packets that do not state time.
+  bool take(const RawPacket& raw) {
+    switch (raw.kind) {
+    case RawKind::cyc:
+      on_cyc(raw.payload);
+      return true;
+    case RawKind::mtc:
+      on_mtc(static_cast<std::uint8_t>(raw.payload));
+      return true;
+    case RawKind::tsc:
+      on_tsc(raw.payload);
+      return true;
+    case RawKind::tma:
+      on_tma(static_cast<std::uint16_t>(raw.payload), raw.fast);
+      return true;
+    case RawKind::cbr:
+      on_cbr(static_cast<std::uint8_t>(raw.payload));
+      return true;
+    default:
+      return false;
+    }
+  }
   // Overflow: cycles were lost, and the base does not change until the next TSC or MTC.
   void on_overflow();
 

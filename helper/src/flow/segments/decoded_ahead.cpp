@@ -54,7 +54,7 @@ std::uint64_t certain(const TracePiece& piece) {
 }
 
 std::uint64_t memory_of(const Run& run) {
-  constexpr std::uint64_t consumed_bytes = 64; // of each entry
+  constexpr std::uint64_t consumed_bytes = 80; // of each entry, with its share of the system calls
   return sizeof(Run) + run.branches.capacity() * sizeof(Branch) +
          (run.consumed ? run.consumed->size() * consumed_bytes : 0);
 }

@@ -145,6 +145,19 @@ Running ContextSwitches::running(std::int32_t cpu, std::uint64_t time_ns) const 
   return slot == slots.end() ? Running{} : slot->thread;
 }
 
+std::uint64_t ContextSwitches::running_until(std::int32_t cpu, std::uint64_t time_ns) const {
+  const auto found = slots_.find(cpu);
+  if (found == slots_.end()) {
+    return 0;
+  }
+  const auto& slots = found->second;
+  const auto next = std::ranges::upper_bound(slots, time_ns, {}, &Slot::begin);
+  if (next == slots.begin() || std::prev(next)->thread.tid < 0) {
+    return 0;
+  }
+  return next == slots.end() ? UINT64_MAX : next->begin;
+}
+
 std::vector<Running> ContextSwitches::threads_on(std::int32_t cpu) const {
   std::map<std::int32_t, Running> threads; // by tid
   if (const auto found = slots_.find(cpu); found != slots_.end()) {

@@ -90,6 +90,10 @@ public:
   // because no other thread is traced. Returns {-1, -1} where the records do not show it.
   [[nodiscard]] Running running(std::int32_t cpu, std::uint64_t time_ns) const;
 
+  // Returns the time in ns before which the thread that runs on the CPU at `time_ns` does not leave
+  // it; 0 where the records do not show it.
+  [[nodiscard]] std::uint64_t running_until(std::int32_t cpu, std::uint64_t time_ns) const;
+
   // Returns each thread that ran on the CPU, once.
   [[nodiscard]] std::vector<Running> threads_on(std::int32_t cpu) const;
   // Returns the time in ns before which running() names the same threads for the CPU as in `other`,

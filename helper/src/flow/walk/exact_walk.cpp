@@ -29,6 +29,12 @@ public:
                                             const UncertainTime& time) {
     add(points_->branch(block, kind, target.address, target.block), time);
   }
+  void take_system_call(const SystemCall& call) {
+    for (const Branch& branch : branches_of(call, *points_)) {
+      run_->add_plain(branch);
+      run_->count_interval(0);
+    }
+  }
   [[nodiscard]] bool has_many() const { return run_->has_many(); }
   void end() {}
 

@@ -1,6 +1,7 @@
 // The loop that follows the graph where the time of each packet is known as it is read: from the
 // bytes to branches, for nearly all of a trace with cycle packets. It emits the same branches as
-// graph_walk.cpp, which takes over wherever anything but CYC, TNT, TIP and MTC comes.
+// graph_walk.cpp, which takes over wherever anything but CYC, TNT, TIP and MTC comes. The loop also
+// follows a system call from which the thread returns to the next instruction.
 //
 // The loop is a template over what takes its branches. A Sink has these members:
 //   void begin(RunBuilder& run);
@@ -10,11 +11,15 @@
 //   void take_return(BlockId block, std::uint64_t to, BlockId reached, const UncertainTime& time);
 //   void take_indirect(BlockId block, BranchKind kind, const CodeGraph::Target& target,
 //                      const UncertainTime& time);
+//   // A system call at the end of the block. It returned to the next instruction.
+//   void take_system_call(const SystemCall& call);
 //   bool has_many() const;                     // enough for a run
 //   void end();
 #pragma once
 
+#include "flow/code/code_time.hpp"
 #include "flow/walk/packet_walker.hpp"
+#include "flow/walk/system_call.hpp"
 
 namespace ptlens::flow {
 
@@ -182,6 +187,54 @@ template <class Sink>
   return target.block;
 }
 
+// Follows a system call, whose PGD packet without an address was passed, to the PGE packet at which
+// it returns. Returns the block there; no_block, having followed nothing, where another packet of
+// control flow comes, or the thread or the code may be another one then.
+template <class Sink>
+[[gnu::noinline]] BlockId PacketWalker::follow_exact_system_call(BlockId id,
+                                                                 PacketStream::Exact& packets,
+                                                                 Exact& exact, Sink& sink) {
+  CodeGraph& graph = *graph_;
+  const BasicBlock block = graph[id];
+  if (!block.ends_with(BasicBlock::End::system)) {
+    return no_block;
+  }
+  PacketParser parser = packets.parser;
+  TraceClock clock = packets.clock;
+  RawPacket raw;
+  do {
+    if (!parser.has_room()) {
+      return no_block;
+    }
+    raw = parser.next();
+  } while (clock.take(raw) || raw.kind == RawKind::pad || raw.kind == RawKind::other);
+  if (raw.kind != RawKind::pge || raw.count == 0 || !clock.is_certain()) {
+    return no_block;
+  }
+  const std::uint64_t address = decompressed(raw, packets.last_ip);
+  const std::uint64_t on_ns = packets_->conversion().to_ns(clock.latest());
+  if (address != graph.ends(id).address_behind() || code_time_of_on(on_ns) >= same_until_ns_) {
+    return no_block;
+  }
+  const BlockId back = graph.behind(id).block;
+  if (back == no_block) {
+    return no_block;
+  }
+  instructions_ += block.instructions;
+  if (block.direct_count != 0) {
+    pass_exact(block, UncertainTime({exact.last.earliest, exact.now}), sink);
+  }
+  sink.take_system_call({.block = id, .off_ns = exact.now, .on_ns = on_ns});
+  last_on_ns_ = on_ns;
+  packets.parser = parser;
+  packets.clock = clock;
+  packets.last_ip = address;
+  exact.held = no_block;
+  exact.last = {on_ns, on_ns};
+  exact.now = on_ns;
+  return back;
+}
+
 // Follows the packets from the block, or from address_ where the block is no_block. Returns the
 // block that control is in then.
 template <class Sink>
@@ -250,6 +303,22 @@ BlockId PacketWalker::follow_exact(BlockId id, Sink& sink) {
       exact.held = no_block;
       exact.last = {exact.now, exact.now};
       last_ip = target;
+    } else if (PacketParser::is_pgd_without_address(first)) {
+      if (!settle()) [[unlikely]] {
+        break;
+      }
+      packets.parser = parser;
+      packets.parser.move_to(parser.at() + 1);
+      packets.clock = clock;
+      packets.last_ip = last_ip;
+      const BlockId back = follow_exact_system_call(id, packets, exact, sink);
+      if (back == no_block) [[unlikely]] {
+        break;
+      }
+      id = back;
+      parser = packets.parser;
+      clock = packets.clock;
+      last_ip = packets.last_ip;
     } else {
       const PacketParser here = parser;
       const RawPacket raw = parser.next();

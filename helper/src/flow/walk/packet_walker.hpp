@@ -63,6 +63,10 @@ public:
   [[nodiscard]] bool decided() const { return decided_; }
   [[nodiscard]] std::uint64_t address() const { return address_; }
   [[nodiscard]] std::uint64_t psb_offset() const { return next_.psb_offset; }
+  // Where tracing comes back on before that time, it is in the same thread and the same code.
+  void set_same_until(std::uint64_t same_until_ns) { same_until_ns_ = same_until_ns; }
+  // Returns the last time about which that was used.
+  [[nodiscard]] std::uint64_t last_on_ns() const { return last_on_ns_; }
   // Returns the number of instructions since the last call of this function.
   std::uint64_t take_instructions();
   // Continues from address() behind a PSB+.
@@ -96,6 +100,9 @@ private:
                             Exact& exact, Sink& sink);
   template <class Sink>
   BlockId follow_exact_target(BlockId block, std::uint64_t to, const Exact& exact, Sink& sink);
+  template <class Sink>
+  BlockId follow_exact_system_call(BlockId block, PacketStream::Exact& packets, Exact& exact,
+                                   Sink& sink);
   // The bits that are left of the packet are to be followed one instruction at a time, from the
   // block, or from address_ where the block is no_block.
   void leave_bits(BlockId block, std::uint64_t bits, unsigned left, const Packet& packet);
@@ -133,6 +140,8 @@ private:
   std::uint8_t bit_count_ = 0;
   Packet bits_packet_;
   std::uint64_t instructions_ = 0;
+  std::uint64_t same_until_ns_ = 0;
+  std::uint64_t last_on_ns_ = 0;
   bool decided_ = false;
   bool hidden_ = false;
   Branch branch_;

@@ -36,6 +36,7 @@ public:
                    const flow::UncertainTime& time);
   void take_indirect(flow::BlockId block, flow::BranchKind kind,
                      const flow::CodeGraph::Target& target, const flow::UncertainTime& time);
+  void take_system_call(const flow::SystemCall& call);
   [[nodiscard]] bool has_many() const {
     return is_full_ || paired_->calls.size() >= flow::RunBuilder::most_branches;
   }
@@ -66,6 +67,9 @@ private:
   [[nodiscard]] std::uint32_t call_count() const {
     return static_cast<std::uint32_t>(paired_->calls.size());
   }
+  [[nodiscard]] std::uint32_t system_call_count() const {
+    return static_cast<std::uint32_t>(paired_->system_calls.size());
+  }
   [[nodiscard]] PairedCall& call_of(const Frame& frame) { return paired_->calls[frame.call]; }
   void note(const flow::UncertainTime& time) {
     run_->count_interval(time.interval_ns);
@@ -92,7 +96,8 @@ private:
   void pop(flow::BlockId back, const flow::UncertainTime& time);
   [[nodiscard]] bool leave_stub(flow::BlockId block, flow::Label target, flow::BlockId reached);
   [[nodiscard]] bool jump(const Transfer& transfer, const flow::UncertainTime& time);
-  void end_group(std::uint32_t end, std::uint64_t before_ns);
+  void end_group(std::uint32_t end, std::uint32_t system_end, std::uint64_t before_ns);
+  [[nodiscard]] bool is_open(std::uint32_t call) const;
   void list_open_calls();
   void list(const flow::Branch& branch);
 
@@ -104,6 +109,7 @@ private:
   IdVector<FunctionId, std::uint32_t> active_; // the number of frames
   bool in_stub_ = false;                       // the innermost frame is a stub
   std::uint32_t group_begin_ = 0;              // paired calls that belong to a group
+  std::uint32_t system_begin_ = 0;             // system calls that belong to a group
   bool has_listed_ = false;                    // a branch of the stretch was listed
   bool is_pending_ = false;                    // something belongs to no group yet
   bool is_full_ = false;                       // the run has enough listed branches
@@ -111,6 +117,7 @@ private:
   Transfer last_transfer_;                     // the last branch where it began and ended no call
   std::size_t usual_calls_ = 0;                // of the last run
   std::size_t usual_groups_ = 0;
+  std::size_t usual_system_calls_ = 0;
 };
 
 // The following functions are inline because they are called for each branch of a trace.
@@ -219,6 +226,23 @@ inline void CallPairing::take_indirect(flow::BlockId block, flow::BranchKind kin
   list(graph_->points().branch(block, kind, target.address, target.block));
 }
 
+inline void CallPairing::take_system_call(const flow::SystemCall& call) {
+  const flow::UncertainTime off({call.off_ns, call.off_ns});
+  const flow::UncertainTime on({call.on_ns, call.on_ns});
+  note(off);
+  if (frames_.empty() || in_stub_) {
+    const auto [into, back] = branches_of(call, graph_->points());
+    list(into);
+    note(on);
+    list(back);
+    return;
+  }
+  note(on);
+  const std::uint32_t inside = frames_.back().call;
+  paired_->system_calls.push_back({.system_call = call, .call = inside, .before = call_count()});
+  call_of(frames_.back()).outside_ns += static_cast<std::uint32_t>(call.on_ns - call.off_ns);
+}
+
 // The stub that was called jumps to its function. Returns false where it goes elsewhere.
 inline bool CallPairing::leave_stub(flow::BlockId block, flow::Label target,
                                     flow::BlockId reached) {
@@ -266,7 +290,9 @@ inline void CallPairing::pop(flow::BlockId back, const flow::UncertainTime& time
   call.back = back;
   --active_[frame.function];
   if (!frames_.empty()) {
-    call_of(frames_.back()).children_ns += latency;
+    PairedCall& caller = call_of(frames_.back());
+    caller.children_ns += latency;
+    caller.outside_ns += call.outside_ns;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace ptlens::stacks {
@@ -45,24 +46,38 @@ void append_opening(const PairedCall& call, const flow::CodePoints& points,
   append(points.branch(flow::CodePoints::id_of(call.stub), call.to_id, flow::BranchKind::indirect));
 }
 
-void append_branches(const CallGroup& group, std::span<const PairedCall> calls,
-                     const flow::CodePoints& points, std::vector<flow::Branch>& branches) {
+void append_branches(const PairedGroup& paired, const flow::CodePoints& points,
+                     std::vector<flow::Branch>& branches) {
+  const CallGroup& group = paired.group;
   std::vector<std::uint32_t> open; // indices in PairedCalls::calls
-  const auto close_behind = [&](std::size_t depth) {
-    for (; open.size() > depth; open.pop_back()) {
-      if (const PairedCall& call = calls[open.back() - group.begin]; !call.is_tail()) {
-        append_return(call, points, branches);
+  const auto close_all_inside = [&](std::uint32_t call) {
+    const auto found = std::ranges::find(open, call);
+    const std::ptrdiff_t depth = found == open.end() ? 0 : found - open.begin() + 1;
+    for (; std::ssize(open) > depth; open.pop_back()) {
+      if (const PairedCall& last = paired.calls[open.back() - group.begin]; !last.is_tail()) {
+        append_return(last, points, branches);
+      }
+    }
+  };
+  auto system_call = paired.system_calls.begin();
+  const auto append_system_calls = [&](std::uint32_t before) {
+    for (; system_call != paired.system_calls.end() && system_call->before <= before;
+         ++system_call) {
+      close_all_inside(system_call->call);
+      for (const flow::Branch& branch : branches_of(system_call->system_call, points)) {
+        branches.push_back(branch);
       }
     }
   };
   std::uint32_t index = group.begin;
-  for (const PairedCall& call : calls) {
-    const auto parent = std::ranges::find(open, call.parent);
-    close_behind(parent == open.end() ? 0 : static_cast<std::size_t>(parent - open.begin()) + 1);
+  for (const PairedCall& call : paired.calls) {
+    append_system_calls(index);
+    close_all_inside(call.parent);
     append_opening(call, points, branches);
     open.push_back(index++);
   }
-  close_behind(0);
+  append_system_calls(index);
+  close_all_inside(flow::no_label);
   if (group.last_from_id != flow::BranchPointId::none) {
     branches.push_back(timed(points.branch(group.last_from_id, group.last_to_id, group.last_kind),
                              group.last_ns, group.last_uncertainty));
@@ -83,7 +98,7 @@ void list_all_branches(flow::Run& run) {
   };
   for (const CallGroup& group : paired->groups) {
     append_listed(group.branches);
-    append_branches(group, paired->calls_of(group), *run.points, branches);
+    append_branches(paired->with_calls(group), *run.points, branches);
   }
   append_listed(run.branches.size());
   run.branches = std::move(branches);

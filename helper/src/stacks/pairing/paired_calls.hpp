@@ -1,13 +1,14 @@
 // Calls that were paired with their returns inside a stretch of trace: one entry in place of the
 // two or three branches by which a call begins and ends. Only certain cases are paired: calls of a
-// function's entry, maybe through a stub, that return to after the call instruction, tail calls
-// inside them, and no other branch that counts. Whether another stack of the thread waits where one
-// of them returns to is for the reader of the entries to check.
+// function's entry, maybe through a stub, that return to after the call instruction, tail calls and
+// system calls inside them, and no other branch that counts. Whether another stack of the thread
+// waits where one of them returns to is for the reader of the entries to check.
 #pragma once
 
 #include "flow/branches/branch.hpp"
 #include "flow/code/code_points.hpp"
 #include "flow/runs/run.hpp"
+#include "flow/walk/system_call.hpp"
 
 #include <cstdint>
 #include <span>
@@ -19,6 +20,7 @@ struct PairedCall {
   std::uint64_t start_ns = 0;
   std::uint32_t latency_ns = 0;
   std::uint32_t children_ns = 0;       // of the latency, in calls inside
+  std::uint32_t outside_ns = 0;        // of the latency, with tracing off
   std::uint32_t start_uncertainty = 0; // see Branch::uncertainty_ns
   std::uint32_t end_uncertainty = 0;
   std::uint32_t parent = 0; // index in PairedCalls::calls of the caller: see CallGroup
@@ -33,7 +35,14 @@ struct PairedCall {
   // Returns true for a call that began by a jump: it ends with the call in which it was made.
   [[nodiscard]] bool is_tail() const { return kind != flow::BranchKind::call; }
 };
-static_assert(sizeof(PairedCall) == 56);
+static_assert(sizeof(PairedCall) == 64);
+
+// A system call of a paired call. Its time is part of the outside_ns of the calls that it is in.
+struct PairedSystemCall {
+  flow::SystemCall system_call;
+  std::uint32_t call = 0;   // index in PairedCalls::calls of the innermost call that it is in
+  std::uint32_t before = 0; // index of the first call that began later
+};
 
 // Paired calls between two branches of a run, in the order in which they began, and the branches
 // between them that began and ended no call.
@@ -42,6 +51,9 @@ struct CallGroup {
   // Indices in PairedCalls::calls. A parent before `begin` is not a paired call.
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
+  // Indices in PairedCalls::system_calls.
+  std::uint32_t system_begin = 0;
+  std::uint32_t system_end = 0;
   // The time of the last branch in the group, or an earlier bound of it. Its ids where it began and
   // ended no call, else `none`.
   std::uint64_t last_ns = 0;
@@ -51,14 +63,26 @@ struct CallGroup {
   flow::BranchKind last_kind = flow::BranchKind::jump;
 };
 
+// A group with what it refers to.
+struct PairedGroup {
+  CallGroup group;
+  std::span<const PairedCall> calls;
+  std::span<const PairedSystemCall> system_calls; // in the order in which they happened
+};
+
 // The paired calls of a run.
 class PairedCalls final : public flow::ConsumedBranches {
 public:
   std::vector<PairedCall> calls;
+  std::vector<PairedSystemCall> system_calls;
   std::vector<CallGroup> groups;
 
-  [[nodiscard]] std::span<const PairedCall> calls_of(const CallGroup& group) const {
-    return std::span(calls).subspan(group.begin, group.end - group.begin);
+  [[nodiscard]] PairedGroup with_calls(const CallGroup& group) const {
+    return {.group = group,
+            .calls = std::span(calls).subspan(group.begin, group.end - group.begin),
+            .system_calls =
+                std::span(system_calls)
+                    .subspan(group.system_begin, group.system_end - group.system_begin)};
   }
 
   [[nodiscard]] bool empty() const override { return groups.empty(); }
@@ -76,8 +100,8 @@ void append_opening(const PairedCall& call, const flow::CodePoints& points,
                     std::vector<flow::Branch>& branches);
 // Appends the branches of all calls of the group, and its last branch if that began and ended no
 // call.
-void append_branches(const CallGroup& group, std::span<const PairedCall> calls,
-                     const flow::CodePoints& points, std::vector<flow::Branch>& branches);
+void append_branches(const PairedGroup& paired, const flow::CodePoints& points,
+                     std::vector<flow::Branch>& branches);
 // Replaces the paired calls of the run by their branches. Drops the marks.
 void list_all_branches(flow::Run& run);
 

@@ -90,8 +90,8 @@ bool CallBuilder::arrive_in_waiting_stack(const Branch& branch) {
 }
 
 // Holds branches back until it is known which stack control has come to.
-void CallBuilder::hold(const ResumedStack::Held& held, std::span<const PairedCall> calls) {
-  if (resumed_ && !resumed_->hold(held, calls)) {
+void CallBuilder::hold(const ResumedStack::Held& held, const PairedGroup& paired) {
+  if (resumed_ && !resumed_->hold(held, paired)) {
     decide();
   }
 }
@@ -111,7 +111,7 @@ void CallBuilder::decide() {
   for (const ResumedStack::Held& held : resumed.held()) {
     symbolizer_->set_numbering(held.numbering);
     if (held.points != nullptr) {
-      add_paired(held.group, resumed.calls_of(held), *held.points, *held.space);
+      add_paired(resumed.group_of(held), *held.points, *held.space);
     } else {
       add(held.branch, *held.space);
     }

@@ -47,8 +47,7 @@ public:
   void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) override;
   void add_all(std::span<const flow::Branch> branches,
                const symbols::AddressSpaceVersion& space) override;
-  void add_paired(const CallGroup& group, std::span<const PairedCall> calls,
-                  const flow::CodePoints& points,
+  void add_paired(const PairedGroup& paired, const flow::CodePoints& points,
                   const symbols::AddressSpaceVersion& space) override;
   void exec(std::uint64_t time_ns) override;
   void finish(bool exited) override;
@@ -111,7 +110,7 @@ private:
   bool arrive_in_own_stack(const Branch& branch, const Space& space, const CodeLocation& to);
   bool arrive_in_waiting_stack(const Branch& branch);
   bool arrive_deep_in_other_stack(const Branch& branch);
-  void hold(const ResumedStack::Held& held, std::span<const PairedCall> calls);
+  void hold(const ResumedStack::Held& held, const PairedGroup& paired);
   void decide();
   void return_to_unknown(const Branch& branch, const CodeLocation& to);
   void return_from_unknown(const Branch& branch, const CodeLocation& to);

@@ -86,6 +86,7 @@ void OpenCalls::add_paired(OpenCallId call, const CallGroup& group,
   const std::uint64_t begun_ns = latest_ns_;
   std::uint64_t latest_ns = latest_ns_;
   std::uint64_t children_ns = 0;
+  std::uint64_t outside_ns = 0;
   std::uint32_t order = opened_;
   std::size_t filled = 0;
   for (const PairedCall& each : calls) {
@@ -105,7 +106,7 @@ void OpenCalls::add_paired(OpenCallId call, const CallGroup& group,
     row.latency = each.latency_ns;
     row.removed = 0;
     row.children = each.children_ns;
-    row.outside = 0;
+    row.outside = each.outside_ns;
     row.blocked = 0;
     row.preempted = 0;
     const std::uint32_t parent = each.parent - group.begin;
@@ -116,6 +117,7 @@ void OpenCalls::add_paired(OpenCallId call, const CallGroup& group,
       row.parent = above.order;
       row.caller = above.function;
       children_ns += row.latency;
+      outside_ns += row.outside;
     }
     const std::uint64_t end_ns = row.start + row.latency;
     latest_ns = std::max(latest_ns, end_ns);
@@ -132,6 +134,7 @@ void OpenCalls::add_paired(OpenCallId call, const CallGroup& group,
   }
   hand_on(std::span(paired_).first(filled));
   above.children += children_ns;
+  above.outside += outside_ns;
   latest_ns_ = latest_ns;
   opened_ = order;
   if (waiting_.size() >= most_waiting) {

@@ -20,22 +20,23 @@ bool CallBuilder::any_switches_stack(std::span<const PairedCall> calls,
 }
 
 // The innermost frame is affected by nothing but the time of the calls.
-void CallBuilder::add_paired(const CallGroup& group, std::span<const PairedCall> calls,
-                             const flow::CodePoints& points, const Space& space) {
-  if (any_switches_stack(calls, points, space) || (!resumed_ && !is_plain())) {
-    ThreadCalls::add_paired(group, calls, points, space);
+void CallBuilder::add_paired(const PairedGroup& paired, const flow::CodePoints& points,
+                             const Space& space) {
+  const CallGroup& group = paired.group;
+  if (any_switches_stack(paired.calls, points, space) || (!resumed_ && !is_plain())) {
+    ThreadCalls::add_paired(paired, points, space);
     return;
   }
   last_ns_ = std::max(last_ns_, group.last_ns);
   if (resumed_) {
     hold(
         {.points = &points, .group = group, .space = &space, .numbering = symbolizer_->numbering()},
-        calls);
+        paired);
     return;
   }
-  if (!calls.empty()) {
+  if (!paired.calls.empty()) {
     Symbolizer::Labels labels = symbolizer_->labels(space, points);
-    calls_.add_paired(top().call, group, calls, labels);
+    calls_.add_paired(top().call, group, paired.calls, labels);
     top().lost_ns = 0;
   }
   calls_.set_uncertainty(group.last_uncertainty);

@@ -11,12 +11,15 @@ constexpr std::size_t most_held = 1U << 16U; // calls and returns
 
 } // namespace
 
-bool ResumedStack::hold(Held held, std::span<const PairedCall> calls) {
+bool ResumedStack::hold(Held held, const PairedGroup& paired) {
   const bool goes_on = held.points != nullptr || follow(held.branch);
-  calls_and_returns_ += 2 * calls.size();
+  calls_and_returns_ += 2 * paired.calls.size();
   held.first_call = calls_.size();
-  held.calls = calls.size();
-  calls_.insert(calls_.end(), calls.begin(), calls.end());
+  held.calls = paired.calls.size();
+  calls_.insert(calls_.end(), paired.calls.begin(), paired.calls.end());
+  held.first_system_call = system_calls_.size();
+  held.system_calls = paired.system_calls.size();
+  system_calls_.insert(system_calls_.end(), paired.system_calls.begin(), paired.system_calls.end());
   held_.push_back(held);
   return goes_on && calls_and_returns_ < most_held;
 }

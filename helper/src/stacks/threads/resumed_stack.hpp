@@ -28,6 +28,8 @@ public:
     CallGroup group = {};
     std::size_t first_call = 0; // index among all held calls
     std::size_t calls = 0;
+    std::size_t first_system_call = 0; // the same
+    std::size_t system_calls = 0;
     const symbols::AddressSpaceVersion* space = nullptr;
     std::uint32_t numbering = 0; // of the ids
   };
@@ -39,15 +41,18 @@ public:
 
   // Holds a branch, or a group with its calls, whose references must outlive the object. Returns
   // false where nothing more is to be held.
-  bool hold(Held held, std::span<const PairedCall> calls);
+  bool hold(Held held, const PairedGroup& paired);
 
   [[nodiscard]] const flow::Branch& arrival() const { return arrival_; }
   [[nodiscard]] std::size_t stack() const { return candidates_.front().stack; }
   // Returns true where no other candidate is left.
   [[nodiscard]] bool is_certain() const { return candidates_.size() == 1; }
   [[nodiscard]] std::span<const Held> held() const { return held_; }
-  [[nodiscard]] std::span<const PairedCall> calls_of(const Held& held) const {
-    return std::span(calls_).subspan(held.first_call, held.calls);
+  [[nodiscard]] PairedGroup group_of(const Held& held) const {
+    return {.group = held.group,
+            .calls = std::span(calls_).subspan(held.first_call, held.calls),
+            .system_calls =
+                std::span(system_calls_).subspan(held.first_system_call, held.system_calls)};
   }
 
 private:
@@ -58,6 +63,7 @@ private:
   std::vector<Candidate> candidates_;
   std::vector<Held> held_;
   std::vector<PairedCall> calls_;
+  std::vector<PairedSystemCall> system_calls_;
   std::size_t calls_and_returns_ = 0; // held
   std::vector<std::uint64_t> nested_; // return addresses of calls made since
 };

@@ -29,11 +29,10 @@ public:
   }
   // Takes a group of paired calls after the branches so far. Their ids refer to the points, and
   // their numbers to the space.
-  virtual void add_paired(const CallGroup& group, std::span<const PairedCall> calls,
-                          const flow::CodePoints& points,
+  virtual void add_paired(const PairedGroup& paired, const flow::CodePoints& points,
                           const symbols::AddressSpaceVersion& space) {
     std::vector<flow::Branch> branches;
-    append_branches(group, calls, points, branches);
+    append_branches(paired, points, branches);
     add_all(branches, space);
   }
   // The process image was replaced: no open call returns.
