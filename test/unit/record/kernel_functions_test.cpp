@@ -1,9 +1,11 @@
 // Functions of a kernel whose /proc/kallsyms is written by hand.
+#include "base/checksum.hpp"
 #include "record/waits/kernel_functions.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
-#include <sstream>
+#include <string>
 
 namespace ptlens::record::test {
 namespace {
@@ -23,13 +25,12 @@ constexpr const char* modules = "xfs 1000 1 - Live 0xffffffffc0100000\n";
 const BootedKernel running{.boot_id = "ce8d25ce-346f", .release = "6.18.1"};
 
 KernelFunctions functions() {
-  std::istringstream text(kallsyms);
-  return KernelFunctions::read(text);
+  return KernelFunctions::read(kallsyms);
 }
 
 std::string name_at(const KernelFunctions& functions, std::uint64_t address) {
-  const auto* const function = functions.at(address);
-  return function == nullptr ? "" : function->name;
+  const auto function = functions.at(address);
+  return function ? std::string(function->name) : "";
 }
 
 TEST(KernelFunctions, ContainTheirAddresses) {
@@ -67,14 +68,26 @@ TEST(KernelFunctions, OfABrokenFileAreNotUsed) {
   const std::string text = functions().text(running, modules);
   EXPECT_FALSE(KernelFunctions::parse("", running, modules));
   EXPECT_FALSE(KernelFunctions::parse(std::string(3000, '['), running, modules));
-  for (std::size_t size = 0; size + 2 < text.size(); size += 7) {
+  for (std::size_t size = 0; size < text.size(); size += 7) {
     EXPECT_FALSE(KernelFunctions::parse(text.substr(0, size), running, modules)) << size;
   }
-  for (const char* wrong : {"[[1]]", "[[1,2,3]]", "[[-1,2,\"f\"]]", "[7]", "[{}]"}) {
+  for (std::size_t at = text.find('\n') + 1; at < text.size(); ++at) {
     std::string changed = text;
-    const std::size_t begin = changed.find("[[");
-    changed.replace(begin, changed.find("]]") + 2 - begin, wrong);
-    EXPECT_FALSE(KernelFunctions::parse(changed, running, modules)) << wrong;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    EXPECT_FALSE(KernelFunctions::parse(changed, running, modules)) << at;
+  }
+}
+
+TEST(KernelFunctions, AreNotReadBehindTheEnd) {
+  // Correct but for the number of ranges, or for the place of a name.
+  const std::string text = functions().text(running, modules);
+  const std::size_t begin = text.find('\n') + 1;
+  for (const std::size_t at : {begin, begin + 7, begin + 8 + 16, begin + 8 + 19, begin + 8 + 21}) {
+    std::string contents = text.substr(begin);
+    contents[at - begin] = '\x7f';
+    nlohmann::json header = nlohmann::json::parse(text.substr(0, begin));
+    header["checksum"] = checksum(contents);
+    EXPECT_FALSE(KernelFunctions::parse(header.dump() + "\n" + contents, running, modules)) << at;
   }
 }
 

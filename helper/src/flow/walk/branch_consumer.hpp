@@ -1,5 +1,6 @@
 // Takes the branches of one version of code in place of the run: in the stretches of trace in which
-// nothing but TNT and TIP packets with exact times comes. stacks/pairing makes calls of them there.
+// nothing but TNT and TIP packets with exact times comes, and system calls that return.
+// stacks/pairing makes calls of them there.
 #pragma once
 
 #include "base/interface.hpp"

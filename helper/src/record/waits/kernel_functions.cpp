@@ -7,17 +7,17 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
-#include <span>
+#include <limits>
 #include <utility>
-#include <vector>
 
 namespace ptlens::record {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t format_version = 1;
+constexpr std::uint64_t format_version = 2;
 
 // The kernel prints the name of a module behind that of the function; these are no modules
 // (kernel/kallsyms.c).
@@ -27,75 +27,103 @@ bool stays(std::string_view line) {
 
 } // namespace
 
-KernelFunctions KernelFunctions::read(std::istream& kallsyms) {
-  std::vector<Function> all;
-  for (std::string text; std::getline(kallsyms, text);) {
-    const auto line = symbols::read_kallsyms_line(text);
-    if (line && line->address != 0 && std::string_view("tTwW").contains(line->type)) {
-      all.push_back({.first = line->address,
-                     .end = UINT64_MAX,
-                     .name = std::string(line->name),
-                     .stays = stays(text)});
-    }
-  }
-  std::ranges::stable_sort(all, {}, &Function::first);
+KernelFunctions KernelFunctions::read(std::string_view kallsyms) {
   KernelFunctions read;
-  for (std::size_t index = 0; index < all.size(); ++index) {
-    Function& function = all[index];
-    const auto next = std::ranges::upper_bound(all.begin() + static_cast<std::ptrdiff_t>(index),
-                                               all.end(), function.first, {}, &Function::first);
-    if (next != all.end()) {
-      function.end = next->first;
-      function.stays = function.stays && next->stays;
-    } else {
-      function.stays = false; // what follows is not known
+  while (!kallsyms.empty()) {
+    const std::string_view text = kallsyms.substr(0, kallsyms.find('\n'));
+    kallsyms.remove_prefix(std::min(kallsyms.size(), text.size() + 1));
+    const auto line = symbols::read_kallsyms_line(text);
+    if (!line || line->address == 0 || !std::string_view("tTwW").contains(line->type)) {
+      continue;
     }
-    read.functions_.insert_or_assign(read.functions_.end(), function.first, std::move(function));
+    constexpr std::size_t longest = std::numeric_limits<std::uint16_t>::max();
+    const std::string_view name = line->name.substr(0, longest);
+    read.ranges_.push_back({.first = line->address,
+                            .end = UINT64_MAX,
+                            .name_begin = static_cast<std::uint32_t>(read.names_.size()),
+                            .name_size = static_cast<std::uint16_t>(name.size()),
+                            .stays = static_cast<std::uint16_t>(stays(text))});
+    read.names_ += name;
   }
+  // Of the names of one address, the last one counts.
+  std::ranges::stable_sort(read.ranges_, {}, &Range::first);
+  std::vector<Range> one_each;
+  for (const Range& range : read.ranges_) {
+    if (!one_each.empty() && one_each.back().first == range.first) {
+      one_each.back() = range;
+    } else {
+      one_each.push_back(range);
+    }
+  }
+  for (std::size_t index = 0; index + 1 < one_each.size(); ++index) {
+    one_each[index].end = one_each[index + 1].first;
+    one_each[index].stays &= one_each[index + 1].stays;
+  }
+  if (!one_each.empty()) {
+    one_each.back().stays = 0; // what follows is not known
+  }
+  read.ranges_ = std::move(one_each);
   return read;
 }
 
 std::optional<KernelFunctions> KernelFunctions::parse(std::string_view text,
                                                       const BootedKernel& kernel,
                                                       std::string_view modules) {
-  const json object = object_of_boot(text, kernel, format_version);
-  if (object.is_null() || object.value("modules", json()) != json(checksum(modules))) {
+  const std::string_view header = text.substr(0, text.find('\n'));
+  const json object = object_of_boot(header, kernel, format_version);
+  if (object.is_null() || header.size() == text.size() ||
+      object.value("modules", json()) != json(checksum(modules))) {
+    return std::nullopt;
+  }
+  text.remove_prefix(header.size() + 1);
+  std::uint64_t count = 0;
+  if (text.size() < sizeof count || object.value("checksum", json()) != json(checksum(text))) {
+    return std::nullopt;
+  }
+  std::memcpy(&count, text.data(), sizeof count);
+  text.remove_prefix(sizeof count);
+  if (count > text.size() / sizeof(Range)) {
     return std::nullopt;
   }
   KernelFunctions read;
-  for (const json& row : object.value("functions", json::array())) {
-    const bool is_row = row.is_array() && row.size() == 3 && row[0].is_number_unsigned() &&
-                        row[1].is_number_unsigned() && row[2].is_string();
-    if (!is_row) {
-      return std::nullopt;
-    }
-    read.add({.first = row[0].get<std::uint64_t>(),
-              .end = row[1].get<std::uint64_t>(),
-              .name = row[2].get<std::string>()});
+  read.ranges_.resize(count);
+  const std::size_t bytes = read.ranges_.size() * sizeof(Range);
+  if (bytes != 0) {
+    std::memcpy(read.ranges_.data(), text.data(), bytes);
   }
-  return read;
+  read.names_ = text.substr(bytes);
+  const bool has_names = std::ranges::all_of(read.ranges_, [&read](const Range& range) {
+    return range.name_begin <= read.names_.size() &&
+           range.name_size <= read.names_.size() - range.name_begin;
+  });
+  return has_names ? std::optional(std::move(read)) : std::nullopt;
 }
 
 std::string KernelFunctions::text(const BootedKernel& kernel, std::string_view modules) const {
-  json rows = json::array();
-  for (const auto& [first, function] : functions_) {
-    if (function.stays) {
-      rows.push_back({first, function.end, function.name});
-    }
+  std::vector<Range> kept;
+  std::ranges::copy_if(ranges_, std::back_inserter(kept),
+                       [](const Range& range) { return range.stays != 0; });
+  const std::uint64_t count = kept.size();
+  std::string contents(sizeof count + count * sizeof(Range), '\0');
+  std::memcpy(contents.data(), &count, sizeof count);
+  if (count != 0) {
+    std::memcpy(&contents[sizeof count], kept.data(), count * sizeof(Range));
   }
+  contents += names_;
   json object = new_object_of_boot(kernel, format_version);
   object["modules"] = checksum(modules);
-  object["functions"] = std::move(rows);
-  return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  object["checksum"] = checksum(contents);
+  return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n" + contents;
 }
 
-const KernelFunctions::Function* KernelFunctions::at(std::uint64_t address) const {
-  const auto next = functions_.upper_bound(address);
-  if (next == functions_.begin()) {
-    return nullptr;
+std::optional<KernelFunctions::Function> KernelFunctions::at(std::uint64_t address) const {
+  const auto next = std::ranges::upper_bound(ranges_, address, {}, &Range::first);
+  if (next == ranges_.begin() || address >= std::prev(next)->end) {
+    return std::nullopt;
   }
-  const Function& function = std::prev(next)->second;
-  return address < function.end ? &function : nullptr;
+  const Range& range = *std::prev(next);
+  return Function{.first = range.first,
+                  .name = std::string_view(names_).substr(range.name_begin, range.name_size)};
 }
 
 } // namespace ptlens::record

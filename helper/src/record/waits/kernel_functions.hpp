@@ -1,16 +1,15 @@
-// The functions of the running kernel by address. All of /proc/kallsyms takes the kernel tens of
-// milliseconds of CPU time to print, so that functions that were found once are kept until the next
-// boot, or until a module is loaded or removed.
+// The functions of the running kernel by address. /proc/kallsyms takes the kernel tens of
+// milliseconds of CPU time to print, so that all functions are kept until the next boot, or until a
+// module is loaded or removed.
 #pragma once
 
 #include "record/machine/boot_files.hpp"
 
 #include <cstdint>
-#include <istream>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptlens::record {
 
@@ -18,27 +17,35 @@ class KernelFunctions {
 public:
   struct Function {
     std::uint64_t first = 0; // address
-    std::uint64_t end = 0;   // where the next one begins
-    std::string name;
-    bool stays =
-        true; // code of the kernel or a module, as opposed to a BPF program or a trampoline
+    std::string_view name;   // valid as long as the object
   };
 
   // Reads the text of a /proc/kallsyms. Hidden addresses are left out.
-  static KernelFunctions read(std::istream& kallsyms);
+  static KernelFunctions read(std::string_view kallsyms);
 
   // Reads what text() returned. Returns nothing for the text of another boot, kernel or list of
   // modules, or of a broken file. `modules`: the text of /proc/modules.
   static std::optional<KernelFunctions> parse(std::string_view text, const BootedKernel& kernel,
                                               std::string_view modules);
+  // Returns a line of JSON, and then the number of ranges, their bytes and the names. BPF programs
+  // and trampolines are left out: others can take their place at any time.
   [[nodiscard]] std::string text(const BootedKernel& kernel, std::string_view modules) const;
 
-  // Returns the function that contains the address, or null.
-  [[nodiscard]] const Function* at(std::uint64_t address) const;
-  void add(const Function& function) { functions_.insert_or_assign(function.first, function); }
+  // Returns the function that contains the address; nothing where none is known.
+  [[nodiscard]] std::optional<Function> at(std::uint64_t address) const;
 
 private:
-  std::map<std::uint64_t, Function> functions_; // by first address
+  struct Range {
+    std::uint64_t first = 0;      // address
+    std::uint64_t end = 0;        // where the next function begins
+    std::uint32_t name_begin = 0; // in names_
+    std::uint16_t name_size = 0;
+    std::uint16_t stays = 1; // code of the kernel or a module
+  };
+  static_assert(sizeof(Range) == 24);
+
+  std::vector<Range> ranges_; // by first address
+  std::string names_;
 };
 
 } // namespace ptlens::record

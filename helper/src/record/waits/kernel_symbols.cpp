@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <linux/perf_event.h>
 #include <set>
 #include <string>
@@ -43,32 +42,26 @@ std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording
   if (addresses.empty()) {
     return {};
   }
-  constexpr std::size_t most_bytes = 1 << 20;
+  constexpr std::size_t most_bytes = 64U << 20U;
   const BootedKernel kernel = booted_kernel();
   const std::string modules = read_text("/proc/modules").value_or("");
-  const std::string file = file_of_boot("kernel-functions.json");
+  const std::string file = file_of_boot("kernel-functions");
   KernelFunctions known =
       KernelFunctions::parse(read_text(file, most_bytes).value_or(""), kernel, modules)
           .value_or(KernelFunctions());
   const bool all_known = std::ranges::all_of(
-      addresses, [&known](std::uint64_t at) { return known.at(at) != nullptr; });
+      addresses, [&known](std::uint64_t at) { return known.at(at).has_value(); });
   if (!all_known) {
-    std::ifstream kallsyms("/proc/kallsyms");
-    const KernelFunctions all = KernelFunctions::read(kallsyms);
-    for (const std::uint64_t address : addresses) {
-      if (const auto* const function = all.at(address)) {
-        known.add(*function);
-      }
-    }
+    known = KernelFunctions::read(read_text("/proc/kallsyms", most_bytes).value_or(""));
     if (!file.empty() && !kernel.boot_id.empty()) {
       keep_in_cache(file, known.text(kernel, modules));
     }
   }
   std::vector<KernelSymbol> used;
   for (const std::uint64_t address : addresses) {
-    const auto* const function = known.at(address);
-    if (function != nullptr && (used.empty() || used.back().address != function->first)) {
-      used.push_back({.address = function->first, .name = function->name});
+    const auto function = known.at(address);
+    if (function && (used.empty() || used.back().address != function->first)) {
+      used.push_back({.address = function->first, .name = std::string(function->name)});
     }
   }
   return used;
