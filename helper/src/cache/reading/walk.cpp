@@ -1,19 +1,21 @@
-// A stretch is long enough that each visit of a block reads several calls, and short enough to stay
-// in the processor's cache.
+// A stretch is long enough that each visit of a block reads many calls, and bounded for the memory.
 #include "cache/reading/walk.hpp"
 
 #include "base/cancellation.hpp"
+#include "base/ordered_worker.hpp"
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 namespace ptlens::cache {
 namespace {
 
 constexpr std::uint64_t shortest_stretch = 1 << 15;
-constexpr std::uint64_t calls_per_visit = 8;
+constexpr std::uint64_t longest_stretch = 1 << 20;
+constexpr std::uint64_t calls_per_visit = 64;
 
 } // namespace
 
@@ -36,12 +38,14 @@ ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, st
   });
   std::ranges::stable_sort(waiting_, std::greater<>(),
                            [](const Cursor& cursor) { return cursor.entry->first_order; });
-  stretch_ = std::max<std::uint64_t>(shortest_stretch, calls_per_visit * waiting_.size());
+  stretch_ = std::clamp(calls_per_visit * waiting_.size(), shortest_stretch, longest_stretch);
 }
 
-// Reads some of the calls of the block that are numbered below `end`, or are damaged.
-std::span<const WalkedCall> ThreadWalk::read_some(Cursor& cursor, const Block& block,
-                                                  std::uint64_t end) {
+// Reads some of the calls of the block that are numbered below `end`, or are damaged. Returns false
+// where there are none.
+template <class Take>
+bool ThreadWalk::read_some(Cursor& cursor, const Block& block, std::uint64_t end,
+                           const Take& take) {
   const BlockEntry& entry = *cursor.entry;
   const std::size_t first = cursor.next;
   std::array<std::uint32_t, together> all_orders;
@@ -69,14 +73,13 @@ std::span<const WalkedCall> ThreadWalk::read_some(Cursor& cursor, const Block& b
   block.uncertainty.read(part(uncertainties), first);
   block.flags.read(part(flags), first);
   for (std::size_t i = 0; i < orders.size(); ++i) {
-    WalkedCall& call = some_.at(i);
-    call = {.order = stacks::CallId{orders[i]},
-            .edge = cursor.edge,
-            .start = starts[i],
-            .latency = latencies[i],
-            .children = children[i],
-            .uncertainty = uncertainties[i],
-            .end_unknown = (flags[i] & end_unknown_bit) != 0};
+    WalkedCall call{.order = stacks::CallId{orders[i]},
+                    .edge = cursor.edge,
+                    .start = starts[i],
+                    .latency = latencies[i],
+                    .children = children[i],
+                    .uncertainty = uncertainties[i],
+                    .end_unknown = (flags[i] & end_unknown_bit) != 0};
     if (distances[i] != 0) {
       call.parent = stacks::CallId{orders[i] - distances[i]};
     }
@@ -86,8 +89,27 @@ std::span<const WalkedCall> ThreadWalk::read_some(Cursor& cursor, const Block& b
       call.off_cpu = block.blocked[extra] + block.preempted[extra];
       call.before = static_cast<std::uint32_t>(block.before[extra]);
     }
+    take(call);
   }
-  return std::span(some_).first(orders.size());
+  return !orders.empty();
+}
+
+void ThreadWalk::Stretch::store(const WalkedCall& call, Slot& slot) {
+  constexpr std::uint64_t most = UINT32_MAX;
+  slot = {.start = call.start,
+          .latency = static_cast<std::uint32_t>(call.latency),
+          .children = static_cast<std::uint32_t>(call.children),
+          .edge = call.edge,
+          .distance = call.parent == stacks::CallId::none
+                          ? 0
+                          : index_of(call.order) - index_of(call.parent),
+          .uncertainty = static_cast<std::uint32_t>(call.uncertainty),
+          .rest = 0};
+  if ((call.outside | call.off_cpu) != 0 || call.end_unknown || call.latency > most ||
+      call.children > most || call.uncertainty > most) [[unlikely]] {
+    rests.push_back(call);
+    slot.rest = static_cast<std::uint32_t>(rests.size());
+  }
 }
 
 void ThreadWalk::find_late(const Cursor& from) {
@@ -96,21 +118,50 @@ void ThreadWalk::find_late(const Cursor& from) {
     return;
   }
   Cursor cursor = from;
-  while (cursor.next < from.entry->calls) {
-    for (const WalkedCall& call : read_some(cursor, *block, UINT64_MAX)) {
-      if (call.before != 0) {
-        late_.push_back(call);
-      }
+  const auto take = [this](const WalkedCall& call) {
+    if (call.before != 0) {
+      late_.push_back(call);
     }
+  };
+  while (cursor.next < from.entry->calls) {
+    read_some(cursor, *block, UINT64_MAX, take);
   }
+}
+
+bool ThreadWalk::each_stretch(const std::function<bool(const Stretch&)>& use) {
+  Stretch now;
+  Stretch next;
+  read(now, 0);
+  std::optional<OrderedWorker> reader; // waits for what it does when it is destroyed
+  for (std::uint64_t begin = 0; begin < size_ && !cancel_asked(); begin += stretch_) {
+    const std::uint64_t following = begin + stretch_;
+    if (following < size_) {
+      if (!reader) {
+        reader.emplace(1);
+      }
+      reader->submit([this, &next, following] { read(next, following); });
+    }
+    if (!use(now)) {
+      return false;
+    }
+    if (reader) {
+      reader->finish();
+    }
+    std::swap(now, next);
+  }
+  return true;
 }
 
 std::vector<WalkedCall> ThreadWalk::collect() {
   std::vector<WalkedCall> all = late_;
-  for (std::uint64_t begin = 0; begin < size_ && read_stretch(begin); begin += stretch_) {
-    std::ranges::copy_if(calls_, std::back_inserter(all),
-                         [](const WalkedCall& call) { return call.edge != EdgeId::none; });
-  }
+  static_cast<void>(each_stretch([&all](const Stretch& stretch) {
+    for (std::size_t index = 0; index < stretch.slots.size(); ++index) {
+      if (stretch.slots[index].edge != EdgeId::none) {
+        all.push_back(stretch.call(index));
+      }
+    }
+    return true;
+  }));
   std::ranges::sort(all, {}, [](const WalkedCall& call) {
     const bool late = call.before != 0;
     const std::uint32_t order = index_of(call.order);
@@ -119,44 +170,37 @@ std::vector<WalkedCall> ThreadWalk::collect() {
   return all;
 }
 
-bool ThreadWalk::read_stretch(std::uint64_t begin) {
-  if (cancel_asked()) {
-    return false;
-  }
+void ThreadWalk::read(Stretch& stretch, std::uint64_t begin) {
   const std::uint64_t end = std::min<std::uint64_t>(size_, begin + stretch_);
-  WalkedCall none;
-  none.edge = EdgeId::none;
-  calls_.assign(end - begin, none);
+  stretch.begin = begin;
+  stretch.slots.assign(end - begin, Slot());
+  stretch.rests.clear();
   while (!waiting_.empty() && waiting_.back().entry->first_order < end) {
     open_.push_back(waiting_.back());
     waiting_.pop_back();
   }
   for (Cursor& cursor : open_) {
-    read_on(cursor, begin, end);
+    read_on(cursor, stretch, end);
   }
   std::erase_if(open_, [](const Cursor& cursor) { return cursor.next >= cursor.entry->calls; });
-  return true;
 }
 
-void ThreadWalk::read_on(Cursor& cursor, std::uint64_t begin, std::uint64_t end) {
+void ThreadWalk::read_on(Cursor& cursor, Stretch& stretch, std::uint64_t end) {
   const auto block = cache_.block(*cursor.entry);
   if (!block) {
     cursor.next = cursor.entry->calls;
     return;
   }
-  while (cursor.next < cursor.entry->calls) {
-    const auto some = read_some(cursor, *block, end);
-    if (some.empty()) {
-      return;
+  const auto take = [&](const WalkedCall& call) {
+    const std::uint32_t order = index_of(call.order);
+    const std::uint64_t index = order - stretch.begin;
+    if (order < stretch.begin || order >= size_ || stretch.slots[index].edge != EdgeId::none) {
+      cache_.note_damage(); // two calls have one number, or the numbers do not ascend
+    } else if (call.before == 0) {
+      stretch.store(call, stretch.slots[index]);
     }
-    for (const WalkedCall& call : some) {
-      const std::uint32_t order = index_of(call.order);
-      if (order < begin || order >= size_ || calls_[order - begin].edge != EdgeId::none) {
-        cache_.note_damage(); // two calls have one number, or the numbers do not ascend
-      } else if (call.before == 0) {
-        calls_[order - begin] = call;
-      }
-    }
+  };
+  while (cursor.next < cursor.entry->calls && read_some(cursor, *block, end, take)) {
   }
 }
 

@@ -37,20 +37,19 @@ public:
   // Returns the upper bound of the numbers of opening.
   [[nodiscard]] std::uint32_t orders() const { return size_; }
 
-  // Gives every call to `take`. Returns false where the calls do not start in the order of their
-  // opening; some of them may have been given then.
+  // Gives every call to `take`. Another thread reads the next stretch meanwhile. Returns false
+  // where the calls do not start in the order of their opening; some of them may have been given
+  // then.
   template <class Take>
   [[nodiscard]] bool run(const Take& take) {
     std::size_t late = 0; // the number of late calls that were given
     std::uint64_t last = 0;
-    for (std::uint64_t begin = 0; begin < size_; begin += stretch_) {
-      if (!read_stretch(begin)) {
-        break;
-      }
-      for (const WalkedCall& call : calls_) {
-        if (call.edge == EdgeId::none) {
+    const bool in_order = each_stretch([&](const Stretch& stretch) {
+      for (std::size_t index = 0; index < stretch.slots.size(); ++index) {
+        if (stretch.slots[index].edge == EdgeId::none) {
           continue;
         }
+        const WalkedCall call = stretch.call(index);
         if (call.start < last) {
           return false;
         }
@@ -60,11 +59,12 @@ public:
         }
         take(call);
       }
-    }
-    while (late < late_.size()) {
+      return true;
+    });
+    while (in_order && late < late_.size()) {
       take(late_[late++]);
     }
-    return true;
+    return in_order;
   }
 
   // Does the same for calls in any order: collects all of them and sorts them. Several stacks on
@@ -84,25 +84,61 @@ private:
     std::uint32_t next_extra = 0; // call of the block with extra columns
     Block::Position position;
   };
-  static constexpr std::size_t together = 16; // calls
+  static constexpr std::size_t together = 128; // calls
+  // A call of the stretch. Half a cache line, because calls are written in the order of their
+  // edges.
+  struct Slot {
+    std::uint64_t start = 0;
+    std::uint32_t latency = 0;
+    std::uint32_t children = 0;
+    EdgeId edge = EdgeId::none;
+    std::uint32_t distance = 0; // to the parent's order
+    std::uint32_t uncertainty = 0;
+    std::uint32_t rest = 0; // index in Stretch::rests + 1, 0: the members above contain all
+  };
+  static_assert(sizeof(Slot) == 32);
 
+  // The calls of a stretch, by order.
+  struct Stretch {
+    std::uint64_t begin = 0;
+    std::vector<Slot> slots;
+    std::vector<WalkedCall> rests; // the calls that do not fit a slot
+
+    void store(const WalkedCall& call, Slot& slot);
+    [[nodiscard]] WalkedCall call(std::size_t index) const {
+      const Slot& slot = slots[index];
+      if (slot.rest != 0) {
+        return rests[slot.rest - 1];
+      }
+      const auto order = static_cast<std::uint32_t>(begin + index);
+      return {.order = stacks::CallId{order},
+              .parent =
+                  slot.distance == 0 ? stacks::CallId::none : stacks::CallId{order - slot.distance},
+              .edge = slot.edge,
+              .start = slot.start,
+              .latency = slot.latency,
+              .children = slot.children,
+              .uncertainty = slot.uncertainty};
+    }
+  };
+
+  // Reads the stretches in order. Returns false once `use` does.
+  [[nodiscard]] bool each_stretch(const std::function<bool(const Stretch&)>& use);
   [[nodiscard]] std::vector<WalkedCall> collect();
-  // Returns false once the work is cancelled.
-  bool read_stretch(std::uint64_t begin);
-  void read_on(Cursor& cursor, std::uint64_t begin, std::uint64_t end);
+  void read(Stretch& stretch, std::uint64_t begin);
+  void read_on(Cursor& cursor, Stretch& stretch, std::uint64_t end);
   void find_late(const Cursor& cursor);
-  std::span<const WalkedCall> read_some(Cursor& cursor, const Block& block, std::uint64_t end);
+  template <class Take>
+  bool read_some(Cursor& cursor, const Block& block, std::uint64_t end, const Take& take);
   // Callers that were found late come before the first call in them, outermost first.
   static bool comes_before(const WalkedCall& late, const WalkedCall& other);
 
   const CallCache& cache_;
   std::uint32_t size_ = 0;
-  std::uint64_t stretch_ = 0;
+  std::uint64_t stretch_ = 0;   // numbers of opening
   std::vector<Cursor> waiting_; // blocks that were not reached yet, in descending order
   std::vector<Cursor> open_;
-  std::vector<WalkedCall> late_;  // in order of start
-  std::vector<WalkedCall> calls_; // of the stretch, by order
-  std::array<WalkedCall, together> some_;
+  std::vector<WalkedCall> late_; // in order of start
 };
 
 } // namespace ptlens::cache

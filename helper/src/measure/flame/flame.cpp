@@ -128,7 +128,7 @@ public:
     away_.clear();
   }
 
-  FlameTree finish(double smallest) { return builder_.finish(smallest); }
+  [[nodiscard]] FlameTree finish() const { return builder_.finish(); }
 
 private:
   struct State { // of a call
@@ -186,7 +186,7 @@ stacks::CallStates counted_states(const cache::CallCache& cache,
 // `sorted` asks to sort them.
 std::optional<FlameTree> flame_of(const cache::CallCache& cache,
                                   std::span<const cache::EdgeId> edges, FlameWalk walk,
-                                  double smallest, bool sorted) {
+                                  bool sorted) {
   for (std::uint32_t thread = 0; thread < cache.thread_count(); ++thread) {
     cache::ThreadWalk calls(cache, edges, thread);
     walk.begin_thread(thread, calls.orders());
@@ -198,7 +198,7 @@ std::optional<FlameTree> flame_of(const cache::CallCache& cache,
     }
     walk.end_thread();
   }
-  return walk.finish(smallest);
+  return walk.finish();
 }
 
 } // namespace
@@ -263,11 +263,11 @@ FlameTree flame(const Measurement& measurement, const std::vector<FunctionId>& f
   }
   const FlameWalk walk(measurement, functions, selected ? &*selected : nullptr, time, waits);
   const std::vector<cache::EdgeId> edges = needed.edges();
-  auto tree = flame_of(cache, edges, walk, smallest, false);
+  auto tree = flame_of(cache, edges, walk, false);
   if (!tree) {
-    tree = flame_of(cache, edges, walk, smallest, true);
+    tree = flame_of(cache, edges, walk, true);
   }
-  return std::move(*tree);
+  return smallest > 0 ? pruned(*tree, smallest) : std::move(*tree);
 }
 
 } // namespace ptlens::measure

@@ -1,7 +1,7 @@
-// Builds the tree of a flame graph: nodes by parent and function, their sums, and which of them are
-// large enough to keep.
+// Builds the tree of a flame graph: nodes by parent and function, and their sums.
 #pragma once
 
+#include "base/large_pages.hpp"
 #include "measure/flame/flame_tree.hpp"
 #include "measure/statistics/pair_map.hpp"
 
@@ -22,116 +22,92 @@ public:
   // Returns the node's child for the function. The nodes of the tree are ordered by the least
   // `place` that each was requested with; a parent's is lower than its children's.
   std::uint32_t child(std::uint32_t parent, stacks::FunctionId function, std::uint64_t place) {
-    Last& last = last_child_[parent];
-    if (last.function != function || last.node == no_node) {
-      const std::uint32_t node = edges_.number(parent, function) + 1;
-      if (node == tree_.size()) {
-        add(parent, function, place);
-      }
-      last_child_[parent] = {.function = function, .node = node};
-      place_[node] = std::min(place_[node], place);
-      return node;
+    Node& above = nodes_[parent];
+    if (above.last_function == function && above.last_child != no_node) {
+      Node& last = nodes_[above.last_child];
+      last.place = std::min(last.place, place);
+      return above.last_child;
     }
-    place_[last.node] = std::min(place_[last.node], place);
-    return last.node;
+    const std::uint32_t node = edges_.number(parent, function) + 1;
+    above.last_function = function;
+    above.last_child = node;
+    if (node == nodes_.size()) {
+      add(parent, function, place);
+    } else {
+      nodes_[node].place = std::min(nodes_[node].place, place);
+    }
+    return node;
   }
 
   void add_uncertainty(std::uint32_t node, std::uint64_t uncertainty) {
-    tree_.uncertainty[node] += uncertainty;
+    nodes_[node].uncertainty += uncertainty;
   }
 
   void count(std::uint32_t node, std::uint64_t self) {
-    ++tree_.calls[node];
-    tree_.self[node] += self;
+    ++nodes_[node].calls;
+    nodes_[node].self += self;
   }
 
-  // Sums inclusive times, then removes nodes without calls at or below them and nodes that are too
-  // small.
-  FlameTree finish(double smallest) {
-    put_in_order();
-    std::vector<std::uint8_t> used(tree_.size(), 0);
-    for (std::size_t node = tree_.size(); node-- > 0;) {
-      tree_.inclusive[node] += tree_.self[node];
-      used[node] |= static_cast<std::uint8_t>(tree_.calls[node] > 0);
+  // Sums inclusive times, and removes nodes without calls at or below them.
+  [[nodiscard]] FlameTree finish() const {
+    FlameTree tree = in_order();
+    std::vector<std::uint8_t> used(tree.size(), 0);
+    for (std::size_t node = tree.size(); node-- > 0;) {
+      tree.inclusive[node] += tree.self[node];
+      used[node] |= static_cast<std::uint8_t>(tree.calls[node] > 0);
       if (node > 0) {
-        tree_.inclusive[tree_.parent[node]] += tree_.inclusive[node];
-        used[tree_.parent[node]] |= used[node];
+        tree.inclusive[tree.parent[node]] += tree.inclusive[node];
+        used[tree.parent[node]] |= used[node];
       }
     }
-    return compact(used, smallest);
+    used[0] = 1;
+    return std::ranges::find(used, 0) == used.end() ? tree : kept_of(tree, used);
   }
 
 private:
-  struct Last { // the child that was last requested
+  // What each call reads and changes is in one cache line.
+  struct alignas(64) Node {
+    std::uint32_t parent = 0;
     stacks::FunctionId function = stacks::FunctionId::none;
-    std::uint32_t node = no_node;
+    stacks::FunctionId last_function = stacks::FunctionId::none; // of the child last requested
+    std::uint32_t last_child = no_node;
+    std::uint64_t place = 0;
+    std::uint64_t self = 0;
+    std::uint64_t calls = 0;
+    std::uint64_t uncertainty = 0;
   };
 
   void add(std::uint32_t parent, stacks::FunctionId function, std::uint64_t place) {
-    place_.push_back(place);
-    last_child_.emplace_back();
-    tree_.parent.push_back(parent);
-    tree_.function.push_back(function);
-    tree_.inclusive.push_back(0);
-    tree_.self.push_back(0);
-    tree_.calls.push_back(0);
-    tree_.uncertainty.push_back(0);
+    nodes_.push_back({.parent = parent, .function = function, .place = place});
   }
 
-  void put_in_order() {
-    if (std::ranges::is_sorted(place_)) {
-      return;
-    }
-    std::vector<std::uint32_t> order(tree_.size());
+  [[nodiscard]] FlameTree in_order() const {
+    std::vector<std::uint32_t> order(nodes_.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::ranges::sort(order, {}, [this](std::uint32_t node) { return place_[node]; });
+    const auto place = [this](std::uint32_t node) { return nodes_[node].place; };
+    if (!std::ranges::is_sorted(order, {}, place)) {
+      std::ranges::sort(order, {}, place);
+    }
     std::vector<std::uint32_t> moved(order.size());
     for (std::uint32_t to = 0; to < order.size(); ++to) {
       moved[order[to]] = to;
     }
     FlameTree sorted;
     for (const std::uint32_t from : order) {
-      sorted.parent.push_back(moved[tree_.parent[from]]);
-      sorted.function.push_back(tree_.function[from]);
-      sorted.inclusive.push_back(tree_.inclusive[from]);
-      sorted.self.push_back(tree_.self[from]);
-      sorted.calls.push_back(tree_.calls[from]);
-      sorted.uncertainty.push_back(tree_.uncertainty[from]);
+      const Node& node = nodes_[from];
+      sorted.parent.push_back(moved[node.parent]);
+      sorted.function.push_back(node.function);
+      sorted.inclusive.push_back(0);
+      sorted.self.push_back(node.self);
+      sorted.calls.push_back(node.calls);
+      sorted.uncertainty.push_back(node.uncertainty);
     }
-    tree_ = std::move(sorted);
+    return sorted;
   }
 
-  [[nodiscard]] FlameTree compact(const std::vector<std::uint8_t>& used, double smallest) const {
-    const double limit = smallest > 0 ? smallest * static_cast<double>(tree_.inclusive[0]) : 0;
-    FlameTree pruned;
-    std::vector<std::uint32_t> moved(tree_.size(), no_node);
-    for (std::size_t node = 0; node < tree_.size(); ++node) {
-      const std::uint32_t parent = moved[tree_.parent[node]];
-      if (node > 0) {
-        if (used[node] == 0 || parent == no_node) {
-          continue;
-        }
-        if (static_cast<double>(tree_.inclusive[node]) < limit) {
-          pruned.self[parent] += tree_.inclusive[node];
-          continue;
-        }
-      }
-      moved[node] = static_cast<std::uint32_t>(pruned.size());
-      pruned.parent.push_back(node > 0 ? parent : 0);
-      pruned.function.push_back(tree_.function[node]);
-      pruned.inclusive.push_back(tree_.inclusive[node]);
-      pruned.self.push_back(tree_.self[node]);
-      pruned.calls.push_back(tree_.calls[node]);
-      pruned.uncertainty.push_back(tree_.uncertainty[node]);
-    }
-    return pruned;
-  }
-
-  FlameTree tree_;
+  std::vector<Node, LargePages<Node>> nodes_;
   PairMap<std::uint32_t, stacks::FunctionId>
       edges_; // (parent, function) of the node with that number + 1
-  std::vector<std::uint64_t> place_;
-  std::vector<Last> last_child_; // by node
 };
 
 } // namespace ptlens::measure

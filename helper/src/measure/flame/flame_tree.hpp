@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ptlens::measure {
@@ -22,5 +23,12 @@ struct FlameTree {
 
   [[nodiscard]] std::size_t size() const { return parent.size(); }
 };
+
+// Returns the tree of the nodes that are marked. The parents of a marked node are marked.
+[[nodiscard]] FlameTree kept_of(const FlameTree& tree, std::span<const std::uint8_t> kept);
+
+// Merges nodes below `smallest` (share of the root's time, 0 keeps all) into their parent's self
+// time.
+[[nodiscard]] FlameTree pruned(const FlameTree& tree, double smallest);
 
 } // namespace ptlens::measure

@@ -74,7 +74,7 @@ Result<Subject> subject_of(const OpenRecording& recording,
 
 } // namespace
 
-Result<Json> answer_flame(const OpenRecording& recording, const FlameRequest& request,
+Result<Json> answer_flame(OpenRecording& recording, const FlameRequest& request,
                           const WaitsSource& waits) {
   const auto subject = subject_of(recording, request.function, request.selection, true);
   if (!subject) {
@@ -88,15 +88,20 @@ Result<Json> answer_flame(const OpenRecording& recording, const FlameRequest& re
     }
     known = std::move(*found);
   }
-  const auto flame = [&](double smallest) {
-    return measure::flame(subject->measurement(), subject->functions, request.selection,
-                          request.time, smallest, known.get());
-  };
+  const auto whole =
+      recording.flame({.functions = subject->functions,
+                       .selection = request.selection,
+                       .time = request.time,
+                       .waits = request.waits},
+                      [&] {
+                        return measure::flame(subject->measurement(), subject->functions,
+                                              request.selection, request.time, 0, known.get());
+                      });
   double smallest = request.smallest;
-  measure::FlameTree tree = flame(smallest);
-  while (tree.size() > most_flame_nodes && smallest < 1 && !cancel_asked()) {
+  measure::FlameTree tree = pruned(*whole, smallest);
+  while (tree.size() > most_flame_nodes && smallest < 1) {
     smallest = std::max(smallest * 4, 1e-5);
-    tree = flame(smallest);
+    tree = pruned(*whole, smallest);
   }
   Json json = exporting::flame_json(subject->measurement(), tree, request.time);
   auto command = subject->command("flame");

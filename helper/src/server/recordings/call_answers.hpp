@@ -15,7 +15,7 @@ namespace ptlens::server {
 // Returns the waits of the recording; called where a question needs them.
 using WaitsSource = std::function<Result<std::shared_ptr<const waits::Waits>>()>;
 
-[[nodiscard]] Result<Json> answer_flame(const OpenRecording& recording, const FlameRequest& request,
+[[nodiscard]] Result<Json> answer_flame(OpenRecording& recording, const FlameRequest& request,
                                         const WaitsSource& waits);
 [[nodiscard]] Result<Json> answer_calls(const OpenRecording& recording, const CallsRequest& request,
                                         const WaitsSource& waits);

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ptlens::server {
@@ -107,6 +109,27 @@ Result<OpenRecording::SharedLineTimes> OpenRecording::line_times(
     line_times_[lines.file] = *measured;
   }
   return measured;
+}
+
+OpenRecording::SharedFlame OpenRecording::flame(const FlameQuestion& question,
+                                                const std::function<measure::FlameTree()>& make) {
+  constexpr std::size_t most_flames = 4; // two times of two graphs
+  constexpr std::size_t most_nodes = 4'000'000;
+  const auto find = [&] { return std::ranges::find(flames_, question, &Flame::first); };
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = find(); known != flames_.end()) {
+      std::rotate(flames_.begin(), known, std::next(known));
+      return flames_.front().second;
+    }
+  }
+  auto made = std::make_shared<const measure::FlameTree>(make());
+  const std::lock_guard lock(mutex_);
+  if (!cancel_asked() && !damaged() && made->size() <= most_nodes && find() == flames_.end()) {
+    flames_.emplace_front(question, made);
+    flames_.resize(std::min(flames_.size(), most_flames));
+  }
+  return made;
 }
 
 } // namespace ptlens::server

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "measure/change/file_runs.hpp"
+#include "measure/flame/flame.hpp"
 #include "measure/lines/lines.hpp"
 #include "server/host/host.hpp"
 #include "server/requests/requests.hpp"
@@ -10,12 +11,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ptlens::server {
@@ -61,6 +64,21 @@ struct OpenRecording {
              const std::function<Result<SharedLineTimes>(const std::vector<stacks::FunctionInfo>&)>&
                  measure);
 
+  // What a flame graph is of.
+  struct FlameQuestion {
+    std::vector<stacks::FunctionId> functions;
+    measure::Selection selection;
+    measure::FlameTime time = measure::FlameTime::wall;
+    bool waits = false;
+
+    bool operator==(const FlameQuestion&) const = default;
+  };
+  using SharedFlame = std::shared_ptr<const measure::FlameTree>;
+  // Returns the flame graph with all its nodes that `make` makes, and remembers some of the last
+  // ones: a zoom shows more nodes of the same graph.
+  [[nodiscard]] SharedFlame flame(const FlameQuestion& question,
+                                  const std::function<measure::FlameTree()>& make);
+
 private:
   std::mutex mutex_;
   std::string inlined_of_; // name and binary of `inlined_`
@@ -68,6 +86,8 @@ private:
   std::map<std::string, std::shared_ptr<const measure::FileLines>> lines_;
   std::map<std::string, std::shared_ptr<const measure::FileRuns>> runs_; // by recorded name
   std::map<std::string, SharedLineTimes> line_times_;                    // by recorded name
+  using Flame = std::pair<FlameQuestion, SharedFlame>;
+  std::deque<Flame> flames_; // the latest is first
 };
 
 // Returns the function as results of the protocol name it.

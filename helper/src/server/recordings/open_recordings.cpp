@@ -329,7 +329,7 @@ Result<Json> Session::line_time(const std::string& id, const std::string& file,
 }
 
 Result<Json> Session::ask(const std::string& id, Progress& progress,
-                          const std::function<Result<Json>(const OpenRecording&)>& answer) {
+                          const std::function<Result<Json>(OpenRecording&)>& answer) {
   return answer_from_cache(id, progress, [&]() -> Result<Json> {
     const auto recording = find(id);
     return recording ? answer(**recording) : std::unexpected(recording.error());
@@ -337,7 +337,7 @@ Result<Json> Session::ask(const std::string& id, Progress& progress,
 }
 
 Result<Json> Session::flame(const FlameRequest& request, Progress& progress) {
-  return ask(request.id, progress, [&](const OpenRecording& recording) {
+  return ask(request.id, progress, [&](OpenRecording& recording) {
     return answer_flame(recording, request, [&] { return waits_of(recording, progress); });
   });
 }

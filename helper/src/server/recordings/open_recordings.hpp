@@ -92,7 +92,7 @@ private:
   [[nodiscard]] Result<Json> line_time_once(const std::string& id, const std::string& file,
                                             Progress& progress);
   [[nodiscard]] Result<Json> ask(const std::string& id, Progress& progress,
-                                 const std::function<Result<Json>(const OpenRecording&)>& answer);
+                                 const std::function<Result<Json>(OpenRecording&)>& answer);
   [[nodiscard]] Result<std::shared_ptr<OpenRecording>> find(const std::string& id) const;
   [[nodiscard]] std::shared_ptr<OpenRecording> open_one(const std::string& id) const;
 
