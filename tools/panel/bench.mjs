@@ -1,34 +1,30 @@
 // npm run bench -- panel: how long the panel's gestures take on a recording of 10 million calls whose calls are cached. Each
-// gesture is the JSON-RPC request that the panel sends for it, about the function with the most calls. Then a recording with a
-// million stacks is drawn in a browser: the time until its flame graph is there, and the frames that zooming drops.
+// gesture is the JSON-RPC request that the panel sends for it, about the function with the most calls.
 //
 //   --calls N      of the recording (10,000,000)    --runs N       of each request (10)
 //   --functions N  use at most so many functions, so that one of them has millions of calls
-//   --only PART    requests or drawing
 //
 // PTLENS_HELPER=PATH measures another ptlens, which is not built.
-import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { buildBundles, buildNative } from "../build.mjs";
+import { buildNative } from "../build.mjs";
 import { build, helper } from "../live/helper.mjs";
 import { number, table } from "../live/text.mjs";
-import { installEditor, setUp } from "../setup.mjs";
+import { setUp } from "../setup.mjs";
 import { at, capture, say, StepError, wholeNumber } from "../steps.mjs";
 import { walkedCode } from "../walked-code.mjs";
 import { Client } from "./client.mjs";
 
 const target = 200; // ms after a gesture
-const firstDrawing = 1000; // ms until a flame graph is there that nobody asked for before
-const frame = 1000 / 60; // ms
 
-function makeRecording(folder, { calls, functions, style = "branchy", code = walkedCode() }) {
-  const file = path.join(folder, `${style}.data`);
+function makeRecording(folder, { calls, functions }) {
+  const file = path.join(folder, "perf.data");
   const few = functions ? ["--functions", String(functions)] : [];
   const made = capture(at("helper/build/ptsim/ptsim"), [
-    "synth", "-o", file, "--seed", "1", "--calls", String(calls), "--bytes", "1gb", "--style", style, "--cyc", "--per-thread",
-    "--syscalls-every", "20", ...few, ...code,
+    "synth", "-o", file, "--seed", "1", "--calls", String(calls), "--bytes", "1gb", "--style", "branchy", "--cyc", "--per-thread",
+    "--syscalls-every", "20", ...few, ...walkedCode(),
   ]);
   if (made.status !== 0) throw new StepError(`ptsim could not make the recording: ${made.stderr.trim().slice(0, 300)}`);
   return file;
@@ -68,75 +64,35 @@ async function questions(client, id) {
   };
 }
 
-async function open(client, recording) {
-  return (await client.ask("ptlens/open", { path: recording })).recording.id;
-}
-
-async function benchRequests(folder, client, settings, runs) {
-  const recording = makeRecording(folder, settings);
-  const id = await open(client, recording);
-  const { name, calls, total, gestures } = await questions(client, id);
-  const rows = [];
-  for (const [gesture, method, params] of gestures) {
-    await client.ask(method, params); // what is found out once is kept
-    const { cpu, wall } = await client.timed(method, params, runs);
-    rows.push([gesture, `\`${method}\``, number(cpu, 1), number(wall, 1), number(wall / target, 2), wall <= target ? "met" : "missed"]);
-  }
-  const bytes = statSync(`${recording}.calls`).size;
-  say(`### ${number(total)} calls, ${number(calls)} of them of \`${name}\`; cache of ${number(bytes / total, 2)} bytes a call\n`);
-  say(`${os.availableParallelism()} processors, load ${number(os.loadavg()[0], 1)}; each request ${runs} times, target ${target} ms\n`);
-  say(table(["gesture", "request", "CPU ms", "ms", "of the target", ""], rows));
-}
-
-// The stacks of node's functions, walked at random, are nearly all different.
-async function benchDrawing(folder, client) {
-  const { PanelPage } = await import("./page.mjs"); // Playwright is installed by now
-  const recording = makeRecording(folder, { calls: 6_000_000, functions: 65_000, style: "mixed", code: [realpathSync(process.execPath)] });
-  const id = await open(client, recording);
-  const functions = await client.ask("ptlens/functions", { id });
-  const page = await PanelPage.open(client, id);
-  try {
-    const judged = (what, value, unit, most) => [what, `${number(value, unit === "ms" ? 1 : 0)} ${unit}`, most === undefined ? "" : `${number(most, unit === "ms" ? 1 : 0)} ${unit}`, most === undefined ? "" : value <= most ? "met" : "missed"];
-    const first = await page.untilFlame({ type: "overview", functions });
-    const frames = await page.frames();
-    const { drawn, dropped, longest, deepest } = await page.zoom(5);
-    const { nodes } = await client.ask("ptlens/flame", { id, time_kind: "wall", smallest: 0 });
-    say(`### ${number(nodes.parent.length)} nodes in the stacks of ${number(functions.functions.reduce((sum, each) => sum + callsOf(each), 0))} calls; ${number(frames)} frames drawn; zoomed down to \`${deepest}\`\n`);
-    say(table(["", "measured", "target", ""], [
-      judged("first drawing, from the request to the painted frames", first, "ms", firstDrawing),
-      judged("zooming in and out, 5 steps each: frames drawn", drawn, "frames"),
-      judged("frames dropped, by the browser's trace", dropped, "frames", 0),
-      judged("longest task in the page", longest, "ms", frame),
-    ]));
-  } finally {
-    await page.end();
-  }
-}
-
 export async function benchPanel(args) {
   const { values } = parseArgs({
     args,
-    options: { calls: { type: "string", default: "10000000" }, runs: { type: "string", default: "10" }, functions: { type: "string" }, only: { type: "string" } },
+    options: { calls: { type: "string", default: "10000000" }, runs: { type: "string", default: "10" }, functions: { type: "string" } },
   });
   const whole = (name, most) => wholeNumber(name, values[name], most);
   const runs = whole("runs", 1000);
   const settings = { calls: whole("calls", 100_000_000), functions: values.functions === undefined ? undefined : whole("functions", 100_000) };
-  const parts = ["requests", "drawing"].filter((part) => values.only === undefined || values.only === part);
-  if (parts.length === 0) throw new StepError("--only: there are requests and drawing");
   delete process.env.PTLENS_STORE; // the cache lies beside the recording
-  await setUp({ editor: parts.includes("drawing") });
+  await setUp({});
   await build();
   await buildNative({ targets: ["ptsim"] });
-  if (parts.includes("drawing")) {
-    await installEditor();
-    await buildBundles();
-  }
   const folder = mkdtempSync(path.join(os.tmpdir(), "ptlens-panel-"));
   const client = new Client(helper);
   try {
+    const recording = makeRecording(folder, settings);
     await client.ask("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
-    if (parts.includes("requests")) await benchRequests(folder, client, settings, runs);
-    if (parts.includes("drawing")) await benchDrawing(folder, client);
+    const { id } = (await client.ask("ptlens/open", { path: recording })).recording;
+    const { name, calls, total, gestures } = await questions(client, id);
+    const rows = [];
+    for (const [gesture, method, params] of gestures) {
+      await client.ask(method, params); // what is found out once is kept
+      const { cpu, wall } = await client.timed(method, params, runs);
+      rows.push([gesture, `\`${method}\``, number(cpu, 1), number(wall, 1), number(wall / target, 2), wall <= target ? "met" : "missed"]);
+    }
+    const bytes = statSync(`${recording}.calls`).size;
+    say(`### ${number(total)} calls, ${number(calls)} of them of \`${name}\`; cache of ${number(bytes / total, 2)} bytes a call\n`);
+    say(`${os.availableParallelism()} processors, load ${number(os.loadavg()[0], 1)}; each request ${runs} times, target ${target} ms\n`);
+    say(table(["gesture", "request", "CPU ms", "ms", "of the target", ""], rows));
   } finally {
     client.end();
     rmSync(folder, { recursive: true, force: true });
