@@ -103,8 +103,6 @@ TEST(ContextSwitches, WithRecordsOfTheTracedThreadsAloneTheNextOneInOwnsTheCpu) 
   EXPECT_EQ(context_switches.running(0, 295).tid, 8); // its trace began a little before its record
 }
 
-// Thread 8 of process 7 executes another program while the first thread sleeps: no record reports a
-// switch between the two ids.
 TEST(ContextSwitches, AThreadRunsUntilTheNextRecordOfItsCpu) {
   const std::vector<perfdata::Switch> records = {in(100, 7, 0), in(120, 9, 1),
                                                  out(200, 7, 0, false), in(300, 8, 0)};
@@ -117,6 +115,8 @@ TEST(ContextSwitches, AThreadRunsUntilTheNextRecordOfItsCpu) {
   EXPECT_EQ(context_switches.running_until(2, 150), 0U); // no record of that CPU
 }
 
+// Thread 8 of process 7 executes another program while the first thread sleeps: no record reports a
+// switch between the two ids.
 TEST(ContextSwitches, AThreadThatBecomesAnotherProgramOwnsItsCpuUnderTheProcessId) {
   std::vector<perfdata::Switch> records = {out(100, 7, 0, false, 8), in(101, 8, 0, 7),
                                            out(900, 7, 0, false, 0)};
