@@ -46,15 +46,15 @@ std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording
   const BootedKernel kernel = booted_kernel();
   const std::string modules = read_text("/proc/modules").value_or("");
   const std::string file = file_of_boot("kernel-functions");
-  KernelFunctions known =
-      KernelFunctions::parse(read_text(file, most_bytes).value_or(""), kernel, modules)
-          .value_or(KernelFunctions());
+  const std::string kept = read_text(file, most_bytes).value_or("");
+  KernelFunctions known = KernelFunctions::parse(kept, kernel, modules).value_or(KernelFunctions());
   const bool all_known = std::ranges::all_of(
       addresses, [&known](std::uint64_t at) { return known.at(at).has_value(); });
   if (!all_known) {
     known = KernelFunctions::read(read_text("/proc/kallsyms", most_bytes).value_or(""));
-    if (!file.empty() && !kernel.boot_id.empty()) {
-      keep_in_cache(file, known.text(kernel, modules));
+    const std::string text = known.text(kernel, modules);
+    if (!file.empty() && !kernel.boot_id.empty() && text != kept) {
+      keep_in_cache(file, text);
     }
   }
   std::vector<KernelSymbol> used;
