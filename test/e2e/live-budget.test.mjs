@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { compile, compiled, noCompiler, noSqlite, readTruth, shownFigures } from "../samples/live/samples.mjs";
 import { background, helper, json, noProbes, noteOf, output, probesOf, run, temporaryFolder, until } from "./support.mjs";
 
-/** Records a second of a running sample. Returns the manifest and the report, and the truth of a second without a recording. */
+/** Records a second of a running sample. Returns the manifest and the report, and the truth of that run and of a second without a recording. */
 async function attached(t, sample, name, { args = [], options = [] } = {}) {
   const folder = temporaryFolder(t);
   const [recording, file, undisturbed] = ["recording", "truth.json", "alone.json"].map((each) => path.join(folder, each));
@@ -25,18 +25,18 @@ async function attached(t, sample, name, { args = [], options = [] } = {}) {
   const report = json(["report", "--json", "--function", name, recording]);
   const manifest = JSON.parse(readFileSync(path.join(recording, "manifest.json"), "utf8"));
   const shown = shownFigures(report);
-  const truth = readTruth(undisturbed).functions[name];
-  t.diagnostic(`${report.calls.complete} of ${readTruth(file).functions[name].calls} calls, p50 ${shown.p50} ± ${shown.uncertainty.p50} ns; alone: ${truth.p50} ns`);
+  const [truth, during] = [undisturbed, file].map((each) => readTruth(each).functions[name]);
+  t.diagnostic(`${report.calls.complete} of ${during.calls} calls, p50 ${shown.p50} ± ${shown.uncertainty.p50} ns; its own clock: ${during.p50} ns, alone ${truth.p50} ns`);
   report.recording.notes.forEach(({ code, text }) => t.diagnostic(`${code}: ${text}`));
   assert.ok(report.calls.complete > 0);
   assert.equal(report.calls.unwound, 0);
   assert.ok(report.recording.slowdown >= 1, `slowdown ${report.recording.slowdown}`);
-  return { report, manifest, shown, truth, said: stdout + stderr };
+  return { report, manifest, shown, truth, during, said: stdout + stderr };
 }
 
-/** Checks the median, of two runs that may differ by a tenth; means of single seconds depend on what else the machine does. */
+/** Checks the median, which may differ by a tenth; means of single seconds depend on what else the machine does. */
 function agrees({ p50, uncertainty }, truth) {
-  assert.ok(uncertainty.p50 > 0 && Math.abs(p50 - truth.p50) <= 3 * uncertainty.p50 + truth.p50 / 10, `p50 ${p50} ± ${uncertainty.p50} ns, alone ${truth.p50} ns by its own clock`);
+  assert.ok(uncertainty.p50 > 0 && Math.abs(p50 - truth.p50) <= 3 * uncertainty.p50 + truth.p50 / 10, `p50 ${p50} ± ${uncertainty.p50} ns, ${truth.p50} ns by its own clock`);
 }
 
 /** The dynamic symbols of a library, by address; none for a program. */
@@ -85,6 +85,7 @@ describe("with probes on a running program", { skip: noCompiler || noProbes }, (
   test("a query of SQLite is measured without the function that it calls for each row", { skip: noSqlite }, async (t) => {
     const found = await attached(t, "queries", "run_query", { args: ["--threads", "4"] });
     leavesOut(found, ["sqlite3_step"]);
-    agrees(found.shown, found.truth);
+    // Two hits are a hundredth of a query. How fast the machine is varies by more from second to second.
+    agrees(found.shown, found.during);
   });
 });

@@ -55,6 +55,7 @@ json to_json(const Probe& probe) {
           {"latency_ns", probe.latency_ns},
           {"hit_ns", probe.hit_ns},
           {"uncertainty_ns", probe.uncertainty_ns},
+          {"late_ns", probe.late_ns},
           {"end_ns", probe.end_ns},
           {"to_binary", probe.to_binary},
           {"to_function", hex(probe.to_function)}};
@@ -144,6 +145,7 @@ std::string read_probe(const json& object, const std::string& where, Probe& prob
   reader.read("latency_ns", &json::is_number, probe.latency_ns);
   reader.read("hit_ns", &json::is_number, probe.hit_ns);
   reader.read("uncertainty_ns", &json::is_number, probe.uncertainty_ns);
+  reader.read_if_present("late_ns", &json::is_number, probe.late_ns);
   reader.read("to_binary", &json::is_string, probe.to_binary);
   reader.read_address("to_function", probe.to_function);
   if (!reader.bad_field().empty()) {

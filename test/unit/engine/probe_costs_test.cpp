@@ -28,11 +28,14 @@ Probe exit_of(double hit_ns) {
 }
 
 TEST(ProbeCosts, ComeFromTheManifest) {
-  const std::vector<Probe> probes = {entry(1500, 2500, 120.5), exit_of(1000), exit_of(0)};
+  std::vector<Probe> probes = {entry(1500, 2500, 120.5), exit_of(1000), exit_of(0)};
+  probes[0].late_ns = 1900.5;
   const ProbeCosts costs(probes);
   EXPECT_TRUE(costs.measured());
   EXPECT_DOUBLE_EQ(costs.excess(probes[0]).ns, 1500);
   EXPECT_DOUBLE_EQ(costs.excess(probes[0]).uncertainty_ns, 120.5);
+  EXPECT_DOUBLE_EQ(costs.late(probes[0]).ns, 1900.5);
+  EXPECT_DOUBLE_EQ(costs.late(probes[0]).uncertainty_ns, 1900.5);
   EXPECT_DOUBLE_EQ(costs.of_hit(probes[0]).ns, 2500);
   EXPECT_DOUBLE_EQ(costs.of_hit(probes[1]).ns, 1000);
   EXPECT_DOUBLE_EQ(costs.of_hit(probes[2]).ns, 0); // at the entry's instruction, which has the cost
@@ -49,11 +52,13 @@ TEST(ProbeCosts, AreAssumedWhereNoneWasMeasured) {
 }
 
 TEST(ProbeCosts, AreTimes) {
-  const std::vector<Probe> probes = {
+  std::vector<Probe> probes = {
       entry(-5, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()),
       exit_of(1e300)};
+  probes[0].late_ns = -1;
   const ProbeCosts costs(probes);
   EXPECT_DOUBLE_EQ(costs.excess(probes[0]).ns, 0);
+  EXPECT_DOUBLE_EQ(costs.late(probes[0]).ns, 0);
   EXPECT_DOUBLE_EQ(costs.of_hit(probes[0]).ns, 0);
   EXPECT_DOUBLE_EQ(costs.of_hit(probes[0]).uncertainty_ns, 0);
   EXPECT_DOUBLE_EQ(costs.of_hit(probes[1]).ns, 1e9);

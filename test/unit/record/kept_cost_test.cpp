@@ -12,7 +12,8 @@ const BootedKernel this_boot{.boot_id = "ce8d25ce-346f", .release = "6.18.1"};
 
 ProbeCost some_cost() {
   ProbeCost cost;
-  cost.emulated = {.latency_ns = 1200.5, .hit_ns = 900, .uncertainty_ns = 600};
+  cost.emulated = {
+      .latency_ns = 1200.5, .hit_ns = 900, .uncertainty_ns = 600, .late_ns = 1900};
   cost.stepped = {
       .latency_ns = 9800, .hit_ns = 14'000, .uncertainty_ns = 4900, .frequent_ns = 11'000};
   cost.returned = {.latency_ns = -100, .hit_ns = 400, .uncertainty_ns = 600};
@@ -24,6 +25,7 @@ TEST(KeptCost, IsReadAsItWasWritten) {
   const auto read = parse_cost(write_cost(some_cost(), this_boot), this_boot);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->emulated.latency_ns, 1200.5);
+  EXPECT_EQ(read->emulated.late_ns, 1900);
   EXPECT_EQ(read->stepped.hit_ns, 14'000);
   EXPECT_EQ(read->stepped.uncertainty_ns, 4900);
   EXPECT_EQ(read->stepped.frequent_ns, 11'000);

@@ -33,7 +33,10 @@ TEST(ManifestFile, RoundTrips) {
                       .tail_call = true,
                       .target = true,
                       .end_ns = 77},
-                     {.kind = Probe::Kind::entry, .event_id = 8, .binary = "/bin/x"}};
+                     {.kind = Probe::Kind::entry,
+                      .event_id = 8,
+                      .binary = "/bin/x",
+                      .late_ns = 1900}};
   ASSERT_TRUE(write_manifest(folder / "", manifest));
   const auto read = read_manifest(folder / "");
   ASSERT_TRUE(read) << read.error().one_line();
@@ -52,6 +55,7 @@ TEST(ManifestFile, RoundTrips) {
   EXPECT_EQ(read->probes[0].function, 0xffffffffffffffff);
   EXPECT_EQ(read->probes[0].address, 0x1213U);
   EXPECT_TRUE(read->probes[0].tail_call);
+  EXPECT_EQ(read->probes[1].late_ns, 1900);
 }
 
 TEST(ManifestFile, ErrorsNameTheBadField) {

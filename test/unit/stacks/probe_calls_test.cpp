@@ -245,6 +245,33 @@ TEST_F(ProbeCallsTest, TheEndOfTheThreadUnwindsAndTheEndOfTheRecordingCuts) {
   EXPECT_EQ(builder.take().state[0], CallState::unwound);
 }
 
+TEST_F(ProbeCallsTest, AnExitLongAfterThePreviousHitTakesLonger) {
+  const auto enter_f = [this](std::uint64_t time) {
+    calls_.add({.time_ns = time,
+                .stack_pointer = 1000,
+                .function = f,
+                .return_address = 0x100,
+                .entry = true,
+                .excess = {50, 5},
+                .late = {20, 30}});
+  };
+  enter_f(1000);
+  leave_at_cost(101'000, f, 1000);
+  enter_f(201'000);
+  leave_at_cost(206'000, f, 1000);
+  enter_f(301'000);
+  enter_at_cost(399'000, g, 900);
+  leave_at_cost(400'000, g, 900);
+  leave_at_cost(401'000, f, 1000);
+  finish(500'000, false);
+  ASSERT_EQ(table_.size(), 4U);
+  EXPECT_EQ(table_.uncertainty[0], 5U + 30);
+  EXPECT_EQ(table_.uncertainty[1], 5U);
+  EXPECT_EQ(table_.uncertainty[2], 5U + 6 + 4);
+  EXPECT_EQ(table_.latency[0], 100'000U - 50 - 20);
+  EXPECT_EQ(table_.latency[1], 5'000U - 50);
+}
+
 TEST_F(ProbeCallsTest, ACallExcludesItsOwnExcessAndTheHitsInIt) {
   enter_at_cost(1000, f, 1000);
   enter_at_cost(2000, g, 900);

@@ -39,4 +39,8 @@ stacks::ProbeTime ProbeCosts::excess(const record::Probe& entry) const {
   return measured_ ? time_of(entry.latency_ns, entry.uncertainty_ns) : assumed;
 }
 
+stacks::ProbeTime ProbeCosts::late(const record::Probe& entry) const {
+  return measured_ ? time_of(entry.late_ns, entry.late_ns) : stacks::ProbeTime{};
+}
+
 } // namespace ptlens::engine

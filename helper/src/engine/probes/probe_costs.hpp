@@ -21,6 +21,8 @@ public:
   [[nodiscard]] stacks::ProbeTime of_hit(const record::Probe& probe) const;
   // Returns what this hit, of an entry, and the hit of the exit add to the latency of the call.
   [[nodiscard]] stacks::ProbeTime excess(const record::Probe& entry) const;
+  // Returns what is added to that where the exit's hit came long after the thread's previous one.
+  [[nodiscard]] stacks::ProbeTime late(const record::Probe& entry) const;
   // Returns the largest uncertainty of a call of a requested function that contains no other hit.
   [[nodiscard]] std::uint64_t resolution_ns() const { return resolution_ns_; }
 

@@ -108,6 +108,7 @@ bool ProbeThreads::add(const perfdata::Sample& sample) {
     hit.site = call_site(space, payload->return_address);
     hit.return_address = payload->return_address;
     hit.excess = costs_.excess(*probe);
+    hit.late = costs_.late(*probe);
     if (hit.callee) {
       hit.caller = caller(space, payload->return_address);
     }

@@ -192,6 +192,7 @@ private:
         probe.uncertainty_ns = cost_->returned.uncertainty_ns;
       } else if (probe.kind == Probe::Kind::entry) {
         probe.latency_ns = hit.latency_ns;
+        probe.late_ns = hit.late_ns;
         if (returns(probe)) {
           probe.latency_ns += cost_->returned.latency_ns;
           probe.uncertainty_ns = std::max(hit.uncertainty_ns, cost_->returned.uncertainty_ns);

@@ -10,6 +10,9 @@
 // ended before: such a call is known to that much less. The interrupt that takes the CPU away runs
 // first, on the thread's time: it took 35 to 70 µs on a virtual machine. Where the recording has
 // the thread's registers at the switch, they say whether it was in the program's code.
+//
+// An exit's hit that comes long after the previous hit finds the kernel's code and data no longer
+// in the caches, and can take several times as long.
 #include "stacks/threads/probe_calls.hpp"
 
 #include <algorithm>
@@ -32,6 +35,7 @@ ProbeTime operator-(const ProbeTime& one, const ProbeTime& part) {
 }
 
 constexpr std::uint64_t longest_interrupt_ns = 100'000;
+constexpr std::uint64_t late_ns = 50'000;
 
 std::uint64_t most_of(const ProbeTime& cost) {
   return static_cast<std::uint64_t>(std::ceil(cost.ns + cost.uncertainty_ns));
@@ -45,6 +49,7 @@ void ProbeCalls::add(const ProbeHit& hit) {
     first_ns_ = hit.time_ns;
   }
   spent_.preempted_ns += preempted_in_hits(hit);
+  late_ = hit.time_ns > last_hit_.time_ns + late_ns;
   last_hit_ = {.time_ns = hit.time_ns, .handled_ns = most_of(hit.cost)};
   if (hit.restart) {
     drop_dead(hit.stack_pointer, hit.time_ns);
@@ -211,6 +216,7 @@ void ProbeCalls::enter(const ProbeHit& hit) {
   frame.return_address = hit.return_address;
   frame.tail = tail;
   frame.excess = hit.excess;
+  frame.late = hit.late;
   frame.spent_before = spent_ + hit.cost;
   frame.returns = hit.returns;
   frame.stops = hit.stops;
@@ -246,6 +252,9 @@ void ProbeCalls::leave(const ProbeHit& hit) {
        first = false) {
     tail = stack_.back().tail;
     stack_.back().left = false;
+    if (late_) {
+      stack_.back().excess = stack_.back().excess + stack_.back().late;
+    }
     pop(hit.time_ns, CallState::complete);
   }
   drop_stopped(hit.time_ns);

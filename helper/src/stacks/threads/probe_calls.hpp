@@ -31,6 +31,7 @@ struct ProbeHit {
       FunctionId::none;  // entry of a callee: function that contains the return address
   ProbeTime cost = {};   // that the hit takes from the thread
   ProbeTime excess = {}; // entry only: what this hit and the exit's add to the call's own latency
+  ProbeTime late = {};   // entry only: added to `excess` where the exit's hit is late
 };
 
 class ProbeCalls {
@@ -79,6 +80,7 @@ private:
     SiteId left_site = SiteId::none;
     std::uint64_t left_ns = 0;
     ProbeTime excess = {};
+    ProbeTime late = {};
     ProbeTime spent_before = {}; // by the hits of the thread up to the entry
     ProbeTime spent_when_left = {};
   };
@@ -113,6 +115,7 @@ private:
   std::vector<SwitchPlace> switch_places_; // in order of time
   std::size_t next_place_ = 0;             // the first one after the switches so far
   LastHit last_hit_;
+  bool late_ = false;       // the hit comes long after the thread's previous one
   ProbeTime spent_; // by all hits so far
   std::set<FunctionId> callers_of_unseen_;
   std::vector<Frame> stack_;

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t cost_format = 6;
+constexpr std::uint64_t cost_format = 7;
 constexpr std::size_t largest_cost_file = 4096;
 constexpr double least_cost_ns = -1e5; // a return probe can take less time than a breakpoint
 constexpr double most_cost_ns = 1e7;
@@ -22,6 +22,7 @@ json to_json(const HitCost& cost) {
   return {{"latency_ns", cost.latency_ns},
           {"hit_ns", cost.hit_ns},
           {"uncertainty_ns", cost.uncertainty_ns},
+          {"late_ns", cost.late_ns},
           {"frequent_ns", cost.frequent_ns}};
 }
 
@@ -40,6 +41,7 @@ bool read_hit_cost(const json& object, const char* name, double least, HitCost& 
          read_ns(*field, "latency_ns", least, cost.latency_ns) &&
          read_ns(*field, "hit_ns", 0, cost.hit_ns) &&
          read_ns(*field, "uncertainty_ns", 0, cost.uncertainty_ns) &&
+         read_ns(*field, "late_ns", 0, cost.late_ns) &&
          read_ns(*field, "frequent_ns", 0, cost.frequent_ns);
 }
 

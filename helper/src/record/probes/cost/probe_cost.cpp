@@ -32,7 +32,9 @@ namespace {
 // less.
 constexpr double least_factor = 0.85;
 constexpr double most_trap_factor = 2.6;
-constexpr double most_step_factor = 1.45;
+constexpr double most_step_factor = 1.6;
+// After the program ran for long, and other virtual machines used the shared cache meanwhile.
+constexpr double most_late_factor = 5;
 
 // The times of the hits of one function, ns.
 struct SpinHits {
@@ -94,6 +96,7 @@ HitCost cost_under_any_load(const Turns& turns, double trap_ns, double frequent_
   return {.latency_ns = latency_ns,
           .hit_ns = quick_ns > 0 ? frequent_ns * latency_ns / quick_ns : frequent_ns,
           .uncertainty_ns = (most - least) / 2,
+          .late_ns = std::max(0.0, (most_late_factor - most_trap_factor) * (quick_ns - step_ns) / 2),
           .frequent_ns = frequent_ns};
 }
 

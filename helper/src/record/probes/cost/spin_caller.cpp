@@ -87,9 +87,9 @@ void call_all(const std::array<SpinFunction, spin_function_count>& functions, Sp
   while (now_ns - begin_ns < rate_over_ns) {
     now_ns = monotonic_ns();
   }
-  spent.ticks_a_ns = static_cast<double>(__builtin_ia32_rdtsc() - begin) / (now_ns - begin_ns);
-  const auto quick = static_cast<std::uint64_t>(quick_ns * spent.ticks_a_ns);
-  const auto slow = static_cast<std::uint64_t>(slow_ns * spent.ticks_a_ns);
+  const double rate = static_cast<double>(__builtin_ia32_rdtsc() - begin) / (now_ns - begin_ns);
+  const auto quick = static_cast<std::uint64_t>(quick_ns * rate);
+  const auto slow = static_cast<std::uint64_t>(slow_ns * rate);
   for (std::size_t turn = 0; turn < spin_calls; turn += spin_calls_a_turn) {
     for (std::size_t index = 0; index < functions.size(); ++index) {
       for (std::size_t call = turn; call < turn + spin_calls_a_turn; ++call) {
@@ -102,6 +102,9 @@ void call_all(const std::array<SpinFunction, spin_function_count>& functions, Sp
     }
     ::nanosleep(&pause, nullptr);
   }
+  // Over all turns, an interrupt between the readings of the two clocks no longer matters.
+  const double spent_ns = monotonic_ns() - begin_ns;
+  spent.ticks_a_ns = static_cast<double>(__builtin_ia32_rdtsc() - begin) / spent_ns;
 }
 
 } // namespace
