@@ -6,7 +6,7 @@ import { DeeperLink, Icon, Legend, Link } from "../base/controls";
 import { count, share } from "../base/format";
 import { post, reveal } from "../base/host";
 import { shortName } from "../base/names";
-import { flame, smallest } from "../state/figures";
+import { flame, flameDetail, wholeFlame } from "../state/figures";
 import { flameOptions, isSelected, select, selection, shownFunction, subject } from "../state/store";
 import { functionName } from "../overview/related-tables";
 import { useWidth } from "../base/use-width";
@@ -55,7 +55,7 @@ export function FlameView(): JSX.Element {
   useEffect(() => {
     focus.value = [];
     hidden.value = [];
-    smallest.value = 0.0005;
+    flameDetail.value = wholeFlame;
   }, [subject.value]);
 
   useEffect(() => {

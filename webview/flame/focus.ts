@@ -1,5 +1,7 @@
 // The frame in focus, and the way to it.
-import { smallest } from "../state/figures";
+import { selectorOf } from "../../extension/src/functions/function-selector";
+import { flameDetail, wholeFlame } from "../state/figures";
+import { flameOptions } from "../state/store";
 import { focus, graph } from "./flame-state";
 import type { FlameNode } from "./hierarchy";
 import type { Path } from "./transform";
@@ -28,7 +30,14 @@ export function stackTo(root: FlameNode, path: Path): FlameNode[] {
 export function setFocus(path: Path): void {
   focus.value = path;
   const root = graph.peek()?.root;
-  const node = root === undefined ? undefined : stackTo(root, path).at(-1);
+  if (root === undefined || root.value <= 0) return;
   // A narrower part of the graph has room for smaller frames.
-  if (root !== undefined && node !== undefined && root.value > 0) smallest.value = Math.max(1e-7, 0.0005 * (node.value / root.value));
+  const stack = stackTo(root, path);
+  const { scope, mergeRecursion } = flameOptions.peek();
+  if (scope === "callers" || mergeRecursion) {
+    const part = (stack.at(-1)?.value ?? root.value) / root.value;
+    flameDetail.value = { smallest: Math.max(1e-7, wholeFlame.smallest * part), focus: [] };
+  } else {
+    flameDetail.value = { ...wholeFlame, focus: stack.flatMap(({ function: called }) => (called === undefined ? [] : [selectorOf(called)])) };
+  }
 }

@@ -1,5 +1,6 @@
 // The helper's answers that the views share.
 import { computed, signal } from "@preact/signals";
+import type { FunctionSelector } from "../../extension/src/panel/panel-messages";
 import { fewCalls } from "./answer-text";
 import { answersTo } from "./answers";
 import { flameOptions, isSelected, selection, shown, shownFunction, subject, tab } from "./store";
@@ -41,8 +42,15 @@ export const answer = answersTo(
   subject,
 );
 
-/** The smallest share that is drawn; less after a zoom. */
-export const smallest = signal(0.0005);
+interface FlameDetail {
+  /** The smallest share that is drawn. */
+  readonly smallest: number;
+  /** The functions of the frame in focus and of its callers: below it, `smallest` is a share of its time. */
+  readonly focus: FunctionSelector[];
+}
+
+export const wholeFlame: FlameDetail = { smallest: 0.0005, focus: [] };
+export const flameDetail = signal(wholeFlame);
 
 /** What the flame graph asks for; undefined while it is not in sight. */
 export const flameParams = computed(() => {
@@ -50,7 +58,7 @@ export const flameParams = computed(() => {
   if (kind === "nothing" || (kind === "function" && tab.value !== "flame")) return undefined;
   const { time, scope } = flameOptions.value;
   const recording = shown.value.kind === "function" ? shown.value.report.recording : shown.value.functions.recording;
-  const common = { time_kind: time, smallest: smallest.value, ...(recording.off_cpu_known ? { waits: true } : {}) };
+  const common = { time_kind: time, ...flameDetail.value, ...(recording.off_cpu_known ? { waits: true } : {}) };
   return kind === "function" && called.value !== undefined && scope === "function" ? { ...common, function: called.value, ...chosen.value } : common;
 });
 

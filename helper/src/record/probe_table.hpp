@@ -45,8 +45,8 @@ struct Probe {
                              // function; 0: not measured
   double hit_ns = 0;         // time that a hit takes from the thread; 0: not measured
   double uncertainty_ns = 0; // of latency_ns and hit_ns
-  double late_ns = 0;        // entry: added to latency_ns, ± late_ns, where the exit's hit came long
-                             // after the thread's previous one
+  double late_ns = 0; // entry: added to latency_ns, ± late_ns, where the exit's hit came long
+                      // after the thread's previous one
 };
 
 // Returns the event of the probes of that kind.

@@ -288,6 +288,36 @@ TEST_P(RandomFlame, CountsOnlySelectedCalls) {
               naive::stacks_of(m_, with_below(m_, top), &top, naive::Time::wall));
 }
 
+TEST_P(RandomFlame, PruningKeepsMoreBelowTheNodeInFocus) {
+  constexpr double smallest = 0.1;
+  const FlameTree whole = flame(asked_, std::nullopt, {}, FlameTime::wall, 0);
+  for (std::uint32_t focus = 0; focus < whole.size(); focus += 7) {
+    const FlameTree tree = pruned(whole, smallest, focus);
+    expect_sums(tree);
+    std::multimap<FunctionId, std::uint64_t> expected; // inclusive time by function
+    for (std::uint32_t node = 0; node < whole.size(); ++node) {
+      bool above = node == 0; // the node in focus or one that calls it
+      for (std::uint32_t at = focus; at != 0; at = whole.parent[at]) {
+        above = above || at == node;
+      }
+      bool below = node == focus;
+      for (std::uint32_t at = node; at != 0; at = whole.parent[at]) {
+        below = below || at == focus;
+      }
+      const std::uint64_t of = below ? whole.inclusive[focus] : whole.inclusive[0];
+      if (above ||
+          static_cast<double>(whole.inclusive[node]) >= smallest * static_cast<double>(of)) {
+        expected.emplace(whole.function[node], whole.inclusive[node]);
+      }
+    }
+    std::multimap<FunctionId, std::uint64_t> kept;
+    for (std::uint32_t node = 0; node < tree.size(); ++node) {
+      kept.emplace(tree.function[node], tree.inclusive[node]);
+    }
+    EXPECT_TRUE(std::ranges::is_permutation(kept, expected)) << "focus " << focus;
+  }
+}
+
 TEST_P(RandomFlame, PruningMovesTimeButLosesNone) {
   constexpr double smallest = 0.02;
   const FlameTree whole = flame(asked_, std::nullopt, {}, FlameTime::wall, 0);

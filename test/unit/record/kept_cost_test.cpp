@@ -12,8 +12,7 @@ const BootedKernel this_boot{.boot_id = "ce8d25ce-346f", .release = "6.18.1"};
 
 ProbeCost some_cost() {
   ProbeCost cost;
-  cost.emulated = {
-      .latency_ns = 1200.5, .hit_ns = 900, .uncertainty_ns = 600, .late_ns = 1900};
+  cost.emulated = {.latency_ns = 1200.5, .hit_ns = 900, .uncertainty_ns = 600, .late_ns = 1900};
   cost.stepped = {
       .latency_ns = 9800, .hit_ns = 14'000, .uncertainty_ns = 4900, .frequent_ns = 11'000};
   cost.returned = {.latency_ns = -100, .hit_ns = 400, .uncertainty_ns = 600};

@@ -25,18 +25,16 @@ TEST(ManifestFile, RoundTrips) {
   manifest.measured = {{.begin_ns = 5, .end_ns = 80}};
   manifest.end_ns = 90;
   manifest.notes = {make_note("first", "the number {}", 1), make_note("second", "no number")};
-  manifest.probes = {{.kind = Probe::Kind::exit,
-                      .event_id = 9,
-                      .binary = "/bin/x",
-                      .function = 0xffffffffffffffff,
-                      .address = 0x1213,
-                      .tail_call = true,
-                      .target = true,
-                      .end_ns = 77},
-                     {.kind = Probe::Kind::entry,
-                      .event_id = 8,
-                      .binary = "/bin/x",
-                      .late_ns = 1900}};
+  manifest.probes = {
+      {.kind = Probe::Kind::exit,
+       .event_id = 9,
+       .binary = "/bin/x",
+       .function = 0xffffffffffffffff,
+       .address = 0x1213,
+       .tail_call = true,
+       .target = true,
+       .end_ns = 77},
+      {.kind = Probe::Kind::entry, .event_id = 8, .binary = "/bin/x", .late_ns = 1900}};
   ASSERT_TRUE(write_manifest(folder / "", manifest));
   const auto read = read_manifest(folder / "");
   ASSERT_TRUE(read) << read.error().one_line();

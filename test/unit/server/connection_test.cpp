@@ -128,6 +128,21 @@ TEST_F(Conversation, AskedAboutAnOpenRecording) {
   const Json flame = client.call(7, "ptlens/flame", {{"id", id}, {"smallest", 0}})["result"];
   EXPECT_EQ(flame["nodes"]["parent"][0], -1);
   EXPECT_EQ(flame["nodes"]["inclusive"][0], 12'000); // 9,000 of main, 3,000 of the root on thread 8
+  // What the calls of work in main call takes 100 of 3,000 ns: more than 2 % of these, less than of
+  // all 12,000 ns, and less than of the 9,000 ns of main.
+  const auto times = [&](const Json& focus) {
+    const Json params = {{"id", id}, {"smallest", 0.02}, {"focus", focus}};
+    return client.call(30, "ptlens/flame", params)["result"]["nodes"]["inclusive"].dump();
+  };
+  const Json main = {{"name", "main"}, {"binary", "/bin/app"}};
+  const Json work = {
+      {"name", "ns::work<int, char>"}, {"binary", "/bin/app"}, {"address", "0xffffffffff600000"}};
+  const Json other = {{"name", "ns::work<int, char>"}, {"binary", "/bin/other"}};
+  EXPECT_EQ(times(Json::array()), "[12000,9000,3000,3000]");
+  EXPECT_EQ(times(Json::array({main})), "[12000,9000,3000,3000]");
+  EXPECT_EQ(times(Json::array({main, work})), "[12000,9000,3000,100,3000]");
+  EXPECT_EQ(times(Json::array({main, other})), "[12000,9000,3000,3000]");
+  EXPECT_EQ(times(Json::array({work})), "[12000,9000,3000,3000]");
   const Json from = client.call(8, "ptlens/flame",
                                 {{"id", id},
                                  {"smallest", 0},

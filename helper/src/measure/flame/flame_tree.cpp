@@ -21,18 +21,30 @@ FlameTree kept_of(const FlameTree& tree, std::span<const std::uint8_t> kept) {
   return smaller;
 }
 
-FlameTree pruned(const FlameTree& tree, double smallest) {
+FlameTree pruned(const FlameTree& tree, double smallest, std::uint32_t focus) {
   if (smallest <= 0) {
     return tree;
   }
-  const double limit = smallest * static_cast<double>(tree.inclusive[0]);
-  std::vector<std::uint8_t> kept(tree.size(), 0);
-  kept[0] = 1;
-  for (std::size_t node = 1; node < tree.size(); ++node) {
-    kept[node] = static_cast<std::uint8_t>(kept[tree.parent[node]] != 0 &&
-                                           static_cast<double>(tree.inclusive[node]) >= limit);
+  const auto limit_in = [&](std::size_t node) {
+    return smallest * static_cast<double>(tree.inclusive[node]);
+  };
+  enum : std::uint8_t { left_out, kept, kept_in_focus };
+  std::vector<std::uint8_t> states(tree.size(), left_out);
+  for (std::size_t node = focus; node != 0; node = tree.parent[node]) {
+    states[node] = kept;
   }
-  FlameTree smaller = kept_of(tree, kept);
+  states[0] = kept;
+  states[focus] = kept_in_focus;
+  const double limit = limit_in(0);
+  const double limit_in_focus = limit_in(focus);
+  for (std::size_t node = 1; node < tree.size(); ++node) {
+    const std::uint8_t above = states[tree.parent[node]];
+    const double least = above == kept_in_focus ? limit_in_focus : limit;
+    if (states[node] == left_out && static_cast<double>(tree.inclusive[node]) >= least) {
+      states[node] = above;
+    }
+  }
+  FlameTree smaller = kept_of(tree, states);
   std::vector<std::uint64_t> below(smaller.size(), 0); // inclusive time of the nodes that are left
   for (std::size_t node = smaller.size(); node-- > 1;) {
     below[smaller.parent[node]] += smaller.inclusive[node];

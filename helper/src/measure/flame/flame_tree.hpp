@@ -28,7 +28,7 @@ struct FlameTree {
 [[nodiscard]] FlameTree kept_of(const FlameTree& tree, std::span<const std::uint8_t> kept);
 
 // Merges nodes below `smallest` (share of the root's time, 0 keeps all) into their parent's self
-// time.
-[[nodiscard]] FlameTree pruned(const FlameTree& tree, double smallest);
+// time. Below the node `focus`, it is a share of that node's time.
+[[nodiscard]] FlameTree pruned(const FlameTree& tree, double smallest, std::uint32_t focus = 0);
 
 } // namespace ptlens::measure

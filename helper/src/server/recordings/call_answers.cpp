@@ -29,7 +29,7 @@ namespace ptlens::server {
 
 namespace {
 
-constexpr std::size_t most_flame_nodes = 50'000;
+constexpr std::size_t most_flame_nodes = 20'000;
 constexpr std::size_t most_call_parts = 2;
 
 // What a question is about, checked against the recording.
@@ -72,6 +72,25 @@ Result<Subject> subject_of(const OpenRecording& recording,
   return subject;
 }
 
+// Returns the node that the stack leads to, or the last one on the way there.
+std::uint32_t focused_node(const measure::Measurement& measurement, const measure::FlameTree& tree,
+                           const std::vector<FunctionSelector>& stack) {
+  const auto is_of = [&](std::size_t node, const FunctionSelector& wanted) {
+    const stacks::FunctionInfo function = frame_function(measurement, tree.function[node]);
+    return function.name == wanted.name && function.binary == wanted.binary &&
+           (!wanted.address || function.address == *wanted.address);
+  };
+  std::uint32_t found = 0;
+  auto next = stack.begin();
+  for (std::uint32_t node = 1; node < tree.size() && next != stack.end(); ++node) {
+    if (tree.parent[node] == found && is_of(node, *next)) {
+      found = node;
+      ++next;
+    }
+  }
+  return found;
+}
+
 } // namespace
 
 Result<Json> answer_flame(OpenRecording& recording, const FlameRequest& request,
@@ -97,11 +116,12 @@ Result<Json> answer_flame(OpenRecording& recording, const FlameRequest& request,
                         return measure::flame(subject->measurement(), subject->functions,
                                               request.selection, request.time, 0, known.get());
                       });
+  const std::uint32_t focus = focused_node(subject->measurement(), *whole, request.focus);
   double smallest = request.smallest;
-  measure::FlameTree tree = pruned(*whole, smallest);
+  measure::FlameTree tree = pruned(*whole, smallest, focus);
   while (tree.size() > most_flame_nodes && smallest < 1) {
     smallest = std::max(smallest * 4, 1e-5);
-    tree = pruned(*whole, smallest);
+    tree = pruned(*whole, smallest, focus);
   }
   Json json = exporting::flame_json(subject->measurement(), tree, request.time);
   auto command = subject->command("flame");

@@ -191,6 +191,7 @@ Read<FlameRequest> to_request(protocol::FlameParams params) {
                       .function = std::move(params.function),
                       .time = time,
                       .smallest = params.smallest,
+                      .focus = std::move(params.focus),
                       .waits = params.waits,
                       .selection = std::move(*selection)};
 }

@@ -62,7 +62,8 @@ struct FlameRequest {
   std::optional<FunctionSelector> function;
   measure::FlameTime time = measure::FlameTime::wall;
   double smallest = 0;
-  bool waits = false; // as frames
+  std::vector<FunctionSelector> focus; // a stack, from the first level on
+  bool waits = false;                  // as frames
   measure::Selection selection;
 };
 

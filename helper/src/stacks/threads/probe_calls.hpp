@@ -115,8 +115,8 @@ private:
   std::vector<SwitchPlace> switch_places_; // in order of time
   std::size_t next_place_ = 0;             // the first one after the switches so far
   LastHit last_hit_;
-  bool late_ = false;       // the hit comes long after the thread's previous one
-  ProbeTime spent_; // by all hits so far
+  bool late_ = false; // the hit comes long after the thread's previous one
+  ProbeTime spent_;   // by all hits so far
   std::set<FunctionId> callers_of_unseen_;
   std::vector<Frame> stack_;
   bool stopped_ = false; // stop_callees()

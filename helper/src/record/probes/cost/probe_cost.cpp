@@ -96,7 +96,8 @@ HitCost cost_under_any_load(const Turns& turns, double trap_ns, double frequent_
   return {.latency_ns = latency_ns,
           .hit_ns = quick_ns > 0 ? frequent_ns * latency_ns / quick_ns : frequent_ns,
           .uncertainty_ns = (most - least) / 2,
-          .late_ns = std::max(0.0, (most_late_factor - most_trap_factor) * (quick_ns - step_ns) / 2),
+          .late_ns =
+              std::max(0.0, (most_late_factor - most_trap_factor) * (quick_ns - step_ns) / 2),
           .frequent_ns = frequent_ns};
 }
 

@@ -17,7 +17,7 @@ struct HitCost {
   double uncertainty_ns = 0; // of both, either way, in a recording that is made later
   double late_ns = 0; // added to latency_ns, ± late_ns, where the exit's hit comes long after the
                       // thread's previous one
-  double frequent_ns = 0;    // time that a hit takes which soon follows another one
+  double frequent_ns = 0; // time that a hit takes which soon follows another one
 
   // Returns the time that a hit takes so long after the previous one of its thread.
   [[nodiscard]] double after(double pause_ns) const {
