@@ -2,7 +2,7 @@
 // server. Screenshots go to test/artifacts/. The last line is "N passed, N failed[, N skipped]".
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { chromium } from "playwright-core";
+import { launch } from "./browser.mjs";
 import { build, buildReady, helperCanMeasure, measure, startSample, sampleSource } from "./live.mjs";
 import { makeLongFile, makeTimed } from "./programs.mjs";
 import { makeTwoFolders, makeUntrustedFolder } from "./workspaces.mjs";
@@ -21,27 +21,6 @@ const stops = []; // cleanup functions, run in reverse order
 async function stopAll() {
   while (stops.length > 0) await stops.pop()();
 }
-
-function browserPath() {
-  const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium"];
-  const found = process.env.PTLENS_BROWSER ?? places.find((place) => existsSync(place));
-  if (found === undefined) throw new Error("There is no Chromium: install the package chromium, or set PTLENS_BROWSER.");
-  return found;
-}
-
-const launch = () =>
-  chromium.launch({
-    executablePath: browserPath(),
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
 
 async function hostTests(browser, rig, resultFile) {
   rmSync(resultFile, { force: true });

@@ -4,7 +4,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { chromium } from "playwright-core";
+import { launch } from "./browser.mjs";
 import { build, buildReady } from "./live.mjs";
 import { projectRoot, startRig } from "./rig.mjs";
 import { goToLine, newPage, openTab, panelFrame, patience, startPatience, until } from "./workbench/page.mjs";
@@ -32,7 +32,7 @@ async function main() {
     environment: { PTLENS_HELPER: process.env.PTLENS_HELPER },
   });
   stops.push(() => rig.stop());
-  const browser = await chromium.launch({ executablePath: process.env.PTLENS_BROWSER ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+  const browser = await launch();
   stops.push(() => browser.close());
   const { page } = await newPage(browser, images);
   await page.setViewportSize({ width: 1360, height: 880 });

@@ -1,8 +1,10 @@
 // npm run bench -- panel: how long the panel's gestures take on a recording of 10 million calls whose calls are cached. Each
-// gesture is the JSON-RPC request that the panel sends for it, about the function with the most calls.
+// gesture is the JSON-RPC request that the panel sends for it, about the function with the most calls. Then the panel itself,
+// in a browser, on another recording: the first drawing of a flame graph of a million stacks, and zooming into it.
 //
 //   --calls N      of the recording (10,000,000)    --runs N       of each request (10)
 //   --functions N  use at most so many functions, so that one of them has millions of calls
+//   --drawn N      calls of the recording that is drawn (6,000,000; 0: none)
 //
 // PTLENS_HELPER=PATH measures another ptlens, which is not built.
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -13,18 +15,19 @@ import { buildNative } from "../build.mjs";
 import { build, helper } from "../live/helper.mjs";
 import { number, table } from "../live/text.mjs";
 import { setUp } from "../setup.mjs";
-import { at, capture, say, StepError, wholeNumber } from "../steps.mjs";
+import { at, capture, run, runLines, say, StepError, wholeNumber } from "../steps.mjs";
 import { walkedCode } from "../walked-code.mjs";
 import { Client } from "./client.mjs";
 
 const target = 200; // ms after a gesture
+const drawingTarget = 1000; // ms until a flame graph is drawn for the first time
 
-function makeRecording(folder, { calls, functions }) {
+function makeRecording(folder, { calls, functions, style }, code) {
   const file = path.join(folder, "perf.data");
   const few = functions ? ["--functions", String(functions)] : [];
   const made = capture(at("helper/build/ptsim/ptsim"), [
-    "synth", "-o", file, "--seed", "1", "--calls", String(calls), "--bytes", "1gb", "--style", "branchy", "--cyc", "--per-thread",
-    "--syscalls-every", "20", ...few, ...walkedCode(),
+    "synth", "-o", file, "--seed", "1", "--calls", String(calls), "--bytes", "1gb", "--style", style, "--cyc", "--per-thread",
+    "--syscalls-every", "20", ...few, ...code,
   ]);
   if (made.status !== 0) throw new StepError(`ptsim could not make the recording: ${made.stderr.trim().slice(0, 300)}`);
   return file;
@@ -64,24 +67,17 @@ async function questions(client, id) {
   };
 }
 
-export async function benchPanel(args) {
-  const { values } = parseArgs({
-    args,
-    options: { calls: { type: "string", default: "10000000" }, runs: { type: "string", default: "10" }, functions: { type: "string" } },
-  });
-  const whole = (name, most) => wholeNumber(name, values[name], most);
-  const runs = whole("runs", 1000);
-  const settings = { calls: whole("calls", 100_000_000), functions: values.functions === undefined ? undefined : whole("functions", 100_000) };
-  delete process.env.PTLENS_STORE; // the cache lies beside the recording
-  await setUp({});
-  await build();
-  await buildNative({ targets: ["ptsim"] });
-  const folder = mkdtempSync(path.join(os.tmpdir(), "ptlens-panel-"));
+// A helper that has opened the recording, whose calls are then cached.
+async function opened(recording) {
   const client = new Client(helper);
+  await client.ask("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
+  const { id } = (await client.ask("ptlens/open", { path: recording })).recording;
+  return { client, id };
+}
+
+async function benchRequests(recording, runs) {
+  const { client, id } = await opened(recording);
   try {
-    const recording = makeRecording(folder, settings);
-    await client.ask("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
-    const { id } = (await client.ask("ptlens/open", { path: recording })).recording;
     const { name, calls, total, gestures } = await questions(client, id);
     const rows = [];
     for (const [gesture, method, params] of gestures) {
@@ -95,6 +91,66 @@ export async function benchPanel(args) {
     say(table(["gesture", "request", "CPU ms", "ms", "of the target", ""], rows));
   } finally {
     client.end();
+  }
+}
+
+// The panel's answers are pruned, so that the command line counts the stacks.
+async function stacksOf(recording) {
+  let stacks = 0;
+  const status = await runLines(helper, ["flame", "--format", "folded", recording], () => { stacks++; });
+  if (status !== 0) throw new StepError(`ptlens flame ended with status ${status}`);
+  return stacks;
+}
+
+async function benchDrawing(recording) {
+  const { drawing } = await import("./page.mjs"); // needs the browser's library, which set-up installs
+  (await opened(recording)).client.end(); // caches the calls
+  const { client, id } = await opened(recording);
+  try {
+    const { first, frames, zoom } = await drawing(client, id);
+    say(`\n### The panel in a browser: ${number(await stacksOf(recording))} stacks, ${number(frames)} frames drawn\n`);
+    say(table(["", "", "target", ""], [
+      ["first flame graph, from opening the panel, ms", number(first), number(drawingTarget), first <= drawingTarget ? "met" : "missed"],
+      ["zooming: frames shown", number(zoom.shown), "", ""],
+      ["zooming: frames dropped", number(zoom.dropped), "0", zoom.dropped === 0 ? "met" : "missed"],
+      ["zooming: longest task of the page, ms", number(zoom.longest, 1), "", ""],
+    ]));
+  } finally {
+    client.end();
+  }
+}
+
+export async function benchPanel(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      calls: { type: "string", default: "10000000" },
+      runs: { type: "string", default: "10" },
+      functions: { type: "string" },
+      drawn: { type: "string", default: "6000000" },
+    },
+  });
+  const whole = (name, most) => wholeNumber(name, values[name], most);
+  const runs = whole("runs", 1000);
+  const settings = { calls: whole("calls", 100_000_000), functions: values.functions === undefined ? undefined : whole("functions", 100_000), style: "branchy" };
+  const drawn = values.drawn === "0" ? 0 : whole("drawn", 100_000_000);
+  delete process.env.PTLENS_STORE; // the cache lies beside the recording
+  await setUp({ editor: drawn > 0 });
+  if (drawn > 0) {
+    run(process.execPath, [at("test/editor/install.mjs")]);
+    run(process.execPath, [at("tools/bundle.mjs")]);
+  }
+  await build();
+  await buildNative({ targets: ["ptsim"] });
+  const folder = mkdtempSync(path.join(os.tmpdir(), "ptlens-panel-"));
+  try {
+    await benchRequests(makeRecording(folder, settings, walkedCode()), runs);
+    if (drawn > 0) {
+      // Many functions in one large binary: the deeper stacks are nearly all different.
+      const recording = makeRecording(folder, { calls: drawn, functions: 65_000, style: "mixed" }, [process.execPath]);
+      await benchDrawing(recording);
+    }
+  } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -328,9 +328,9 @@ Result<void> TracedThread::executed() {
       (instruction.flow == FlowKind::none && next != following && !repeated)) {
     return std::unexpected(
         Error{.kind = Error::Kind::unsupported,
-              .message = fmt::format("the instruction at {:#x} led to {:#x}, which ptsim cannot "
-                                     "simulate",
-                                     current_->ip, next)});
+              .message = fmt::format("the instruction of {} bytes at {:#x} led to {:#x}, which "
+                                     "ptsim cannot simulate",
+                                     instruction.length, current_->ip, next)});
   }
   if (instruction.flow == FlowKind::syscall) {
     if (next == current_->ip) {

@@ -1,6 +1,7 @@
 // Child processes, perf script's text and the truth files.
 #include "harness.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -139,6 +140,10 @@ std::vector<TruthCall> calls_of(const std::string& path) {
     calls.push_back(call);
   }
   return calls;
+}
+
+std::string text_of(const BranchEvent& event) {
+  return fmt::format("{} from {:#x} to {:#x} at {}", event.kind, event.from, event.to, event.ns);
 }
 
 } // namespace
@@ -406,9 +411,8 @@ void expect_branches_equal(const Recording& recording) {
     EXPECT_EQ(found->second.size(), expected.size()) << "thread " << tid;
     for (std::size_t index = 0; index < std::min(found->second.size(), expected.size()); ++index) {
       ASSERT_TRUE(found->second[index].same_transfer(expected[index]))
-          << "thread " << tid << ", branch " << index << ": perf " << found->second[index].kind
-          << " at " << found->second[index].ns << ", stepped " << expected[index].kind << " at "
-          << expected[index].ns;
+          << "thread " << tid << ", branch " << index << ": perf " << text_of(found->second[index])
+          << ", stepped " << text_of(expected[index]);
     }
   }
 }

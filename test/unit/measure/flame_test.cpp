@@ -288,6 +288,22 @@ TEST_P(RandomFlame, CountsOnlySelectedCalls) {
               naive::stacks_of(m_, with_below(m_, top), &top, naive::Time::wall));
 }
 
+TEST_P(RandomFlame, SmallFunctionsNeedNoNodes) {
+  for (const FlameTime time : {FlameTime::wall, FlameTime::on_cpu, FlameTime::off_cpu}) {
+    const FlameTree whole = flame(asked_, std::nullopt, {}, time, 0);
+    for (const double smallest : {1e-6, 0.001, 0.01, 0.05, 0.2, 1.0}) {
+      const FlameTree quick = flame(asked_, std::nullopt, {}, time, smallest);
+      const FlameTree expected = pruned(whole, smallest);
+      EXPECT_EQ(quick.parent, expected.parent) << smallest;
+      EXPECT_EQ(quick.function, expected.function) << smallest;
+      EXPECT_EQ(quick.inclusive, expected.inclusive) << smallest;
+      EXPECT_EQ(quick.self, expected.self) << smallest;
+      EXPECT_EQ(quick.calls, expected.calls) << smallest;
+      EXPECT_EQ(quick.uncertainty, expected.uncertainty) << smallest;
+    }
+  }
+}
+
 TEST_P(RandomFlame, PruningKeepsMoreBelowTheNodeInFocus) {
   constexpr double smallest = 0.1;
   const FlameTree whole = flame(asked_, std::nullopt, {}, FlameTime::wall, 0);

@@ -8,6 +8,7 @@
 #include <array>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace ptlens::cache {
@@ -43,9 +44,9 @@ ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, st
 
 // Reads some of the calls of the block that are numbered below `end`, or are damaged. Returns false
 // where there are none.
-template <class Take>
+template <class Take, class Expect>
 bool ThreadWalk::read_some(Cursor& cursor, const Block& block, std::uint64_t end,
-                           const Take& take) {
+                           const Take& take, const Expect& expect) {
   const BlockEntry& entry = *cursor.entry;
   const std::size_t first = cursor.next;
   std::array<std::uint32_t, together> all_orders;
@@ -59,6 +60,9 @@ bool ThreadWalk::read_some(Cursor& cursor, const Block& block, std::uint64_t end
     cursor.position.order = orders.empty() ? before.order : orders.back();
   }
   cursor.next += static_cast<std::uint32_t>(orders.size());
+  for (const std::uint32_t order : orders) {
+    expect(order);
+  }
   std::array<std::uint64_t, together> starts;
   std::array<std::uint64_t, together> latencies;
   std::array<std::uint64_t, together> children;
@@ -94,22 +98,30 @@ bool ThreadWalk::read_some(Cursor& cursor, const Block& block, std::uint64_t end
   return !orders.empty();
 }
 
-void ThreadWalk::Stretch::store(const WalkedCall& call, Slot& slot) {
+bool ThreadWalk::Stretch::store(const WalkedCall& call, std::size_t index, std::size_t reader) {
   constexpr std::uint64_t most = UINT32_MAX;
-  slot = {.start = call.start,
-          .latency = static_cast<std::uint32_t>(call.latency),
-          .children = static_cast<std::uint32_t>(call.children),
-          .edge = call.edge,
-          .distance = call.parent == stacks::CallId::none
-                          ? 0
-                          : index_of(call.order) - index_of(call.parent),
-          .uncertainty = static_cast<std::uint32_t>(call.uncertainty),
-          .rest = 0};
+  Slot& slot = slots[index];
+  // In a damaged cache, both readers can have a call for the slot.
+  const auto set = [](auto& member, std::uint64_t value) {
+    using Member = std::remove_reference_t<decltype(member)>;
+    std::atomic_ref(member).store(static_cast<Member>(value), std::memory_order_relaxed);
+  };
+  if (std::atomic_ref(slot.edge).load(std::memory_order_relaxed) != EdgeId::none) {
+    return false;
+  }
+  set(slot.edge, index_of(call.edge));
+  set(slot.start, call.start);
+  set(slot.latency, call.latency);
+  set(slot.children, call.children);
+  set(slot.distance,
+      call.parent == stacks::CallId::none ? 0 : index_of(call.order) - index_of(call.parent));
+  set(slot.uncertainty, call.uncertainty);
   if ((call.outside | call.off_cpu) != 0 || call.end_unknown || call.latency > most ||
       call.children > most || call.uncertainty > most) [[unlikely]] {
-    rests.push_back(call);
-    slot.rest = static_cast<std::uint32_t>(rests.size());
+    set(slot.rest, rests[reader].size() * readers + reader + 1);
+    rests[reader].push_back(call);
   }
+  return true;
 }
 
 void ThreadWalk::find_late(const Cursor& from) {
@@ -124,29 +136,23 @@ void ThreadWalk::find_late(const Cursor& from) {
     }
   };
   while (cursor.next < from.entry->calls) {
-    read_some(cursor, *block, UINT64_MAX, take);
+    read_some(cursor, *block, UINT64_MAX, take, [](std::uint32_t) {});
   }
 }
 
 bool ThreadWalk::each_stretch(const std::function<bool(const Stretch&)>& use) {
   Stretch now;
   Stretch next;
-  read(now, 0);
-  std::optional<OrderedWorker> reader; // waits for what it does when it is destroyed
-  for (std::uint64_t begin = 0; begin < size_ && !cancel_asked(); begin += stretch_) {
-    const std::uint64_t following = begin + stretch_;
-    if (following < size_) {
-      if (!reader) {
-        reader.emplace(1);
-      }
-      reader->submit([this, &next, following] { read(next, following); });
-    }
+  OrderedWorker reader(1); // waits for what it does when it is destroyed
+  for (std::uint64_t begin = 0; begin < size_ + stretch_ && !cancel_asked(); begin += stretch_) {
+    begin_reading(next, begin);
+    reader.submit([this, &next] { read_share(next, 0); });
     if (!use(now)) {
       return false;
     }
-    if (reader) {
-      reader->finish();
-    }
+    read_share(next, 1);
+    reader.finish();
+    std::erase_if(open_, [](const Cursor& cursor) { return cursor.next >= cursor.entry->calls; });
     std::swap(now, next);
   }
   return true;
@@ -170,22 +176,30 @@ std::vector<WalkedCall> ThreadWalk::collect() {
   return all;
 }
 
-void ThreadWalk::read(Stretch& stretch, std::uint64_t begin) {
-  const std::uint64_t end = std::min<std::uint64_t>(size_, begin + stretch_);
-  stretch.begin = begin;
-  stretch.slots.assign(end - begin, Slot());
-  stretch.rests.clear();
-  while (!waiting_.empty() && waiting_.back().entry->first_order < end) {
+void ThreadWalk::begin_reading(Stretch& stretch, std::uint64_t begin) {
+  stretch.begin = std::min<std::uint64_t>(size_, begin);
+  stretch.end = std::min<std::uint64_t>(size_, begin + stretch_);
+  stretch.slots.assign(stretch.end - stretch.begin, Slot());
+  std::ranges::for_each(stretch.rests, [](auto& calls) { calls.clear(); });
+  while (!waiting_.empty() && waiting_.back().entry->first_order < stretch.end) {
     open_.push_back(waiting_.back());
     waiting_.pop_back();
   }
-  for (Cursor& cursor : open_) {
-    read_on(cursor, stretch, end);
-  }
-  std::erase_if(open_, [](const Cursor& cursor) { return cursor.next >= cursor.entry->calls; });
+  next_open_ = 0;
 }
 
-void ThreadWalk::read_on(Cursor& cursor, Stretch& stretch, std::uint64_t end) {
+void ThreadWalk::read_share(Stretch& stretch, std::size_t reader) {
+  constexpr std::size_t at_once = 64;
+  for (std::size_t begin = next_open_.fetch_add(at_once); begin < open_.size();
+       begin = next_open_.fetch_add(at_once)) {
+    const std::size_t end = std::min(open_.size(), begin + at_once);
+    for (Cursor& cursor : std::span(open_).subspan(begin, end - begin)) {
+      read_on(cursor, stretch, reader);
+    }
+  }
+}
+
+void ThreadWalk::read_on(Cursor& cursor, Stretch& stretch, std::size_t reader) {
   const auto block = cache_.block(*cursor.entry);
   if (!block) {
     cursor.next = cursor.entry->calls;
@@ -193,14 +207,18 @@ void ThreadWalk::read_on(Cursor& cursor, Stretch& stretch, std::uint64_t end) {
   }
   const auto take = [&](const WalkedCall& call) {
     const std::uint32_t order = index_of(call.order);
-    const std::uint64_t index = order - stretch.begin;
-    if (order < stretch.begin || order >= size_ || stretch.slots[index].edge != EdgeId::none) {
+    const bool expected = order >= stretch.begin && order < size_;
+    if (expected && call.before != 0) {
+      return;
+    }
+    if (!expected || !stretch.store(call, order - stretch.begin, reader)) {
       cache_.note_damage(); // two calls have one number, or the numbers do not ascend
-    } else if (call.before == 0) {
-      stretch.store(call, stretch.slots[index]);
     }
   };
-  while (cursor.next < cursor.entry->calls && read_some(cursor, *block, end, take)) {
+  const auto prefetch = [&](std::uint32_t order) {
+    __builtin_prefetch(stretch.slots.data() + (order - stretch.begin), 1);
+  };
+  while (cursor.next < cursor.entry->calls && read_some(cursor, *block, stretch.end, take, prefetch)) {
   }
 }
 

@@ -1,11 +1,12 @@
 // Visits the calls of a thread in order of start, parents before their children, without a table of
 // them. The numbers of opening are visited in stretches, and each block is read as far as the
-// stretch reaches.
+// stretch reaches. Two threads share the blocks of a stretch.
 #pragma once
 
 #include "cache/reading/call_cache.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,9 +38,9 @@ public:
   // Returns the upper bound of the numbers of opening.
   [[nodiscard]] std::uint32_t orders() const { return size_; }
 
-  // Gives every call to `take`. Another thread reads the next stretch meanwhile. Returns false
-  // where the calls do not start in the order of their opening; some of them may have been given
-  // then.
+  // Gives every call to `take`. Another thread reads the next stretch meanwhile, and this one helps
+  // it when it has given the calls. Returns false where the calls do not start in the order of
+  // their opening; some of them may have been given then.
   template <class Take>
   [[nodiscard]] bool run(const Take& take) {
     std::size_t late = 0; // the number of late calls that were given
@@ -94,21 +95,26 @@ private:
     EdgeId edge = EdgeId::none;
     std::uint32_t distance = 0; // to the parent's order
     std::uint32_t uncertainty = 0;
-    std::uint32_t rest = 0; // index in Stretch::rests + 1, 0: the members above contain all
+    std::uint32_t rest = 0; // number in Stretch::rests, 0: the members above contain all
   };
   static_assert(sizeof(Slot) == 32);
+  static constexpr std::size_t readers = 2;
 
   // The calls of a stretch, by order.
   struct Stretch {
     std::uint64_t begin = 0;
+    std::uint64_t end = 0;
     std::vector<Slot> slots;
-    std::vector<WalkedCall> rests; // the calls that do not fit a slot
+    // The calls that do not fit a slot, by reader. The call at an index has the number
+    // (index * readers + reader) + 1.
+    std::array<std::vector<WalkedCall>, readers> rests;
 
-    void store(const WalkedCall& call, Slot& slot);
+    // Returns false where a call has the slot already. Readers may use it at the same time.
+    [[nodiscard]] bool store(const WalkedCall& call, std::size_t index, std::size_t reader);
     [[nodiscard]] WalkedCall call(std::size_t index) const {
       const Slot& slot = slots[index];
       if (slot.rest != 0) {
-        return rests[slot.rest - 1];
+        return rests[(slot.rest - 1) % readers][(slot.rest - 1) / readers];
       }
       const auto order = static_cast<std::uint32_t>(begin + index);
       return {.order = stacks::CallId{order},
@@ -125,11 +131,14 @@ private:
   // Reads the stretches in order. Returns false once `use` does.
   [[nodiscard]] bool each_stretch(const std::function<bool(const Stretch&)>& use);
   [[nodiscard]] std::vector<WalkedCall> collect();
-  void read(Stretch& stretch, std::uint64_t begin);
-  void read_on(Cursor& cursor, Stretch& stretch, std::uint64_t end);
+  void begin_reading(Stretch& stretch, std::uint64_t begin);
+  // Reads blocks of the stretch until no other is left. Each reader has a number of its own.
+  void read_share(Stretch& stretch, std::size_t reader);
+  void read_on(Cursor& cursor, Stretch& stretch, std::size_t reader);
   void find_late(const Cursor& cursor);
-  template <class Take>
-  bool read_some(Cursor& cursor, const Block& block, std::uint64_t end, const Take& take);
+  template <class Take, class Expect>
+  bool read_some(Cursor& cursor, const Block& block, std::uint64_t end, const Take& take,
+                 const Expect& expect);
   // Callers that were found late come before the first call in them, outermost first.
   static bool comes_before(const WalkedCall& late, const WalkedCall& other);
 
@@ -138,7 +147,8 @@ private:
   std::uint64_t stretch_ = 0;   // numbers of opening
   std::vector<Cursor> waiting_; // blocks that were not reached yet, in descending order
   std::vector<Cursor> open_;
-  std::vector<WalkedCall> late_; // in order of start
+  std::atomic<std::size_t> next_open_ = 0; // the first one that no reader has taken
+  std::vector<WalkedCall> late_;           // in order of start
 };
 
 } // namespace ptlens::cache

@@ -1,9 +1,14 @@
 // Merges calls into a flame graph. The node of a call is the child of its parent's node for its
 // function, so that one pass from parents to children finds all nodes and one pass back over the
 // tree sums the times. A call's own share of its time away is known at the end of its thread.
+//
+// A node has at most the time of all calls of its function. So the calls of a function that has
+// less than the smallest node together, and the calls in them, need no nodes: their time counts in
+// the caller.
 #include "measure/flame/flame.hpp"
 
 #include "cache/reading/walk.hpp"
+#include "cache/writing/tally.hpp"
 #include "measure/flame/flame_builder.hpp"
 #include "measure/flame/waits_of_calls.hpp"
 #include "measure/selection/call_subset.hpp"
@@ -37,11 +42,13 @@ std::uint64_t subtract(std::uint64_t from, std::uint64_t what) {
 class FlameWalk {
 public:
   FlameWalk(const Measurement& measurement, const std::vector<FunctionId>& functions,
-            const cache::OrderSet* selected, FlameTime time, const waits::Waits* waits)
+            const cache::OrderSet* selected, FlameTime time, const waits::Waits* waits,
+            IdVector<FunctionId, std::uint8_t> small)
       : cache_(*measurement.cache), some_(!functions.empty()), selected_(selected), time_(time),
         threads_(measurement.threads),
         waits_(time == FlameTime::on_cpu ? nullptr : waits, measurement.functions),
-        requested_(measurement.functions.size(), functions.empty() ? 1 : 0) {
+        requested_(measurement.functions.size(), functions.empty() ? 1 : 0),
+        small_(std::move(small)) {
     for (const FunctionId function : functions) {
       if (requested_.has(function)) {
         requested_[function] = 1;
@@ -79,16 +86,25 @@ public:
     }
     const std::uint32_t above =
         parent == nullptr || parent->node == FlameBuilder::no_node ? 0 : parent->node;
-    state.node = builder_.child(above, function, place);
+    state.merged =
+        (parent != nullptr && parent->merged) || (small_.has(function) && small_[function] != 0);
+    state.node = state.merged ? above : builder_.child(above, function, place);
     const std::uint64_t end = call.start + call.latency;
     if (!state.counted || call.end_unknown) {
       waits_.open(call.start, end, no_call, function);
       return;
     }
-    builder_.add_uncertainty(state.node, call.uncertainty);
     const std::uint64_t self = subtract(call.latency, call.children);
+    if (!state.merged) {
+      builder_.add_uncertainty(state.node, call.uncertainty);
+    }
     if (call.outside == 0 && call.off_cpu == 0) {
-      builder_.count(state.node, time_ == FlameTime::off_cpu ? 0 : self);
+      const std::uint64_t time = time_ == FlameTime::off_cpu ? 0 : self;
+      if (state.merged) {
+        builder_.add_self(state.node, time);
+      } else {
+        builder_.count(state.node, time);
+      }
       waits_.open(call.start, end, no_call, function);
       return;
     }
@@ -97,7 +113,8 @@ public:
                      .place = place,
                      .self = self,
                      .outside = call.outside,
-                     .off_cpu = call.off_cpu});
+                     .off_cpu = call.off_cpu,
+                     .merged = state.merged});
     state.away = static_cast<std::uint32_t>(away_.size());
   }
 
@@ -115,6 +132,10 @@ public:
           self = subtract(self, call.off_cpu);
           outside = std::min(self, subtract(outside, call.off_cpu));
         }
+      }
+      if (call.merged) {
+        builder_.add_self(call.node, self);
+        continue;
       }
       const std::uint64_t known =
           waited.empty() ? 0 : add_waits(call, waited[at], std::min(self, call.off_cpu));
@@ -136,6 +157,7 @@ private:
     std::uint32_t away = 0; // index in away_ + 1, 0: it never was away
     bool taken = false;
     bool counted = false;
+    bool merged = false; // `node` is of a caller
   };
   // A call that was switched out or outside user code, without its children's share of that time.
   struct Away {
@@ -144,6 +166,7 @@ private:
     std::uint64_t self = 0;
     std::uint64_t outside = 0;
     std::uint64_t off_cpu = 0;
+    bool merged = false;
   };
 
   // Adds a leaf for each cause. Returns their time, which is at most `most`.
@@ -166,6 +189,7 @@ private:
   const std::vector<stacks::ThreadInfo>& threads_;
   WaitsOfCalls waits_;
   IdVector<FunctionId, std::uint8_t> requested_;
+  IdVector<FunctionId, std::uint8_t> small_; // empty: no function is small
   FlameBuilder builder_;
   std::uint64_t taken_ = 0;
   std::uint32_t thread_ = 0;
@@ -180,6 +204,37 @@ stacks::CallStates counted_states(const cache::CallCache& cache,
     return cache.sums(function).calls[static_cast<std::size_t>(CallState::complete)] > 0;
   });
   return any_complete ? stacks::CallStates{CallState::complete} : stacks::CallStates::all();
+}
+
+// Returns the functions whose calls together have less than `smallest` of the time of all calls,
+// which is at least that of any function. Nothing where all of them have no time.
+std::optional<IdVector<FunctionId, std::uint8_t>> small_functions(const Measurement& measurement,
+                                                                  FlameTime time, double smallest) {
+  const cache::CallCache& cache = *measurement.cache;
+  const auto double_of = [](const cache::Sum& sum) {
+    return static_cast<double>(cache::wide(sum));
+  };
+  const auto time_of = [&](FunctionId function, bool at_least) {
+    const cache::FunctionSums& sums = cache.sums(function);
+    if (time == FlameTime::off_cpu) {
+      return double_of(sums.off_cpu);
+    }
+    const bool without_off = time == FlameTime::on_cpu && at_least;
+    return double_of(sums.inclusive) - (without_off ? double_of(sums.off_cpu) : 0);
+  };
+  double most = 0; // a lower bound of the time of all calls
+  for (const FunctionId function : measurement.functions.ids()) {
+    most = std::max(most, time_of(function, true));
+  }
+  if (most <= 0) {
+    return std::nullopt;
+  }
+  IdVector<FunctionId, std::uint8_t> small(measurement.functions.size(), 0);
+  for (const FunctionId function : measurement.functions.ids()) {
+    const double of_function = time_of(function, false);
+    small[function] = static_cast<std::uint8_t>(of_function <= 0 || of_function < smallest * most);
+  }
+  return small;
 }
 
 // Returns nothing where the calls of a thread did not start in the order of their opening, unless
@@ -261,7 +316,17 @@ FlameTree flame(const Measurement& measurement, const std::vector<FunctionId>& f
   if (!selection.accepts_all() || states != stacks::CallStates::all()) {
     selected = select_calls(measurement, selectable, selection, states);
   }
-  const FlameWalk walk(measurement, functions, selected ? &*selected : nullptr, time, waits);
+  // The time that probes took is subtracted call by call: a call can be shorter than those in it.
+  IdVector<FunctionId, std::uint8_t> small;
+  if (functions.empty() && !selected && !measurement.is_corrected() && smallest > 0) {
+    auto found = small_functions(measurement, time, smallest);
+    if (!found) {
+      return FlameBuilder().finish();
+    }
+    small = std::move(*found);
+  }
+  const FlameWalk walk(measurement, functions, selected ? &*selected : nullptr, time, waits,
+                       std::move(small));
   const std::vector<cache::EdgeId> edges = needed.edges();
   auto tree = flame_of(cache, edges, walk, false);
   if (!tree) {

@@ -47,14 +47,16 @@ public:
     ++nodes_[node].calls;
     nodes_[node].self += self;
   }
+  // Adds the time of calls that have no node of their own.
+  void add_self(std::uint32_t node, std::uint64_t self) { nodes_[node].self += self; }
 
-  // Sums inclusive times, and removes nodes without calls at or below them.
+  // Sums inclusive times, and removes nodes without calls and time at and below them.
   [[nodiscard]] FlameTree finish() const {
     FlameTree tree = in_order();
     std::vector<std::uint8_t> used(tree.size(), 0);
     for (std::size_t node = tree.size(); node-- > 0;) {
       tree.inclusive[node] += tree.self[node];
-      used[node] |= static_cast<std::uint8_t>(tree.calls[node] > 0);
+      used[node] |= static_cast<std::uint8_t>(tree.calls[node] > 0 || tree.self[node] > 0);
       if (node > 0) {
         tree.inclusive[tree.parent[node]] += tree.inclusive[node];
         used[tree.parent[node]] |= used[node];

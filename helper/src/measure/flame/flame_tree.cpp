@@ -40,7 +40,8 @@ FlameTree pruned(const FlameTree& tree, double smallest, std::uint32_t focus) {
   for (std::size_t node = 1; node < tree.size(); ++node) {
     const std::uint8_t above = states[tree.parent[node]];
     const double least = above == kept_in_focus ? limit_in_focus : limit;
-    if (states[node] == left_out && static_cast<double>(tree.inclusive[node]) >= least) {
+    const std::uint64_t time = tree.inclusive[node];
+    if (states[node] == left_out && time > 0 && static_cast<double>(time) >= least) {
       states[node] = above;
     }
   }

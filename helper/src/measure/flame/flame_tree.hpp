@@ -27,8 +27,8 @@ struct FlameTree {
 // Returns the tree of the nodes that are marked. The parents of a marked node are marked.
 [[nodiscard]] FlameTree kept_of(const FlameTree& tree, std::span<const std::uint8_t> kept);
 
-// Merges nodes below `smallest` (share of the root's time, 0 keeps all) into their parent's self
-// time. Below the node `focus`, it is a share of that node's time.
+// Merges nodes below `smallest` (share of the root's time, 0 keeps all) and nodes without time into
+// their parent's self time. Below the node `focus`, it is a share of that node's time.
 [[nodiscard]] FlameTree pruned(const FlameTree& tree, double smallest, std::uint32_t focus = 0);
 
 } // namespace ptlens::measure

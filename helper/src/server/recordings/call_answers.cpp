@@ -107,21 +107,28 @@ Result<Json> answer_flame(OpenRecording& recording, const FlameRequest& request,
     }
     known = std::move(*found);
   }
-  const auto whole =
-      recording.flame({.functions = subject->functions,
-                       .selection = request.selection,
-                       .time = request.time,
-                       .waits = request.waits},
-                      [&] {
-                        return measure::flame(subject->measurement(), subject->functions,
-                                              request.selection, request.time, 0, known.get());
-                      });
-  const std::uint32_t focus = focused_node(subject->measurement(), *whole, request.focus);
+  const auto down_to = [&](double smallest) {
+    return recording.flame({.functions = subject->functions,
+                            .selection = request.selection,
+                            .time = request.time,
+                            .waits = request.waits},
+                           smallest, [&] {
+                             return measure::flame(subject->measurement(), subject->functions,
+                                                   request.selection, request.time, smallest,
+                                                   known.get());
+                           });
+  };
   double smallest = request.smallest;
-  measure::FlameTree tree = pruned(*whole, smallest, focus);
+  auto made = down_to(smallest);
+  std::uint32_t focus = focused_node(subject->measurement(), *made, request.focus);
+  if (focus != 0) {
+    made = down_to(0); // for this zoom and those that follow
+    focus = focused_node(subject->measurement(), *made, request.focus);
+  }
+  measure::FlameTree tree = pruned(*made, smallest, focus);
   while (tree.size() > most_flame_nodes && smallest < 1) {
     smallest = std::max(smallest * 4, 1e-5);
-    tree = pruned(*whole, smallest, focus);
+    tree = pruned(*made, smallest, focus);
   }
   Json json = exporting::flame_json(subject->measurement(), tree, request.time);
   auto command = subject->command("flame");

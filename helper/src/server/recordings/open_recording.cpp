@@ -111,22 +111,23 @@ Result<OpenRecording::SharedLineTimes> OpenRecording::line_times(
   return measured;
 }
 
-OpenRecording::SharedFlame OpenRecording::flame(const FlameQuestion& question,
+OpenRecording::SharedFlame OpenRecording::flame(const FlameQuestion& question, double smallest,
                                                 const std::function<measure::FlameTree()>& make) {
   constexpr std::size_t most_flames = 4; // two times of two graphs
   constexpr std::size_t most_nodes = 4'000'000;
-  const auto find = [&] { return std::ranges::find(flames_, question, &Flame::first); };
   {
     const std::lock_guard lock(mutex_);
-    if (const auto known = find(); known != flames_.end()) {
+    const auto known = std::ranges::find(flames_, question, &Flame::question);
+    if (known != flames_.end() && known->smallest <= smallest) {
       std::rotate(flames_.begin(), known, std::next(known));
-      return flames_.front().second;
+      return flames_.front().tree;
     }
   }
   auto made = std::make_shared<const measure::FlameTree>(make());
   const std::lock_guard lock(mutex_);
-  if (!cancel_asked() && !damaged() && made->size() <= most_nodes && find() == flames_.end()) {
-    flames_.emplace_front(question, made);
+  if (!cancel_asked() && !damaged() && made->size() <= most_nodes) {
+    std::erase_if(flames_, [&](const Flame& known) { return known.question == question; });
+    flames_.push_front({.question = question, .smallest = smallest, .tree = made});
     flames_.resize(std::min(flames_.size(), most_flames));
   }
   return made;

@@ -74,9 +74,10 @@ struct OpenRecording {
     bool operator==(const FlameQuestion&) const = default;
   };
   using SharedFlame = std::shared_ptr<const measure::FlameTree>;
-  // Returns the flame graph with all its nodes that `make` makes, and remembers some of the last
-  // ones: a zoom shows more nodes of the same graph.
-  [[nodiscard]] SharedFlame flame(const FlameQuestion& question,
+  // Returns the flame graph with its nodes down to `smallest`, or smaller ones too: a share of the
+  // root's time, 0 for all. `make` makes it. The last graphs are remembered, because a zoom shows
+  // more nodes of the same graph.
+  [[nodiscard]] SharedFlame flame(const FlameQuestion& question, double smallest,
                                   const std::function<measure::FlameTree()>& make);
 
 private:
@@ -86,7 +87,11 @@ private:
   std::map<std::string, std::shared_ptr<const measure::FileLines>> lines_;
   std::map<std::string, std::shared_ptr<const measure::FileRuns>> runs_; // by recorded name
   std::map<std::string, SharedLineTimes> line_times_;                    // by recorded name
-  using Flame = std::pair<FlameQuestion, SharedFlame>;
+  struct Flame {
+    FlameQuestion question;
+    double smallest = 0;
+    SharedFlame tree;
+  };
   std::deque<Flame> flames_; // the latest is first
 };
 
