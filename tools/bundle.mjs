@@ -24,8 +24,7 @@ async function writeProtocolTypes() {
   if (present !== text) await writeFile(target, text);
 }
 
-// d3-flame-graph recognizes its nodes by the name of their constructor.
-const common = { bundle: true, keepNames: true, sourcemap: true, logLevel: "warning", absWorkingDir: root };
+const common = { bundle: true, sourcemap: true, logLevel: "warning", absWorkingDir: root };
 
 const extension = {
   ...common,

@@ -1,13 +1,14 @@
 // The panel's own page in a browser, with the helper behind it: how long the first flame graph takes until it is drawn, and
-// what the browser's trace says of zooming into it.
+// what the browser's trace says of zooming into it. A server on this machine takes the place of VS Code.
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import path from "node:path";
+import { json } from "node:stream/consumers";
 import { at, StepError } from "../steps.mjs";
 import { launch } from "../../test/editor/browser.mjs";
 
-const address = "http://panel.invalid/";
 const zooms = 5; // into the widest frame, and out again
-const patience = { timeout: 60_000 };
 
 const html = `<!DOCTYPE html>
 <html lang="en">
@@ -16,69 +17,98 @@ const html = `<!DOCTYPE html>
 </html>`;
 const types = { ".js": "text/javascript", ".css": "text/css", ".ttf": "font/ttf" };
 
-function answerOf(url) {
-  const name = path.basename(new URL(url).pathname);
-  if (name === "") return { contentType: "text/html", body: html };
-  const contentType = types[path.extname(name)];
-  return contentType === undefined ? { status: 404 } : { contentType, body: readFileSync(at("out", name)) };
+/**
+ * Returns the answer to ptlens/flame of a graph with as many frames as there is room for: each frame has two to four callees, down to
+ * `smallest` of the whole. `known` is an answer to ptlens/functions, which names the functions.
+ */
+export function fullGraph({ recording, functions }, { time_kind: time, smallest = 0.0005 }) {
+  const [ns, levels] = time === "wall" ? [1e9, 60] : [0, 0];
+  const nodes = { parent: [-1], function: [-1], inclusive: [ns], self: [0], calls: [1] };
+  let seed = 1;
+  const random = () => {
+    seed = (seed * 16807) % 2147483647; // Park and Miller, "Random number generators: good ones are hard to find"
+    return seed / 2147483647;
+  };
+  for (let node = 0, depths = [0]; node < nodes.parent.length; node++) {
+    const callees = depths[node] < levels ? 2 + Math.floor(3 * random()) : 0;
+    let rest = nodes.inclusive[node];
+    for (let callee = 0; callee < callees; callee++) {
+      const part = Math.floor(rest * (callee + 1 < callees ? random() ** 2 : 0.98));
+      if (part < smallest * ns) continue;
+      rest -= part;
+      depths.push(depths[node] + 1);
+      nodes.parent.push(node);
+      nodes.function.push(nodes.function.length % functions.length);
+      nodes.inclusive.push(part);
+      nodes.calls.push(1);
+    }
+    nodes.self[node] = rest;
+  }
+  return { recording, time, functions: functions.map(({ name, binary, address }) => ({ name, binary, address, file: "", line: 0 })), nodes };
 }
 
-// Answers the page as the extension does: the overview, then each request about the recording.
-async function toExtension(client, id, message) {
-  if (message.type === "ready") return { type: "overview", functions: await client.ask("ptlens/functions", { id }) };
-  if (message.type !== "ask") return undefined;
+// Answers a message of the page as the extension does: the overview, then each request about the recording.
+async function answerTo(request, message) {
+  if (message.type === "ready") return { type: "overview", functions: await request("ptlens/functions", {}) };
+  if (message.type !== "ask") return null;
   const { ask, method, params } = message;
-  return client.ask(method, { ...params, id }).then(
+  return request(method, params).then(
     (result) => ({ type: "answer", ask, result }),
     (error) => ({ type: "answer", ask, failure: error.message }),
   );
 }
 
-// In the page: what VS Code offers to a webview.
+async function respond(ask, request, response) {
+  if (request.method === "POST") {
+    response.end(JSON.stringify(await answerTo(ask, await json(request))));
+    return;
+  }
+  const name = path.basename(request.url);
+  const type = types[path.extname(name)];
+  if (name === "") response.setHeader("Content-Type", "text/html").end(html);
+  else if (type === undefined) response.writeHead(404).end();
+  else response.setHeader("Content-Type", type).end(readFileSync(at("out", name)));
+}
+
+// In the page: what VS Code offers to a webview. `bench` says what is going on.
 function offerApi() {
+  const { fetch, performance } = globalThis;
+  const bench = { pending: 0, flameAsked: undefined };
+  globalThis.bench = bench;
   let state;
   globalThis.acquireVsCodeApi = () => ({
     getState: () => state,
     setState: (next) => { state = next; },
-    postMessage: (message) => {
-      void globalThis.toExtension(message).then((answer) => {
-        if (answer) globalThis.postMessage(answer);
-      });
+    postMessage: async (message) => {
+      bench.pending++;
+      if (message.method === "ptlens/flame") bench.flameAsked ??= performance.now();
+      const answer = await (await fetch("/", { method: "POST", body: JSON.stringify(message) })).json();
+      if (answer !== null) globalThis.postMessage(answer);
+      bench.pending--;
     },
   });
 }
 
-// In the page: waits until frames are drawn that are not in `before`, and the browser has shown them. Returns the time.
-function untilDrawn(before) {
-  return new Promise((resolve) => {
-    const look = () => {
-      const { document, requestAnimationFrame, performance } = globalThis;
-      const drawn = [...document.querySelectorAll(".graph g.frame")].map((frame) => frame.getAttribute("aria-label")).join();
-      if (drawn === "" || drawn === before) requestAnimationFrame(look);
-      else requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now())));
-    };
-    look();
-  });
+// In the page: waits until frames are drawn and the browser has shown them. Returns the time.
+async function untilDrawn() {
+  const { document, requestAnimationFrame, performance } = globalThis;
+  const frame = () => new Promise((resolve) => { requestAnimationFrame(resolve); });
+  while (!(Number(document.querySelector(".graph")?.dataset.frames) > 1)) await frame();
+  await frame();
+  await frame();
+  return { drawn: performance.now(), flameAsked: globalThis.bench.flameAsked };
 }
 
-// In the page: what is drawn, for untilDrawn.
-const drawnFrames = () => [...globalThis.document.querySelectorAll(".graph g.frame")].map((frame) => frame.getAttribute("aria-label")).join();
-
-// In the page: a click on the widest frame below the root.
-function zoomIn() {
-  const width = (frame) => frame.querySelector("rect").getBoundingClientRect().width;
-  const frames = [...globalThis.document.querySelectorAll(".graph g.frame:not(.root, .smaller, .blk, .lost)")];
-  const widest = frames.reduce((one, other) => (one === undefined || width(other) > width(one) ? other : one), undefined);
-  widest?.dispatchEvent(new globalThis.MouseEvent("click", { bubbles: true }));
-  return widest !== undefined;
+// In the page: waits until everything that was asked has been answered and drawn.
+async function untilQuiet() {
+  const pause = (ms) => new Promise((resolve) => { globalThis.setTimeout(resolve, ms); });
+  do await pause(300);
+  while (globalThis.bench.pending > 0);
 }
 
-function zoomOut() {
-  const { document, KeyboardEvent } = globalThis;
-  document.querySelector(".graph").dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
-}
+const framesDrawn = () => Number(globalThis.document.querySelector(".graph").dataset.frames);
 
-// Counts what the browser's trace contains: frames shown and dropped, and the longest task of the page's main thread, ms.
+// Counts what the browser's trace contains: frames shown and dropped, and the longest task of a main thread, ms.
 function summaryOf(trace) {
   const { traceEvents } = JSON.parse(trace.toString("utf8"));
   const count = (name) => traceEvents.filter((event) => event.name === name).length;
@@ -86,33 +116,41 @@ function summaryOf(trace) {
   return { shown: count("DrawFrame"), dropped: count("DroppedFrame"), longest: tasks.reduce((most, { dur }) => Math.max(most, dur / 1000), 0) };
 }
 
-// Returns the milliseconds of the first drawing, and what the trace says of zooming in and out.
-export async function drawing(client, id) {
+// Opens the widest callee of the root by the keyboard, so often, and goes back.
+async function zoomInAndOut(page) {
+  await page.locator(".graph").focus();
+  for (let depth = 0; depth < zooms; depth++) {
+    for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    await page.evaluate(untilQuiet);
+  }
+  for (let depth = 0; depth < zooms; depth++) {
+    await page.keyboard.press("Escape");
+    await page.evaluate(untilQuiet);
+  }
+}
+
+// Returns the milliseconds from opening the panel, and from asking for the flame graph, until that is drawn, and what the trace
+// says of zooming in and out. `ask` answers a request about the recording.
+export async function drawing(ask) {
+  const server = createServer((request, response) => void respond(ask, request, response));
+  await once(server.listen(0, "127.0.0.1"), "listening");
   const browser = await launch();
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-    page.setDefaultTimeout(patience.timeout);
     const errors = [];
     page.on("pageerror", (error) => errors.push(error.message));
-    await page.route(`${address}**`, (route) => route.fulfill(answerOf(route.request().url())));
-    await page.exposeFunction("toExtension", (message) => toExtension(client, id, message));
     await page.addInitScript(offerApi);
-    await page.goto(address);
-    const first = await page.evaluate(untilDrawn, "");
-    const frames = await page.locator(".graph g.frame").count();
-    await page.waitForTimeout(1000);
-    const categories = ["devtools.timeline", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"];
-    await browser.startTracing(page, { categories });
-    for (const step of [...Array(zooms).fill(zoomIn), ...Array(zooms).fill(zoomOut)]) {
-      const before = await page.evaluate(drawnFrames);
-      if ((await page.evaluate(step)) === false) break;
-      await page.evaluate(untilDrawn, before);
-      await page.waitForTimeout(300);
-    }
-    const zoom = summaryOf(await browser.stopTracing());
+    await page.goto(`http://127.0.0.1:${server.address().port}/`);
+    const { drawn, flameAsked } = await page.evaluate(untilDrawn);
+    await page.evaluate(untilQuiet);
+    const frames = await page.evaluate(framesDrawn);
+    await browser.startTracing(page, { categories: ["devtools.timeline", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"] });
+    await zoomInAndOut(page);
+    const trace = summaryOf(await browser.stopTracing());
     if (errors.length > 0) throw new StepError(`the panel failed: ${errors.join(", ")}`);
-    return { first, frames, zoom };
+    return { opening: drawn, flame: drawn - flameAsked, frames, zooms, trace };
   } finally {
     await browser.close();
+    server.close();
   }
 }

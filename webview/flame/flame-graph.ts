@@ -1,71 +1,102 @@
-// The drawing of the flame graph by d3-flame-graph, with the root at the top. The panel adds what the library has not:
-// patterns for waiting, outlines of search hits, a frame for the keyboard, and roles for screen readers.
-import flamegraph, { type FlameGraphChart, type Node } from "d3-flame-graph";
-import { select } from "d3-selection";
+// Draws the flame graph on a canvas, with the root at the top, as far as it is in sight. Elements for each frame, as
+// d3-flame-graph makes them, take a third of a second for a graph that fills the window; this takes a few milliseconds.
+// Beside the canvas is one element for screen readers: the frame that has the keyboard.
 import { share, time } from "../base/format";
 import { shortName } from "../base/names";
+import { frameFill, readPalette, type Fill, type Palette } from "../overview/colors";
 import type { FlameNode } from "./hierarchy";
+import { layOut, type Frame } from "./layout";
 
-type Frame = Node<FlameNode>;
-
-const cellHeight = 24;
-/** Width of a letter and of what surrounds a text, pixels. */
-const [letter, around] = [7.3, 12];
+const rowHeight = 24;
+/** Left and right of a text, pixels. */
+const margin = 6;
 /** A text needs room for so many letters. */
 const leastLetters = 5;
-/** Pixels */
-const smallestFrame = 0.5;
 
 export interface Handlers {
   readonly onOpen: (node: FlameNode) => void;
-  readonly onHover: (node: FlameNode | undefined, event: MouseEvent | undefined) => void;
+  readonly onHover: (node: FlameNode | undefined) => void;
 }
 
-/** Shows the card of a frame; d3-flame-graph calls it as its tooltip. */
-function tooltipOf(onHover: Handlers["onHover"]): () => void {
-  const nothing = (): void => undefined;
-  return Object.assign(nothing, {
-    show: (event: MouseEvent, frame: Frame) => {
-      onHover(frame.data, event);
-    },
-    hide: () => {
-      onHover(undefined, undefined);
-    },
-  });
+/** What is at a place of the canvas, for programs that look at the page from outside; pixels of the canvas. */
+interface DrawnFrame {
+  readonly name: string;
+  readonly root: boolean;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
 }
 
 export class FlameGraph {
-  readonly #chart: FlameGraphChart<FlameNode>;
-  #hits = new Set<FlameNode>();
+  readonly #canvas = document.createElement("canvas");
+  readonly #whole = document.createElement("div");
+  readonly #reader = document.createElement("div");
+  readonly #context: CanvasRenderingContext2D | null;
+  readonly #palette: Palette = readPalette();
+  readonly #fills = new Map<string, Fill>();
+  readonly #font: string;
+  readonly #letter: number;
+  readonly #isHighContrast = document.body.classList.contains("vscode-high-contrast");
+  readonly #ends = new AbortController();
+  readonly #size: ResizeObserver;
+  #rows: readonly Frame[][] = [];
+  #frames: ReadonlyMap<FlameNode, Frame> = new Map();
+  #hits: ReadonlySet<FlameNode> = new Set();
   #current: FlameNode | undefined;
+  #hovered: Frame | undefined;
+  #willDraw = false;
 
+  /** Draws into the container, which it empties when it ends. The colors are those of the present theme. */
   constructor(
     private readonly container: HTMLElement,
-    private readonly root: FlameNode,
+    private root: FlameNode,
     private readonly width: number,
-    { onOpen, onHover }: Handlers,
+    private readonly handlers: Handlers,
   ) {
-    this.#chart = flamegraph<FlameNode>()
-      .width(width)
-      .cellHeight(cellHeight)
-      .minFrameSize(smallestFrame)
-      .transitionDuration(0)
-      .inverted(true)
-      .sort((a, b) => b.data.value - a.data.value)
-      .getName((frame) => this.#label(frame))
-      .tooltip(tooltipOf(onHover))
-      .setColorMapper((frame) => fillOf(frame.data))
-      .onClick((frame) => {
-        onOpen(frame.data);
-      });
-    select(container).datum(root).call(this.#chart);
-    this.#decorate();
+    this.#font = `12px ${getComputedStyle(container).fontFamily}`;
+    this.#context = this.#canvas.getContext("2d", { alpha: false });
+    if (this.#context !== null) this.#context.font = this.#font;
+    this.#letter = this.#context?.measureText("m").width ?? 1;
+    this.#canvas.style.width = `${String(width)}px`;
+    this.#reader.className = "reader";
+    this.#reader.id = "flame-frame";
+    this.#reader.setAttribute("role", "treeitem");
+    this.#whole.append(this.#canvas);
+    container.replaceChildren(this.#whole, this.#reader);
+    container.setAttribute("aria-activedescendant", this.#reader.id);
+    const { signal } = this.#ends;
+    container.addEventListener("scroll", () => { this.#drawSoon(); }, { signal });
+    this.#canvas.addEventListener("click", (event) => {
+      const node = this.nodeAt(event);
+      if (node !== undefined) this.handlers.onOpen(node);
+    }, { signal });
+    this.#canvas.addEventListener("mousemove", (event) => { this.#hover(this.#frameAt(event)); }, { signal });
+    this.#canvas.addEventListener("mouseleave", () => { this.#hover(undefined); }, { signal });
+    this.#size = new ResizeObserver(() => { this.#drawSoon(); });
+    this.#size.observe(container);
+    this.show(root);
+  }
+
+  /** Draws another graph in its place. No frame of it has the keyboard. */
+  show(root: FlameNode): void {
+    this.root = root;
+    this.#rows = layOut(root, this.width);
+    this.#frames = new Map(this.#rows.flat().map((frame) => [frame.node, frame]));
+    this.#hits = new Set();
+    this.#current = undefined;
+    this.#hover(undefined);
+    this.#whole.style.height = `${String(this.#rows.length * rowHeight)}px`;
+    this.container.dataset.frames = String(this.#frames.size);
+    this.#read();
+    this.#drawSoon();
   }
 
   /** Marks the frames that a search found. */
   mark(hits: readonly FlameNode[]): void {
+    if (hits.length === 0 && this.#hits.size === 0) return;
     this.#hits = new Set(hits);
-    this.#decorate();
+    this.#drawSoon();
   }
 
   get current(): FlameNode | undefined {
@@ -75,77 +106,171 @@ export class FlameGraph {
   /** Gives a frame the keyboard. */
   moveTo(node: FlameNode | undefined): void {
     this.#current = node;
-    this.#decorate();
-    this.#frames().filter((frame) => frame.data === node).nodes()[0]?.scrollIntoView({ block: "nearest" });
+    this.#read();
+    const frame = this.#frameOf(node);
+    if (frame !== undefined) {
+      const top = frame.depth * rowHeight;
+      const { scrollTop, clientHeight } = this.container;
+      this.container.scrollTop = Math.min(top, Math.max(scrollTop, top + rowHeight - clientHeight));
+    }
+    this.#drawSoon();
   }
 
   /** Returns the frame that an arrow key leads to. */
   neighbour(key: string): FlameNode | undefined {
-    const drawn = this.#frames().data();
-    const current = drawn.find(({ data }) => data === this.#current);
+    const current = this.#frameOf(this.#current);
     if (current === undefined) return this.root;
-    if (key === "ArrowUp") return current.parent?.data;
-    if (key === "ArrowDown") return current.children?.find((child) => drawn.includes(child))?.data;
-    const row = drawn.filter(({ depth }) => depth === current.depth).sort((a, b) => a.x0 - b.x0);
-    return row[row.indexOf(current) + (key === "ArrowLeft" ? -1 : 1)]?.data;
+    if (key === "ArrowUp") return current.parent?.node;
+    const isBelow = key === "ArrowDown";
+    const row = this.#rows[current.depth + (isBelow ? 1 : 0)] ?? [];
+    if (isBelow) return row.find(({ parent }) => parent === current)?.node;
+    return row[row.indexOf(current) + (key === "ArrowLeft" ? -1 : 1)]?.node;
+  }
+
+  /** Returns what is drawn under the pointer. */
+  nodeAt(event: MouseEvent): FlameNode | undefined {
+    return this.#frameAt(event)?.node;
   }
 
   dispose(): void {
-    this.#chart.destroy();
+    this.#ends.abort();
+    this.#size.disconnect();
     this.container.replaceChildren();
   }
 
-  #frames(): ReturnType<typeof framesIn> {
-    return framesIn(this.container);
+  #hover(frame: Frame | undefined): void {
+    if (frame === this.#hovered) return;
+    this.#hovered = frame;
+    this.#canvas.style.cursor = frame === undefined ? "" : "pointer";
+    this.handlers.onHover(frame?.node);
+    this.#drawSoon();
   }
 
-  /** The name, and the share where it fits as a whole. */
-  #label({ data, x0, x1 }: Frame): string {
-    const name = data.kind === "frame" ? shortName(data.name) : data.name;
-    const letters = ((x1 - x0) * this.width - around) / letter;
-    const part = share(data.value / Math.max(1, this.root.value));
-    return name.length + part.length + 1 <= letters ? `${name} ${part}` : name;
+  #frameOf(node: FlameNode | undefined): Frame | undefined {
+    return node === undefined ? undefined : this.#frames.get(node);
   }
 
-  #decorate(): void {
-    const { width } = this;
-    this.#frames().each((frame, index, nodes) => {
-      const element = nodes[index];
-      if (element === undefined) return;
-      const { data } = frame;
-      element.setAttribute("role", "treeitem");
-      element.setAttribute("aria-level", String(frame.depth + 1));
-      element.setAttribute("aria-label", `${this.#label(frame)}, ${time(data.value)}, ${share(data.value / Math.max(1, this.root.value))}`);
-      element.classList.toggle("root", frame.depth === 0);
-      element.classList.toggle("blk", isWaiting(data) && data.reason !== "preempted");
-      element.classList.toggle("pre", data.reason === "preempted");
-      element.classList.toggle("lost", data.kind === "lost");
-      element.classList.toggle("smaller", data.kind === "smaller");
-      element.classList.toggle("thin", (frame.x1 - frame.x0) * width < leastLetters * letter + around);
-      element.classList.toggle("hit", this.#hits.has(data));
-      element.classList.toggle("cur", data === this.#current);
+  #frameAt({ clientX, clientY }: MouseEvent): Frame | undefined {
+    const { left, top } = this.#canvas.getBoundingClientRect();
+    const x = clientX - left;
+    const row = this.#rows[Math.floor((clientY - top + this.container.scrollTop) / rowHeight)];
+    return row?.find((frame) => frame.left <= x && x < frame.right);
+  }
+
+  #share({ value }: FlameNode): string {
+    return share(value / Math.max(1, this.root.value));
+  }
+
+  /** The name, and the share where it fits as a whole; nothing where there is no room. */
+  #label({ node, left, right }: Frame): string {
+    const room = Math.floor((right - left - 2 * margin) / this.#letter);
+    if (room < leastLetters) return "";
+    const name = node.kind === "frame" ? shortName(node.name) : node.name;
+    const whole = `${name} ${this.#share(node)}`;
+    if (whole.length <= room) return whole;
+    return name.length <= room ? name : `${name.slice(0, room - 1)}…`;
+  }
+
+  /** Says what has the keyboard. */
+  #read(): void {
+    const node = this.#current ?? this.root;
+    const name = node.kind === "frame" ? shortName(node.name) : node.name;
+    this.#reader.setAttribute("aria-level", String((this.#frameOf(node)?.depth ?? 0) + 1));
+    this.#reader.setAttribute("aria-label", `${name}, ${time(node.value)}, ${this.#share(node)}`);
+  }
+
+  /** Draws once before the browser shows the page again, however much has changed. */
+  #drawSoon(): void {
+    if (this.#willDraw) return;
+    this.#willDraw = true;
+    requestAnimationFrame(() => {
+      this.#willDraw = false;
+      if (!this.#ends.signal.aborted) this.#draw();
     });
   }
-}
 
-function framesIn(container: HTMLElement) {
-  return select(container).selectAll<SVGGElement, Frame>("g.frame");
+  #draw(): void {
+    const context = this.#context;
+    if (context === null) return;
+    const { scrollTop, clientHeight } = this.container;
+    const height = Math.min(this.#rows.length * rowHeight, Math.max(rowHeight, clientHeight));
+    const scale = window.devicePixelRatio;
+    const [wide, high] = [Math.round(this.width * scale), Math.round(height * scale)];
+    // Another size makes the browser allocate the canvas again.
+    if (this.#canvas.width !== wide || this.#canvas.height !== high) {
+      this.#canvas.width = wide;
+      this.#canvas.height = high;
+      this.#canvas.style.height = `${String(height)}px`;
+    }
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.fillStyle = this.#palette.bg;
+    context.fillRect(0, 0, this.width, height);
+    context.font = this.#font;
+    context.textBaseline = "middle";
+    const drawn: DrawnFrame[] = [];
+    const outlined: Frame[] = [];
+    const first = Math.floor(scrollTop / rowHeight);
+    for (const row of this.#rows.slice(first, Math.ceil((scrollTop + height) / rowHeight))) {
+      for (const frame of row) {
+        const top = frame.depth * rowHeight - scrollTop;
+        this.#drawFrame(context, frame, top);
+        if (this.#hits.has(frame.node) || frame.node === this.#current) outlined.push(frame);
+        drawn.push({ name: frame.node.name, root: frame.depth === 0, left: frame.left, right: frame.right, top, bottom: top + rowHeight });
+      }
+    }
+    for (const frame of outlined) this.#outline(context, frame, frame.depth * rowHeight - scrollTop);
+    Object.assign(this.#canvas, { frames: drawn });
+  }
+
+  #drawFrame(context: CanvasRenderingContext2D, frame: Frame, top: number): void {
+    const { node, left, right } = frame;
+    const state = stateOf(node);
+    let fill = this.#fills.get(state);
+    if (fill === undefined) {
+      fill = frameFill(context, this.#palette, state);
+      this.#fills.set(state, fill);
+    }
+    // Between frames, the background shows.
+    const [x, y, width, height] = [left + 0.5, top + 0.5, Math.max(0.5, right - left - 1), rowHeight - 1];
+    context.fillStyle = fill;
+    context.fillRect(x, y, width, height);
+    if (frame === this.#hovered) {
+      context.globalAlpha = 0.12;
+      context.fillStyle = this.#palette.fg;
+      context.fillRect(x, y, width, height);
+      context.globalAlpha = 1;
+    }
+    if (this.#isHighContrast) {
+      context.lineWidth = 1;
+      context.strokeStyle = state === "smaller" || state === "lost" ? this.#palette.dim : this.#palette[state];
+      context.strokeRect(x + 0.5, y + 0.5, Math.max(0, width - 1), height - 1);
+    }
+    const label = this.#label(frame);
+    if (label === "") return;
+    if (state === "lost" || (this.#isHighContrast && state !== "on")) {
+      context.fillStyle = this.#palette.bg;
+      context.fillRect(left + 2, top + 3, label.length * this.#letter + 8, rowHeight - 6);
+    }
+    context.fillStyle = this.#palette.fg;
+    context.fillText(label, left + margin, top + rowHeight / 2 + 0.5);
+  }
+
+  #outline(context: CanvasRenderingContext2D, { node, left, right }: Frame, top: number): void {
+    const isCurrent = node === this.#current;
+    const thick = isCurrent ? 3 : 2.5;
+    context.lineWidth = thick;
+    context.strokeStyle = isCurrent ? this.#palette.focus : this.#palette.fg;
+    context.strokeRect(left + thick / 2, top + thick / 2, Math.max(0, right - left - thick), rowHeight - thick);
+  }
 }
 
 /** Whether a frame waits for more than half of its time. */
-export function isWaiting({ off, value, kind }: FlameNode): boolean {
+function isWaiting({ off, value, kind }: FlameNode): boolean {
   return kind === "off" || (value > 0 && off > value / 2);
 }
 
-function fillOf(node: FlameNode): string {
-  if (node.kind === "smaller") return "var(--neutral)";
-  if (node.kind === "lost") return "url(#lost)";
-  if (node.reason === "preempted") return "url(#soft-preempted)";
-  return isWaiting(node) ? "url(#soft-blocked)" : "var(--on-soft)";
-}
-
-/** Returns the node of the frame that contains an element of the graph. */
-export function frameOf(target: EventTarget | null): FlameNode | undefined {
-  const frame = target instanceof Element ? target.closest<SVGGElement>("g.frame") : null;
-  return frame === null ? undefined : select<SVGGElement, Frame>(frame).datum().data;
+function stateOf(node: FlameNode): "on" | "blk" | "pre" | "lost" | "smaller" {
+  if (node.kind === "smaller" || node.kind === "lost") return node.kind;
+  if (node.reason === "preempted") return "pre";
+  return isWaiting(node) ? "blk" : "on";
 }

@@ -24,18 +24,23 @@ const offCpu = answersTo(
   subject,
 );
 
+// These change with the answers, not when something is asked.
+const result = computed(() => flame.value.value);
+const hierarchy = computed(() => (result.value === undefined ? undefined : hierarchyOf(result.value)));
+const offCpuResult = computed(() => offCpu.value.value);
+const offCpuHierarchy = computed(() => (offCpuResult.value === undefined ? undefined : hierarchyOf(offCpuResult.value)));
+
 /** The whole graph, without what the user hid. */
 export const graph = computed((): { root: FlameNode; omitted: number } | undefined => {
-  const result = flame.value.value;
-  if (result === undefined) return undefined;
-  const { root: drawn, omitted } = hierarchyOf(result);
-  const off = offCpu.value.value;
-  let root = drawn;
-  if (result.time === "wall" && off !== undefined) root = withOffCpu(root, hierarchyOf(off).root);
-  else if (result.time === "off") root = allOff(root);
+  if (result.value === undefined || hierarchy.value === undefined) return undefined;
+  const { time, recording } = result.value;
+  const { omitted } = hierarchy.value;
+  let { root } = hierarchy.value;
+  if (time === "wall" && offCpuHierarchy.value !== undefined) root = withOffCpu(root, offCpuHierarchy.value.root);
+  else if (time === "off") root = allOff(root);
   const { value } = shownFunction;
   const { scope, mergeRecursion } = flameOptions.value;
-  if (result.time === "wall" && (value === undefined || scope === "all")) root = withLost(root, result.recording.thread_list);
+  if (time === "wall" && (value === undefined || scope === "all")) root = withLost(root, recording.thread_list);
   if (value !== undefined && scope === "callers") root = callersOf(root, keyOf(value.report.function));
   if (value !== undefined && scope === "function") root = withoutRoot(root);
   if (mergeRecursion) root = withoutRecursion(root);

@@ -7,12 +7,12 @@ import { count, share } from "../base/format";
 import { post, reveal } from "../base/host";
 import { shortName } from "../base/names";
 import { flame, flameDetail, wholeFlame } from "../state/figures";
-import { flameOptions, isSelected, select, selection, shownFunction, subject } from "../state/store";
+import { flameOptions, isSelected, select, selection, shownFunction, subject, theme } from "../state/store";
 import { functionName } from "../overview/related-tables";
 import { useWidth } from "../base/use-width";
 import { toggleCaller, withPart } from "../state/selection";
 import { Card, Controls, Crumbs } from "./flame-controls";
-import { FlameGraph, frameOf } from "./flame-graph";
+import { FlameGraph } from "./flame-graph";
 import { FrameMenu, type MenuItem } from "./frame-menu";
 import { drawnGraph, focus, graph, hidden, searchText, uncountedText } from "./flame-state";
 import { pathTo, setFocus, stackTo } from "./focus";
@@ -49,6 +49,8 @@ export function FlameView(): JSX.Element {
   /** The way from the drawn root to the frame that has the keyboard. */
   const keyboard = useRef<Path | undefined>(undefined);
   const drawn = drawnGraph.value;
+  /** For what the chart calls later. */
+  const latest = useRef(drawn);
   const matcher = matcherOf(searchText.value);
   const found = useMemo(() => (drawn === undefined || matcher === undefined ? undefined : search(drawn.root, matcher)), [drawn, searchText.value]);
 
@@ -58,33 +60,42 @@ export function FlameView(): JSX.Element {
     flameDetail.value = wholeFlame;
   }, [subject.value]);
 
+  const isEmpty = drawn === undefined || drawn.root.value <= 0;
+  latest.current = drawn;
+
   useEffect(() => {
     const { current } = holder;
-    if (current === null || drawn === undefined || width <= 0 || drawn.root.value <= 0) return undefined;
-    const next = new FlameGraph(current, drawn.root, width, {
+    const first = latest.current?.root;
+    if (current === null || first === undefined || width <= 0 || isEmpty) return undefined;
+    const next = new FlameGraph(current, first, width, {
       onOpen: (node) => {
-        if (node.kind === "off" || node.kind === "lost") return;
-        const path = pathTo(drawn.root, node) ?? [];
+        if (latest.current === undefined || node.kind === "off" || node.kind === "lost") return;
+        const { root, path } = latest.current;
+        const below = pathTo(root, node) ?? [];
         setOpened(node);
-        if (node.kind === "smaller") setFocus([...drawn.path, ...path.slice(0, -1)]);
-        else setFocus([...drawn.path, ...path]);
+        setFocus([...path, ...(node.kind === "smaller" ? below.slice(0, -1) : below)]);
       },
       onHover: (node) => { setCard(node); },
     });
-    const { current: kept } = keyboard;
-    if (kept !== undefined) next.moveTo(stackTo(drawn.root, kept).at(-1));
     setChart(next);
     return () => {
       next.dispose();
       setChart(undefined);
-      setMenu(undefined);
     };
-  }, [drawn, width, isTable]);
+  }, [width, isEmpty, isTable, theme.value]);
+
+  useEffect(() => {
+    if (chart === undefined || drawn === undefined) return undefined;
+    chart.show(drawn.root);
+    const { current: kept } = keyboard;
+    if (kept !== undefined) chart.moveTo(stackTo(drawn.root, kept).at(-1));
+    return () => { setMenu(undefined); };
+  }, [chart, drawn]);
 
   useEffect(() => {
     chart?.mark(found?.hits ?? []);
     setHit(0);
-  }, [chart, found]);
+  }, [chart, drawn, found]);
 
   if (drawn === undefined) return <p class="dim small first">{flame.value.failure ?? l10n.t("Counting")}</p>;
 
@@ -136,7 +147,7 @@ export function FlameView(): JSX.Element {
     ];
   };
   const onContextMenu = (event: MouseEvent): void => {
-    const node = frameOf(event.target);
+    const node = chart?.nodeAt(event);
     if (node?.kind !== "frame") return;
     event.preventDefault();
     const box = holder.current?.getBoundingClientRect();
@@ -163,7 +174,6 @@ export function FlameView(): JSX.Element {
     event.preventDefault();
     event.stopPropagation();
   };
-  const isEmpty = drawn.root.value <= 0;
   const shownCard = card ?? chart?.current;
   return (
     <section class="first flame" data-section="flame" aria-label={l10n.t("Flame graph")}>

@@ -33,7 +33,7 @@ export interface Hierarchy {
   omitted: number;
 }
 
-/** d3-flame-graph is recursive: deeper stacks would overflow its own. */
+/** What changes the tree is recursive: deeper stacks would overflow its own. */
 export const maxDepth = 1000;
 
 export function keyOf({ binary, address, name }: Pick<FunctionIdentity, "binary" | "address" | "name">): string {

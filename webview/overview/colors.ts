@@ -1,7 +1,9 @@
 // The colors and patterns of the panel for a canvas, which knows no CSS variables.
 
 /** The panel's own colors, as in style.css. */
-export const roles = ["on", "blk", "pre", "sel", "dim", "fg", "bg", "line", "grid", "sel-text"] as const;
+export const roles = [
+  "on", "blk", "pre", "sel", "dim", "fg", "bg", "line", "grid", "sel-text", "on-soft", "blk-soft", "pre-soft", "blk-ink", "neutral", "focus",
+] as const;
 export type Role = (typeof roles)[number];
 export type Palette = Readonly<Record<Role, string>>;
 
@@ -54,7 +56,15 @@ function stripes(front: string, back: string, size: number, width: number, falli
   });
 }
 
-type Fill = string | CanvasPattern;
+function dots(front: string, back: string, size: number, radius: number): HTMLCanvasElement {
+  return tile("dots", front, back, size, (context) => {
+    context.beginPath();
+    context.arc(size / 2, size / 2, radius, 0, 2 * Math.PI);
+    context.fill();
+  });
+}
+
+export type Fill = string | CanvasPattern;
 
 /** The fill of a state in a chart: on-CPU solid, blocked hatched, preempted dotted. */
 export function fillOf(context: CanvasRenderingContext2D, palette: Palette, state: "on" | "blk" | "pre" | "lost", scale: number): Fill {
@@ -63,12 +73,16 @@ export function fillOf(context: CanvasRenderingContext2D, palette: Palette, stat
   if (state === "on") return palette.on;
   if (state === "blk") source = stripes("rgb(0 0 0 / 0.38)", palette.blk, size, 1.2 * scale, false);
   else if (state === "lost") source = stripes(palette.dim, "transparent", size, scale, true);
-  else {
-    source = tile("dots", palette.bg, palette.pre, size, (context2) => {
-      context2.beginPath();
-      context2.arc(size / 2, size / 2, size / 4.5, 0, 2 * Math.PI);
-      context2.fill();
-    });
-  }
+  else source = dots(palette.bg, palette.pre, size, size / 4.5);
   return context.createPattern(source, "repeat") ?? palette.on;
+}
+
+/** The fill of a frame, which a text stands on. The sizes are CSS pixels: a canvas draws patterns in its own scale. */
+export function frameFill(context: CanvasRenderingContext2D, palette: Palette, state: "on" | "blk" | "pre" | "lost" | "smaller"): Fill {
+  if (state === "on") return palette["on-soft"];
+  if (state === "smaller") return palette.neutral;
+  let source = dots(palette.pre, palette["pre-soft"], 5, 1);
+  if (state === "blk") source = stripes(palette["blk-ink"], palette["blk-soft"], 10, 1.2, false);
+  if (state === "lost") source = stripes(palette.dim, palette.bg, 8, 1, true);
+  return context.createPattern(source, "repeat") ?? palette["on-soft"];
 }

@@ -159,10 +159,10 @@ export async function annotationsTests({ browser, sample, artifacts, test }) {
       await frame.locator("td").getByRole("button", { name: "step", exact: true }).press("Enter");
       await frame.locator("h1", { hasText: /^step$/ }).waitFor(patience);
       await openTab(frame, "Flame graph");
-      await frame.locator("g.frame").first().waitFor(patience);
+      await frame.locator(".graph canvas").waitFor(patience);
       await frame.locator(".graph").focus();
       for (const key of ["ArrowDown", "ArrowUp"]) await page.keyboard.press(key);
-      await until("a frame has the keyboard", async () => (await frame.locator("g.frame.cur").count()) === 1);
+      await until("a frame has the keyboard", async () => (await frame.locator(".graph [role=treeitem]").getAttribute("aria-label")).startsWith("step, "));
       await openTab(frame, "Overview");
       await frame.locator("td button").first().focus();
       await until("a button of a table has the keyboard", async () => (await frame.locator("td button:focus").count()) === 1);

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ask, newestRecording, probesOf, sampleSource } from "../live.mjs";
 import {
-  brief, briefFigure, choose, count, definedAt, figure, goToLine, latencyFigure, lensTexts, lineShare, lineTexts, newPage, openContextMenu, openSubmenu, openTab,
-  panelFrame, panelText, patience, pickSample, recordingRunsIn, runCommand, showSource, until, withoutBar,
+  brief, briefFigure, choose, clickFrame, count, definedAt, drawnFrames, figure, goToLine, latencyFigure, lensTexts, lineShare, lineTexts, newPage, openContextMenu,
+  openSubmenu, openTab, panelFrame, panelText, patience, pickSample, recordingRunsIn, runCommand, showSource, until, withoutBar,
 } from "./page.mjs";
 
 export async function measureTests({ browser, rig, sample, measured, artifacts, test }) {
@@ -118,7 +118,7 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
       await frame.locator("[data-section=histogram]").getByRole("button", { name: "Chart" }).click();
       await openTab(frame, "Flame graph");
       const names = await until("frames", async () => {
-        const found = await frame.locator("g.frame").evaluateAll((frames) => frames.map((each) => each.getAttribute("name")));
+        const found = (await drawnFrames(frame)).map(({ name }) => name);
         return found.length >= 3 && found;
       });
       for (const name of [measured, "accept_order", "write_audit"]) {
@@ -135,17 +135,17 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
       const frame = panelFrame(page);
       for (const name of ["write_audit", "accept_order"]) {
         await until(`the frame ${name} leads to its source`, async () => {
-          await frame.locator(`g.frame[name*="${name}"] rect`).first().click({ timeout: 5000, button: "right" });
+          await clickFrame(frame, name, { timeout: 5000, button: "right" });
           await frame.getByRole("menuitem", { name: "Go Deeper" }).waitFor({ timeout: 5000 });
           await frame.getByRole("menuitem", { name: "Open Source" }).click({ timeout: 5000 });
           await page.waitForTimeout(800);
           return (await page.getByText(new RegExp(`Ln ${definedAt(name)}, Col`)).count()) > 0;
         });
-        await frame.locator(`g.frame[name*="${name}"] rect`).first().click();
+        await clickFrame(frame, name);
         await frame.locator(".crumbs", { hasText: name }).waitFor(patience);
         await frame.locator(".deeper").getByRole("button", { name: "Go Deeper" }).waitFor(patience);
         await frame.locator(".crumbs").getByRole("button", { name: measured }).click();
-        await frame.locator(`g.frame.root[name*="${measured}"]`).waitFor(patience);
+        await until(`${measured} is drawn over the whole width`, async () => (await drawnFrames(frame)).some(({ name, root }) => root && name.includes(measured)));
       }
     },
     page,
@@ -157,7 +157,7 @@ export async function measureTests({ browser, rig, sample, measured, artifacts, 
       const frame = panelFrame(page);
       await frame.getByRole("button", { name: "Off-CPU" }).click();
       await frame.locator('button[aria-pressed="true"]', { hasText: "Off-CPU" }).waitFor(patience);
-      await frame.locator('g.frame[name*="write_audit"]').first().waitFor(patience);
+      await until("a frame waits", async () => (await drawnFrames(frame)).some(({ name }) => name.includes("write_audit")));
       await frame.getByRole("button", { name: "All stacks" }).click();
       await frame.locator('button[aria-pressed="true"]', { hasText: "All stacks" }).waitFor(patience);
       await frame.getByRole("button", { name: "Wall", exact: true }).click();

@@ -142,6 +142,16 @@ export async function pickSample(page, sample) {
   await page.keyboard.press("Enter");
 }
 
+/** The frames that the flame graph of the panel draws: name, whether it is the root, and place on the canvas. */
+export const drawnFrames = (frame) => frame.locator(".graph canvas").evaluate((canvas) => canvas.frames);
+
+/** Clicks the first frame of the flame graph whose name contains this. */
+export async function clickFrame(frame, name, options = {}) {
+  const found = (await drawnFrames(frame)).find((each) => each.name.includes(name));
+  assert.ok(found, `a frame for ${name}`);
+  await frame.locator(".graph canvas").click({ position: { x: (found.left + found.right) / 2, y: (found.top + found.bottom) / 2 }, ...options });
+}
+
 export const panelFrame = (page) => page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
 
 /** The four looks of VS Code: name, media that it follows, class of the workbench. Dark, the one that tests begin with, is the last. */

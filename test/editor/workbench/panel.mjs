@@ -126,7 +126,7 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
       assert.match(await panelText(row.locator(".parts")), new RegExp(`^waits in ${nameOf(waitingCall(timeline))}, [\\d.]+ ms`));
       await shot("panel-calls-dark");
       await openTab(frame, "Flame graph");
-      await frame.locator("g.frame.root").waitFor(patience);
+      await frame.locator(".graph canvas").waitFor(patience);
       const text = await panelText(frame.locator(".crumbs"));
       assert.ok(text.includes(`${count(selected.calls.complete)} calls`), text);
       await shot("panel-flame-dark");
@@ -201,7 +201,7 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
       await frame.locator(".chip[data-kind=latency]").waitFor(patience);
       const chosen = await chips();
       await openTab(frame, "Flame graph");
-      await frame.locator("g.frame.root").waitFor(patience);
+      await frame.locator(".graph canvas").waitFor(patience);
       await frame.getByRole("textbox", { name: "Search frames" }).fill("/audit/");
       await until("the share", async () => /^\d+\.\d % matched · 1 of \d/.test(await panelText(frame.locator(".matched"))));
       // Another editor in its place: VS Code discards the page.

@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { ask, newestRecording, sampleSource } from "../live.mjs";
 import { projectRoot, startRig } from "../rig.mjs";
-import { count, definedAt, duration, goToLine, newPage, openTab, panelFrame, panelText, patience, pickSample, runCommand, showSource, until } from "./page.mjs";
+import { count, definedAt, drawnFrames, duration, goToLine, newPage, openTab, panelFrame, panelText, patience, pickSample, runCommand, showSource, until } from "./page.mjs";
 
 const simulator = process.env.PTSIM ?? path.join(projectRoot, "helper/build/ptsim/ptsim");
 const server = process.env.PTLENS_SAMPLE ?? path.join(projectRoot, "helper/build/samples/order_server");
@@ -139,7 +139,7 @@ export async function targetsTests({ browser, measured, artifacts, test }) {
           assert.equal(await rows.count(), Math.min(20, calls.filter(({ tid, start }) => tid === slow.tid && start < slow.start).length));
           await openTab(frame, "Flame graph");
           const names = await until("frames", async () => {
-            const found = await frame.locator("g.frame").evaluateAll((frames) => frames.map((each) => each.getAttribute("name")));
+            const found = (await drawnFrames(frame)).map(({ name }) => name);
             return found.some((name) => name.includes("mutex_lock")) && found;
           });
           assert.ok(names.some((name) => name.includes("reserve_stock")), "the wait for the lock is in reserve_stock");

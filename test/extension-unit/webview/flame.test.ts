@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import type { FlameNode } from "../../../webview/flame/hierarchy";
 import { rowsOf } from "../../../webview/flame/frame-rows";
+import { layOut } from "../../../webview/flame/layout";
 import { matcherOf, search } from "../../../webview/flame/search";
 import { at, callersOf, without, withLost, withOffCpu, withoutRecursion, withoutSmall } from "../../../webview/flame/transform";
 
@@ -79,5 +80,23 @@ describe("changes of the flame graph", () => {
     assert.equal(withLost(root, [thread(7, 0)]), root);
     const found = rowsOf(changed).find(({ name }) => name.includes("lost"));
     assert.ok(found !== undefined, "the table behind the graph has it");
+  });
+});
+
+describe("the layout of the flame graph", () => {
+  // 200 pixels for 100 ns.
+  const root = node("handle", 100, node("price", 40, node("tax", 40)), node("reserve", 50, node("lock", 30)), node("log", 0.2));
+  it("puts callees below their caller, the widest first, as wide as their share of the time", () => {
+    const rows = layOut(root, 200).map((row) => row.map((frame) => [frame.node.name, frame.left, frame.right, frame.parent?.node.name]));
+    assert.deepEqual(rows, [
+      [["handle", 0, 200, undefined]],
+      [["reserve", 0, 100, "handle"], ["price", 100, 180, "handle"]],
+      [["lock", 0, 60, "reserve"], ["tax", 100, 180, "price"]],
+    ]);
+  });
+  it("omits frames below half a pixel, which 0.2 ns have in 240 pixels", () => {
+    const names = (width: number): string[] => layOut(root, width).flat().map((frame) => frame.node.name);
+    assert.ok(!names(240).includes("log"), "0.48 pixels");
+    assert.ok(names(260).includes("log"), "0.52 pixels");
   });
 });

@@ -45,8 +45,8 @@ ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, st
 // Reads some of the calls of the block that are numbered below `end`, or are damaged. Returns false
 // where there are none.
 template <class Take, class Expect>
-bool ThreadWalk::read_some(Cursor& cursor, const Block& block, std::uint64_t end,
-                           const Take& take, const Expect& expect) {
+bool ThreadWalk::read_some(Cursor& cursor, const Block& block, std::uint64_t end, const Take& take,
+                           const Expect& expect) {
   const BlockEntry& entry = *cursor.entry;
   const std::size_t first = cursor.next;
   std::array<std::uint32_t, together> all_orders;
@@ -218,7 +218,8 @@ void ThreadWalk::read_on(Cursor& cursor, Stretch& stretch, std::size_t reader) {
   const auto prefetch = [&](std::uint32_t order) {
     __builtin_prefetch(stretch.slots.data() + (order - stretch.begin), 1);
   };
-  while (cursor.next < cursor.entry->calls && read_some(cursor, *block, stretch.end, take, prefetch)) {
+  while (cursor.next < cursor.entry->calls &&
+         read_some(cursor, *block, stretch.end, take, prefetch)) {
   }
 }
 
