@@ -77,7 +77,7 @@ export function fillOf(context: CanvasRenderingContext2D, palette: Palette, stat
   return context.createPattern(source, "repeat") ?? palette.on;
 }
 
-/** The fill of a frame, which a text stands on. The sizes are CSS pixels: a canvas draws patterns in its own scale. */
+/** The fill of a frame, pale enough for a text. The sizes are CSS pixels: a canvas draws patterns in its own scale. */
 export function frameFill(context: CanvasRenderingContext2D, palette: Palette, state: "on" | "blk" | "pre" | "lost" | "smaller"): Fill {
   if (state === "on") return palette["on-soft"];
   if (state === "smaller") return palette.neutral;
