@@ -8,6 +8,7 @@
 // npm run bench -- live: what live measurement costs and whether its figures are true (tools/live/bench.mjs).
 // npm run bench -- stop: the time from Stop to figures (tools/stop/bench.mjs).
 // npm run bench -- panel: how long the panel's gestures take on 10 million calls (tools/panel/bench.mjs).
+// npm run bench -- workers: how decoding would scale with up to 64 processors (tools/workers/bench.mjs).
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -18,6 +19,7 @@ import { buildNative } from "./build.mjs";
 import { benchLive } from "./live/bench.mjs";
 import { benchPanel } from "./panel/bench.mjs";
 import { benchStop } from "./stop/bench.mjs";
+import { benchWorkers } from "./workers/bench.mjs";
 import { median, number as fixed, table } from "./live/text.mjs";
 import { walkedCode } from "./walked-code.mjs";
 
@@ -214,7 +216,7 @@ async function bench() {
   }
 }
 
-const others = { live: benchLive, panel: benchPanel, stop: benchStop };
+const others = { live: benchLive, panel: benchPanel, stop: benchStop, workers: benchWorkers };
 
 if (isMain(import.meta)) {
   const other = others[process.argv[2]];

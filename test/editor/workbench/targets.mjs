@@ -59,9 +59,9 @@ export async function targetsTests({ browser, measured, artifacts, test }) {
         await until("it is chosen", async () => (await page.locator(".quick-input-list .monaco-list-row.focused").textContent())?.includes("Forty orders"));
         await page.keyboard.press("Enter");
         await frame.locator("h1", { hasText: measured }).waitFor(patience);
+        await until("the panel shows all orders", async () => (await panelText(frame.locator(".figures"))).includes(count(orders)));
         const report = ask("report", newestRecording(stateHome), "--function", measured);
         assert.equal(report.calls.complete, orders);
-        assert.ok((await panelText(frame.locator(".figures"))).includes(count(orders)));
       },
       page,
     );

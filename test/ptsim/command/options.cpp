@@ -69,7 +69,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--seed", options.seed, "of preemptions, migrations and faults [1]");
   app.add_option("--slice", options.slice_cycles, "mean cycles until preemption, 0: never [60000]")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40));
-  app.add_option("--fault", raw.faults, "ovf, truncate, cut, lost-sideband [:every=N], no-pgd")
+  app.add_option("--fault", raw.faults,
+                 "ovf, truncate, cut, lost-sideband, lost-trap [:every=N], no-pgd")
       ->allow_extra_args(false);
   app.add_option("--truth", options.truth, "calls as JSON lines [OUTPUT.truth.jsonl]");
   app.add_flag("--branches{yes}", options.branches, "taken branches [OUTPUT.truth.branches.tsv]")

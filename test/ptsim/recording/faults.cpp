@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t default_overflow_distance = 1000;
 constexpr std::uint64_t default_truncate_distance = 4000;
 constexpr std::uint64_t default_lost_distance = 8;
+constexpr std::uint64_t default_trap_distance = 200;
 
 } // namespace
 
@@ -40,12 +41,15 @@ Result<void> parse_fault(const std::string& text, FaultPlan& plan) {
     plan.cut_every = every != 0 ? every : default_truncate_distance;
   } else if (name == "lost-sideband") {
     plan.lose_every = every != 0 ? every : default_lost_distance;
+  } else if (name == "lost-trap") {
+    plan.trap_every = every != 0 ? every : default_trap_distance;
   } else if (name == "no-pgd" && every == 0) {
     plan.no_end = true;
   } else {
-    return std::unexpected(Error{.kind = Error::Kind::bad_input,
-                                 .message = fmt::format("--fault {}: there is no such fault", text),
-                                 .remedy = "give ovf, truncate, cut, lost-sideband or no-pgd"});
+    return std::unexpected(
+        Error{.kind = Error::Kind::bad_input,
+              .message = fmt::format("--fault {}: there is no such fault", text),
+              .remedy = "give ovf, truncate, cut, lost-sideband, lost-trap or no-pgd"});
   }
   return {};
 }
@@ -54,7 +58,7 @@ Faults::Faults(const FaultPlan& plan, std::uint64_t seed) : plan_(plan), random_
   for (auto [remaining, every] :
        {std::pair{&overflow_in_, plan.overflow_every},
         std::pair{&truncate_in_, plan.truncate_every}, std::pair{&cut_in_, plan.cut_every},
-        std::pair{&lose_in_, plan.lose_every}}) {
+        std::pair{&lose_in_, plan.lose_every}, std::pair{&trap_in_, plan.trap_every}}) {
     *remaining = every == 0 ? 0 : between(1, 2 * every);
   }
 }

@@ -15,16 +15,17 @@ struct FaultPlan {                  // 0: never
   std::uint64_t truncate_every = 0; // the same
   std::uint64_t cut_every = 0;      // the same
   std::uint64_t lose_every = 0;     // switch and mapping records, in the mean
+  std::uint64_t trap_every = 0;     // steps, in the mean: the trap after one is lost
   bool no_end = false;              // the trace ends abruptly, without PGD
 
   [[nodiscard]] bool any() const {
     return overflow_every != 0 || truncate_every != 0 || cut_every != 0 || lose_every != 0 ||
-           no_end;
+           trap_every != 0 || no_end;
   }
 };
 
 // "ovf", "ovf:every=5000", "truncate[:every=N]", "cut[:every=N]", "lost-sideband[:every=N]",
-// "no-pgd" added to the plan. Errors: bad_input.
+// "lost-trap[:every=N]", "no-pgd" added to the plan. Errors: bad_input.
 Result<void> parse_fault(const std::string& text, FaultPlan& plan);
 
 class Faults {
@@ -38,6 +39,8 @@ public:
   [[nodiscard]] bool cut_is_due() { return due(cut_in_, plan_.cut_every); }
   // Asked for each record: whether it is lost.
   [[nodiscard]] bool record_is_lost() { return due(lose_in_, plan_.lose_every); }
+  // Asked for each step: whether the next instruction is executed, too.
+  [[nodiscard]] bool trap_is_lost() { return due(trap_in_, plan_.trap_every); }
   [[nodiscard]] bool ends_abruptly() const { return plan_.no_end; }
 
   // How long an overflow lasts, core cycles: 0.1 to 5 µs at 3.6 GHz.
@@ -57,6 +60,7 @@ private:
   std::uint64_t truncate_in_ = 0;
   std::uint64_t cut_in_ = 0;
   std::uint64_t lose_in_ = 0;
+  std::uint64_t trap_in_ = 0;
 };
 
 } // namespace ptlens::ptsim

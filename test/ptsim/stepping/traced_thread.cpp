@@ -10,6 +10,7 @@
 #include <span>
 #include <sys/syscall.h>
 #include <utility>
+#include <vector>
 
 namespace ptlens::ptsim {
 namespace {
@@ -26,6 +27,20 @@ constexpr std::uint64_t syscall_length = 2;
 bool sends_packet(FlowKind flow) {
   return flow == FlowKind::conditional || flow == FlowKind::indirect_jump ||
          flow == FlowKind::indirect_call || flow == FlowKind::ret;
+}
+
+// Returns the stack pointer after a call or return; others are taken to leave it.
+std::uint64_t sp_after(const Instruction& instruction, std::uint64_t sp) {
+  constexpr std::uint64_t word = 8;
+  switch (instruction.flow) {
+  case FlowKind::call:
+  case FlowKind::indirect_call:
+    return sp - word;
+  case FlowKind::ret:
+    return sp + word + instruction.extra_popped;
+  default:
+    return sp;
+  }
 }
 
 } // namespace
@@ -161,6 +176,7 @@ Result<Turn> TracedThread::step() {
     return std::unexpected(resumed.error());
   }
   const auto stop = was_in_kernel() ? tracee_->settle() : tracee_->wait();
+  lose_trap(stop);
   // It sleeps as long as it asked for, also where we were kept from looking for longer.
   const bool slept = stop && asked && slept_until(*stop);
   if (stop && !slept) {
@@ -176,6 +192,20 @@ Result<Turn> TracedThread::step() {
   sleep_ns_ = asked;
   woken_by_ = stop;
   return Turn::waits;
+}
+
+// Executes one more instruction where the fault is due and the next one is no system call.
+void TracedThread::lose_trap(const std::optional<Stop>& stop) {
+  if (!stop || stop->kind != StopKind::executed || was_in_kernel() ||
+      targets(*current_, registers_.sp).first == 0 || !recorder_.faults->trap_is_lost()) {
+    return;
+  }
+  const auto registers = tracee_->registers();
+  const auto next =
+      registers ? process_->code().at(registers->ip) : std::unexpected(registers.error());
+  if (next && next->flow != FlowKind::syscall && next->flow != FlowKind::trap && tracee_->step()) {
+    static_cast<void>(tracee_->wait());
+  }
 }
 
 bool TracedThread::woken() {
@@ -316,16 +346,95 @@ void TracedThread::enter_kernel() {
   in_system_call_ = true;
 }
 
+TracedThread::Targets TracedThread::targets(const Current& at, std::uint64_t sp) const {
+  const std::uint64_t following = at.ip + at.instruction.length;
+  const std::uint64_t target = following + static_cast<std::uint64_t>(at.instruction.displacement);
+  switch (at.instruction.flow) {
+  case FlowKind::none:
+    return {following, at.instruction.repeats ? at.ip : following};
+  case FlowKind::conditional:
+    return {following, target};
+  case FlowKind::jump:
+  case FlowKind::call:
+    return {target, target};
+  case FlowKind::ret: {
+    constexpr std::uint64_t call_length = 5;
+    const std::uint64_t word = word_at(sp);
+    return {word, word - call_length}; // a call there has put its own return address in its place
+  }
+  case FlowKind::syscall:
+    return {following, following};
+  default:
+    return {0, 0};
+  }
+}
+
+// Finds instructions that follow `path` and lead to that address, at most `most` of them.
+bool TracedThread::find_path(std::vector<Current>& path, std::uint64_t sp, std::uint64_t to,
+                             unsigned most) {
+  const Current last = path.back();
+  const Targets next = targets(last, sp);
+  const std::uint64_t returned_sp = sp_after(last.instruction, 0);
+  const bool returned = last.instruction.flow == FlowKind::ret && path.size() > 1 &&
+                        word_at(registers_.sp - returned_sp) == to;
+  if (next.contain(to) || returned || (next.first == 0 && path.size() > 1)) {
+    return true;
+  }
+  if (most == 0 || next.first == 0) {
+    return false;
+  }
+  for (const std::uint64_t ip : {next.first, next.second}) {
+    const auto instruction = process_->code().at(ip);
+    if (ip != last.ip && instruction && instruction->flow != FlowKind::unsupported) {
+      path.push_back({.ip = ip, .instruction = *instruction, .system_call = before_.ax});
+      if (find_path(path, sp_after(last.instruction, sp), to, most - 1)) {
+        return true;
+      }
+      path.pop_back();
+    }
+  }
+  return false;
+}
+
+// Returns false where the thread is not where its instruction leads. A system call may lead
+// anywhere, and only the operands of an indirect branch say where that leads.
+bool TracedThread::is_where_it_leads() const {
+  const Targets expected = targets(*current_, before_.sp);
+  return current_->instruction.flow == FlowKind::syscall || expected.first == 0 ||
+         expected.contain(registers_.ip);
+}
+
+// A virtual machine can lose the trap after an instruction, so that the next one was executed, too.
+// Retires all but the last one. Returns false where nothing leads to where the thread is.
+bool TracedThread::catch_up() {
+  constexpr unsigned most_lost = 3;
+  std::vector<Current> path{*current_};
+  unsigned lost = 1;
+  while (lost <= most_lost && !find_path(path, before_.sp, registers_.ip, lost)) {
+    ++lost;
+  }
+  std::uint64_t sp = before_.sp;
+  for (std::size_t index = 0; index + 1 < path.size(); ++index) {
+    current_ = path[index];
+    sp = sp_after(current_->instruction, sp);
+    resume_user(current_->ip);
+    retire(path[index + 1].ip);
+    truth_.retire(current_->instruction, current_->ip, path[index + 1].ip, sp, now());
+    current_ = path[index + 1];
+  }
+  return lost <= most_lost;
+}
+
 Result<void> TracedThread::executed() {
+  before_ = registers_;
   if (auto read = read_registers(); !read) {
     return read;
   }
+  const bool caught_up = is_where_it_leads() || catch_up();
   const Instruction& instruction = current_->instruction;
   const std::uint64_t next = registers_.ip;
-  const std::uint64_t following = current_->ip + instruction.length;
-  const bool repeated = instruction.repeats && next == current_->ip;
   if (instruction.flow == FlowKind::unsupported ||
-      (instruction.flow == FlowKind::none && next != following && !repeated)) {
+      (!caught_up && instruction.flow != FlowKind::ret)) {
     return std::unexpected(
         Error{.kind = Error::Kind::unsupported,
               .message = fmt::format("the instruction of {} bytes at {:#x} led to {:#x}, which "

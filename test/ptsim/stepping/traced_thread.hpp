@@ -85,6 +85,13 @@ private:
     std::uint64_t system_call = 0;
   };
 
+  // Where an instruction can lead: one or two places; 0 where only its operands say so.
+  struct Targets {
+    std::uint64_t first = 0;
+    std::uint64_t second = 0;
+    [[nodiscard]] bool contain(std::uint64_t ip) const { return ip == first || ip == second; }
+  };
+
   [[nodiscard]] Moment now() const;
   [[nodiscard]] TraceUnit& unit() const { return channel().unit(); }
   [[nodiscard]] std::uint64_t effective_ip() const;
@@ -92,6 +99,12 @@ private:
   Result<Current> current();
   Result<Turn> handle(const Stop& stop);
   Result<void> executed();
+  // `sp`: the stack pointer before the instruction.
+  [[nodiscard]] Targets targets(const Current& at, std::uint64_t sp) const;
+  [[nodiscard]] bool is_where_it_leads() const;
+  bool find_path(std::vector<Current>& path, std::uint64_t sp, std::uint64_t to, unsigned most);
+  bool catch_up();
+  void lose_trap(const std::optional<Stop>& stop);
   Result<void> system_call_over();
   Result<void> entered_handler();
   Result<void> replaced();
@@ -119,6 +132,7 @@ private:
   CallTruth truth_;
   BranchLog branches_;
   Registers registers_;
+  Registers before_; // when `current_` was about to be executed
   Result<Current> current_;
   bool in_user_ = false;
   bool in_system_call_ = false; // that of `current_`

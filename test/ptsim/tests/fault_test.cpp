@@ -129,6 +129,18 @@ TEST_F(Fault, LostSwitchRecordsAreTold) {
   EXPECT_EQ(count_of(recording.dump(), "PERF_RECORD_LOST"), lost);
 }
 
+TEST_F(Fault, TrapsThatAVirtualMachineLosesChangeNothing) {
+  const auto steps = [](const Recording& recording) {
+    const std::string& said = recording.made.err;
+    const std::size_t at = said.find("[ ptsim: ");
+    return at == std::string::npos ? 0 : std::stoul(said.substr(at + std::size("[ ptsim: ") - 1));
+  };
+  const Recording whole = record_with({});
+  const Recording recording = record_with({"--fault", "lost-trap:every=30"});
+  EXPECT_LT(steps(recording), steps(whole) * 99 / 100);
+  expect_branches_equal(recording);
+}
+
 TEST_F(Fault, TheTraceMayEndAbruptly) {
   const Recording recording = record_with({"--fault", "no-pgd"});
   EXPECT_EQ(recording.errors(), "");
