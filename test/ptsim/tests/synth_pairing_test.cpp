@@ -125,7 +125,8 @@ void check(const std::vector<std::string>& arguments, const flow::DecodeOptions&
   counts.paired_system_calls += ours.system_calls;
 }
 
-TEST(PairedCalls, AreTheBranchesOfADecoderThatPairsNone) {
+// `timing` is what the trace has of timing packets.
+void check_styles(const std::string& timing) {
   Counts counts;
   for (std::uint64_t seed = 0; seed < 15; ++seed) {
     constexpr const char* styles[] = {"mixed", "branchy", "predictable", "call-heavy",
@@ -134,7 +135,7 @@ TEST(PairedCalls, AreTheBranchesOfADecoderThatPairsNone) {
                                           "--bytes=60000",
                                           "--threads=1",
                                           "--per-thread",
-                                          "--cyc",
+                                          timing,
                                           fmt::format("--style={}", styles[seed % 5]),
                                           fmt::format("--syscalls-every={}", 1 + seed % 50)};
     if (seed % 4 == 1) {
@@ -149,6 +150,15 @@ TEST(PairedCalls, AreTheBranchesOfADecoderThatPairsNone) {
   }
   EXPECT_GT(counts.paired, counts.calls / 2)
       << "most calls of these traces return inside a stretch";
+}
+
+TEST(PairedCalls, AreTheBranchesOfADecoderThatPairsNone) {
+  check_styles("--cyc");
+}
+
+TEST(PairedCalls, AreTheSameWhereTheTimeOfAPacketIsKnownLater) {
+  check_styles("--no-cyc");
+  check_styles("--event=intel_pt/cyc=0,mtc_period=9/u");
 }
 
 TEST(PairedCalls, ContainSystemCallsOfTheSameThread) {

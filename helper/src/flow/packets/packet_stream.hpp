@@ -60,12 +60,14 @@ public:
     return next_ == packets_.size() && last_flow_ns_ && clock_config_.every_cycle && cycles_seen_ &&
            clock_.is_certain();
   }
+  // Returns when the last packet of control flow since the PSB was sent, ns; 0 where there is none.
+  [[nodiscard]] std::uint64_t flow_ns() const { return last_flow_ns_.value_or(0); }
   // To be called while is_exact() returns true.
   [[nodiscard]] Exact exact() const {
     return {.parser = parser_.in_chunk(),
             .clock = clock_,
             .last_ip = last_ip_,
-            .flow_ns = last_flow_ns_.value_or(0),
+            .flow_ns = flow_ns(),
             .after_cycles = after_cycles_,
             .passed = nullptr};
   }

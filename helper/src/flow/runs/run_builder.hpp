@@ -56,7 +56,7 @@ public:
     return !after_loss_ && last_.earliest >= loss_until_ && last_.earliest >= not_before_ &&
            last_.latest <= earliest && open_ == run_.branches.size();
   }
-  // The following functions are for a stretch in which is_plain_from() holds.
+  // The following functions are for what takes the branches of a stretch: see BranchConsumer.
   // Adds a branch that has its time already.
   void add_plain(const Branch& branch) { run_.branches.push_back(branch); }
   // Counts the time interval of a branch, listed or consumed.
@@ -66,16 +66,20 @@ public:
   [[nodiscard]] std::size_t branch_count() const { return run_.branches.size(); }
   [[nodiscard]] std::vector<Branch>& branches() { return run_.branches; }
   void drop_held() { has_held_ = false; }
-  // Ends the stretch; `last` is its last decision.
+  // All branches that were added have their times.
+  void place_all() { open_ = run_.branches.size(); }
+  // Ends a stretch in which is_plain_from() holds; `last` is its last decision.
   void decide_plain(TimeInterval last) {
     last_ = last;
-    open_ = run_.branches.size();
+    place_all();
   }
 
   // Returns the interval of the last decision.
   [[nodiscard]] TimeInterval last() const { return last_; }
   // Returns the time of the last decision.
   [[nodiscard]] UncertainTime decided() const { return UncertainTime(last_, not_before_); }
+  // Returns the time before which nothing happens: see UncertainTime.
+  [[nodiscard]] std::uint64_t not_before() const { return not_before_; }
   // Returns the time of what happened between the decision `before` and the last one.
   [[nodiscard]] UncertainTime between(TimeInterval before) const {
     return UncertainTime({before.earliest, last_.latest}, not_before_);

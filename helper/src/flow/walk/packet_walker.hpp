@@ -19,6 +19,9 @@
 
 namespace ptlens::flow {
 
+struct ExactPacket; // packet_times.hpp
+struct HeldBranch;
+
 class PacketWalker {
 public:
   // The reasons to stop. All but `full`, `branch` and `off` end the walk.
@@ -72,9 +75,9 @@ public:
   // Continues from address() behind a PSB+.
   void pass_psb();
 
-  // For BranchConsumer::follow() alone: see exact_walk.hpp.
+  // For BranchConsumer::follow() alone: see graph_walk.hpp.
   template <class Sink>
-  BlockId follow_exact(BlockId block, Sink& sink);
+  void follow_packets(Sink& sink);
 
 private:
   enum class Flow { none, bits, tip, disabled, event, psb, overflow, end, unexpected };
@@ -91,27 +94,27 @@ private:
   };
 
   std::optional<Stop> follow_graph();
-  void enter_system(BlockId block, const Packet& packet);
-  // exact_walk.hpp, exact_walk.cpp
-  struct Exact;
-  BlockId follow_exact(BlockId block);
+  void enter_system(BlockId block);
+  [[nodiscard]] bool knows_times() const;
+  // graph_walk.hpp
   template <class Sink>
-  BlockId follow_exact_bits(BlockId block, std::uint64_t bits, unsigned count, std::uint8_t size,
-                            Exact& exact, Sink& sink);
+  BlockId follow_exact(BlockId block, Sink& sink);
   template <class Sink>
-  BlockId follow_exact_target(BlockId block, std::uint64_t to, const Exact& exact, Sink& sink);
+  bool follow_placed(BlockId& block, Sink& sink);
+  template <class Times, class Sink>
+  BlockId follow_bits(BlockId block, std::uint64_t bits, unsigned count, const Times& times,
+                      HeldBranch& last_held, Sink& sink);
+  template <class Times, class Sink>
+  BlockId follow_target(BlockId block, std::uint64_t to, const Times& times, Sink& sink);
   template <class Sink>
-  BlockId follow_exact_system_call(BlockId block, PacketStream::Exact& packets, Exact& exact,
-                                   Sink& sink);
+  BlockId follow_system_call(BlockId block, PacketStream::Exact& packets, ExactPacket& exact,
+                             Sink& sink);
+  template <class Sink>
+  void pass(const BasicBlock& block, const UncertainTime& time, Sink& sink);
   // The bits that are left of the packet are to be followed one instruction at a time, from the
   // block, or from address_ where the block is no_block.
   void leave_bits(BlockId block, std::uint64_t bits, unsigned left, const Packet& packet);
-  template <class Sink>
-  void pass_exact(const BasicBlock& block, const UncertainTime& time, Sink& sink);
-  BlockId follow_bits(BlockId block, const Packet& packet);
-  BlockId follow_target(BlockId block, const Packet& packet);
-  void pass(const BasicBlock& block, const UncertainTime& time);
-  void hold(BlockId block, const UncertainTime& time);
+  void hold(const HeldBranch& held);
 
   void fetch();
   void read_event(std::uint64_t at);
@@ -144,6 +147,7 @@ private:
   std::uint64_t last_on_ns_ = 0;
   bool decided_ = false;
   bool hidden_ = false;
+  bool is_off_ = false; // follow_graph() came to a system call
   Branch branch_;
 };
 

@@ -2,7 +2,7 @@
 // inlined into the loop.
 #include "stacks/pairing/call_pairing.hpp"
 
-#include "flow/walk/exact_walk.hpp"
+#include "flow/walk/graph_walk.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,8 +13,8 @@ std::unique_ptr<flow::BranchConsumer> make_call_pairing(flow::CodeGraph& graph) 
   return std::make_unique<CallPairing>(graph);
 }
 
-flow::BlockId CallPairing::follow(flow::PacketWalker& walker, flow::BlockId block) {
-  return walker.follow_exact(block, *this);
+void CallPairing::follow(flow::PacketWalker& walker) {
+  walker.follow_packets(*this);
 }
 
 [[gnu::noinline]] void CallPairing::begin(flow::RunBuilder& run) {

@@ -24,9 +24,9 @@ class CallPairing final : public flow::BranchConsumer {
 public:
   explicit CallPairing(flow::CodeGraph& graph) : graph_(&graph), targets_(graph) {}
 
-  flow::BlockId follow(flow::PacketWalker& walker, flow::BlockId block) override;
+  void follow(flow::PacketWalker& walker) override;
 
-  // The members that flow/walk/exact_walk.hpp asks of a Sink.
+  // The members that flow/walk/graph_walk.hpp asks of a Sink.
   void begin(flow::RunBuilder& run);
   void take_direct(flow::DirectBranchId id, flow::DirectBranch& branch,
                    const flow::UncertainTime& time);

@@ -1,7 +1,8 @@
-// The loop that follows the graph where the time of each packet is known as it is read: from the
-// bytes to branches, for nearly all of a trace with cycle packets. It emits the same branches as
-// graph_walk.cpp, which takes over wherever anything but CYC, TNT, TIP and MTC comes. The loop also
-// follows a system call from which the thread returns to the next instruction.
+// The loop that follows the graph of basic blocks, packet by packet: one edge for each bit of a TNT
+// packet, and one to the target that a TIP packet names. Where the time of each packet is known as
+// it is read, as for nearly all of a trace with cycle packets, it goes from the bytes to branches.
+// It also follows a system call from which the thread returns to the next instruction. Elsewhere
+// it takes the packets whose times the stream has found.
 //
 // The loop is a template over what takes its branches. A Sink has these members:
 //   void begin(RunBuilder& run);
@@ -18,25 +19,16 @@
 #pragma once
 
 #include "flow/code/code_time.hpp"
+#include "flow/walk/packet_times.hpp"
 #include "flow/walk/packet_walker.hpp"
 #include "flow/walk/system_call.hpp"
 
 namespace ptlens::flow {
 
-// The packet that is followed, and what is known of the packets before it.
-struct PacketWalker::Exact {
-  TimeInterval last = {};   // of the last decision
-  std::uint64_t before = 0; // when the last packet of control flow was sent
-  std::uint64_t now = 0;    // when this packet was sent
-  // A conditional branch that is emitted only if a break follows before any other branch.
-  BlockId held = no_block;
-  TimeInterval held_in = {};
-};
-
 // Emits the direct branches inside a block. May add blocks.
 template <class Sink>
-[[gnu::always_inline]] inline void PacketWalker::pass_exact(const BasicBlock& block,
-                                                            const UncertainTime& time, Sink& sink) {
+[[gnu::always_inline]] inline void PacketWalker::pass(const BasicBlock& block,
+                                                      const UncertainTime& time, Sink& sink) {
   const std::uint32_t first = index_of(block.first_direct);
   const std::uint32_t end = first + block.direct_count;
   for (std::uint32_t index = first; index != end; ++index) {
@@ -50,22 +42,14 @@ template <class Sink>
   }
 }
 
-// Does what PacketWalker::follow_bits() does. The oldest bit is the highest of `bits`.
-template <class Sink>
-[[gnu::flatten]] BlockId PacketWalker::follow_exact_bits(BlockId id, std::uint64_t bits,
-                                                         unsigned count, std::uint8_t size,
-                                                         Exact& exact, Sink& sink) {
-  const unsigned own = count == tnt_room(size) ? 1 : 0; // bits left at the bit that sent the packet
-  const std::uint64_t before = exact.before;
-  const std::uint64_t now = exact.now;
-  const auto decided = [&](unsigned bits_left) {
-    return UncertainTime({bits_left == own ? now : before, now});
-  };
-  // The time of what happened before the next decision.
-  const auto between = [&](unsigned bits_left) {
-    return UncertainTime({bits_left == count ? exact.last.earliest : before, now});
-  };
-  BlockId held = exact.held;
+// Follows bits; the highest of `bits` is the oldest. Returns the block that control is in
+// then; no_block where the bits that are left are to be followed one instruction at a time, from
+// address_ on.
+template <class Times, class Sink>
+[[gnu::flatten]] BlockId PacketWalker::follow_bits(BlockId id, std::uint64_t bits, unsigned count,
+                                                   const Times& times, HeldBranch& last_held,
+                                                   Sink& sink) {
+  BlockId held = last_held.block;
   unsigned held_left = 0; // bits left at the held branch, 0: from an earlier packet
   std::uint64_t instructions = 0;
   unsigned left = count;
@@ -86,7 +70,7 @@ template <class Sink>
       instructions += block.instructions;
       if (block.direct_count != 0) {
         held = no_block;
-        pass_exact(block, between(left), sink);
+        pass(block, times.between(left), sink);
         blocks = graph.blocks();
       }
       const bool holds = taken && block.hidden != 0;
@@ -94,7 +78,7 @@ template <class Sink>
       held_left = holds ? left : held_left;
       if (taken && block.hidden == 0) [[unlikely]] {
         held = no_block;
-        sink.take_conditional(id, edge, decided(left));
+        sink.take_conditional(id, edge, times.decided(left));
       }
       id = edge;
     } else if (block.ends_with(BasicBlock::End::ret) && taken &&
@@ -102,7 +86,7 @@ template <class Sink>
       held = no_block;
       instructions += block.instructions;
       if (block.direct_count != 0) {
-        pass_exact(block, between(left), sink);
+        pass(block, times.between(left), sink);
         blocks = graph.blocks();
       }
       const ReturnPoint point = returns_->pop().value_or(ReturnPoint{});
@@ -111,7 +95,7 @@ template <class Sink>
         to = graph.at(point.address);
         blocks = graph.blocks();
       }
-      sink.take_return(id, point.address, to, decided(left));
+      sink.take_return(id, point.address, to, times.decided(left));
       id = to;
       if (id == no_block) [[unlikely]] {
         address_ = point.address;
@@ -126,48 +110,40 @@ template <class Sink>
     --left;
   } while (left != 0);
   instructions_ += instructions;
-  exact.held = held;
+  last_held.block = held;
   if (held != no_block && held_left != 0) {
-    exact.held_in = {held_left == own ? now : before, now};
+    last_held.in = times.interval(held_left);
+    last_held.not_before = times.not_before();
   }
-  if (left != count) {
-    const bool came_to_own = own != 0 && (left == 0 || (left == own && id != no_block));
-    exact.last = {came_to_own ? now : before, now};
-  }
+  times.end(left, id);
   if (left != 0) [[unlikely]] {
-    leave_bits(id, bits >> (64U - left), left,
-               Packet{.earliest_ns = now,
-                      .latest_ns = now,
-                      .reported_ns = before,
-                      .size = size,
-                      .bit_count = static_cast<std::uint8_t>(count),
-                      .room = tnt_room(size),
-                      .timed = true});
+    leave_bits(id, bits >> (64U - left), left, times.packet());
     return no_block;
   }
   return id;
 }
 
-// Does what PacketWalker::follow_target() does.
-template <class Sink>
-[[gnu::flatten]] BlockId PacketWalker::follow_exact_target(BlockId id, std::uint64_t address,
-                                                           const Exact& exact, Sink& sink) {
+// Follows the target that a packet names. Returns the block there; no_block, having followed
+// nothing, where no code is known there or the block does not end by an indirect transfer.
+template <class Times, class Sink>
+[[gnu::flatten]] BlockId PacketWalker::follow_target(BlockId id, std::uint64_t address,
+                                                     const Times& times, Sink& sink) {
   CodeGraph& graph = *graph_;
   const BasicBlock block = graph[id];
-  const UncertainTime now({exact.now, exact.now});
-  const auto pass = [&] {
+  const auto pass_block = [&] {
     instructions_ += block.instructions;
     if (block.direct_count != 0) {
-      pass_exact(block, UncertainTime({exact.last.earliest, exact.now}), sink);
+      pass(block, times.between(1), sink);
     }
   };
   if (block.ends_with(BasicBlock::End::ret)) {
     const BlockId to = block.calls == 0 && returns_->leads_to(address) ? returns_->top().block
                                                                        : graph.go(address).block;
     if (to != no_block) {
-      pass();
+      pass_block();
       returns_->pop();
-      sink.take_return(id, address, to, now);
+      sink.take_return(id, address, to, times.decided(1));
+      times.end(0, to);
     }
     return to;
   }
@@ -179,11 +155,12 @@ template <class Sink>
   if (target.block == no_block) {
     return no_block;
   }
-  pass();
+  pass_block();
   if (calls) {
     returns_->push(graph.behind(id));
   }
-  sink.take_indirect(id, calls ? BranchKind::call : BranchKind::indirect, target, now);
+  sink.take_indirect(id, calls ? BranchKind::call : BranchKind::indirect, target, times.decided(1));
+  times.end(0, target.block);
   return target.block;
 }
 
@@ -191,9 +168,8 @@ template <class Sink>
 // it returns. Returns the block there; no_block, having followed nothing, where another packet of
 // control flow comes, or the thread or the code may be another one then.
 template <class Sink>
-[[gnu::noinline]] BlockId PacketWalker::follow_exact_system_call(BlockId id,
-                                                                 PacketStream::Exact& packets,
-                                                                 Exact& exact, Sink& sink) {
+[[gnu::noinline]] BlockId PacketWalker::follow_system_call(BlockId id, PacketStream::Exact& packets,
+                                                           ExactPacket& exact, Sink& sink) {
   CodeGraph& graph = *graph_;
   const BasicBlock block = graph[id];
   if (!block.ends_with(BasicBlock::End::system)) {
@@ -222,37 +198,27 @@ template <class Sink>
   }
   instructions_ += block.instructions;
   if (block.direct_count != 0) {
-    pass_exact(block, UncertainTime({exact.last.earliest, exact.now}), sink);
+    pass(block, UncertainTime({exact.last.earliest, exact.now}), sink);
   }
   sink.take_system_call({.block = id, .off_ns = exact.now, .on_ns = on_ns});
   last_on_ns_ = on_ns;
   packets.parser = parser;
   packets.clock = clock;
   packets.last_ip = address;
-  exact.held = no_block;
+  exact.held.block = no_block;
   exact.last = {on_ns, on_ns};
   exact.now = on_ns;
   return back;
 }
 
-// Follows the packets from the block, or from address_ where the block is no_block. Returns the
-// block that control is in then.
+// Follows the packets from the block. Returns the block that control is in then.
 template <class Sink>
 BlockId PacketWalker::follow_exact(BlockId id, Sink& sink) {
   PacketStream::Exact packets = packets_->exact();
-  if (!run_->is_plain_from(packets.flow_ns)) {
-    return id;
-  }
-  if (id == no_block) {
-    id = graph_->at(address_);
-    if (id == no_block) {
-      return no_block;
-    }
-  }
   const perfdata::TimeConversion::Fast conversion(packets_->conversion());
-  Exact exact{.last = run_->last(),
-              .before = packets.flow_ns,
-              .now = conversion.to_ns(packets.clock.latest())};
+  ExactPacket exact{.last = run_->last(),
+                    .before = packets.flow_ns,
+                    .now = conversion.to_ns(packets.clock.latest())};
   sink.begin(*run_);
   PacketParser parser = packets.parser;
   TraceClock clock = packets.clock;
@@ -287,21 +253,22 @@ BlockId PacketWalker::follow_exact(BlockId id, Sink& sink) {
       const auto top = static_cast<unsigned>(std::bit_width(first)) - 1;
       parser.move_to(parser.at() + 1);
       graph_->prefetch(parser.target_ahead(last_ip));
-      id = follow_exact_bits(id, std::uint64_t{first} << (64 - top), top - 1, 1, exact, sink);
+      const unsigned count = top - 1;
+      id = follow_bits(id, std::uint64_t{first} << (64 - top), count, ExactTimes(exact, count, 1),
+                       exact.held, sink);
     } else if (PacketParser::is_tip_with_address(first)) {
       const RawPacket raw = parser.roomy_tip(first);
       const std::uint64_t target = decompressed(raw, last_ip);
       if (raw.size == 0 || !settle()) [[unlikely]] {
         break;
       }
-      const BlockId to = follow_exact_target(id, target, exact, sink);
+      const BlockId to = follow_target(id, target, ExactTimes(exact, 1, 0), sink);
       if (to == no_block) {
         break;
       }
       id = to;
       parser.move_to(parser.at() + raw.size);
-      exact.held = no_block;
-      exact.last = {exact.now, exact.now};
+      exact.held.block = no_block;
       last_ip = target;
     } else if (PacketParser::is_pgd_without_address(first)) {
       if (!settle()) [[unlikely]] {
@@ -311,7 +278,7 @@ BlockId PacketWalker::follow_exact(BlockId id, Sink& sink) {
       packets.parser.move_to(parser.at() + 1);
       packets.clock = clock;
       packets.last_ip = last_ip;
-      const BlockId back = follow_exact_system_call(id, packets, exact, sink);
+      const BlockId back = follow_system_call(id, packets, exact, sink);
       if (back == no_block) [[unlikely]] {
         break;
       }
@@ -336,8 +303,8 @@ BlockId PacketWalker::follow_exact(BlockId id, Sink& sink) {
         parser = here;
         break;
       }
-      id =
-          follow_exact_bits(id, raw.payload << (64U - raw.count), raw.count, raw.size, exact, sink);
+      id = follow_bits(id, raw.payload << (64U - raw.count), raw.count,
+                       ExactTimes(exact, raw.count, raw.size), exact.held, sink);
     }
     exact.before = exact.now;
     after_cycles = false;
@@ -356,13 +323,79 @@ BlockId PacketWalker::follow_exact(BlockId id, Sink& sink) {
   packets_->go_on_from(packets);
   sink.end();
   run_->decide_plain(exact.last);
-  if (exact.held != no_block) {
-    hold(exact.held, UncertainTime(exact.held_in));
+  hold(exact.held);
+  return id;
+}
+
+// Returns true where the time of each packet is known as it is read.
+inline bool PacketWalker::knows_times() const {
+  return packets_->is_exact() && run_->is_plain_from(packets_->flow_ns());
+}
+
+// Does the same where the stream has to find the times of the packets. Returns false after a system
+// call, which is branch_ then, and where the next packet is to be followed one instruction at a
+// time.
+template <class Sink>
+bool PacketWalker::follow_placed(BlockId& id, Sink& sink) {
+  const Packet* packet = nullptr;
+  const auto has_plain_packet = [&] {
+    packet = packets_->peek();
+    return packet != nullptr && ((packet->kind == PacketKind::tnt && packet->bit_count != 0) ||
+                                 (packet->kind == PacketKind::tip && packet->has_ip) ||
+                                 (packet->kind == PacketKind::pgd && !packet->has_ip));
+  };
+  if (!has_plain_packet()) {
+    return false;
+  }
+  HeldBranch held;
+  bool goes_on = true;
+  sink.begin(*run_);
+  do {
+    const PlacedTimes times(*run_, *packet);
+    if (packet->kind == PacketKind::tnt) {
+      id = follow_bits(id, packet->value << (64U - packet->bit_count), packet->bit_count, times,
+                       held, sink);
+    } else if (packet->kind == PacketKind::tip) {
+      const BlockId to = follow_target(id, packet->value, times, sink);
+      goes_on = to != no_block;
+      id = goes_on ? to : id;
+      held.block = goes_on ? no_block : held.block;
+    } else if ((*graph_)[id].ends_with(BasicBlock::End::system)) {
+      const BasicBlock block = (*graph_)[id];
+      instructions_ += block.instructions;
+      pass(block, times.between(1), sink);
+      enter_system(id);
+      id = no_block;
+    } else {
+      goes_on = false;
+    }
+    if (!goes_on) {
+      times.end(1, no_block);
+      break;
+    }
+    packets_->pop();
+    run_->place_all();
+  } while (id != no_block && !sink.has_many() && !knows_times() && has_plain_packet());
+  sink.end();
+  run_->place_all();
+  hold(held);
+  return goes_on;
+}
+
+// Follows the packets from address_, for BranchConsumer::follow().
+template <class Sink>
+void PacketWalker::follow_packets(Sink& sink) {
+  BlockId id = graph_->at(address_);
+  bool goes_on = true;
+  while (goes_on && id != no_block && !run_->is_long()) {
+    if (knows_times()) {
+      id = follow_exact(id, sink);
+    }
+    goes_on = id != no_block && !run_->is_long() && follow_placed(id, sink);
   }
   if (id != no_block) {
     address_ = graph_->ends(id).begin;
   }
-  return id;
 }
 
 } // namespace ptlens::flow
