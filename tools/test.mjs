@@ -1,6 +1,6 @@
 // npm test: sets up, builds, and runs every ring of tests. The last line is the total,
-// "N passed, N failed, N skipped"; the exit status is 1 when anything failed. Workers share the jobs: two begin with the
-// editor's tests, which mostly wait, and a third one builds and runs the unit tests. Tests that compare times of running
+// "N passed, N failed, N skipped"; the exit status is 1 when anything failed. Workers share the jobs: one begins with the
+// editor's tests, which mostly wait, and another builds and runs the unit tests. Tests that compare times of running
 // programs come last, one at a time. A job's output is printed when the job ends.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -143,7 +143,7 @@ async function test() {
   const scratch = mkdtempSync(path.join(os.tmpdir(), "ptlens-test-"));
   const total = { passed: 0, failed: 0, skipped: 0 };
   const { beside, alone } = endToEndJobs(scratch);
-  const inEditor = (name, only) => ({ name: `The editor: ${name}`, run: (print) => runner(process.execPath, [at("test/editor/run.mjs"), only], print) });
+  const editor = { name: "The editor: Mocha in the extension host, Playwright on the workbench", run: (print) => runner(process.execPath, [at("test/editor/run.mjs")], print) };
   const unit = { name: "Unit tests of the helper", run: (print) => unitTests(scratch, print) };
   const shared = [
     { name: "Unit tests of the extension", run: (print) => mochaTests(at("out/extension-unit"), print) },
@@ -153,20 +153,17 @@ async function test() {
     ...beside,
   ];
   const sampleCheck = { name: "The sample program", run: (print) => runChecks([sampleIsUntouched(sampleBefore)], print) };
-  const beginWith = async (job) => {
-    await work([job], total);
+  const inEditor = async () => {
+    await work([editor], total);
     await work(shared, total);
   };
   const native = async () => {
     await timed("Build of the unit tests", () => buildNative({ tests: true }));
-    await beginWith(unit);
+    await work([unit], total);
+    await work(shared, total);
   };
   try {
-    await together(
-      beginWith(inEditor("Playwright on the workbench", "--workbench")),
-      beginWith(inEditor("Mocha in the extension host", "--host")),
-      native(),
-    );
+    await together(inEditor(), native());
     await work([...alone, sampleCheck], total);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
