@@ -45,7 +45,8 @@ TEST(KernelFunctions, ContainTheirAddresses) {
 }
 
 TEST(KernelFunctions, AreKeptWhereTheirCodeStays) {
-  const auto kept = KernelFunctions::parse(functions().text(running, modules), running, modules);
+  const std::string text = functions().text(running, modules);
+  const auto kept = KernelFunctions::parse(text, running, modules);
   ASSERT_TRUE(kept);
   EXPECT_EQ(name_at(*kept, 0xffffffff81000210), "schedule");
   EXPECT_EQ(name_at(*kept, 0xffffffffc0100010), "read_page");

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 namespace ptlens::record {
@@ -27,8 +28,16 @@ bool stays(std::string_view line) {
 
 } // namespace
 
+// The ranges may be anywhere in a file, and so not aligned.
+KernelFunctions::Range KernelFunctions::range(std::size_t index) const {
+  Range range;
+  std::memcpy(&range, ranges_.data() + index * sizeof range, sizeof range);
+  return range;
+}
+
 KernelFunctions KernelFunctions::read(std::string_view kallsyms) {
-  KernelFunctions read;
+  std::vector<Range> ranges;
+  std::string names;
   while (!kallsyms.empty()) {
     const std::string_view text = kallsyms.substr(0, kallsyms.find('\n'));
     kallsyms.remove_prefix(std::min(kallsyms.size(), text.size() + 1));
@@ -38,17 +47,17 @@ KernelFunctions KernelFunctions::read(std::string_view kallsyms) {
     }
     constexpr std::size_t longest = std::numeric_limits<std::uint16_t>::max();
     const std::string_view name = line->name.substr(0, longest);
-    read.ranges_.push_back({.first = line->address,
-                            .end = UINT64_MAX,
-                            .name_begin = static_cast<std::uint32_t>(read.names_.size()),
-                            .name_size = static_cast<std::uint16_t>(name.size()),
-                            .stays = static_cast<std::uint16_t>(stays(text))});
-    read.names_ += name;
+    ranges.push_back({.first = line->address,
+                      .end = UINT64_MAX,
+                      .name_begin = static_cast<std::uint32_t>(names.size()),
+                      .name_size = static_cast<std::uint16_t>(name.size()),
+                      .stays = static_cast<std::uint16_t>(stays(text))});
+    names += name;
   }
   // Of the names of one address, the last one counts.
-  std::ranges::stable_sort(read.ranges_, {}, &Range::first);
+  std::ranges::stable_sort(ranges, {}, &Range::first);
   std::vector<Range> one_each;
-  for (const Range& range : read.ranges_) {
+  for (const Range& range : ranges) {
     if (!one_each.empty() && one_each.back().first == range.first) {
       one_each.back() = range;
     } else {
@@ -62,7 +71,16 @@ KernelFunctions KernelFunctions::read(std::string_view kallsyms) {
   if (!one_each.empty()) {
     one_each.back().stays = 0; // what follows is not known
   }
-  read.ranges_ = std::move(one_each);
+  const std::size_t bytes = one_each.size() * sizeof(Range);
+  KernelFunctions read;
+  read.owned_.resize(bytes + names.size());
+  if (bytes != 0) {
+    std::memcpy(read.owned_.data(), one_each.data(), bytes);
+  }
+  std::ranges::copy(names, read.owned_.begin() + static_cast<std::ptrdiff_t>(bytes));
+  const std::string_view all(read.owned_.data(), read.owned_.size());
+  read.ranges_ = all.substr(0, bytes);
+  read.names_ = all.substr(bytes);
   return read;
 }
 
@@ -86,23 +104,25 @@ std::optional<KernelFunctions> KernelFunctions::parse(std::string_view text,
     return std::nullopt;
   }
   KernelFunctions read;
-  read.ranges_.resize(count);
-  const std::size_t bytes = read.ranges_.size() * sizeof(Range);
-  if (bytes != 0) {
-    std::memcpy(read.ranges_.data(), text.data(), bytes);
+  read.ranges_ = text.substr(0, count * sizeof(Range));
+  read.names_ = text.substr(count * sizeof(Range));
+  for (std::size_t index = 0; index != count; ++index) {
+    const Range range = read.range(index);
+    if (range.name_begin > read.names_.size() ||
+        range.name_size > read.names_.size() - range.name_begin) {
+      return std::nullopt;
+    }
   }
-  read.names_ = text.substr(bytes);
-  const bool has_names = std::ranges::all_of(read.ranges_, [&read](const Range& range) {
-    return range.name_begin <= read.names_.size() &&
-           range.name_size <= read.names_.size() - range.name_begin;
-  });
-  return has_names ? std::optional(std::move(read)) : std::nullopt;
+  return read;
 }
 
 std::string KernelFunctions::text(const BootedKernel& kernel, std::string_view modules) const {
   std::vector<Range> kept;
-  std::ranges::copy_if(ranges_, std::back_inserter(kept),
-                       [](const Range& range) { return range.stays != 0; });
+  for (std::size_t index = 0; index != this->count(); ++index) {
+    if (const Range each = range(index); each.stays != 0) {
+      kept.push_back(each);
+    }
+  }
   const std::uint64_t count = kept.size();
   std::string contents(sizeof count + count * sizeof(Range), '\0');
   std::memcpy(contents.data(), &count, sizeof count);
@@ -117,13 +137,17 @@ std::string KernelFunctions::text(const BootedKernel& kernel, std::string_view m
 }
 
 std::optional<KernelFunctions::Function> KernelFunctions::at(std::uint64_t address) const {
-  const auto next = std::ranges::upper_bound(ranges_, address, {}, &Range::first);
-  if (next == ranges_.begin() || address >= std::prev(next)->end) {
+  const auto indices = std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(count()));
+  const auto next = std::ranges::upper_bound(
+      indices, address, {}, [this](std::uint32_t index) { return range(index).first; });
+  if (next == indices.begin()) {
     return std::nullopt;
   }
-  const Range& range = *std::prev(next);
-  return Function{.first = range.first,
-                  .name = std::string_view(names_).substr(range.name_begin, range.name_size)};
+  const Range found = range(*std::ranges::prev(next));
+  if (address >= found.end) {
+    return std::nullopt;
+  }
+  return Function{.first = found.first, .name = names_.substr(found.name_begin, found.name_size)};
 }
 
 } // namespace ptlens::record

@@ -5,6 +5,7 @@
 
 #include "record/machine/boot_files.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,16 +21,24 @@ public:
     std::string_view name;   // valid as long as the object
   };
 
+  KernelFunctions() = default; // none
   // Reads the text of a /proc/kallsyms. Hidden addresses are left out.
   static KernelFunctions read(std::string_view kallsyms);
 
-  // Reads what text() returned. Returns nothing for the text of another boot, kernel or list of
-  // modules, or of a broken file. `modules`: the text of /proc/modules.
+  // Reads what text() returned, which must outlive the object: nothing is copied. Returns nothing
+  // for the text of another boot, kernel or list of modules, or of a broken file. `modules`: the
+  // text of /proc/modules.
   static std::optional<KernelFunctions> parse(std::string_view text, const BootedKernel& kernel,
                                               std::string_view modules);
   // Returns a line of JSON, and then the number of ranges, their bytes and the names. BPF programs
   // and trampolines are left out: others can take their place at any time.
   [[nodiscard]] std::string text(const BootedKernel& kernel, std::string_view modules) const;
+
+  KernelFunctions(const KernelFunctions&) = delete;
+  KernelFunctions& operator=(const KernelFunctions&) = delete;
+  KernelFunctions(KernelFunctions&&) noexcept = default;
+  KernelFunctions& operator=(KernelFunctions&&) noexcept = default;
+  ~KernelFunctions() = default;
 
   // Returns the function that contains the address; nothing where none is known.
   [[nodiscard]] std::optional<Function> at(std::uint64_t address) const;
@@ -44,8 +53,12 @@ private:
   };
   static_assert(sizeof(Range) == 24);
 
-  std::vector<Range> ranges_; // by first address
-  std::string names_;
+  [[nodiscard]] std::size_t count() const { return ranges_.size() / sizeof(Range); }
+  [[nodiscard]] Range range(std::size_t index) const;
+
+  std::vector<char> owned_; // what the members below refer to; empty after parse()
+  std::string_view ranges_; // the bytes of the ranges, by first address
+  std::string_view names_;
 };
 
 } // namespace ptlens::record

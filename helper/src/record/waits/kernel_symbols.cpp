@@ -1,6 +1,7 @@
 #include "record/waits/kernel_symbols.hpp"
 
 #include "base/user_cache.hpp"
+#include "perfdata/bytes/mapped_file.hpp"
 #include "record/machine/boot_files.hpp"
 #include "record/processes/files.hpp"
 #include "record/waits/kernel_functions.hpp"
@@ -11,6 +12,7 @@
 #include <linux/perf_event.h>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace ptlens::record {
 namespace {
@@ -35,6 +37,10 @@ std::set<std::uint64_t> kernel_addresses(const perfdata::Recording& recording) {
   return addresses;
 }
 
+std::string_view text_of(const perfdata::MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
 } // namespace
 
 std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording) {
@@ -46,7 +52,8 @@ std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording
   const BootedKernel kernel = booted_kernel();
   const std::string modules = read_text("/proc/modules").value_or("");
   const std::string file = file_of_boot("kernel-functions");
-  const std::string kept = read_text(file, most_bytes).value_or("");
+  const auto mapped = perfdata::MappedFile::open(file);
+  const std::string_view kept = mapped ? text_of(*mapped) : std::string_view();
   KernelFunctions known = KernelFunctions::parse(kept, kernel, modules).value_or(KernelFunctions());
   const bool all_known = std::ranges::all_of(
       addresses, [&known](std::uint64_t at) { return known.at(at).has_value(); });
