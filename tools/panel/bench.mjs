@@ -102,7 +102,7 @@ async function stacksOf(recording) {
   return stacks;
 }
 
-function sayDrawing(title, { opening, flame, frames, zooms, trace }) {
+function sayDrawing(title, { opening, flame, frames, zooms, trace, empty }) {
   say(`\n### ${title}\n`);
   say(table(["", "", "target", ""], [
     ["frames drawn", number(frames), "", ""],
@@ -111,6 +111,7 @@ function sayDrawing(title, { opening, flame, frames, zooms, trace }) {
     ["zooms in, and as many out", number(zooms), "", ""],
     ["frames shown meanwhile", number(trace.shown), "", ""],
     ["frames dropped meanwhile", number(trace.dropped), "0", trace.dropped === 0 ? "met" : "missed"],
+    ["frames dropped at the same keys in an empty page", number(empty.dropped), "", ""],
     ["longest task of the page meanwhile, ms", number(trace.longest, 1), "", ""],
   ]));
 }

@@ -9,6 +9,9 @@ import { at, StepError } from "../steps.mjs";
 import { launch } from "../../test/editor/browser.mjs";
 
 const zooms = 5; // into the widest frame, and out again
+const keysIn = ["ArrowDown", "ArrowDown", "Enter"];
+const keysOut = ["Escape"];
+const viewport = { width: 1280, height: 900 };
 
 const html = `<!DOCTYPE html>
 <html lang="en">
@@ -116,27 +119,62 @@ function summaryOf(trace) {
   return { shown: count("DrawFrame"), dropped: count("DroppedFrame"), longest: tasks.reduce((most, { dur }) => Math.max(most, dur / 1000), 0) };
 }
 
+const categories = ["devtools.timeline", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"];
+
+// Returns what the browser's trace says of the gestures.
+async function traced(browser, page, gestures) {
+  await browser.startTracing(page, { categories });
+  await gestures(page);
+  return summaryOf(await browser.stopTracing());
+}
+
+// In a page that does nothing but fill a canvas at each key: the same keys as zooming sends. What is dropped here, the browser
+// and this machine drop by themselves.
+async function keysInEmptyPage(browser) {
+  const page = await browser.newPage({ viewport });
+  await page.setContent('<canvas tabindex="0" width="1200" height="800"></canvas>');
+  await page.evaluate(() => {
+    const canvas = globalThis.document.querySelector("canvas");
+    let keys = 0;
+    canvas.addEventListener("keydown", () => {
+      const context = canvas.getContext("2d");
+      context.fillStyle = keys++ % 2 === 0 ? "teal" : "olive";
+      context.fillRect(0, 0, canvas.width, canvas.height);
+    });
+  });
+  await page.locator("canvas").focus();
+  const pause = 300;
+  const trace = await traced(browser, page, async () => {
+    for (let zoom = 0; zoom < 2 * zooms; zoom++) {
+      for (const key of zoom < zooms ? keysIn : keysOut) await page.keyboard.press(key);
+      await page.waitForTimeout(pause);
+    }
+  });
+  await page.close();
+  return trace;
+}
+
 // Opens the widest callee of the root by the keyboard, so often, and goes back.
 async function zoomInAndOut(page) {
   await page.locator(".graph").focus();
   for (let depth = 0; depth < zooms; depth++) {
-    for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    for (const key of keysIn) await page.keyboard.press(key);
     await page.evaluate(untilQuiet);
   }
   for (let depth = 0; depth < zooms; depth++) {
-    await page.keyboard.press("Escape");
+    for (const key of keysOut) await page.keyboard.press(key);
     await page.evaluate(untilQuiet);
   }
 }
 
 // Returns the milliseconds from opening the panel, and from asking for the flame graph, until that is drawn, and what the trace
-// says of zooming in and out. `ask` answers a request about the recording.
+// says of zooming in and out, and of the same keys in an empty page. `ask` answers a request about the recording.
 export async function drawing(ask) {
   const server = createServer((request, response) => void respond(ask, request, response));
   await once(server.listen(0, "127.0.0.1"), "listening");
   const browser = await launch();
   try {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    const page = await browser.newPage({ viewport });
     const errors = [];
     page.on("pageerror", (error) => errors.push(error.message));
     await page.addInitScript(offerApi);
@@ -144,11 +182,10 @@ export async function drawing(ask) {
     const { drawn, flameAsked } = await page.evaluate(untilDrawn);
     await page.evaluate(untilQuiet);
     const frames = await page.evaluate(framesDrawn);
-    await browser.startTracing(page, { categories: ["devtools.timeline", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"] });
-    await zoomInAndOut(page);
-    const trace = summaryOf(await browser.stopTracing());
+    const trace = await traced(browser, page, zoomInAndOut);
+    const empty = await keysInEmptyPage(browser);
     if (errors.length > 0) throw new StepError(`the panel failed: ${errors.join(", ")}`);
-    return { opening: drawn, flame: drawn - flameAsked, frames, zooms, trace };
+    return { opening: drawn, flame: drawn - flameAsked, frames, zooms, trace, empty };
   } finally {
     await browser.close();
     server.close();
