@@ -9,9 +9,9 @@ import { at, StepError } from "../steps.mjs";
 import { launch } from "../../test/editor/browser.mjs";
 
 const zooms = 5; // into the widest frame, and out again
-const keysIn = ["ArrowDown", "ArrowDown", "Enter"];
-const keysOut = ["Escape"];
+const keysOfZooms = [...Array(zooms).fill(["ArrowDown", "ArrowDown", "Enter"]), ...Array(zooms).fill(["Escape"])];
 const viewport = { width: 1280, height: 900 };
+const pauseAfterZoom = 300; // ms
 
 const html = `<!DOCTYPE html>
 <html lang="en">
@@ -128,10 +128,21 @@ async function traced(browser, page, gestures) {
   return summaryOf(await browser.stopTracing());
 }
 
-// In a page that does nothing but fill a canvas at each key: the same keys as zooming sends. What is dropped here, the browser
-// and this machine drop by themselves.
-async function keysInEmptyPage(browser) {
-  const page = await browser.newPage({ viewport });
+// Opens the widest callee of the root by the keyboard, so often, and goes back. Calls `settle` after each zoom.
+async function zoomInAndOut(page, settle) {
+  for (const keys of keysOfZooms) {
+    for (const key of keys) await page.keyboard.press(key);
+    await settle();
+  }
+}
+
+async function zoomInPanel(page) {
+  await page.locator(".graph").focus();
+  await zoomInAndOut(page, () => page.evaluate(untilQuiet));
+}
+
+// In a page that does nothing but fill a canvas at each key. What is dropped here, the browser and this machine drop by themselves.
+async function zoomInEmptyPage(page) {
   await page.setContent('<canvas tabindex="0" width="1200" height="800"></canvas>');
   await page.evaluate(() => {
     const canvas = globalThis.document.querySelector("canvas");
@@ -143,28 +154,7 @@ async function keysInEmptyPage(browser) {
     });
   });
   await page.locator("canvas").focus();
-  const pause = 300;
-  const trace = await traced(browser, page, async () => {
-    for (let zoom = 0; zoom < 2 * zooms; zoom++) {
-      for (const key of zoom < zooms ? keysIn : keysOut) await page.keyboard.press(key);
-      await page.waitForTimeout(pause);
-    }
-  });
-  await page.close();
-  return trace;
-}
-
-// Opens the widest callee of the root by the keyboard, so often, and goes back.
-async function zoomInAndOut(page) {
-  await page.locator(".graph").focus();
-  for (let depth = 0; depth < zooms; depth++) {
-    for (const key of keysIn) await page.keyboard.press(key);
-    await page.evaluate(untilQuiet);
-  }
-  for (let depth = 0; depth < zooms; depth++) {
-    for (const key of keysOut) await page.keyboard.press(key);
-    await page.evaluate(untilQuiet);
-  }
+  await zoomInAndOut(page, () => page.waitForTimeout(pauseAfterZoom));
 }
 
 // Returns the milliseconds from opening the panel, and from asking for the flame graph, until that is drawn, and what the trace
@@ -182,8 +172,8 @@ export async function drawing(ask) {
     const { drawn, flameAsked } = await page.evaluate(untilDrawn);
     await page.evaluate(untilQuiet);
     const frames = await page.evaluate(framesDrawn);
-    const trace = await traced(browser, page, zoomInAndOut);
-    const empty = await keysInEmptyPage(browser);
+    const trace = await traced(browser, page, zoomInPanel);
+    const empty = await traced(browser, await browser.newPage({ viewport }), zoomInEmptyPage);
     if (errors.length > 0) throw new StepError(`the panel failed: ${errors.join(", ")}`);
     return { opening: drawn, flame: drawn - flameAsked, frames, zooms, trace, empty };
   } finally {

@@ -91,17 +91,13 @@ public:
     if (is_break(branch.kind)) {
       release();
     }
-    add_at(branch, decided());
+    run_.branches.push_back(branch);
+    place(run_.branches.back(), decided());
+    ++open_;
     after_loss_ = after_loss_ || branch.kind == BranchKind::gap;
   }
   // Adds a branch between the last decision and the next one.
   void add_between(const Branch& branch) { run_.branches.push_back(branch); }
-  // Adds a branch at a known time; no branch may be waiting for the next decision.
-  void add_at(const Branch& branch, const UncertainTime& time) {
-    run_.branches.push_back(branch);
-    place(run_.branches.back(), time);
-    ++open_;
-  }
 
   // Holds a branch back, which is emitted only if a break follows before any other branch.
   void hold(const Branch& branch, const UncertainTime& time) {

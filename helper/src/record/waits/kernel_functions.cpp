@@ -118,7 +118,7 @@ std::optional<KernelFunctions> KernelFunctions::parse(std::string_view text,
 
 std::string KernelFunctions::text(const BootedKernel& kernel, std::string_view modules) const {
   std::vector<Range> kept;
-  for (std::size_t index = 0; index != this->count(); ++index) {
+  for (std::size_t index = 0; index != range_count(); ++index) {
     if (const Range each = range(index); each.stays != 0) {
       kept.push_back(each);
     }
@@ -137,7 +137,8 @@ std::string KernelFunctions::text(const BootedKernel& kernel, std::string_view m
 }
 
 std::optional<KernelFunctions::Function> KernelFunctions::at(std::uint64_t address) const {
-  const auto indices = std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(count()));
+  const auto indices =
+      std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(range_count()));
   const auto next = std::ranges::upper_bound(
       indices, address, {}, [this](std::uint32_t index) { return range(index).first; });
   if (next == indices.begin()) {

@@ -53,7 +53,7 @@ private:
   };
   static_assert(sizeof(Range) == 24);
 
-  [[nodiscard]] std::size_t count() const { return ranges_.size() / sizeof(Range); }
+  [[nodiscard]] std::size_t range_count() const { return ranges_.size() / sizeof(Range); }
   [[nodiscard]] Range range(std::size_t index) const;
 
   std::vector<char> owned_; // what the members below refer to; empty after parse()

@@ -7,10 +7,12 @@
 #include "record/waits/kernel_functions.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <linux/perf_event.h>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,8 +39,14 @@ std::set<std::uint64_t> kernel_addresses(const perfdata::Recording& recording) {
   return addresses;
 }
 
+constexpr std::size_t most_bytes = 64U << 20U; // of a list of functions
+
+// Returns what the file contains; nothing where it is too long to be ours.
 std::string_view text_of(const perfdata::MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+  const std::span<const std::byte> bytes = file.bytes();
+  return bytes.size() <= most_bytes
+             ? std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())
+             : std::string_view();
 }
 
 } // namespace
@@ -48,7 +56,6 @@ std::vector<KernelSymbol> kernel_symbols_of(const perfdata::Recording& recording
   if (addresses.empty()) {
     return {};
   }
-  constexpr std::size_t most_bytes = 64U << 20U;
   const BootedKernel kernel = booted_kernel();
   const std::string modules = read_text("/proc/modules").value_or("");
   const std::string file = file_of_boot("kernel-functions");
