@@ -52,11 +52,13 @@ export function capture(program, args, options = {}) {
   return { status: result.status ?? -1, stdout: result.stdout ?? "", stderr: result.stderr ?? "" };
 }
 
-// Runs a program, hands each line of its output on as it appears, and resolves to its exit status.
-export function runLines(program, args, onLine, options = {}) {
+// Runs a program, hands each line of its output on as it appears, and resolves to its exit status. After `limit` seconds the
+// program and all that it has started are listed and ended. What it leaves behind with its output open is not waited for.
+export function runLines(program, args, onLine, { limit, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], ...options });
-    for (const stream of [child.stdout, child.stderr]) {
+    const streams = [child.stdout, child.stderr];
+    for (const stream of streams) {
       let rest = "";
       stream.setEncoding("utf8");
       stream.on("data", (text) => {
@@ -68,9 +70,42 @@ export function runLines(program, args, onLine, options = {}) {
         if (rest !== "") onLine(rest);
       });
     }
+    const timer =
+      limit === undefined
+        ? undefined
+        : setTimeout(() => {
+            onLine(`${path.basename(program)} has run for ${limit} s and is ended. Its processes:`);
+            endTree(child.pid, onLine);
+          }, limit * 1000);
     child.on("error", (error) => reject(new StepError(`${program} cannot be run: ${error.message}`)));
+    child.on("exit", () => {
+      clearTimeout(timer);
+      setTimeout(() => streams.forEach((stream) => stream.destroy()), outputPatience).unref();
+    });
     child.on("close", (status) => resolve(status ?? 1));
   });
+}
+
+const outputPatience = 10_000; // ms from a program's end to the end of its output
+
+// Lists a process and all that it has started, and ends them: with SIGTERM, and with SIGKILL ten seconds later.
+function endTree(pid, onLine) {
+  const processes = capture("ps", ["-e", "-ww", "-o", "pid=,ppid=,stat=,etime=,time=,wchan:24=,args="]).stdout.split("\n");
+  const parents = new Map(processes.map((line) => line.trim().split(/\s+/)).map(([own, parent]) => [Number(own), Number(parent)]));
+  const isOurs = (each) => each === pid || (parents.has(each) && isOurs(parents.get(each)));
+  const ours = [...parents.keys()].filter(isOurs);
+  for (const line of processes.filter((each) => ours.includes(Number.parseInt(each, 10)))) onLine(line);
+  const signal = (name) => {
+    for (const each of ours) {
+      try {
+        process.kill(each, name);
+      } catch {
+        continue; // it has ended
+      }
+    }
+  };
+  signal("SIGTERM");
+  setTimeout(() => signal("SIGKILL"), 10_000);
 }
 
 // Full path of a program on PATH, undefined where there is none.

@@ -10,6 +10,8 @@ import { installEditor, setUp } from "./setup.mjs";
 import { buildBundles, buildNative } from "./build.mjs";
 import { fastChecks } from "./lint.mjs";
 
+const jobLimit = 1200; // s; on two busy cores the editor's tests, the longest job, take 600
+
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
 // GoogleTest programs through ctest. Each case counts; a program that dies counts as one failure.
@@ -19,7 +21,7 @@ async function unitTests(scratch, print) {
     "ctest",
     ["--test-dir", at("helper/build"), "--output-on-failure", "--no-tests=error", "--timeout", "600", "--parallel", "2"],
     print,
-    { env: { ...process.env, GTEST_OUTPUT: `json:${folder}` } },
+    { limit: jobLimit, env: { ...process.env, GTEST_OUTPUT: `json:${folder}` } },
   );
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
@@ -45,7 +47,7 @@ async function runner(program, args, print) {
     const found = /(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/.exec(line);
     if (found) total = { passed: Number(found[1]), failed: Number(found[2]), skipped: Number(found[3] ?? 0) };
     print(line);
-  });
+  }, { limit: jobLimit });
   total ??= { passed: status === 0 ? 1 : 0, failed: 0, skipped: 0 };
   if (status !== 0 && total.failed === 0) total.failed = 1;
   return total;
@@ -59,7 +61,7 @@ async function mochaTests(folder, print) {
     const found = /^\s+(\d+) (passing|failing|pending)\b/.exec(line);
     if (found) total[{ passing: "passed", failing: "failed", pending: "skipped" }[found[2]]] = Number(found[1]);
     print(line);
-  });
+  }, { limit: jobLimit });
   if (status !== 0 && total.failed === 0) total.failed = 1;
   return total;
 }
@@ -68,7 +70,7 @@ async function mochaTests(folder, print) {
 async function endToEndFile(file, scratch, print) {
   const tap = path.join(scratch, `${file}.tap`);
   const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=tap", `--test-reporter-destination=${tap}`];
-  const status = await runLines(process.execPath, ["--test", ...reporters, at("test/e2e", file)], print);
+  const status = await runLines(process.execPath, ["--test", ...reporters, at("test/e2e", file)], print, { limit: jobLimit });
   const text = existsSync(tap) ? readFileSync(tap, "utf8") : "";
   const count = (what) => Number(new RegExp(`^# ${what} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
   const failed = count("fail") + count("cancelled");
