@@ -51,6 +51,19 @@ export async function until(what: string, probe: () => boolean | Promise<boolean
   assert.fail(`${what}: timed out`);
 }
 
+/** Waits until a value has not changed for a second, and returns it. */
+export async function untilSame<Value>(probe: () => Value): Promise<Value> {
+  let last = probe();
+  let same = 0;
+  await until("a value that stays the same", () => {
+    const value = probe();
+    same = value === last ? same + 1 : 0;
+    last = value;
+    return same >= 10;
+  });
+  return last;
+}
+
 /** Returns the process ids of the helpers that this extension host started. */
 export function helpersOf(): number[] {
   const helper = environment("PTLENS_HELPER");

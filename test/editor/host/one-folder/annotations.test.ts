@@ -6,7 +6,7 @@ import path from "node:path";
 import { performance } from "node:perf_hooks";
 import * as vscode from "vscode";
 import type { Api } from "../../../../extension/src/extension";
-import { helpersOf, until } from "../editor";
+import { helpersOf, until, untilSame } from "../editor";
 import { brief, count, environment, helperJson, latencyFigure, linesJson, plain, reportJson } from "../environment";
 
 const source = environment("PTLENS_TEST_SOURCE");
@@ -138,7 +138,7 @@ describe("annotations of a file", () => {
     const { decorations } = await api();
     const helpers = helpersOf();
     assert.ok(helpers.length > 0);
-    const requests = decorations.requests;
+    const requests = await untilSame(() => decorations.requests);
     try {
       for (const helper of helpers) process.kill(helper, "SIGSTOP");
       await replace(document, new vscode.Range(0, 0, 0, 0), "/**/");
