@@ -25,6 +25,7 @@ struct Frame {
   };
 
   std::uint64_t start = 0;          // units of the clocks
+  std::uint64_t entered = 0;        // when control was behind the stub, or 0 for a call without one
   std::uint64_t children = 0;       // units that its calls took
   std::uint64_t off_cpu = 0;        // ns that the thread was switched out before the start
   std::uint64_t caller = 0;         // address of the call instruction

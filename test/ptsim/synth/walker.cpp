@@ -496,6 +496,7 @@ Walker::Stop Walker::run(std::uint64_t until, std::uint64_t bytes) {
       unit.indirect_jump(to);
       log(process_->last(block), to, "indirect");
       stack_->top().function = graph_->block(block.next).function;
+      stack_->top().entered = now();
       at_ = block.next;
       break;
     }

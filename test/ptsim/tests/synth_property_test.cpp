@@ -353,7 +353,8 @@ struct WalkedCall {
 };
 using WalkedCalls = std::map<std::int32_t, std::vector<WalkedCall>>; // by tid, by start
 
-// All calls of one function, whatever of them is in the trace.
+// All calls of one function, whatever of them is in the trace, from the function's own first
+// instruction on.
 class CallsOf : public CallSink {
 public:
   CallsOf(FunctionId function, WalkedCalls& calls, const Clock& clock)
@@ -364,8 +365,10 @@ public:
       return;
     }
     std::vector<WalkedCall>& calls = (*calls_)[call.tid];
-    calls.push_back({clock_->ns_at(call.frame->start), clock_->ns_at(call.end),
-                     call.frame->kind != Frame::Kind::root});
+    // Stubs are outside the filter. A thread can be interrupted or switched out in one.
+    const std::uint64_t start = std::max(call.frame->start, call.frame->entered);
+    calls.push_back(
+        {clock_->ns_at(start), clock_->ns_at(call.end), call.frame->kind != Frame::Kind::root});
     std::ranges::sort(calls, {}, &WalkedCall::start);
   }
   void lost(pid_t, std::uint64_t, std::uint64_t, std::string_view) override {}
