@@ -21,7 +21,6 @@ namespace ptlens::exporting {
 namespace {
 
 using measure::Change;
-using measure::Reason;
 using measure::Verdict;
 
 const char* const minus = "\u2212";
@@ -48,10 +47,10 @@ Json each_run(bool several, const Range& runs, const Of& of) {
   return {{"runs", std::move(list)}};
 }
 
-constexpr Word<Reason> reason_cells[] = {{Reason::few_calls, "too few calls"},
-                                         {Reason::no_timing, "no timing"}};
-constexpr Word<Reason> reason_words[] = {{Reason::few_calls, "few_calls"},
-                                         {Reason::no_timing, "no_timing"}};
+constexpr Word<measure::Reason> reason_cells[] = {{measure::Reason::few_calls, "too few calls"},
+                                                  {measure::Reason::no_timing, "no timing"}};
+constexpr Word<measure::Reason> reason_words[] = {{measure::Reason::few_calls, "few_calls"},
+                                                  {measure::Reason::no_timing, "no_timing"}};
 
 struct VerdictWords {
   Verdict verdict;
@@ -79,8 +78,9 @@ Json change_json(const Change& change) {
           {"low_percent", change.low_percent()},
           {"high_percent", change.high_percent()},
           {"verdict", exporting::word(change.verdict)},
-          {"reason",
-           change.reason == Reason::none ? Json() : Json(word_of(reason_words, change.reason))}};
+          {"reason", change.reason == measure::Reason::none
+                         ? Json()
+                         : Json(word_of(reason_words, change.reason))}};
 }
 
 std::vector<Note> notes_of(const measure::RecordingDifference& difference) {
@@ -120,7 +120,7 @@ std::string mean_cell(const std::vector<measure::Report>& reports, double mean) 
 }
 
 std::string change_cell(const Change& change) {
-  if (change.reason != Reason::none) {
+  if (change.reason != measure::Reason::none) {
     return fmt::format("? {}", word_of(reason_cells, change.reason));
   }
   return fmt::format("{} {} [{}] {}", sign(change.verdict), signed_percentage(change.percent()),

@@ -19,7 +19,7 @@ enum Feature : unsigned {
   command_line = 11,
   event_description = 12,
   pmu_mappings = 16,
-  auxtrace = 18,
+  auxtrace_index = 18,
 };
 
 constexpr std::size_t name_alignment = 64;
@@ -135,7 +135,7 @@ std::vector<std::pair<unsigned, ByteBuffer>> feature_sections(const Features& fe
   sections.emplace_back(command_line, command_line_section(features.command_line));
   sections.emplace_back(event_description, events_section(features.events));
   sections.emplace_back(pmu_mappings, pmu_section());
-  sections.emplace_back(auxtrace, trace_index_section(features.trace_index));
+  sections.emplace_back(auxtrace_index, trace_index_section(features.trace_index));
   return sections;
 }
 

@@ -19,15 +19,15 @@
 namespace ptlens::measure {
 namespace {
 
-using Key = std::pair<stacks::FunctionId, bool>; // whose own time, whether preempted
+using WaitKey = std::pair<stacks::FunctionId, bool>; // whose own time, whether preempted
 
 // Returns the wait that ends the component's path.
-std::optional<Key> wait_of(const Component& component) {
+std::optional<WaitKey> wait_of(const Component& component) {
   const Part& last = component.path.empty() ? component.part : component.path.back();
   if (last.key.kind != PartKind::blocked && last.key.kind != PartKind::preempted) {
     return std::nullopt;
   }
-  return Key{last.key.function, last.key.kind == PartKind::preempted};
+  return WaitKey{last.key.function, last.key.kind == PartKind::preempted};
 }
 
 std::optional<WaitRow> main_row(WaitRows& rows) {
@@ -142,7 +142,7 @@ bool ends_in_wait(const Explanation& explanation) {
 
 void name_waits(const Measurement& measurement, const waits::Waits& waits,
                 const Selection& selection, Explanation& explanation) {
-  std::map<Key, WaitRows> rows;
+  std::map<WaitKey, WaitRows> rows;
   for (const Component& component : explanation.components) {
     if (const auto key = wait_of(component)) {
       rows.try_emplace(*key, measurement, waits);
@@ -176,7 +176,7 @@ void name_waits(const Measurement& measurement, const waits::Waits& waits,
       made->second.add({.wait = &wait, .time = each.end - each.begin, .call = each.call});
     }
   }
-  std::map<Key, std::optional<WaitRow>> found;
+  std::map<WaitKey, std::optional<WaitRow>> found;
   for (auto& [key, made] : rows) {
     found.emplace(key, main_row(made));
   }
