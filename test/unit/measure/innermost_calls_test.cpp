@@ -69,5 +69,15 @@ TEST_F(InnermostCallsTest, EachThreadHasItsOwn) {
             (Functions{inner_, leaf_, std::nullopt}));
 }
 
+TEST_F(InnermostCallsTest, CallsThatWereOffTheCpuComeFirst) {
+  // A call of inner in which the thread waits. The clock's uncertainty has put a call of leaf
+  // around the beginning of the wait, though leaf did not wait.
+  const auto waiting =
+      add_call(m_, {.function = inner_, .start = 20'000, .latency = 1'000, .blocked = 400});
+  add_call(m_, {.function = leaf_, .parent = waiting, .start = 20'100, .latency = 100});
+  using Functions = std::vector<std::optional<stacks::FunctionId>>;
+  EXPECT_EQ(functions_at({{1, 20'150}, {1, 4'050}}), (Functions{inner_, leaf_}));
+}
+
 } // namespace
 } // namespace ptlens::measure

@@ -1,5 +1,6 @@
 // A call contains a point if it starts at it or before, and ends after it. Among those that do, the
-// one that started last is the innermost.
+// one that started last is the innermost. Most blocks contain no call that was off the CPU, and are
+// not read, unless a point is in no such call.
 #include "measure/places/innermost_calls.hpp"
 
 #include "base/parallel.hpp"
@@ -13,6 +14,8 @@ namespace ptlens::measure {
 namespace {
 
 using Points = std::span<const ThreadTime>;
+
+enum class Among : std::uint8_t { off_cpu, all };
 
 struct Source {
   cache::EdgeId edge{};
@@ -46,7 +49,7 @@ Points within(Points points, std::uint64_t begin, std::uint64_t end) {
 }
 
 std::vector<Source> sources_of(const Measurement& measurement, std::span<const cache::EdgeId> edges,
-                               Points points) {
+                               Points points, Among among) {
   std::vector<Points> by_thread;
   for (const stacks::ThreadInfo& thread : measurement.threads) {
     const auto same = std::ranges::equal_range(points, thread.tid, {}, &ThreadTime::tid);
@@ -55,6 +58,9 @@ std::vector<Source> sources_of(const Measurement& measurement, std::span<const c
   std::vector<Source> sources;
   for (const cache::EdgeId edge : edges) {
     for (const cache::BlockEntry& entry : measurement.cache->blocks(edge)) {
+      if (among == Among::off_cpu && entry.extras == 0) {
+        continue;
+      }
       const Points some = within(by_thread[entry.thread], entry.first_start, entry.last_end);
       if (!some.empty()) {
         sources.push_back({.edge = edge, .entry = &entry, .points = some});
@@ -67,7 +73,7 @@ std::vector<Source> sources_of(const Measurement& measurement, std::span<const c
 // Looks for points in the calls of blocks.
 class Searcher {
 public:
-  explicit Searcher(Points points) : points_(points), found_(points.size()) {}
+  Searcher(Points points, Among among) : points_(points), among_(among), found_(points.size()) {}
 
   void search(const Source& source, const cache::Block& block) {
     const cache::BlockEntry& entry = *source.entry;
@@ -92,6 +98,7 @@ public:
     }
   }
 
+  // Returns the innermost call by point.
   [[nodiscard]] const std::vector<Innermost>& found() const { return found_; }
 
 private:
@@ -100,11 +107,18 @@ private:
     const cache::BlockEntry& entry = *source.entry;
     if (!read_) {
       before_.assign(entry.calls, 0);
+      accepted_.assign(entry.calls, among_ == Among::all);
       block.read_orders(entry, sized_for(entry, orders_));
       block.each_extra(entry, [&](std::size_t each, std::size_t extra) {
         before_[each] = static_cast<std::uint32_t>(block.before[extra]);
+        const bool off =
+            (block.blocked[extra] | block.preempted[extra] | block.switches[extra]) != 0;
+        accepted_[each] = accepted_[each] || off;
       });
       read_ = true;
+    }
+    if (!accepted_[call]) {
+      return;
     }
     found_[point].take({.call = {.block = &entry, .edge = source.edge, .at = call},
                         .start = starts_[call],
@@ -113,14 +127,40 @@ private:
   }
 
   Points points_;
-  std::vector<Innermost> found_; // by point
+  Among among_;
+  std::vector<Innermost> found_;
   // Of the block:
   std::vector<std::uint64_t> starts_;
   std::vector<std::uint64_t> walls_;
   std::vector<std::uint32_t> orders_;
   std::vector<std::uint32_t> before_;
-  bool read_ = false; // the last two
+  std::vector<bool> accepted_;
+  bool read_ = false; // the last three
 };
+
+// Returns the innermost of those calls by point.
+std::vector<Innermost> search(const Measurement& measurement, std::span<const cache::EdgeId> edges,
+                              Points points, Among among) {
+  const cache::CallCache& cache = *measurement.cache;
+  const std::vector<Source> sources = sources_of(measurement, edges, points, among);
+  constexpr std::size_t blocks_per_part = 500;
+  std::vector<Searcher> parts(parts_of(sources.size(), blocks_per_part), Searcher(points, among));
+  do_parts(parts.size(), [&](std::size_t part) {
+    const std::size_t end = (part + 1) * sources.size() / parts.size();
+    for (std::size_t at = part * sources.size() / parts.size(); at < end; ++at) {
+      if (const auto block = cache.block(*sources[at].entry)) {
+        parts[part].search(sources[at], *block);
+      }
+    }
+  });
+  std::vector<Innermost> found = parts.front().found();
+  for (const Searcher& part : std::span(parts).subspan(1)) {
+    for (std::size_t point = 0; point < points.size(); ++point) {
+      found[point].take(part.found()[point]);
+    }
+  }
+  return found;
+}
 
 } // namespace
 
@@ -130,32 +170,27 @@ InnermostCalls::InnermostCalls(const Measurement& measurement, std::span<const c
   std::ranges::sort(points_);
   const auto repeats = std::ranges::unique(points_);
   points_.erase(repeats.begin(), repeats.end());
-  const cache::CallCache& cache = *measurement.cache;
-  const std::vector<Source> sources = sources_of(measurement, edges, points_);
-  constexpr std::size_t blocks_per_part = 500;
-  std::vector<Searcher> parts(parts_of(sources.size(), blocks_per_part), Searcher(points_));
-  do_parts(parts.size(), [&](std::size_t part) {
-    const std::size_t end = (part + 1) * sources.size() / parts.size();
-    for (std::size_t at = part * sources.size() / parts.size(); at < end; ++at) {
-      if (const auto block = cache.block(*sources[at].entry)) {
-        parts[part].search(sources[at], *block);
-      }
-    }
-  });
-  std::vector<cache::CallRef> calls;
+  const std::vector<Innermost> found = search(measurement, edges, points_, Among::off_cpu);
+  const auto is_missing = [](const Innermost& each) { return each.call.block == nullptr; };
+  std::vector<ThreadTime> missing;
   for (std::size_t point = 0; point < points_.size(); ++point) {
-    Innermost innermost;
-    for (const Searcher& part : parts) {
-      innermost.take(part.found()[point]);
+    if (is_missing(found[point])) {
+      missing.push_back(points_[point]);
     }
-    if (innermost.call.block == nullptr) {
+  }
+  const std::vector<Innermost> others = search(measurement, edges, missing, Among::all);
+  std::vector<cache::CallRef> calls;
+  auto other = others.begin();
+  for (const Innermost& each : found) {
+    const Innermost& innermost = is_missing(each) ? *other++ : each;
+    if (is_missing(innermost)) {
       rows_.push_back(none);
     } else {
       rows_.push_back(static_cast<std::uint32_t>(calls.size()));
       calls.push_back(innermost.call);
     }
   }
-  calls_ = cache::read_calls(cache, calls);
+  calls_ = cache::read_calls(*measurement.cache, calls);
 }
 
 std::uint32_t InnermostCalls::at(ThreadTime point) const {

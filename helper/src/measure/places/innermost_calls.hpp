@@ -1,4 +1,5 @@
-// The innermost calls at some points of time, found in one pass over the blocks on all cores.
+// The innermost calls at points of time at which their threads were off the CPU, found on all
+// cores.
 #pragma once
 
 #include "cache/reading/call_cache.hpp"
@@ -21,7 +22,8 @@ struct ThreadTime {
 
 class InnermostCalls {
 public:
-  // Looks among the calls on these edges. `points` may be in any order.
+  // Looks among the calls on these edges that were off the CPU, and among all calls on them for a
+  // point that is in none of those. `points` may be in any order.
   InnermostCalls(const Measurement& measurement, std::span<const cache::EdgeId> edges,
                  std::vector<ThreadTime> points);
 
