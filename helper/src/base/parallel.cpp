@@ -4,6 +4,7 @@
 #include "base/cancellation.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <sched.h>
 #include <thread>
@@ -38,6 +39,15 @@ void do_parts(std::size_t parts, const std::function<void(std::size_t)>& do_part
     });
   }
   do_part(0);
+}
+
+void do_tasks(std::size_t tasks, const std::function<void(std::size_t)>& do_task) {
+  std::atomic<std::size_t> next = 0;
+  do_parts(parts_of(tasks, 1), [&](std::size_t) {
+    for (std::size_t task = next++; task < tasks; task = next++) {
+      do_task(task);
+    }
+  });
 }
 
 } // namespace ptlens

@@ -18,4 +18,8 @@ namespace ptlens {
 // when all are done. Every part belongs to the caller's Progress (see Cancellable).
 void do_parts(std::size_t parts, const std::function<void(std::size_t)>& do_part);
 
+// Calls `do_task` with 0 to tasks - 1, on at most cores() threads. Each thread takes the next task
+// when it has done one. Returns when all are done.
+void do_tasks(std::size_t tasks, const std::function<void(std::size_t)>& do_task);
+
 } // namespace ptlens

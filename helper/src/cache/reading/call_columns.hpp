@@ -17,7 +17,12 @@ struct CallColumns {
   std::vector<std::uint32_t> uncertainties;
   std::vector<std::uint8_t> flags;
 
-  // Reads all but the columns that the other functions read.
+  void read_states(const BlockEntry& entry, const Block& block) {
+    block.read_orders(entry, sized_for(entry, orders));
+    block.flags.read(sized_for(entry, flags));
+  }
+
+  // Reads all but the columns of times and children.
   void read(const BlockEntry& entry, const Block& block) {
     block.read_orders(entry, sized_for(entry, orders));
     block.latency.read(sized_for(entry, latencies));

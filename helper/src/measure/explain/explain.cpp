@@ -2,12 +2,14 @@
 // explains it.
 #include "measure/explain/explain.hpp"
 
+#include "base/parallel.hpp"
 #include "measure/explain/bootstrap.hpp"
 #include "measure/explain/kinds.hpp"
 #include "measure/explain/parts.hpp"
 #include "measure/explain/variance.hpp"
 
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace ptlens::measure {
@@ -21,11 +23,11 @@ constexpr std::size_t deepest = 64; // steps
 std::vector<Part> path_below(const PartReader& reader, const Level& level, const PartValues& from) {
   std::vector<Part> path;
   Part last = from.part;
-  Level made = level;
+  std::optional<LowerLevel> above;
   cache::EdgeId edge = from.edge;
   while (last.key.kind == PartKind::child && path.size() < deepest) {
-    made = reader.below(made, edge);
-    const std::vector<PartValues> parts = reader.read(made);
+    above = reader.below(above ? above->level() : level, edge);
+    const std::vector<PartValues> parts = reader.read(above->level());
     constexpr double half = 0.5;
     if (parts.empty() || parts.front().part.delta <= half * last.delta) {
       break;
@@ -60,19 +62,35 @@ Result<Explanation> explain(const Measurement& measurement, stacks::FunctionId f
   const PartReader reader(measurement, *calls);
   const Level level = reader.top(function);
   const std::vector<PartValues> parts = reader.read(level);
-  const std::vector<ShareInterval> intervals = share_intervals(reader.owners(), parts);
+  result.components.resize(parts.size());
+  std::size_t followed = 0; // the parts of the largest shares come first
   for (std::size_t index = 0; index < parts.size(); ++index) {
-    Component component{.part = parts[index].part,
-                        .share_low = intervals[index].low,
-                        .share_high = intervals[index].high};
-    if (component.part.share >= least_followed_share) {
-      component.path = path_below(reader, level, parts[index]);
-      result.explained += component.part.share;
+    Part& part = result.components[index].part;
+    part = parts[index].part;
+    if (part.share >= least_followed_share) {
+      result.explained += part.share;
+      followed = index + 1;
     }
-    result.components.push_back(std::move(component));
   }
-  result.kinds = slow_kinds(measurement, function, reader.owners(), parts);
-  result.variance = variance_parts(measurement, function, *calls);
+  std::vector<ShareInterval> intervals;
+  do_tasks(followed + 3, [&](std::size_t task) {
+    if (task < followed) {
+      Component& component = result.components[task];
+      if (component.part.share >= least_followed_share) {
+        component.path = path_below(reader, level, parts[task]);
+      }
+    } else if (task == followed) {
+      result.kinds = slow_kinds(measurement, function, reader.owners(), parts);
+    } else if (task == followed + 1) {
+      intervals = share_intervals(reader.owners(), parts);
+    } else {
+      result.variance = variance_parts(measurement, function, *calls);
+    }
+  });
+  for (std::size_t index = 0; index < parts.size(); ++index) {
+    result.components[index].share_low = intervals[index].low;
+    result.components[index].share_high = intervals[index].high;
+  }
   return result;
 }
 

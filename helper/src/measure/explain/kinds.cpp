@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 namespace ptlens::measure {
 
@@ -16,103 +17,102 @@ constexpr std::size_t most_kinds = 8;
 constexpr double covered_share = 0.9;
 constexpr double low_share = 0.05; // of a group's calls may be below a predicate's bound
 
-// What a call of the explained function spent in one part.
+// What every call of the explained function spent in one part, by number of the call.
 struct Spent {
-  std::uint64_t count = 0;
-  std::uint64_t time = 0;
-  std::uint64_t blocked = 0;
-  std::uint64_t preempted = 0;
+  std::vector<std::uint32_t> count;
+  std::vector<std::uint64_t> time; // ns
+  // Empty where no call was off the CPU in the part, ns.
+  std::vector<std::uint64_t> blocked;
+  std::vector<std::uint64_t> preempted;
+
+  explicit Spent(std::size_t calls) : count(calls), time(calls) {}
+
+  void add_off_cpu(std::uint32_t call, std::uint64_t more_blocked, std::uint64_t more_preempted) {
+    if (blocked.empty()) {
+      blocked.resize(time.size());
+      preempted.resize(time.size());
+    }
+    blocked[call] += more_blocked;
+    preempted[call] += more_preempted;
+  }
+  void subtract(std::uint32_t call, const ScannedCall& child) {
+    const auto reduce = [](std::uint64_t& value, std::uint64_t by) {
+      value -= std::min(value, by);
+    };
+    reduce(time[call], child.latency);
+    if (!blocked.empty()) {
+      reduce(blocked[call], child.blocked);
+      reduce(preempted[call], child.preempted);
+    }
+  }
 };
 
 // The facts about every call of the explained function that predicates are about.
 class Facts {
 public:
   Facts(const Measurement& measurement, stacks::FunctionId function, const FunctionCalls& calls)
-      : measurement_(measurement), cache_(*measurement.cache), function_(function), calls_(calls),
-        site_(calls.size(), stacks::SiteId::none), first_(calls.size(), 0) {
-    std::map<std::uint32_t, std::uint32_t> first_of; // by thread
+      : cache_(*measurement.cache), function_(function), calls_(calls) {
     for (std::uint32_t call = 0; call < calls.size(); ++call) {
-      const auto [entry, added] = first_of.emplace(calls.thread[call], call);
+      const auto [entry, added] = first_of_.emplace(calls.thread[call], call);
       if (!added && calls.start[call] < calls.start[entry->second]) {
         entry->second = call;
       }
       first_start_ = std::min(first_start_, calls.start[call]);
       last_start_ = std::max(last_start_, calls.start[call]);
     }
-    for (const auto& [thread, call] : first_of) {
-      first_[call] = 1;
-    }
-    for (const cache::EdgeId edge : cache_.edges_to(function)) {
-      scan_calls(cache_, edge, [&](const ScannedCall& call) {
-        const std::uint32_t number = calls_.index.number(call.thread, call.order);
-        if (number != NumberedCalls::none) {
-          site_[number] = cache_.edge(edge).site;
-        }
-      });
-    }
   }
 
-  [[nodiscard]] stacks::SiteId site(std::uint32_t call) const { return site_[call]; }
-  [[nodiscard]] bool is_first(std::uint32_t call) const { return first_[call] != 0; }
+  // Returns whether the call is the first one on its thread.
+  [[nodiscard]] bool is_first(std::uint32_t call) const {
+    return first_of_.at(calls_.thread[call]) == call;
+  }
+  [[nodiscard]] std::size_t first_calls() const { return first_of_.size(); }
   // Returns the time from the first start of any call.
   [[nodiscard]] std::uint64_t since_first(std::uint32_t call) const {
     return calls_.start[call] - first_start_;
   }
   [[nodiscard]] std::uint64_t span() const { return last_start_ - first_start_; }
 
-  // Returns what every call spent in the part, by number.
-  [[nodiscard]] std::vector<Spent> spent_in(const PartValues& part) const {
-    std::vector<Spent> spent(calls_.size());
+  // Returns what every call spent in the part.
+  [[nodiscard]] Spent spent_in(const PartValues& part) const {
+    Spent spent(calls_.size());
     if (part.part.key.kind == PartKind::child || part.part.key.kind == PartKind::unknown) {
       scan_calls(cache_, part.edge, [&](const ScannedCall& call) {
         const std::uint32_t parent = calls_.index.number(call.thread, call.parent);
         if (parent != NumberedCalls::none) {
-          ++spent[parent].count;
-          add(spent[parent], call);
+          ++spent.count[parent];
+          spent.time[parent] += call.latency;
+          if ((call.blocked | call.preempted) != 0) {
+            spent.add_off_cpu(parent, call.blocked, call.preempted);
+          }
         }
       });
       return spent;
     }
-    for (const cache::EdgeId edge : cache_.edges_to(function_)) {
-      scan_calls(cache_, edge, [&](const ScannedCall& call) {
-        const std::uint32_t number = calls_.index.number(call.thread, call.order);
-        if (number != NumberedCalls::none) {
-          add(spent[number], call);
-        }
-      });
+    spent.time = calls_.latency;
+    for (const FunctionCalls::OffCpu& off : calls_.off_cpu) {
+      spent.add_off_cpu(off.call, off.blocked, off.preempted);
     }
     for (const cache::EdgeId edge : cache_.edges_from(function_)) {
       scan_calls(cache_, edge, [&](const ScannedCall& call) {
         const std::uint32_t parent = calls_.index.number(call.thread, call.parent);
         if (parent != NumberedCalls::none) {
-          subtract(spent[parent], call);
+          spent.subtract(parent, call);
         }
       });
     }
-    for (Spent& own : spent) {
-      own.time -= std::min(own.time, own.blocked + own.preempted); // on-CPU alone
+    for (std::size_t call = 0; call < spent.blocked.size(); ++call) {
+      std::uint64_t& own = spent.time[call];
+      own -= std::min(own, spent.blocked[call] + spent.preempted[call]); // on-CPU alone
     }
     return spent;
   }
 
 private:
-  static void add(Spent& spent, const ScannedCall& call) {
-    spent.time += call.latency;
-    spent.blocked += call.blocked;
-    spent.preempted += call.preempted;
-  }
-  static void subtract(Spent& spent, const ScannedCall& call) {
-    spent.time -= std::min(spent.time, call.latency);
-    spent.blocked -= std::min(spent.blocked, call.blocked);
-    spent.preempted -= std::min(spent.preempted, call.preempted);
-  }
-
-  const Measurement& measurement_;
   const cache::CallCache& cache_;
   stacks::FunctionId function_;
   const FunctionCalls& calls_;
-  std::vector<stacks::SiteId> site_;
-  std::vector<std::uint8_t> first_;
+  std::map<std::uint32_t, std::uint32_t> first_of_; // call, by thread
   std::uint64_t first_start_ = UINT64_MAX;
   std::uint64_t last_start_ = 0;
 };
@@ -134,22 +134,21 @@ public:
 
   Describer(const Measurement& measurement, const Facts& facts, const FunctionCalls& calls,
             const PartValues& part, const Members& members)
-      : measurement_(measurement), facts_(facts), calls_(calls), part_(part), members_(members),
-        spent_(facts.spent_in(part)) {}
+      : measurement_(measurement), facts_(facts), calls_(calls), part_(part), members_(members) {}
 
   [[nodiscard]] Judged best() {
     const PartKind kind = part_.part.key.kind;
     const bool is_call = kind == PartKind::child || kind == PartKind::unknown;
     if (is_call) {
-      consider_bound(Predicate::Kind::count, &Spent::count);
+      consider_bound(Predicate::Kind::count, spent().count);
     }
     if (is_call || kind == PartKind::blocked) {
-      consider_bound(Predicate::Kind::blocked, &Spent::blocked);
+      consider_bound(Predicate::Kind::blocked, spent().blocked);
     }
     if (is_call || kind == PartKind::preempted) {
-      consider_bound(Predicate::Kind::preempted, &Spent::preempted);
+      consider_bound(Predicate::Kind::preempted, spent().preempted);
     }
-    consider({.kind = Predicate::Kind::first},
+    consider({.kind = Predicate::Kind::first}, facts_.first_calls(),
              [this](std::uint32_t call) { return facts_.is_first(call); });
     consider_cold_start();
     consider_caller();
@@ -157,12 +156,19 @@ public:
     // That the part is long is true of every group. It is the answer only where nothing else is.
     constexpr double useful = 0.5;
     if (best_.f1() < useful) {
-      consider_bound(Predicate::Kind::duration, &Spent::time);
+      consider_bound(Predicate::Kind::duration, spent().time);
     }
     return best_;
   }
 
 private:
+  [[nodiscard]] const Spent& spent() {
+    if (!spent_) {
+      spent_ = facts_.spent_in(part_);
+    }
+    return *spent_;
+  }
+
   // Returns the value that all but a few members reach.
   template <class Value>
   [[nodiscard]] std::uint64_t bound(const Value& value) const {
@@ -175,12 +181,18 @@ private:
     return values[static_cast<std::size_t>(at)];
   }
 
-  void consider_bound(Predicate::Kind kind, std::uint64_t Spent::* member) {
-    const std::uint64_t least =
-        bound([this, member](std::uint32_t call) { return spent_[call].*member; });
+  // `values`: by number of a call; empty: all are 0.
+  template <class Value>
+  void consider_bound(Predicate::Kind kind, const std::vector<Value>& values) {
+    if (values.empty()) {
+      return;
+    }
+    const std::uint64_t least = bound([&values](std::uint32_t call) { return values[call]; });
     if (least > 0) {
       consider({.kind = kind, .part = part_.part.key, .at_least = least},
-               [this, member, least](std::uint32_t call) { return spent_[call].*member >= least; });
+               static_cast<std::size_t>(
+                   std::ranges::count_if(values, [least](Value value) { return value >= least; })),
+               [&values, least](std::uint32_t call) { return values[call] >= least; });
     }
   }
 
@@ -194,10 +206,10 @@ private:
         static_cast<std::size_t>((1 - low_share) * static_cast<double>(starts.size() - 1));
     constexpr double begin = 0.1; // of the recording
     if (static_cast<double>(starts[at]) < begin * static_cast<double>(facts_.span())) {
-      consider({.kind = Predicate::Kind::cold_start, .at_least = starts[at]},
-               [this, last = starts[at]](std::uint32_t call) {
-                 return facts_.since_first(call) <= last;
-               });
+      consider_all({.kind = Predicate::Kind::cold_start, .at_least = starts[at]},
+                   [this, last = starts[at]](std::uint32_t call) {
+                     return facts_.since_first(call) <= last;
+                   });
     }
   }
 
@@ -213,26 +225,24 @@ private:
 
   void consider_caller() {
     const stacks::SiteId site =
-        most_common([this](std::uint32_t call) { return facts_.site(call); });
+        most_common([this](std::uint32_t call) { return calls_.site[call]; });
     if (site != stacks::SiteId::none) {
-      consider({.kind = Predicate::Kind::caller, .part = {.kind = PartKind::child, .site = site}},
-               [this, site](std::uint32_t call) { return facts_.site(call) == site; });
+      consider_all(
+          {.kind = Predicate::Kind::caller, .part = {.kind = PartKind::child, .site = site}},
+          [this, site](std::uint32_t call) { return calls_.site[call] == site; });
     }
   }
 
   void consider_thread() {
     const std::uint32_t thread =
         most_common([this](std::uint32_t call) { return calls_.thread[call]; });
-    consider({.kind = Predicate::Kind::thread, .tid = measurement_.threads[thread].tid},
-             [this, thread](std::uint32_t call) { return calls_.thread[call] == thread; });
+    consider_all({.kind = Predicate::Kind::thread, .tid = measurement_.threads[thread].tid},
+                 [this, thread](std::uint32_t call) { return calls_.thread[call] == thread; });
   }
 
+  // Considers a predicate that holds for `all` calls.
   template <class Holds>
-  void consider(const Predicate& predicate, const Holds& holds) {
-    std::size_t all = 0;
-    for (std::uint32_t call = 0; call < calls_.size(); ++call) {
-      all += holds(call) ? 1 : 0;
-    }
+  void consider(const Predicate& predicate, std::size_t all, const Holds& holds) {
     const auto found = static_cast<double>(std::ranges::count_if(members_, holds));
     const Judged judged{.predicate = predicate,
                         .precision = all == 0 ? 0 : found / static_cast<double>(all),
@@ -242,12 +252,22 @@ private:
     }
   }
 
+  // Considers a predicate, and counts the calls that it holds for.
+  template <class Holds>
+  void consider_all(const Predicate& predicate, const Holds& holds) {
+    std::size_t all = 0;
+    for (std::uint32_t call = 0; call < calls_.size(); ++call) {
+      all += holds(call) ? 1 : 0;
+    }
+    consider(predicate, all, holds);
+  }
+
   const Measurement& measurement_;
   const Facts& facts_;
   const FunctionCalls& calls_;
   const PartValues& part_;
   const Members& members_;
-  std::vector<Spent> spent_;
+  std::optional<Spent> spent_;
   Judged best_;
 };
 
@@ -286,27 +306,29 @@ std::vector<SlowKind> slow_kinds(const Measurement& measurement, stacks::Functio
   std::ranges::stable_sort(order, [&groups](std::size_t one, std::size_t other) {
     return groups[one].size() > groups[other].size();
   });
+  std::size_t size = 0; // of the list of kinds
+  std::size_t covered = 0;
+  while (size < std::min(order.size(), most_kinds) && !groups[order[size]].empty() &&
+         static_cast<double>(covered) < covered_share * static_cast<double>(calls.slow.calls)) {
+    covered += groups[order[size++]].size();
+  }
   const Facts facts(measurement, function, calls);
-  std::vector<SlowKind> kinds;
-  double covered = 0;
-  for (const std::size_t part : order) {
+  std::vector<SlowKind> kinds(size);
+  const auto describe = [&](std::size_t kind) {
+    const std::size_t part = order[kind];
     const auto& members = groups[part];
-    if (members.empty() || kinds.size() == most_kinds ||
-        covered >= covered_share * static_cast<double>(calls.slow.calls)) {
-      break;
-    }
     const Judged judged = Describer(measurement, facts, calls, parts[part], members).best();
     const auto slowest = std::ranges::max_element(
         members, {}, [&calls](std::uint32_t call) { return calls.latency[call]; });
-    kinds.push_back({.calls = members.size(),
-                     .component = part,
-                     .predicate = judged.predicate,
-                     .precision = judged.precision,
-                     .recall = judged.recall,
-                     .example = ExampleCall{.tid = measurement.threads[calls.thread[*slowest]].tid,
-                                            .start = calls.start[*slowest]}});
-    covered += static_cast<double>(members.size());
-  }
+    kinds[kind] = {.calls = members.size(),
+                   .component = part,
+                   .predicate = judged.predicate,
+                   .precision = judged.precision,
+                   .recall = judged.recall,
+                   .example = ExampleCall{.tid = measurement.threads[calls.thread[*slowest]].tid,
+                                          .start = calls.start[*slowest]}};
+  };
+  do_tasks(size, describe);
   return kinds;
 }
 

@@ -5,6 +5,7 @@
 
 #include "stacks/calls/call.hpp"
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +25,13 @@ public:
     }
   }
 
-  // Adds a call. All calls must be added before number() is called.
+  // Adds a call. All calls must be added before number() is called. Several threads may add calls
+  // at the same time.
   void add(std::uint32_t thread, stacks::CallId id) {
     const std::uint32_t order = index_of(id);
     if (thread < threads_.size() && order / bits < threads_[thread].size()) {
-      threads_[thread][order / bits].calls |= std::uint64_t{1} << (order % bits);
+      std::atomic_ref(threads_[thread][order / bits].calls)
+          .fetch_or(std::uint64_t{1} << (order % bits), std::memory_order_relaxed);
     }
   }
 

@@ -5,26 +5,15 @@
 #include "measure/explain/call_scan.hpp"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <cmath>
+#include <utility>
 
 namespace ptlens::measure {
 
-namespace {
-
-// Times of an owner, ns. Differences can be negative where the times of a child are uncertain.
-struct OwnTime {
-  double latency = 0;
-  double blocked = 0;
-  double preempted = 0;
-
-  [[nodiscard]] double self() const { return latency - blocked - preempted; }
-};
-
-} // namespace
-
 Owners::Owners(const FunctionCalls& function_calls)
     : calls(&function_calls), of(function_calls.size(), none) {
+  call.reserve(function_calls.slow.calls + function_calls.typical.calls);
   for (std::uint32_t number = 0; number < function_calls.size(); ++number) {
     if (function_calls.set[number] != FunctionCalls::Set::other) {
       of[number] = static_cast<std::uint32_t>(call.size());
@@ -34,28 +23,49 @@ Owners::Owners(const FunctionCalls& function_calls)
 }
 
 PartReader::PartReader(const Measurement& measurement, const FunctionCalls& calls)
-    : measurement_(measurement), cache_(*measurement.cache), calls_(calls), owners_(calls) {}
-
-Level PartReader::top(stacks::FunctionId function) const {
-  std::vector<cache::EdgeId> edges;
-  for (const cache::EdgeId edge : cache_.edges_to(function)) {
-    edges.push_back(edge);
+    : measurement_(measurement), cache_(*measurement.cache), calls_(calls), owners_(calls) {
+  times_.latency.reserve(owners_.size());
+  for (const std::uint32_t call : owners_.call) {
+    times_.latency.push_back(static_cast<double>(calls.latency[call]));
   }
-  return {
-      .function = function, .edges = std::move(edges), .index = calls_.index, .owner = owners_.of};
+  for (const FunctionCalls::OffCpu& off : calls.off_cpu) {
+    if (const std::uint32_t owner = owners_.of[off.call]; owner != Owners::none) {
+      times_.off_cpu.push_back({.owner = owner,
+                                .blocked = static_cast<double>(off.blocked),
+                                .preempted = static_cast<double>(off.preempted)});
+    }
+  }
 }
 
-Level PartReader::below(const Level& level, cache::EdgeId edge) const {
-  Level made{.function = cache_.edge(edge).function,
-             .edges = {edge},
-             .index = NumberedCalls(cache_.calls_by_thread()),
-             .owner = {}};
-  const auto owner_of = [&level](const ScannedCall& call) {
-    const std::uint32_t parent = level.index.number(call.thread, call.parent);
-    return parent == NumberedCalls::none ? Owners::none : level.owner[parent];
-  };
+Level PartReader::top(stacks::FunctionId function) const {
+  return {.function = function, .index = &calls_.index, .owner = owners_.of, .times = &times_};
+}
+
+namespace {
+
+// Returns the call of the explained function that a call of that level is in, or none.
+std::uint32_t owner_of(const Level& level, std::uint32_t thread, stacks::CallId call) {
+  const std::uint32_t number = level.index->number(thread, call);
+  return number == NumberedCalls::none ? Owners::none : level.owner[number];
+}
+
+void add_off_cpu(std::vector<OffCpuTime>& off_cpu, std::uint32_t owner, const ScannedCall& call) {
+  if ((call.blocked | call.preempted) != 0) {
+    off_cpu.push_back({.owner = owner,
+                       .blocked = static_cast<double>(call.blocked),
+                       .preempted = static_cast<double>(call.preempted)});
+  }
+}
+
+} // namespace
+
+LowerLevel PartReader::below(const Level& level, cache::EdgeId edge) const {
+  LowerLevel made{.function = cache_.edge(edge).function,
+                  .index = NumberedCalls(cache_.calls_by_thread()),
+                  .owner = {},
+                  .times = {.latency = std::vector<double>(owners_.size()), .off_cpu = {}}};
   scan_calls(cache_, edge, [&](const ScannedCall& call) {
-    if (owner_of(call) != Owners::none) {
+    if (owner_of(level, call.thread, call.parent) != Owners::none) {
       made.index.add(call.thread, call.order);
     }
   });
@@ -63,7 +73,10 @@ Level PartReader::below(const Level& level, cache::EdgeId edge) const {
   scan_calls(cache_, edge, [&](const ScannedCall& call) {
     const std::uint32_t number = made.index.number(call.thread, call.order);
     if (number != NumberedCalls::none) {
-      made.owner[number] = owner_of(call);
+      const std::uint32_t owner = owner_of(level, call.thread, call.parent);
+      made.owner[number] = owner;
+      made.times.latency[owner] += static_cast<double>(call.latency);
+      add_off_cpu(made.times.off_cpu, owner, call);
     }
   });
   return made;
@@ -79,75 +92,99 @@ PartKey part_key(const Measurement& measurement, cache::EdgeId edge) {
           .site = between.site};
 }
 
-std::vector<PartValues> PartReader::read(const Level& level) const {
-  std::vector<OwnTime> own(owners_.size());
-  for (const cache::EdgeId edge : level.edges) {
-    scan_calls(cache_, edge, [&](const ScannedCall& call) {
-      const std::uint32_t number = level.index.number(call.thread, call.order);
-      if (number == NumberedCalls::none || level.owner[number] == Owners::none) {
-        return;
-      }
-      OwnTime& time = own[level.owner[number]];
-      time.latency += static_cast<double>(call.latency);
-      time.blocked += static_cast<double>(call.blocked);
-      time.preempted += static_cast<double>(call.preempted);
-    });
-  }
-  std::vector<PartValues> parts;
-  std::vector<PartValue> sums(owners_.size());
+// The calls on an edge that a level's calls made.
+struct PartReader::Children {
+  PartValues part;
+  std::vector<OffCpuTime> off_cpu;
+};
+
+// `sums`: as many as there are owners, all 0, before and afterwards.
+PartReader::Children PartReader::children_on(const Level& level, cache::EdgeId edge,
+                                             std::vector<PartValue>& sums) const {
+  Children children{
+      .part = {.part = {.key = part_key(measurement_, edge)}, .edge = edge, .values = {}},
+      .off_cpu = {}};
   std::vector<std::uint32_t> touched;
-  for (const cache::EdgeId edge : cache_.edges_from(level.function)) {
-    touched.clear();
-    scan_calls(cache_, edge, [&](const ScannedCall& call) {
-      const std::uint32_t parent = level.index.number(call.thread, call.parent);
-      const std::uint32_t owner =
-          parent == NumberedCalls::none ? Owners::none : level.owner[parent];
-      if (owner == Owners::none) {
-        return;
-      }
-      PartValue& sum = sums[owner];
-      if (sum.count == 0) {
-        touched.push_back(owner);
-      }
-      ++sum.count;
-      sum.time += static_cast<double>(call.latency);
-      own[owner].latency -= static_cast<double>(call.latency);
-      own[owner].blocked -= static_cast<double>(call.blocked);
-      own[owner].preempted -= static_cast<double>(call.preempted);
-    });
-    if (touched.empty()) {
-      continue;
+  scan_calls(cache_, edge, [&](const ScannedCall& call) {
+    const std::uint32_t owner = owner_of(level, call.thread, call.parent);
+    if (owner == Owners::none) {
+      return;
     }
-    PartValues& part = parts.emplace_back();
-    part.part.key = part_key(measurement_, edge);
-    part.edge = edge;
+    PartValue& sum = sums[owner];
+    if (sum.count == 0) {
+      touched.push_back(owner);
+    }
+    ++sum.count;
+    sum.time += static_cast<double>(call.latency);
+    add_off_cpu(children.off_cpu, owner, call);
+  });
+  if (!std::ranges::is_sorted(touched)) {
     std::ranges::sort(touched);
-    for (const std::uint32_t owner : touched) {
-      part.values.push_back({.owner = owner, .count = sums[owner].count, .time = sums[owner].time});
-      sums[owner] = {};
-    }
   }
-  constexpr std::array own_parts = {
-      std::pair(PartKind::self, &OwnTime::latency),
-      std::pair(PartKind::blocked, &OwnTime::blocked),
-      std::pair(PartKind::preempted, &OwnTime::preempted),
+  children.part.values.reserve(touched.size());
+  for (const std::uint32_t owner : touched) {
+    children.part.values.push_back(
+        {.owner = owner, .count = sums[owner].count, .time = sums[owner].time});
+    sums[owner] = {};
+  }
+  return children;
+}
+
+std::vector<PartReader::Children> PartReader::all_children(const Level& level) const {
+  const std::span<const cache::EdgeId> edges = cache_.edges_from(level.function);
+  std::vector<Children> children(edges.size());
+  std::atomic<std::size_t> next = 0;
+  do_parts(parts_of(edges.size(), 1), [&](std::size_t) {
+    std::vector<PartValue> sums(owners_.size());
+    for (std::size_t at = next++; at < edges.size(); at = next++) {
+      children[at] = children_on(level, edges[at], sums);
+    }
+  });
+  std::erase_if(children, [](const Children& each) { return each.part.values.empty(); });
+  return children;
+}
+
+std::vector<PartValues> PartReader::read(const Level& level) const {
+  std::vector<Children> children = all_children(level);
+  // Times can be negative where the times of a callee are uncertain.
+  std::vector<double> self = level.times->latency;
+  std::vector<double> blocked;
+  std::vector<double> preempted;
+  const auto change_off_cpu = [&](const std::vector<OffCpuTime>& off_cpu, double sign) {
+    if (blocked.empty() && !off_cpu.empty()) {
+      blocked.resize(self.size());
+      preempted.resize(self.size());
+    }
+    for (const OffCpuTime& off : off_cpu) {
+      blocked[off.owner] += sign * off.blocked;
+      preempted[off.owner] += sign * off.preempted;
+      self[off.owner] -= sign * (off.blocked + off.preempted);
+    }
   };
-  for (const auto& [kind, member] : own_parts) {
+  change_off_cpu(level.times->off_cpu, 1);
+  std::vector<PartValues> parts;
+  for (Children& made : children) {
+    for (const PartValue& value : made.part.values) {
+      self[value.owner] -= value.time;
+    }
+    change_off_cpu(made.off_cpu, -1);
+    parts.push_back(std::move(made.part));
+  }
+  for (const auto& [kind, times] :
+       {std::pair(PartKind::self, &self), std::pair(PartKind::blocked, &blocked),
+        std::pair(PartKind::preempted, &preempted)}) {
     PartValues part;
     part.part.key = {.kind = kind, .function = level.function};
-    for (std::uint32_t owner = 0; owner < own.size(); ++owner) {
-      const double time = kind == PartKind::self ? own[owner].self() : own[owner].*member;
-      if (time != 0) {
-        part.values.push_back({.owner = owner, .time = time});
+    for (std::uint32_t owner = 0; owner < times->size(); ++owner) {
+      if ((*times)[owner] != 0) {
+        part.values.push_back({.owner = owner, .time = (*times)[owner]});
       }
     }
     if (!part.values.empty()) {
       parts.push_back(std::move(part));
     }
   }
-  for (PartValues& part : parts) {
-    finish(part);
-  }
+  do_tasks(parts.size(), [&](std::size_t at) { finish(parts[at]); });
   std::ranges::stable_sort(parts, [](const PartValues& one, const PartValues& other) {
     return one.part.delta > other.part.delta;
   });

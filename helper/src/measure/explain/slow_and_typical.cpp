@@ -4,6 +4,7 @@
 #include "measure/explain/call_scan.hpp"
 #include "measure/selection/select_calls.hpp"
 #include "measure/selection/selection_text.hpp"
+#include "measure/statistics/counted_values.hpp"
 #include "measure/statistics/value_at_rank.hpp"
 
 #include <fmt/format.h>
@@ -67,49 +68,62 @@ void read_calls(const Measurement& measurement, stacks::FunctionId function,
                 const cache::OrderSet* accepted, const cache::OrderSet* slow,
                 stacks::CallStates states, FunctionCalls& calls) {
   const cache::CallCache& cache = *measurement.cache;
-  const auto is_accepted = [accepted](const ScannedCall& call) {
-    return accepted == nullptr || accepted->has(call.thread, call.order);
+  const std::vector<EdgeBlock> blocks = blocks_to(cache, function);
+  struct Part {
+    std::uint64_t left_out = 0;
+    CountedValues uncertainties = {};
+    std::vector<FunctionCalls::OffCpu> off_cpu = {};
   };
-  for (const cache::EdgeId edge : cache.edges_to(function)) {
-    scan_calls(cache, edge, [&](const ScannedCall& call) {
-      if (!is_accepted(call)) {
-        return;
-      }
-      if (states.has(call.state) && call.has_latency) {
-        calls.index.add(call.thread, call.order);
-      } else {
-        ++calls.left_out;
-      }
-    });
-  }
+  constexpr std::size_t blocks_per_part = 64;
+  std::vector<Part> parts(parts_of(blocks.size(), blocks_per_part));
+  scan_blocks<ScanColumns::states>(
+      cache, blocks, parts, [&](Part& part, cache::EdgeId /*edge*/, const ScannedCall& call) {
+        if (accepted != nullptr && !accepted->has(call.thread, call.order)) {
+          return;
+        }
+        if (states.has(call.state) && call.has_latency) {
+          calls.index.add(call.thread, call.order);
+        } else {
+          ++part.left_out;
+        }
+      });
   const std::uint32_t size = calls.index.finish();
   calls.latency.resize(size);
   calls.start.resize(size);
   calls.thread.resize(size);
+  calls.site.resize(size);
   calls.set.resize(size);
-  std::vector<std::uint32_t> uncertainties(size);
-  for (const cache::EdgeId edge : cache.edges_to(function)) {
-    scan_calls<ScanColumns::all>(cache, edge, [&](const ScannedCall& call) {
-      const std::uint32_t number = calls.index.number(call.thread, call.order);
-      if (number == NumberedCalls::none) {
-        return;
-      }
-      calls.latency[number] = call.latency;
-      calls.start[number] = call.start;
-      calls.thread[number] = call.thread;
-      uncertainties[number] = call.uncertainty;
-      if (slow != nullptr && slow->has(call.thread, call.order)) {
-        calls.set[number] = FunctionCalls::Set::slow;
-      }
-    });
+  scan_blocks<ScanColumns::all>(
+      cache, blocks, parts, [&](Part& part, cache::EdgeId edge, const ScannedCall& call) {
+        const std::uint32_t number = calls.index.number(call.thread, call.order);
+        if (number == NumberedCalls::none) {
+          return;
+        }
+        calls.latency[number] = call.latency;
+        calls.start[number] = call.start;
+        calls.thread[number] = call.thread;
+        calls.site[number] = cache.edge(edge).site;
+        part.uncertainties.add(call.uncertainty);
+        if (slow != nullptr && slow->has(call.thread, call.order)) {
+          calls.set[number] = FunctionCalls::Set::slow;
+        }
+        if ((call.blocked | call.preempted) != 0) {
+          part.off_cpu.push_back(
+              {.call = number, .blocked = call.blocked, .preempted = call.preempted});
+        }
+      });
+  CountedValues& uncertainties = parts.front().uncertainties;
+  for (Part& part : parts) {
+    calls.left_out += part.left_out;
+    calls.off_cpu.insert(calls.off_cpu.end(), part.off_cpu.begin(), part.off_cpu.end());
+    if (&part != &parts.front()) {
+      uncertainties.add(part.uncertainties);
+    }
   }
-  if (!uncertainties.empty()) {
+  if (const std::size_t known = uncertainties.size(); known != 0) {
     constexpr double nineteen_of_twenty = 0.95;
-    const auto at =
-        static_cast<std::size_t>(std::ceil(nineteen_of_twenty * static_cast<double>(size)) - 1);
-    std::ranges::nth_element(uncertainties,
-                             uncertainties.begin() + static_cast<std::ptrdiff_t>(at));
-    calls.uncertainty = uncertainties[at];
+    const double rank = std::ceil(nineteen_of_twenty * static_cast<double>(known)) - 1;
+    calls.uncertainty = uncertainties.at(static_cast<std::size_t>(rank));
   }
 }
 
@@ -224,7 +238,9 @@ Result<FunctionCalls> divide_calls(const Measurement& measurement, stacks::Funct
   const RankedValues latencies(calls.latency);
   constexpr LatencyRange slowest{.percentiles = true, .low = 99};
   constexpr LatencyRange middle{.percentiles = true, .low = 40, .high = 60};
-  const Bounds slow = bounds_of(choice.slow.value_or(slowest), latencies, calls.size());
+  const Bounds slow = selection_is_slow
+                          ? Bounds()
+                          : bounds_of(choice.slow.value_or(slowest), latencies, calls.size());
   const Bounds typical = bounds_of(choice.typical.value_or(middle), latencies, calls.size());
   for (std::uint32_t call = 0; call < calls.size(); ++call) {
     const bool is_slow =

@@ -45,6 +45,11 @@ struct CallSet {
 // The compared calls of a function, numbered by a NumberedCalls.
 struct FunctionCalls {
   enum class Set : std::uint8_t { other, slow, typical, both };
+  struct OffCpu {
+    std::uint32_t call = 0;      // its number
+    std::uint64_t blocked = 0;   // ns
+    std::uint64_t preempted = 0; // ns
+  };
 
   explicit FunctionCalls(const cache::CallCache& cache) : index(cache.calls_by_thread()) {}
 
@@ -52,7 +57,9 @@ struct FunctionCalls {
   std::vector<std::uint64_t> latency; // ns, by number
   std::vector<std::uint64_t> start;   // ns
   std::vector<std::uint32_t> thread;
+  std::vector<stacks::SiteId> site; // that it was made from
   std::vector<Set> set;
+  std::vector<OffCpu> off_cpu;   // the calls that were off the CPU, in no order
   std::uint64_t left_out = 0;    // calls that are not complete
   std::uint64_t uncertainty = 0; // that 19 of 20 calls do not exceed, ± ns
   CallSet slow;

@@ -28,31 +28,39 @@ std::vector<VariancePart> variance_parts(const Measurement& measurement,
   double self = variance;
   double blocked = 0;
   double preempted = 0;
-  for (const cache::EdgeId edge : cache.edges_to(function)) {
-    scan_calls(cache, edge, [&](const ScannedCall& call) {
-      const std::uint32_t number = calls.index.number(call.thread, call.order);
-      if (number != NumberedCalls::none) {
-        blocked += static_cast<double>(call.blocked) * deviation(number);
-        preempted += static_cast<double>(call.preempted) * deviation(number);
-      }
-    });
+  for (const FunctionCalls::OffCpu& off : calls.off_cpu) {
+    blocked += static_cast<double>(off.blocked) * deviation(off.call);
+    preempted += static_cast<double>(off.preempted) * deviation(off.call);
   }
-  for (const cache::EdgeId edge : cache.edges_from(function)) {
-    double covariance = 0;
+  struct Sums {
+    double latency = 0;
+    double blocked = 0;
+    double preempted = 0;
     bool any = false;
-    scan_calls(cache, edge, [&](const ScannedCall& call) {
+  };
+  const std::span<const cache::EdgeId> edges = cache.edges_from(function);
+  std::vector<Sums> sums(edges.size());
+  do_tasks(edges.size(), [&](std::size_t at) {
+    Sums sum;
+    scan_calls(cache, edges[at], [&](const ScannedCall& call) {
       const std::uint32_t parent = calls.index.number(call.thread, call.parent);
       if (parent == NumberedCalls::none) {
         return;
       }
-      any = true;
-      covariance += static_cast<double>(call.latency) * deviation(parent);
-      blocked -= static_cast<double>(call.blocked) * deviation(parent);
-      preempted -= static_cast<double>(call.preempted) * deviation(parent);
+      sum.any = true;
+      sum.latency += static_cast<double>(call.latency) * deviation(parent);
+      sum.blocked += static_cast<double>(call.blocked) * deviation(parent);
+      sum.preempted += static_cast<double>(call.preempted) * deviation(parent);
     });
-    if (any) {
-      parts.push_back({.key = part_key(measurement, edge), .share = covariance / variance});
-      self -= covariance;
+    sums[at] = sum;
+  });
+  for (std::size_t at = 0; at < edges.size(); ++at) {
+    if (sums[at].any) {
+      parts.push_back(
+          {.key = part_key(measurement, edges[at]), .share = sums[at].latency / variance});
+      self -= sums[at].latency;
+      blocked -= sums[at].blocked;
+      preempted -= sums[at].preempted;
     }
   }
   self -= blocked + preempted;

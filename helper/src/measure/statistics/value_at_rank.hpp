@@ -1,5 +1,6 @@
 // Values at ranks of an unordered list, without sorting it: values are counted by their leading
-// bits, and only those that share the bits of the wanted one are put in order.
+// bits, and only those that share the bits of the wanted one are put in order, unless all these are
+// equal.
 #pragma once
 
 #include "measure/statistics/leading_bits.hpp"
@@ -32,6 +33,10 @@ public:
     std::size_t wanted = 0;
     while (left >= counts_[wanted]) {
       left -= counts_[wanted++];
+    }
+    const std::uint64_t least = Leading::least(wanted);
+    if (Leading::least(wanted + 1) == least + 1) {
+      return least;
     }
     std::vector<std::uint64_t> same;
     same.reserve(counts_[wanted]);
