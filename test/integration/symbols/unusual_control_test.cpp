@@ -120,6 +120,10 @@ end_other_return: ret
 grown: lea -0x40(%rsp), %rsp; add $0x40, %rsp
 end_grown: ret
   .size grown, .-grown
+  .type realigned, @function
+realigned: mov %rsp, %r10; sub $8, %rsp; and $-16, %rsp; mov %r10, (%rsp); nop; mov (%rsp), %rsp
+end_realigned: ret
+  .size realigned, .-realigned
 )asm");
 int main() { return 0; }
 )cpp",
@@ -133,7 +137,7 @@ int main() { return 0; }
     EXPECT_TRUE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
   }
   for (const char* name :
-       {"own_frame", "restored_first", "grown", "others", "other_path", "same_return"}) {
+       {"own_frame", "restored_first", "grown", "realigned", "others", "other_path", "same_return"}) {
     EXPECT_FALSE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
   }
   EXPECT_FALSE(binary->replaces_stack(at.at("by_register"))); // not yet

@@ -160,6 +160,10 @@ StackPointerWrite Disassembler::stack_pointer_write(std::span<const std::byte> b
     return operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
            full_width(is_64_bit_, operand.reg.value) == full_width(is_64_bit_, wide);
   };
+  const auto is_on_stack = [this](const ZydisDecodedOperand& operand) {
+    return operand.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+           full_width(is_64_bit_, operand.mem.base) == full_width(is_64_bit_, ZYDIS_REGISTER_RSP);
+  };
   const ZydisDecodedOperand& to = decoded.operands[0];
   const ZydisDecodedOperand& from = decoded.operands[1];
   switch (decoded.instruction.mnemonic) {
@@ -174,7 +178,7 @@ StackPointerWrite Disassembler::stack_pointer_write(std::span<const std::byte> b
                ? StackPointerWrite::own_frame
                : StackPointerWrite::foreign;
   case ZYDIS_MNEMONIC_MOV:
-    if (!is(to, ZYDIS_REGISTER_RSP)) {
+    if (!is(to, ZYDIS_REGISTER_RSP) || is_on_stack(from)) {
       return StackPointerWrite::none;
     }
     return is(from, ZYDIS_REGISTER_RBP) ? StackPointerWrite::own_frame : StackPointerWrite::foreign;

@@ -56,7 +56,7 @@ struct WriteEffect {
 
 // The effect of one instruction on the stack pointer.
 enum class StackPointerWrite : std::uint8_t {
-  none,      // no effect, or the existing stack grows or shrinks
+  none, // no effect, or the existing stack grows or shrinks, perhaps to a place that it contains
   own_frame, // set from the frame pointer
   foreign,   // set from memory or another register: possibly another stack
 };
