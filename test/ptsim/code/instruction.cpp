@@ -68,6 +68,22 @@ bool loads_stack(const ZydisDecodedInstruction& instruction,
   }
 }
 
+bool replaces_stack(const ZydisDecodedInstruction& instruction,
+                    const std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT>& operands) {
+  const auto is_of_frame = [](ZydisRegister base) {
+    return base == ZYDIS_REGISTER_RSP || base == ZYDIS_REGISTER_RBP;
+  };
+  const ZydisDecodedOperand& from = operands[1];
+  if (instruction.mnemonic == ZYDIS_MNEMONIC_LEA) {
+    return operands[0].reg.value == ZYDIS_REGISTER_RSP && !is_of_frame(from.mem.base);
+  }
+  const bool from_frame =
+      instruction.mnemonic == ZYDIS_MNEMONIC_MOV &&
+      ((from.type == ZYDIS_OPERAND_TYPE_REGISTER && is_of_frame(from.reg.value)) ||
+       (from.type == ZYDIS_OPERAND_TYPE_MEMORY && from.mem.base == ZYDIS_REGISTER_RSP));
+  return loads_stack(instruction, operands) && !from_frame;
+}
+
 std::uint8_t cost(FlowKind flow, ZydisMnemonic mnemonic) {
   switch (flow) {
   case FlowKind::call:
@@ -123,6 +139,7 @@ std::optional<Instruction> decode_instruction(std::span<const std::byte> bytes) 
   instruction.pushes_flags =
       decoded.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || decoded.mnemonic == ZYDIS_MNEMONIC_PUSHF;
   instruction.loads_stack = loads_stack(decoded, operands);
+  instruction.replaces_stack = replaces_stack(decoded, operands);
   if (instruction.flow == FlowKind::ret && decoded.operand_count_visible > 0) {
     instruction.extra_popped = static_cast<std::uint16_t>(operands.front().imm.value.u);
   }

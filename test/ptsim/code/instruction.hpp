@@ -25,11 +25,12 @@ enum class FlowKind : std::uint8_t {
 
 struct Instruction {
   FlowKind flow = FlowKind::none;
-  std::uint8_t length = 0;        // bytes
-  std::uint8_t cycles = 1;        // cost in the model, core cycles
-  bool repeats = false;           // REP: one single-step trap for each iteration
-  bool pushes_flags = false;      // PUSHF: would show the tracer's trap flag
-  bool loads_stack = false;       // MOV, XCHG or POP to the stack pointer
+  std::uint8_t length = 0;     // bytes
+  std::uint8_t cycles = 1;     // cost in the model, core cycles
+  bool repeats = false;        // REP: one single-step trap for each iteration
+  bool pushes_flags = false;   // PUSHF: would show the tracer's trap flag
+  bool loads_stack = false;    // MOV, XCHG or POP to the stack pointer
+  bool replaces_stack = false; // the stack pointer is set to what comes from no frame of the stack
   std::uint16_t extra_popped = 0; // RET imm16
   bool to_next = false;           // CALL +0, which the processor does not count as a call
   std::int64_t displacement = 0;  // of a direct branch: target - address of what follows

@@ -351,7 +351,7 @@ void GraphBuilder::make_blocks(FunctionId id, const std::vector<std::vector<Deco
       std::uint32_t cycles = 0;
       do {
         cycles += part[at].instruction.cycles;
-        common = common && part[at].instruction.common;
+        common = common && part[at].instruction.common && !part[at].instruction.replaces_stack;
         ++at;
       } while (at < part.size() && !starts.at(part[at].address));
       const Decoded& last = part[at - 1];
