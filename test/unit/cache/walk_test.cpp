@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace ptlens::cache {
@@ -41,7 +42,7 @@ void expect_walk_of(const CallCache& cache, std::span<const EdgeId> edges) {
   std::size_t at = 0;
   for (std::uint32_t thread = 0; thread < cache.thread_count(); ++thread) {
     std::map<CallId, CallIndex> places;
-    ThreadWalk walk(cache, edges, thread);
+    ThreadWalk walk(cache, edges, {}, thread);
     EXPECT_TRUE(walk.run([&](const WalkedCall& call) {
       ASSERT_LT(at, table.size());
       EXPECT_LT(index_of(call.order), walk.orders());
@@ -103,7 +104,7 @@ TEST(Walk, PutsCallersFoundLateBeforeTheCallsInThem) {
   const auto cache = writer.finish({}, test::description());
   ASSERT_TRUE(cache.has_value());
   std::vector<CallId> orders;
-  ThreadWalk walk(**cache, every_edge(**cache), 0);
+  ThreadWalk walk(**cache, every_edge(**cache), {}, 0);
   EXPECT_TRUE(walk.run([&](const WalkedCall& call) { orders.push_back(call.order); }));
   EXPECT_EQ(orders, (std::vector{5_call, 3_call, 0_call, 1_call, 4_call, 2_call}));
   expect_walk_of(**cache, every_edge(**cache));
@@ -115,9 +116,9 @@ TEST(Walk, ReportsAndSortsCallsThatDoNotStartInTheOrderOfOpening) {
   table.start[10] = table.start[40] + 1;
   const auto cache = written(table, 16, false);
   ASSERT_NE(cache, nullptr);
-  EXPECT_FALSE(ThreadWalk(*cache, every_edge(*cache), 0).run([](const WalkedCall&) {}));
+  EXPECT_FALSE(ThreadWalk(*cache, every_edge(*cache), {}, 0).run([](const WalkedCall&) {}));
   std::vector<CallId> sorted;
-  ThreadWalk(*cache, every_edge(*cache), 0).run_sorted([&](const WalkedCall& call) {
+  ThreadWalk(*cache, every_edge(*cache), {}, 0).run_sorted([&](const WalkedCall& call) {
     sorted.push_back(call.order);
   });
   const CallRows rows = read_all_calls(*cache);
@@ -125,12 +126,41 @@ TEST(Walk, ReportsAndSortsCallsThatDoNotStartInTheOrderOfOpening) {
   EXPECT_TRUE(std::equal(sorted.begin(), sorted.end(), rows.order.begin()));
 }
 
+TEST(Walk, LeavesOutCallsOfSkippedEdgesInBlocksWithoutExtraColumns) {
+  const stacks::CallTable table = test::random_table(7, 2'000);
+  const auto cache = written(table, 4, false);
+  ASSERT_NE(cache, nullptr);
+  const std::vector<EdgeId> all = every_edge(*cache);
+  const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::multiset<std::pair<std::uint64_t, EdgeId>> expected;
+  for (const EdgeId edge : all) {
+    for (const BlockEntry& entry : cache->blocks(edge)) {
+      const auto block = cache->block(entry);
+      ASSERT_TRUE(block);
+      if (edge < *half || entry.extras != 0) {
+        std::vector<std::uint64_t> starts(entry.calls);
+        block->read_starts(entry, starts);
+        for (const std::uint64_t start : starts) {
+          expected.emplace(start, edge);
+        }
+      }
+    }
+  }
+  std::multiset<std::pair<std::uint64_t, EdgeId>> found;
+  for (std::uint32_t thread = 0; thread < cache->thread_count(); ++thread) {
+    ThreadWalk walk(*cache, {all.begin(), half}, {half, all.end()}, thread);
+    EXPECT_TRUE(walk.run([&](const WalkedCall& call) { found.emplace(call.start, call.edge); }));
+  }
+  EXPECT_LT(found.size(), table.size());
+  EXPECT_EQ(found, expected);
+}
+
 TEST(Walk, StopsReadingWhenItIsCancelled) {
   const auto cache = written(test::random_table(3, 100'000), 4096, false);
   ASSERT_NE(cache, nullptr);
   Progress progress;
   const Cancellable scope(progress);
-  ThreadWalk walk(*cache, every_edge(*cache), 0);
+  ThreadWalk walk(*cache, every_edge(*cache), {}, 0);
   constexpr std::uint64_t asked_at = 1000;
   std::uint64_t taken = 0;
   EXPECT_TRUE(walk.run([&](const WalkedCall&) {

@@ -137,6 +137,23 @@ TEST(Flame, CallsWithoutAnEndAreOnlyInTheStacksOfTheirCalls) {
   EXPECT_EQ(tree.calls, (std::vector<std::uint64_t>{0, 1, 0, 1}));
 }
 
+// The outer call's time contains a root on another stack of its thread, as in a program with
+// coroutines.
+TEST(Flame, ARootInACallOnAnotherStackIsNotCountedTwice) {
+  test::Recording m = test::empty_recording(100'000);
+  for (const char* name : {"outer", "resumed", "small"}) {
+    test::add_function(m, name);
+  }
+  const auto outer = test::add_call(m, {.function = 0_fn, .start = 0, .latency = 10'000});
+  test::add_call(m, {.function = 2_fn, .parent = outer, .start = 100, .latency = 10});
+  const auto resumed = test::add_call(m, {.function = 1_fn, .start = 1'000, .latency = 4'000});
+  test::add_call(m, {.function = 2_fn, .parent = resumed, .start = 2'000, .latency = 20});
+  m.calls.children[0] += 4'000;
+  const FlameTree tree = flame(m, std::nullopt, {}, FlameTime::wall, 0.1);
+  EXPECT_EQ(tree.function, (std::vector{FunctionId::none, 0_fn, 1_fn}));
+  EXPECT_EQ(tree.inclusive, (std::vector<std::uint64_t>{10'000, 6'000, 4'000}));
+}
+
 TEST(Flame, NamesTimeOutsideUserCode) {
   const test::Recording m = with_time_outside();
   const FlameTree wall = flame(m, std::nullopt, {}, FlameTime::wall, 0);

@@ -20,18 +20,21 @@ constexpr std::uint64_t calls_per_visit = 64;
 
 } // namespace
 
-ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, std::uint32_t thread)
+ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges,
+                       std::span<const EdgeId> skipped, std::uint32_t thread)
     : cache_(cache), size_(cache.calls_by_thread()[thread]) {
   for (const EdgeId edge : edges) {
     for (const BlockEntry& entry : cache.blocks(edge)) {
-      if (entry.thread != thread) {
-        continue;
+      if (entry.thread == thread) {
+        add_block(edge, entry);
       }
-      const Cursor cursor{.entry = &entry, .edge = edge, .position = Block::Position(entry)};
-      if (entry.extras != 0) {
-        find_late(cursor);
+    }
+  }
+  for (const EdgeId edge : skipped) {
+    for (const BlockEntry& entry : cache.blocks(edge)) {
+      if (entry.thread == thread && entry.extras != 0) {
+        add_block(edge, entry);
       }
-      waiting_.push_back(cursor);
     }
   }
   std::ranges::sort(late_, {}, [](const WalkedCall& call) {
@@ -40,6 +43,14 @@ ThreadWalk::ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, st
   std::ranges::stable_sort(waiting_, std::greater<>(),
                            [](const Cursor& cursor) { return cursor.entry->first_order; });
   stretch_ = std::clamp(calls_per_visit * waiting_.size(), shortest_stretch, longest_stretch);
+}
+
+void ThreadWalk::add_block(EdgeId edge, const BlockEntry& entry) {
+  const Cursor cursor{.entry = &entry, .edge = edge, .position = Block::Position(entry)};
+  if (entry.extras != 0) {
+    find_late(cursor);
+  }
+  waiting_.push_back(cursor);
 }
 
 // Reads some of the calls of the block that are numbered below `end`, or are damaged. Returns false

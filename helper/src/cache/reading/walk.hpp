@@ -32,8 +32,11 @@ struct WalkedCall {
 
 class ThreadWalk {
 public:
-  // `edges` ascend. Leaves out the calls of damaged blocks.
-  ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, std::uint32_t thread);
+  // `edges` ascend. `skipped`: edges of which only the blocks that have extra columns are read:
+  // that is every call with time outside user code or off the CPU, with the calls that it was made
+  // in. Leaves out the calls of damaged blocks.
+  ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, std::span<const EdgeId> skipped,
+             std::uint32_t thread);
 
   // Returns the upper bound of the numbers of opening.
   [[nodiscard]] std::uint32_t orders() const { return size_; }
@@ -135,6 +138,7 @@ private:
   // Reads blocks of the stretch until no other is left. Each reader has a number of its own.
   void read_share(Stretch& stretch, std::size_t reader);
   void read_on(Cursor& cursor, Stretch& stretch, std::size_t reader);
+  void add_block(EdgeId edge, const BlockEntry& entry);
   void find_late(const Cursor& cursor);
   template <class Take, class Expect>
   bool read_some(Cursor& cursor, const Block& block, std::uint64_t end, const Take& take,

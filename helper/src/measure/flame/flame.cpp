@@ -3,8 +3,10 @@
 // tree sums the times. A call's own share of its time away is known at the end of its thread.
 //
 // A node has at most the time of all calls of its function. So the calls of a function that has
-// less than the smallest node together, and the calls in them, need no nodes: their time counts in
-// the caller.
+// less than the smallest node together, and the calls in them, need no nodes: they are merged into
+// the node of the call that they are in, and its time is the latency of its calls without that of
+// the calls in them that have nodes. Merged calls are read only where they were off the CPU or
+// outside user code.
 #include "measure/flame/flame.hpp"
 
 #include "cache/reading/walk.hpp"
@@ -43,12 +45,12 @@ class FlameWalk {
 public:
   FlameWalk(const Measurement& measurement, const std::vector<FunctionId>& functions,
             const cache::OrderSet* selected, FlameTime time, const waits::Waits* waits,
-            IdVector<FunctionId, std::uint8_t> small)
+            IdVector<FunctionId, std::uint8_t> small, bool skips)
       : cache_(*measurement.cache), some_(!functions.empty()), selected_(selected), time_(time),
         threads_(measurement.threads),
         waits_(time == FlameTime::on_cpu ? nullptr : waits, measurement.functions),
         requested_(measurement.functions.size(), functions.empty() ? 1 : 0),
-        small_(std::move(small)) {
+        small_(std::move(small)), skips_(skips), adds_merged_(skips && time != FlameTime::off_cpu) {
     for (const FunctionId function : functions) {
       if (requested_.has(function)) {
         requested_[function] = 1;
@@ -72,6 +74,9 @@ public:
         index_of(call.parent) < states_.size() && states_[index_of(call.parent)].taken
             ? &states_[index_of(call.parent)]
             : nullptr;
+    if (skips_ && parent == nullptr && call.parent != stacks::CallId::none) {
+      return; // in a merged call that was not read
+    }
     state.taken = true;
     state.counted = (parent != nullptr && parent->counted) ||
                     (requested_[function] != 0 &&
@@ -89,6 +94,16 @@ public:
     state.merged =
         (parent != nullptr && parent->merged) || (small_.has(function) && small_[function] != 0);
     state.node = state.merged ? above : builder_.child(above, function, place);
+    if (adds_merged_) {
+      if (!state.merged) {
+        builder_.add_self(state.node, call.children);
+      }
+      if (parent == nullptr) {
+        builder_.add_self(state.node, state.merged ? call.latency : 0);
+      } else if (!state.merged) {
+        builder_.subtract_self(parent->node, call.latency);
+      }
+    }
     const std::uint64_t end = call.start + call.latency;
     if (!state.counted || call.end_unknown) {
       waits_.open(call.start, end, no_call, function);
@@ -100,10 +115,10 @@ public:
     }
     if (call.outside == 0 && call.off_cpu == 0) {
       const std::uint64_t time = time_ == FlameTime::off_cpu ? 0 : self;
-      if (state.merged) {
-        builder_.add_self(state.node, time);
-      } else {
+      if (!state.merged) {
         builder_.count(state.node, time);
+      } else if (!adds_merged_) {
+        builder_.add_self(state.node, time);
       }
       waits_.open(call.start, end, no_call, function);
       return;
@@ -134,7 +149,11 @@ public:
         }
       }
       if (call.merged) {
-        builder_.add_self(call.node, self);
+        if (adds_merged_) {
+          builder_.subtract_self(call.node, call.self - self);
+        } else {
+          builder_.add_self(call.node, self);
+        }
         continue;
       }
       const std::uint64_t known =
@@ -190,6 +209,8 @@ private:
   WaitsOfCalls waits_;
   IdVector<FunctionId, std::uint8_t> requested_;
   IdVector<FunctionId, std::uint8_t> small_; // empty: no function is small
+  bool skips_;                               // merged calls may be left out
+  bool adds_merged_; // a call's node is given the time in its merged callees
   FlameBuilder builder_;
   std::uint64_t taken_ = 0;
   std::uint32_t thread_ = 0;
@@ -237,13 +258,46 @@ std::optional<IdVector<FunctionId, std::uint8_t>> small_functions(const Measurem
   return small;
 }
 
+// Returns whether a root begins before another one on its thread has ended, on another stack. It is
+// not known then which calls contain its time.
+bool roots_overlap(const cache::CallCache& cache, std::span<const cache::EdgeId> edges) {
+  struct Root {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+  };
+  std::vector<std::vector<Root>> roots(cache.thread_count());
+  std::vector<std::uint64_t> starts;
+  std::vector<std::uint64_t> walls;
+  for (const cache::EdgeId edge : edges) {
+    if (cache.edge(edge).caller != FunctionId::none) {
+      continue;
+    }
+    for (const cache::BlockEntry& entry : cache.blocks(edge)) {
+      if (const auto block = cache.block(entry)) {
+        block->read_starts(entry, cache::sized_for(entry, starts));
+        block->read_walls(entry, cache::sized_for(entry, walls));
+        for (std::size_t call = 0; call < starts.size(); ++call) {
+          roots[entry.thread].push_back({.start = starts[call], .end = starts[call] + walls[call]});
+        }
+      }
+    }
+  }
+  return std::ranges::any_of(roots, [](std::vector<Root>& of_thread) {
+    std::ranges::sort(of_thread, {}, &Root::start);
+    return std::ranges::adjacent_find(of_thread, [](const Root& one, const Root& next) {
+             return next.start < one.end;
+           }) != of_thread.end();
+  });
+}
+
 // Returns nothing where the calls of a thread did not start in the order of their opening, unless
 // `sorted` asks to sort them.
 std::optional<FlameTree> flame_of(const cache::CallCache& cache,
-                                  std::span<const cache::EdgeId> edges, FlameWalk walk,
+                                  std::span<const cache::EdgeId> edges,
+                                  std::span<const cache::EdgeId> skipped, FlameWalk walk,
                                   bool sorted) {
   for (std::uint32_t thread = 0; thread < cache.thread_count(); ++thread) {
-    cache::ThreadWalk calls(cache, edges, thread);
+    cache::ThreadWalk calls(cache, edges, skipped, thread);
     walk.begin_thread(thread, calls.orders());
     const auto take = [&](const cache::WalkedCall& call) { walk.take(call); };
     if (sorted) {
@@ -325,12 +379,22 @@ FlameTree flame(const Measurement& measurement, const std::vector<FunctionId>& f
     }
     small = std::move(*found);
   }
+  std::vector<cache::EdgeId> edges = needed.edges();
+  std::span<const cache::EdgeId> read = edges;
+  std::span<const cache::EdgeId> skipped;
+  const bool skips = small.size() != 0 && !roots_overlap(cache, edges);
+  if (skips) {
+    skipped = std::ranges::stable_partition(edges, [&](cache::EdgeId edge) {
+      const cache::Edge& between = cache.edge(edge);
+      return between.caller == FunctionId::none || small[between.function] == 0;
+    });
+    read = read.first(read.size() - skipped.size());
+  }
   const FlameWalk walk(measurement, functions, selected ? &*selected : nullptr, time, waits,
-                       std::move(small));
-  const std::vector<cache::EdgeId> edges = needed.edges();
-  auto tree = flame_of(cache, edges, walk, false);
+                       std::move(small), skips);
+  auto tree = flame_of(cache, read, skipped, walk, false);
   if (!tree) {
-    tree = flame_of(cache, edges, walk, true);
+    tree = flame_of(cache, read, skipped, walk, true);
   }
   return smallest > 0 ? pruned(*tree, smallest) : std::move(*tree);
 }

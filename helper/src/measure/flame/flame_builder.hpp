@@ -47,8 +47,10 @@ public:
     ++nodes_[node].calls;
     nodes_[node].self += self;
   }
-  // Adds the time of calls that have no node of their own.
+  // Adds time of calls that have no node of their own.
   void add_self(std::uint32_t node, std::uint64_t self) { nodes_[node].self += self; }
+  // Takes time from a node that was or will be added to it.
+  void subtract_self(std::uint32_t node, std::uint64_t self) { nodes_[node].self -= self; }
 
   // Sums inclusive times, and removes nodes without calls and time at and below them.
   [[nodiscard]] FlameTree finish() const {
@@ -100,7 +102,8 @@ private:
       sorted.parent.push_back(moved[node.parent]);
       sorted.function.push_back(node.function);
       sorted.inclusive.push_back(0);
-      sorted.self.push_back(node.self);
+      const bool is_negative = static_cast<std::int64_t>(node.self) < 0; // of damaged calls
+      sorted.self.push_back(is_negative ? 0 : node.self);
       sorted.calls.push_back(node.calls);
       sorted.uncertainty.push_back(node.uncertainty);
     }
