@@ -31,6 +31,7 @@ interface DrawnFrame {
 export class FlameGraph {
   readonly #canvas = document.createElement("canvas");
   readonly #whole = document.createElement("div");
+  readonly #outline = document.createElement("div");
   readonly #reader = document.createElement("div");
   readonly #context: CanvasRenderingContext2D | null;
   readonly #palette: Palette = readPalette();
@@ -62,7 +63,8 @@ export class FlameGraph {
     this.#reader.className = "reader";
     this.#reader.id = "flame-frame";
     this.#reader.setAttribute("role", "treeitem");
-    this.#whole.append(this.#canvas);
+    this.#outline.className = "current";
+    this.#whole.append(this.#canvas, this.#outline);
     container.replaceChildren(this.#whole, this.#reader);
     container.setAttribute("aria-activedescendant", this.#reader.id);
     const { signal } = this.#ends;
@@ -88,7 +90,7 @@ export class FlameGraph {
     this.#hover(undefined);
     this.#whole.style.height = `${String(this.#rows.length * rowHeight)}px`;
     this.container.dataset.frames = String(this.#frames.size);
-    this.#read();
+    this.#showCurrent();
     this.#drawSoon();
   }
 
@@ -106,14 +108,13 @@ export class FlameGraph {
   /** Gives a frame the keyboard. */
   moveTo(node: FlameNode | undefined): void {
     this.#current = node;
-    this.#read();
+    this.#showCurrent();
     const frame = this.#frameOf(node);
     if (frame !== undefined) {
       const top = frame.depth * rowHeight;
       const { scrollTop, clientHeight } = this.container;
       this.container.scrollTop = Math.min(top, Math.max(scrollTop, top + rowHeight - clientHeight));
     }
-    this.#drawSoon();
   }
 
   /** Returns the frame that an arrow key leads to. */
@@ -171,8 +172,16 @@ export class FlameGraph {
     return name.length <= room ? name : `${name.slice(0, room - 1)}…`;
   }
 
-  /** Says what has the keyboard. */
-  #read(): void {
+  /** Outlines the frame that has the keyboard, by an element so that the canvas stays as it is, and says which frame it is. */
+  #showCurrent(): void {
+    const frame = this.#frameOf(this.#current);
+    this.#outline.hidden = frame === undefined;
+    if (frame !== undefined) {
+      const { style } = this.#outline;
+      style.transform = `translate(${String(frame.left)}px, ${String(frame.depth * rowHeight)}px)`;
+      style.width = `${String(frame.right - frame.left)}px`;
+      style.height = `${String(rowHeight)}px`;
+    }
     const node = this.#current ?? this.root;
     const name = node.kind === "frame" ? shortName(node.name) : node.name;
     this.#reader.setAttribute("aria-level", String((this.#frameOf(node)?.depth ?? 0) + 1));
@@ -214,11 +223,11 @@ export class FlameGraph {
       for (const frame of row) {
         const top = frame.depth * rowHeight - scrollTop;
         this.#drawFrame(context, frame, top);
-        if (this.#hits.has(frame.node) || frame.node === this.#current) outlined.push(frame);
+        if (this.#hits.has(frame.node)) outlined.push(frame);
         drawn.push({ name: frame.node.name, root: frame.depth === 0, left: frame.left, right: frame.right, top, bottom: top + rowHeight });
       }
     }
-    for (const frame of outlined) this.#outline(context, frame, frame.depth * rowHeight - scrollTop);
+    for (const frame of outlined) this.#outlineHit(context, frame, frame.depth * rowHeight - scrollTop);
     Object.assign(this.#canvas, { frames: drawn });
   }
 
@@ -255,11 +264,10 @@ export class FlameGraph {
     context.fillText(label, left + margin, top + rowHeight / 2 + 0.5);
   }
 
-  #outline(context: CanvasRenderingContext2D, { node, left, right }: Frame, top: number): void {
-    const isCurrent = node === this.#current;
-    const thick = isCurrent ? 3 : 2.5;
+  #outlineHit(context: CanvasRenderingContext2D, { left, right }: Frame, top: number): void {
+    const thick = 2.5;
     context.lineWidth = thick;
-    context.strokeStyle = isCurrent ? this.#palette.focus : this.#palette.fg;
+    context.strokeStyle = this.#palette.fg;
     context.strokeRect(left + thick / 2, top + thick / 2, Math.max(0, right - left - thick), rowHeight - thick);
   }
 }

@@ -2,7 +2,7 @@
 
 /** The panel's own colors, as in style.css. */
 export const roles = [
-  "on", "blk", "pre", "sel", "dim", "fg", "bg", "line", "grid", "sel-text", "on-soft", "blk-soft", "pre-soft", "blk-ink", "neutral", "focus",
+  "on", "blk", "pre", "sel", "dim", "fg", "bg", "line", "grid", "sel-text", "on-soft", "blk-soft", "pre-soft", "blk-ink", "neutral",
 ] as const;
 export type Role = (typeof roles)[number];
 export type Palette = Readonly<Record<Role, string>>;
