@@ -4,7 +4,7 @@
 //
 //   --calls N      of the recording (10,000,000)    --runs N       of each request (10)
 //   --functions N  use at most so many functions, so that one of them has millions of calls
-//   --drawn N      calls of the recording that is drawn (6,000,000; 0: none)
+//   --drawn N      calls of the recording that is drawn (9,000,000; 0: none)
 //
 // PTLENS_HELPER=PATH measures another ptlens, which is not built.
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -139,7 +139,7 @@ export async function benchPanel(args) {
       calls: { type: "string", default: "10000000" },
       runs: { type: "string", default: "10" },
       functions: { type: "string" },
-      drawn: { type: "string", default: "6000000" },
+      drawn: { type: "string", default: "9000000" },
     },
   });
   const whole = (name, most) => wholeNumber(name, values[name], most);

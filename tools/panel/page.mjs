@@ -13,8 +13,14 @@ const keysOfZooms = [...Array(zooms).fill(["ArrowDown", "ArrowDown", "Enter"]), 
 const viewport = { width: 1280, height: 900 };
 const pauseAfterZoom = 300; // ms
 
+// Without the colors of a theme, a canvas stays black.
+const theme = {
+  "editor-background": "#1f1f1f", foreground: "#cccccc", descriptionForeground: "#9d9d9d", "panel-border": "#2b2b2b",
+  "editor-font-family": "monospace", "font-family": "sans-serif", "textLink-foreground": "#4daafc", focusBorder: "#0078d4",
+};
+const colors = Object.entries(theme).map(([name, value]) => `--vscode-${name}: ${value};`).join(" ");
 const html = `<!DOCTYPE html>
-<html lang="en">
+<html lang="en" style="${colors}">
 <head><meta charset="utf-8"><link rel="stylesheet" href="webview.css"></head>
 <body><div id="panel"></div><script type="application/json" id="translations">{}</script><script src="webview.js"></script></body>
 </html>`;
