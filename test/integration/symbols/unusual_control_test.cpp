@@ -136,8 +136,8 @@ int main() { return 0; }
         "by_address", "by_pop", "pushed_from_memory", "by_path", "other_return"}) {
     EXPECT_TRUE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
   }
-  for (const char* name :
-       {"own_frame", "restored_first", "grown", "realigned", "others", "other_path", "same_return"}) {
+  for (const char* name : {"own_frame", "restored_first", "grown", "realigned", "others",
+                           "other_path", "same_return"}) {
     EXPECT_FALSE(binary->replaces_stack(at.at(std::string("end_") + name))) << name;
   }
   EXPECT_FALSE(binary->replaces_stack(at.at("by_register"))); // not yet

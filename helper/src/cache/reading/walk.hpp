@@ -32,7 +32,7 @@ struct WalkedCall {
 
 class ThreadWalk {
 public:
-  // `edges` ascend. `skipped`: edges of which only the blocks that have extra columns are read:
+  // `edges` ascend. Of the edges `skipped`, only blocks that have extra columns are read:
   // that is every call with time outside user code or off the CPU, with the calls that it was made
   // in. Leaves out the calls of damaged blocks.
   ThreadWalk(const CallCache& cache, std::span<const EdgeId> edges, std::span<const EdgeId> skipped,
