@@ -258,9 +258,12 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
       await frame.locator("[data-section=timeline]").getByRole("button", { name: "Chart" }).click();
       const whole = await panelText(frame.locator("[data-section=differences] tr.total"));
       for (const each of [brief(timeline), brief(timeline.twin)]) assert.ok(whole.includes(each), `${each} in ${whole}`);
-      // The call that only one of them made, in the helper's alignment, is named as a difference.
+      // The call that only one of them made, in the helper's alignment, is named as a difference. On a machine with much to do, a
+      // call can be slow though it makes the same calls as the typical one.
       const parted = timeline.twin.calls[timeline.twin.first_divergence];
-      assert.ok(parted !== undefined && (await panelText(frame.locator("[data-section=differences] tbody"))).includes(nameOf(parted)), parted?.function);
+      const differences = await panelText(frame.locator("[data-section=differences] tbody"));
+      if (parted === undefined) assert.equal(longest.reason, "preempted", JSON.stringify(timeline.twin));
+      else assert.ok(differences.includes(nameOf(parted)), `${parted.function} in ${differences}`);
     },
     page,
   );
