@@ -2,12 +2,14 @@
 // that could be taken for a cache.
 #include "cache/random_table.hpp"
 #include "cache/reading/call_rows.hpp"
+#include "cache/writing/output.hpp"
 #include "cache/writing/writer.hpp"
 #include "stacks/calls/closed_call.hpp"
 #include "support/ids.hpp"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -205,6 +207,23 @@ TEST_F(Damage, SeveralThreadsMayWriteAtOnce) {
   const auto cache = writer.finish("key", test::description());
   ASSERT_TRUE(cache.has_value());
   test::expect_equal(read_all_calls(**cache).calls, table);
+}
+
+// As another process does that begins to write the same cache.
+TEST_F(Damage, NoFileIsTakenForAbandonedThatIsBeingWritten) {
+  std::atomic<bool> ended = false;
+  std::jthread other([&] {
+    while (!ended) {
+      remove_abandoned(path);
+    }
+  });
+  constexpr int rounds = 3'000;
+  for (int round = 0; round < rounds; ++round) {
+    auto output = Output::create(path);
+    ASSERT_TRUE(output) << output.error().one_line();
+    EXPECT_TRUE(fs::exists(output->complete())) << round;
+  }
+  ended = true;
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string_view>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -33,23 +34,42 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+// Locks a new file. Another process that removes abandoned files may take it for one before it is
+// locked. Returns 0 where the file is locked and still there, else an error number.
+int lock(int file) {
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    return errno;
+  }
+  struct stat state{};
+  if (::fstat(file, &state) != 0) {
+    return errno;
+  }
+  return state.st_nlink == 0 ? ENOENT : 0;
+}
+
 } // namespace
 
 Result<Output> Output::create(const std::string& path) {
   static std::atomic<unsigned> number = 0;
+  constexpr int attempts = 10;
+  constexpr mode_t rights = 0666; // minus the umask
   Output output;
   output.path_ = path;
-  output.temporary_ = fmt::format("{}.{}-{}{}", path, ::getpid(), ++number, temporary_end);
-  constexpr mode_t rights = 0666; // minus the umask
-  output.file_ =
-      ::open(output.temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, rights);
-  if (output.file_ < 0) {
-    return std::unexpected(failure(output.temporary_, errno));
+  int code = 0;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    output.temporary_ = fmt::format("{}.{}-{}{}", path, ::getpid(), ++number, temporary_end);
+    output.file_ = ::open(output.temporary_.c_str(),
+                          O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, rights);
+    if (output.file_ < 0) {
+      return std::unexpected(failure(output.temporary_, errno));
+    }
+    code = lock(output.file_);
+    if (code == 0) {
+      return output;
+    }
+    output.close();
   }
-  if (::flock(output.file_, LOCK_EX | LOCK_NB) != 0) {
-    return std::unexpected(failure(output.temporary_, errno));
-  }
-  return output;
+  return std::unexpected(failure(output.temporary_, code));
 }
 
 Output::Output(Output&& other) noexcept
