@@ -63,9 +63,9 @@ TEST_F(HookedCallsTest, NestedCallsHaveParentsSelfTimeAndTheUncertaintyOfTheirHo
   EXPECT_EQ(table_.parent[3], CallIndex{0});
   EXPECT_EQ(count(f, CallState::complete), 1U);
   // A call contains 3 ns of its own hooks, and 7 ns for each call in it.
-  EXPECT_EQ(table_.uncertainty[2], 3U);
-  EXPECT_EQ(table_.uncertainty[1], 3U + 7U);
-  EXPECT_EQ(table_.uncertainty[0], 3U + 3 * 7U);
+  EXPECT_EQ(table_.uncertainty[2], 4 * 3U);
+  EXPECT_EQ(table_.uncertainty[1], 4 * 3U + 7U);
+  EXPECT_EQ(table_.uncertainty[0], 4 * 3U + 3 * 7U);
 }
 
 TEST_F(HookedCallsTest, RecursionAndEqualTimesKeepTheNesting) {

@@ -238,7 +238,7 @@ Result<measure::Measurement> measure_hooks(const LoadedRecording& loaded, cache:
   info = describe(loaded);
   info.backend = "uftrace";
   info.trace_bytes = loaded.hooked->record_bytes();
-  info.uncertainty_ns = std::max<std::uint64_t>(1, reader.cost().inside);
+  info.uncertainty_ns = std::max<std::uint64_t>(1, reader.cost().most_inside());
   if (info.off_cpu_known) {
     info.slowdown = slowdown(reader);
   }

@@ -14,7 +14,7 @@ void HookedCalls::pop(std::uint64_t time_ns, CallState state) {
     return;
   }
   constexpr std::uint64_t most = UINT32_MAX;
-  const std::uint64_t uncertainty = std::min(most, frame.hooks_ns + cost_.inside);
+  const std::uint64_t uncertainty = std::min(most, frame.hooks_ns + cost_.most_inside());
   calls_.set_uncertainty(static_cast<std::uint32_t>(uncertainty));
   calls_.close(frame.call, time_ns, frame.gap ? CallState::incomplete : state);
   calls_.set_uncertainty(0);
