@@ -90,10 +90,10 @@ const outputPatience = 10_000; // ms from a program's end to the end of its outp
 
 // Lists a process and all that it has started, and ends them: with SIGTERM, and with SIGKILL ten seconds later.
 function endTree(pid, onLine) {
-  const processes = capture("ps", ["-e", "-ww", "-o", "pid=,ppid=,stat=,etime=,time=,wchan:24=,args="]).stdout.split("\n");
+  const processes = capture("ps", ["-e", "-ww", "-o", "pid=,ppid=,stat=,etime=,time=,wchan:24=,args="]).stdout.split("\n").filter(Boolean);
   const parents = new Map(processes.map((line) => line.trim().split(/\s+/)).map(([own, parent]) => [Number(own), Number(parent)]));
   const isOurs = (each) => each === pid || (parents.has(each) && isOurs(parents.get(each)));
-  const ours = [...parents.keys()].filter(isOurs);
+  const ours = [pid, ...[...parents.keys()].filter((each) => each !== pid && isOurs(each))];
   for (const line of processes.filter((each) => ours.includes(Number.parseInt(each, 10)))) onLine(line);
   const signal = (name) => {
     for (const each of ours) {

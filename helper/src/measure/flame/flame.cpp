@@ -97,10 +97,10 @@ public:
     if (adds_merged_) {
       if (!state.merged) {
         builder_.add_self(state.node, call.children);
+      } else if (parent == nullptr) {
+        builder_.add_self(state.node, call.latency);
       }
-      if (parent == nullptr) {
-        builder_.add_self(state.node, state.merged ? call.latency : 0);
-      } else if (!state.merged) {
+      if (!state.merged && parent != nullptr) {
         builder_.subtract_self(parent->node, call.latency);
       }
     }

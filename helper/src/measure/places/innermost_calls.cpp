@@ -141,6 +141,9 @@ private:
 // Returns the innermost of those calls by point.
 std::vector<Innermost> search(const Measurement& measurement, std::span<const cache::EdgeId> edges,
                               Points points, Among among) {
+  if (points.empty()) {
+    return {};
+  }
   const cache::CallCache& cache = *measurement.cache;
   const std::vector<Source> sources = sources_of(measurement, edges, points, among);
   constexpr std::size_t blocks_per_part = 500;
